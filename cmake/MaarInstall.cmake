@@ -1,0 +1,38 @@
+# Installation: headers, libraries, the CMake package, maar.pc, the command and its data.
+include(CMakePackageConfigHelpers)
+
+set(maar_installed maar)
+if(TARGET maar_simulated)
+    list(APPEND maar_installed maar_simulated)
+    set_target_properties(maar_simulated PROPERTIES EXPORT_NAME simulated)
+endif()
+install(TARGETS ${maar_installed} EXPORT maarTargets
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TARGET maar_tool)
+    install(TARGETS maar_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(DIRECTORY include/maar DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY data/profiles data/traces DESTINATION ${CMAKE_INSTALL_DATADIR}/maar)
+
+set(maar_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/maar)
+install(EXPORT maarTargets NAMESPACE maar:: DESTINATION ${maar_package_dir})
+configure_package_config_file(cmake/maarConfig.cmake.in ${PROJECT_BINARY_DIR}/maarConfig.cmake
+    INSTALL_DESTINATION ${maar_package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/maarConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
+install(FILES
+    ${PROJECT_BINARY_DIR}/maarConfig.cmake
+    ${PROJECT_BINARY_DIR}/maarConfigVersion.cmake
+    DESTINATION ${maar_package_dir})
+
+# Paths in maar.pc are relative to its own place, so that an installed tree may be moved.
+file(RELATIVE_PATH maar_pc_prefix
+    ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+if(BUILD_SHARED_LIBS)
+    set(maar_pc_cflags "-DMAAR_SHARED=1")
+endif()
+configure_file(cmake/maar.pc.in ${PROJECT_BINARY_DIR}/maar.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/maar.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,29 @@
+# The options of Maar. All begin with MAAR_; BUILD_SHARED_LIBS is honoured.
+
+option(MAAR_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(MAAR_BUILD_TOOLS "Build the maar command" ${PROJECT_IS_TOP_LEVEL})
+option(MAAR_BUILD_SAMPLES "Build the samples" ${PROJECT_IS_TOP_LEVEL})
+option(MAAR_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
+option(MAAR_INSTALL "Install Maar with the project" ${PROJECT_IS_TOP_LEVEL})
+option(MAAR_WARNINGS "Compile with Maar's warnings" ${PROJECT_IS_TOP_LEVEL})
+option(MAAR_WERROR "Treat warnings as errors" OFF)
+option(MAAR_HEAVY_CHECKS "Walk whole data structures after each change (slow)" OFF)
+option(MAAR_COVERAGE "Instrument for coverage" OFF)
+set(MAAR_SANITIZE "" CACHE STRING
+    "Sanitizers, as the compiler's -fsanitize takes them: address,undefined or thread or memory")
+
+# Nothing of Maar links a Vulkan loader; the headers alone are needed, and any from 1.3.239 on do.
+find_path(MAAR_VULKAN_INCLUDE_DIR vulkan/vulkan_core.h
+    HINTS ENV VULKAN_SDK
+    PATH_SUFFIXES include Include
+    DOC "Folder that holds vulkan/vulkan_core.h")
+mark_as_advanced(MAAR_VULKAN_INCLUDE_DIR)
+if(NOT MAAR_VULKAN_INCLUDE_DIR AND NOT TARGET Vulkan::Headers)
+    message(FATAL_ERROR
+        "Maar needs the Vulkan headers. Install them (Debian: libvulkan-dev) or set "
+        "MAAR_VULKAN_INCLUDE_DIR to the folder that holds vulkan/vulkan_core.h.")
+endif()
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Kind of build" FORCE)
+endif()

@@ -1,0 +1,69 @@
+# What every target of Maar shares. Programs (tests, tools, samples, bench) and the internal
+# libraries call maar_target_defaults; the libraries that users link call maar_library_defaults.
+
+set(MAAR_ROOT_DIR ${PROJECT_SOURCE_DIR})
+
+function(maar_target_defaults target)
+    set_target_properties(${target} PROPERTIES
+        C_STANDARD 11
+        C_STANDARD_REQUIRED ON
+        C_EXTENSIONS OFF
+        C_VISIBILITY_PRESET hidden)
+    target_include_directories(${target} PRIVATE ${MAAR_ROOT_DIR})
+    if(TARGET Vulkan::Headers)
+        target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:Vulkan::Headers>)
+    else()
+        target_include_directories(${target} PRIVATE ${MAAR_VULKAN_INCLUDE_DIR})
+    endif()
+    if(MAAR_HEAVY_CHECKS)
+        target_compile_definitions(${target} PRIVATE MAAR_HEAVY_CHECKS=1)
+    endif()
+    if(MSVC)
+        if(MAAR_WARNINGS)
+            target_compile_options(${target} PRIVATE /W4)
+        endif()
+        if(MAAR_WERROR)
+            target_compile_options(${target} PRIVATE /WX)
+        endif()
+        return()
+    endif()
+    if(MAAR_WARNINGS)
+        target_compile_options(${target} PRIVATE
+            -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+            -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla)
+    endif()
+    if(MAAR_WERROR)
+        target_compile_options(${target} PRIVATE -Werror)
+    endif()
+    if(MAAR_SANITIZE)
+        string(REPLACE ";" "," sanitizers "${MAAR_SANITIZE}")
+        target_compile_options(${target} PRIVATE
+            -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+        target_link_options(${target} PUBLIC $<BUILD_INTERFACE:-fsanitize=${sanitizers}>)
+    endif()
+    if(MAAR_COVERAGE)
+        target_compile_options(${target} PRIVATE --coverage -fprofile-update=atomic)
+        target_link_options(${target} PUBLIC $<BUILD_INTERFACE:--coverage>)
+    endif()
+endfunction()
+
+function(maar_library_defaults target)
+    maar_target_defaults(${target})
+    set_target_properties(${target} PROPERTIES
+        VERSION ${PROJECT_VERSION}
+        SOVERSION ${PROJECT_VERSION_MAJOR}
+        POSITION_INDEPENDENT_CODE ON)
+    target_compile_definitions(${target} PRIVATE MAAR_BUILDING=1)
+    if(BUILD_SHARED_LIBS)
+        target_compile_definitions(${target} PUBLIC MAAR_SHARED=1)
+    endif()
+    target_include_directories(${target} PUBLIC
+        $<BUILD_INTERFACE:${MAAR_ROOT_DIR}/include>
+        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    if(TARGET Vulkan::Headers)
+        target_link_libraries(${target} PUBLIC $<BUILD_INTERFACE:Vulkan::Headers>)
+    else()
+        target_include_directories(${target} PUBLIC
+            $<BUILD_INTERFACE:${MAAR_VULKAN_INCLUDE_DIR}>)
+    endif()
+endfunction()

@@ -1,0 +1,46 @@
+/*
+ * Host memory through the caller's callbacks, or the C library's when there are none.
+ */
+#include "core/host_memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOST_MEMORY_ALIGNMENT = 16 };
+
+void* maar_host_alloc(const VkAllocationCallbacks* callbacks, size_t size)
+{
+    if (callbacks != NULL && callbacks->pfnAllocation != NULL) {
+        return callbacks->pfnAllocation(callbacks->pUserData, size, HOST_MEMORY_ALIGNMENT,
+                                        VK_SYSTEM_ALLOCATION_SCOPE_OBJECT);
+    }
+    return malloc(size);
+}
+
+void* maar_host_calloc(const VkAllocationCallbacks* callbacks, size_t count, size_t size)
+{
+    if (size != 0 && count > SIZE_MAX / size) {
+        return NULL;
+    }
+    if (callbacks == NULL || callbacks->pfnAllocation == NULL) {
+        return calloc(count, size);
+    }
+    void* memory = maar_host_alloc(callbacks, count * size);
+    if (memory != NULL) {
+        memset(memory, 0, count * size);
+    }
+    return memory;
+}
+
+void maar_host_free(const VkAllocationCallbacks* callbacks, void* memory)
+{
+    if (memory == NULL) {
+        return;
+    }
+    if (callbacks != NULL && callbacks->pfnFree != NULL) {
+        callbacks->pfnFree(callbacks->pUserData, memory);
+        return;
+    }
+    free(memory);
+}

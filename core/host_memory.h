@@ -1,0 +1,19 @@
+/*
+ * Host memory: the one door to it. Everything goes through the VkAllocationCallbacks that the
+ * caller gave; without any, through the C library. No lock may be held across these calls, since
+ * they may run the caller's code.
+ */
+#ifndef MAAR_CORE_HOST_MEMORY_H
+#define MAAR_CORE_HOST_MEMORY_H
+
+#include <stddef.h>
+#include <vulkan/vulkan_core.h>
+
+/* All return memory aligned to 16 bytes, or NULL. Scope is VK_SYSTEM_ALLOCATION_SCOPE_OBJECT. */
+void* maar_host_alloc(const VkAllocationCallbacks* callbacks, size_t size);
+/* As above, zeroed; NULL too when count * size overflows. */
+void* maar_host_calloc(const VkAllocationCallbacks* callbacks, size_t count, size_t size);
+/* memory may be NULL. */
+void maar_host_free(const VkAllocationCallbacks* callbacks, void* memory);
+
+#endif

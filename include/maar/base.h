@@ -1,0 +1,125 @@
+/*
+ * maar/base.h: what every other header of Maar rests on.
+ *
+ * Version, export macro, structure types and the message callback. Includes the Vulkan headers and
+ * nothing else; defines no Vulkan prototypes of its own.
+ */
+#ifndef MAAR_BASE_H
+#define MAAR_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <vulkan/vulkan_core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Version of these headers: major, minor, patch. */
+#define MAAR_VERSION_MAJOR 0
+#define MAAR_VERSION_MINOR 1
+#define MAAR_VERSION_PATCH 0
+/** Version of these headers as one number, comparable with maarGetVersion(). */
+#define MAAR_VERSION                                                                               \
+    (((uint32_t)MAAR_VERSION_MAJOR << 22) | ((uint32_t)MAAR_VERSION_MINOR << 12) |                 \
+     (uint32_t)MAAR_VERSION_PATCH)
+
+/* MAAR_SHARED: set for users of the shared library; MAAR_BUILDING: set while it is compiled. */
+#if defined(_WIN32) && defined(MAAR_SHARED)
+#if defined(MAAR_BUILDING)
+#define MAAR_API __declspec(dllexport)
+#else
+#define MAAR_API __declspec(dllimport)
+#endif
+#elif defined(__GNUC__)
+#define MAAR_API __attribute__((visibility("default")))
+#else
+#define MAAR_API
+#endif
+
+/**
+ * Values of the sType field of Maar's structures. They lie outside Vulkan's range, so that one
+ * pNext chain may carry structures of both.
+ */
+typedef enum MaarStructureType {
+    /** MaarRangeAllocatorCreateInfo */
+    MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO = 0x4D410001,
+    /** MaarRangeAllocateInfo */
+    MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO = 0x4D410002,
+    /** MaarRangeStatistics */
+    MAAR_STRUCTURE_TYPE_RANGE_STATISTICS = 0x4D410003,
+    /** MaarAllocatorCreateInfo */
+    MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO = 0x4D410010,
+    /** MaarDeviceRecommendation */
+    MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION = 0x4D410011,
+    /** MaarAllocationCreateInfo */
+    MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO = 0x4D410012,
+    /** MaarAllocationInfo */
+    MAAR_STRUCTURE_TYPE_ALLOCATION_INFO = 0x4D410013,
+    /** MaarPoolCreateInfo */
+    MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO = 0x4D410014,
+    /** MaarStatistics */
+    MAAR_STRUCTURE_TYPE_STATISTICS = 0x4D410015,
+    /** MaarDetailedStatistics */
+    MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS = 0x4D410016,
+    /** MaarHeapBudget */
+    MAAR_STRUCTURE_TYPE_HEAP_BUDGET = 0x4D410017,
+    /** MaarBlockInfo */
+    MAAR_STRUCTURE_TYPE_BLOCK_INFO = 0x4D410018,
+    /** MaarMemoryTypeChoice */
+    MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE = 0x4D410019,
+    /** MaarAllocatorInfo */
+    MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO = 0x4D41001A,
+    /** MaarMemoryRequest */
+    MAAR_STRUCTURE_TYPE_MEMORY_REQUEST = 0x4D41001B,
+    /** MaarDumpInfo */
+    MAAR_STRUCTURE_TYPE_DUMP_INFO = 0x4D41001C,
+    /** MaarSliceCreateInfo */
+    MAAR_STRUCTURE_TYPE_SLICE_CREATE_INFO = 0x4D410020,
+    /** MaarSliceInfo */
+    MAAR_STRUCTURE_TYPE_SLICE_INFO = 0x4D410021,
+    /** MaarSimulatedInstanceCreateInfo */
+    MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO = 0x4D410080,
+    /** Reserves the enumeration's size. */
+    MAAR_STRUCTURE_TYPE_MAX_ENUM = 0x7FFFFFFF
+} MaarStructureType;
+
+/** How grave a message is. */
+typedef enum MaarMessageSeverity {
+    /** The caller broke a rule of this API; the call failed. */
+    MAAR_MESSAGE_SEVERITY_ERROR = 0,
+    /** The request was met, but not as asked: another memory type, a budget exceeded. */
+    MAAR_MESSAGE_SEVERITY_WARNING = 1,
+    /** Something worth knowing. */
+    MAAR_MESSAGE_SEVERITY_INFO = 2,
+    /** An invariant of Maar is broken; the object that noticed it refuses all further work. */
+    MAAR_MESSAGE_SEVERITY_FATAL = 3,
+    /** Reserves the enumeration's size. */
+    MAAR_MESSAGE_SEVERITY_MAX_ENUM = 0x7FFFFFFF
+} MaarMessageSeverity;
+
+/**
+ * Receives a message as one English sentence. May be called from any thread that is inside a call
+ * of Maar, with no lock held; it must not call back into the same allocator.
+ *
+ * @param pUserData  the pointer given at creation
+ * @param severity   how grave it is
+ * @param pMessage   UTF-8, zero-terminated; valid until the callback returns
+ */
+typedef void(VKAPI_PTR* PFN_maarMessage)(void* pUserData, MaarMessageSeverity severity,
+                                         const char* pMessage);
+
+/**
+ * Version of the library in use, packed as MAAR_VERSION. Never blocks.
+ *
+ * @return the packed version
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API uint32_t VKAPI_CALL maarGetVersion(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
