@@ -48,6 +48,8 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO = 0x4D410002,
     /** MaarRangeStatistics */
     MAAR_STRUCTURE_TYPE_RANGE_STATISTICS = 0x4D410003,
+    /** MaarRangeInfo */
+    MAAR_STRUCTURE_TYPE_RANGE_INFO = 0x4D410004,
     /** MaarAllocatorCreateInfo */
     MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO = 0x4D410010,
     /** MaarDeviceRecommendation */
