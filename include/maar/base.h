@@ -82,6 +82,12 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_SLICE_INFO = 0x4D410021,
     /** MaarSimulatedInstanceCreateInfo */
     MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO = 0x4D410080,
+    /** MaarSimulatedProfile */
+    MAAR_STRUCTURE_TYPE_SIMULATED_PROFILE = 0x4D410081,
+    /** MaarSimulatedFault */
+    MAAR_STRUCTURE_TYPE_SIMULATED_FAULT = 0x4D410082,
+    /** MaarSimulatedCounters */
+    MAAR_STRUCTURE_TYPE_SIMULATED_COUNTERS = 0x4D410083,
     /** Reserves the enumeration's size. */
     MAAR_STRUCTURE_TYPE_MAX_ENUM = 0x7FFFFFFF
 } MaarStructureType;

@@ -1,0 +1,521 @@
+/*
+ * maar/simulated.h: a Vulkan driver made from a profile, for tests and tools.
+ *
+ * It is reached through maarSimulatedGetInstanceProcAddr() like any driver, and answers with the
+ * profile's heaps, memory types, limits and requirements. It executes nothing: submissions signal
+ * their fences and semaphores at once. It enforces the limits that real drivers leave to the
+ * program, writes down every breach of Vulkan's rules that it sees, and fails any call on demand.
+ * A library of its own (maar::simulated); nothing here is needed to use Maar.
+ */
+#ifndef MAAR_SIMULATED_H
+#define MAAR_SIMULATED_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Room for extension names in a profile. */
+#define MAAR_SIMULATED_MAX_EXTENSIONS 64
+/** Room for queue families in a profile. */
+#define MAAR_SIMULATED_MAX_QUEUE_FAMILIES 16
+/** Room for one extension name, its final zero included. */
+#define MAAR_SIMULATED_MAX_NAME 64
+/** Room for the text of a violation, its final zero included. */
+#define MAAR_SIMULATED_MAX_TEXT 240
+
+/** The limits of a device, in bytes unless said otherwise. Zero is reported as zero. */
+typedef struct MaarSimulatedLimits {
+    /** VkPhysicalDeviceLimits::bufferImageGranularity; also checked at binds */
+    VkDeviceSize bufferImageGranularity;
+    /** VkPhysicalDeviceLimits::nonCoherentAtomSize; also checked at flushes */
+    VkDeviceSize nonCoherentAtomSize;
+    /** VkPhysicalDeviceLimits::maxMemoryAllocationCount; enforced, zero is no limit */
+    uint32_t maxMemoryAllocationCount;
+    /** VkPhysicalDeviceLimits::minMemoryMapAlignment; mappings are aligned so */
+    VkDeviceSize minMemoryMapAlignment;
+    /** VkPhysicalDeviceLimits::sparseAddressSpaceSize; enforced, zero is no limit */
+    VkDeviceSize sparseAddressSpaceSize;
+    /** VkPhysicalDeviceLimits::minUniformBufferOffsetAlignment */
+    VkDeviceSize minUniformBufferOffsetAlignment;
+    /** VkPhysicalDeviceLimits::minStorageBufferOffsetAlignment */
+    VkDeviceSize minStorageBufferOffsetAlignment;
+    /** VkPhysicalDeviceLimits::minTexelBufferOffsetAlignment */
+    VkDeviceSize minTexelBufferOffsetAlignment;
+    /** VkPhysicalDeviceLimits::optimalBufferCopyOffsetAlignment */
+    VkDeviceSize optimalBufferCopyOffsetAlignment;
+    /** VkPhysicalDeviceLimits::optimalBufferCopyRowPitchAlignment */
+    VkDeviceSize optimalBufferCopyRowPitchAlignment;
+    /** VkPhysicalDeviceLimits::maxStorageBufferRange */
+    uint32_t maxStorageBufferRange;
+    /** VkPhysicalDeviceMaintenance3Properties::maxMemoryAllocationSize; enforced, zero is none */
+    VkDeviceSize maxMemoryAllocationSize;
+    /** VkPhysicalDeviceMaintenance4Properties::maxBufferSize; enforced, zero is no limit */
+    VkDeviceSize maxBufferSize;
+    /** VkPhysicalDeviceExternalMemoryHostPropertiesEXT::minImportedHostPointerAlignment */
+    VkDeviceSize minImportedHostPointerAlignment;
+} MaarSimulatedLimits;
+
+/** One memory heap. */
+typedef struct MaarSimulatedHeap {
+    /** bytes; enforced unless MAAR_SIMULATED_OVERCOMMIT_BIT */
+    VkDeviceSize size;
+    /** VkMemoryHeapFlagBits */
+    VkMemoryHeapFlags flags;
+    /** VK_TRUE: report budget as it stands, be it absurd; VK_FALSE: report the heap's size */
+    VkBool32 budgetKnown;
+    /** what VK_EXT_memory_budget reports as budget; not enforced */
+    VkDeviceSize budget;
+    /** usage reported before this program has allocated anything */
+    VkDeviceSize usage;
+} MaarSimulatedHeap;
+
+/** One memory type. */
+typedef struct MaarSimulatedType {
+    /** index of its heap */
+    uint32_t heap;
+    /** VkMemoryPropertyFlagBits */
+    VkMemoryPropertyFlags flags;
+} MaarSimulatedType;
+
+/** One queue family. */
+typedef struct MaarSimulatedQueueFamily {
+    /** queues in it */
+    uint32_t count;
+    /** VkQueueFlagBits */
+    VkQueueFlags flags;
+} MaarSimulatedQueueFamily;
+
+/** What the device says of sparse resources. Each field is a VkBool32 of Vulkan's same name. */
+typedef struct MaarSimulatedSparse {
+    /** VkPhysicalDeviceFeatures::sparseBinding */
+    VkBool32 sparseBinding;
+    /** VkPhysicalDeviceFeatures::sparseResidencyBuffer */
+    VkBool32 residencyBuffer;
+    /** VkPhysicalDeviceFeatures::sparseResidencyImage2D */
+    VkBool32 residencyImage2D;
+    /** VkPhysicalDeviceFeatures::sparseResidencyImage3D */
+    VkBool32 residencyImage3D;
+    /** VkPhysicalDeviceFeatures::sparseResidency2Samples */
+    VkBool32 residency2Samples;
+    /** VkPhysicalDeviceFeatures::sparseResidency4Samples */
+    VkBool32 residency4Samples;
+    /** VkPhysicalDeviceFeatures::sparseResidency8Samples */
+    VkBool32 residency8Samples;
+    /** VkPhysicalDeviceFeatures::sparseResidency16Samples */
+    VkBool32 residency16Samples;
+    /** VkPhysicalDeviceFeatures::sparseResidencyAliased */
+    VkBool32 residencyAliased;
+    /** VkPhysicalDeviceSparseProperties */
+    VkPhysicalDeviceSparseProperties properties;
+} MaarSimulatedSparse;
+
+/** What the device answers when asked for memory requirements. */
+typedef struct MaarSimulatedRequirements {
+    /** memoryTypeBits of buffers; zero: every type but LAZILY_ALLOCATED and PROTECTED ones */
+    uint32_t bufferTypeBits;
+    /** memoryTypeBits of images; zero as above */
+    uint32_t imageTypeBits;
+    /** memoryTypeBits of TRANSIENT_ATTACHMENT images; zero: images' and all LAZILY_ALLOCATED ones
+     */
+    uint32_t transientTypeBits;
+    /** alignment of plain buffers; zero: 16 */
+    VkDeviceSize bufferAlignment;
+    /** alignment of uniform buffers; zero: the larger of the above and the offset limit */
+    VkDeviceSize uniformAlignment;
+    /** alignment of storage buffers; zero: as for uniform buffers */
+    VkDeviceSize storageAlignment;
+    /** alignment of sparse buffers and images; zero: 65536 */
+    VkDeviceSize sparseAlignment;
+    /** buffer sizes are rounded up to this; zero: to their alignment; 1: not at all */
+    VkDeviceSize bufferSizeRounding;
+    /** alignment of linear images; zero: as for plain buffers */
+    VkDeviceSize linearImageAlignment;
+    /** alignment of optimal images below 64 KiB; zero: 4096 */
+    VkDeviceSize smallImageAlignment;
+    /** alignment of optimal colour images; zero: 65536 */
+    VkDeviceSize imageAlignment;
+    /** alignment of depth and stencil images; zero: as imageAlignment */
+    VkDeviceSize depthImageAlignment;
+    /** alignment of multisampled images; zero: as imageAlignment */
+    VkDeviceSize multisampleImageAlignment;
+    /** VK_TRUE: D24 formats are unsupported */
+    VkBool32 depth24Unsupported;
+} MaarSimulatedRequirements;
+
+/** A device, as one driver reports it. Everything is copied by vkCreateInstance. */
+typedef struct MaarSimulatedProfile {
+    /** MAAR_STRUCTURE_TYPE_SIMULATED_PROFILE */
+    MaarStructureType sType;
+    /** NULL, or a chain of structures; unknown ones are skipped */
+    const void* pNext;
+    /** the profile's own name, zero-terminated */
+    char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
+    /** VkPhysicalDeviceProperties::deviceName */
+    char deviceName[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
+    /** VkPhysicalDeviceProperties::deviceType */
+    VkPhysicalDeviceType deviceType;
+    /** VkPhysicalDeviceProperties::vendorID */
+    uint32_t vendorID;
+    /** VkPhysicalDeviceProperties::deviceID */
+    uint32_t deviceID;
+    /** VkPhysicalDeviceDriverProperties::driverID; zero is unknown and reported as it is */
+    VkDriverId driverID;
+    /** VkPhysicalDeviceDriverProperties::driverName */
+    char driverName[VK_MAX_DRIVER_NAME_SIZE];
+    /** VkPhysicalDeviceDriverProperties::driverInfo */
+    char driverInfo[VK_MAX_DRIVER_INFO_SIZE];
+    /** VkPhysicalDeviceProperties::apiVersion; zero: Vulkan 1.3 */
+    uint32_t apiVersion;
+    /** limits */
+    MaarSimulatedLimits limits;
+    /** heaps in use; 1 to VK_MAX_MEMORY_HEAPS */
+    uint32_t heapCount;
+    /** heaps */
+    MaarSimulatedHeap heaps[VK_MAX_MEMORY_HEAPS];
+    /** types in use; 1 to VK_MAX_MEMORY_TYPES */
+    uint32_t typeCount;
+    /** memory types */
+    MaarSimulatedType types[VK_MAX_MEMORY_TYPES];
+    /** queue families in use; zero: one of 16 queues that can do everything */
+    uint32_t queueFamilyCount;
+    /** queue families */
+    MaarSimulatedQueueFamily queueFamilies[MAAR_SIMULATED_MAX_QUEUE_FAMILIES];
+    /** extension names in use */
+    uint32_t extensionCount;
+    /** device extensions; only those that the simulation implements are reported */
+    char extensions[MAAR_SIMULATED_MAX_EXTENSIONS][MAAR_SIMULATED_MAX_NAME];
+    /** sparse features and properties */
+    MaarSimulatedSparse sparse;
+    /** memory requirements */
+    MaarSimulatedRequirements requirements;
+} MaarSimulatedProfile;
+
+/** How a simulated device behaves. May be changed at any time with maarSimulatedSetFlags(). */
+typedef enum MaarSimulatedFlagBits {
+    /** Allocations may exceed their heap, as several real drivers let them. */
+    MAAR_SIMULATED_OVERCOMMIT_BIT = 0x1,
+    /** Two live resources may share bytes and granularity pages: binds are not compared. */
+    MAAR_SIMULATED_ALLOW_ALIASING_BIT = 0x2,
+    /** maxMemoryAllocationCount is reported, but not enforced. */
+    MAAR_SIMULATED_UNLIMITED_COUNT_BIT = 0x4,
+    /** Reserves the enumeration's size. */
+    MAAR_SIMULATED_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
+} MaarSimulatedFlagBits;
+/** Combination of MaarSimulatedFlagBits. */
+typedef VkFlags MaarSimulatedFlags;
+
+/** A rule that was broken. */
+typedef enum MaarSimulatedViolation {
+    /** A null, stale or foreign handle, or one of another kind. */
+    MAAR_SIMULATED_VIOLATION_HANDLE = 0,
+    /** An argument that Vulkan forbids. */
+    MAAR_SIMULATED_VIOLATION_ARGUMENT = 1,
+    /** A feature or extension was used that had not been enabled. */
+    MAAR_SIMULATED_VIOLATION_FEATURE = 2,
+    /** More allocations than maxMemoryAllocationCount. */
+    MAAR_SIMULATED_VIOLATION_ALLOCATION_COUNT = 3,
+    /** An allocation above maxMemoryAllocationSize, or larger than its heap. */
+    MAAR_SIMULATED_VIOLATION_ALLOCATION_SIZE = 4,
+    /** A resource was bound to a memory type outside its memoryTypeBits. */
+    MAAR_SIMULATED_VIOLATION_BIND_TYPE = 5,
+    /** A resource was bound at a misaligned offset. */
+    MAAR_SIMULATED_VIOLATION_BIND_ALIGNMENT = 6,
+    /** A resource was bound beyond the end of its memory. */
+    MAAR_SIMULATED_VIOLATION_BIND_RANGE = 7,
+    /** A resource was bound twice. */
+    MAAR_SIMULATED_VIOLATION_BIND_TWICE = 8,
+    /** Two live resources share bytes. */
+    MAAR_SIMULATED_VIOLATION_OVERLAP = 9,
+    /** A linear and an optimal resource share a bufferImageGranularity page. */
+    MAAR_SIMULATED_VIOLATION_GRANULARITY = 10,
+    /** A rule of dedicated allocations. */
+    MAAR_SIMULATED_VIOLATION_DEDICATED = 11,
+    /** Memory was mapped twice, or unmapped unmapped, or cannot be mapped. */
+    MAAR_SIMULATED_VIOLATION_MAP = 12,
+    /** A flushed or invalidated range is not whole atoms, or not inside the mapping. */
+    MAAR_SIMULATED_VIOLATION_FLUSH = 13,
+    /** Two threads used one externally synchronized object at a time. */
+    MAAR_SIMULATED_VIOLATION_RACE = 14,
+    /** An object outlived its device, or its device's instance. */
+    MAAR_SIMULATED_VIOLATION_LEAK = 15,
+    /** An object was created with allocation callbacks and destroyed without, or the reverse. */
+    MAAR_SIMULATED_VIOLATION_CALLBACKS = 16,
+    /** A resource was used without memory, or after its memory had been freed. */
+    MAAR_SIMULATED_VIOLATION_UNBOUND = 17,
+    /** A semaphore's value went backwards, or the wrong kind of semaphore was used. */
+    MAAR_SIMULATED_VIOLATION_SEMAPHORE = 18,
+    /** How many kinds there are. */
+    MAAR_SIMULATED_VIOLATION_COUNT = 19,
+    /** Reserves the enumeration's size. */
+    MAAR_SIMULATED_VIOLATION_MAX_ENUM = 0x7FFFFFFF
+} MaarSimulatedViolation;
+
+/** Kinds of objects, for counting. */
+typedef enum MaarSimulatedObject {
+    /** VkDevice */
+    MAAR_SIMULATED_OBJECT_DEVICE = 0,
+    /** VkDeviceMemory */
+    MAAR_SIMULATED_OBJECT_MEMORY = 1,
+    /** VkBuffer */
+    MAAR_SIMULATED_OBJECT_BUFFER = 2,
+    /** VkImage */
+    MAAR_SIMULATED_OBJECT_IMAGE = 3,
+    /** VkSemaphore */
+    MAAR_SIMULATED_OBJECT_SEMAPHORE = 4,
+    /** VkFence */
+    MAAR_SIMULATED_OBJECT_FENCE = 5,
+    /** VkCommandPool */
+    MAAR_SIMULATED_OBJECT_COMMAND_POOL = 6,
+    /** VkCommandBuffer */
+    MAAR_SIMULATED_OBJECT_COMMAND_BUFFER = 7,
+    /** VkImageView, VkBufferView, VkShaderModule, VkPipeline, VkDescriptorPool and the like */
+    MAAR_SIMULATED_OBJECT_OTHER = 8,
+    /** How many kinds there are. */
+    MAAR_SIMULATED_OBJECT_COUNT = 9,
+    /** Reserves the enumeration's size. */
+    MAAR_SIMULATED_OBJECT_MAX_ENUM = 0x7FFFFFFF
+} MaarSimulatedObject;
+
+/**
+ * Called at the start of every call of the driver that belongs to a device, with no lock of the
+ * driver held. A test proves here that its own locks are free. Must not call Vulkan.
+ *
+ * @param pUserData     the pointer given with the callback
+ * @param pFunctionName Vulkan's name of the function, without the suffix of an alias
+ */
+typedef void(VKAPI_PTR* PFN_maarSimulatedCall)(void* pUserData, const char* pFunctionName);
+
+/**
+ * Told of every violation when it happens, with no lock of the driver held. Must not call Vulkan.
+ *
+ * @param pUserData the pointer given with the callback
+ * @param violation which rule
+ * @param pText     one English sentence, starting with the function's name
+ */
+typedef void(VKAPI_PTR* PFN_maarSimulatedViolation)(void* pUserData,
+                                                    MaarSimulatedViolation violation,
+                                                    const char* pText);
+
+/** Chained to VkInstanceCreateInfo::pNext; required, as there is no device without a profile. */
+typedef struct MaarSimulatedInstanceCreateInfo {
+    /** MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO */
+    MaarStructureType sType;
+    /** NULL, or the next structure of the chain */
+    const void* pNext;
+    /** how all devices behave at first */
+    MaarSimulatedFlags flags;
+    /** physical devices to make; at least 1, at most 16 */
+    uint32_t profileCount;
+    /** a profile for each, copied */
+    const MaarSimulatedProfile* pProfiles;
+    /** NULL, or called before each call */
+    PFN_maarSimulatedCall pfnCall;
+    /** NULL, or told of violations */
+    PFN_maarSimulatedViolation pfnViolation;
+    /** given to both */
+    void* pUserData;
+} MaarSimulatedInstanceCreateInfo;
+
+/** A failure to come. Several may wait at once; the first that fits a call is used. */
+typedef struct MaarSimulatedFault {
+    /** MAAR_STRUCTURE_TYPE_SIMULATED_FAULT */
+    MaarStructureType sType;
+    /** NULL, or a chain of structures; unknown ones are skipped */
+    const void* pNext;
+    /** Vulkan's name of the function; NULL: any that can fail */
+    const char* pFunctionName;
+    /** which call of it fails first, 1 being the next one; zero is taken as 1 */
+    uint64_t nth;
+    /** how many calls fail from then on; zero is taken as 1, UINT64_MAX is for ever */
+    uint64_t count;
+    /** the failure; VK_SUCCESS: one that is usual for the function. VK_ERROR_DEVICE_LOST loses the
+     * device for good. */
+    VkResult result;
+} MaarSimulatedFault;
+
+/** What happened on a physical device so far, over all its logical devices. */
+typedef struct MaarSimulatedCounters {
+    /** MAAR_STRUCTURE_TYPE_SIMULATED_COUNTERS */
+    MaarStructureType sType;
+    /** NULL, or a chain of structures; unknown ones are skipped */
+    void* pNext;
+    /** calls that belong to a device */
+    uint64_t callCount;
+    /** those that return a VkResult and can fail: the range of MaarSimulatedFault::nth */
+    uint64_t fallibleCallCount;
+    /** faults that struck */
+    uint64_t faultCount;
+    /** objects alive, by MaarSimulatedObject */
+    uint64_t liveCount[MAAR_SIMULATED_OBJECT_COUNT];
+    /** most VkDeviceMemory alive at a time */
+    uint64_t peakMemoryCount;
+    /** bytes allocated from each heap */
+    VkDeviceSize heapLive[VK_MAX_MEMORY_HEAPS];
+    /** most bytes allocated from each heap at a time */
+    VkDeviceSize heapPeak[VK_MAX_MEMORY_HEAPS];
+    /** VkDeviceMemory that are mapped */
+    uint64_t mappedCount;
+    /** rules broken, by MaarSimulatedViolation */
+    uint64_t violations[MAAR_SIMULATED_VIOLATION_COUNT];
+    /** rules broken, in all */
+    uint64_t violationCount;
+    /** legal but worth knowing: memory freed while mapped */
+    uint64_t freedWhileMappedCount;
+    /** legal but worth knowing: memory freed before a resource bound to it was destroyed */
+    uint64_t freedBeforeResourceCount;
+    /** legal but worth knowing: calls other than to destroy, free, unmap or wait, after a loss */
+    uint64_t callsAfterLossCount;
+} MaarSimulatedCounters;
+
+/** What vkGet*MemoryRequirements2 say of dedicated allocations. */
+typedef struct MaarSimulatedDedicated {
+    /** images prefer a dedicated allocation */
+    VkBool32 imagesPrefer;
+    /** images require one; a bind to other memory is a violation */
+    VkBool32 imagesRequire;
+    /** buffers prefer a dedicated allocation */
+    VkBool32 buffersPrefer;
+    /** buffers require one; a bind to other memory is a violation */
+    VkBool32 buffersRequire;
+} MaarSimulatedDedicated;
+
+/**
+ * The driver's door. Answers like vkGetInstanceProcAddr: global functions for a null instance, all
+ * else for an instance made by the vkCreateInstance found here. Names that the driver does not
+ * implement, or that belong to a version or extension that is not enabled, are NULL. Never blocks.
+ *
+ * @param instance an instance of this driver, or null
+ * @param pName    a function's name, zero-terminated; not null
+ * @return the function, or NULL
+ * @threadsafety internally synchronized
+ * @lifetime valid for as long as the library is loaded
+ * @since 0.1.0
+ */
+MAAR_API PFN_vkVoidFunction VKAPI_CALL maarSimulatedGetInstanceProcAddr(VkInstance instance,
+                                                                        const char* pName);
+
+/**
+ * The physical device that a logical one was made from. Never blocks.
+ *
+ * @param device a device of this driver; not null
+ * @return its physical device
+ * @threadsafety internally synchronized
+ * @lifetime valid until the instance is destroyed
+ * @since 0.1.0
+ */
+MAAR_API VkPhysicalDevice VKAPI_CALL maarSimulatedGetPhysicalDevice(VkDevice device);
+
+/**
+ * Replaces the behaviour flags of a device.
+ *
+ * @param physicalDevice a physical device of this driver; not null
+ * @param flags          the new flags
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API void VKAPI_CALL maarSimulatedSetFlags(VkPhysicalDevice physicalDevice,
+                                               MaarSimulatedFlags flags);
+
+/**
+ * Replaces the callbacks of a device.
+ *
+ * @param physicalDevice a physical device of this driver; not null
+ * @param pfnCall        NULL, or called before each call
+ * @param pfnViolation   NULL, or told of violations
+ * @param pUserData      given to both
+ * @threadsafety externally synchronized with every call that uses the physical device or a device
+ *               made from it
+ * @since 0.1.0
+ */
+MAAR_API void VKAPI_CALL maarSimulatedSetCallbacks(VkPhysicalDevice physicalDevice,
+                                                   PFN_maarSimulatedCall pfnCall,
+                                                   PFN_maarSimulatedViolation pfnViolation,
+                                                   void* pUserData);
+
+/**
+ * Adds a failure to come; with NULL, forgets all that have not yet struck. At most 16 wait.
+ *
+ * @param physicalDevice a physical device of this driver; not null
+ * @param pFault         the failure, copied; NULL to forget all
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT for a wrong sType, for a function that the
+ *         driver does not know or that cannot fail; VK_ERROR_TOO_MANY_OBJECTS when 16 wait already
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarSimulatedSetFault(VkPhysicalDevice physicalDevice,
+                                                   const MaarSimulatedFault* pFault);
+
+/**
+ * Changes what a heap's budget is, as when another program starts or stops using memory.
+ *
+ * @param physicalDevice a physical device of this driver; not null
+ * @param heapIndex      a heap of it
+ * @param budget         bytes reported as heapBudget from now on, be they absurd; not enforced
+ * @param usageByOthers  bytes that others have taken: allocations above the heap's size less these
+ *                       fail, unless MAAR_SIMULATED_OVERCOMMIT_BIT
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT for a heap that does not exist
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarSimulatedSetHeapBudget(VkPhysicalDevice physicalDevice,
+                                                        uint32_t heapIndex, VkDeviceSize budget,
+                                                        VkDeviceSize usageByOthers);
+
+/**
+ * Changes what the device says of dedicated allocations, for resources asked about from now on.
+ *
+ * @param physicalDevice a physical device of this driver; not null
+ * @param pDedicated     the answers, copied; not null
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API void VKAPI_CALL maarSimulatedSetDedicated(VkPhysicalDevice physicalDevice,
+                                                   const MaarSimulatedDedicated* pDedicated);
+
+/**
+ * Reads all counters at once.
+ *
+ * @param physicalDevice a physical device of this driver; not null
+ * @param pCounters      filled; its sType and pNext are the caller's; not null
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API void VKAPI_CALL maarSimulatedGetCounters(VkPhysicalDevice physicalDevice,
+                                                  MaarSimulatedCounters* pCounters);
+
+/**
+ * How often a function was called.
+ *
+ * @param physicalDevice a physical device of this driver; not null
+ * @param pFunctionName  Vulkan's name of it; an alias counts as the function itself; not null
+ * @return calls so far; zero for a name that the driver does not know
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API uint64_t VKAPI_CALL maarSimulatedGetCallCount(VkPhysicalDevice physicalDevice,
+                                                       const char* pFunctionName);
+
+/**
+ * Reads one violation. The first 64 are kept, the rest only counted.
+ *
+ * @param physicalDevice a physical device of this driver; not null
+ * @param index          which, in the order in which they happened
+ * @param pViolation     NULL, or filled with the rule
+ * @param textSize       bytes at pText; MAAR_SIMULATED_MAX_TEXT always suffice
+ * @param pText          filled, zero-terminated, cut to textSize; may be NULL when that is zero
+ * @return VK_TRUE; VK_FALSE, with an empty text, when there is no such violation
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API VkBool32 VKAPI_CALL maarSimulatedGetViolation(VkPhysicalDevice physicalDevice,
+                                                       uint32_t index,
+                                                       MaarSimulatedViolation* pViolation,
+                                                       size_t textSize, char* pText);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
