@@ -1,0 +1,12 @@
+/*
+ * maar/maar.h: the whole of Maar's interface. maar/volk.h and maar/simulated.h are apart.
+ */
+#ifndef MAAR_MAAR_H
+#define MAAR_MAAR_H
+
+#include "maar/allocator.h"
+#include "maar/base.h"
+#include "maar/objects.h"
+#include "maar/range.h"
+
+#endif
