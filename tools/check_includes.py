@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Check what a machine can check of Maar's house rules: check_includes.py ROOT
+
+Who may include whom, calls into Vulkan only through the table, what placement and plan may know of
+Vulkan, one door to malloc, atomics and threads, unique names of files and statics, the length of
+files, and the tags that each public function and field must carry. Prints one line a finding;
+exits 1 if there is any.
+"""
+
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ROOMS = {
+    "include": {"include"},
+    "core": {"include", "core"},
+    "backends": {"include", "core", "backends"},
+    "interop": {"include", "core", "interop"},
+    "support": {"include", "support"},
+    "samples": {"include", "support", "samples"},
+    "tools": {"include", "support", "tools"},
+    "bench": {"include", "support", "bench"},
+}
+LIBRARY = ("core/", "backends/", "interop/")
+SOURCES = ("include", "core", "backends", "interop", "support", "tools", "samples", "bench", "tests")
+SHADER_READERS = ("core/objects/", "support/", "samples/", "tests/", "tools/")
+PORTS = {"stdatomic.h", "pthread.h", "threads.h", "windows.h"}
+INTEGERS_ONLY = ("core/placement/", "core/plan/")
+KNOWN_TO_INTEGERS = {"VkResult", "VkDeviceSize", "VkAllocationCallbacks", "VkBool32", "VkFlags"}
+MAX_LINES = 1000
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
+VULKAN_CALL = re.compile(r"(?<![\w.>])vk[A-Z]\w*\s*\(")
+VULKAN_NAME = re.compile(r"\bVk[A-Z]\w*")
+HOST_ALLOCATION = re.compile(r"(?<![\w.>])(?:malloc|calloc|realloc|free|aligned_alloc)\s*\(")
+FORBIDDEN_CALL = re.compile(
+    r"(?<![\w.>])(?:v?f?printf|puts|fputs|putchar|fwrite|exit|_Exit|abort|getenv|perror)\s*\(")
+STATIC = re.compile(r"^static\s+(?:inline\s+)?(?:const\s+)?[\w\s*]*?\b(\w+)\(", re.MULTILINE)
+FUNCTION = re.compile(
+    r"(?:/\*\*(?P<doc>(?:[^*]|\*(?!/))*)\*/\s*)?^MAAR_API\s+(?P<type>[^;(]*?)\s*VKAPI_CALL\s+"
+    r"(?P<name>\w+)\s*\((?P<parameters>[^;]*?)\)\s*;", re.MULTILINE)
+BODY = re.compile(r"typedef\s+(?P<kind>struct|enum|union)\s+(?P<name>\w+)\s*\{(?P<body>.*?)\n\}",
+                  re.DOTALL)
+
+
+def without_comments(text):
+    """The text with comments and strings blanked, its lines kept."""
+    def blank(match):
+        found = match.group(0)
+        return '""' if found[0] == '"' else "\n" * found.count("\n") or " "
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', blank, text, flags=re.DOTALL)
+
+
+def line_of(text, position):
+    return text.count("\n", 0, position) + 1
+
+
+class Check:
+    def __init__(self, root):
+        self.root = root
+        self.findings = []
+        self.paths = sorted(
+            path.relative_to(root).as_posix()
+            for room in SOURCES for path in (root / room).rglob("*") if path.suffix in (".c", ".h"))
+
+    def report(self, path, line, text):
+        self.findings.append(f"{path}:{line}: {text}")
+
+    def resolve(self, path, name):
+        """The file of this tree that an include names, or None."""
+        here = Path(path).parent / name
+        for candidate in (here.as_posix(), name, f"include/{name}"):
+            if candidate in self.known:
+                return candidate
+        for room in ("support", "tools", "samples", "bench"):
+            if f"{room}/{name}" in self.known:
+                return f"{room}/{name}"
+        return None
+
+    def check_includes(self, path, text):
+        room = path.split("/")[0]
+        for match in INCLUDE.finditer(text):
+            name, line = match[2], line_of(text, match.start())
+            if path.startswith(LIBRARY) and name in PORTS and not re.match(r"core/port_\w+\.h", path):
+                self.report(path, line, f"only core/port_*.h may include <{name}>")
+            if re.search(r"(spv|shader\w*)\.h$", name) and not path.startswith(SHADER_READERS):
+                self.report(path, line, f"{room} may not include the generated {name}")
+            if path.startswith(LIBRARY + ("include/",)) and re.search(r"\bvolk\.h$", name) \
+                    and not name.startswith("maar/"):
+                self.report(path, line, "the library may not include volk")
+            target = self.resolve(path, name)
+            if target is None:
+                continue
+            target_room = target.split("/")[0]
+            if room in ROOMS and target_room not in ROOMS[room]:
+                self.report(path, line, f"{room} may not include {target_room}: {name}")
+            if room == "backends" and target_room == "backends" and \
+                    path.split("/")[1] != target.split("/")[1]:
+                self.report(path, line, f"backends may not include each other: {name}")
+
+    def check_calls(self, path, code):
+        if not path.startswith(LIBRARY):
+            return
+        # The simulated driver is a driver: it defines what others call.
+        if not path.startswith("backends/simulated/"):
+            for match in VULKAN_CALL.finditer(code):
+                self.report(path, line_of(code, match.start()),
+                            f"call it through the table: {match[0]}")
+        for match in FORBIDDEN_CALL.finditer(code):
+            self.report(path, line_of(code, match.start()), f"a library may not call {match[0]}")
+        if path != "core/host_memory.c":
+            for match in HOST_ALLOCATION.finditer(code):
+                self.report(path, line_of(code, match.start()),
+                            f"host memory has one door, core/host_memory.h: {match[0]}")
+        if path.startswith(INTEGERS_ONLY):
+            for match in VULKAN_NAME.finditer(code):
+                if match[0] not in KNOWN_TO_INTEGERS:
+                    self.report(path, line_of(code, match.start()),
+                                f"placement and plan know no {match[0]}")
+
+    def check_unique(self):
+        names, statics = defaultdict(list), defaultdict(list)
+        for path in self.paths:
+            if path.startswith("tests/"):
+                continue
+            names[Path(path).name].append(path)
+            if path.startswith(LIBRARY):
+                code = without_comments(self.texts[path])
+                for name in {match[1] for match in STATIC.finditer(code)}:
+                    statics[name].append(path)
+        for kind, table in (("file", names), ("static function", statics)):
+            for name, paths in sorted(table.items()):
+                if len(paths) > 1:
+                    self.report(paths[1], 1, f"{kind} {name} also in {paths[0]}: names are unique")
+
+    def check_function_tags(self, path, text):
+        for match in FUNCTION.finditer(text):
+            line = line_of(text, match.start("type"))
+            name, doc = match["name"], match["doc"]
+            if doc is None:
+                self.report(path, line, f"{name} has no documentation")
+                continue
+            tags = ["@threadsafety", "@since"]
+            if match["type"].strip() != "void":
+                tags.append("@return")
+            for tag in tags:
+                if tag not in doc:
+                    self.report(path, line, f"{name} lacks {tag}")
+            parameters = match["parameters"].strip()
+            for parameter in [] if parameters == "void" else parameters.split(","):
+                word = re.findall(r"\w+", parameter)[-1]
+                if not re.search(rf"@param\s+{word}\b", doc):
+                    self.report(path, line, f"{name} lacks @param {word}")
+        declared = len(re.findall(r"^MAAR_API\b", without_comments(text), re.MULTILINE))
+        documented = len(list(FUNCTION.finditer(text)))
+        if declared != documented:
+            self.report(path, 1, f"{declared} exported declarations, {documented} recognised")
+
+    def check_member_comments(self, path, text):
+        for match in BODY.finditer(text):
+            line = line_of(text, match.start("body"))
+            commented = False
+            statement = ""
+            for number, content in enumerate(match["body"].split("\n")):
+                stripped = content.strip()
+                if stripped.startswith("/**"):
+                    commented = True
+                elif stripped and not stripped.startswith(("*", "/*")):
+                    statement += stripped
+                    end = ";" if match["kind"] != "enum" else ","
+                    if end in stripped or match["kind"] == "enum":
+                        if not commented and "/**" not in stripped:
+                            self.report(path, line + number,
+                                        f"{match['name']}: no comment on: {stripped}")
+                        commented, statement = False, ""
+
+    def run(self):
+        self.known = set(self.paths)
+        self.texts = {path: (self.root / path).read_text() for path in self.paths}
+        for path, text in self.texts.items():
+            code = without_comments(text)
+            self.check_includes(path, text)
+            self.check_calls(path, code)
+            if path.startswith("include/"):
+                self.check_function_tags(path, text)
+                self.check_member_comments(path, text)
+            elif text.count("\n") > MAX_LINES:
+                self.report(path, MAX_LINES, f"{text.count(chr(10))} lines; at most {MAX_LINES}")
+            if not text.lstrip().startswith("/*"):
+                self.report(path, 1, "no comment says what the file is for")
+            if re.search(r"\b(?:TODO|FIXME|XXX)\b", text):
+                self.report(path, 1, "holds a TODO")
+        self.check_unique()
+        return self.findings
+
+
+def main():
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    check = Check(Path(sys.argv[1]))
+    findings = check.run()
+    print("\n".join(findings + [f"{len(check.paths)} files, {len(findings)} findings"]))
+    return 1 if findings or not check.paths else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
