@@ -26,6 +26,8 @@ LIBRARY = ("core/", "backends/", "interop/")
 SOURCES = ("include", "core", "backends", "interop", "support", "tools", "samples", "bench", "tests")
 SHADER_READERS = ("core/objects/", "support/", "samples/", "tests/", "tools/")
 PORTS = {"stdatomic.h", "pthread.h", "threads.h", "windows.h"}
+# The simulated driver is a library of its own, which cannot reach libmaar's hidden ports.
+PORT_FILES = re.compile(r"core/port_\w+\.h|backends/simulated/sim_port\.[ch]")
 INTEGERS_ONLY = ("core/placement/", "core/plan/")
 KNOWN_TO_INTEGERS = {"VkResult", "VkDeviceSize", "VkAllocationCallbacks", "VkBool32", "VkFlags"}
 MAX_LINES = 1000
@@ -82,7 +84,7 @@ class Check:
         room = path.split("/")[0]
         for match in INCLUDE.finditer(text):
             name, line = match[2], line_of(text, match.start())
-            if path.startswith(LIBRARY) and name in PORTS and not re.match(r"core/port_\w+\.h", path):
+            if path.startswith(LIBRARY) and name in PORTS and not PORT_FILES.fullmatch(path):
                 self.report(path, line, f"only core/port_*.h may include <{name}>")
             if re.search(r"(spv|shader\w*)\.h$", name) and not path.startswith(SHADER_READERS):
                 self.report(path, line, f"{room} may not include the generated {name}")
