@@ -17,7 +17,8 @@
 
 struct maar_placement;
 
-enum { MAAR_PLACEMENT_NO_NODE = 0xFFFFFFFF };
+#define MAAR_PLACEMENT_NO_NODE UINT32_MAX
+#define MAAR_PLACEMENT_NO_GENERATION UINT32_MAX
 
 struct maar_placement_info {
     MaarPlacementStrategy strategy;
@@ -30,7 +31,7 @@ struct maar_placement_request {
     VkDeviceSize size;      /* >= 1 */
     VkDeviceSize alignment; /* >= 1, any number, need not be a power of two */
     uint64_t user;          /* the owner's tag, given back by the walk */
-    uint32_t kind;          /* 0: shares a granule with anything */
+    uint32_t kind;          /* 0: shares a granule with anything; at most MAAR_RANGE_MAX_KIND */
     bool upper;             /* linear: from the upper end; others ignore it */
 };
 
@@ -72,11 +73,24 @@ VkResult maar_placement_resize(struct maar_placement* placement, VkDeviceSize si
 bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
                         struct maar_placement_range* range, uint64_t* user, uint32_t* kind);
 void maar_placement_set_user(struct maar_placement* placement, uint32_t node, uint64_t user);
+/* Tells a live node from earlier ones of the same number: changes with every free, repeats after
+ * 2^18 of them. MAAR_PLACEMENT_NO_GENERATION if node names no live range. */
+uint32_t maar_placement_generation(const struct maar_placement* placement, uint32_t node);
+/* The public handle of a node of a generation. */
+static inline MaarRange maar_placement_handle(uint32_t node, uint32_t generation)
+{
+    const uint64_t value = (uint64_t)generation << 32 | ((uint64_t)node + 1);
+#if VK_USE_64_BIT_PTR_DEFINES == 1
+    return (MaarRange)(uintptr_t)value;
+#else
+    return (MaarRange)value;
+#endif
+}
 
 /* After VK_INCOMPLETE: how many bytes of storage to bring. */
 size_t maar_placement_storage_wanted(const struct maar_placement* placement);
 /* Takes memory of that size (16-byte aligned, from the same callbacks); returns memory that the
- * caller is to free, possibly NULL, possibly the memory itself when it came too late to be of use. */
+ * caller is to free, possibly NULL, possibly the memory itself if it came too late to be of use. */
 void* maar_placement_storage_give(struct maar_placement* placement, void* memory, size_t size);
 
 /* O(1). */

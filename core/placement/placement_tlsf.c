@@ -1,0 +1,380 @@
+/*
+ * TLSF: free ranges in bins by size, 64 bins an octave, found by a two-level bitmap.
+ *
+ * Ranges begin and end at multiples of a unit, the largest power of two (at most 256) that divides
+ * every alignment asked for so far: what is lost inside one could not have been used by any request
+ * seen, and sizes that are no multiples of it cost no time. The last range may end at the end of
+ * the space. Two free ranges never touch. A search looks at a bounded number of nodes.
+ */
+#include "core/placement/placement_nodes.h"
+
+enum {
+    /* Nodes looked at in the bin that a size falls into, whose ranges may be too small; the best
+     * of them is taken. Measured in docs/placement.md. */
+    TLSF_LOOK = 6,
+    /* Nodes looked at when alignment or kinds may spoil ranges that are large enough. */
+    TLSF_LOOK_ALIGNED = 24,
+    /* Nodes looked at before a request is refused. */
+    TLSF_LOOK_LAST = 64,
+    TLSF_UNIT_MAX = 256,
+};
+
+struct tlsf_query {
+    const struct maar_placement_request* request;
+    VkDeviceSize rounded; /* size rounded up to the unit */
+    VkDeviceSize sure;    /* a free range of this size fits, whatever its place */
+    VkDeviceSize unit;
+    bool plain; /* rounded is sure, and the range goes to the beginning */
+};
+
+struct tlsf_place {
+    VkDeviceSize offset;
+    uint32_t slot;
+};
+
+static inline uint32_t tlsf_bin(VkDeviceSize size)
+{
+    if (size < (1u << PLACEMENT_BIN_BITS)) {
+        return (uint32_t)size;
+    }
+    const uint32_t top = placement_log2(size);
+    const uint32_t below = (uint32_t)(size >> (top - PLACEMENT_BIN_BITS));
+    return ((top - PLACEMENT_BIN_BITS) << PLACEMENT_BIN_BITS) + below;
+}
+
+uint32_t maar_tlsf_bin_count(VkDeviceSize size)
+{
+    return tlsf_bin(size) + 1;
+}
+
+static void tlsf_insert(struct maar_placement* placement, uint32_t slot)
+{
+    placement_bin_insert(placement, tlsf_bin(placement_size(&placement->nodes[slot])), slot);
+}
+
+static void tlsf_remove(struct maar_placement* placement, uint32_t slot)
+{
+    placement_bin_remove(placement, tlsf_bin(placement_size(&placement->nodes[slot])), slot);
+}
+
+void maar_tlsf_reset(struct maar_placement* placement)
+{
+    placement->unit = TLSF_UNIT_MAX;
+    const uint32_t slot = placement_take_slot(placement);
+    placement_set(&placement->nodes[slot], PLACEMENT_FREE, 0, placement->size);
+    placement_link_after(placement, PLACEMENT_NONE, slot);
+    tlsf_insert(placement, slot);
+}
+
+/* Where the query lies in a free node, or UINT64_MAX. */
+static VkDeviceSize tlsf_fit(const struct maar_placement* placement, const struct tlsf_query* query,
+                             uint32_t slot)
+{
+    const struct placement_node* node = &placement->nodes[slot];
+    const VkDeviceSize begin = placement_offset(node);
+    return maar_placement_fit(placement, query->request, node->prev, node->next, begin,
+                              begin + placement_size(node));
+}
+
+/* The smallest that fits among the first few nodes of one bin. */
+static uint32_t tlsf_look_plain(const struct maar_placement* placement, VkDeviceSize rounded,
+                                uint32_t bin, uint32_t looks)
+{
+    uint32_t best = PLACEMENT_NONE;
+    VkDeviceSize best_size = UINT64_MAX;
+    for (uint32_t slot = placement->bins[bin]; slot != PLACEMENT_NONE && looks != 0; --looks) {
+        const struct placement_node* node = &placement->nodes[slot];
+        const VkDeviceSize size = placement_size(node);
+        if (size >= rounded && size < best_size) {
+            best = slot;
+            best_size = size;
+            if (size == rounded) {
+                break;
+            }
+        }
+        slot = node->u.bin.next;
+    }
+    return best;
+}
+
+static uint32_t tlsf_find_plain(const struct maar_placement* placement, VkDeviceSize rounded)
+{
+    const uint32_t bin = tlsf_bin(rounded);
+    uint32_t next = placement_bin_next(placement, bin);
+    if (next == bin) {
+        const uint32_t slot = tlsf_look_plain(placement, rounded, bin, TLSF_LOOK);
+        if (slot != PLACEMENT_NONE) {
+            return slot;
+        }
+        next = placement_bin_next(placement, bin + 1);
+        if (next == PLACEMENT_NONE) {
+            return tlsf_look_plain(placement, rounded, bin, TLSF_LOOK_LAST);
+        }
+    }
+    return next != PLACEMENT_NONE ? placement->bins[next] : PLACEMENT_NONE;
+}
+
+/* The first that fits among the first few nodes of bins in [bin, end). */
+static struct tlsf_place tlsf_look(const struct maar_placement* placement,
+                                   const struct tlsf_query* query, uint32_t bin, uint32_t end,
+                                   uint32_t looks)
+{
+    struct tlsf_place place = {.slot = PLACEMENT_NONE};
+    for (bin = placement_bin_next(placement, bin); bin < end && looks != 0;
+         bin = placement_bin_next(placement, bin + 1)) {
+        for (uint32_t slot = placement->bins[bin]; slot != PLACEMENT_NONE && looks != 0; --looks) {
+            place.offset = tlsf_fit(placement, query, slot);
+            if (place.offset != UINT64_MAX) {
+                place.slot = slot;
+                return place;
+            }
+            slot = placement->nodes[slot].u.bin.next;
+        }
+    }
+    return place;
+}
+
+static struct tlsf_place tlsf_find(const struct maar_placement* placement,
+                                   const struct tlsf_query* query)
+{
+    struct tlsf_place place = {.slot = PLACEMENT_NONE};
+    if (query->plain) {
+        place.slot = tlsf_find_plain(placement, query->rounded);
+        if (place.slot != PLACEMENT_NONE) {
+            place.offset = placement_offset(&placement->nodes[place.slot]);
+            return place;
+        }
+    } else {
+        const uint32_t bin = tlsf_bin(query->rounded);
+        const uint32_t sure = tlsf_bin(query->sure - 1) + 1;
+        place = tlsf_look(placement, query, bin, sure, TLSF_LOOK_ALIGNED);
+        if (place.slot == PLACEMENT_NONE) {
+            place = tlsf_look(placement, query, sure, PLACEMENT_NONE, 1);
+        }
+        if (place.slot == PLACEMENT_NONE) {
+            place = tlsf_look(placement, query, bin, sure, TLSF_LOOK_LAST);
+        }
+        if (place.slot != PLACEMENT_NONE) {
+            return place;
+        }
+    }
+    /* The end of the space need not be a multiple of the unit, and the beginning is a multiple of
+     * any alignment. */
+    const uint32_t ends[2] = {placement->last, placement->first};
+    for (uint32_t i = 0; i < 2; ++i) {
+        if (placement_state(&placement->nodes[ends[i]]) == PLACEMENT_FREE) {
+            place.offset = tlsf_fit(placement, query, ends[i]);
+            if (place.offset != UINT64_MAX) {
+                place.slot = ends[i];
+                return place;
+            }
+        }
+    }
+    return place;
+}
+
+static void tlsf_query_init(const struct maar_placement* placement, struct tlsf_query* query)
+{
+    const struct maar_placement_request* request = query->request;
+    const VkDeviceSize alignment = request->alignment;
+    const VkDeviceSize divisor = alignment & (~alignment + 1);
+    const VkDeviceSize unit = divisor < placement->unit ? divisor : placement->unit;
+    query->unit = unit;
+    query->rounded = (request->size + unit - 1) & ~(unit - 1);
+    query->plain = alignment == unit && !placement_minds_kind(placement, request->kind);
+    query->sure = query->rounded;
+    if (!query->plain) {
+        query->sure += alignment < MAAR_RANGE_MAX_SIZE ? alignment : MAAR_RANGE_MAX_SIZE;
+        if (placement_minds_kind(placement, request->kind)) {
+            query->sure += 2 * placement->granularity;
+        }
+    }
+}
+
+/* Makes the part [offset, end) of a free node's stretch a free node of its own, after prev. */
+static void tlsf_add_free(struct maar_placement* placement, uint32_t prev, VkDeviceSize offset,
+                          VkDeviceSize end)
+{
+    const uint32_t slot = placement_take_slot(placement);
+    placement_set(&placement->nodes[slot], PLACEMENT_FREE, offset, end - offset);
+    placement_link_after(placement, prev, slot);
+    tlsf_insert(placement, slot);
+}
+
+VkResult maar_tlsf_allocate(struct maar_placement* placement,
+                            const struct maar_placement_request* request, uint32_t* node)
+{
+    if (request->size > placement->size) {
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
+    }
+    struct tlsf_query query = {.request = request};
+    tlsf_query_init(placement, &query);
+    const struct tlsf_place place = tlsf_find(placement, &query);
+    if (place.slot == PLACEMENT_NONE) {
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
+    }
+    if (!placement_has_slots(placement, 2)) {
+        return VK_INCOMPLETE;
+    }
+    struct placement_node* taken = &placement->nodes[place.slot];
+    const VkDeviceSize begin = placement_offset(taken);
+    const VkDeviceSize end = begin + placement_size(taken);
+    VkDeviceSize cut = (place.offset + request->size + query.unit - 1) & ~(query.unit - 1);
+    tlsf_remove(placement, place.slot);
+    if (place.offset > begin) {
+        tlsf_add_free(placement, taken->prev, begin, place.offset);
+    }
+    if (cut < end) {
+        tlsf_add_free(placement, place.slot, cut, end);
+    } else {
+        cut = end;
+    }
+    placement_set(taken, PLACEMENT_LIVE, place.offset, request->size);
+    placement_set_kind(taken, request->kind);
+    placement->unit = query.unit;
+    placement_count_in(placement, request->size, cut - place.offset);
+    *node = place.slot;
+    return VK_SUCCESS;
+}
+
+void maar_tlsf_free(struct maar_placement* placement, uint32_t slot)
+{
+    struct placement_node* nodes = placement->nodes;
+    struct placement_node* node = &nodes[slot];
+    const uint32_t prev = node->prev;
+    const uint32_t next = node->next;
+    VkDeviceSize begin = placement_offset(node);
+    VkDeviceSize end = next != PLACEMENT_NONE ? placement_offset(&nodes[next]) : placement->size;
+    placement_count_out(placement, placement_size(node), end - begin);
+    if (next != PLACEMENT_NONE && placement_state(&nodes[next]) == PLACEMENT_FREE) {
+        end += placement_size(&nodes[next]);
+        tlsf_remove(placement, next);
+        placement_unlink(placement, next);
+        placement_drop_slot(placement, next);
+    }
+    if (prev != PLACEMENT_NONE && placement_state(&nodes[prev]) == PLACEMENT_FREE) {
+        begin = placement_offset(&nodes[prev]);
+        tlsf_remove(placement, prev);
+        placement_unlink(placement, prev);
+        placement_drop_slot(placement, prev);
+    }
+    placement_set(node, PLACEMENT_FREE, begin, end - begin);
+    tlsf_insert(placement, slot);
+}
+
+VkResult maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size)
+{
+    const uint32_t bins = maar_tlsf_bin_count(size);
+    if (bins > placement->bin_count) {
+        placement->wanted_bins = bins;
+        return VK_INCOMPLETE;
+    }
+    if (!placement_has_slots(placement, 1)) {
+        return VK_INCOMPLETE;
+    }
+    const VkDeviceSize begin = placement->size;
+    const uint32_t last = placement->last;
+    struct placement_node* node = &placement->nodes[last];
+    placement->size = size;
+    if (placement_state(node) == PLACEMENT_FREE) {
+        tlsf_remove(placement, last);
+        const VkDeviceSize offset = placement_offset(node);
+        placement_set(node, PLACEMENT_FREE, offset, size - offset);
+        tlsf_insert(placement, last);
+        return VK_SUCCESS;
+    }
+    /* The old end becomes a border, which all borders' unit must divide. */
+    while ((begin & (placement->unit - 1)) != 0) {
+        placement->unit >>= 1;
+    }
+    tlsf_add_free(placement, last, begin, size);
+    return VK_SUCCESS;
+}
+
+VkDeviceSize maar_tlsf_largest_free_bound(const struct maar_placement* placement)
+{
+    if (placement->bin_summary == 0) {
+        return 0;
+    }
+    const uint32_t word = placement_log2(placement->bin_summary);
+    const uint32_t bin = (word << 6) + placement_log2(placement->bin_words[word]);
+    const struct placement_node* head = &placement->nodes[placement->bins[bin]];
+    if (head->u.bin.next == PLACEMENT_NONE) {
+        return placement_size(head);
+    }
+    const uint32_t octave = bin >> PLACEMENT_BIN_BITS;
+    const uint32_t step = bin & ((1u << PLACEMENT_BIN_BITS) - 1);
+    VkDeviceSize bound = bin;
+    if (octave != 0) {
+        bound = (((VkDeviceSize)step + (1u << PLACEMENT_BIN_BITS) + 1) << (octave - 1)) - 1;
+    }
+    return bound < placement->size ? bound : placement->size;
+}
+
+static const char* tlsf_check_bins(const struct maar_placement* placement, uint32_t free_count)
+{
+    uint32_t seen = 0;
+    for (uint32_t bin = 0; bin < PLACEMENT_BIN_WORDS * 64u; ++bin) {
+        if ((placement->bin_words[bin >> 6] >> (bin & 63) & 1) == 0) {
+            continue;
+        }
+        if (bin >= placement->bin_count) {
+            return "TLSF: a bin beyond the last one is marked as filled";
+        }
+        uint32_t prev = PLACEMENT_NONE;
+        for (uint32_t slot = placement->bins[bin]; slot != PLACEMENT_NONE;) {
+            if (slot >= placement->used_slots || ++seen > free_count) {
+                return "TLSF: the list of a bin leads astray";
+            }
+            const struct placement_node* node = &placement->nodes[slot];
+            if (placement_state(node) != PLACEMENT_FREE) {
+                return "TLSF: a bin holds a node that is not free";
+            }
+            if (tlsf_bin(placement_size(node)) != bin) {
+                return "TLSF: a free range is in the wrong bin";
+            }
+            if (node->u.bin.prev != prev) {
+                return "TLSF: the list of a bin does not lead back";
+            }
+            prev = slot;
+            slot = node->u.bin.next;
+        }
+        if (prev == PLACEMENT_NONE) {
+            return "TLSF: an empty bin is marked as filled";
+        }
+    }
+    return seen == free_count ? NULL : "TLSF: a free range is in no bin";
+}
+
+const char* maar_tlsf_check(const struct maar_placement* placement)
+{
+    uint32_t free_count = 0;
+    VkDeviceSize cursor = 0;
+    bool was_free = false;
+    if (placement->first == PLACEMENT_NONE ||
+        placement_offset(&placement->nodes[placement->first]) != 0) {
+        return "TLSF: the first range does not begin at 0";
+    }
+    for (uint32_t slot = placement->first; slot != PLACEMENT_NONE;) {
+        const struct placement_node* node = &placement->nodes[slot];
+        const VkDeviceSize offset = placement_offset(node);
+        const bool is_free = placement_state(node) == PLACEMENT_FREE;
+        const VkDeviceSize end = node->next != PLACEMENT_NONE
+                                     ? placement_offset(&placement->nodes[node->next])
+                                     : placement->size;
+        if (offset < cursor || !placement_fits(offset, placement_size(node), end)) {
+            return "TLSF: ranges overlap or leave the space";
+        }
+        if ((offset & (placement->unit - 1)) != 0) {
+            return "TLSF: a range begins between two units";
+        }
+        if (is_free && (was_free || offset + placement_size(node) != end)) {
+            return "TLSF: free ranges are not joined";
+        }
+        free_count += is_free ? 1 : 0;
+        was_free = is_free;
+        cursor = offset + placement_size(node);
+        slot = node->next;
+    }
+    return tlsf_check_bins(placement, free_count);
+}
