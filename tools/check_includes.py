@@ -27,7 +27,7 @@ SOURCES = ("include", "core", "backends", "interop", "support", "tools", "sample
 SHADER_READERS = ("core/objects/", "support/", "samples/", "tests/", "tools/")
 PORTS = {"stdatomic.h", "pthread.h", "threads.h", "windows.h"}
 # The simulated driver is a library of its own, which cannot reach libmaar's hidden ports.
-PORT_FILES = re.compile(r"core/port_\w+\.h|backends/simulated/sim_port\.[ch]")
+PORT_FILES = re.compile(r"core/port_\w+\.[ch]|backends/simulated/sim_port\.[ch]")
 INTEGERS_ONLY = ("core/placement/", "core/plan/")
 KNOWN_TO_INTEGERS = {"VkResult", "VkDeviceSize", "VkAllocationCallbacks", "VkBool32", "VkFlags"}
 MAX_LINES = 1000
