@@ -10,7 +10,7 @@
 #ifndef MAAR_SIMULATED_H
 #define MAAR_SIMULATED_H
 
-#include "base.h"
+#include "maar/base.h"
 
 #ifdef __cplusplus
 extern "C" {

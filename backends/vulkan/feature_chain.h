@@ -1,0 +1,22 @@
+/*
+ * Reads those features that concern Maar out of a VkDeviceCreateInfo::pNext chain, whichever
+ * structures carry them.
+ */
+#ifndef MAAR_BACKENDS_VULKAN_FEATURE_CHAIN_H
+#define MAAR_BACKENDS_VULKAN_FEATURE_CHAIN_H
+
+#include <stdbool.h>
+
+struct maar_vulkan_features {
+    bool buffer_device_address;
+    bool timeline_semaphore;
+    bool maintenance4;
+    bool memory_priority;
+    bool pageable_memory;
+    bool device_coherent_amd;
+};
+
+/* chain may be NULL: everything is off then. */
+void maar_vulkan_features_read(const void* chain, struct maar_vulkan_features* features);
+
+#endif

@@ -1,0 +1,178 @@
+/*
+ * Opens the door to a real Vulkan device: fills the table of core/device.h from the caller's entry
+ * points and queries the facts. No policy lives here.
+ *
+ * A capability is on only when the program said that it enabled it; what merely exists is off.
+ */
+#include "core/device.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "backends/vulkan/feature_chain.h"
+
+enum { FALLBACK_ALLOCATION_COUNT = 4096 };
+
+static bool has_extension(const struct maar_device_open_info* info, const char* name)
+{
+    for (uint32_t i = 0; i < info->extension_count; ++i) {
+        if (info->extensions[i] != NULL && strcmp(info->extensions[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Looks for the core name, then for the one of the extension it came from. */
+static PFN_vkVoidFunction device_function(PFN_vkGetDeviceProcAddr get, VkDevice device,
+                                          const char* core_name, const char* extension_name)
+{
+    PFN_vkVoidFunction function = get(device, core_name);
+    if (function == NULL && extension_name != NULL) {
+        function = get(device, extension_name);
+    }
+    return function;
+}
+
+static const char* load_required(const struct maar_device_open_info* info,
+                                 PFN_vkGetDeviceProcAddr get, struct maar_device* device)
+{
+#define LOAD_INSTANCE(name)                                                                        \
+    device->name = (PFN_##name)info->get_instance_proc_addr(info->instance, #name);                \
+    if (device->name == NULL) {                                                                    \
+        return #name;                                                                              \
+    }
+    MAAR_INSTANCE_FUNCTIONS(LOAD_INSTANCE)
+#undef LOAD_INSTANCE
+#define LOAD_DEVICE(name)                                                                          \
+    device->name = (PFN_##name)get(info->device, #name);                                           \
+    if (device->name == NULL) {                                                                    \
+        return #name;                                                                              \
+    }
+    MAAR_DEVICE_FUNCTIONS(LOAD_DEVICE)
+#undef LOAD_DEVICE
+    return NULL;
+}
+
+/* Largest power of two that divides what the driver said, at least 1: a granularity of 0 or a
+ * crooked one is no granularity that the rest could compute with. */
+static VkDeviceSize sane_granularity(VkDeviceSize value)
+{
+    if (value == 0) {
+        return 1;
+    }
+    VkDeviceSize power = 1;
+    while (power < value) {
+        power <<= 1;
+    }
+    return power;
+}
+
+static void query_limits(struct maar_device* device)
+{
+    struct maar_device_facts* facts = &device->facts;
+    VkPhysicalDeviceMaintenance3Properties maintenance3 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
+    };
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+        .pNext = &maintenance3,
+    };
+    device->vkGetPhysicalDeviceProperties2(device->physical, &properties);
+    VkPhysicalDeviceMemoryProperties2 memory = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
+    };
+    device->vkGetPhysicalDeviceMemoryProperties2(device->physical, &memory);
+
+    facts->properties = properties.properties;
+    facts->memory = memory.memoryProperties;
+    facts->granularity = sane_granularity(properties.properties.limits.bufferImageGranularity);
+    facts->atom = sane_granularity(properties.properties.limits.nonCoherentAtomSize);
+    facts->max_allocation_count = properties.properties.limits.maxMemoryAllocationCount;
+    if (facts->max_allocation_count == 0) {
+        facts->max_allocation_count = FALLBACK_ALLOCATION_COUNT;
+    }
+    facts->max_allocation_size = maintenance3.maxMemoryAllocationSize;
+    if (facts->max_allocation_size == 0) {
+        for (uint32_t i = 0; i < facts->memory.memoryHeapCount; ++i) {
+            if (facts->memory.memoryHeaps[i].size > facts->max_allocation_size) {
+                facts->max_allocation_size = facts->memory.memoryHeaps[i].size;
+            }
+        }
+    }
+}
+
+static void load_capabilities(const struct maar_device_open_info* info, PFN_vkGetDeviceProcAddr get,
+                              struct maar_device* device)
+{
+    struct maar_device_facts* facts = &device->facts;
+    struct maar_vulkan_features features;
+    maar_vulkan_features_read(info->features, &features);
+
+#define LOAD(name, alias)                                                                          \
+    device->name = (PFN_##name)device_function(get, info->device, #name, alias)
+    bool core12 = facts->api_version >= VK_API_VERSION_1_2;
+    bool core13 = facts->api_version >= VK_API_VERSION_1_3;
+    facts->memory_budget = has_extension(info, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    facts->memory_priority =
+        features.memory_priority && has_extension(info, VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME);
+    facts->device_coherent_amd = features.device_coherent_amd;
+    if (features.pageable_memory &&
+        has_extension(info, VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY_EXTENSION_NAME)) {
+        LOAD(vkSetDeviceMemoryPriorityEXT, NULL);
+        facts->pageable_memory = device->vkSetDeviceMemoryPriorityEXT != NULL;
+    }
+    if (features.buffer_device_address &&
+        (core12 || has_extension(info, VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME))) {
+        LOAD(vkGetBufferDeviceAddress, "vkGetBufferDeviceAddressKHR");
+        facts->buffer_device_address = device->vkGetBufferDeviceAddress != NULL;
+    }
+    if (features.timeline_semaphore &&
+        (core12 || has_extension(info, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME))) {
+        LOAD(vkGetSemaphoreCounterValue, "vkGetSemaphoreCounterValueKHR");
+        LOAD(vkWaitSemaphores, "vkWaitSemaphoresKHR");
+        facts->timeline_semaphore =
+            device->vkGetSemaphoreCounterValue != NULL && device->vkWaitSemaphores != NULL;
+    }
+    if (features.maintenance4 &&
+        (core13 || has_extension(info, VK_KHR_MAINTENANCE_4_EXTENSION_NAME))) {
+        LOAD(vkGetDeviceBufferMemoryRequirements, "vkGetDeviceBufferMemoryRequirementsKHR");
+        LOAD(vkGetDeviceImageMemoryRequirements, "vkGetDeviceImageMemoryRequirementsKHR");
+        facts->maintenance4 = device->vkGetDeviceBufferMemoryRequirements != NULL &&
+                              device->vkGetDeviceImageMemoryRequirements != NULL;
+    }
+#undef LOAD
+}
+
+VkResult maar_device_open(const struct maar_device_open_info* info, struct maar_device* device,
+                          const char** missing)
+{
+    *missing = NULL;
+    memset(device, 0, sizeof *device);
+    device->instance = info->instance;
+    device->physical = info->physical;
+    device->handle = info->device;
+    device->callbacks = info->callbacks;
+
+    uint32_t wanted = info->api_version != 0 ? info->api_version : VK_API_VERSION_1_1;
+    if (wanted < VK_API_VERSION_1_1) {
+        return VK_ERROR_INCOMPATIBLE_DRIVER;
+    }
+    PFN_vkGetDeviceProcAddr get = info->get_device_proc_addr;
+    if (get == NULL) {
+        get = (PFN_vkGetDeviceProcAddr)info->get_instance_proc_addr(info->instance,
+                                                                    "vkGetDeviceProcAddr");
+    }
+    *missing = get == NULL ? "vkGetDeviceProcAddr" : load_required(info, get, device);
+    if (*missing != NULL) {
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    query_limits(device);
+    uint32_t own = device->facts.properties.apiVersion;
+    device->facts.api_version = own < wanted ? own : wanted;
+    if (device->facts.api_version < VK_API_VERSION_1_1) {
+        return VK_ERROR_INCOMPATIBLE_DRIVER;
+    }
+    load_capabilities(info, get, device);
+    return VK_SUCCESS;
+}

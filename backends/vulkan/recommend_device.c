@@ -1,0 +1,227 @@
+/*
+ * What is worth enabling on a physical device. Reads only what the driver offers; decides nothing
+ * about memory.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "core/host_memory.h"
+#include "maar/allocator.h"
+
+struct recommend_functions {
+    PFN_vkGetPhysicalDeviceProperties2 get_properties;
+    PFN_vkGetPhysicalDeviceFeatures2 get_features;
+    PFN_vkGetPhysicalDeviceQueueFamilyProperties2 get_queue_families;
+    PFN_vkEnumerateDeviceExtensionProperties enumerate_extensions;
+};
+
+struct extension_list {
+    uint32_t count;
+    VkExtensionProperties* entries;
+};
+
+static bool load_recommend_functions(PFN_vkGetInstanceProcAddr get, VkInstance instance,
+                                     struct recommend_functions* functions)
+{
+    functions->get_properties =
+        (PFN_vkGetPhysicalDeviceProperties2)get(instance, "vkGetPhysicalDeviceProperties2");
+    functions->get_features =
+        (PFN_vkGetPhysicalDeviceFeatures2)get(instance, "vkGetPhysicalDeviceFeatures2");
+    functions->get_queue_families = (PFN_vkGetPhysicalDeviceQueueFamilyProperties2)get(
+        instance, "vkGetPhysicalDeviceQueueFamilyProperties2");
+    functions->enumerate_extensions = (PFN_vkEnumerateDeviceExtensionProperties)get(
+        instance, "vkEnumerateDeviceExtensionProperties");
+    return functions->get_properties != NULL && functions->get_features != NULL &&
+           functions->get_queue_families != NULL && functions->enumerate_extensions != NULL;
+}
+
+static VkResult list_extensions(const struct recommend_functions* functions,
+                                VkPhysicalDevice physical, const VkAllocationCallbacks* callbacks,
+                                struct extension_list* list)
+{
+    list->count = 0;
+    list->entries = NULL;
+    VkResult result = functions->enumerate_extensions(physical, NULL, &list->count, NULL);
+    if (result != VK_SUCCESS || list->count == 0) {
+        return result;
+    }
+    list->entries = maar_host_calloc(callbacks, list->count, sizeof *list->entries);
+    if (list->entries == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    result = functions->enumerate_extensions(physical, NULL, &list->count, list->entries);
+    return result == VK_INCOMPLETE ? VK_SUCCESS : result;
+}
+
+static bool offers(const struct extension_list* list, const char* name)
+{
+    for (uint32_t i = 0; i < list->count; ++i) {
+        if (strcmp(list->entries[i].extensionName, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds an extension when the device offers it and the core version does not hold it already.
+ * Returns whether the capability can be had. */
+static bool add_extension(MaarDeviceRecommendation* out, const struct extension_list* list,
+                          const char* name, bool in_core)
+{
+    if (in_core) {
+        return true;
+    }
+    if (!offers(list, name) || out->extensionCount == MAAR_MAX_RECOMMENDED_EXTENSIONS) {
+        return false;
+    }
+    out->ppExtensionNames[out->extensionCount++] = name;
+    return true;
+}
+
+static void link_feature(void*** tail, void* structure)
+{
+    VkBaseOutStructure* base = structure;
+    **tail = structure;
+    *tail = (void**)&base->pNext;
+    base->pNext = NULL;
+}
+
+static void recommend_features(const struct recommend_functions* functions,
+                               VkPhysicalDevice physical, const struct extension_list* list,
+                               uint32_t version, MaarDeviceRecommendation* out)
+{
+    bool core12 = version >= VK_API_VERSION_1_2;
+    bool core13 = version >= VK_API_VERSION_1_3;
+    void* ignored = NULL;
+    void** tail = &ignored;
+
+    out->features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    out->bufferDeviceAddress.sType =
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES;
+    out->timelineSemaphore.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES;
+    out->synchronization2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES;
+    out->maintenance4.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES;
+    out->memoryPriority.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PRIORITY_FEATURES_EXT;
+    out->pageableDeviceLocalMemory.sType =
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PAGEABLE_DEVICE_LOCAL_MEMORY_FEATURES_EXT;
+
+    link_feature(&tail, &out->features);
+    if (add_extension(out, list, VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME, core12)) {
+        link_feature(&tail, &out->bufferDeviceAddress);
+    }
+    if (add_extension(out, list, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, core12)) {
+        link_feature(&tail, &out->timelineSemaphore);
+    }
+    if (add_extension(out, list, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME, core13)) {
+        link_feature(&tail, &out->synchronization2);
+    }
+    if (add_extension(out, list, VK_KHR_MAINTENANCE_4_EXTENSION_NAME, core13)) {
+        link_feature(&tail, &out->maintenance4);
+    }
+    if (add_extension(out, list, VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME, false)) {
+        link_feature(&tail, &out->memoryPriority);
+        if (add_extension(out, list, VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY_EXTENSION_NAME, false)) {
+            link_feature(&tail, &out->pageableDeviceLocalMemory);
+        }
+    }
+    (void)add_extension(out, list, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, false);
+
+    functions->get_features(physical, &out->features);
+    VkPhysicalDeviceFeatures offered = out->features.features;
+    memset(&out->features.features, 0, sizeof out->features.features);
+    out->features.features.sparseBinding = offered.sparseBinding;
+    out->features.features.sparseResidencyBuffer = offered.sparseResidencyBuffer;
+    out->features.features.sparseResidencyImage2D = offered.sparseResidencyImage2D;
+    out->features.features.sparseResidencyImage3D = offered.sparseResidencyImage3D;
+    out->features.features.sparseResidencyAliased = offered.sparseResidencyAliased;
+    out->bufferDeviceAddress.bufferDeviceAddressCaptureReplay = VK_FALSE;
+    out->bufferDeviceAddress.bufferDeviceAddressMultiDevice = VK_FALSE;
+    out->pFeatures = &out->features;
+}
+
+/* The first family with all of `wanted` and none of `unwanted`. */
+static uint32_t find_family(const VkQueueFamilyProperties2* families, uint32_t count,
+                            VkQueueFlags wanted, VkQueueFlags unwanted)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        VkQueueFlags flags = families[i].queueFamilyProperties.queueFlags;
+        if ((flags & wanted) == wanted && (flags & unwanted) == 0 &&
+            families[i].queueFamilyProperties.queueCount > 0) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static VkResult recommend_queues(const struct recommend_functions* functions,
+                                 VkPhysicalDevice physical, const VkAllocationCallbacks* callbacks,
+                                 MaarDeviceRecommendation* out)
+{
+    uint32_t count = 0;
+    functions->get_queue_families(physical, &count, NULL);
+    VkQueueFamilyProperties2* families = maar_host_calloc(callbacks, count + 1, sizeof *families);
+    if (families == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        families[i].sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2;
+    }
+    functions->get_queue_families(physical, &count, families);
+    out->mainQueueFamily = find_family(families, count, VK_QUEUE_GRAPHICS_BIT, 0);
+    if (out->mainQueueFamily == UINT32_MAX) {
+        out->mainQueueFamily = find_family(families, count, VK_QUEUE_COMPUTE_BIT, 0);
+    }
+    out->sparseQueueFamily = find_family(families, count, VK_QUEUE_SPARSE_BINDING_BIT, 0);
+    if (out->mainQueueFamily != UINT32_MAX &&
+        (families[out->mainQueueFamily].queueFamilyProperties.queueFlags &
+         VK_QUEUE_SPARSE_BINDING_BIT) != 0) {
+        out->sparseQueueFamily = out->mainQueueFamily;
+    }
+    out->transferQueueFamily =
+        find_family(families, count, VK_QUEUE_TRANSFER_BIT,
+                    (VkQueueFlags)VK_QUEUE_GRAPHICS_BIT | (VkQueueFlags)VK_QUEUE_COMPUTE_BIT);
+    maar_host_free(callbacks, families);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarRecommendDevice(
+    PFN_vkGetInstanceProcAddr pfnGetInstanceProcAddr, VkInstance instance,
+    VkPhysicalDevice physicalDevice, const VkAllocationCallbacks* pAllocationCallbacks,
+    MaarDeviceRecommendation* pRecommendation)
+{
+    if (pfnGetInstanceProcAddr == NULL || instance == VK_NULL_HANDLE ||
+        physicalDevice == VK_NULL_HANDLE || pRecommendation == NULL ||
+        pRecommendation->sType != MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    void* next = pRecommendation->pNext;
+    memset(pRecommendation, 0, sizeof *pRecommendation);
+    pRecommendation->sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION;
+    pRecommendation->pNext = next;
+    pRecommendation->mainQueueFamily = UINT32_MAX;
+    pRecommendation->sparseQueueFamily = UINT32_MAX;
+    pRecommendation->transferQueueFamily = UINT32_MAX;
+
+    struct recommend_functions functions;
+    if (!load_recommend_functions(pfnGetInstanceProcAddr, instance, &functions)) {
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+    };
+    functions.get_properties(physicalDevice, &properties);
+
+    struct extension_list list;
+    VkResult result = list_extensions(&functions, physicalDevice, pAllocationCallbacks, &list);
+    if (result == VK_SUCCESS) {
+        result =
+            recommend_queues(&functions, physicalDevice, pAllocationCallbacks, pRecommendation);
+    }
+    if (result == VK_SUCCESS) {
+        recommend_features(&functions, physicalDevice, &list, properties.properties.apiVersion,
+                           pRecommendation);
+    }
+    maar_host_free(pAllocationCallbacks, list.entries);
+    return result;
+}

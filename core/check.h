@@ -1,0 +1,30 @@
+/*
+ * Traps for debug builds. What release builds do about a broken invariant (report, poison) is in
+ * core/memory/allocator_state.h, since it needs somebody to report to.
+ */
+#ifndef MAAR_CORE_CHECK_H
+#define MAAR_CORE_CHECK_H
+
+#if defined(_MSC_VER)
+#include <intrin.h>
+#define maar_trap() __debugbreak()
+#else
+#define maar_trap() __builtin_trap()
+#endif
+
+/* Debug builds only: O(1) conditions that cannot be false unless Maar itself is wrong. */
+#if defined(MAAR_HEAVY_CHECKS)
+#define MAAR_DEBUG_ASSERT(condition)                                                               \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            maar_trap();                                                                           \
+        }                                                                                          \
+    } while (0)
+#else
+#define MAAR_DEBUG_ASSERT(condition)                                                               \
+    do {                                                                                           \
+        (void)sizeof(condition);                                                                   \
+    } while (0)
+#endif
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * The one door to a device: a table of the Vulkan functions that Maar uses, and the facts that were
+ * queried of it. backends/vulkan fills both; nothing else in the library calls Vulkan.
+ *
+ * A pointer does not prove a feature: capabilities are in `facts`, and a table entry may be NULL
+ * unless its capability is on. Immutable once open, so it needs no lock.
+ */
+#ifndef MAAR_CORE_DEVICE_H
+#define MAAR_CORE_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <vulkan/vulkan_core.h>
+
+/* Functions that must be there: Vulkan 1.1. */
+#define MAAR_DEVICE_FUNCTIONS(X)                                                                   \
+    X(vkAllocateMemory)                                                                            \
+    X(vkFreeMemory)                                                                                \
+    X(vkMapMemory)                                                                                 \
+    X(vkUnmapMemory)                                                                               \
+    X(vkFlushMappedMemoryRanges)                                                                   \
+    X(vkInvalidateMappedMemoryRanges)                                                              \
+    X(vkCreateBuffer)                                                                              \
+    X(vkDestroyBuffer)                                                                             \
+    X(vkCreateImage)                                                                               \
+    X(vkDestroyImage)                                                                              \
+    X(vkGetBufferMemoryRequirements2)                                                              \
+    X(vkGetImageMemoryRequirements2)                                                               \
+    X(vkBindBufferMemory2)                                                                         \
+    X(vkBindImageMemory2)
+
+/* Functions that a capability brings; NULL without it. */
+#define MAAR_OPTIONAL_DEVICE_FUNCTIONS(X)                                                          \
+    X(vkGetBufferDeviceAddress)                                                                    \
+    X(vkGetDeviceBufferMemoryRequirements)                                                         \
+    X(vkGetDeviceImageMemoryRequirements)                                                          \
+    X(vkGetSemaphoreCounterValue)                                                                  \
+    X(vkWaitSemaphores)                                                                            \
+    X(vkSetDeviceMemoryPriorityEXT)
+
+#define MAAR_INSTANCE_FUNCTIONS(X)                                                                 \
+    X(vkGetPhysicalDeviceProperties2)                                                              \
+    X(vkGetPhysicalDeviceMemoryProperties2)
+
+struct maar_device_facts {
+    uint32_t api_version;
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceMemoryProperties memory;
+    VkDeviceSize granularity;         /* >= 1, a power of two */
+    VkDeviceSize atom;                /* >= 1, a power of two */
+    VkDeviceSize max_allocation_size; /* a fallback where the driver says 0 */
+    uint32_t max_allocation_count;    /* likewise */
+    bool memory_budget;
+    bool memory_priority;
+    bool pageable_memory;
+    bool buffer_device_address;
+    bool maintenance4;
+    bool timeline_semaphore;
+    bool device_coherent_amd;
+};
+
+struct maar_device {
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice handle;
+    const VkAllocationCallbacks* callbacks; /* may be NULL */
+    struct maar_device_facts facts;
+#define MAAR_DECLARE(name) PFN_##name name;
+    MAAR_DEVICE_FUNCTIONS(MAAR_DECLARE)
+    MAAR_OPTIONAL_DEVICE_FUNCTIONS(MAAR_DECLARE)
+    MAAR_INSTANCE_FUNCTIONS(MAAR_DECLARE)
+#undef MAAR_DECLARE
+};
+
+struct maar_device_open_info {
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr;
+    PFN_vkGetDeviceProcAddr get_device_proc_addr; /* may be NULL */
+    uint32_t api_version;                         /* what the program uses; 0 for 1.1 */
+    uint32_t extension_count;
+    const char* const* extensions;
+    const void* features; /* chain, may be NULL */
+    const VkAllocationCallbacks* callbacks;
+};
+
+/*
+ * Fills the table and the facts. On VK_ERROR_INITIALIZATION_FAILED, *missing names the function
+ * that could not be found. VK_ERROR_INCOMPATIBLE_DRIVER below Vulkan 1.1. Implemented by
+ * backends/vulkan.
+ */
+VkResult maar_device_open(const struct maar_device_open_info* info, struct maar_device* device,
+                          const char** missing);
+
+#endif

@@ -1,0 +1,455 @@
+/*
+ * The engine behind every way to allocate: types in order of liking, within budget before over it;
+ * dedicated or placed; existing blocks, then what is no longer pending, then a new block, smaller
+ * ones when the driver refuses; the observer last.
+ */
+#include <string.h>
+
+#include "core/memory/memory_internal.h"
+
+/* How often a refused block is halved before the least that would do is tried. */
+enum { BLOCK_HALVINGS = 3 };
+
+/* One request on its way. */
+struct job {
+    MaarAllocator allocator;
+    const MaarMemoryRequest* request;
+    const MaarAllocationCreateInfo* info;
+    struct maar_place_request place;
+    float priority;
+    char* name; /* a copy, for the slot that will be taken */
+    bool internal;
+    bool over_budget_allowed; /* the second round */
+    bool exceeded;            /* a budget was exceeded for it */
+    MaarMemoryTypeChoice choice;
+};
+
+static bool is_power_of_two(VkDeviceSize value)
+{
+    return (value & (value - 1)) == 0;
+}
+
+/* Least common multiple where both are powers of two is the larger; otherwise their product serves,
+ * unless one divides the other. 0 on overflow. */
+static VkDeviceSize join_alignments(VkDeviceSize a, VkDeviceSize b)
+{
+    if (a == 0 || b == 0) {
+        return a == 0 ? (b == 0 ? 1 : b) : a;
+    }
+    if (a % b == 0) {
+        return a;
+    }
+    if (b % a == 0) {
+        return b;
+    }
+    if (is_power_of_two(a) && is_power_of_two(b)) {
+        return a > b ? a : b;
+    }
+    return a > MAAR_RANGE_MAX_SIZE / b ? 0 : a * b;
+}
+
+/* What the request becomes in one memory type: whole atoms where the host's caches are not
+ * coherent. False when the sum leaves all bounds. */
+static bool shape_for_pool(const struct job* job, const struct maar_pool* pool,
+                           struct maar_place_request* place)
+{
+    *place = job->place;
+    place->alignment = join_alignments(place->alignment, pool->min_alignment);
+    if (maar_type_is_noncoherent(job->allocator, pool->type_index)) {
+        VkDeviceSize atom = job->allocator->device.facts.atom;
+        place->alignment = join_alignments(place->alignment, atom);
+        place->size = maar_align_up(place->size, atom);
+    }
+    return place->alignment != 0 && place->size <= MAAR_RANGE_MAX_SIZE;
+}
+
+/* Whether a new VkDeviceMemory of that size may be asked for in this round. */
+static bool budget_admits(struct job* job, uint32_t heap, VkDeviceSize size)
+{
+    struct maar_budget budget = maar_budget_read(job->allocator, heap);
+    bool within = size <= budget.budget && budget.usage <= budget.budget - size;
+    if (!within && job->over_budget_allowed) {
+        job->exceeded = true;
+    }
+    return within || job->over_budget_allowed;
+}
+
+static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool,
+                                   const struct maar_place_request* place, uint32_t slot)
+{
+    bool may_alias = (job->info->flags & MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT) != 0 &&
+                     job->request->requiresDedicated != VK_TRUE;
+    const struct maar_device_memory_info info = {
+        .type_index = pool->type_index,
+        .size = place->size,
+        .priority = job->priority,
+        .dedicated_buffer = may_alias ? VK_NULL_HANDLE : job->request->dedicatedBuffer,
+        .dedicated_image = may_alias ? VK_NULL_HANDLE : job->request->dedicatedImage,
+        .next = pool->allocate_next,
+    };
+    if (!budget_admits(job, pool->heap_index, place->size)) {
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    return maar_pool_place_dedicated(pool, place, &info, slot);
+}
+
+/* A new block of a good size, or of a smaller one when heap or budget have no room for that. */
+static VkResult allocate_block(struct job* job, struct maar_pool* pool,
+                               const struct maar_place_request* place, uint32_t slot)
+{
+    VkDeviceSize least = 0;
+    VkDeviceSize size = maar_pool_next_size(pool, place, &least);
+    if (least < place->size) {
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    for (uint32_t halving = 0;; ++halving) {
+        result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        /* Over budget, only the least that does is taken. */
+        bool admitted = (!job->over_budget_allowed || size == least) &&
+                        budget_admits(job, pool->heap_index, size);
+        if (admitted) {
+            result = maar_pool_grow(pool, place, size, slot);
+        }
+        if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY || size == least) {
+            return result;
+        }
+        size /= 2;
+        if (size < least || halving >= BLOCK_HALVINGS) {
+            size = least;
+        }
+    }
+}
+
+static VkResult allocate_placed(struct job* job, struct maar_pool* pool,
+                                const struct maar_place_request* place, uint32_t slot)
+{
+    VkResult result = maar_pool_place(pool, place, slot);
+    if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
+        return result;
+    }
+    uint32_t collected = 0;
+    (void)maar_retire_collect(job->allocator, &collected);
+    if (collected > 0) {
+        result = maar_pool_place(pool, place, slot);
+        if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
+            return result;
+        }
+    }
+    if ((job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) != 0) {
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
+    }
+    return allocate_block(job, pool, place, slot);
+}
+
+static bool wants_dedicated(const struct job* job, const struct maar_pool* pool)
+{
+    const MaarMemoryRequest* request = job->request;
+    MaarDedicated mode = job->info->dedicated;
+    if (request->requiresDedicated == VK_TRUE || mode == MAAR_DEDICATED_ALWAYS) {
+        return true;
+    }
+    if (mode == MAAR_DEDICATED_NEVER ||
+        (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) != 0) {
+        return false;
+    }
+    if (maar_device_count_is_high(job->allocator)) {
+        return false;
+    }
+    if (mode == MAAR_DEDICATED_PREFERRED) {
+        return true;
+    }
+    return !pool->custom &&
+           (request->prefersDedicated == VK_TRUE || job->place.size >= pool->preferred_size / 2);
+}
+
+static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, uint32_t slot)
+{
+    struct maar_place_request place;
+    if (!shape_for_pool(job, pool, &place)) {
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    bool must_be_dedicated =
+        job->request->requiresDedicated == VK_TRUE || job->info->dedicated == MAAR_DEDICATED_ALWAYS;
+    if (wants_dedicated(job, pool)) {
+        VkResult result = allocate_dedicated(job, pool, &place, slot);
+        bool may_share = !must_be_dedicated && (result == VK_ERROR_OUT_OF_DEVICE_MEMORY ||
+                                                result == VK_ERROR_TOO_MANY_OBJECTS);
+        if (!may_share) {
+            return result;
+        }
+    }
+    return allocate_placed(job, pool, &place, slot);
+}
+
+/* Another type, or another round, may fare better after these. */
+static bool is_shortage(VkResult result)
+{
+    return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
+           result == VK_ERROR_TOO_MANY_OBJECTS;
+}
+
+/* Takes a slot of the pool, allocates into it, gives it back on failure. What others may read of
+ * the slot is written before its range is placed, under whose lock it becomes visible. */
+static VkResult try_pool(struct job* job, struct maar_pool* pool, uint32_t* index)
+{
+    VkResult result = maar_pool_take_slot(pool, index);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_slot* slot = maar_slot_at(&job->allocator->slots, *index);
+    slot->user_data = job->info->pUserData;
+    slot->name = job->name;
+    slot->internal = job->internal;
+    job->exceeded = false;
+    result = allocate_in_pool(job, pool, *index);
+    if (result != VK_SUCCESS) {
+        slot->name = NULL;
+        maar_pool_return_slot(pool, *index);
+        *index = MAAR_SLOT_NONE;
+    }
+    return result;
+}
+
+/* One round over all candidate types. */
+static VkResult try_types(struct job* job, uint32_t* slot, bool* fallback)
+{
+    VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    uint32_t count = job->choice.candidateCount;
+    if ((job->info->flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0) {
+        count = 1;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        struct maar_pool* pool = maar_pool_of(job->info->pool);
+        VkResult attempt = VK_SUCCESS;
+        if (pool == NULL) {
+            attempt = maar_pool_default(job->allocator, job->choice.candidates[i],
+                                        job->request->kind, &pool);
+        }
+        if (attempt == VK_SUCCESS) {
+            attempt = try_pool(job, pool, slot);
+        }
+        if (i == 0 || !is_shortage(attempt)) {
+            result = attempt;
+        }
+        if (!is_shortage(attempt)) {
+            *fallback = attempt == VK_SUCCESS && i > 0;
+            return result;
+        }
+    }
+    return result;
+}
+
+static VkResult try_rounds(struct job* job, uint32_t* slot, bool* fallback)
+{
+    const MaarAllocationCreateFlags last_resort_off =
+        (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT |
+        (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT;
+    job->over_budget_allowed = false;
+    VkResult result = try_types(job, slot, fallback);
+    if (is_shortage(result) && (job->info->flags & last_resort_off) == 0) {
+        job->over_budget_allowed = true;
+        result = try_types(job, slot, fallback);
+    }
+    return result;
+}
+
+static VkResult try_with_observer(struct job* job, uint32_t* slot, bool* fallback)
+{
+    MaarAllocator allocator = job->allocator;
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < job->choice.candidateCount; ++i) {
+        bits |= 1u << job->choice.candidates[i];
+    }
+    for (uint32_t attempt = 0;; ++attempt) {
+        VkResult result = try_rounds(job, slot, fallback);
+        if (!is_shortage(result) || allocator->out_of_memory == NULL ||
+            attempt == MAAR_MAX_OUT_OF_MEMORY_ATTEMPTS) {
+            return result;
+        }
+        const MaarOutOfMemoryInfo report = {
+            .size = job->place.size,
+            .memoryTypeBits = bits,
+            .memoryTypeIndex = job->choice.memoryTypeIndex,
+            .heapIndex = maar_type_heap(allocator, job->choice.memoryTypeIndex),
+            .attempt = attempt,
+            .result = result,
+        };
+        maar_lock_rank_expect_none();
+        if (allocator->out_of_memory(allocator->out_of_memory_user_data, &report) != VK_TRUE) {
+            return result;
+        }
+    }
+}
+
+/* Maps what was asked to be mapped for life. */
+static VkResult finish_slot(struct job* job, uint32_t index, bool fallback)
+{
+    struct maar_slot* slot = maar_slot_at(&job->allocator->slots, index);
+    slot->fallback = fallback;
+    slot->mapped_for_life = (job->info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0;
+    if (!slot->mapped_for_life) {
+        return VK_SUCCESS;
+    }
+    void* data = NULL;
+    return maar_block_map(slot->block, slot, &data);
+}
+
+/* Takes back the mapping and the bytes, then the name. */
+static void undress_slot(MaarAllocator allocator, uint32_t index, bool was_pending)
+{
+    struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
+    while (slot->map_count > 0 && maar_block_unmap(slot->block, slot)) {
+    }
+    char* name = maar_pool_free_slot(slot->block->pool, index, was_pending);
+    maar_host_free(allocator->callbacks, name);
+}
+
+void maar_release_slot(MaarAllocator allocator, uint32_t index, bool was_pending)
+{
+    if (!was_pending) {
+        (void)maar_atomic64_sub(&allocator->live_bytes,
+                                maar_slot_at(&allocator->slots, index)->size);
+    }
+    undress_slot(allocator, index, was_pending);
+}
+
+static const char* find_request_fault(const MaarMemoryRequest* request,
+                                      const MaarAllocationCreateInfo* info)
+{
+    if (request == NULL || request->sType != MAAR_STRUCTURE_TYPE_MEMORY_REQUEST) {
+        return "pRequest is NULL or has a wrong sType";
+    }
+    if (info->sType != MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO) {
+        return "pCreateInfo has a wrong sType";
+    }
+    if (request->requirements.size == 0) {
+        return "pRequest->requirements.size is 0";
+    }
+    if ((uint32_t)request->kind > MAAR_RESOURCE_KIND_OPTIMAL) {
+        return "pRequest->kind is not a MaarResourceKind";
+    }
+    if (request->dedicatedBuffer != VK_NULL_HANDLE && request->dedicatedImage != VK_NULL_HANDLE) {
+        return "pRequest names both a dedicatedBuffer and a dedicatedImage";
+    }
+    if ((uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
+        return "pCreateInfo->usage is not a MaarMemoryUsage";
+    }
+    if ((uint32_t)info->dedicated > MAAR_DEDICATED_PREFERRED) {
+        return "pCreateInfo->dedicated is not a MaarDedicated";
+    }
+    if (!(info->priority >= 0.0F && info->priority <= 1.0F)) {
+        return "pCreateInfo->priority is not within 0 and 1";
+    }
+    if (request->requiresDedicated == VK_TRUE && info->dedicated == MAAR_DEDICATED_NEVER) {
+        return "pCreateInfo->dedicated is NEVER, but the driver requires a dedicated allocation";
+    }
+    return NULL;
+}
+
+/* Fills the candidates: the pool's own type, or the ranking. */
+static VkResult choose(struct job* job)
+{
+    const struct maar_pool* pool = maar_pool_of(job->info->pool);
+    uint32_t bits = job->request->requirements.memoryTypeBits;
+    if (pool == NULL) {
+        return maar_choose_types(job->allocator, bits, job->info, &job->choice)
+                   ? VK_SUCCESS
+                   : VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    if ((bits & (1u << pool->type_index)) == 0) {
+        return maar_misuse(job->allocator,
+                           "the pool's memory type is not among pRequest's memoryTypeBits");
+    }
+    if ((job->info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0 &&
+        (maar_type_flags(job->allocator, pool->type_index) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) ==
+            0) {
+        return maar_misuse(job->allocator,
+                           "the mapped flag with a pool whose memory type is not HOST_VISIBLE");
+    }
+    job->choice.memoryTypeIndex = pool->type_index;
+    job->choice.candidateCount = 1;
+    job->choice.candidates[0] = pool->type_index;
+    return VK_SUCCESS;
+}
+
+static void report_success(const struct job* job, uint32_t index, bool fallback)
+{
+    MaarAllocator allocator = job->allocator;
+    const struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
+    uint32_t type = slot->block->pool->type_index;
+    (void)maar_atomic64_add(&allocator->allocations_made, 1);
+    maar_atomic64_max(&allocator->peak_live_bytes,
+                      maar_atomic64_add(&allocator->live_bytes, slot->size));
+    if (fallback) {
+        (void)maar_atomic64_add(&allocator->fallbacks, 1);
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                  "%llu bytes went to memory type %u, since type %u of heap %u has no room",
+                  (unsigned long long)slot->size, type, job->choice.memoryTypeIndex,
+                  maar_type_heap(allocator, job->choice.memoryTypeIndex));
+    }
+    if (job->exceeded) {
+        (void)maar_atomic64_add(&allocator->over_budget, 1);
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                  "the budget of heap %u was exceeded for %llu bytes",
+                  maar_type_heap(allocator, type), (unsigned long long)slot->size);
+    }
+}
+
+VkResult maar_allocate(MaarAllocator allocator, const MaarMemoryRequest* request,
+                       const MaarAllocationCreateInfo* info, bool internal,
+                       MaarAllocation* allocation)
+{
+    *allocation = VK_NULL_HANDLE;
+    static const MaarAllocationCreateInfo defaults = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+    };
+    struct job job = {
+        .allocator = allocator,
+        .request = request,
+        .info = info != NULL ? info : &defaults,
+        .internal = internal,
+    };
+    const char* fault = find_request_fault(request, job.info);
+    if (fault != NULL) {
+        return maar_misuse(allocator, fault);
+    }
+    job.place.size = request->requirements.size;
+    job.place.alignment = join_alignments(request->requirements.alignment, job.info->minAlignment);
+    job.place.kind = request->kind;
+    job.place.upper = (job.info->flags & MAAR_ALLOCATION_CREATE_UPPER_BIT) != 0;
+    job.priority = job.info->priority != 0.0F ? job.info->priority : 0.5F;
+    if (job.place.alignment == 0 || job.place.size > MAAR_RANGE_MAX_SIZE) {
+        (void)maar_atomic64_add(&allocator->failures, 1);
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    uint32_t index = MAAR_SLOT_NONE;
+    bool fallback = false;
+    VkResult result = choose(&job);
+    if (result == VK_SUCCESS && job.info->pName != NULL) {
+        job.name = maar_copy_string(allocator->callbacks, job.info->pName);
+        result = job.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result == VK_SUCCESS) {
+        result = try_with_observer(&job, &index, &fallback);
+        if (result != VK_SUCCESS) {
+            maar_host_free(allocator->callbacks, job.name);
+        }
+    }
+    if (result == VK_SUCCESS) {
+        result = finish_slot(&job, index, fallback);
+        if (result != VK_SUCCESS) {
+            undress_slot(allocator, index, false);
+        }
+    }
+    if (result != VK_SUCCESS) {
+        (void)maar_atomic64_add(&allocator->failures, 1);
+        return result;
+    }
+    report_success(&job, index, fallback);
+    struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
+    uint32_t key = maar_atomic32_load(&slot->key) + 1u;
+    *allocation = maar_handle_make(index, key);
+    maar_atomic32_store_release(&slot->key, key);
+    return VK_SUCCESS;
+}

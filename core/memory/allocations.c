@@ -1,0 +1,270 @@
+/*
+ * The public functions on allocations: allocate, free now or later, look, rename.
+ */
+#include "core/memory/memory_internal.h"
+
+struct maar_slot* maar_resolve(MaarAllocator allocator, MaarAllocation allocation, uint32_t* index)
+{
+    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, index);
+    if (slot == NULL) {
+        (void)maar_misuse(allocator, "allocation is VK_NULL_HANDLE, or was freed already");
+    }
+    return slot;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemory(MaarAllocator allocator,
+                                                  const MaarMemoryRequest* pRequest,
+                                                  const MaarAllocationCreateInfo* pCreateInfo,
+                                                  MaarAllocation* pAllocation)
+{
+    if (pAllocation != NULL) {
+        *pAllocation = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pAllocation == NULL) {
+        return maar_misuse(allocator, "pAllocation is NULL");
+    }
+    return maar_allocate(allocator, pRequest, pCreateInfo, false, pAllocation);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemories(MaarAllocator allocator,
+                                                    uint32_t allocationCount,
+                                                    const MaarMemoryRequest* pRequests,
+                                                    const MaarAllocationCreateInfo* pCreateInfo,
+                                                    MaarAllocation* pAllocations)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS || allocationCount == 0) {
+        return result;
+    }
+    if (pAllocations == NULL) {
+        return maar_misuse(allocator, "pAllocations is NULL");
+    }
+    for (uint32_t i = 0; i < allocationCount; ++i) {
+        pAllocations[i] = VK_NULL_HANDLE;
+    }
+    if (pRequests == NULL) {
+        return maar_misuse(allocator, "pRequests is NULL");
+    }
+    uint32_t made = 0;
+    while (made < allocationCount && result == VK_SUCCESS) {
+        result =
+            maar_allocate(allocator, &pRequests[made], pCreateInfo, false, &pAllocations[made]);
+        made += result == VK_SUCCESS ? 1u : 0u;
+    }
+    if (result != VK_SUCCESS) {
+        while (made > 0) {
+            --made;
+            maarFreeMemory(allocator, pAllocations[made]);
+            pAllocations[made] = VK_NULL_HANDLE;
+        }
+    }
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarFreeMemory(MaarAllocator allocator, MaarAllocation allocation)
+{
+    if (maar_enter(allocator) != VK_SUCCESS || allocation == VK_NULL_HANDLE) {
+        return;
+    }
+    uint32_t index = 0;
+    struct maar_slot* slot = maar_resolve(allocator, allocation, &index);
+    if (slot != NULL && maar_slot_claim(slot, allocation)) {
+        maar_release_slot(allocator, index, false);
+    }
+}
+
+VKAPI_ATTR void VKAPI_CALL maarFreeMemories(MaarAllocator allocator, uint32_t allocationCount,
+                                            const MaarAllocation* pAllocations)
+{
+    if (maar_enter(allocator) != VK_SUCCESS || allocationCount == 0) {
+        return;
+    }
+    if (pAllocations == NULL) {
+        (void)maar_misuse(allocator, "pAllocations is NULL");
+        return;
+    }
+    for (uint32_t i = 0; i < allocationCount; ++i) {
+        maarFreeMemory(allocator, pAllocations[i]);
+    }
+}
+
+static void free_pending(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    maar_release_slot(allocator, (uint32_t)item->aside, true);
+}
+
+void maar_slot_make_pending(MaarAllocator allocator, uint32_t index)
+{
+    struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
+    (void)maar_atomic64_sub(&allocator->live_bytes, slot->size);
+    maar_pool_make_pending(slot->block->pool, index);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarFreeMemoryAfter(MaarAllocator allocator,
+                                                   MaarAllocation allocation, uint32_t pointCount,
+                                                   const MaarPoint* pPoints)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS || allocation == VK_NULL_HANDLE) {
+        return result;
+    }
+    result = maar_retire_check_points(allocator, pointCount, pPoints);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    uint32_t index = 0;
+    struct maar_slot* slot = maar_resolve(allocator, allocation, &index);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (pointCount == 0) {
+        maarFreeMemory(allocator, allocation);
+        return VK_SUCCESS;
+    }
+    struct maar_retire_item* item = maar_retire_prepare(allocator, pointCount, pPoints);
+    if (item == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (!maar_slot_claim(slot, allocation)) {
+        maar_retire_discard(allocator, item);
+        return maar_misuse(allocator, "allocation was freed by another thread meanwhile");
+    }
+    item->action = free_pending;
+    item->aside = index;
+    maar_slot_make_pending(allocator, index);
+    maar_retire_queue(&allocator->retire, item);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarAdvanceHostTimeline(MaarAllocator allocator, uint64_t value)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (value < maar_atomic64_load(&allocator->retire.host_value)) {
+        return maar_misuse(allocator, "value is below the host timeline's present one");
+    }
+    maar_atomic64_max(&allocator->retire.host_value, value);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCollect(MaarAllocator allocator, uint32_t* pFreedCount)
+{
+    if (pFreedCount != NULL) {
+        *pFreedCount = 0;
+    }
+    VkResult result = maar_enter(allocator);
+    return result == VK_SUCCESS ? maar_retire_collect(allocator, pFreedCount) : result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarWaitPending(MaarAllocator allocator, uint64_t timeout_ns)
+{
+    VkResult result = maar_enter(allocator);
+    return result == VK_SUCCESS ? maar_retire_wait(allocator, timeout_ns) : result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
+                                                     MaarAllocation allocation,
+                                                     MaarAllocationInfo* pInfo)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pInfo == NULL || pInfo->sType != MAAR_STRUCTURE_TYPE_ALLOCATION_INFO) {
+        return maar_misuse(allocator, "pInfo is NULL or has a wrong sType");
+    }
+    struct maar_slot* slot = maar_resolve(allocator, allocation, NULL);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    struct maar_block* block = slot->block;
+    pInfo->memory = block->memory;
+    pInfo->offset = slot->offset;
+    pInfo->size = slot->size;
+    pInfo->blockSize = block->size;
+    pInfo->blockId = block->id;
+    pInfo->memoryTypeIndex = block->pool->type_index;
+    pInfo->propertyFlags = maar_type_flags(allocator, block->pool->type_index);
+    pInfo->dedicated = block->placement == NULL ? VK_TRUE : VK_FALSE;
+    pInfo->fallback = slot->fallback ? VK_TRUE : VK_FALSE;
+    pInfo->pMappedData = maar_slot_address(slot);
+    pInfo->pUserData = slot->user_data;
+    pInfo->pName = slot->name;
+    pInfo->pool = maar_pool_handle(block->pool);
+    pInfo->kind = (MaarResourceKind)slot->kind;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationUserData(MaarAllocator allocator,
+                                                         MaarAllocation allocation, void* pUserData)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_slot* slot = maar_resolve(allocator, allocation, NULL);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    slot->user_data = pUserData;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationName(MaarAllocator allocator,
+                                                     MaarAllocation allocation, const char* pName)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_slot* slot = maar_resolve(allocator, allocation, NULL);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    char* copy = NULL;
+    if (pName != NULL) {
+        copy = maar_copy_string(allocator->callbacks, pName);
+        if (copy == NULL) {
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+    }
+    /* The pool's lock keeps a dump on another thread from reading a name that goes. */
+    struct maar_pool* pool = slot->block->pool;
+    maar_mutex_lock(&pool->lock);
+    char* old = slot->name;
+    slot->name = copy;
+    maar_mutex_unlock(&pool->lock);
+    maar_host_free(allocator->callbacks, old);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationPriority(MaarAllocator allocator,
+                                                         MaarAllocation allocation, float priority)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (!(priority >= 0.0F && priority <= 1.0F)) {
+        return maar_misuse(allocator, "priority is not within 0 and 1");
+    }
+    struct maar_slot* slot = maar_resolve(allocator, allocation, NULL);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (slot->block->placement != NULL) {
+        return maar_misuse(allocator, "allocation is not a dedicated one");
+    }
+    const struct maar_device* device = &allocator->device;
+    if (!device->facts.pageable_memory) {
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    device->vkSetDeviceMemoryPriorityEXT(device->handle, slot->block->memory, priority);
+    return VK_SUCCESS;
+}

@@ -1,0 +1,244 @@
+/*
+ * The allocator itself: creation, destruction, what it knows of its device.
+ */
+#include <string.h>
+
+#include "core/memory/memory_internal.h"
+
+static const char* find_create_fault(const MaarAllocatorCreateInfo* info)
+{
+    if (info->instance == VK_NULL_HANDLE) {
+        return "pCreateInfo->instance is VK_NULL_HANDLE";
+    }
+    if (info->physicalDevice == VK_NULL_HANDLE) {
+        return "pCreateInfo->physicalDevice is VK_NULL_HANDLE";
+    }
+    if (info->device == VK_NULL_HANDLE) {
+        return "pCreateInfo->device is VK_NULL_HANDLE";
+    }
+    if (info->pfnGetInstanceProcAddr == NULL) {
+        return "pCreateInfo->pfnGetInstanceProcAddr is NULL";
+    }
+    if (info->enabledExtensionCount > 0 && info->ppEnabledExtensionNames == NULL) {
+        return "pCreateInfo->ppEnabledExtensionNames is NULL";
+    }
+    if (info->queueCount > 0 && info->pQueues == NULL) {
+        return "pCreateInfo->pQueues is NULL";
+    }
+    if (info->heapSizeLimitCount > 0 && info->pHeapSizeLimits == NULL) {
+        return "pCreateInfo->pHeapSizeLimits is NULL";
+    }
+    if ((uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR) {
+        return "pCreateInfo->strategy is not a MaarPlacementStrategy";
+    }
+    const VkAllocationCallbacks* callbacks = info->pAllocationCallbacks;
+    if (callbacks != NULL && (callbacks->pfnAllocation == NULL || callbacks->pfnFree == NULL)) {
+        return "pCreateInfo->pAllocationCallbacks lacks pfnAllocation or pfnFree";
+    }
+    for (uint32_t i = 0; i < info->queueCount; ++i) {
+        if (info->pQueues[i].queue == VK_NULL_HANDLE) {
+            return "an element of pCreateInfo->pQueues has no queue";
+        }
+        if ((info->pQueues[i].pfnLock == NULL) != (info->pQueues[i].pfnUnlock == NULL)) {
+            return "an element of pCreateInfo->pQueues has one of pfnLock and pfnUnlock alone";
+        }
+    }
+    return NULL;
+}
+
+static void copy_settings(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)
+{
+    allocator->flags = info->flags;
+    allocator->message = info->pfnMessage;
+    allocator->message_user_data = info->pMessageUserData;
+    allocator->device_allocate = info->pfnDeviceAllocate;
+    allocator->device_free = info->pfnDeviceFree;
+    allocator->device_memory_user_data = info->pDeviceMemoryUserData;
+    allocator->out_of_memory = info->pfnOutOfMemory;
+    allocator->out_of_memory_user_data = info->pOutOfMemoryUserData;
+    allocator->strategy = info->strategy;
+    allocator->preferred_block_size = info->preferredBlockSize;
+    allocator->retained_size = info->retainedEmptySize;
+    if (info->pAllocationCallbacks != NULL) {
+        allocator->callback_storage = *info->pAllocationCallbacks;
+        allocator->callbacks = &allocator->callback_storage;
+    }
+}
+
+static VkResult open_device(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)
+{
+    const struct maar_device_open_info open_info = {
+        .instance = info->instance,
+        .physical = info->physicalDevice,
+        .device = info->device,
+        .get_instance_proc_addr = info->pfnGetInstanceProcAddr,
+        .get_device_proc_addr = info->pfnGetDeviceProcAddr,
+        .api_version = info->apiVersion,
+        .extension_count = info->enabledExtensionCount,
+        .extensions = info->ppEnabledExtensionNames,
+        .features = info->pEnabledFeatures,
+        .callbacks = allocator->callbacks,
+    };
+    const char* missing = NULL;
+    VkResult result = maar_device_open(&open_info, &allocator->device, &missing);
+    if (missing != NULL) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "the driver has no %s", missing);
+    } else if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
+        (void)maar_misuse(allocator, "apiVersion, the program's or the device's, is below 1.1");
+    }
+    return result;
+}
+
+/* Heap limits and budgets, once the heaps are known. */
+static VkResult open_accounts(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)
+{
+    uint32_t heap_count = allocator->device.facts.memory.memoryHeapCount;
+    if (info->heapSizeLimitCount != 0 && info->heapSizeLimitCount != heap_count) {
+        return maar_misuse(allocator, "pCreateInfo->heapSizeLimitCount is not the number of heaps");
+    }
+    for (uint32_t i = 0; i < info->heapSizeLimitCount; ++i) {
+        allocator->heaps[i].limit = info->pHeapSizeLimits[i];
+    }
+    allocator->avoided_types = maar_avoided_types(&allocator->device.facts.memory);
+    struct maar_budget budgets[VK_MAX_MEMORY_HEAPS];
+    maar_budget_read_all(allocator, budgets);
+    return VK_SUCCESS;
+}
+
+static VkResult copy_queues(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)
+{
+    if (info->queueCount == 0) {
+        return VK_SUCCESS;
+    }
+    allocator->queues =
+        maar_host_calloc(allocator->callbacks, info->queueCount, sizeof *allocator->queues);
+    if (allocator->queues == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    memcpy(allocator->queues, info->pQueues, info->queueCount * sizeof *allocator->queues);
+    allocator->queue_count = info->queueCount;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo* pCreateInfo,
+                                                   MaarAllocator* pAllocator)
+{
+    if (pAllocator != NULL) {
+        *pAllocator = VK_NULL_HANDLE;
+    }
+    if (pCreateInfo == NULL || pAllocator == NULL ||
+        pCreateInfo->sType != MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    const char* fault = find_create_fault(pCreateInfo);
+    if (fault != NULL) {
+        if (pCreateInfo->pfnMessage != NULL) {
+            pCreateInfo->pfnMessage(pCreateInfo->pMessageUserData, MAAR_MESSAGE_SEVERITY_ERROR,
+                                    fault);
+        }
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    MaarAllocator made =
+        maar_host_calloc(pCreateInfo->pAllocationCallbacks, 1, sizeof(struct MaarAllocator_T));
+    if (made == NULL) {
+        return result;
+    }
+    copy_settings(pCreateInfo, made);
+    result = open_device(pCreateInfo, made);
+    if (result == VK_SUCCESS) {
+        result = open_accounts(pCreateInfo, made);
+    }
+    if (result == VK_SUCCESS) {
+        result = copy_queues(pCreateInfo, made);
+    }
+    if (result != VK_SUCCESS) {
+        goto free_allocator;
+    }
+    result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    bool synchronized = maar_is_synchronized(made);
+    if (!maar_mutex_init(&made->list_lock, MAAR_LOCK_POOL_LIST, synchronized)) {
+        goto free_allocator;
+    }
+    if (!maar_slots_init(&made->slots, made->callbacks, synchronized)) {
+        goto free_list_lock;
+    }
+    if (!maar_retire_init(&made->retire, &made->device, synchronized)) {
+        goto free_slots;
+    }
+    *pAllocator = made;
+    return VK_SUCCESS;
+
+free_slots:
+    maar_slots_destroy(&made->slots);
+free_list_lock:
+    maar_mutex_destroy(&made->list_lock);
+free_allocator:
+    maar_host_free(made->callbacks, made->queues);
+    maar_host_free(pCreateInfo->pAllocationCallbacks, made);
+    return result;
+}
+
+static void end_pending(MaarAllocator allocator)
+{
+    (void)maar_retire_wait(allocator, MAAR_DESTROY_TIMEOUT_NS);
+    uint32_t count = maar_retire_flush(allocator, NULL, NULL);
+    if (count > 0) {
+        maar_tell(
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            "%u frees were still pending at maarDestroyAllocator; they were done all the same",
+            count);
+    }
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
+{
+    if (allocator == NULL) {
+        return;
+    }
+    end_pending(allocator);
+    void* slices = maar_atomic_pointer_load(&allocator->slices.state);
+    if (slices != NULL) {
+        allocator->slices.destroy(allocator, slices);
+    }
+    while (allocator->pools != NULL) {
+        struct maar_pool* pool = allocator->pools;
+        allocator->pools = pool->next;
+        maar_pool_destroy(pool);
+    }
+    maar_retire_destroy(&allocator->retire);
+    maar_slots_destroy(&allocator->slots);
+    maar_mutex_destroy(&allocator->list_lock);
+    maar_host_free(allocator->callbacks, allocator->queues);
+    VkAllocationCallbacks storage = allocator->callback_storage;
+    maar_host_free(allocator->callbacks != NULL ? &storage : NULL, allocator);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocatorInfo(MaarAllocator allocator,
+                                                    MaarAllocatorInfo* pInfo)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pInfo == NULL || pInfo->sType != MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO) {
+        return maar_misuse(allocator, "pInfo is NULL or has a wrong sType");
+    }
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    pInfo->memoryProperties = facts->memory;
+    memcpy(pInfo->deviceName, facts->properties.deviceName, sizeof pInfo->deviceName);
+    pInfo->deviceType = facts->properties.deviceType;
+    pInfo->apiVersion = facts->api_version;
+    pInfo->bufferImageGranularity = facts->granularity;
+    pInfo->nonCoherentAtomSize = facts->atom;
+    pInfo->maxMemoryAllocationSize = facts->max_allocation_size;
+    pInfo->maxMemoryAllocationCount = facts->max_allocation_count;
+    pInfo->avoidedTypeBits = allocator->avoided_types;
+    pInfo->memoryBudget = facts->memory_budget ? VK_TRUE : VK_FALSE;
+    pInfo->memoryPriority = facts->memory_priority ? VK_TRUE : VK_FALSE;
+    pInfo->pageableDeviceLocalMemory = facts->pageable_memory ? VK_TRUE : VK_FALSE;
+    pInfo->bufferDeviceAddress = facts->buffer_device_address ? VK_TRUE : VK_FALSE;
+    pInfo->maintenance4 = facts->maintenance4 ? VK_TRUE : VK_FALSE;
+    pInfo->timelineSemaphore = facts->timeline_semaphore ? VK_TRUE : VK_FALSE;
+    return VK_SUCCESS;
+}

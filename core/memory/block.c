@@ -1,0 +1,124 @@
+/*
+ * Blocks: a VkDeviceMemory with a placement and one counted mapping.
+ *
+ * The map lock guards the mapping of one block and is held across vkMapMemory, since a memory
+ * object may be mapped once only and its mapping is externally synchronized by Vulkan's rules.
+ */
+#include "core/memory/memory_internal.h"
+
+/* After so many calls of vkMapMemory a block stays mapped: a program that maps and unmaps every
+ * frame pays for it twice, not for ever. */
+enum { STICKY_MAP_CALLS = 2 };
+
+VkResult maar_block_create(struct maar_pool* pool, const struct maar_device_memory_info* info,
+                           bool dedicated, struct maar_block** block)
+{
+    MaarAllocator allocator = pool->allocator;
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    struct maar_block* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
+    if (made == NULL) {
+        return result;
+    }
+    made->pool = pool;
+    made->size = info->size;
+    made->dedicated_slot = MAAR_SLOT_NONE;
+    if (!dedicated) {
+        const struct maar_placement_info placement = {
+            .strategy = pool->strategy,
+            .size = info->size,
+            .granularity = pool->granularity,
+        };
+        result = maar_placement_create(&placement, allocator->callbacks, &made->placement);
+        if (result != VK_SUCCESS) {
+            goto free_block;
+        }
+    }
+    if (!maar_mutex_init(&made->map_lock, MAAR_LOCK_MAP, maar_is_synchronized(allocator))) {
+        result = VK_ERROR_OUT_OF_HOST_MEMORY;
+        goto free_placement;
+    }
+    result = maar_device_memory_allocate(allocator, info, &made->memory);
+    if (result != VK_SUCCESS) {
+        goto free_lock;
+    }
+    made->id = maar_atomic64_add(&allocator->next_block_id, 1);
+    *block = made;
+    return VK_SUCCESS;
+
+free_lock:
+    maar_mutex_destroy(&made->map_lock);
+free_placement:
+    if (made->placement != NULL) {
+        maar_placement_destroy(made->placement, allocator->callbacks);
+    }
+free_block:
+    maar_host_free(allocator->callbacks, made);
+    return result;
+}
+
+void maar_block_destroy(struct maar_block* block)
+{
+    MaarAllocator allocator = block->pool->allocator;
+    const struct maar_device* device = &allocator->device;
+    if (block->mapped != NULL) {
+        device->vkUnmapMemory(device->handle, block->memory);
+    }
+    maar_device_memory_free(allocator, block->pool->type_index, block->size, block->memory);
+    maar_mutex_destroy(&block->map_lock);
+    if (block->placement != NULL) {
+        maar_placement_destroy(block->placement, allocator->callbacks);
+    }
+    maar_host_free(allocator->callbacks, block);
+}
+
+VkResult maar_block_map(struct maar_block* block, struct maar_slot* slot, void** data)
+{
+    MaarAllocator allocator = block->pool->allocator;
+    const struct maar_device* device = &allocator->device;
+    VkResult result = VK_SUCCESS;
+    maar_lock_rank_expect_none();
+    maar_mutex_lock(&block->map_lock);
+    if (block->mapped == NULL) {
+        result =
+            device->vkMapMemory(device->handle, block->memory, 0, VK_WHOLE_SIZE, 0, &block->mapped);
+        if (result == VK_SUCCESS) {
+            ++block->map_calls;
+        } else {
+            block->mapped = NULL;
+        }
+    }
+    if (result == VK_SUCCESS) {
+        ++block->map_count;
+        ++slot->map_count;
+        *data = (char*)block->mapped + slot->offset;
+    }
+    maar_mutex_unlock(&block->map_lock);
+    return result;
+}
+
+bool maar_block_unmap(struct maar_block* block, struct maar_slot* slot)
+{
+    const struct maar_device* device = &block->pool->allocator->device;
+    maar_lock_rank_expect_none();
+    maar_mutex_lock(&block->map_lock);
+    bool was_mapped = slot->map_count > 0;
+    if (was_mapped) {
+        --slot->map_count;
+        --block->map_count;
+        if (block->map_count == 0 && block->map_calls < STICKY_MAP_CALLS) {
+            device->vkUnmapMemory(device->handle, block->memory);
+            block->mapped = NULL;
+        }
+    }
+    maar_mutex_unlock(&block->map_lock);
+    return was_mapped;
+}
+
+void* maar_slot_address(struct maar_slot* slot)
+{
+    struct maar_block* block = slot->block;
+    maar_mutex_lock(&block->map_lock);
+    char* base = slot->map_count > 0 ? block->mapped : NULL;
+    maar_mutex_unlock(&block->map_lock);
+    return base != NULL ? base + slot->offset : NULL;
+}

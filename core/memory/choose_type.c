@@ -1,0 +1,266 @@
+/*
+ * Which memory: ranks the memory types for a usage.
+ *
+ * Every type that has what is required gets a cost, a sum of penalties whose weights differ by
+ * powers of ten, so that a graver wish is never outvoted by lesser ones. Ties go to the larger heap
+ * and then to the driver's order, which the Vulkan specification makes meaningful.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory/memory_internal.h"
+
+#define DEVICE_LOCAL ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)
+#define HOST_VISIBLE ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT)
+#define HOST_COHERENT ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
+#define HOST_CACHED ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_CACHED_BIT)
+#define LAZILY_ALLOCATED ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT)
+
+/* Flags of types that nobody should get without asking: slower for the device, or not usable by
+ * ordinary work at all. */
+#define AVOIDED_FLAGS                                                                              \
+    ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_PROTECTED_BIT |                                     \
+     (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD |                           \
+     (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD |                           \
+     (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_RDMA_CAPABLE_BIT_NV)
+
+enum {
+    COST_MINOR = 1,
+    COST_WISH = 10,
+    COST_STRONG = 100,
+    COST_SMALL_HEAP = 1000,
+    COST_EXPLICIT = 10000
+};
+
+/* A device-local heap below a sixteenth of the largest one is a window or a carve-out, not the
+ * device's memory; it serves what asks for the host's view of it, and nothing else first. */
+enum { SMALL_HEAP_FRACTION = 16 };
+
+/* What one usage demands and wishes. Penalties apply where a wanted flag is missing, or an unwanted
+ * one is there. */
+struct usage_rule {
+    VkMemoryPropertyFlags required;
+    VkMemoryPropertyFlags wanted[4]; /* by falling weight: STRONG, WISH, WISH, MINOR */
+    VkMemoryPropertyFlags unwanted[4];
+    bool avoids_small_heap;
+    const char* sentence;
+};
+
+static const struct usage_rule usage_rules[] = {
+    [MAAR_MEMORY_USAGE_DEVICE_LOCAL] =
+        {
+            .wanted = {DEVICE_LOCAL, 0, 0, 0},
+            .unwanted = {LAZILY_ALLOCATED, 0, 0, HOST_VISIBLE | HOST_CACHED},
+            .avoids_small_heap = true,
+            .sentence = "device-local, and not host-visible where there is a choice",
+        },
+    [MAAR_MEMORY_USAGE_UPLOAD] =
+        {
+            .required = HOST_VISIBLE,
+            .wanted = {0, HOST_COHERENT, 0, 0},
+            .unwanted = {LAZILY_ALLOCATED, 0, DEVICE_LOCAL, HOST_CACHED},
+            .avoids_small_heap = true,
+            .sentence = "host-visible and coherent; system memory rather than the device's, "
+                        "uncached rather than cached, since it is only written",
+        },
+    [MAAR_MEMORY_USAGE_READBACK] =
+        {
+            .required = HOST_VISIBLE,
+            .wanted = {HOST_CACHED, 0, HOST_COHERENT, 0},
+            .unwanted = {LAZILY_ALLOCATED, DEVICE_LOCAL, 0, 0},
+            .avoids_small_heap = true,
+            .sentence =
+                "host-visible and cached, since the host reads it; coherent where it can be",
+        },
+    [MAAR_MEMORY_USAGE_DEVICE_UPLOAD] =
+        {
+            .required = HOST_VISIBLE,
+            .wanted = {DEVICE_LOCAL, HOST_COHERENT, 0, 0},
+            .unwanted = {LAZILY_ALLOCATED, 0, 0, HOST_CACHED},
+            .avoids_small_heap = false,
+            .sentence = "host-visible, and device-local where the device has such a window",
+        },
+    [MAAR_MEMORY_USAGE_TRANSIENT] =
+        {
+            .wanted = {LAZILY_ALLOCATED, DEVICE_LOCAL, 0, 0},
+            .unwanted = {0, 0, 0, HOST_VISIBLE | HOST_CACHED},
+            .avoids_small_heap = true,
+            .sentence = "lazily allocated where the device has it, else device-local",
+        },
+    [MAAR_MEMORY_USAGE_FLAGS_ONLY] =
+        {
+            .sentence = "the first that has the flags asked for",
+        },
+};
+
+static uint32_t count_bits(uint32_t bits)
+{
+    uint32_t count = 0;
+    for (; bits != 0; bits &= bits - 1) {
+        ++count;
+    }
+    return count;
+}
+
+static uint32_t rule_cost(const struct usage_rule* rule, VkMemoryPropertyFlags flags)
+{
+    static const uint32_t weights[4] = {COST_STRONG, COST_WISH, COST_WISH, COST_MINOR};
+    uint32_t cost = 0;
+    for (uint32_t i = 0; i < 4; ++i) {
+        cost += weights[i] * count_bits(rule->wanted[i] & ~flags);
+        cost += weights[i] * count_bits(rule->unwanted[i] & flags);
+    }
+    return cost;
+}
+
+static VkDeviceSize largest_device_heap(const VkPhysicalDeviceMemoryProperties* memory)
+{
+    VkDeviceSize largest = 0;
+    for (uint32_t i = 0; i < memory->memoryHeapCount; ++i) {
+        if ((memory->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0 &&
+            memory->memoryHeaps[i].size > largest) {
+            largest = memory->memoryHeaps[i].size;
+        }
+    }
+    return largest;
+}
+
+static uint32_t type_cost(const VkPhysicalDeviceMemoryProperties* memory, uint32_t type,
+                          const MaarAllocationCreateInfo* info, VkDeviceSize largest)
+{
+    const VkMemoryType* entry = &memory->memoryTypes[type];
+    const VkMemoryHeap* heap = &memory->memoryHeaps[entry->heapIndex];
+    const struct usage_rule* rule = &usage_rules[info->usage];
+    uint32_t cost = rule_cost(rule, entry->propertyFlags);
+    cost += (uint32_t)COST_EXPLICIT * count_bits(info->preferredFlags & ~entry->propertyFlags);
+    if (rule->avoids_small_heap && (heap->flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0 &&
+        heap->size < largest / SMALL_HEAP_FRACTION) {
+        cost += COST_SMALL_HEAP;
+    }
+    return cost;
+}
+
+uint32_t maar_avoided_types(const VkPhysicalDeviceMemoryProperties* memory)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < memory->memoryTypeCount; ++i) {
+        if ((memory->memoryTypes[i].propertyFlags & AVOIDED_FLAGS) != 0) {
+            bits |= 1u << i;
+        }
+    }
+    return bits;
+}
+
+/* Types that have what is required and may be used. */
+static uint32_t eligible_types(MaarAllocator allocator, uint32_t type_bits,
+                               const MaarAllocationCreateInfo* info)
+{
+    const VkPhysicalDeviceMemoryProperties* memory = &allocator->device.facts.memory;
+    VkMemoryPropertyFlags required = info->requiredFlags | usage_rules[info->usage].required;
+    if ((info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0) {
+        required |= HOST_VISIBLE;
+    }
+    uint32_t eligible = 0;
+    for (uint32_t i = 0; i < memory->memoryTypeCount; ++i) {
+        uint32_t bit = 1u << i;
+        VkMemoryPropertyFlags flags = memory->memoryTypes[i].propertyFlags;
+        if ((type_bits & bit) == 0 || (flags & required) != required) {
+            continue;
+        }
+        if (info->memoryTypeBits != 0 && (info->memoryTypeBits & bit) == 0) {
+            continue;
+        }
+        bool asked_for = info->memoryTypeBits != 0 || (flags & AVOIDED_FLAGS & ~required) == 0;
+        if ((allocator->avoided_types & bit) != 0 && !asked_for) {
+            continue;
+        }
+        eligible |= bit;
+    }
+    return eligible;
+}
+
+/* A small stable insertion sort: at most 32 types. */
+static void sort_candidates(const VkPhysicalDeviceMemoryProperties* memory,
+                            MaarMemoryTypeChoice* choice, const uint32_t* costs, bool by_heap)
+{
+    for (uint32_t i = 1; i < choice->candidateCount; ++i) {
+        uint32_t type = choice->candidates[i];
+        VkDeviceSize size = memory->memoryHeaps[memory->memoryTypes[type].heapIndex].size;
+        uint32_t j = i;
+        while (j > 0) {
+            uint32_t other = choice->candidates[j - 1];
+            VkDeviceSize other_size =
+                memory->memoryHeaps[memory->memoryTypes[other].heapIndex].size;
+            bool better = costs[type] < costs[other] ||
+                          (by_heap && costs[type] == costs[other] && size > other_size);
+            if (!better) {
+                break;
+            }
+            choice->candidates[j] = other;
+            --j;
+        }
+        choice->candidates[j] = type;
+    }
+}
+
+bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
+                       const MaarAllocationCreateInfo* info, MaarMemoryTypeChoice* choice)
+{
+    const VkPhysicalDeviceMemoryProperties* memory = &allocator->device.facts.memory;
+    VkDeviceSize largest = largest_device_heap(memory);
+    uint32_t costs[VK_MAX_MEMORY_TYPES] = {0};
+    uint32_t eligible = eligible_types(allocator, type_bits, info);
+
+    choice->memoryTypeIndex = MAAR_MEMORY_TYPE_NONE;
+    choice->candidateCount = 0;
+    for (uint32_t i = 0; i < memory->memoryTypeCount; ++i) {
+        if ((eligible & (1u << i)) != 0) {
+            costs[i] = type_cost(memory, i, info, largest);
+            choice->candidates[choice->candidateCount++] = i;
+        }
+    }
+    if (choice->candidateCount == 0) {
+        return false;
+    }
+    sort_candidates(memory, choice, costs, info->usage != MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    choice->memoryTypeIndex = choice->candidates[0];
+    return true;
+}
+
+/* Says in words what the type is and why it was liked. */
+static void explain(MaarAllocator allocator, const MaarAllocationCreateInfo* info,
+                    MaarMemoryTypeChoice* choice)
+{
+    const VkPhysicalDeviceMemoryProperties* memory = &allocator->device.facts.memory;
+    uint32_t type = choice->memoryTypeIndex;
+    uint32_t heap = memory->memoryTypes[type].heapIndex;
+    (void)snprintf(choice->reason, sizeof choice->reason, "type %u in heap %u, best of %u: %s",
+                   type, heap, choice->candidateCount, usage_rules[info->usage].sentence);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryType(MaarAllocator allocator,
+                                                    uint32_t memoryTypeBits,
+                                                    const MaarAllocationCreateInfo* pCreateInfo,
+                                                    MaarMemoryTypeChoice* pChoice)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pCreateInfo == NULL || pCreateInfo->sType != MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO) {
+        return maar_misuse(allocator, "pCreateInfo is NULL or has a wrong sType");
+    }
+    if (pChoice == NULL || pChoice->sType != MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE) {
+        return maar_misuse(allocator, "pChoice is NULL or has a wrong sType");
+    }
+    if ((uint32_t)pCreateInfo->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
+        return maar_misuse(allocator, "pCreateInfo->usage is not a MaarMemoryUsage");
+    }
+    pChoice->reason[0] = '\0';
+    memset(pChoice->candidates, 0, sizeof pChoice->candidates);
+    if (!maar_choose_types(allocator, memoryTypeBits, pCreateInfo, pChoice)) {
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    explain(allocator, pCreateInfo, pChoice);
+    return VK_SUCCESS;
+}

@@ -1,0 +1,129 @@
+/*
+ * One VkDeviceMemory: the only place that calls vkAllocateMemory and vkFreeMemory. Counts, limits
+ * and reserves before the call, so that no limit is ever passed by two threads together.
+ */
+#include "core/memory/memory_internal.h"
+
+/* Above this share of maxMemoryAllocationCount nothing gets a VkDeviceMemory of its own that could
+ * do without: 3/4. */
+enum { HIGH_COUNT_NUMERATOR = 3, HIGH_COUNT_DENOMINATOR = 4 };
+
+bool maar_device_count_is_high(MaarAllocator allocator)
+{
+    uint64_t limit = allocator->device.facts.max_allocation_count;
+    return maar_atomic64_load(&allocator->device_count) >=
+           limit / HIGH_COUNT_DENOMINATOR * HIGH_COUNT_NUMERATOR;
+}
+
+/* Takes the bytes and the object from every account, or from none. */
+static VkResult reserve(MaarAllocator allocator, uint32_t heap, VkDeviceSize size)
+{
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    struct maar_heap_account* account = &allocator->heaps[heap];
+    if (size > facts->max_allocation_size || size > facts->memory.memoryHeaps[heap].size) {
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    if (!maar_atomic64_add_below(&allocator->device_count, 1, facts->max_allocation_count)) {
+        return VK_ERROR_TOO_MANY_OBJECTS;
+    }
+    if (!maar_atomic64_add_below(&account->block_bytes, size,
+                                 account->limit != 0 ? account->limit : UINT64_MAX)) {
+        (void)maar_atomic64_sub(&allocator->device_count, 1);
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    return VK_SUCCESS;
+}
+
+static void unreserve(MaarAllocator allocator, uint32_t heap, VkDeviceSize size)
+{
+    (void)maar_atomic64_sub(&allocator->heaps[heap].block_bytes, size);
+    (void)maar_atomic64_sub(&allocator->device_count, 1);
+}
+
+static VkResult call_driver(MaarAllocator allocator, const struct maar_device_memory_info* info,
+                            VkDeviceMemory* memory)
+{
+    const struct maar_device* device = &allocator->device;
+    const void* chain = info->next;
+    VkMemoryAllocateFlagsInfo address = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+        .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT,
+    };
+    VkMemoryPriorityAllocateInfoEXT priority = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_PRIORITY_ALLOCATE_INFO_EXT,
+        .priority = info->priority,
+    };
+    VkMemoryDedicatedAllocateInfo dedicated = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO,
+        .buffer = info->dedicated_buffer,
+        .image = info->dedicated_image,
+    };
+    if (device->facts.buffer_device_address && info->dedicated_image == VK_NULL_HANDLE) {
+        address.pNext = chain;
+        chain = &address;
+    }
+    if (device->facts.memory_priority) {
+        priority.pNext = chain;
+        chain = &priority;
+    }
+    if (info->dedicated_buffer != VK_NULL_HANDLE || info->dedicated_image != VK_NULL_HANDLE) {
+        dedicated.pNext = chain;
+        chain = &dedicated;
+    }
+    const VkMemoryAllocateInfo allocate = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .pNext = chain,
+        .allocationSize = info->size,
+        .memoryTypeIndex = info->type_index,
+    };
+    maar_lock_rank_expect_none();
+    (void)maar_atomic64_add(&allocator->allocate_calls, 1);
+    return device->vkAllocateMemory(device->handle, &allocate, device->callbacks, memory);
+}
+
+VkResult maar_device_memory_allocate(MaarAllocator allocator,
+                                     const struct maar_device_memory_info* info,
+                                     VkDeviceMemory* memory)
+{
+    uint32_t heap = maar_type_heap(allocator, info->type_index);
+    *memory = VK_NULL_HANDLE;
+    VkResult result = reserve(allocator, heap, info->size);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = call_driver(allocator, info, memory);
+    if (result != VK_SUCCESS) {
+        *memory = VK_NULL_HANDLE;
+        unreserve(allocator, heap, info->size);
+        if (result == VK_ERROR_DEVICE_LOST) {
+            maar_atomic32_store(&allocator->retire.lost, 1);
+        }
+        return result;
+    }
+    (void)maar_atomic64_add(&allocator->heaps[heap].block_count, 1);
+    maar_atomic64_max(&allocator->peak_block_bytes,
+                      maar_atomic64_add(&allocator->block_bytes, info->size));
+    maar_atomic64_max(&allocator->peak_block_count, maar_atomic64_add(&allocator->block_count, 1));
+    if (allocator->device_allocate != NULL) {
+        allocator->device_allocate(allocator->device_memory_user_data, info->type_index, *memory,
+                                   info->size);
+    }
+    return VK_SUCCESS;
+}
+
+void maar_device_memory_free(MaarAllocator allocator, uint32_t type_index, VkDeviceSize size,
+                             VkDeviceMemory memory)
+{
+    const struct maar_device* device = &allocator->device;
+    uint32_t heap = maar_type_heap(allocator, type_index);
+    maar_lock_rank_expect_none();
+    if (allocator->device_free != NULL) {
+        allocator->device_free(allocator->device_memory_user_data, type_index, memory, size);
+    }
+    device->vkFreeMemory(device->handle, memory, device->callbacks);
+    (void)maar_atomic64_add(&allocator->free_calls, 1);
+    (void)maar_atomic64_sub(&allocator->block_bytes, size);
+    (void)maar_atomic64_sub(&allocator->block_count, 1);
+    (void)maar_atomic64_sub(&allocator->heaps[heap].block_count, 1);
+    unreserve(allocator, heap, size);
+}

@@ -1,0 +1,110 @@
+/*
+ * Budgets: what the system lets this process use of a heap now.
+ *
+ * A budget of 0 or above its heap's size is no answer but a driver's slip (an unsigned underflow
+ * has been seen); four fifths of the heap are assumed then, as they are without
+ * VK_EXT_memory_budget.
+ */
+#include <string.h>
+
+#include "core/memory/memory_internal.h"
+
+/* Share of a heap that is assumed to be ours when nobody says: 4/5. What VMA assumes too, so that a
+ * program that moves over meets the same limit. */
+enum { FALLBACK_NUMERATOR = 4, FALLBACK_DENOMINATOR = 5 };
+
+static struct maar_budget judge(MaarAllocator allocator, uint32_t heap,
+                                const VkPhysicalDeviceMemoryBudgetPropertiesEXT* answer)
+{
+    const VkMemoryHeap* entry = &allocator->device.facts.memory.memoryHeaps[heap];
+    struct maar_heap_account* account = &allocator->heaps[heap];
+    VkDeviceSize own = maar_atomic64_load(&account->block_bytes);
+    struct maar_budget budget = {
+        .budget = entry->size / FALLBACK_DENOMINATOR * FALLBACK_NUMERATOR,
+        .usage = own,
+        .from_driver = false,
+    };
+    if (answer != NULL && answer->heapBudget[heap] != 0 &&
+        answer->heapBudget[heap] <= entry->size) {
+        budget.budget = answer->heapBudget[heap];
+        /* Some drivers count lazily: what is known to be held is held. */
+        budget.usage = answer->heapUsage[heap] > own ? answer->heapUsage[heap] : own;
+        budget.from_driver = true;
+    }
+    maar_atomic64_store(&account->known_budget, budget.budget);
+    maar_atomic64_store(&account->known_usage, budget.usage);
+    return budget;
+}
+
+void maar_budget_read_all(MaarAllocator allocator, struct maar_budget* budgets)
+{
+    const struct maar_device* device = &allocator->device;
+    VkPhysicalDeviceMemoryBudgetPropertiesEXT answer = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT,
+    };
+    bool known = device->facts.memory_budget;
+    if (known) {
+        VkPhysicalDeviceMemoryProperties2 properties = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
+            .pNext = &answer,
+        };
+        maar_lock_rank_expect_none();
+        device->vkGetPhysicalDeviceMemoryProperties2(device->physical, &properties);
+    }
+    for (uint32_t i = 0; i < device->facts.memory.memoryHeapCount; ++i) {
+        budgets[i] = judge(allocator, i, known ? &answer : NULL);
+    }
+}
+
+struct maar_budget maar_budget_read(MaarAllocator allocator, uint32_t heap)
+{
+    struct maar_budget budgets[VK_MAX_MEMORY_HEAPS];
+    maar_budget_read_all(allocator, budgets);
+    return budgets[heap];
+}
+
+bool maar_budget_is_exceeded(MaarAllocator allocator, uint32_t heap)
+{
+    const struct maar_heap_account* account = &allocator->heaps[heap];
+    uint64_t usage = maar_atomic64_load(&account->known_usage);
+    uint64_t own = maar_atomic64_load(&account->block_bytes);
+    return (usage > own ? usage : own) > maar_atomic64_load(&account->known_budget);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetHeapBudgets(MaarAllocator allocator, uint32_t* pCount,
+                                                  MaarHeapBudget* pBudgets)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pCount == NULL) {
+        return maar_misuse(allocator, "pCount is NULL");
+    }
+    const VkPhysicalDeviceMemoryProperties* memory = &allocator->device.facts.memory;
+    if (pBudgets == NULL) {
+        *pCount = memory->memoryHeapCount;
+        return VK_SUCCESS;
+    }
+    uint32_t count = *pCount < memory->memoryHeapCount ? *pCount : memory->memoryHeapCount;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (pBudgets[i].sType != MAAR_STRUCTURE_TYPE_HEAP_BUDGET) {
+            return maar_misuse(allocator, "an element of pBudgets has a wrong sType");
+        }
+    }
+    struct maar_budget budgets[VK_MAX_MEMORY_HEAPS];
+    maar_budget_read_all(allocator, budgets);
+    for (uint32_t i = 0; i < count; ++i) {
+        struct maar_heap_account* account = &allocator->heaps[i];
+        pBudgets[i].heapIndex = i;
+        pBudgets[i].size = memory->memoryHeaps[i].size;
+        pBudgets[i].limit = account->limit;
+        pBudgets[i].budget = budgets[i].budget;
+        pBudgets[i].usage = budgets[i].usage;
+        pBudgets[i].fromDriver = budgets[i].from_driver ? VK_TRUE : VK_FALSE;
+        pBudgets[i].blockBytes = maar_atomic64_load(&account->block_bytes);
+        pBudgets[i].blockCount = (uint32_t)maar_atomic64_load(&account->block_count);
+    }
+    *pCount = count;
+    return count < memory->memoryHeapCount ? VK_INCOMPLETE : VK_SUCCESS;
+}

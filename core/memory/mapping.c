@@ -1,0 +1,222 @@
+/*
+ * The host's view: map, flush, invalidate, copy. Ranges that go to the driver are whole atoms and
+ * stay inside the block; coherent types never call it.
+ */
+#include <string.h>
+
+#include "core/memory/memory_internal.h"
+
+/* Ranges handed to the driver in one call. */
+enum { RANGE_BATCH = 16 };
+
+typedef VkResult (*sync_function)(const struct maar_device* device, uint32_t count,
+                                  const VkMappedMemoryRange* ranges);
+
+static VkResult call_flush(const struct maar_device* device, uint32_t count,
+                           const VkMappedMemoryRange* ranges)
+{
+    return device->vkFlushMappedMemoryRanges(device->handle, count, ranges);
+}
+
+static VkResult call_invalidate(const struct maar_device* device, uint32_t count,
+                                const VkMappedMemoryRange* ranges)
+{
+    return device->vkInvalidateMappedMemoryRanges(device->handle, count, ranges);
+}
+
+/* Fills one range; false, having told why, when it lies outside the allocation. */
+static bool shape_range(MaarAllocator allocator, const struct maar_slot* slot, VkDeviceSize offset,
+                        VkDeviceSize size, VkMappedMemoryRange* range)
+{
+    if (offset > slot->size || (size != VK_WHOLE_SIZE && size > slot->size - offset)) {
+        (void)maar_misuse(allocator, "offset and size reach outside the allocation");
+        return false;
+    }
+    VkDeviceSize atom = allocator->device.facts.atom;
+    VkDeviceSize block_size = slot->block->size;
+    VkDeviceSize length = size == VK_WHOLE_SIZE ? slot->size - offset : size;
+    VkDeviceSize begin = (slot->offset + offset) / atom * atom;
+    VkDeviceSize end = maar_align_up(slot->offset + offset + length, atom);
+    *range = (VkMappedMemoryRange){
+        .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE,
+        .memory = slot->block->memory,
+        .offset = begin,
+        .size = (end < block_size ? end : block_size) - begin,
+    };
+    return true;
+}
+
+static VkResult sync_all(MaarAllocator allocator, uint32_t count, const MaarAllocation* allocations,
+                         const VkDeviceSize* offsets, const VkDeviceSize* sizes, sync_function sync)
+{
+    VkMappedMemoryRange ranges[RANGE_BATCH];
+    uint32_t pending = 0;
+    VkResult result = VK_SUCCESS;
+    maar_lock_rank_expect_none();
+    for (uint32_t i = 0; i < count && result == VK_SUCCESS; ++i) {
+        struct maar_slot* slot = maar_resolve(allocator, allocations[i], NULL);
+        VkDeviceSize offset = offsets != NULL ? offsets[i] : 0;
+        VkDeviceSize size = sizes != NULL ? sizes[i] : VK_WHOLE_SIZE;
+        VkMappedMemoryRange range;
+        if (slot == NULL || !shape_range(allocator, slot, offset, size, &range)) {
+            return VK_ERROR_VALIDATION_FAILED_EXT;
+        }
+        if (!maar_type_is_noncoherent(allocator, slot->block->pool->type_index) ||
+            range.size == 0 || size == 0) {
+            continue;
+        }
+        if (maar_slot_address(slot) == NULL) {
+            return maar_misuse(allocator, "allocation is not mapped");
+        }
+        ranges[pending++] = range;
+        if (pending == RANGE_BATCH) {
+            result = sync(&allocator->device, pending, ranges);
+            pending = 0;
+        }
+    }
+    if (result == VK_SUCCESS && pending > 0) {
+        result = sync(&allocator->device, pending, ranges);
+    }
+    return result;
+}
+
+static VkResult sync_public(MaarAllocator allocator, uint32_t count,
+                            const MaarAllocation* allocations, const VkDeviceSize* offsets,
+                            const VkDeviceSize* sizes, sync_function sync)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS || count == 0) {
+        return result;
+    }
+    if (allocations == NULL) {
+        return maar_misuse(allocator, "pAllocations is NULL");
+    }
+    return sync_all(allocator, count, allocations, offsets, sizes, sync);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarFlushAllocation(MaarAllocator allocator,
+                                                   MaarAllocation allocation, VkDeviceSize offset,
+                                                   VkDeviceSize size)
+{
+    return sync_public(allocator, 1, &allocation, &offset, &size, call_flush);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarInvalidateAllocation(MaarAllocator allocator,
+                                                        MaarAllocation allocation,
+                                                        VkDeviceSize offset, VkDeviceSize size)
+{
+    return sync_public(allocator, 1, &allocation, &offset, &size, call_invalidate);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarFlushAllocations(MaarAllocator allocator,
+                                                    uint32_t allocationCount,
+                                                    const MaarAllocation* pAllocations,
+                                                    const VkDeviceSize* pOffsets,
+                                                    const VkDeviceSize* pSizes)
+{
+    return sync_public(allocator, allocationCount, pAllocations, pOffsets, pSizes, call_flush);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarInvalidateAllocations(MaarAllocator allocator,
+                                                         uint32_t allocationCount,
+                                                         const MaarAllocation* pAllocations,
+                                                         const VkDeviceSize* pOffsets,
+                                                         const VkDeviceSize* pSizes)
+{
+    return sync_public(allocator, allocationCount, pAllocations, pOffsets, pSizes, call_invalidate);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarMapMemory(MaarAllocator allocator, MaarAllocation allocation,
+                                             void** ppData)
+{
+    if (ppData != NULL) {
+        *ppData = NULL;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (ppData == NULL) {
+        return maar_misuse(allocator, "ppData is NULL");
+    }
+    struct maar_slot* slot = maar_resolve(allocator, allocation, NULL);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    uint32_t type = slot->block->pool->type_index;
+    if ((maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "allocation cannot be mapped: memory type %u is not HOST_VISIBLE", type);
+        return VK_ERROR_MEMORY_MAP_FAILED;
+    }
+    return maar_block_map(slot->block, slot, ppData);
+}
+
+VKAPI_ATTR void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocation allocation)
+{
+    if (maar_enter(allocator) != VK_SUCCESS) {
+        return;
+    }
+    struct maar_slot* slot = maar_resolve(allocator, allocation, NULL);
+    if (slot == NULL) {
+        return;
+    }
+    uint32_t own = slot->mapped_for_life ? 1 : 0;
+    if (slot->map_count <= own || !maar_block_unmap(slot->block, slot)) {
+        (void)maar_misuse(allocator, "allocation is not mapped by maarMapMemory");
+    }
+}
+
+/* Both copies map first, so that they work on any HOST_VISIBLE allocation. */
+static VkResult begin_copy(MaarAllocator allocator, MaarAllocation allocation, VkDeviceSize offset,
+                           VkDeviceSize size, const void* host, void** data)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (host == NULL) {
+        return maar_misuse(allocator, "the host's address is NULL");
+    }
+    struct maar_slot* slot = maar_resolve(allocator, allocation, NULL);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (size > SIZE_MAX || offset > slot->size || size > slot->size - offset) {
+        return maar_misuse(allocator, "offset and size reach outside the allocation");
+    }
+    return maarMapMemory(allocator, allocation, data);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCopyToAllocation(MaarAllocator allocator,
+                                                    MaarAllocation allocation, VkDeviceSize offset,
+                                                    VkDeviceSize size, const void* pSource)
+{
+    void* data = NULL;
+    VkResult result = begin_copy(allocator, allocation, offset, size, pSource, &data);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    memcpy((char*)data + offset, pSource, (size_t)size);
+    result = maarFlushAllocation(allocator, allocation, offset, size);
+    maarUnmapMemory(allocator, allocation);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCopyFromAllocation(MaarAllocator allocator,
+                                                      MaarAllocation allocation,
+                                                      VkDeviceSize offset, VkDeviceSize size,
+                                                      void* pDestination)
+{
+    void* data = NULL;
+    VkResult result = begin_copy(allocator, allocation, offset, size, pDestination, &data);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maarInvalidateAllocation(allocator, allocation, offset, size);
+    if (result == VK_SUCCESS) {
+        memcpy(pDestination, (const char*)data + offset, (size_t)size);
+    }
+    maarUnmapMemory(allocator, allocation);
+    return result;
+}

@@ -1,0 +1,142 @@
+/*
+ * What the files of core/memory and the rooms above ask of one another.
+ */
+#ifndef MAAR_CORE_MEMORY_MEMORY_INTERNAL_H
+#define MAAR_CORE_MEMORY_MEMORY_INTERNAL_H
+
+#include "core/memory/allocator_state.h"
+
+/* How long destruction waits for what is pending, ns. */
+#define MAAR_DESTROY_TIMEOUT_NS ((uint64_t)5000000000)
+
+/* ---- choose_type.c ---- */
+
+/* Ranks the types; false when none serves. Pure. */
+bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
+                       const MaarAllocationCreateInfo* info, MaarMemoryTypeChoice* choice);
+/* Types that are never chosen unless named. */
+uint32_t maar_avoided_types(const VkPhysicalDeviceMemoryProperties* memory);
+
+/* ---- heap_budget.c ---- */
+
+struct maar_budget {
+    VkDeviceSize budget;
+    VkDeviceSize usage;
+    bool from_driver;
+};
+
+/* Reads one heap's budget, from the driver where it can. No lock may be held. */
+struct maar_budget maar_budget_read(MaarAllocator allocator, uint32_t heap);
+void maar_budget_read_all(MaarAllocator allocator, struct maar_budget* budgets);
+/* By what is known already; for decisions under a lock. */
+bool maar_budget_is_exceeded(MaarAllocator allocator, uint32_t heap);
+
+/* ---- device_memory.c ---- */
+
+struct maar_device_memory_info {
+    uint32_t type_index;
+    VkDeviceSize size;
+    float priority;
+    VkBuffer dedicated_buffer;
+    VkImage dedicated_image;
+    const void* next; /* the pool's chain */
+};
+
+/* One vkAllocateMemory, counted and limited; nothing is counted on failure but the call. */
+VkResult maar_device_memory_allocate(MaarAllocator allocator,
+                                     const struct maar_device_memory_info* info,
+                                     VkDeviceMemory* memory);
+void maar_device_memory_free(MaarAllocator allocator, uint32_t type_index, VkDeviceSize size,
+                             VkDeviceMemory memory);
+/* More than three quarters of the device's VkDeviceMemory objects are in use. */
+bool maar_device_count_is_high(MaarAllocator allocator);
+
+/* ---- block.c ---- */
+
+/* Makes a block (with a placement unless dedicated); it belongs to no list yet. */
+VkResult maar_block_create(struct maar_pool* pool, const struct maar_device_memory_info* info,
+                           bool dedicated, struct maar_block** block);
+/* The block must be in no list any more. No lock may be held. */
+void maar_block_destroy(struct maar_block* block);
+/* Counted mapping of a block; the slot's own count goes along when slot is not NULL. */
+VkResult maar_block_map(struct maar_block* block, struct maar_slot* slot, void** data);
+/* False when the slot (or the block) is not mapped. */
+bool maar_block_unmap(struct maar_block* block, struct maar_slot* slot);
+/* The address of a slot's first byte, or NULL while the slot is not mapped. */
+void* maar_slot_address(struct maar_slot* slot);
+
+/* ---- pool.c ---- */
+
+VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* info, bool custom,
+                          struct maar_pool** pool);
+void maar_pool_destroy(struct maar_pool* pool);
+/* The default pool for a type and kind, made when it is first needed. */
+VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
+                           struct maar_pool** pool);
+
+struct maar_place_request {
+    VkDeviceSize size;
+    VkDeviceSize alignment;
+    MaarResourceKind kind;
+    bool upper;
+};
+
+/* A free slot, taken before anything else so that nothing has to be undone for want of one. */
+VkResult maar_pool_take_slot(struct maar_pool* pool, uint32_t* slot);
+void maar_pool_return_slot(struct maar_pool* pool, uint32_t slot);
+/* Places into blocks that exist; VK_ERROR_OUT_OF_POOL_MEMORY when none has room. */
+VkResult maar_pool_place(struct maar_pool* pool, const struct maar_place_request* request,
+                         uint32_t slot);
+/* Makes a block of the given size and places into it. */
+VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request* request,
+                        VkDeviceSize size, uint32_t slot);
+/* Makes a dedicated block for the slot. */
+VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_place_request* request,
+                                   const struct maar_device_memory_info* info, uint32_t slot);
+/* How large the next block should be, and the least that the request can live in. */
+VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place_request* request,
+                                 VkDeviceSize* least);
+/* Ends a slot: its bytes become free. The slot must have been claimed. Returns its name, which the
+ * caller is to free. */
+char* maar_pool_free_slot(struct maar_pool* pool, uint32_t slot, bool was_pending);
+/* Live bytes become pending ones. */
+void maar_pool_make_pending(struct maar_pool* pool, uint32_t slot);
+/* Releases empty blocks; returns their bytes. */
+VkDeviceSize maar_pool_trim(struct maar_pool* pool);
+/* Frees every block, whatever lives in them. */
+void maar_pool_clear(struct maar_pool* pool);
+/* First broken invariant or NULL. Takes the lock. */
+const char* maar_pool_check(struct maar_pool* pool);
+/* Same, under the lock. */
+const char* maar_pool_check_locked(struct maar_pool* pool);
+
+/* The pools of an allocator, one after another; start with NULL. Pools are only added at the front
+ * and removed by their owner, so the walk needs the list lock for each step alone. */
+struct maar_pool* maar_pool_next(MaarAllocator allocator, struct maar_pool* pool);
+
+/* ---- allocate.c ---- */
+
+/* The engine behind every public way to allocate. internal: the allocation is Maar's own. */
+VkResult maar_allocate(MaarAllocator allocator, const MaarMemoryRequest* request,
+                       const MaarAllocationCreateInfo* info, bool internal,
+                       MaarAllocation* allocation);
+/* Frees a claimed slot with everything that hangs on it. */
+void maar_release_slot(MaarAllocator allocator, uint32_t index, bool was_pending);
+
+/* Live bytes of a claimed slot become pending ones, in all totals. */
+void maar_slot_make_pending(MaarAllocator allocator, uint32_t index);
+
+/* Resolves, or tells the message callback. */
+struct maar_slot* maar_resolve(MaarAllocator allocator, MaarAllocation allocation, uint32_t* index);
+
+/* ---- statistics helpers used by several rooms ---- */
+
+char* maar_copy_string(const VkAllocationCallbacks* callbacks, const char* text);
+
+static inline VkDeviceSize maar_align_up(VkDeviceSize value, VkDeviceSize alignment)
+{
+    VkDeviceSize rest = value % alignment;
+    return rest == 0 ? value : value + (alignment - rest);
+}
+
+#endif

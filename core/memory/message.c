@@ -1,0 +1,46 @@
+/*
+ * Messages to the caller, misuse, and broken invariants.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/memory/memory_internal.h"
+
+enum { MESSAGE_SIZE = 320 };
+
+void maar_tell(MaarAllocator allocator, MaarMessageSeverity severity, const char* format, ...)
+{
+    if (allocator == NULL || allocator->message == NULL) {
+        return;
+    }
+    char text[MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    maar_lock_rank_expect_none();
+    allocator->message(allocator->message_user_data, severity, text);
+}
+
+VkResult maar_misuse(MaarAllocator allocator, const char* sentence)
+{
+    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s", sentence);
+    return VK_ERROR_VALIDATION_FAILED_EXT;
+}
+
+void maar_broken(MaarAllocator allocator, const char* sentence)
+{
+    maar_atomic32_store(&allocator->poisoned, 1);
+    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_FATAL, "broken invariant: %s", sentence);
+#if defined(MAAR_HEAVY_CHECKS)
+    maar_trap();
+#endif
+}
+
+VkResult maar_enter(MaarAllocator allocator)
+{
+    if (allocator == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    return maar_atomic32_load(&allocator->poisoned) != 0 ? VK_ERROR_UNKNOWN : VK_SUCCESS;
+}

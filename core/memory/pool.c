@@ -1,0 +1,463 @@
+/*
+ * Pools: creation, the default ones, destruction, priority, the list of them all, and their check.
+ */
+#include <string.h>
+
+#include "core/memory/memory_internal.h"
+
+/* Blocks grow to this, bytes, on heaps above LARGE_HEAP, else to an eighth of the heap. 256 MiB is
+ * what engines use: large enough that few blocks serve, small enough that a block that does not fit
+ * a fragmented card is rare. */
+#define DEFAULT_BLOCK_SIZE ((VkDeviceSize)256 << 20)
+#define LARGE_HEAP ((VkDeviceSize)1 << 30)
+enum { SMALL_HEAP_SHARE = 8 };
+/* A block below this is not worth a call of the driver, bytes. */
+#define SMALLEST_PREFERRED ((VkDeviceSize)1 << 20)
+
+char* maar_copy_string(const VkAllocationCallbacks* callbacks, const char* text)
+{
+    size_t size = strlen(text) + 1;
+    char* copy = maar_host_alloc(callbacks, size);
+    if (copy != NULL) {
+        memcpy(copy, text, size);
+    }
+    return copy;
+}
+
+static VkDeviceSize default_block_size(MaarAllocator allocator, uint32_t heap)
+{
+    VkDeviceSize heap_size = allocator->device.facts.memory.memoryHeaps[heap].size;
+    VkDeviceSize limit = allocator->heaps[heap].limit;
+    if (limit != 0 && limit < heap_size) {
+        heap_size = limit;
+    }
+    VkDeviceSize size = allocator->preferred_block_size;
+    if (size == 0) {
+        size = heap_size > LARGE_HEAP ? DEFAULT_BLOCK_SIZE : heap_size / SMALL_HEAP_SHARE;
+    }
+    if (size < SMALLEST_PREFERRED) {
+        size = SMALLEST_PREFERRED;
+    }
+    VkDeviceSize most = allocator->device.facts.max_allocation_size;
+    return size < most ? size : most;
+}
+
+/* A caller's pool checks only what it can know: everything that depends on the device. */
+static const char* find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info)
+{
+    if (info->memoryTypeIndex >= allocator->device.facts.memory.memoryTypeCount) {
+        return "pCreateInfo->memoryTypeIndex is not a memory type of this device";
+    }
+    if ((uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR) {
+        return "pCreateInfo->strategy is not a MaarPlacementStrategy";
+    }
+    if (info->maxBlockCount != 0 && info->minBlockCount > info->maxBlockCount) {
+        return "pCreateInfo->minBlockCount is above maxBlockCount";
+    }
+    if (!(info->priority >= 0.0F && info->priority <= 1.0F)) {
+        return "pCreateInfo->priority is not within 0 and 1";
+    }
+    if (info->blockSize > allocator->device.facts.max_allocation_size) {
+        return "pCreateInfo->blockSize is above the device's maxMemoryAllocationSize";
+    }
+    return NULL;
+}
+
+static VkDeviceSize pool_granularity(MaarAllocator allocator, const MaarPoolCreateInfo* info)
+{
+    return info->singleKind == VK_TRUE ? 1 : allocator->device.facts.granularity;
+}
+
+static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, bool custom,
+                      struct maar_pool* pool)
+{
+    pool->allocator = allocator;
+    pool->custom = custom;
+    pool->single_kind = info->singleKind == VK_TRUE;
+    pool->type_index = info->memoryTypeIndex;
+    pool->heap_index = maar_type_heap(allocator, info->memoryTypeIndex);
+    pool->strategy = info->strategy;
+    pool->granularity = pool_granularity(allocator, info);
+    pool->fixed_size = info->blockSize;
+    pool->preferred_size = default_block_size(allocator, pool->heap_index);
+    pool->min_alignment = info->minAlignment;
+    pool->retained_size = info->retainedEmptySize;
+    pool->min_block_count = info->minBlockCount;
+    pool->max_block_count = info->maxBlockCount != 0 ? info->maxBlockCount : UINT32_MAX;
+    pool->allocate_next = info->pMemoryAllocateNext;
+    pool->priority = info->priority != 0.0F ? info->priority : 0.5F;
+    pool->free_slot = MAAR_SLOT_NONE;
+}
+
+VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* info, bool custom,
+                          struct maar_pool** pool)
+{
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    struct maar_pool* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
+    if (made == NULL) {
+        return result;
+    }
+    fill_pool(allocator, info, custom, made);
+    if (info->pName != NULL) {
+        made->name = maar_copy_string(allocator->callbacks, info->pName);
+        if (made->name == NULL) {
+            goto free_pool;
+        }
+    }
+    if (!maar_mutex_init(&made->lock, MAAR_LOCK_POOL, maar_is_synchronized(allocator))) {
+        goto free_pool;
+    }
+    for (uint32_t i = 0; i < made->min_block_count; ++i) {
+        VkDeviceSize size = made->fixed_size != 0 ? made->fixed_size : made->preferred_size;
+        result = maar_pool_grow(made, NULL, size, MAAR_SLOT_NONE);
+        if (result != VK_SUCCESS) {
+            goto free_blocks;
+        }
+    }
+    *pool = made;
+    return VK_SUCCESS;
+
+free_blocks:
+    maar_pool_clear(made);
+    maar_mutex_destroy(&made->lock);
+free_pool:
+    maar_host_free(allocator->callbacks, made->name);
+    maar_host_free(allocator->callbacks, made);
+    return result;
+}
+
+void maar_pool_clear(struct maar_pool* pool)
+{
+    while (pool->block_count > 0) {
+        --pool->block_count;
+        pool->block_bytes -= pool->blocks[pool->block_count]->size;
+        maar_block_destroy(pool->blocks[pool->block_count]);
+    }
+    while (pool->dedicated != NULL) {
+        struct maar_block* block = pool->dedicated;
+        pool->dedicated = block->next;
+        maar_block_destroy(block);
+    }
+    maar_host_free(pool->allocator->callbacks, pool->blocks);
+    pool->blocks = NULL;
+    pool->block_capacity = 0;
+}
+
+/* Tells of an allocation that nobody freed, and ends it. */
+static void bury_leak(struct maar_pool* pool, uint32_t index)
+{
+    MaarAllocator allocator = pool->allocator;
+    struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
+    if (!slot->internal) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                  "leak: allocation \"%s\" of %llu bytes in memory type %u was never freed",
+                  slot->name != NULL ? slot->name : "", (unsigned long long)slot->size,
+                  pool->type_index);
+    }
+    maar_host_free(allocator->callbacks, slot->name);
+    slot->name = NULL;
+    maar_atomic32_store_release(&slot->key, maar_atomic32_load(&slot->key) + 1u);
+    (void)maar_atomic64_sub(&allocator->live_bytes, slot->size);
+    slot->next_free = pool->free_slot;
+    pool->free_slot = index;
+}
+
+static bool visit_leak(void* context, const MaarRangeInfo* info)
+{
+    if (info->state == MAAR_RANGE_STATE_LIVE) {
+        bury_leak(context, (uint32_t)info->userData);
+    }
+    return true;
+}
+
+void maar_pool_destroy(struct maar_pool* pool)
+{
+    MaarAllocator allocator = pool->allocator;
+    for (uint32_t i = 0; i < pool->block_count; ++i) {
+        maar_placement_walk(pool->blocks[i]->placement, visit_leak, pool);
+    }
+    for (struct maar_block* block = pool->dedicated; block != NULL; block = block->next) {
+        bury_leak(pool, block->dedicated_slot);
+    }
+    maar_pool_clear(pool);
+    maar_slots_give_back(&allocator->slots, pool->free_slot);
+    maar_mutex_destroy(&pool->lock);
+    maar_host_free(allocator->callbacks, pool->name);
+    maar_host_free(allocator->callbacks, pool);
+}
+
+static bool is_of_pool(MaarAllocator allocator, const struct maar_retire_item* item, void* context)
+{
+    return item->aside != MAAR_SLOT_NONE &&
+           maar_slot_at(&allocator->slots, (uint32_t)item->aside)->block->pool == context;
+}
+
+/* What is pending in a pool must be freed before the pool goes. */
+static void end_pending(struct maar_pool* pool)
+{
+    MaarAllocator allocator = pool->allocator;
+    if (pool->pending_count == 0) {
+        return;
+    }
+    (void)maar_retire_wait(allocator, MAAR_DESTROY_TIMEOUT_NS);
+    uint32_t count = maar_retire_flush(allocator, is_of_pool, pool);
+    if (count > 0) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%u frees of a destroyed pool were still pending; they were done all the same",
+                  count);
+    }
+}
+
+static void list_pool(MaarAllocator allocator, struct maar_pool* pool)
+{
+    maar_mutex_lock(&allocator->list_lock);
+    pool->next = allocator->pools;
+    allocator->pools = pool;
+    maar_mutex_unlock(&allocator->list_lock);
+}
+
+static bool unlist_pool(MaarAllocator allocator, struct maar_pool* pool)
+{
+    bool found = false;
+    maar_mutex_lock(&allocator->list_lock);
+    for (struct maar_pool** link = &allocator->pools; *link != NULL; link = &(*link)->next) {
+        if (*link == pool) {
+            *link = pool->next;
+            found = true;
+            break;
+        }
+    }
+    maar_mutex_unlock(&allocator->list_lock);
+    return found;
+}
+
+struct maar_pool* maar_pool_next(MaarAllocator allocator, struct maar_pool* pool)
+{
+    maar_mutex_lock(&allocator->list_lock);
+    struct maar_pool* next = pool != NULL ? pool->next : allocator->pools;
+    maar_mutex_unlock(&allocator->list_lock);
+    return next;
+}
+
+/* Buddy nodes would have to be a granule large to keep kinds apart, so each kind gets pools of its
+ * own; the other strategies keep kinds apart at the cost of a gap where they meet. */
+static uint32_t default_pool_number(MaarAllocator allocator, MaarResourceKind kind)
+{
+    bool split = allocator->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY &&
+                 allocator->device.facts.granularity > 1;
+    return split ? (uint32_t)kind : 0;
+}
+
+VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
+                           struct maar_pool** pool)
+{
+    uint32_t number = default_pool_number(allocator, kind);
+    maar_atomic_pointer* home = &allocator->default_pools[type][number];
+    *pool = maar_atomic_pointer_load(home);
+    if (*pool != NULL) {
+        return VK_SUCCESS;
+    }
+    const MaarPoolCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .memoryTypeIndex = type,
+        .strategy = allocator->strategy,
+        .retainedEmptySize = allocator->retained_size,
+        .singleKind = allocator->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY ? VK_TRUE : VK_FALSE,
+    };
+    struct maar_pool* made = NULL;
+    VkResult result = maar_pool_create(allocator, &info, false, &made);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    maar_mutex_lock(&allocator->list_lock);
+    *pool = maar_atomic_pointer_load(home);
+    if (*pool == NULL) {
+        made->next = allocator->pools;
+        allocator->pools = made;
+        maar_atomic_pointer_store(home, made);
+        *pool = made;
+        made = NULL;
+    }
+    maar_mutex_unlock(&allocator->list_lock);
+    if (made != NULL) {
+        maar_pool_destroy(made); /* another thread was faster */
+    }
+    return VK_SUCCESS;
+}
+
+const char* maar_pool_check_locked(struct maar_pool* pool)
+{
+    uint32_t live = 0;
+    uint32_t pending = 0;
+    VkDeviceSize bytes = 0;
+    for (uint32_t i = 0; i < pool->block_count; ++i) {
+        const struct maar_block* block = pool->blocks[i];
+        struct maar_placement_totals totals;
+        const char* broken = maar_placement_check(block->placement);
+        if (broken != NULL) {
+            return broken;
+        }
+        maar_placement_totals(block->placement, &totals);
+        if (totals.used_size + totals.padding_size + totals.free_size != block->size) {
+            return "used, padding and free bytes do not add up to the block";
+        }
+        if (totals.used_size != block->live_bytes + block->pending_bytes) {
+            return "live and pending bytes are not those placed in the block";
+        }
+        if (totals.range_count != block->live_count + block->pending_count) {
+            return "live and pending allocations are not those placed in the block";
+        }
+        if (i > 0 && pool->blocks[i - 1]->id >= block->id) {
+            return "blocks are not in order of their numbers";
+        }
+        live += block->live_count;
+        pending += block->pending_count;
+        bytes += block->size;
+    }
+    uint32_t dedicated = 0;
+    for (const struct maar_block* block = pool->dedicated; block != NULL; block = block->next) {
+        if (block->live_count + block->pending_count != 1) {
+            return "a dedicated block does not hold exactly one allocation";
+        }
+        live += block->live_count;
+        pending += block->pending_count;
+        ++dedicated;
+    }
+    if (live != pool->live_count || pending != pool->pending_count) {
+        return "a pool's totals are not the sums of its blocks";
+    }
+    if (bytes != pool->block_bytes || dedicated != pool->dedicated_count) {
+        return "a pool's bytes are not the sums of its blocks";
+    }
+    return NULL;
+}
+
+const char* maar_pool_check(struct maar_pool* pool)
+{
+    maar_mutex_lock(&pool->lock);
+    const char* broken = maar_pool_check_locked(pool);
+    maar_mutex_unlock(&pool->lock);
+    return broken;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
+                                              const MaarPoolCreateInfo* pCreateInfo,
+                                              MaarPool* pPool)
+{
+    if (pPool != NULL) {
+        *pPool = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pCreateInfo == NULL || pCreateInfo->sType != MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO) {
+        return maar_misuse(allocator, "pCreateInfo is NULL or has a wrong sType");
+    }
+    if (pPool == NULL) {
+        return maar_misuse(allocator, "pPool is NULL");
+    }
+    const char* fault = find_fault(allocator, pCreateInfo);
+    if (fault != NULL) {
+        return maar_misuse(allocator, fault);
+    }
+    struct maar_pool* pool = NULL;
+    result = maar_pool_create(allocator, pCreateInfo, true, &pool);
+    if (result == VK_SUCCESS) {
+        list_pool(allocator, pool);
+        *pPool = maar_pool_handle(pool);
+    }
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool pool)
+{
+    struct maar_pool* own = maar_pool_of(pool);
+    if (allocator == NULL || own == NULL) {
+        return;
+    }
+    if (!unlist_pool(allocator, own)) {
+        (void)maar_misuse(allocator, "pool is not a pool of this allocator");
+        return;
+    }
+    end_pending(own);
+    maar_pool_destroy(own);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
+                                        VkDeviceSize* pReleasedSize)
+{
+    if (pReleasedSize != NULL) {
+        *pReleasedSize = 0;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    (void)maar_retire_collect(allocator, NULL);
+    VkDeviceSize released = 0;
+    struct maar_pool* own = maar_pool_of(pool);
+    if (own != NULL) {
+        released = maar_pool_trim(own);
+    } else {
+        void* slices = maar_atomic_pointer_load(&allocator->slices.state);
+        if (slices != NULL) {
+            allocator->slices.trim(allocator, slices);
+        }
+        for (own = maar_pool_next(allocator, NULL); own != NULL;
+             own = maar_pool_next(allocator, own)) {
+            released += maar_pool_trim(own);
+        }
+    }
+    if (pReleasedSize != NULL) {
+        *pReleasedSize = released;
+    }
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, MaarPool pool,
+                                                   float priority)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_pool* own = maar_pool_of(pool);
+    if (own == NULL) {
+        return maar_misuse(allocator, "pool is VK_NULL_HANDLE");
+    }
+    if (!(priority >= 0.0F && priority <= 1.0F)) {
+        return maar_misuse(allocator, "priority is not within 0 and 1");
+    }
+    const struct maar_device* device = &allocator->device;
+    if (!device->facts.memory_priority) {
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    maar_mutex_lock(&own->lock);
+    own->priority = priority;
+    maar_mutex_unlock(&own->lock);
+    if (!device->facts.pageable_memory) {
+        return VK_INCOMPLETE;
+    }
+    /* One block after another, each pinned while the driver is called without the lock. */
+    uint64_t last_id = 0;
+    for (;;) {
+        struct maar_block* block = NULL;
+        maar_mutex_lock(&own->lock);
+        for (uint32_t i = 0; i < own->block_count && block == NULL; ++i) {
+            if (own->blocks[i]->id > last_id) {
+                block = own->blocks[i];
+                ++block->pin_count;
+            }
+        }
+        maar_mutex_unlock(&own->lock);
+        if (block == NULL) {
+            return VK_SUCCESS;
+        }
+        last_id = block->id;
+        device->vkSetDeviceMemoryPriorityEXT(device->handle, block->memory, priority);
+        maar_mutex_lock(&own->lock);
+        --block->pin_count;
+        maar_mutex_unlock(&own->lock);
+    }
+}

@@ -1,0 +1,134 @@
+/*
+ * The handle table.
+ */
+#include "core/memory/slot_table.h"
+
+#include <string.h>
+
+#include "core/host_memory.h"
+
+bool maar_slots_init(struct maar_slot_table* table, const VkAllocationCallbacks* callbacks,
+                     bool synchronized)
+{
+    memset(table, 0, sizeof *table);
+    table->callbacks = callbacks;
+    table->free_slot = MAAR_SLOT_NONE;
+    return maar_mutex_init(&table->lock, MAAR_LOCK_SLOTS, synchronized);
+}
+
+void maar_slots_destroy(struct maar_slot_table* table)
+{
+    for (uint32_t i = 0; i < table->segment_count; ++i) {
+        maar_host_free(table->callbacks, maar_atomic_pointer_load(&table->segments[i]));
+    }
+    maar_mutex_destroy(&table->lock);
+}
+
+/* Under the lock: links up to a run of slots, from those given back or never used. */
+static uint32_t link_run(struct maar_slot_table* table, uint32_t* head)
+{
+    uint32_t count = 0;
+    *head = MAAR_SLOT_NONE;
+    if (table->free_slot != MAAR_SLOT_NONE) {
+        *head = table->free_slot;
+        uint32_t last = table->free_slot;
+        for (count = 1; count < MAAR_SLOT_RUN; ++count) {
+            uint32_t next = maar_slot_at(table, last)->next_free;
+            if (next == MAAR_SLOT_NONE) {
+                break;
+            }
+            last = next;
+        }
+        table->free_slot = maar_slot_at(table, last)->next_free;
+        maar_slot_at(table, last)->next_free = MAAR_SLOT_NONE;
+        return count;
+    }
+    uint32_t capacity = maar_slot_segment_base(table->segment_count);
+    if (table->unused == capacity) {
+        return 0;
+    }
+    /* Segments are multiples of a run, so a fresh run never straddles two. */
+    *head = table->unused;
+    for (count = 0; count < MAAR_SLOT_RUN; ++count) {
+        maar_slot_at(table, table->unused + count)->next_free = table->unused + count + 1;
+    }
+    maar_slot_at(table, table->unused + count - 1)->next_free = MAAR_SLOT_NONE;
+    table->unused += count;
+    return count;
+}
+
+bool maar_slots_take_run(struct maar_slot_table* table, uint32_t* head, uint32_t* count)
+{
+    for (;;) {
+        maar_mutex_lock(&table->lock);
+        *count = link_run(table, head);
+        uint32_t segment = table->segment_count;
+        maar_mutex_unlock(&table->lock);
+        if (*count > 0) {
+            return true;
+        }
+        if (segment == MAAR_SLOT_SEGMENTS) {
+            return false;
+        }
+        size_t slot_count = (size_t)MAAR_SLOT_FIRST_SEGMENT << segment;
+        struct maar_slot* slots =
+            maar_host_calloc(table->callbacks, slot_count, sizeof(struct maar_slot));
+        if (slots == NULL) {
+            return false;
+        }
+        maar_mutex_lock(&table->lock);
+        if (table->segment_count == segment) {
+            maar_atomic_pointer_store(&table->segments[segment], slots);
+            ++table->segment_count;
+            slots = NULL;
+        }
+        maar_mutex_unlock(&table->lock);
+        maar_host_free(table->callbacks, slots); /* another thread was faster */
+    }
+}
+
+void maar_slots_give_back(struct maar_slot_table* table, uint32_t head)
+{
+    if (head == MAAR_SLOT_NONE) {
+        return;
+    }
+    uint32_t last = head;
+    while (maar_slot_at(table, last)->next_free != MAAR_SLOT_NONE) {
+        last = maar_slot_at(table, last)->next_free;
+    }
+    maar_mutex_lock(&table->lock);
+    maar_slot_at(table, last)->next_free = table->free_slot;
+    table->free_slot = head;
+    maar_mutex_unlock(&table->lock);
+}
+
+struct maar_slot* maar_slot_resolve(const struct maar_slot_table* table, MaarAllocation allocation,
+                                    uint32_t* index)
+{
+    uint64_t bits = maar_handle_bits(allocation);
+    uint32_t number = (uint32_t)bits - 1u;
+    uint32_t key = (uint32_t)(bits >> 32);
+    if (number >= maar_slot_segment_base(MAAR_SLOT_SEGMENTS) || (key & 1u) == 0) {
+        return NULL;
+    }
+    uint32_t segment = maar_slot_segment(number);
+    struct maar_slot* slots = maar_atomic_pointer_load(&table->segments[segment]);
+    if (slots == NULL) {
+        return NULL;
+    }
+    struct maar_slot* slot = &slots[number - maar_slot_segment_base(segment)];
+    if (maar_atomic32_load_acquire(&slot->key) != key) {
+        return NULL;
+    }
+    if (index != NULL) {
+        *index = number;
+    }
+    return slot;
+}
+
+bool maar_slot_claim(struct maar_slot* slot, MaarAllocation allocation)
+{
+    uint32_t key = (uint32_t)(maar_handle_bits(allocation) >> 32);
+    return atomic_compare_exchange_strong_explicit(&slot->key.value, &key, key + 1u,
+                                                   memory_order_acq_rel, memory_order_acquire);
+}

@@ -1,0 +1,238 @@
+/*
+ * Binding, allocating for objects that exist, and objects on memory that exists.
+ */
+#include "core/objects/requirements.h"
+
+struct maar_slot* maar_bind_target(MaarAllocator allocator, MaarAllocation allocation,
+                                   VkDeviceSize offset)
+{
+    struct maar_slot* slot = maar_resolve(allocator, allocation, NULL);
+    if (slot != NULL && offset >= slot->size) {
+        (void)maar_misuse(allocator, "offset is not within the allocation");
+        return NULL;
+    }
+    return slot;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarBindBuffer(MaarAllocator allocator, MaarAllocation allocation,
+                                              VkDeviceSize offset, VkBuffer buffer,
+                                              const void* pNext)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (buffer == VK_NULL_HANDLE) {
+        return maar_misuse(allocator, "buffer is VK_NULL_HANDLE");
+    }
+    struct maar_slot* slot = maar_bind_target(allocator, allocation, offset);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    const struct maar_device* device = &allocator->device;
+    const VkBindBufferMemoryInfo bind = {
+        .sType = VK_STRUCTURE_TYPE_BIND_BUFFER_MEMORY_INFO,
+        .pNext = pNext,
+        .buffer = buffer,
+        .memory = slot->block->memory,
+        .memoryOffset = slot->offset + offset,
+    };
+    maar_lock_rank_expect_none();
+    return device->vkBindBufferMemory2(device->handle, 1, &bind);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarBindImage(MaarAllocator allocator, MaarAllocation allocation,
+                                             VkDeviceSize offset, VkImage image, const void* pNext)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (image == VK_NULL_HANDLE) {
+        return maar_misuse(allocator, "image is VK_NULL_HANDLE");
+    }
+    struct maar_slot* slot = maar_bind_target(allocator, allocation, offset);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    const struct maar_device* device = &allocator->device;
+    const VkBindImageMemoryInfo bind = {
+        .sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_INFO,
+        .pNext = pNext,
+        .image = image,
+        .memory = slot->block->memory,
+        .memoryOffset = slot->offset + offset,
+    };
+    maar_lock_rank_expect_none();
+    return device->vkBindImageMemory2(device->handle, 1, &bind);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemoryForBuffer(
+    MaarAllocator allocator, VkBuffer buffer, const MaarAllocationCreateInfo* pCreateInfo,
+    MaarAllocation* pAllocation)
+{
+    if (pAllocation != NULL) {
+        *pAllocation = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (buffer == VK_NULL_HANDLE || pAllocation == NULL) {
+        return maar_misuse(allocator, "buffer is VK_NULL_HANDLE or pAllocation is NULL");
+    }
+    MaarMemoryRequest request;
+    maar_buffer_request(allocator, buffer, &request);
+    return maar_allocate(allocator, &request, pCreateInfo, false, pAllocation);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL
+maarAllocateMemoryForImage(MaarAllocator allocator, VkImage image, VkImageTiling tiling,
+                           const MaarAllocationCreateInfo* pCreateInfo, MaarAllocation* pAllocation)
+{
+    if (pAllocation != NULL) {
+        *pAllocation = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (image == VK_NULL_HANDLE || pAllocation == NULL) {
+        return maar_misuse(allocator, "image is VK_NULL_HANDLE or pAllocation is NULL");
+    }
+    MaarMemoryRequest request;
+    maar_image_request(allocator, image, maar_tiling_kind(tiling), 0, &request);
+    return maar_allocate(allocator, &request, pCreateInfo, false, pAllocation);
+}
+
+/* Whether an object with these requirements may live at an offset of the allocation. */
+static VkResult check_fit(MaarAllocator allocator, const struct maar_slot* slot,
+                          VkDeviceSize offset, const MaarMemoryRequest* request)
+{
+    const VkMemoryRequirements* needs = &request->requirements;
+    if (needs->size > slot->size - offset) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "the object needs %llu bytes; the allocation has %llu from offset %llu on",
+                  (unsigned long long)needs->size, (unsigned long long)(slot->size - offset),
+                  (unsigned long long)offset);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (needs->alignment > 1 && (slot->offset + offset) % needs->alignment != 0) {
+        return maar_misuse(allocator,
+                           "the allocation's offset does not have the object's alignment");
+    }
+    if ((needs->memoryTypeBits & (1u << slot->block->pool->type_index)) == 0) {
+        return maar_misuse(allocator, "the object may not live in the allocation's memory type");
+    }
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
+                                                        MaarAllocation allocation,
+                                                        VkDeviceSize offset,
+                                                        const VkBufferCreateInfo* pBufferInfo,
+                                                        VkBuffer* pBuffer)
+{
+    if (pBuffer != NULL) {
+        *pBuffer = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pBuffer == NULL || pBufferInfo == NULL ||
+        pBufferInfo->sType != VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO) {
+        return maar_misuse(allocator, "pBuffer or pBufferInfo is NULL, or has a wrong sType");
+    }
+    struct maar_slot* slot = maar_bind_target(allocator, allocation, offset);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    const struct maar_device* device = &allocator->device;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    result = device->vkCreateBuffer(device->handle, pBufferInfo, device->callbacks, &buffer);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    MaarMemoryRequest request;
+    maar_buffer_request(allocator, buffer, &request);
+    result = check_fit(allocator, slot, offset, &request);
+    if (result == VK_SUCCESS) {
+        result = maarBindBuffer(allocator, allocation, offset, buffer, NULL);
+    }
+    if (result != VK_SUCCESS) {
+        device->vkDestroyBuffer(device->handle, buffer, device->callbacks);
+        return result;
+    }
+    *pBuffer = buffer;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingImage(MaarAllocator allocator,
+                                                       MaarAllocation allocation,
+                                                       VkDeviceSize offset,
+                                                       const VkImageCreateInfo* pImageInfo,
+                                                       VkImage* pImage)
+{
+    if (pImage != NULL) {
+        *pImage = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pImage == NULL || pImageInfo == NULL ||
+        pImageInfo->sType != VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO) {
+        return maar_misuse(allocator, "pImage or pImageInfo is NULL, or has a wrong sType");
+    }
+    if ((pImageInfo->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
+        return maar_misuse(allocator, "pImageInfo is disjoint; bind its planes with maarBindImage");
+    }
+    struct maar_slot* slot = maar_bind_target(allocator, allocation, offset);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    const struct maar_device* device = &allocator->device;
+    VkImage image = VK_NULL_HANDLE;
+    result = device->vkCreateImage(device->handle, pImageInfo, device->callbacks, &image);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    MaarMemoryRequest request;
+    maar_image_request(allocator, image, maar_tiling_kind(pImageInfo->tiling), 0, &request);
+    result = check_fit(allocator, slot, offset, &request);
+    if (result == VK_SUCCESS) {
+        result = maarBindImage(allocator, allocation, offset, image, NULL);
+    }
+    if (result != VK_SUCCESS) {
+        device->vkDestroyImage(device->handle, image, device->callbacks);
+        return result;
+    }
+    *pImage = image;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetBufferAddress(MaarAllocator allocator, VkBuffer buffer,
+                                                    VkDeviceAddress* pAddress)
+{
+    if (pAddress != NULL) {
+        *pAddress = 0;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (buffer == VK_NULL_HANDLE || pAddress == NULL) {
+        return maar_misuse(allocator, "buffer is VK_NULL_HANDLE or pAddress is NULL");
+    }
+    const struct maar_device* device = &allocator->device;
+    if (!device->facts.buffer_device_address) {
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    const VkBufferDeviceAddressInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+        .buffer = buffer,
+    };
+    *pAddress = device->vkGetBufferDeviceAddress(device->handle, &info);
+    return VK_SUCCESS;
+}

@@ -1,0 +1,212 @@
+/*
+ * Images: create, allocate, bind, whole or plane by plane; undone in reverse when a step fails.
+ */
+#include "core/objects/requirements.h"
+#include "core/objects/vulkan_bits.h"
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
+                                               const VkImageCreateInfo* pImageInfo,
+                                               const MaarAllocationCreateInfo* pCreateInfo,
+                                               VkImage* pImage, MaarAllocation* pAllocation)
+{
+    if (pImage != NULL) {
+        *pImage = VK_NULL_HANDLE;
+    }
+    if (pAllocation != NULL) {
+        *pAllocation = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pImage == NULL || pAllocation == NULL) {
+        return maar_misuse(allocator, "pImage or pAllocation is NULL");
+    }
+    if (pImageInfo == NULL || pImageInfo->sType != VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO) {
+        return maar_misuse(allocator, "pImageInfo is NULL or has a wrong sType");
+    }
+    if ((pImageInfo->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
+        return maar_misuse(allocator, "pImageInfo is disjoint; use maarCreateDisjointImage");
+    }
+    const struct maar_device* device = &allocator->device;
+    VkImage image = VK_NULL_HANDLE;
+    MaarAllocation allocation = VK_NULL_HANDLE;
+    maar_lock_rank_expect_none();
+    result = device->vkCreateImage(device->handle, pImageInfo, device->callbacks, &image);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    MaarMemoryRequest request;
+    maar_image_request(allocator, image, maar_tiling_kind(pImageInfo->tiling), 0, &request);
+    result = maar_allocate(allocator, &request, pCreateInfo, false, &allocation);
+    if (result != VK_SUCCESS) {
+        goto destroy_image;
+    }
+    result = maarBindImage(allocator, allocation, 0, image, NULL);
+    if (result != VK_SUCCESS) {
+        goto free_memory;
+    }
+    *pImage = image;
+    *pAllocation = allocation;
+    return VK_SUCCESS;
+
+free_memory:
+    maarFreeMemory(allocator, allocation);
+destroy_image:
+    device->vkDestroyImage(device->handle, image, device->callbacks);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyImage(MaarAllocator allocator, VkImage image,
+                                            MaarAllocation allocation)
+{
+    if (maar_enter(allocator) != VK_SUCCESS) {
+        return;
+    }
+    uint32_t index = 0;
+    struct maar_slot* slot = NULL;
+    if (allocation != VK_NULL_HANDLE) {
+        slot = maar_resolve(allocator, allocation, &index);
+        if (slot == NULL || !maar_slot_claim(slot, allocation)) {
+            return;
+        }
+    }
+    const struct maar_device* device = &allocator->device;
+    if (image != VK_NULL_HANDLE) {
+        device->vkDestroyImage(device->handle, image, device->callbacks);
+    }
+    if (slot != NULL) {
+        maar_release_slot(allocator, index, false);
+    }
+}
+
+static void destroy_pending_image(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    const struct maar_device* device = &allocator->device;
+    device->vkDestroyImage(device->handle, MAAR_FROM_BITS(VkImage, item->object),
+                           device->callbacks);
+    if (item->aside != MAAR_SLOT_NONE) {
+        maar_release_slot(allocator, (uint32_t)item->aside, true);
+    }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarDestroyImageAfter(MaarAllocator allocator, VkImage image,
+                                                     MaarAllocation allocation, uint32_t pointCount,
+                                                     const MaarPoint* pPoints)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (image == VK_NULL_HANDLE) {
+        return maarFreeMemoryAfter(allocator, allocation, pointCount, pPoints);
+    }
+    if (pointCount == 0) {
+        maarDestroyImage(allocator, image, allocation);
+        return VK_SUCCESS;
+    }
+    return maar_destroy_after(allocator, MAAR_TO_BITS(image), allocation, pointCount, pPoints,
+                              destroy_pending_image);
+}
+
+static const VkImageAspectFlagBits plane_aspects[MAAR_MAX_PLANES] = {
+    VK_IMAGE_ASPECT_PLANE_0_BIT,
+    VK_IMAGE_ASPECT_PLANE_1_BIT,
+    VK_IMAGE_ASPECT_PLANE_2_BIT,
+};
+
+/* All planes in one call of the driver. */
+static VkResult bind_planes(MaarAllocator allocator, VkImage image, uint32_t plane_count,
+                            const MaarAllocation* allocations)
+{
+    const struct maar_device* device = &allocator->device;
+    VkBindImagePlaneMemoryInfo planes[MAAR_MAX_PLANES];
+    VkBindImageMemoryInfo binds[MAAR_MAX_PLANES];
+    for (uint32_t i = 0; i < plane_count; ++i) {
+        const struct maar_slot* slot = maar_resolve(allocator, allocations[i], NULL);
+        planes[i] = (VkBindImagePlaneMemoryInfo){
+            .sType = VK_STRUCTURE_TYPE_BIND_IMAGE_PLANE_MEMORY_INFO,
+            .planeAspect = plane_aspects[i],
+        };
+        binds[i] = (VkBindImageMemoryInfo){
+            .sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_INFO,
+            .pNext = &planes[i],
+            .image = image,
+            .memory = slot->block->memory,
+            .memoryOffset = slot->offset,
+        };
+    }
+    return device->vkBindImageMemory2(device->handle, plane_count, binds);
+}
+
+static VkResult check_disjoint(MaarAllocator allocator, const VkImageCreateInfo* info,
+                               uint32_t plane_count)
+{
+    if (info == NULL || info->sType != VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO) {
+        return maar_misuse(allocator, "pImageInfo is NULL or has a wrong sType");
+    }
+    if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) == 0) {
+        return maar_misuse(allocator, "pImageInfo->flags lacks VK_IMAGE_CREATE_DISJOINT_BIT");
+    }
+    if (plane_count < 2 || plane_count > MAAR_MAX_PLANES) {
+        return maar_misuse(allocator, "planeCount is neither 2 nor 3");
+    }
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
+                                                       const VkImageCreateInfo* pImageInfo,
+                                                       const MaarAllocationCreateInfo* pCreateInfo,
+                                                       uint32_t planeCount, VkImage* pImage,
+                                                       MaarAllocation* pAllocations)
+{
+    if (pImage != NULL) {
+        *pImage = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pImage == NULL || pAllocations == NULL) {
+        return maar_misuse(allocator, "pImage or pAllocations is NULL");
+    }
+    result = check_disjoint(allocator, pImageInfo, planeCount);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_device* device = &allocator->device;
+    VkImage image = VK_NULL_HANDLE;
+    uint32_t made = 0;
+    for (uint32_t i = 0; i < planeCount; ++i) {
+        pAllocations[i] = VK_NULL_HANDLE;
+    }
+    maar_lock_rank_expect_none();
+    result = device->vkCreateImage(device->handle, pImageInfo, device->callbacks, &image);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    for (; made < planeCount; ++made) {
+        MaarMemoryRequest request;
+        maar_image_request(allocator, image, maar_tiling_kind(pImageInfo->tiling),
+                           plane_aspects[made], &request);
+        result = maar_allocate(allocator, &request, pCreateInfo, false, &pAllocations[made]);
+        if (result != VK_SUCCESS) {
+            goto undo;
+        }
+    }
+    result = bind_planes(allocator, image, planeCount, pAllocations);
+    if (result != VK_SUCCESS) {
+        goto undo;
+    }
+    *pImage = image;
+    return VK_SUCCESS;
+
+undo:
+    while (made > 0) {
+        --made;
+        maarFreeMemory(allocator, pAllocations[made]);
+        pAllocations[made] = VK_NULL_HANDLE;
+    }
+    device->vkDestroyImage(device->handle, image, device->callbacks);
+    return result;
+}

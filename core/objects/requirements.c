@@ -1,0 +1,143 @@
+/*
+ * Requirements, and the ranking of types for objects that do not exist yet.
+ */
+#include "core/objects/requirements.h"
+
+static void fill_request(const VkMemoryRequirements2* requirements,
+                         const VkMemoryDedicatedRequirements* dedicated, MaarResourceKind kind,
+                         MaarMemoryRequest* request)
+{
+    *request = (MaarMemoryRequest){
+        .sType = MAAR_STRUCTURE_TYPE_MEMORY_REQUEST,
+        .requirements = requirements->memoryRequirements,
+        .kind = kind,
+        .prefersDedicated = dedicated->prefersDedicatedAllocation,
+        .requiresDedicated = dedicated->requiresDedicatedAllocation,
+    };
+}
+
+void maar_buffer_request(MaarAllocator allocator, VkBuffer buffer, MaarMemoryRequest* request)
+{
+    const struct maar_device* device = &allocator->device;
+    const VkBufferMemoryRequirementsInfo2 info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2,
+        .buffer = buffer,
+    };
+    VkMemoryDedicatedRequirements dedicated = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS,
+    };
+    VkMemoryRequirements2 requirements = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2,
+        .pNext = &dedicated,
+    };
+    maar_lock_rank_expect_none();
+    device->vkGetBufferMemoryRequirements2(device->handle, &info, &requirements);
+    fill_request(&requirements, &dedicated, MAAR_RESOURCE_KIND_LINEAR, request);
+    request->dedicatedBuffer = buffer;
+}
+
+void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind kind,
+                        VkImageAspectFlagBits plane, MaarMemoryRequest* request)
+{
+    const struct maar_device* device = &allocator->device;
+    const VkImagePlaneMemoryRequirementsInfo plane_info = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_PLANE_MEMORY_REQUIREMENTS_INFO,
+        .planeAspect = plane,
+    };
+    const VkImageMemoryRequirementsInfo2 info = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_REQUIREMENTS_INFO_2,
+        .pNext = plane != 0 ? &plane_info : NULL,
+        .image = image,
+    };
+    VkMemoryDedicatedRequirements dedicated = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS,
+    };
+    VkMemoryRequirements2 requirements = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2,
+        .pNext = &dedicated,
+    };
+    maar_lock_rank_expect_none();
+    device->vkGetImageMemoryRequirements2(device->handle, &info, &requirements);
+    fill_request(&requirements, &dedicated, kind, request);
+    /* A disjoint image has no memory of its own that could be named. */
+    request->dedicatedImage = plane != 0 ? VK_NULL_HANDLE : image;
+}
+
+static const MaarAllocationCreateInfo* or_defaults(const MaarAllocationCreateInfo* info)
+{
+    static const MaarAllocationCreateInfo defaults = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+    };
+    return info != NULL ? info : &defaults;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForBuffer(
+    MaarAllocator allocator, const VkBufferCreateInfo* pBufferInfo,
+    const MaarAllocationCreateInfo* pCreateInfo, MaarMemoryTypeChoice* pChoice)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pBufferInfo == NULL || pBufferInfo->sType != VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO) {
+        return maar_misuse(allocator, "pBufferInfo is NULL or has a wrong sType");
+    }
+    const struct maar_device* device = &allocator->device;
+    VkMemoryRequirements2 requirements = {.sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2};
+    if (device->facts.maintenance4) {
+        const VkDeviceBufferMemoryRequirements info = {
+            .sType = VK_STRUCTURE_TYPE_DEVICE_BUFFER_MEMORY_REQUIREMENTS,
+            .pCreateInfo = pBufferInfo,
+        };
+        device->vkGetDeviceBufferMemoryRequirements(device->handle, &info, &requirements);
+    } else {
+        VkBuffer buffer = VK_NULL_HANDLE;
+        result = device->vkCreateBuffer(device->handle, pBufferInfo, device->callbacks, &buffer);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+        MaarMemoryRequest request;
+        maar_buffer_request(allocator, buffer, &request);
+        requirements.memoryRequirements = request.requirements;
+        device->vkDestroyBuffer(device->handle, buffer, device->callbacks);
+    }
+    return maarChooseMemoryType(allocator, requirements.memoryRequirements.memoryTypeBits,
+                                or_defaults(pCreateInfo), pChoice);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForImage(
+    MaarAllocator allocator, const VkImageCreateInfo* pImageInfo,
+    const MaarAllocationCreateInfo* pCreateInfo, MaarMemoryTypeChoice* pChoice)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pImageInfo == NULL || pImageInfo->sType != VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO) {
+        return maar_misuse(allocator, "pImageInfo is NULL or has a wrong sType");
+    }
+    if ((pImageInfo->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
+        return maar_misuse(allocator, "pImageInfo is disjoint: its planes have types of their own");
+    }
+    const struct maar_device* device = &allocator->device;
+    VkMemoryRequirements2 requirements = {.sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2};
+    if (device->facts.maintenance4) {
+        const VkDeviceImageMemoryRequirements info = {
+            .sType = VK_STRUCTURE_TYPE_DEVICE_IMAGE_MEMORY_REQUIREMENTS,
+            .pCreateInfo = pImageInfo,
+        };
+        device->vkGetDeviceImageMemoryRequirements(device->handle, &info, &requirements);
+    } else {
+        VkImage image = VK_NULL_HANDLE;
+        result = device->vkCreateImage(device->handle, pImageInfo, device->callbacks, &image);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+        MaarMemoryRequest request;
+        maar_image_request(allocator, image, maar_tiling_kind(pImageInfo->tiling), 0, &request);
+        requirements.memoryRequirements = request.requirements;
+        device->vkDestroyImage(device->handle, image, device->callbacks);
+    }
+    return maarChooseMemoryType(allocator, requirements.memoryRequirements.memoryTypeBits,
+                                or_defaults(pCreateInfo), pChoice);
+}

@@ -1,0 +1,26 @@
+/*
+ * What objects demand of their memory, asked of the driver with and without creating them.
+ */
+#ifndef MAAR_CORE_OBJECTS_REQUIREMENTS_H
+#define MAAR_CORE_OBJECTS_REQUIREMENTS_H
+
+#include "core/memory/memory_internal.h"
+#include "maar/objects.h"
+
+/* The aspect of a plane of a disjoint image; 0 for the whole image. */
+void maar_buffer_request(MaarAllocator allocator, VkBuffer buffer, MaarMemoryRequest* request);
+void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind kind,
+                        VkImageAspectFlagBits plane, MaarMemoryRequest* request);
+
+static inline MaarResourceKind maar_tiling_kind(VkImageTiling tiling)
+{
+    return tiling == VK_IMAGE_TILING_LINEAR ? MAAR_RESOURCE_KIND_LINEAR
+                                            : MAAR_RESOURCE_KIND_OPTIMAL;
+}
+
+/* The slot of an allocation that an object may be bound to at that offset; NULL, having told why.
+ */
+struct maar_slot* maar_bind_target(MaarAllocator allocator, MaarAllocation allocation,
+                                   VkDeviceSize offset);
+
+#endif

@@ -1,0 +1,98 @@
+/*
+ * Atomic counters. Relaxed unless the name says otherwise: they count, they do not order.
+ */
+#ifndef MAAR_CORE_PORT_ATOMIC_H
+#define MAAR_CORE_PORT_ATOMIC_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct {
+    _Atomic uint64_t value;
+} maar_atomic64;
+
+typedef struct {
+    _Atomic uint32_t value;
+} maar_atomic32;
+
+static inline uint64_t maar_atomic64_load(const maar_atomic64* counter)
+{
+    return atomic_load_explicit(&counter->value, memory_order_relaxed);
+}
+
+static inline void maar_atomic64_store(maar_atomic64* counter, uint64_t value)
+{
+    atomic_store_explicit(&counter->value, value, memory_order_relaxed);
+}
+
+/* Returns the value after the addition. */
+static inline uint64_t maar_atomic64_add(maar_atomic64* counter, uint64_t value)
+{
+    return atomic_fetch_add_explicit(&counter->value, value, memory_order_relaxed) + value;
+}
+
+static inline uint64_t maar_atomic64_sub(maar_atomic64* counter, uint64_t value)
+{
+    return atomic_fetch_sub_explicit(&counter->value, value, memory_order_relaxed) - value;
+}
+
+static inline void maar_atomic64_max(maar_atomic64* counter, uint64_t value)
+{
+    uint64_t old = atomic_load_explicit(&counter->value, memory_order_relaxed);
+    while (old < value &&
+           !atomic_compare_exchange_weak_explicit(&counter->value, &old, value,
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+    }
+}
+
+/* Adds unless the sum would exceed the limit; returns whether it did. */
+static inline bool maar_atomic64_add_below(maar_atomic64* counter, uint64_t value, uint64_t limit)
+{
+    uint64_t old = atomic_load_explicit(&counter->value, memory_order_relaxed);
+    do {
+        if (value > limit || old > limit - value) {
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&counter->value, &old, old + value,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return true;
+}
+
+static inline uint32_t maar_atomic32_load(const maar_atomic32* counter)
+{
+    return atomic_load_explicit(&counter->value, memory_order_relaxed);
+}
+
+static inline void maar_atomic32_store(maar_atomic32* counter, uint32_t value)
+{
+    atomic_store_explicit(&counter->value, value, memory_order_relaxed);
+}
+
+/* With acquire and release order, for values that publish what was written before them. */
+static inline uint32_t maar_atomic32_load_acquire(const maar_atomic32* counter)
+{
+    return atomic_load_explicit(&counter->value, memory_order_acquire);
+}
+
+static inline void maar_atomic32_store_release(maar_atomic32* counter, uint32_t value)
+{
+    atomic_store_explicit(&counter->value, value, memory_order_release);
+}
+
+/* Pointers that are published once they are complete. */
+typedef struct {
+    _Atomic(void*) value;
+} maar_atomic_pointer;
+
+static inline void* maar_atomic_pointer_load(const maar_atomic_pointer* pointer)
+{
+    return atomic_load_explicit(&pointer->value, memory_order_acquire);
+}
+
+static inline void maar_atomic_pointer_store(maar_atomic_pointer* pointer, void* value)
+{
+    atomic_store_explicit(&pointer->value, value, memory_order_release);
+}
+
+#endif

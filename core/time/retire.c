@@ -1,0 +1,278 @@
+/*
+ * The retire queue. Items are kept in the order in which they came; a collection takes the whole
+ * list, sorts out what has passed, and puts the rest back in front of what came meanwhile.
+ */
+#include "core/time/retire.h"
+
+#include <string.h>
+
+#include "core/memory/allocator_state.h"
+#include "core/port_time.h"
+
+/* Semaphores' values read in one collection, so that each is read once as long as they fit. */
+enum { VALUE_CACHE = 16 };
+
+struct value_cache {
+    uint32_t count;
+    VkSemaphore semaphores[VALUE_CACHE];
+    uint64_t values[VALUE_CACHE];
+};
+
+bool maar_retire_init(struct maar_retire* retire, const struct maar_device* device,
+                      bool synchronized)
+{
+    memset(retire, 0, sizeof *retire);
+    retire->device = device;
+    return maar_mutex_init(&retire->lock, MAAR_LOCK_RETIRE, synchronized);
+}
+
+void maar_retire_destroy(struct maar_retire* retire)
+{
+    maar_mutex_destroy(&retire->lock);
+}
+
+VkResult maar_retire_check_points(MaarAllocator allocator, uint32_t point_count,
+                                  const MaarPoint* points)
+{
+    if (point_count > MAAR_MAX_POINTS) {
+        return maar_misuse(allocator, "pointCount is above MAAR_MAX_POINTS");
+    }
+    if (point_count > 0 && points == NULL) {
+        return maar_misuse(allocator, "pPoints is NULL");
+    }
+    for (uint32_t i = 0; i < point_count; ++i) {
+        if (points[i].semaphore != VK_NULL_HANDLE && !allocator->device.facts.timeline_semaphore) {
+            maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                      "pPoints[%u] names a semaphore, but the timelineSemaphore feature was not "
+                      "enabled; use the host timeline instead",
+                      i);
+            return VK_ERROR_FEATURE_NOT_PRESENT;
+        }
+    }
+    return VK_SUCCESS;
+}
+
+struct maar_retire_item* maar_retire_prepare(MaarAllocator allocator, uint32_t point_count,
+                                             const MaarPoint* points)
+{
+    size_t unused = (MAAR_MAX_POINTS - (size_t)point_count) * sizeof(MaarPoint);
+    struct maar_retire_item* item =
+        maar_host_alloc(allocator->callbacks, sizeof(struct maar_retire_item) - unused);
+    if (item == NULL) {
+        return NULL;
+    }
+    item->next = NULL;
+    item->action = NULL;
+    item->object = 0;
+    item->aside = 0;
+    item->point_count = point_count;
+    memcpy(item->points, points, point_count * sizeof(MaarPoint));
+    return item;
+}
+
+void maar_retire_discard(MaarAllocator allocator, struct maar_retire_item* item)
+{
+    maar_host_free(allocator->callbacks, item);
+}
+
+void maar_retire_queue(struct maar_retire* retire, struct maar_retire_item* item)
+{
+    maar_mutex_lock(&retire->lock);
+    if (retire->last != NULL) {
+        retire->last->next = item;
+    } else {
+        retire->first = item;
+    }
+    retire->last = item;
+    maar_mutex_unlock(&retire->lock);
+}
+
+static struct maar_retire_item* take_all(struct maar_retire* retire)
+{
+    maar_mutex_lock(&retire->lock);
+    struct maar_retire_item* items = retire->first;
+    retire->first = NULL;
+    retire->last = NULL;
+    maar_mutex_unlock(&retire->lock);
+    return items;
+}
+
+/* Items that a sweep found not done yet, in their order. */
+struct kept_list {
+    struct maar_retire_item* first;
+    struct maar_retire_item* last;
+};
+
+static void keep(struct kept_list* kept, struct maar_retire_item* item)
+{
+    item->next = NULL;
+    if (kept->last != NULL) {
+        kept->last->next = item;
+    } else {
+        kept->first = item;
+    }
+    kept->last = item;
+}
+
+static void put_back(struct maar_retire* retire, const struct kept_list* kept)
+{
+    if (kept->first == NULL) {
+        return;
+    }
+    maar_mutex_lock(&retire->lock);
+    kept->last->next = retire->first;
+    retire->first = kept->first;
+    if (retire->last == NULL) {
+        retire->last = kept->last;
+    }
+    maar_mutex_unlock(&retire->lock);
+}
+
+static VkResult read_value(struct maar_retire* retire, struct value_cache* cache,
+                           VkSemaphore semaphore, uint64_t* value)
+{
+    for (uint32_t i = 0; i < cache->count; ++i) {
+        if (cache->semaphores[i] == semaphore) {
+            *value = cache->values[i];
+            return VK_SUCCESS;
+        }
+    }
+    const struct maar_device* device = retire->device;
+    VkResult result = device->vkGetSemaphoreCounterValue(device->handle, semaphore, value);
+    if (result == VK_SUCCESS && cache->count < VALUE_CACHE) {
+        cache->semaphores[cache->count] = semaphore;
+        cache->values[cache->count++] = *value;
+    }
+    return result;
+}
+
+/* VK_SUCCESS: all passed; VK_NOT_READY: not yet; else the driver's error. */
+static VkResult item_state(struct maar_retire* retire, struct value_cache* cache,
+                           const struct maar_retire_item* item)
+{
+    for (uint32_t i = 0; i < item->point_count; ++i) {
+        const MaarPoint* point = &item->points[i];
+        uint64_t value = maar_atomic64_load(&retire->host_value);
+        if (point->semaphore != VK_NULL_HANDLE) {
+            VkResult result = read_value(retire, cache, point->semaphore, &value);
+            if (result != VK_SUCCESS) {
+                return result;
+            }
+        }
+        if (value < point->value) {
+            return VK_NOT_READY;
+        }
+    }
+    return VK_SUCCESS;
+}
+
+static void finish_item(MaarAllocator allocator, struct maar_retire_item* item)
+{
+    item->action(allocator, item);
+    maar_host_free(allocator->callbacks, item);
+}
+
+/* Waits for the semaphores of one item; VK_NOT_READY when a host point is not there yet. */
+static VkResult wait_item(struct maar_retire* retire, const struct maar_retire_item* item,
+                          uint64_t timeout_ns)
+{
+    const struct maar_device* device = retire->device;
+    VkSemaphore semaphores[MAAR_MAX_POINTS];
+    uint64_t values[MAAR_MAX_POINTS];
+    uint32_t count = 0;
+    bool host_behind = false;
+    for (uint32_t i = 0; i < item->point_count; ++i) {
+        if (item->points[i].semaphore != VK_NULL_HANDLE) {
+            semaphores[count] = item->points[i].semaphore;
+            values[count++] = item->points[i].value;
+        } else if (maar_atomic64_load(&retire->host_value) < item->points[i].value) {
+            host_behind = true;
+        }
+    }
+    if (count > 0) {
+        const VkSemaphoreWaitInfo wait = {
+            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+            .semaphoreCount = count,
+            .pSemaphores = semaphores,
+            .pValues = values,
+        };
+        VkResult result = device->vkWaitSemaphores(device->handle, &wait, timeout_ns);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+    }
+    return host_behind ? VK_NOT_READY : VK_SUCCESS;
+}
+
+/* Takes every item, runs those that are done by now, or by the deadline, and keeps the rest. */
+static VkResult sweep(MaarAllocator allocator, bool wait, uint64_t deadline_ns,
+                      uint32_t* done_count)
+{
+    struct maar_retire* retire = &allocator->retire;
+    struct value_cache cache = {.count = 0};
+    struct kept_list kept = {NULL, NULL};
+    VkResult result = VK_SUCCESS;
+
+    maar_lock_rank_expect_none();
+    *done_count = 0;
+    for (struct maar_retire_item *item = take_all(retire), *next; item != NULL; item = next) {
+        next = item->next;
+        VkResult state = VK_SUCCESS;
+        if (maar_atomic32_load(&retire->lost) == 0) {
+            state = wait ? wait_item(retire, item, maar_time_left_ns(deadline_ns))
+                         : item_state(retire, &cache, item);
+        }
+        if (state == VK_ERROR_DEVICE_LOST) {
+            maar_atomic32_store(&retire->lost, 1);
+            state = VK_SUCCESS;
+        }
+        if (state == VK_SUCCESS) {
+            ++*done_count;
+            finish_item(allocator, item);
+            continue;
+        }
+        if (result == VK_SUCCESS || result == VK_NOT_READY) {
+            result = state;
+        }
+        keep(&kept, item);
+    }
+    put_back(retire, &kept);
+    return maar_atomic32_load(&retire->lost) != 0 ? VK_ERROR_DEVICE_LOST : result;
+}
+
+VkResult maar_retire_collect(MaarAllocator allocator, uint32_t* done_count)
+{
+    uint32_t done = 0;
+    VkResult result = sweep(allocator, false, 0, &done);
+    if (done_count != NULL) {
+        *done_count = done;
+    }
+    return result == VK_NOT_READY ? VK_SUCCESS : result;
+}
+
+VkResult maar_retire_wait(MaarAllocator allocator, uint64_t timeout_ns)
+{
+    uint32_t done = 0;
+    return sweep(allocator, true, maar_deadline_ns(timeout_ns), &done);
+}
+
+uint32_t maar_retire_flush(MaarAllocator allocator,
+                           bool (*match)(MaarAllocator allocator,
+                                         const struct maar_retire_item* item, void* context),
+                           void* context)
+{
+    struct kept_list kept = {NULL, NULL};
+    uint32_t count = 0;
+    for (struct maar_retire_item *item = take_all(&allocator->retire), *next; item != NULL;
+         item = next) {
+        next = item->next;
+        if (match == NULL || match(allocator, item, context)) {
+            finish_item(allocator, item);
+            ++count;
+        } else {
+            keep(&kept, item);
+        }
+    }
+    put_back(&allocator->retire, &kept);
+    return count;
+}

@@ -1,0 +1,63 @@
+/*
+ * Until when: the one queue of what was freed "after" points in GPU time. Other rooms hand in an
+ * action and the points; the action runs once all of them have passed or the device is lost.
+ *
+ * Internally synchronized. The lock is held while the list is linked, never while a semaphore is
+ * read or an action runs.
+ */
+#ifndef MAAR_CORE_TIME_RETIRE_H
+#define MAAR_CORE_TIME_RETIRE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/device.h"
+#include "core/port_atomic.h"
+#include "core/port_thread.h"
+#include "maar/allocator.h"
+
+struct maar_retire_item {
+    struct maar_retire_item* next;
+    /* Runs once, on any thread, with no lock held. */
+    void (*action)(MaarAllocator allocator, const struct maar_retire_item* item);
+    uint64_t object; /* for the action: a Vulkan handle, or whatever it likes */
+    uint64_t aside;  /* likewise */
+    uint32_t point_count;
+    MaarPoint points[MAAR_MAX_POINTS];
+};
+
+struct maar_retire {
+    const struct maar_device* device;
+    maar_atomic64 host_value; /* the host timeline */
+    maar_atomic32 lost;       /* a semaphore said that the device is lost */
+    struct maar_mutex lock;   /* guards what follows */
+    struct maar_retire_item* first;
+    struct maar_retire_item* last;
+};
+
+bool maar_retire_init(struct maar_retire* retire, const struct maar_device* device,
+                      bool synchronized);
+/* Nothing may be pending any more. */
+void maar_retire_destroy(struct maar_retire* retire);
+
+/* Whether the points can be waited for on this device; tells the message callback if not. */
+VkResult maar_retire_check_points(MaarAllocator allocator, uint32_t point_count,
+                                  const MaarPoint* points);
+/* Makes an item that is not queued yet, so that everything that can fail is behind the caller. */
+struct maar_retire_item* maar_retire_prepare(MaarAllocator allocator, uint32_t point_count,
+                                             const MaarPoint* points);
+void maar_retire_discard(MaarAllocator allocator, struct maar_retire_item* item);
+void maar_retire_queue(struct maar_retire* retire, struct maar_retire_item* item);
+
+/* Runs the actions of all items whose points have passed. */
+VkResult maar_retire_collect(MaarAllocator allocator, uint32_t* done_count);
+/* Waits, then collects; see maarWaitPending. */
+VkResult maar_retire_wait(MaarAllocator allocator, uint64_t timeout_ns);
+/* Runs the actions of all items that match, passed or not; returns how many. A NULL match is all.
+ */
+uint32_t maar_retire_flush(MaarAllocator allocator,
+                           bool (*match)(MaarAllocator allocator,
+                                         const struct maar_retire_item* item, void* context),
+                           void* context);
+
+#endif

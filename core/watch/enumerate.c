@@ -1,0 +1,204 @@
+/*
+ * Lists: the blocks of an allocator and what lies in each. The same walk feeds pictures and dumps.
+ */
+#include "core/watch/enumerate.h"
+
+#include <string.h>
+
+struct block_list {
+    MaarBlockInfo* out;
+    uint32_t capacity;
+    uint32_t count;
+};
+
+static void fill_block(const struct maar_block* block, MaarBlockInfo* out)
+{
+    struct maar_pool* pool = block->pool;
+    out->blockId = block->id;
+    out->memory = block->memory;
+    out->size = block->size;
+    out->memoryTypeIndex = pool->type_index;
+    out->dedicated = block->placement == NULL ? VK_TRUE : VK_FALSE;
+    out->strategy = pool->strategy;
+    out->allocationCount = block->live_count;
+    out->allocationBytes = block->live_bytes;
+    out->pendingBytes = block->pending_bytes;
+    out->pool = maar_pool_handle(pool);
+}
+
+static void list_block_info(struct block_list* list, const struct maar_block* block)
+{
+    if (list->out != NULL && list->count < list->capacity) {
+        fill_block(block, &list->out[list->count]);
+    }
+    ++list->count;
+}
+
+static void list_pool_blocks(struct maar_pool* pool, struct block_list* list)
+{
+    maar_mutex_lock(&pool->lock);
+    for (uint32_t i = 0; i < pool->block_count; ++i) {
+        list_block_info(list, pool->blocks[i]);
+    }
+    /* Newest first in the list; oldest first for the reader. */
+    const struct maar_block* last = pool->dedicated;
+    while (last != NULL && last->next != NULL) {
+        last = last->next;
+    }
+    for (; last != NULL; last = last->previous) {
+        list_block_info(list, last);
+    }
+    maar_mutex_unlock(&pool->lock);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateBlocks(MaarAllocator allocator, MaarPool pool,
+                                                   uint32_t* pCount, MaarBlockInfo* pBlocks)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pCount == NULL) {
+        return maar_misuse(allocator, "pCount is NULL");
+    }
+    struct block_list list = {.out = pBlocks, .capacity = pBlocks != NULL ? *pCount : 0};
+    for (uint32_t i = 0; i < list.capacity; ++i) {
+        if (pBlocks[i].sType != MAAR_STRUCTURE_TYPE_BLOCK_INFO) {
+            return maar_misuse(allocator, "an element of pBlocks has a wrong sType");
+        }
+    }
+    struct maar_pool* own = maar_pool_of(pool);
+    if (own != NULL) {
+        list_pool_blocks(own, &list);
+    } else {
+        for (own = maar_pool_next(allocator, NULL); own != NULL;
+             own = maar_pool_next(allocator, own)) {
+            list_pool_blocks(own, &list);
+        }
+    }
+    if (pBlocks == NULL) {
+        *pCount = list.count;
+        return VK_SUCCESS;
+    }
+    *pCount = list.count < list.capacity ? list.count : list.capacity;
+    return list.count > list.capacity ? VK_INCOMPLETE : VK_SUCCESS;
+}
+
+struct range_list {
+    MaarAllocator allocator;
+    MaarBlockRange* out;
+    uint32_t capacity;
+    uint32_t count;
+};
+
+static void fill_owner(MaarAllocator allocator, uint32_t index, MaarBlockRange* out)
+{
+    struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
+    uint32_t key = maar_atomic32_load_acquire(&slot->key);
+    out->state = slot->pending ? MAAR_BLOCK_RANGE_STATE_PENDING : MAAR_BLOCK_RANGE_STATE_LIVE;
+    out->kind = (MaarResourceKind)slot->kind;
+    /* An even key: another thread is about to finish making it, or to end it. */
+    out->allocation = (key & 1u) != 0 ? maar_handle_make(index, key) : VK_NULL_HANDLE;
+    out->pUserData = slot->user_data;
+    if (slot->name != NULL) {
+        size_t length = strlen(slot->name);
+        if (length >= sizeof out->name) {
+            length = sizeof out->name - 1;
+        }
+        memcpy(out->name, slot->name, length);
+    }
+}
+
+static void list_range(struct range_list* list, MaarRangeState state, VkDeviceSize offset,
+                       VkDeviceSize size, uint32_t slot)
+{
+    if (list->out != NULL && list->count < list->capacity) {
+        MaarBlockRange* out = &list->out[list->count];
+        memset(out, 0, sizeof *out);
+        out->offset = offset;
+        out->size = size;
+        if (state == MAAR_RANGE_STATE_LIVE) {
+            fill_owner(list->allocator, slot, out);
+        } else {
+            out->state = state == MAAR_RANGE_STATE_FREE ? MAAR_BLOCK_RANGE_STATE_FREE
+                                                        : MAAR_BLOCK_RANGE_STATE_PADDING;
+        }
+    }
+    ++list->count;
+}
+
+static bool visit_range(void* context, const MaarRangeInfo* info)
+{
+    list_range(context, info->state, info->offset, info->size, (uint32_t)info->userData);
+    return true;
+}
+
+static void list_block_ranges(const struct maar_block* block, struct range_list* list)
+{
+    if (block->placement != NULL) {
+        maar_placement_walk(block->placement, visit_range, list);
+    } else {
+        list_range(list, MAAR_RANGE_STATE_LIVE, 0, block->size, block->dedicated_slot);
+    }
+}
+
+/* Under the lock. */
+static const struct maar_block* find_block(const struct maar_pool* pool, uint64_t id)
+{
+    for (uint32_t i = 0; i < pool->block_count; ++i) {
+        if (pool->blocks[i]->id == id) {
+            return pool->blocks[i];
+        }
+    }
+    const struct maar_block* block = pool->dedicated;
+    while (block != NULL && block->id != id) {
+        block = block->next;
+    }
+    return block;
+}
+
+bool maar_list_ranges(MaarAllocator allocator, uint64_t block_id, uint32_t* count,
+                      MaarBlockRange* ranges)
+{
+    struct range_list list = {
+        .allocator = allocator,
+        .out = ranges,
+        .capacity = ranges != NULL ? *count : 0,
+    };
+    for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
+         pool = maar_pool_next(allocator, pool)) {
+        maar_mutex_lock(&pool->lock);
+        const struct maar_block* block = find_block(pool, block_id);
+        if (block != NULL) {
+            list_block_ranges(block, &list);
+        }
+        maar_mutex_unlock(&pool->lock);
+        if (block != NULL) {
+            *count = list.count;
+            return true;
+        }
+    }
+    return false;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateBlockRanges(MaarAllocator allocator, uint64_t blockId,
+                                                        uint32_t* pCount, MaarBlockRange* pRanges)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pCount == NULL) {
+        return maar_misuse(allocator, "pCount is NULL");
+    }
+    uint32_t capacity = *pCount;
+    if (!maar_list_ranges(allocator, blockId, pCount, pRanges)) {
+        *pCount = 0;
+        return maar_misuse(allocator, "blockId is not a block of this allocator");
+    }
+    if (pRanges != NULL && *pCount > capacity) {
+        *pCount = capacity;
+        return VK_INCOMPLETE;
+    }
+    return VK_SUCCESS;
+}

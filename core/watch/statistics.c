@@ -1,0 +1,215 @@
+/*
+ * Statistics: totals that are kept anyway, and what a walk over every block finds.
+ */
+#include "core/watch/statistics.h"
+
+#include <string.h>
+
+static void add_block(const struct maar_block* block, MaarStatistics* sum)
+{
+    struct maar_placement_totals totals;
+    maar_placement_totals(block->placement, &totals);
+    sum->paddingBytes += totals.padding_size;
+    sum->freeBytes += totals.free_size;
+}
+
+void maar_pool_add_statistics(struct maar_pool* pool, MaarStatistics* sum)
+{
+    maar_mutex_lock(&pool->lock);
+    sum->blockCount += pool->block_count + pool->dedicated_count;
+    sum->dedicatedCount += pool->dedicated_count;
+    sum->allocationCount += pool->live_count;
+    sum->pendingCount += pool->pending_count;
+    sum->blockBytes += pool->block_bytes + pool->dedicated_bytes;
+    sum->dedicatedBytes += pool->dedicated_bytes;
+    sum->allocationBytes += pool->live_bytes;
+    sum->pendingBytes += pool->pending_bytes;
+    for (uint32_t i = 0; i < pool->block_count; ++i) {
+        add_block(pool->blocks[i], sum);
+    }
+    maar_mutex_unlock(&pool->lock);
+}
+
+void maar_statistics_clear(MaarStatistics* statistics)
+{
+    void* next = statistics->pNext;
+    memset(statistics, 0, sizeof *statistics);
+    statistics->sType = MAAR_STRUCTURE_TYPE_STATISTICS;
+    statistics->pNext = next;
+}
+
+void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint32_t type,
+                          MaarStatistics* statistics)
+{
+    maar_statistics_clear(statistics);
+    if (pool != NULL) {
+        maar_pool_add_statistics(pool, statistics);
+        return;
+    }
+    for (pool = maar_pool_next(allocator, NULL); pool != NULL;
+         pool = maar_pool_next(allocator, pool)) {
+        if (type == MAAR_MEMORY_TYPE_NONE || pool->type_index == type) {
+            maar_pool_add_statistics(pool, statistics);
+        }
+    }
+    if (type != MAAR_MEMORY_TYPE_NONE) {
+        return;
+    }
+    statistics->peakBlockBytes = maar_atomic64_load(&allocator->peak_block_bytes);
+    statistics->peakAllocationBytes = maar_atomic64_load(&allocator->peak_live_bytes);
+    statistics->peakBlockCount = (uint32_t)maar_atomic64_load(&allocator->peak_block_count);
+    statistics->deviceAllocationCalls = maar_atomic64_load(&allocator->allocate_calls);
+    statistics->deviceFreeCalls = maar_atomic64_load(&allocator->free_calls);
+    statistics->allocationsMade = maar_atomic64_load(&allocator->allocations_made);
+    statistics->failureCount = maar_atomic64_load(&allocator->failures);
+    statistics->fallbackCount = maar_atomic64_load(&allocator->fallbacks);
+    statistics->overBudgetCount = maar_atomic64_load(&allocator->over_budget);
+}
+
+/* What all three public functions check first. */
+static VkResult begin_statistics(MaarAllocator allocator, const void* out, MaarStructureType wanted)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (out == NULL || *(const MaarStructureType*)out != wanted) {
+        return maar_misuse(allocator, "pStatistics is NULL or has a wrong sType");
+    }
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetStatistics(MaarAllocator allocator, MaarPool pool,
+                                                 MaarStatistics* pStatistics)
+{
+    VkResult result = begin_statistics(allocator, pStatistics, MAAR_STRUCTURE_TYPE_STATISTICS);
+    if (result == VK_SUCCESS) {
+        maar_statistics_read(allocator, maar_pool_of(pool), MAAR_MEMORY_TYPE_NONE, pStatistics);
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetMemoryTypeStatistics(MaarAllocator allocator,
+                                                           uint32_t memoryTypeIndex,
+                                                           MaarStatistics* pStatistics)
+{
+    VkResult result = begin_statistics(allocator, pStatistics, MAAR_STRUCTURE_TYPE_STATISTICS);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (memoryTypeIndex >= allocator->device.facts.memory.memoryTypeCount) {
+        return maar_misuse(allocator, "memoryTypeIndex is not a memory type of this device");
+    }
+    maar_statistics_read(allocator, NULL, memoryTypeIndex, pStatistics);
+    return VK_SUCCESS;
+}
+
+struct detail_walk {
+    MaarDetailedStatistics* out;
+    VkDeviceSize free_bytes;
+};
+
+static void note_live(MaarDetailedStatistics* out, VkDeviceSize size)
+{
+    if (out->allocationSizeMin == 0 || size < out->allocationSizeMin) {
+        out->allocationSizeMin = size;
+    }
+    if (size > out->allocationSizeMax) {
+        out->allocationSizeMax = size;
+    }
+}
+
+static bool visit_detail(void* context, const MaarRangeInfo* info)
+{
+    struct detail_walk* walk = context;
+    MaarDetailedStatistics* out = walk->out;
+    if (info->state == MAAR_RANGE_STATE_LIVE) {
+        note_live(out, info->size);
+    } else if (info->state == MAAR_RANGE_STATE_FREE) {
+        ++out->freeRangeCount;
+        walk->free_bytes += info->size;
+        if (out->freeRangeSizeMin == 0 || info->size < out->freeRangeSizeMin) {
+            out->freeRangeSizeMin = info->size;
+        }
+        if (info->size > out->freeRangeSizeMax) {
+            out->freeRangeSizeMax = info->size;
+        }
+    }
+    return true;
+}
+
+static void walk_pool(struct maar_pool* pool, struct detail_walk* walk)
+{
+    maar_mutex_lock(&pool->lock);
+    for (uint32_t i = 0; i < pool->block_count; ++i) {
+        maar_placement_walk(pool->blocks[i]->placement, visit_detail, walk);
+    }
+    for (const struct maar_block* block = pool->dedicated; block != NULL; block = block->next) {
+        if (block->live_count > 0) {
+            note_live(walk->out, block->live_bytes);
+        }
+    }
+    maar_mutex_unlock(&pool->lock);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetDetailedStatistics(MaarAllocator allocator, MaarPool pool,
+                                                         MaarDetailedStatistics* pStatistics)
+{
+    VkResult result =
+        begin_statistics(allocator, pStatistics, MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    void* next = pStatistics->pNext;
+    memset(pStatistics, 0, sizeof *pStatistics);
+    pStatistics->sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS;
+    pStatistics->pNext = next;
+    struct detail_walk walk = {.out = pStatistics};
+    struct maar_pool* own = maar_pool_of(pool);
+    if (own != NULL) {
+        walk_pool(own, &walk);
+    } else {
+        for (own = maar_pool_next(allocator, NULL); own != NULL;
+             own = maar_pool_next(allocator, own)) {
+            walk_pool(own, &walk);
+        }
+    }
+    if (walk.free_bytes > 0) {
+        pStatistics->fragmentation =
+            1.0 - (double)pStatistics->freeRangeSizeMax / (double)walk.free_bytes;
+    }
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarResetPeaks(MaarAllocator allocator)
+{
+    if (maar_enter(allocator) != VK_SUCCESS) {
+        return;
+    }
+    maar_atomic64_store(&allocator->peak_block_bytes, maar_atomic64_load(&allocator->block_bytes));
+    maar_atomic64_store(&allocator->peak_block_count, maar_atomic64_load(&allocator->block_count));
+    maar_atomic64_store(&allocator->peak_live_bytes, maar_atomic64_load(&allocator->live_bytes));
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCheckAllocator(MaarAllocator allocator, const char** ppBroken)
+{
+    if (ppBroken != NULL) {
+        *ppBroken = NULL;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
+         pool = maar_pool_next(allocator, pool)) {
+        const char* broken = maar_pool_check(pool);
+        if (broken != NULL) {
+            if (ppBroken != NULL) {
+                *ppBroken = broken;
+            }
+            maar_broken(allocator, broken);
+            return VK_ERROR_UNKNOWN;
+        }
+    }
+    return VK_SUCCESS;
+}

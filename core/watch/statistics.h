@@ -1,0 +1,16 @@
+/*
+ * Totals, for the public functions and for dumps.
+ */
+#ifndef MAAR_CORE_WATCH_STATISTICS_H
+#define MAAR_CORE_WATCH_STATISTICS_H
+
+#include "core/memory/memory_internal.h"
+
+void maar_statistics_clear(MaarStatistics* statistics);
+/* Adds what one pool holds. Takes its lock. */
+void maar_pool_add_statistics(struct maar_pool* pool, MaarStatistics* sum);
+/* One pool; or all pools of one memory type; or everything, with what is counted allocator-wide. */
+void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint32_t type,
+                          MaarStatistics* statistics);
+
+#endif
