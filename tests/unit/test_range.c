@@ -1,0 +1,490 @@
+/*
+ * The public range allocator: arguments, handles, messages, host memory and its failures.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "maar/range.h"
+
+struct messages {
+    uint32_t count;
+    char last[256];
+};
+
+static void VKAPI_PTR keep_message(void* user_data, MaarMessageSeverity severity, const char* text)
+{
+    struct messages* messages = user_data;
+    assert_int_equal(severity, MAAR_MESSAGE_SEVERITY_ERROR);
+    messages->count += 1;
+    strncpy(messages->last, text, sizeof(messages->last) - 1);
+}
+
+/* Host memory that is counted and fails at a chosen call. */
+struct host {
+    uint32_t calls;
+    uint32_t fail_at; /* 1 is the first call; 0: none */
+    uint32_t live;
+};
+
+static void* VKAPI_PTR host_allocate(void* user_data, size_t size, size_t alignment,
+                                     VkSystemAllocationScope scope)
+{
+    struct host* host = user_data;
+    assert_int_equal(scope, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT);
+    assert_true(alignment <= 16);
+    host->calls += 1;
+    if (host->calls == host->fail_at) {
+        return NULL;
+    }
+    void* memory = malloc(size);
+    assert_non_null(memory);
+    host->live += 1;
+    return memory;
+}
+
+static void* VKAPI_PTR host_reallocate(void* user_data, void* original, size_t size,
+                                       size_t alignment, VkSystemAllocationScope scope)
+{
+    (void)user_data;
+    (void)original;
+    (void)size;
+    (void)alignment;
+    (void)scope;
+    fail_msg("reallocation was not expected");
+    return NULL;
+}
+
+static void VKAPI_PTR host_release(void* user_data, void* memory)
+{
+    struct host* host = user_data;
+    if (memory != NULL) {
+        host->live -= 1;
+        free(memory);
+    }
+}
+
+static VkAllocationCallbacks host_callbacks(struct host* host)
+{
+    return (VkAllocationCallbacks){
+        .pUserData = host,
+        .pfnAllocation = host_allocate,
+        .pfnReallocation = host_reallocate,
+        .pfnFree = host_release,
+    };
+}
+
+static const MaarPlacementStrategy strategies[] = {
+    MAAR_PLACEMENT_STRATEGY_TLSF,
+    MAAR_PLACEMENT_STRATEGY_BUDDY,
+    MAAR_PLACEMENT_STRATEGY_LINEAR,
+};
+
+static MaarRangeAllocator create(MaarPlacementStrategy strategy, VkDeviceSize size,
+                                 struct messages* messages)
+{
+    const MaarRangeAllocatorCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO,
+        .strategy = strategy,
+        .size = size,
+        .pfnMessage = messages != NULL ? keep_message : NULL,
+        .pMessageUserData = messages,
+    };
+    MaarRangeAllocator allocator = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateRangeAllocator(&info, &allocator), VK_SUCCESS);
+    assert_non_null(allocator);
+    return allocator;
+}
+
+static VkResult allocate(MaarRangeAllocator allocator, VkDeviceSize size, MaarRange* range)
+{
+    const MaarRangeAllocateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO, .size = size, .userData = size * 3};
+    const VkResult result = maarAllocateRange(allocator, &info, range, NULL);
+    assert_null(maarCheckRangeAllocator(allocator));
+    return result;
+}
+
+static void create_misuse_is_told_and_refused(void** state)
+{
+    (void)state;
+    struct messages messages = {0};
+    const MaarRangeAllocatorCreateInfo good = {
+        .sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO,
+        .size = 100,
+        .pfnMessage = keep_message,
+        .pMessageUserData = &messages,
+    };
+    MaarRangeAllocatorCreateInfo bad[6] = {good, good, good, good, good, good};
+    bad[0].sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO;
+    bad[1].size = 0;
+    bad[2].size = MAAR_RANGE_MAX_SIZE + 1;
+    bad[3].granularity = 48;
+    bad[4].strategy = (MaarPlacementStrategy)3;
+    bad[5].strategy = MAAR_PLACEMENT_STRATEGY_MAX_ENUM;
+    for (uint32_t i = 0; i < 6; ++i) {
+        MaarRangeAllocator allocator = (MaarRangeAllocator)&messages;
+        assert_int_equal(maarCreateRangeAllocator(&bad[i], &allocator),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_null(allocator);
+        assert_int_equal(messages.count, i + 1);
+        assert_non_null(strstr(messages.last, "pCreateInfo->"));
+    }
+    MaarRangeAllocator allocator = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateRangeAllocator(&good, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(maarCreateRangeAllocator(NULL, &allocator), VK_ERROR_VALIDATION_FAILED_EXT);
+    maarDestroyRangeAllocator(VK_NULL_HANDLE);
+}
+
+static void null_allocator_is_refused(void** state)
+{
+    (void)state;
+    MaarRange range = VK_NULL_HANDLE;
+    MaarRangeInfo info = {.sType = MAAR_STRUCTURE_TYPE_RANGE_INFO};
+    MaarRangeStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_RANGE_STATISTICS};
+    const MaarRangeAllocateInfo request = {.sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO,
+                                           .size = 1};
+    const VkResult refused = VK_ERROR_VALIDATION_FAILED_EXT;
+    assert_int_equal(maarAllocateRange(VK_NULL_HANDLE, &request, &range, NULL), refused);
+    assert_int_equal(maarFreeRange(VK_NULL_HANDLE, VK_NULL_HANDLE), refused);
+    assert_int_equal(maarResetRangeAllocator(VK_NULL_HANDLE), refused);
+    assert_int_equal(maarResizeRangeAllocator(VK_NULL_HANDLE, 10), refused);
+    assert_int_equal(maarGetRangeInfo(VK_NULL_HANDLE, range, &info), refused);
+    assert_int_equal(maarGetRangeStatistics(VK_NULL_HANDLE, &statistics), refused);
+    assert_int_equal(maarWalkRanges(VK_NULL_HANDLE, NULL, NULL), refused);
+    assert_non_null(maarCheckRangeAllocator(VK_NULL_HANDLE));
+}
+
+static void allocate_misuse_is_told_and_changes_nothing(void** state)
+{
+    (void)state;
+    struct messages messages = {0};
+    MaarRangeAllocator allocator = create(MAAR_PLACEMENT_STRATEGY_TLSF, 1000, &messages);
+    const MaarRangeAllocateInfo good = {.sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO,
+                                        .size = 10};
+    MaarRangeAllocateInfo bad[4] = {good, good, good, good};
+    bad[0].sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO;
+    bad[1].size = 0;
+    bad[2].kind = MAAR_RANGE_MAX_KIND + 1;
+    bad[3].flags = 2;
+    for (uint32_t i = 0; i < 4; ++i) {
+        VkDeviceSize offset = 77;
+        MaarRange range = VK_NULL_HANDLE;
+        assert_int_equal(maarAllocateRange(allocator, &bad[i], &range, &offset),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_true(range == VK_NULL_HANDLE);
+        assert_true(offset == 0);
+        assert_int_equal(messages.count, i + 1);
+        assert_non_null(strstr(messages.last, "pInfo->"));
+    }
+    assert_int_equal(maarAllocateRange(allocator, NULL, NULL, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(maarAllocateRange(allocator, &good, NULL, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(messages.count, 6);
+    MaarRangeStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_RANGE_STATISTICS};
+    assert_int_equal(maarGetRangeStatistics(allocator, &statistics), VK_SUCCESS);
+    assert_int_equal(statistics.rangeCount, 0);
+    assert_true(statistics.freeSize == 1000);
+    maarDestroyRangeAllocator(allocator);
+}
+
+static void range_freed_twice_is_told(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i) {
+        struct messages messages = {0};
+        MaarRangeAllocator allocator = create(strategies[i], 1000, &messages);
+        MaarRange stale = VK_NULL_HANDLE;
+        MaarRange fresh = VK_NULL_HANDLE;
+        assert_int_equal(allocate(allocator, 10, &stale), VK_SUCCESS);
+        assert_int_equal(maarFreeRange(allocator, stale), VK_SUCCESS);
+        assert_int_equal(maarFreeRange(allocator, stale), VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_int_equal(messages.count, 1);
+        assert_non_null(strstr(messages.last, "maarFreeRange: range"));
+        assert_int_equal(allocate(allocator, 10, &fresh), VK_SUCCESS);
+        assert_true(fresh != stale);
+        assert_int_equal(maarFreeRange(allocator, stale), VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_int_equal(messages.count, 2);
+        MaarRangeInfo info = {.sType = MAAR_STRUCTURE_TYPE_RANGE_INFO};
+        assert_int_equal(maarGetRangeInfo(allocator, stale, &info), VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_int_equal(maarGetRangeInfo(allocator, VK_NULL_HANDLE, &info),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_int_equal(maarFreeRange(allocator, VK_NULL_HANDLE), VK_SUCCESS);
+        assert_int_equal(maarFreeRange(allocator, fresh), VK_SUCCESS);
+        maarDestroyRangeAllocator(allocator);
+    }
+}
+
+static void range_outlived_by_reset_is_told(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i) {
+        struct messages messages = {0};
+        MaarRangeAllocator allocator = create(strategies[i], 1000, &messages);
+        MaarRange ranges[3];
+        for (uint32_t j = 0; j < 3; ++j) {
+            assert_int_equal(allocate(allocator, 10, &ranges[j]), VK_SUCCESS);
+        }
+        assert_int_equal(maarResetRangeAllocator(allocator), VK_SUCCESS);
+        assert_null(maarCheckRangeAllocator(allocator));
+        assert_int_equal(maarFreeRange(allocator, ranges[0]), VK_ERROR_VALIDATION_FAILED_EXT);
+        MaarRange again[3];
+        for (uint32_t j = 0; j < 3; ++j) {
+            assert_int_equal(allocate(allocator, 10, &again[j]), VK_SUCCESS);
+        }
+        for (uint32_t j = 0; j < 3; ++j) {
+            assert_int_equal(maarFreeRange(allocator, ranges[j]), VK_ERROR_VALIDATION_FAILED_EXT);
+            assert_int_equal(maarFreeRange(allocator, again[j]), VK_SUCCESS);
+        }
+        assert_int_equal(messages.count, 4);
+        maarDestroyRangeAllocator(allocator);
+    }
+}
+
+static void info_describes_a_live_range(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i) {
+        MaarRangeAllocator allocator = create(strategies[i], 1 << 20, NULL);
+        const MaarRangeAllocateInfo request = {.sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO,
+                                               .size = 100,
+                                               .alignment = 48,
+                                               .kind = 5,
+                                               .userData = UINT64_MAX};
+        MaarRange range = VK_NULL_HANDLE;
+        VkDeviceSize offset = 0;
+        assert_int_equal(allocate(allocator, 1, &range), VK_SUCCESS);
+        assert_int_equal(maarAllocateRange(allocator, &request, &range, &offset), VK_SUCCESS);
+        MaarRangeInfo info = {.sType = MAAR_STRUCTURE_TYPE_RANGE_INFO, .pNext = &offset};
+        assert_int_equal(maarGetRangeInfo(allocator, range, &info), VK_SUCCESS);
+        assert_int_equal(info.state, MAAR_RANGE_STATE_LIVE);
+        assert_true(info.offset == offset && offset % 48 == 0 && offset != 0);
+        assert_true(info.size == 100);
+        assert_int_equal(info.kind, 5);
+        assert_true(info.userData == UINT64_MAX);
+        assert_true(info.range == range);
+        assert_ptr_equal(info.pNext, &offset);
+        info.sType = MAAR_STRUCTURE_TYPE_RANGE_STATISTICS;
+        assert_int_equal(maarGetRangeInfo(allocator, range, &info), VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_int_equal(maarGetRangeInfo(allocator, range, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
+        maarDestroyRangeAllocator(allocator);
+    }
+}
+
+static void statistics_follow_every_call(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i) {
+        MaarRangeAllocator allocator = create(strategies[i], 4096, NULL);
+        MaarRangeStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_RANGE_STATISTICS};
+        MaarRange range = VK_NULL_HANDLE;
+        assert_int_equal(allocate(allocator, 1000, &range), VK_SUCCESS);
+        assert_int_equal(maarGetRangeStatistics(allocator, &statistics), VK_SUCCESS);
+        assert_true(statistics.size == 4096);
+        assert_true(statistics.usedSize == 1000);
+        assert_int_equal(statistics.rangeCount, 1);
+        assert_true(statistics.usedSize + statistics.paddingSize + statistics.freeSize == 4096);
+        assert_true(statistics.largestFreeBound <= 3096 && statistics.largestFreeBound >= 2048);
+        assert_int_equal(allocate(allocator, 5000, &range), VK_ERROR_OUT_OF_POOL_MEMORY);
+        assert_true(range == VK_NULL_HANDLE);
+        assert_int_equal(maarResizeRangeAllocator(allocator, 16384), VK_SUCCESS);
+        assert_null(maarCheckRangeAllocator(allocator));
+        assert_int_equal(allocate(allocator, 5000, &range), VK_SUCCESS);
+        assert_int_equal(maarGetRangeStatistics(allocator, &statistics), VK_SUCCESS);
+        assert_true(statistics.size == 16384);
+        assert_true(statistics.usedSize == 6000);
+        statistics.sType = MAAR_STRUCTURE_TYPE_RANGE_INFO;
+        assert_int_equal(maarGetRangeStatistics(allocator, &statistics),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_int_equal(maarGetRangeStatistics(allocator, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
+        maarDestroyRangeAllocator(allocator);
+    }
+}
+
+static void resize_out_of_limits_is_refused(void** state)
+{
+    (void)state;
+    struct messages messages = {0};
+    for (uint32_t i = 0; i < 3; ++i) {
+        MaarRangeAllocator allocator = create(strategies[i], 1000, &messages);
+        assert_int_equal(maarResizeRangeAllocator(allocator, 999), VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_int_equal(maarResizeRangeAllocator(allocator, MAAR_RANGE_MAX_SIZE + 1),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_int_equal(maarResizeRangeAllocator(allocator, 1000), VK_SUCCESS);
+        assert_int_equal(maarResizeRangeAllocator(allocator, MAAR_RANGE_MAX_SIZE), VK_SUCCESS);
+        assert_null(maarCheckRangeAllocator(allocator));
+        maarDestroyRangeAllocator(allocator);
+    }
+    assert_int_equal(messages.count, 6);
+}
+
+struct walked {
+    VkDeviceSize cursor;
+    VkDeviceSize sizes[3]; /* by state */
+    uint32_t stop_after;
+};
+
+static VkBool32 VKAPI_PTR visit(void* user_data, const MaarRangeInfo* info)
+{
+    struct walked* walked = user_data;
+    assert_int_equal(info->sType, MAAR_STRUCTURE_TYPE_RANGE_INFO);
+    assert_true(info->offset == walked->cursor);
+    assert_true(info->size != 0);
+    walked->cursor += info->size;
+    walked->sizes[info->state] += info->size;
+    if (info->state == MAAR_RANGE_STATE_LIVE) {
+        assert_true(info->userData == info->size * 3);
+        assert_true(info->range != VK_NULL_HANDLE);
+    } else {
+        assert_true(info->userData == 0 && info->range == VK_NULL_HANDLE && info->kind == 0);
+    }
+    walked->stop_after -= 1;
+    return walked->stop_after != 0 ? VK_TRUE : VK_FALSE;
+}
+
+static void walk_agrees_with_statistics(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i) {
+        MaarRangeAllocator allocator = create(strategies[i], 10007, NULL);
+        MaarRange ranges[20];
+        for (uint32_t j = 0; j < 20; ++j) {
+            assert_int_equal(allocate(allocator, 100 + j, &ranges[j]), VK_SUCCESS);
+        }
+        for (uint32_t j = 0; j < 20; j += 3) {
+            assert_int_equal(maarFreeRange(allocator, ranges[j]), VK_SUCCESS);
+        }
+        struct walked walked = {.stop_after = UINT32_MAX};
+        MaarRangeStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_RANGE_STATISTICS};
+        assert_int_equal(maarWalkRanges(allocator, visit, &walked), VK_SUCCESS);
+        assert_int_equal(maarGetRangeStatistics(allocator, &statistics), VK_SUCCESS);
+        assert_true(walked.cursor == 10007);
+        assert_true(walked.sizes[MAAR_RANGE_STATE_LIVE] == statistics.usedSize);
+        assert_true(walked.sizes[MAAR_RANGE_STATE_FREE] == statistics.freeSize);
+        assert_true(walked.sizes[MAAR_RANGE_STATE_PADDING] == statistics.paddingSize);
+        walked = (struct walked){.stop_after = 2};
+        assert_int_equal(maarWalkRanges(allocator, visit, &walked), VK_SUCCESS);
+        assert_int_equal(walked.stop_after, 0);
+        assert_int_equal(maarWalkRanges(allocator, NULL, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
+        maarDestroyRangeAllocator(allocator);
+    }
+}
+
+/* A session of calls; returns the first failure that is not one of space. */
+static VkResult session(MaarRangeAllocator allocator, uint32_t* live)
+{
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < 300 && result == VK_SUCCESS; ++i) {
+        MaarRange range = VK_NULL_HANDLE;
+        MaarRangeStatistics before = {.sType = MAAR_STRUCTURE_TYPE_RANGE_STATISTICS};
+        MaarRangeStatistics after = before;
+        assert_int_equal(maarGetRangeStatistics(allocator, &before), VK_SUCCESS);
+        result = i == 150 ? maarResizeRangeAllocator(allocator, 1 << 24)
+                          : allocate(allocator, 16 + i % 5, &range);
+        assert_int_equal(maarGetRangeStatistics(allocator, &after), VK_SUCCESS);
+        if (result != VK_SUCCESS) {
+            assert_true(range == VK_NULL_HANDLE);
+            assert_memory_equal(&before, &after, sizeof(before));
+            assert_null(maarCheckRangeAllocator(allocator));
+        } else {
+            *live += i == 150 ? 0 : 1;
+        }
+    }
+    return result;
+}
+
+static void host_failure_anywhere_leaks_and_changes_nothing(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i) {
+        uint32_t points = 0;
+        for (bool failed = true; failed; ++points) {
+            struct host host = {.fail_at = points + 1};
+            const VkAllocationCallbacks callbacks = host_callbacks(&host);
+            const MaarRangeAllocatorCreateInfo info = {
+                .sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO,
+                .strategy = strategies[i],
+                .size = 1 << 16,
+                .pAllocationCallbacks = &callbacks,
+            };
+            MaarRangeAllocator allocator = VK_NULL_HANDLE;
+            VkResult result = maarCreateRangeAllocator(&info, &allocator);
+            uint32_t live = 0;
+            if (result == VK_SUCCESS) {
+                result = session(allocator, &live);
+            } else {
+                assert_null(allocator);
+                assert_int_equal(host.live, 0);
+            }
+            failed = result != VK_SUCCESS;
+            if (failed) {
+                assert_int_equal(result, VK_ERROR_OUT_OF_HOST_MEMORY);
+            }
+            if (failed && allocator != VK_NULL_HANDLE) {
+                /* The same calls succeed once there is memory again. */
+                assert_int_equal(session(allocator, &live), VK_SUCCESS);
+            }
+            maarDestroyRangeAllocator(allocator);
+            assert_int_equal(host.live, 0);
+        }
+        assert_true(points > 6);
+    }
+}
+
+static void warm_allocator_takes_no_host_memory(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i) {
+        struct host host = {0};
+        const VkAllocationCallbacks callbacks = host_callbacks(&host);
+        const MaarRangeAllocatorCreateInfo info = {
+            .sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO,
+            .strategy = strategies[i],
+            .size = 1 << 20,
+            .pAllocationCallbacks = &callbacks,
+        };
+        MaarRangeAllocator allocator = VK_NULL_HANDLE;
+        assert_int_equal(maarCreateRangeAllocator(&info, &allocator), VK_SUCCESS);
+        MaarRange ranges[500];
+        uint32_t calls = 0;
+        for (uint32_t round = 0; round < 3; ++round) {
+            for (uint32_t j = 0; j < 500; ++j) {
+                assert_int_equal(allocate(allocator, 64, &ranges[j]), VK_SUCCESS);
+            }
+            for (uint32_t j = 0; j < 500; ++j) {
+                assert_int_equal(maarFreeRange(allocator, ranges[(j * 7) % 500]), VK_SUCCESS);
+            }
+            if (round == 0) {
+                calls = host.calls;
+            }
+        }
+        assert_int_equal(host.calls, calls);
+        maarDestroyRangeAllocator(allocator);
+        assert_int_equal(host.live, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(create_misuse_is_told_and_refused),
+        cmocka_unit_test(null_allocator_is_refused),
+        cmocka_unit_test(allocate_misuse_is_told_and_changes_nothing),
+        cmocka_unit_test(range_freed_twice_is_told),
+        cmocka_unit_test(range_outlived_by_reset_is_told),
+        cmocka_unit_test(info_describes_a_live_range),
+        cmocka_unit_test(statistics_follow_every_call),
+        cmocka_unit_test(resize_out_of_limits_is_refused),
+        cmocka_unit_test(walk_agrees_with_statistics),
+        cmocka_unit_test(host_failure_anywhere_leaks_and_changes_nothing),
+        cmocka_unit_test(warm_allocator_takes_no_host_memory),
+    };
+    return cmocka_run_group_tests_name("range", tests, NULL, NULL);
+}
