@@ -1,0 +1,401 @@
+/*
+ * Inside of the simulated driver.
+ *
+ * One struct sim_gpu for each profile holds everything that its devices share, under one lock; the
+ * structs of devices and objects are guarded by the lock of their gpu too. Host memory comes and
+ * goes, and callbacks run, with the lock free. Non-dispatchable handles are looked up in a table of
+ * the device, so that stale and foreign ones are seen.
+ */
+#ifndef MAAR_SIM_H
+#define MAAR_SIM_H
+
+#include "backends/simulated/sim_functions.h"
+#include "backends/simulated/sim_port.h"
+#include "core/host_memory.h"
+#include "maar/simulated.h"
+
+enum {
+    SIM_MAX_FAULTS = 16,
+    SIM_MAX_KEPT = 64,
+    SIM_MAX_GPUS = 16,
+    SIM_MAX_PLANES = 3,
+    SIM_NO_MATCH = -1,
+};
+
+enum sim_function {
+#define SIM_ENUMERATE(name, since, extension, traits, usual) SIM_FN_##name,
+    SIM_FUNCTIONS(SIM_ENUMERATE)
+#undef SIM_ENUMERATE
+        SIM_FN_COUNT
+};
+
+/* Extensions that the driver knows; bits of extension sets. */
+enum sim_extension {
+    SIM_EXT_NONE,
+    /* of the instance */
+    SIM_EXT_PROPERTIES2,
+    SIM_EXT_EXTERNAL_CAPABILITIES,
+    /* of a device, with functions or structures */
+    SIM_EXT_REQUIREMENTS2,
+    SIM_EXT_BIND_MEMORY2,
+    SIM_EXT_DEDICATED,
+    SIM_EXT_MAINTENANCE1,
+    SIM_EXT_MAINTENANCE3,
+    SIM_EXT_YCBCR,
+    SIM_EXT_EXTERNAL_MEMORY,
+    SIM_EXT_TIMELINE,
+    SIM_EXT_BUFFER_ADDRESS,
+    SIM_EXT_DRIVER_PROPERTIES,
+    SIM_EXT_SYNCHRONIZATION2,
+    SIM_EXT_MAINTENANCE4,
+    SIM_EXT_MEMORY_BUDGET,
+    SIM_EXT_MEMORY_PRIORITY,
+    SIM_EXT_PAGEABLE_MEMORY,
+    SIM_EXT_MEMORY_HOST,
+    SIM_EXT_COHERENT_AMD,
+    SIM_EXT_OVERALLOCATION_AMD,
+    /* of a device, for shaders alone */
+    SIM_EXT_MEMORY_MODEL,
+    SIM_EXT_ZERO_WORKGROUP,
+    SIM_EXT_WORKGROUP_LAYOUT,
+    SIM_EXT_COUNT
+};
+
+/* Features whose use is checked; bits of feature sets. */
+enum sim_feature {
+    SIM_FEATURE_TIMELINE,
+    SIM_FEATURE_BUFFER_ADDRESS,
+    SIM_FEATURE_SYNCHRONIZATION2,
+    SIM_FEATURE_MAINTENANCE4,
+    SIM_FEATURE_MEMORY_PRIORITY,
+    SIM_FEATURE_PAGEABLE,
+    SIM_FEATURE_COHERENT_AMD,
+    SIM_FEATURE_YCBCR,
+    SIM_FEATURE_SPARSE_BINDING,
+    SIM_FEATURE_COUNT
+};
+
+struct sim_fault {
+    int function; /* SIM_NO_MATCH: any that can fail */
+    uint64_t nth;
+    uint64_t count;
+    VkResult result;
+};
+
+struct sim_kept_violation {
+    MaarSimulatedViolation violation;
+    char text[MAAR_SIMULATED_MAX_TEXT];
+};
+
+struct sim_instance;
+
+struct sim_gpu {
+    struct sim_instance* instance;
+    MaarSimulatedProfile profile;
+    uint64_t extensions; /* what it reports */
+    uint32_t features;   /* what it reports */
+    PFN_maarSimulatedCall on_call;
+    PFN_maarSimulatedViolation on_violation;
+    void* user_data;
+    struct sim_lock lock; /* guards all below, and all devices and objects of this gpu */
+    struct sim_condition progress;
+    MaarSimulatedFlags flags;
+    MaarSimulatedDedicated dedicated;
+    MaarSimulatedCounters counters;
+    VkDeviceSize used_by_others[VK_MAX_MEMORY_HEAPS];
+    uint64_t calls[SIM_FN_COUNT];
+    struct sim_fault faults[SIM_MAX_FAULTS];
+    uint32_t fault_count;
+    uint64_t next_address;
+    uint32_t devices_made;
+    uint32_t kept_count;
+    uint32_t told_count;
+    struct sim_kept_violation kept[SIM_MAX_KEPT];
+};
+
+struct sim_instance {
+    uint32_t api_minor;  /* what the program asked for */
+    uint64_t extensions; /* enabled ones */
+    const VkAllocationCallbacks* callbacks;
+    VkAllocationCallbacks callbacks_copy;
+    uint32_t gpu_count;
+    struct sim_gpu* gpus[SIM_MAX_GPUS];
+};
+
+struct sim_queue {
+    struct sim_device* device;
+    uint32_t family;
+    uint32_t busy;
+};
+
+struct sim_object;
+
+struct sim_slot {
+    struct sim_object* object; /* NULL when free */
+    uint32_t generation;
+    uint32_t next_free;
+};
+
+struct sim_device {
+    struct sim_gpu* gpu;
+    const VkAllocationCallbacks* callbacks;
+    VkAllocationCallbacks callbacks_copy;
+    uint32_t api_minor;  /* the lower of the program's and the device's */
+    uint64_t extensions; /* enabled ones */
+    uint32_t features;   /* enabled ones, bits by enum sim_feature */
+    bool overcommit_known;
+    bool overcommit;
+    bool lost;
+    uint32_t memory_count; /* alive, against maxMemoryAllocationCount */
+    uint32_t salt;         /* makes handles of different devices differ */
+    struct sim_slot* slots;
+    uint32_t slot_count, slot_capacity, first_free;
+    uint32_t family_first[MAAR_SIMULATED_MAX_QUEUE_FAMILIES];
+    uint32_t family_count[MAAR_SIMULATED_MAX_QUEUE_FAMILIES];
+    uint32_t queue_count;
+    struct sim_queue* queues;
+};
+
+enum sim_kind {
+    SIM_KIND_MEMORY = 1,
+    SIM_KIND_BUFFER,
+    SIM_KIND_IMAGE,
+    SIM_KIND_SEMAPHORE,
+    SIM_KIND_FENCE,
+    SIM_KIND_COMMAND_POOL,
+    SIM_KIND_COMMAND_BUFFER, /* dispatchable, but counted and leaked like the others */
+    SIM_KIND_BUFFER_VIEW,
+    SIM_KIND_IMAGE_VIEW,
+    SIM_KIND_SHADER_MODULE,
+    SIM_KIND_PIPELINE_LAYOUT,
+    SIM_KIND_PIPELINE,
+    SIM_KIND_DESCRIPTOR_SET_LAYOUT,
+    SIM_KIND_DESCRIPTOR_POOL,
+    SIM_KIND_DESCRIPTOR_SET,
+    SIM_KIND_QUERY_POOL,
+    SIM_KIND_COUNT
+};
+
+/* What all objects begin with. */
+struct sim_object {
+    struct sim_device* device;
+    uint64_t handle;
+    enum sim_kind kind;
+    uint32_t busy; /* threads inside calls that need it for themselves */
+    bool has_callbacks;
+    VkAllocationCallbacks callbacks;
+};
+
+/* A live bind, in the sorted array of its memory. */
+struct sim_bind {
+    VkDeviceSize offset, end;
+    uint64_t resource;
+    bool linear;
+};
+
+struct sim_memory {
+    struct sim_object object;
+    VkDeviceSize size;
+    uint32_t type, heap;
+    bool addressable;   /* VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT */
+    bool imported;      /* host memory of the program's */
+    uint64_t dedicated; /* the handle of the only resource that it may hold, or 0 */
+    uint64_t address;   /* its first device address */
+    uint8_t* bytes;     /* NULL until first mapped */
+    void* pages;        /* what bytes lie in */
+    size_t pages_size;
+    bool mapped;
+    VkDeviceSize map_offset, map_size;
+    struct sim_bind* binds; /* by offset */
+    uint32_t bind_count, bind_capacity;
+    VkDeviceSize longest_bind; /* no bind is longer; grows only, until there is none */
+};
+
+struct sim_requirements {
+    VkDeviceSize size, alignment;
+    uint32_t type_bits;
+    bool prefers_dedicated, requires_dedicated;
+};
+
+/* A buffer or an image. */
+struct sim_resource {
+    struct sim_object object;
+    bool linear;
+    bool sparse;
+    bool needs_address;
+    bool aliased;         /* VK_IMAGE_CREATE_ALIAS_BIT */
+    uint32_t plane_count; /* parts that are bound apart: more than 1 only when disjoint */
+    struct sim_requirements requirements[SIM_MAX_PLANES];
+    uint64_t memory[SIM_MAX_PLANES]; /* 0 when unbound */
+    VkDeviceSize offset[SIM_MAX_PLANES];
+    VkDeviceSize size; /* of a buffer, as asked for */
+    VkFormat format;   /* and so on, of an image */
+    VkExtent3D extent;
+    uint32_t mips, layers, samples;
+};
+
+/* A semaphore or a fence. */
+struct sim_signal {
+    struct sim_object object;
+    bool timeline;
+    bool signalled;
+    uint64_t value;
+};
+
+enum sim_command_state {
+    SIM_COMMAND_INITIAL,
+    SIM_COMMAND_RECORDING,
+    SIM_COMMAND_EXECUTABLE,
+};
+
+struct sim_command_buffer {
+    struct sim_object object;
+    uint64_t pool;
+    enum sim_command_state state;
+};
+
+struct sim_entry {
+    enum sim_function function;
+    PFN_vkVoidFunction pointer;
+};
+
+/* Refuses, at compile time, a function that is not of Vulkan's type. */
+#define SIM_ENTRY(name, implementation)                                                            \
+    {                                                                                              \
+        SIM_FN_##name, (PFN_vkVoidFunction) _Generic(&(implementation), PFN_##name                 \
+                                                     : &(implementation))                          \
+    }
+
+/* Each file's functions; a row of SIM_FN_COUNT ends it. */
+extern const struct sim_entry sim_instance_entries[];
+extern const struct sim_entry sim_physical_entries[];
+extern const struct sim_entry sim_image_format_entries[];
+extern const struct sim_entry sim_device_entries[];
+extern const struct sim_entry sim_memory_entries[];
+extern const struct sim_entry sim_resource_entries[];
+extern const struct sim_entry sim_requirements_entries[];
+extern const struct sim_entry sim_bind_entries[];
+extern const struct sim_entry sim_sync_entries[];
+extern const struct sim_entry sim_queue_entries[];
+extern const struct sim_entry sim_command_entries[];
+extern const struct sim_entry sim_other_entries[];
+
+/* sim_dispatch.c */
+const char* sim_function_name(enum sim_function function);
+int sim_function_traits_of(enum sim_function function);
+VkResult sim_function_usual_failure(enum sim_function function);
+/* The function of that name, aliases included; SIM_NO_MATCH when unknown. */
+int sim_function_find(const char* name);
+PFN_vkVoidFunction VKAPI_CALL sim_get_device_proc_addr(VkDevice device, const char* name);
+
+/* sim_extension.c */
+const char* sim_extension_name(enum sim_extension extension);
+/* The extension of that name; SIM_EXT_NONE when unknown. */
+enum sim_extension sim_extension_find(const char* name);
+bool sim_extension_is_of_instance(enum sim_extension extension);
+/* All that a profile's device reports. */
+uint64_t sim_extensions_of_profile(const MaarSimulatedProfile* profile);
+/* Parses a list of names; VK_ERROR_EXTENSION_NOT_PRESENT when one is not in the set allowed. */
+VkResult sim_extensions_parse(uint32_t count, const char* const* names, uint64_t allowed,
+                              uint64_t* set);
+/* The two-call idiom over a set. */
+VkResult sim_extensions_enumerate(uint64_t set, uint32_t* count, VkExtensionProperties* properties);
+/* Minor version of Vulkan 1 of a profile. */
+uint32_t sim_profile_minor(const MaarSimulatedProfile* profile);
+
+/* sim_feature.c */
+uint32_t sim_features_of_gpu(const struct sim_gpu* gpu);
+void sim_features_core(const struct sim_gpu* gpu, VkPhysicalDeviceFeatures* features);
+void sim_features_fill_chain(const struct sim_gpu* gpu, void* chain);
+/* The features that a device's creation enables; VK_ERROR_FEATURE_NOT_PRESENT when not offered. */
+VkResult sim_features_parse(const struct sim_gpu* gpu, const VkDeviceCreateInfo* info,
+                            uint32_t* features);
+
+/* sim_check.c */
+void sim_lock_gpu(struct sim_gpu* gpu);
+/* Unlocks, then tells of violations that have not been told of. */
+void sim_unlock_gpu(struct sim_gpu* gpu);
+/* Writes down a violation. Lock held. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+void sim_violate(struct sim_gpu* gpu, enum sim_function function, MaarSimulatedViolation violation,
+                 const char* format, ...);
+/* Begins every call: tells the observer, counts, and lets a fault strike. device may be NULL. */
+VkResult sim_enter(struct sim_gpu* gpu, struct sim_device* device, enum sim_function function);
+/* Marks an externally synchronized thing as in use while another thread may come; lock held before
+ * and after, but free in between. */
+void sim_claim(struct sim_gpu* gpu, enum sim_function function, uint32_t* busy, const char* what);
+/* A feature that is not enabled is a violation. Lock held. */
+void sim_need_feature(struct sim_device* device, enum sim_function function,
+                      enum sim_feature feature, const char* name);
+
+/* sim_object.c */
+/* A new object, counted and in the table; NULL without host memory. Lock free. */
+void* sim_object_create(struct sim_device* device, enum sim_kind kind, size_t size,
+                        const VkAllocationCallbacks* callbacks);
+/* The object of a handle; NULL, and a violation, when there is none of that kind. Lock held. */
+void* sim_object_get(struct sim_device* device, enum sim_function function, uint64_t handle,
+                     enum sim_kind kind);
+/* Likewise, without a violation. */
+void* sim_object_peek(const struct sim_device* device, uint64_t handle, enum sim_kind kind);
+/* Takes an object out of the table. Lock held. */
+void sim_object_remove(struct sim_object* object);
+/* Takes the object of a handle out of the table, checking callbacks; NULL for null and violations.
+ * What it returns is freed by sim_object_release() with the lock free. Lock held. */
+void* sim_object_retire(struct sim_device* device, enum sim_function function, uint64_t handle,
+                        enum sim_kind kind, const VkAllocationCallbacks* callbacks);
+void sim_object_release(struct sim_object* object);
+/* The callbacks that an object's host memory comes from. */
+const VkAllocationCallbacks* sim_object_callbacks(const struct sim_object* object);
+MaarSimulatedObject sim_kind_counter(enum sim_kind kind);
+const char* sim_kind_name(enum sim_kind kind);
+
+/* sim_memory.c */
+/* Frees what a memory that is out of the table owns. Lock free. */
+void sim_memory_release(struct sim_memory* memory);
+/* Takes a memory out of the heaps' accounts. Lock held. */
+void sim_memory_uncount(struct sim_memory* memory);
+
+/* sim_bind.c */
+/* Takes a resource's binds out of their memories. Lock held. */
+void sim_bind_forget(struct sim_resource* resource);
+
+/* sim_requirements.c */
+/* Fills the requirements of a resource that is being made. */
+void sim_requirements_of_buffer(const struct sim_gpu* gpu, const VkBufferCreateInfo* info,
+                                struct sim_requirements* requirements);
+/* One part, or one for each plane of a disjoint image; returns the number of parts. */
+uint32_t sim_requirements_of_image(const struct sim_gpu* gpu, const VkImageCreateInfo* info,
+                                   struct sim_requirements requirements[SIM_MAX_PLANES]);
+
+/* sim_sync.c */
+/* Raises a timeline semaphore; a binary one is left alone. Lock held. */
+void sim_signal_semaphore_to(struct sim_device* device, enum sim_function function,
+                             VkSemaphore semaphore, uint64_t value);
+
+/* sim_command.c */
+/* Only what was ended may be submitted. Lock held. */
+void sim_command_check_submit(struct sim_device* device, enum sim_function function,
+                              VkCommandBuffer buffer);
+
+/* Structures of a chain. */
+const void* sim_chain_find(const void* chain, VkStructureType type);
+
+static inline VkDeviceSize sim_align_up(VkDeviceSize value, VkDeviceSize alignment)
+{
+    const VkDeviceSize rest = alignment == 0 ? 0 : value % alignment;
+    return rest == 0 ? value : value + (alignment - rest);
+}
+
+static inline VkDeviceSize sim_or(VkDeviceSize value, VkDeviceSize fallback)
+{
+    return value != 0 ? value : fallback;
+}
+
+/* Handles of either definition, pointers or integers, to and from integers. */
+#define SIM_HANDLE(handle) ((uint64_t)(handle))
+#define SIM_DEVICE(device) ((struct sim_device*)(void*)(device))
+#define SIM_GPU(physical) ((struct sim_gpu*)(void*)(physical))
+
+#endif

@@ -1,0 +1,341 @@
+/*
+ * Binding, and the independent check of it: each memory keeps its live binds sorted by offset, and
+ * a new one is compared with those that it could share bytes or granularity pages with.
+ */
+#include "backends/simulated/sim.h"
+
+#include <string.h>
+
+enum { SIM_FIRST_BINDS = 16 };
+
+/* One bind to make. */
+struct sim_bind_request {
+    enum sim_function function;
+    enum sim_kind kind;
+    uint64_t resource;
+    uint64_t memory;
+    VkDeviceSize offset;
+    uint32_t plane;
+    bool plane_known;
+};
+
+/* Index of the first bind that starts at offset or later. */
+static uint32_t sim_bind_lower(const struct sim_memory* memory, VkDeviceSize offset)
+{
+    uint32_t low = 0;
+    uint32_t high = memory->bind_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (memory->binds[middle].offset < offset) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static bool sim_bind_may_alias(const struct sim_device* device, const struct sim_resource* resource,
+                               const struct sim_bind* other)
+{
+    const struct sim_resource* image = sim_object_peek(device, other->resource, SIM_KIND_IMAGE);
+    return resource->aliased && image != NULL && image->aliased;
+}
+
+/* Compares a new bind with one that is there. */
+static void sim_bind_compare(const struct sim_memory* memory, enum sim_function function,
+                             const struct sim_resource* resource, const struct sim_bind* new_bind,
+                             const struct sim_bind* other)
+{
+    struct sim_gpu* gpu = memory->object.device->gpu;
+    const VkDeviceSize page = sim_or(gpu->profile.limits.bufferImageGranularity, 1);
+    if (new_bind->offset < other->end && other->offset < new_bind->end) {
+        if (!sim_bind_may_alias(memory->object.device, resource, other)) {
+            sim_violate(gpu, function, MAAR_SIMULATED_VIOLATION_OVERLAP,
+                        "[%llu, %llu) overlaps a live resource at [%llu, %llu)",
+                        (unsigned long long)new_bind->offset, (unsigned long long)new_bind->end,
+                        (unsigned long long)other->offset, (unsigned long long)other->end);
+        }
+        return;
+    }
+    if (new_bind->linear != other->linear && new_bind->offset / page <= (other->end - 1) / page &&
+        other->offset / page <= (new_bind->end - 1) / page) {
+        sim_violate(gpu, function, MAAR_SIMULATED_VIOLATION_GRANULARITY,
+                    "[%llu, %llu) and [%llu, %llu), one linear and one optimal, share a page of "
+                    "bufferImageGranularity %llu",
+                    (unsigned long long)new_bind->offset, (unsigned long long)new_bind->end,
+                    (unsigned long long)other->offset, (unsigned long long)other->end,
+                    (unsigned long long)page);
+    }
+}
+
+static void sim_bind_check_neighbours(const struct sim_memory* memory, enum sim_function function,
+                                      const struct sim_resource* resource,
+                                      const struct sim_bind* new_bind)
+{
+    const VkDeviceSize page =
+        sim_or(memory->object.device->gpu->profile.limits.bufferImageGranularity, 1);
+    const VkDeviceSize reach = memory->longest_bind + page;
+    const VkDeviceSize from = new_bind->offset > reach ? new_bind->offset - reach : 0;
+    for (uint32_t i = sim_bind_lower(memory, from);
+         i < memory->bind_count && memory->binds[i].offset < new_bind->end + page; i++) {
+        sim_bind_compare(memory, function, resource, new_bind, &memory->binds[i]);
+    }
+}
+
+static void sim_bind_insert(struct sim_memory* memory, const struct sim_bind* new_bind)
+{
+    const uint32_t at = sim_bind_lower(memory, new_bind->offset);
+    memmove(&memory->binds[at + 1], &memory->binds[at],
+            (memory->bind_count - at) * sizeof(memory->binds[0]));
+    memory->binds[at] = *new_bind;
+    memory->bind_count++;
+    const VkDeviceSize length = new_bind->end - new_bind->offset;
+    memory->longest_bind = length > memory->longest_bind ? length : memory->longest_bind;
+}
+
+static void sim_bind_remove(struct sim_memory* memory, uint64_t resource, VkDeviceSize offset)
+{
+    for (uint32_t i = sim_bind_lower(memory, offset);
+         i < memory->bind_count && memory->binds[i].offset == offset; i++) {
+        if (memory->binds[i].resource == resource) {
+            memory->bind_count--;
+            memmove(&memory->binds[i], &memory->binds[i + 1],
+                    (memory->bind_count - i) * sizeof(memory->binds[0]));
+            break;
+        }
+    }
+    if (memory->bind_count == 0) {
+        memory->longest_bind = 0;
+    }
+}
+
+void sim_bind_forget(struct sim_resource* resource)
+{
+    for (uint32_t plane = 0; plane < resource->plane_count; plane++) {
+        struct sim_memory* memory =
+            sim_object_peek(resource->object.device, resource->memory[plane], SIM_KIND_MEMORY);
+        if (memory != NULL) {
+            sim_bind_remove(memory, resource->object.handle, resource->offset[plane]);
+        }
+    }
+}
+
+/* Makes room for one more bind. Lock held before and after, free while host memory is asked for;
+ * the memory must be looked up again. */
+static bool sim_bind_reserve(struct sim_device* device, uint64_t handle)
+{
+    struct sim_memory* memory = sim_object_peek(device, handle, SIM_KIND_MEMORY);
+    if (memory == NULL || memory->bind_count < memory->bind_capacity) {
+        return true;
+    }
+    const uint32_t capacity =
+        memory->bind_capacity == 0 ? SIM_FIRST_BINDS : memory->bind_capacity * 2;
+    sim_unlock_gpu(device->gpu);
+    struct sim_bind* binds = maar_host_calloc(device->callbacks, capacity, sizeof(*binds));
+    sim_lock_gpu(device->gpu);
+    if (binds == NULL) {
+        return false;
+    }
+    struct sim_bind* unused = binds;
+    memory = sim_object_peek(device, handle, SIM_KIND_MEMORY);
+    if (memory != NULL && memory->bind_capacity < capacity) {
+        if (memory->bind_count != 0) {
+            memcpy(binds, memory->binds, memory->bind_count * sizeof(*binds));
+        }
+        unused = memory->binds;
+        memory->binds = binds;
+        memory->bind_capacity = capacity;
+    }
+    sim_unlock_gpu(device->gpu);
+    maar_host_free(device->callbacks, unused);
+    sim_lock_gpu(device->gpu);
+    memory = sim_object_peek(device, handle, SIM_KIND_MEMORY);
+    return memory == NULL || memory->bind_count < memory->bind_capacity;
+}
+
+/* Rules whose breach leaves nothing that could be bound. */
+static bool sim_bind_is_possible(struct sim_gpu* gpu, const struct sim_bind_request* request,
+                                 const struct sim_resource* resource,
+                                 const struct sim_memory* memory)
+{
+    if (resource->sparse) {
+        sim_violate(gpu, request->function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                    "sparse resources are bound by vkQueueBindSparse");
+        return false;
+    }
+    if (request->plane >= resource->plane_count ||
+        request->plane_known != (resource->plane_count > 1)) {
+        sim_violate(gpu, request->function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                    "a plane must be named for disjoint images, and for no others");
+        return false;
+    }
+    const struct sim_requirements* r = &resource->requirements[request->plane];
+    if (resource->memory[request->plane] != 0) {
+        sim_violate(gpu, request->function, MAAR_SIMULATED_VIOLATION_BIND_TWICE,
+                    "the resource has memory already");
+        return false;
+    }
+    if (request->offset >= memory->size || r->size > memory->size - request->offset) {
+        sim_violate(gpu, request->function, MAAR_SIMULATED_VIOLATION_BIND_RANGE,
+                    "%llu bytes at %llu end beyond the memory's %llu", (unsigned long long)r->size,
+                    (unsigned long long)request->offset, (unsigned long long)memory->size);
+        return false;
+    }
+    return true;
+}
+
+/* Rules whose breach a driver would not notice. */
+static void sim_bind_check(struct sim_gpu* gpu, const struct sim_bind_request* request,
+                           const struct sim_resource* resource, const struct sim_memory* memory)
+{
+    const struct sim_requirements* r = &resource->requirements[request->plane];
+    const enum sim_function function = request->function;
+    if ((r->type_bits >> memory->type & 1u) == 0) {
+        sim_violate(gpu, function, MAAR_SIMULATED_VIOLATION_BIND_TYPE,
+                    "memory type %u is not in memoryTypeBits 0x%x", memory->type, r->type_bits);
+    }
+    if (request->offset % sim_or(r->alignment, 1) != 0) {
+        sim_violate(gpu, function, MAAR_SIMULATED_VIOLATION_BIND_ALIGNMENT,
+                    "offset %llu is not a multiple of %llu", (unsigned long long)request->offset,
+                    (unsigned long long)r->alignment);
+    }
+    if (resource->needs_address && !memory->addressable) {
+        sim_violate(gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                    "the memory lacks VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT");
+    }
+    if (memory->dedicated != 0 &&
+        (memory->dedicated != request->resource || request->offset != 0)) {
+        sim_violate(gpu, function, MAAR_SIMULATED_VIOLATION_DEDICATED,
+                    "the memory is dedicated to another resource, or the offset is not zero");
+    }
+    if (r->requires_dedicated && memory->dedicated != request->resource) {
+        sim_violate(gpu, function, MAAR_SIMULATED_VIOLATION_DEDICATED,
+                    "the resource requires a dedicated allocation");
+    }
+}
+
+static VkResult sim_bind_one(struct sim_device* device, const struct sim_bind_request* request)
+{
+    struct sim_gpu* gpu = device->gpu;
+    sim_lock_gpu(gpu);
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (!sim_bind_reserve(device, request->memory)) {
+        goto unlock;
+    }
+    result = VK_ERROR_VALIDATION_FAILED_EXT;
+    struct sim_resource* resource =
+        sim_object_get(device, request->function, request->resource, request->kind);
+    struct sim_memory* memory =
+        sim_object_get(device, request->function, request->memory, SIM_KIND_MEMORY);
+    if (resource == NULL || memory == NULL ||
+        !sim_bind_is_possible(gpu, request, resource, memory)) {
+        goto unlock;
+    }
+    sim_bind_check(gpu, request, resource, memory);
+    const struct sim_bind new_bind = {
+        .offset = request->offset,
+        .end = request->offset + resource->requirements[request->plane].size,
+        .resource = request->resource,
+        .linear = resource->linear,
+    };
+    if ((gpu->flags & MAAR_SIMULATED_ALLOW_ALIASING_BIT) == 0) {
+        sim_bind_check_neighbours(memory, request->function, resource, &new_bind);
+    }
+    sim_bind_insert(memory, &new_bind);
+    resource->memory[request->plane] = request->memory;
+    resource->offset[request->plane] = request->offset;
+    result = VK_SUCCESS;
+
+unlock:
+    sim_unlock_gpu(gpu);
+    return result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL sim_bind_buffer_memory(VkDevice device, VkBuffer buffer,
+                                                             VkDeviceMemory memory,
+                                                             VkDeviceSize memoryOffset)
+{
+    struct sim_device* d = SIM_DEVICE(device);
+    const VkResult result = sim_enter(d->gpu, d, SIM_FN_vkBindBufferMemory);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    return sim_bind_one(d, &(struct sim_bind_request){.function = SIM_FN_vkBindBufferMemory,
+                                                      .kind = SIM_KIND_BUFFER,
+                                                      .resource = SIM_HANDLE(buffer),
+                                                      .memory = SIM_HANDLE(memory),
+                                                      .offset = memoryOffset});
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL sim_bind_image_memory(VkDevice device, VkImage image,
+                                                            VkDeviceMemory memory,
+                                                            VkDeviceSize memoryOffset)
+{
+    struct sim_device* d = SIM_DEVICE(device);
+    const VkResult result = sim_enter(d->gpu, d, SIM_FN_vkBindImageMemory);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    return sim_bind_one(d, &(struct sim_bind_request){.function = SIM_FN_vkBindImageMemory,
+                                                      .kind = SIM_KIND_IMAGE,
+                                                      .resource = SIM_HANDLE(image),
+                                                      .memory = SIM_HANDLE(memory),
+                                                      .offset = memoryOffset});
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL sim_bind_buffer_memory2(
+    VkDevice device, uint32_t bindInfoCount, const VkBindBufferMemoryInfo* pBindInfos)
+{
+    struct sim_device* d = SIM_DEVICE(device);
+    VkResult result = sim_enter(d->gpu, d, SIM_FN_vkBindBufferMemory2);
+    for (uint32_t i = 0; i < bindInfoCount && result == VK_SUCCESS; i++) {
+        result = sim_bind_one(d, &(struct sim_bind_request){
+                                     .function = SIM_FN_vkBindBufferMemory2,
+                                     .kind = SIM_KIND_BUFFER,
+                                     .resource = SIM_HANDLE(pBindInfos[i].buffer),
+                                     .memory = SIM_HANDLE(pBindInfos[i].memory),
+                                     .offset = pBindInfos[i].memoryOffset,
+                                 });
+    }
+    return result;
+}
+
+static uint32_t sim_bind_plane(VkImageAspectFlagBits aspect)
+{
+    const VkFlags bits = (VkFlags)aspect;
+    return bits == VK_IMAGE_ASPECT_PLANE_0_BIT   ? 0
+           : bits == VK_IMAGE_ASPECT_PLANE_1_BIT ? 1
+           : bits == VK_IMAGE_ASPECT_PLANE_2_BIT ? 2
+                                                 : SIM_MAX_PLANES;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL sim_bind_image_memory2(
+    VkDevice device, uint32_t bindInfoCount, const VkBindImageMemoryInfo* pBindInfos)
+{
+    struct sim_device* d = SIM_DEVICE(device);
+    VkResult result = sim_enter(d->gpu, d, SIM_FN_vkBindImageMemory2);
+    for (uint32_t i = 0; i < bindInfoCount && result == VK_SUCCESS; i++) {
+        const VkBindImagePlaneMemoryInfo* plane =
+            sim_chain_find(pBindInfos[i].pNext, VK_STRUCTURE_TYPE_BIND_IMAGE_PLANE_MEMORY_INFO);
+        result =
+            sim_bind_one(d, &(struct sim_bind_request){
+                                .function = SIM_FN_vkBindImageMemory2,
+                                .kind = SIM_KIND_IMAGE,
+                                .resource = SIM_HANDLE(pBindInfos[i].image),
+                                .memory = SIM_HANDLE(pBindInfos[i].memory),
+                                .offset = pBindInfos[i].memoryOffset,
+                                .plane = plane != NULL ? sim_bind_plane(plane->planeAspect) : 0,
+                                .plane_known = plane != NULL,
+                            });
+    }
+    return result;
+}
+
+const struct sim_entry sim_bind_entries[] = {
+    SIM_ENTRY(vkBindBufferMemory, sim_bind_buffer_memory),
+    SIM_ENTRY(vkBindImageMemory, sim_bind_image_memory),
+    SIM_ENTRY(vkBindBufferMemory2, sim_bind_buffer_memory2),
+    SIM_ENTRY(vkBindImageMemory2, sim_bind_image_memory2),
+    {SIM_FN_COUNT, NULL},
+};

@@ -1,0 +1,424 @@
+/*
+ * Command pools and buffers. Commands are looked at, for handles that are stale or have no memory,
+ * and not recorded.
+ */
+#include "backends/simulated/sim.h"
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+sim_create_command_pool(VkDevice device, const VkCommandPoolCreateInfo* pCreateInfo,
+                        const VkAllocationCallbacks* pAllocator, VkCommandPool* pCommandPool)
+{
+    struct sim_device* d = SIM_DEVICE(device);
+    (void)pCreateInfo;
+    *pCommandPool = VK_NULL_HANDLE;
+    const VkResult result = sim_enter(d->gpu, d, SIM_FN_vkCreateCommandPool);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct sim_object* pool =
+        sim_object_create(d, SIM_KIND_COMMAND_POOL, sizeof(struct sim_object), pAllocator);
+    if (pool == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    *pCommandPool = (VkCommandPool)pool->handle;
+    return VK_SUCCESS;
+}
+
+/* Takes one command buffer of a pool out of the table; NULL when there is none left. Lock held. */
+static struct sim_command_buffer* sim_pool_pop(struct sim_device* device, uint64_t pool)
+{
+    for (uint32_t i = 0; i < device->slot_count; i++) {
+        struct sim_object* object = device->slots[i].object;
+        if (object == NULL || object->kind != SIM_KIND_COMMAND_BUFFER) {
+            continue;
+        }
+        struct sim_command_buffer* buffer = (struct sim_command_buffer*)object;
+        if (buffer->pool == pool) {
+            sim_object_remove(object);
+            return buffer;
+        }
+    }
+    return NULL;
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_destroy_command_pool(VkDevice device,
+                                                           VkCommandPool commandPool,
+                                                           const VkAllocationCallbacks* pAllocator)
+{
+    struct sim_device* d = SIM_DEVICE(device);
+    sim_enter(d->gpu, d, SIM_FN_vkDestroyCommandPool);
+    sim_lock_gpu(d->gpu);
+    struct sim_object* pool = sim_object_retire(
+        d, SIM_FN_vkDestroyCommandPool, SIM_HANDLE(commandPool), SIM_KIND_COMMAND_POOL, pAllocator);
+    sim_unlock_gpu(d->gpu);
+    while (pool != NULL) {
+        sim_lock_gpu(d->gpu);
+        struct sim_command_buffer* buffer = sim_pool_pop(d, SIM_HANDLE(commandPool));
+        sim_unlock_gpu(d->gpu);
+        if (buffer == NULL) {
+            break;
+        }
+        sim_object_release(&buffer->object);
+    }
+    sim_object_release(pool);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL sim_reset_command_pool(VkDevice device,
+                                                             VkCommandPool commandPool,
+                                                             VkCommandPoolResetFlags flags)
+{
+    struct sim_device* d = SIM_DEVICE(device);
+    (void)flags;
+    const VkResult result = sim_enter(d->gpu, d, SIM_FN_vkResetCommandPool);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    sim_lock_gpu(d->gpu);
+    sim_object_get(d, SIM_FN_vkResetCommandPool, SIM_HANDLE(commandPool), SIM_KIND_COMMAND_POOL);
+    for (uint32_t i = 0; i < d->slot_count; i++) {
+        struct sim_object* object = d->slots[i].object;
+        if (object != NULL && object->kind == SIM_KIND_COMMAND_BUFFER) {
+            struct sim_command_buffer* buffer = (struct sim_command_buffer*)object;
+            if (buffer->pool == SIM_HANDLE(commandPool)) {
+                buffer->state = SIM_COMMAND_INITIAL;
+            }
+        }
+    }
+    sim_unlock_gpu(d->gpu);
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_trim_command_pool(VkDevice device, VkCommandPool commandPool,
+                                                        VkCommandPoolTrimFlags flags)
+{
+    struct sim_device* d = SIM_DEVICE(device);
+    (void)flags;
+    sim_enter(d->gpu, d, SIM_FN_vkTrimCommandPool);
+    sim_lock_gpu(d->gpu);
+    sim_object_get(d, SIM_FN_vkTrimCommandPool, SIM_HANDLE(commandPool), SIM_KIND_COMMAND_POOL);
+    sim_unlock_gpu(d->gpu);
+}
+
+static void sim_free_buffers(struct sim_device* d, uint32_t count, const VkCommandBuffer* buffers)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct sim_command_buffer* buffer = (struct sim_command_buffer*)(void*)buffers[i];
+        if (buffer != NULL) {
+            sim_lock_gpu(d->gpu);
+            sim_object_remove(&buffer->object);
+            sim_unlock_gpu(d->gpu);
+            sim_object_release(&buffer->object);
+        }
+    }
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+sim_allocate_command_buffers(VkDevice device, const VkCommandBufferAllocateInfo* pAllocateInfo,
+                             VkCommandBuffer* pCommandBuffers)
+{
+    struct sim_device* d = SIM_DEVICE(device);
+    for (uint32_t i = 0; i < pAllocateInfo->commandBufferCount; i++) {
+        pCommandBuffers[i] = VK_NULL_HANDLE;
+    }
+    const VkResult result = sim_enter(d->gpu, d, SIM_FN_vkAllocateCommandBuffers);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    for (uint32_t i = 0; i < pAllocateInfo->commandBufferCount; i++) {
+        struct sim_command_buffer* buffer =
+            sim_object_create(d, SIM_KIND_COMMAND_BUFFER, sizeof(struct sim_command_buffer), NULL);
+        if (buffer == NULL) {
+            sim_free_buffers(d, i, pCommandBuffers);
+            for (uint32_t k = 0; k < i; k++) {
+                pCommandBuffers[k] = VK_NULL_HANDLE;
+            }
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        buffer->pool = SIM_HANDLE(pAllocateInfo->commandPool);
+        pCommandBuffers[i] = (VkCommandBuffer)(void*)buffer;
+    }
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_free_command_buffers(VkDevice device,
+                                                           VkCommandPool commandPool,
+                                                           uint32_t commandBufferCount,
+                                                           const VkCommandBuffer* pCommandBuffers)
+{
+    struct sim_device* d = SIM_DEVICE(device);
+    (void)commandPool;
+    sim_enter(d->gpu, d, SIM_FN_vkFreeCommandBuffers);
+    sim_free_buffers(d, commandBufferCount, pCommandBuffers);
+}
+
+void sim_command_check_submit(struct sim_device* device, enum sim_function function,
+                              VkCommandBuffer buffer)
+{
+    const struct sim_command_buffer* self = (const struct sim_command_buffer*)(void*)buffer;
+    if (self->state != SIM_COMMAND_EXECUTABLE) {
+        sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                    "a command buffer was not ended");
+    }
+}
+
+/* Moves a command buffer from one state to another; from counts only when it is checked. */
+static VkResult sim_command_move(VkCommandBuffer commandBuffer, enum sim_function function,
+                                 bool must_record, enum sim_command_state to)
+{
+    struct sim_command_buffer* self = (struct sim_command_buffer*)(void*)commandBuffer;
+    struct sim_device* d = self->object.device;
+    const VkResult result = sim_enter(d->gpu, d, function);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    sim_lock_gpu(d->gpu);
+    if (must_record != (self->state == SIM_COMMAND_RECORDING)) {
+        sim_violate(d->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT, "the command buffer is %s",
+                    must_record ? "not recording" : "recording");
+    }
+    self->state = to;
+    sim_unlock_gpu(d->gpu);
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+sim_begin_command_buffer(VkCommandBuffer commandBuffer, const VkCommandBufferBeginInfo* pBeginInfo)
+{
+    (void)pBeginInfo;
+    return sim_command_move(commandBuffer, SIM_FN_vkBeginCommandBuffer, false,
+                            SIM_COMMAND_RECORDING);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL sim_end_command_buffer(VkCommandBuffer commandBuffer)
+{
+    return sim_command_move(commandBuffer, SIM_FN_vkEndCommandBuffer, true, SIM_COMMAND_EXECUTABLE);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL sim_reset_command_buffer(VkCommandBuffer commandBuffer,
+                                                               VkCommandBufferResetFlags flags)
+{
+    (void)flags;
+    struct sim_command_buffer* self = (struct sim_command_buffer*)(void*)commandBuffer;
+    struct sim_device* d = self->object.device;
+    const VkResult result = sim_enter(d->gpu, d, SIM_FN_vkResetCommandBuffer);
+    if (result == VK_SUCCESS) {
+        self->state = SIM_COMMAND_INITIAL;
+    }
+    return result;
+}
+
+/* A resource that a command uses must be alive and have memory that is. */
+static void sim_command_check_use(struct sim_device* d, enum sim_function function, uint64_t handle,
+                                  enum sim_kind kind)
+{
+    const struct sim_resource* resource = sim_object_get(d, function, handle, kind);
+    for (uint32_t i = 0; resource != NULL && !resource->sparse && i < resource->plane_count; i++) {
+        if (sim_object_peek(d, resource->memory[i], SIM_KIND_MEMORY) == NULL) {
+            sim_violate(d->gpu, function, MAAR_SIMULATED_VIOLATION_UNBOUND, "the %s has no memory",
+                        sim_kind_name(kind));
+        }
+    }
+}
+
+/* Any command: up to two resources, 0 for none. */
+static void sim_command(VkCommandBuffer commandBuffer, enum sim_function function, uint64_t buffer,
+                        uint64_t buffer2, uint64_t image, uint64_t image2)
+{
+    struct sim_command_buffer* self = (struct sim_command_buffer*)(void*)commandBuffer;
+    struct sim_device* d = self->object.device;
+    sim_enter(d->gpu, d, function);
+    sim_lock_gpu(d->gpu);
+    if (self->state != SIM_COMMAND_RECORDING) {
+        sim_violate(d->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                    "the command buffer is not recording");
+    }
+    const uint64_t uses[4] = {buffer, buffer2, image, image2};
+    for (int i = 0; i < 4; i++) {
+        if (uses[i] != 0) {
+            sim_command_check_use(d, function, uses[i], i < 2 ? SIM_KIND_BUFFER : SIM_KIND_IMAGE);
+        }
+    }
+    sim_unlock_gpu(d->gpu);
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_cmd_fill_buffer(VkCommandBuffer commandBuffer,
+                                                      VkBuffer dstBuffer, VkDeviceSize dstOffset,
+                                                      VkDeviceSize size, uint32_t data)
+{
+    (void)dstOffset, (void)size, (void)data;
+    sim_command(commandBuffer, SIM_FN_vkCmdFillBuffer, SIM_HANDLE(dstBuffer), 0, 0, 0);
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_cmd_update_buffer(VkCommandBuffer commandBuffer,
+                                                        VkBuffer dstBuffer, VkDeviceSize dstOffset,
+                                                        VkDeviceSize dataSize, const void* pData)
+{
+    (void)dstOffset, (void)dataSize, (void)pData;
+    sim_command(commandBuffer, SIM_FN_vkCmdUpdateBuffer, SIM_HANDLE(dstBuffer), 0, 0, 0);
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_cmd_copy_buffer(VkCommandBuffer commandBuffer,
+                                                      VkBuffer srcBuffer, VkBuffer dstBuffer,
+                                                      uint32_t regionCount,
+                                                      const VkBufferCopy* pRegions)
+{
+    (void)regionCount, (void)pRegions;
+    sim_command(commandBuffer, SIM_FN_vkCmdCopyBuffer, SIM_HANDLE(srcBuffer), SIM_HANDLE(dstBuffer),
+                0, 0);
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_cmd_copy_image(VkCommandBuffer commandBuffer,
+                                                     VkImage srcImage, VkImageLayout srcLayout,
+                                                     VkImage dstImage, VkImageLayout dstLayout,
+                                                     uint32_t regionCount,
+                                                     const VkImageCopy* pRegions)
+{
+    (void)srcLayout, (void)dstLayout, (void)regionCount, (void)pRegions;
+    sim_command(commandBuffer, SIM_FN_vkCmdCopyImage, 0, 0, SIM_HANDLE(srcImage),
+                SIM_HANDLE(dstImage));
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_cmd_copy_buffer_to_image(VkCommandBuffer commandBuffer,
+                                                               VkBuffer srcBuffer, VkImage dstImage,
+                                                               VkImageLayout dstLayout,
+                                                               uint32_t regionCount,
+                                                               const VkBufferImageCopy* pRegions)
+{
+    (void)dstLayout, (void)regionCount, (void)pRegions;
+    sim_command(commandBuffer, SIM_FN_vkCmdCopyBufferToImage, SIM_HANDLE(srcBuffer), 0,
+                SIM_HANDLE(dstImage), 0);
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_cmd_copy_image_to_buffer(
+    VkCommandBuffer commandBuffer, VkImage srcImage, VkImageLayout srcLayout, VkBuffer dstBuffer,
+    uint32_t regionCount, const VkBufferImageCopy* pRegions)
+{
+    (void)srcLayout, (void)regionCount, (void)pRegions;
+    sim_command(commandBuffer, SIM_FN_vkCmdCopyImageToBuffer, SIM_HANDLE(dstBuffer), 0,
+                SIM_HANDLE(srcImage), 0);
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_cmd_clear_color_image(VkCommandBuffer commandBuffer,
+                                                            VkImage image, VkImageLayout layout,
+                                                            const VkClearColorValue* pColor,
+                                                            uint32_t rangeCount,
+                                                            const VkImageSubresourceRange* pRanges)
+{
+    (void)layout, (void)pColor, (void)rangeCount, (void)pRanges;
+    sim_command(commandBuffer, SIM_FN_vkCmdClearColorImage, 0, 0, SIM_HANDLE(image), 0);
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_cmd_clear_depth_stencil_image(
+    VkCommandBuffer commandBuffer, VkImage image, VkImageLayout layout,
+    const VkClearDepthStencilValue* pDepthStencil, uint32_t rangeCount,
+    const VkImageSubresourceRange* pRanges)
+{
+    (void)layout, (void)pDepthStencil, (void)rangeCount, (void)pRanges;
+    sim_command(commandBuffer, SIM_FN_vkCmdClearDepthStencilImage, 0, 0, SIM_HANDLE(image), 0);
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_cmd_pipeline_barrier(
+    VkCommandBuffer commandBuffer, VkPipelineStageFlags srcStageMask,
+    VkPipelineStageFlags dstStageMask, VkDependencyFlags dependencyFlags,
+    uint32_t memoryBarrierCount, const VkMemoryBarrier* pMemoryBarriers,
+    uint32_t bufferMemoryBarrierCount, const VkBufferMemoryBarrier* pBufferMemoryBarriers,
+    uint32_t imageMemoryBarrierCount, const VkImageMemoryBarrier* pImageMemoryBarriers)
+{
+    (void)srcStageMask, (void)dstStageMask, (void)dependencyFlags, (void)memoryBarrierCount;
+    (void)pMemoryBarriers, (void)bufferMemoryBarrierCount, (void)pBufferMemoryBarriers;
+    (void)imageMemoryBarrierCount, (void)pImageMemoryBarriers;
+    sim_command(commandBuffer, SIM_FN_vkCmdPipelineBarrier, 0, 0, 0, 0);
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_cmd_pipeline_barrier2(VkCommandBuffer commandBuffer,
+                                                            const VkDependencyInfo* pDependencyInfo)
+{
+    struct sim_command_buffer* self = (struct sim_command_buffer*)(void*)commandBuffer;
+    struct sim_device* d = self->object.device;
+    (void)pDependencyInfo;
+    sim_command(commandBuffer, SIM_FN_vkCmdPipelineBarrier2, 0, 0, 0, 0);
+    sim_lock_gpu(d->gpu);
+    sim_need_feature(d, SIM_FN_vkCmdPipelineBarrier2, SIM_FEATURE_SYNCHRONIZATION2,
+                     "synchronization2");
+    sim_unlock_gpu(d->gpu);
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_cmd_bind_pipeline(VkCommandBuffer commandBuffer,
+                                                        VkPipelineBindPoint bindPoint,
+                                                        VkPipeline pipeline)
+{
+    (void)bindPoint, (void)pipeline;
+    sim_command(commandBuffer, SIM_FN_vkCmdBindPipeline, 0, 0, 0, 0);
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_cmd_bind_descriptor_sets(
+    VkCommandBuffer commandBuffer, VkPipelineBindPoint bindPoint, VkPipelineLayout layout,
+    uint32_t firstSet, uint32_t setCount, const VkDescriptorSet* pSets, uint32_t offsetCount,
+    const uint32_t* pOffsets)
+{
+    (void)bindPoint, (void)layout, (void)firstSet, (void)setCount, (void)pSets;
+    (void)offsetCount, (void)pOffsets;
+    sim_command(commandBuffer, SIM_FN_vkCmdBindDescriptorSets, 0, 0, 0, 0);
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_cmd_push_constants(VkCommandBuffer commandBuffer,
+                                                         VkPipelineLayout layout,
+                                                         VkShaderStageFlags stageFlags,
+                                                         uint32_t offset, uint32_t size,
+                                                         const void* pValues)
+{
+    (void)layout, (void)stageFlags, (void)offset, (void)size, (void)pValues;
+    sim_command(commandBuffer, SIM_FN_vkCmdPushConstants, 0, 0, 0, 0);
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_cmd_dispatch(VkCommandBuffer commandBuffer, uint32_t x,
+                                                   uint32_t y, uint32_t z)
+{
+    (void)x, (void)y, (void)z;
+    sim_command(commandBuffer, SIM_FN_vkCmdDispatch, 0, 0, 0, 0);
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_cmd_reset_query_pool(VkCommandBuffer commandBuffer,
+                                                           VkQueryPool queryPool,
+                                                           uint32_t firstQuery, uint32_t queryCount)
+{
+    (void)queryPool, (void)firstQuery, (void)queryCount;
+    sim_command(commandBuffer, SIM_FN_vkCmdResetQueryPool, 0, 0, 0, 0);
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_cmd_write_timestamp(VkCommandBuffer commandBuffer,
+                                                          VkPipelineStageFlagBits stage,
+                                                          VkQueryPool queryPool, uint32_t query)
+{
+    (void)stage, (void)queryPool, (void)query;
+    sim_command(commandBuffer, SIM_FN_vkCmdWriteTimestamp, 0, 0, 0, 0);
+}
+
+const struct sim_entry sim_command_entries[] = {
+    SIM_ENTRY(vkCreateCommandPool, sim_create_command_pool),
+    SIM_ENTRY(vkDestroyCommandPool, sim_destroy_command_pool),
+    SIM_ENTRY(vkResetCommandPool, sim_reset_command_pool),
+    SIM_ENTRY(vkTrimCommandPool, sim_trim_command_pool),
+    SIM_ENTRY(vkAllocateCommandBuffers, sim_allocate_command_buffers),
+    SIM_ENTRY(vkFreeCommandBuffers, sim_free_command_buffers),
+    SIM_ENTRY(vkBeginCommandBuffer, sim_begin_command_buffer),
+    SIM_ENTRY(vkEndCommandBuffer, sim_end_command_buffer),
+    SIM_ENTRY(vkResetCommandBuffer, sim_reset_command_buffer),
+    SIM_ENTRY(vkCmdFillBuffer, sim_cmd_fill_buffer),
+    SIM_ENTRY(vkCmdUpdateBuffer, sim_cmd_update_buffer),
+    SIM_ENTRY(vkCmdCopyBuffer, sim_cmd_copy_buffer),
+    SIM_ENTRY(vkCmdCopyImage, sim_cmd_copy_image),
+    SIM_ENTRY(vkCmdCopyBufferToImage, sim_cmd_copy_buffer_to_image),
+    SIM_ENTRY(vkCmdCopyImageToBuffer, sim_cmd_copy_image_to_buffer),
+    SIM_ENTRY(vkCmdClearColorImage, sim_cmd_clear_color_image),
+    SIM_ENTRY(vkCmdClearDepthStencilImage, sim_cmd_clear_depth_stencil_image),
+    SIM_ENTRY(vkCmdPipelineBarrier, sim_cmd_pipeline_barrier),
+    SIM_ENTRY(vkCmdPipelineBarrier2, sim_cmd_pipeline_barrier2),
+    SIM_ENTRY(vkCmdBindPipeline, sim_cmd_bind_pipeline),
+    SIM_ENTRY(vkCmdBindDescriptorSets, sim_cmd_bind_descriptor_sets),
+    SIM_ENTRY(vkCmdPushConstants, sim_cmd_push_constants),
+    SIM_ENTRY(vkCmdDispatch, sim_cmd_dispatch),
+    SIM_ENTRY(vkCmdResetQueryPool, sim_cmd_reset_query_pool),
+    SIM_ENTRY(vkCmdWriteTimestamp, sim_cmd_write_timestamp),
+    {SIM_FN_COUNT, NULL},
+};

@@ -1,0 +1,134 @@
+/*
+ * What a test tells the driver to do, and asks it about: the functions of maar/simulated.h.
+ */
+#include "backends/simulated/sim.h"
+
+#include <string.h>
+
+VkPhysicalDevice VKAPI_CALL maarSimulatedGetPhysicalDevice(VkDevice device)
+{
+    return (VkPhysicalDevice)(void*)SIM_DEVICE(device)->gpu;
+}
+
+void VKAPI_CALL maarSimulatedSetFlags(VkPhysicalDevice physicalDevice, MaarSimulatedFlags flags)
+{
+    struct sim_gpu* gpu = SIM_GPU(physicalDevice);
+    sim_lock_gpu(gpu);
+    gpu->flags = flags;
+    sim_unlock_gpu(gpu);
+}
+
+void VKAPI_CALL maarSimulatedSetCallbacks(VkPhysicalDevice physicalDevice,
+                                          PFN_maarSimulatedCall pfnCall,
+                                          PFN_maarSimulatedViolation pfnViolation, void* pUserData)
+{
+    struct sim_gpu* gpu = SIM_GPU(physicalDevice);
+    gpu->on_call = pfnCall;
+    gpu->on_violation = pfnViolation;
+    gpu->user_data = pUserData;
+}
+
+VkResult VKAPI_CALL maarSimulatedSetFault(VkPhysicalDevice physicalDevice,
+                                          const MaarSimulatedFault* pFault)
+{
+    struct sim_gpu* gpu = SIM_GPU(physicalDevice);
+    struct sim_fault fault = {.function = SIM_NO_MATCH};
+    if (pFault != NULL) {
+        if (pFault->sType != MAAR_STRUCTURE_TYPE_SIMULATED_FAULT) {
+            return VK_ERROR_VALIDATION_FAILED_EXT;
+        }
+        if (pFault->pFunctionName != NULL) {
+            fault.function = sim_function_find(pFault->pFunctionName);
+            if (fault.function == SIM_NO_MATCH ||
+                (sim_function_traits_of((enum sim_function)fault.function) & SIM_CAN_FAIL) == 0) {
+                return VK_ERROR_VALIDATION_FAILED_EXT;
+            }
+        }
+        fault.nth = pFault->nth != 0 ? pFault->nth : 1;
+        fault.count = pFault->count != 0 ? pFault->count : 1;
+        fault.result = pFault->result;
+    }
+    VkResult result = VK_SUCCESS;
+    sim_lock_gpu(gpu);
+    if (pFault == NULL) {
+        gpu->fault_count = 0;
+    } else if (gpu->fault_count < SIM_MAX_FAULTS) {
+        gpu->faults[gpu->fault_count++] = fault;
+    } else {
+        result = VK_ERROR_TOO_MANY_OBJECTS;
+    }
+    sim_unlock_gpu(gpu);
+    return result;
+}
+
+VkResult VKAPI_CALL maarSimulatedSetHeapBudget(VkPhysicalDevice physicalDevice, uint32_t heapIndex,
+                                               VkDeviceSize budget, VkDeviceSize usageByOthers)
+{
+    struct sim_gpu* gpu = SIM_GPU(physicalDevice);
+    if (heapIndex >= gpu->profile.heapCount) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    sim_lock_gpu(gpu);
+    gpu->profile.heaps[heapIndex].budgetKnown = VK_TRUE;
+    gpu->profile.heaps[heapIndex].budget = budget;
+    gpu->used_by_others[heapIndex] = usageByOthers;
+    sim_unlock_gpu(gpu);
+    return VK_SUCCESS;
+}
+
+void VKAPI_CALL maarSimulatedSetDedicated(VkPhysicalDevice physicalDevice,
+                                          const MaarSimulatedDedicated* pDedicated)
+{
+    struct sim_gpu* gpu = SIM_GPU(physicalDevice);
+    sim_lock_gpu(gpu);
+    gpu->dedicated = *pDedicated;
+    sim_unlock_gpu(gpu);
+}
+
+void VKAPI_CALL maarSimulatedGetCounters(VkPhysicalDevice physicalDevice,
+                                         MaarSimulatedCounters* pCounters)
+{
+    struct sim_gpu* gpu = SIM_GPU(physicalDevice);
+    const MaarStructureType type = pCounters->sType;
+    void* const next = pCounters->pNext;
+    sim_lock_gpu(gpu);
+    *pCounters = gpu->counters;
+    sim_unlock_gpu(gpu);
+    pCounters->sType = type;
+    pCounters->pNext = next;
+}
+
+uint64_t VKAPI_CALL maarSimulatedGetCallCount(VkPhysicalDevice physicalDevice,
+                                              const char* pFunctionName)
+{
+    struct sim_gpu* gpu = SIM_GPU(physicalDevice);
+    const int function = sim_function_find(pFunctionName);
+    if (function == SIM_NO_MATCH) {
+        return 0;
+    }
+    sim_lock_gpu(gpu);
+    const uint64_t count = gpu->calls[function];
+    sim_unlock_gpu(gpu);
+    return count;
+}
+
+VkBool32 VKAPI_CALL maarSimulatedGetViolation(VkPhysicalDevice physicalDevice, uint32_t index,
+                                              MaarSimulatedViolation* pViolation, size_t textSize,
+                                              char* pText)
+{
+    struct sim_gpu* gpu = SIM_GPU(physicalDevice);
+    sim_lock_gpu(gpu);
+    const bool found = index < gpu->kept_count;
+    const char* text = found ? gpu->kept[index].text : "";
+    if (found && pViolation != NULL) {
+        *pViolation = gpu->kept[index].violation;
+    }
+    if (textSize != 0) {
+        const size_t length = strlen(text);
+        const size_t kept = length < textSize ? length : textSize - 1;
+        memcpy(pText, text, kept);
+        pText[kept] = 0;
+    }
+    sim_unlock_gpu(gpu);
+    return found ? VK_TRUE : VK_FALSE;
+}

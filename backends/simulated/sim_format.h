@@ -1,0 +1,36 @@
+/*
+ * Formats: how many bytes a block of texels takes, and what an image of it may be.
+ */
+#ifndef MAAR_SIM_FORMAT_H
+#define MAAR_SIM_FORMAT_H
+
+#include "backends/simulated/sim.h"
+
+/* One plane of a format; a format that is not multi-planar has one. */
+struct sim_format_plane {
+    uint8_t block_bytes;
+    uint8_t block_width, block_height; /* texels in a block */
+    uint8_t divide_x, divide_y;        /* how much smaller than the image the plane is */
+};
+
+struct sim_format {
+    uint32_t plane_count; /* 0: the format is unknown */
+    bool depth, stencil;
+    struct sim_format_plane planes[SIM_MAX_PLANES];
+};
+
+struct sim_format sim_format_of(VkFormat format);
+
+/* Whether the device knows the format at all. */
+bool sim_format_is_supported(const struct sim_gpu* gpu, VkFormat format);
+/* What an image with these parameters may be; false when it may not be at all. */
+bool sim_image_limits(const struct sim_gpu* gpu, VkFormat format, VkImageType type,
+                      VkImageTiling tiling, VkImageUsageFlags usage, VkImageCreateFlags flags,
+                      VkImageFormatProperties* properties);
+/* Bytes of one plane of one level of an image, one layer and sample. */
+VkDeviceSize sim_level_bytes(const struct sim_format_plane* plane, VkExtent3D extent,
+                             uint32_t level);
+/* Bytes from row to row of level 0 of a linear image. */
+VkDeviceSize sim_row_pitch(const struct sim_format_plane* plane, uint32_t width);
+
+#endif

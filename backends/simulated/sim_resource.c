@@ -1,0 +1,257 @@
+/*
+ * Buffers and images: creation, destruction, addresses and layouts.
+ */
+#include "backends/simulated/sim_format.h"
+
+#include <string.h>
+
+static void sim_check_buffer_info(struct sim_device* device, const VkBufferCreateInfo* info)
+{
+    const MaarSimulatedLimits* limits = &device->gpu->profile.limits;
+    const VkDeviceSize largest = sim_or(limits->maxBufferSize, UINT64_MAX);
+    if (info->size == 0 || info->usage == 0 || info->size > largest) {
+        sim_violate(device->gpu, SIM_FN_vkCreateBuffer, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                    "size %llu, usage 0x%x, with maxBufferSize %llu",
+                    (unsigned long long)info->size, info->usage, (unsigned long long)largest);
+    }
+    if ((info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0) {
+        sim_need_feature(device, SIM_FN_vkCreateBuffer, SIM_FEATURE_SPARSE_BINDING,
+                         "sparseBinding");
+    }
+    if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0) {
+        sim_need_feature(device, SIM_FN_vkCreateBuffer, SIM_FEATURE_BUFFER_ADDRESS,
+                         "bufferDeviceAddress");
+    }
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL sim_create_buffer(VkDevice device,
+                                                        const VkBufferCreateInfo* pCreateInfo,
+                                                        const VkAllocationCallbacks* pAllocator,
+                                                        VkBuffer* pBuffer)
+{
+    struct sim_device* d = SIM_DEVICE(device);
+    *pBuffer = VK_NULL_HANDLE;
+    const VkResult result = sim_enter(d->gpu, d, SIM_FN_vkCreateBuffer);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const VkDeviceSize largest = (VkDeviceSize)1 << 60;
+    if (pCreateInfo->size > largest) {
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    struct sim_resource* resource =
+        sim_object_create(d, SIM_KIND_BUFFER, sizeof(struct sim_resource), pAllocator);
+    if (resource == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    sim_lock_gpu(d->gpu);
+    sim_check_buffer_info(d, pCreateInfo);
+    resource->linear = true;
+    resource->sparse = (pCreateInfo->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0;
+    resource->needs_address = (pCreateInfo->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
+    resource->size = pCreateInfo->size;
+    resource->plane_count = 1;
+    sim_requirements_of_buffer(d->gpu, pCreateInfo, &resource->requirements[0]);
+    *pBuffer = (VkBuffer)resource->object.handle;
+    sim_unlock_gpu(d->gpu);
+    return VK_SUCCESS;
+}
+
+static bool sim_image_is_possible(const struct sim_gpu* gpu, const VkImageCreateInfo* info)
+{
+    VkImageFormatProperties limits;
+    return sim_image_limits(gpu, info->format, info->imageType, info->tiling, info->usage,
+                            info->flags, &limits) &&
+           info->extent.width - 1u < limits.maxExtent.width &&
+           info->extent.height - 1u < limits.maxExtent.height &&
+           info->extent.depth - 1u < limits.maxExtent.depth &&
+           info->mipLevels - 1u < limits.maxMipLevels &&
+           info->arrayLayers - 1u < limits.maxArrayLayers &&
+           (info->samples & limits.sampleCounts) != 0 && (info->samples & (info->samples - 1)) == 0;
+}
+
+static void sim_check_image_info(struct sim_device* device, const VkImageCreateInfo* info)
+{
+    const uint32_t longest =
+        info->extent.width > info->extent.height ? info->extent.width : info->extent.height;
+    const uint32_t side = longest > info->extent.depth ? longest : info->extent.depth;
+    if (info->usage == 0 || (info->mipLevels > 1 && side >> (info->mipLevels - 1u) == 0)) {
+        sim_violate(device->gpu, SIM_FN_vkCreateImage, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                    "usage 0x%x, %u levels for an extent of %u", info->usage, info->mipLevels,
+                    side);
+    }
+    if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
+        sim_need_feature(device, SIM_FN_vkCreateImage, SIM_FEATURE_SPARSE_BINDING, "sparseBinding");
+    }
+    if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0 &&
+        sim_format_of(info->format).plane_count < 2) {
+        sim_violate(device->gpu, SIM_FN_vkCreateImage, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                    "only multi-planar images can be disjoint");
+    }
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL sim_create_image(VkDevice device,
+                                                       const VkImageCreateInfo* pCreateInfo,
+                                                       const VkAllocationCallbacks* pAllocator,
+                                                       VkImage* pImage)
+{
+    struct sim_device* d = SIM_DEVICE(device);
+    *pImage = VK_NULL_HANDLE;
+    const VkResult result = sim_enter(d->gpu, d, SIM_FN_vkCreateImage);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (!sim_image_is_possible(d->gpu, pCreateInfo)) {
+        sim_lock_gpu(d->gpu);
+        sim_violate(d->gpu, SIM_FN_vkCreateImage, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                    "format %d, extent %ux%ux%u, %u levels, %u layers, %u samples, usage 0x%x is "
+                    "not what vkGetPhysicalDeviceImageFormatProperties allows",
+                    (int)pCreateInfo->format, pCreateInfo->extent.width, pCreateInfo->extent.height,
+                    pCreateInfo->extent.depth, pCreateInfo->mipLevels, pCreateInfo->arrayLayers,
+                    (unsigned)pCreateInfo->samples, pCreateInfo->usage);
+        sim_unlock_gpu(d->gpu);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    struct sim_resource* resource =
+        sim_object_create(d, SIM_KIND_IMAGE, sizeof(struct sim_resource), pAllocator);
+    if (resource == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    sim_lock_gpu(d->gpu);
+    sim_check_image_info(d, pCreateInfo);
+    resource->linear = pCreateInfo->tiling == VK_IMAGE_TILING_LINEAR;
+    resource->sparse = (pCreateInfo->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0;
+    resource->aliased = (pCreateInfo->flags & VK_IMAGE_CREATE_ALIAS_BIT) != 0;
+    resource->format = pCreateInfo->format;
+    resource->extent = pCreateInfo->extent;
+    resource->mips = pCreateInfo->mipLevels;
+    resource->layers = pCreateInfo->arrayLayers;
+    resource->samples = (uint32_t)pCreateInfo->samples;
+    resource->plane_count = sim_requirements_of_image(d->gpu, pCreateInfo, resource->requirements);
+    *pImage = (VkImage)resource->object.handle;
+    sim_unlock_gpu(d->gpu);
+    return VK_SUCCESS;
+}
+
+static void sim_destroy_resource(VkDevice device, enum sim_function function, uint64_t handle,
+                                 enum sim_kind kind, const VkAllocationCallbacks* callbacks)
+{
+    struct sim_device* d = SIM_DEVICE(device);
+    sim_enter(d->gpu, d, function);
+    sim_lock_gpu(d->gpu);
+    struct sim_resource* resource = sim_object_retire(d, function, handle, kind, callbacks);
+    if (resource != NULL) {
+        sim_bind_forget(resource);
+    }
+    sim_unlock_gpu(d->gpu);
+    if (resource != NULL) {
+        sim_object_release(&resource->object);
+    }
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_destroy_buffer(VkDevice device, VkBuffer buffer,
+                                                     const VkAllocationCallbacks* pAllocator)
+{
+    sim_destroy_resource(device, SIM_FN_vkDestroyBuffer, SIM_HANDLE(buffer), SIM_KIND_BUFFER,
+                         pAllocator);
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_destroy_image(VkDevice device, VkImage image,
+                                                    const VkAllocationCallbacks* pAllocator)
+{
+    sim_destroy_resource(device, SIM_FN_vkDestroyImage, SIM_HANDLE(image), SIM_KIND_IMAGE,
+                         pAllocator);
+}
+
+static VkDeviceAddress sim_address_of_buffer(VkDevice device, enum sim_function function,
+                                             VkBuffer buffer)
+{
+    struct sim_device* d = SIM_DEVICE(device);
+    VkDeviceAddress address = 0;
+    sim_enter(d->gpu, d, function);
+    sim_lock_gpu(d->gpu);
+    sim_need_feature(d, function, SIM_FEATURE_BUFFER_ADDRESS, "bufferDeviceAddress");
+    const struct sim_resource* resource =
+        sim_object_get(d, function, SIM_HANDLE(buffer), SIM_KIND_BUFFER);
+    if (resource != NULL && !resource->needs_address) {
+        sim_violate(d->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                    "the buffer lacks VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT");
+    }
+    if (resource != NULL && !resource->sparse) {
+        const struct sim_memory* memory = sim_object_peek(d, resource->memory[0], SIM_KIND_MEMORY);
+        if (memory == NULL) {
+            sim_violate(d->gpu, function, MAAR_SIMULATED_VIOLATION_UNBOUND,
+                        "the buffer has no memory");
+        } else {
+            address = memory->address + resource->offset[0];
+        }
+    }
+    sim_unlock_gpu(d->gpu);
+    return address;
+}
+
+static VKAPI_ATTR VkDeviceAddress VKAPI_CALL
+sim_get_buffer_address(VkDevice device, const VkBufferDeviceAddressInfo* pInfo)
+{
+    return sim_address_of_buffer(device, SIM_FN_vkGetBufferDeviceAddress, pInfo->buffer);
+}
+
+static VKAPI_ATTR uint64_t VKAPI_CALL
+sim_get_buffer_capture_address(VkDevice device, const VkBufferDeviceAddressInfo* pInfo)
+{
+    return sim_address_of_buffer(device, SIM_FN_vkGetBufferOpaqueCaptureAddress, pInfo->buffer);
+}
+
+static VKAPI_ATTR uint64_t VKAPI_CALL
+sim_get_memory_capture_address(VkDevice device, const VkDeviceMemoryOpaqueCaptureAddressInfo* pInfo)
+{
+    struct sim_device* d = SIM_DEVICE(device);
+    sim_enter(d->gpu, d, SIM_FN_vkGetDeviceMemoryOpaqueCaptureAddress);
+    sim_lock_gpu(d->gpu);
+    const struct sim_memory* memory =
+        sim_object_get(d, SIM_FN_vkGetDeviceMemoryOpaqueCaptureAddress, SIM_HANDLE(pInfo->memory),
+                       SIM_KIND_MEMORY);
+    const uint64_t address = memory != NULL && memory->addressable ? memory->address : 0;
+    sim_unlock_gpu(d->gpu);
+    return address;
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_get_subresource_layout(VkDevice device, VkImage image,
+                                                             const VkImageSubresource* pSubresource,
+                                                             VkSubresourceLayout* pLayout)
+{
+    struct sim_device* d = SIM_DEVICE(device);
+    memset(pLayout, 0, sizeof(*pLayout));
+    sim_enter(d->gpu, d, SIM_FN_vkGetImageSubresourceLayout);
+    sim_lock_gpu(d->gpu);
+    const struct sim_resource* resource =
+        sim_object_get(d, SIM_FN_vkGetImageSubresourceLayout, SIM_HANDLE(image), SIM_KIND_IMAGE);
+    if (resource != NULL && (!resource->linear || pSubresource->mipLevel >= resource->mips ||
+                             pSubresource->arrayLayer >= resource->layers)) {
+        sim_violate(d->gpu, SIM_FN_vkGetImageSubresourceLayout, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                    "the image is not linear, or has no such level or layer");
+    } else if (resource != NULL) {
+        const struct sim_format format = sim_format_of(resource->format);
+        const struct sim_format_plane* plane = &format.planes[0];
+        const VkDeviceSize rows =
+            (resource->extent.height + plane->block_height - 1u) / plane->block_height;
+        pLayout->rowPitch = sim_row_pitch(plane, resource->extent.width);
+        pLayout->depthPitch = pLayout->rowPitch * rows;
+        pLayout->arrayPitch = pLayout->depthPitch * resource->extent.depth;
+        pLayout->size = pLayout->arrayPitch;
+        pLayout->offset = pLayout->arrayPitch * pSubresource->arrayLayer;
+    }
+    sim_unlock_gpu(d->gpu);
+}
+
+const struct sim_entry sim_resource_entries[] = {
+    SIM_ENTRY(vkCreateBuffer, sim_create_buffer),
+    SIM_ENTRY(vkDestroyBuffer, sim_destroy_buffer),
+    SIM_ENTRY(vkCreateImage, sim_create_image),
+    SIM_ENTRY(vkDestroyImage, sim_destroy_image),
+    SIM_ENTRY(vkGetBufferDeviceAddress, sim_get_buffer_address),
+    SIM_ENTRY(vkGetBufferOpaqueCaptureAddress, sim_get_buffer_capture_address),
+    SIM_ENTRY(vkGetDeviceMemoryOpaqueCaptureAddress, sim_get_memory_capture_address),
+    SIM_ENTRY(vkGetImageSubresourceLayout, sim_get_subresource_layout),
+    {SIM_FN_COUNT, NULL},
+};
