@@ -69,6 +69,11 @@ static inline void maar_atomic32_store(maar_atomic32* counter, uint32_t value)
     atomic_store_explicit(&counter->value, value, memory_order_relaxed);
 }
 
+static inline void maar_atomic32_add_release(maar_atomic32* counter, uint32_t value)
+{
+    (void)atomic_fetch_add_explicit(&counter->value, value, memory_order_acq_rel);
+}
+
 /* With acquire and release order, for values that publish what was written before them. */
 static inline uint32_t maar_atomic32_load_acquire(const maar_atomic32* counter)
 {

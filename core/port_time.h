@@ -1,5 +1,5 @@
 /*
- * A clock that only goes forward, for timeouts.
+ * A clock that only goes forward, for timeouts, and a way to let others run.
  */
 #ifndef MAAR_CORE_PORT_TIME_H
 #define MAAR_CORE_PORT_TIME_H
@@ -12,5 +12,7 @@ uint64_t maar_now_ns(void);
 uint64_t maar_deadline_ns(uint64_t timeout_ns);
 /* What is left until then, 0 when it is over. */
 uint64_t maar_time_left_ns(uint64_t deadline_ns);
+/* Lets another thread run. */
+void maar_thread_yield(void);
 
 #endif

@@ -212,7 +212,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationUserData(MaarAllocator allocator
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
+    struct maar_pool* pool = slot->block->pool;
+    maar_mutex_lock(&pool->lock);
     slot->user_data = pUserData;
+    maar_mutex_unlock(&pool->lock);
     return VK_SUCCESS;
 }
 

@@ -50,7 +50,9 @@ struct maar_block {
 
 struct maar_pool {
     MaarAllocator allocator;
-    struct maar_pool* next; /* allocator's list, under its list lock */
+    struct maar_pool* next; /* these three under the allocator's list lock */
+    uint32_t walker_count;  /* threads that walk the list and stand at this pool */
+    bool doomed;            /* emptied already; the last walker frees it */
     bool custom;
     bool single_kind;
     uint32_t type_index;

@@ -103,16 +103,16 @@ char* maar_pool_free_slot(struct maar_pool* pool, uint32_t slot, bool was_pendin
 void maar_pool_make_pending(struct maar_pool* pool, uint32_t slot);
 /* Releases empty blocks; returns their bytes. */
 VkDeviceSize maar_pool_trim(struct maar_pool* pool);
-/* Frees every block, whatever lives in them. */
-void maar_pool_clear(struct maar_pool* pool);
 /* First broken invariant or NULL. Takes the lock. */
 const char* maar_pool_check(struct maar_pool* pool);
 /* Same, under the lock. */
 const char* maar_pool_check_locked(struct maar_pool* pool);
 
-/* The pools of an allocator, one after another; start with NULL. Pools are only added at the front
- * and removed by their owner, so the walk needs the list lock for each step alone. */
+/* The pools of an allocator, one after another; start with NULL. The pool that is returned stays in
+ * the list until the next step, or until maar_pool_leave ends the walk early. No lock may be held.
+ */
 struct maar_pool* maar_pool_next(MaarAllocator allocator, struct maar_pool* pool);
+void maar_pool_leave(MaarAllocator allocator, struct maar_pool* pool);
 
 /* ---- allocate.c ---- */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/memory/memory_internal.h"
+#include "core/port_time.h"
 
 /* Blocks grow to this, bytes, on heaps above LARGE_HEAP, else to an eighth of the heap. 256 MiB is
  * what engines use: large enough that few blocks serve, small enough that a block that does not fit
@@ -118,29 +119,12 @@ VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* inf
     return VK_SUCCESS;
 
 free_blocks:
-    maar_pool_clear(made);
-    maar_mutex_destroy(&made->lock);
+    maar_pool_destroy(made);
+    return result;
 free_pool:
     maar_host_free(allocator->callbacks, made->name);
     maar_host_free(allocator->callbacks, made);
     return result;
-}
-
-void maar_pool_clear(struct maar_pool* pool)
-{
-    while (pool->block_count > 0) {
-        --pool->block_count;
-        pool->block_bytes -= pool->blocks[pool->block_count]->size;
-        maar_block_destroy(pool->blocks[pool->block_count]);
-    }
-    while (pool->dedicated != NULL) {
-        struct maar_block* block = pool->dedicated;
-        pool->dedicated = block->next;
-        maar_block_destroy(block);
-    }
-    maar_host_free(pool->allocator->callbacks, pool->blocks);
-    pool->blocks = NULL;
-    pool->block_capacity = 0;
 }
 
 /* Tells of an allocation that nobody freed, and ends it. */
@@ -156,6 +140,7 @@ static void bury_leak(struct maar_pool* pool, uint32_t index)
     }
     maar_host_free(allocator->callbacks, slot->name);
     slot->name = NULL;
+    slot->block = NULL;
     maar_atomic32_store_release(&slot->key, maar_atomic32_load(&slot->key) + 1u);
     (void)maar_atomic64_sub(&allocator->live_bytes, slot->size);
     slot->next_free = pool->free_slot;
@@ -170,20 +155,52 @@ static bool visit_leak(void* context, const MaarRangeInfo* info)
     return true;
 }
 
-void maar_pool_destroy(struct maar_pool* pool)
+/* Frees every block and slot. Whoever walks the list of pools sees an empty one from the start. */
+static void empty_pool(struct maar_pool* pool)
 {
     MaarAllocator allocator = pool->allocator;
-    for (uint32_t i = 0; i < pool->block_count; ++i) {
-        maar_placement_walk(pool->blocks[i]->placement, visit_leak, pool);
+    maar_mutex_lock(&pool->lock);
+    struct maar_block** blocks = pool->blocks;
+    uint32_t block_count = pool->block_count;
+    struct maar_block* dedicated = pool->dedicated;
+    pool->blocks = NULL;
+    pool->block_count = 0;
+    pool->block_capacity = 0;
+    pool->block_bytes = 0;
+    pool->dedicated = NULL;
+    pool->dedicated_count = 0;
+    pool->dedicated_bytes = 0;
+    pool->live_count = 0;
+    pool->live_bytes = 0;
+    maar_mutex_unlock(&pool->lock);
+
+    for (uint32_t i = 0; i < block_count; ++i) {
+        maar_placement_walk(blocks[i]->placement, visit_leak, pool);
+        maar_block_destroy(blocks[i]);
     }
-    for (struct maar_block* block = pool->dedicated; block != NULL; block = block->next) {
+    while (dedicated != NULL) {
+        struct maar_block* block = dedicated;
+        dedicated = block->next;
         bury_leak(pool, block->dedicated_slot);
+        maar_block_destroy(block);
     }
-    maar_pool_clear(pool);
+    maar_host_free(allocator->callbacks, blocks);
     maar_slots_give_back(&allocator->slots, pool->free_slot);
+    pool->free_slot = MAAR_SLOT_NONE;
+}
+
+static void free_pool(struct maar_pool* pool)
+{
+    const VkAllocationCallbacks* callbacks = pool->allocator->callbacks;
     maar_mutex_destroy(&pool->lock);
-    maar_host_free(allocator->callbacks, pool->name);
-    maar_host_free(allocator->callbacks, pool);
+    maar_host_free(callbacks, pool->name);
+    maar_host_free(callbacks, pool);
+}
+
+void maar_pool_destroy(struct maar_pool* pool)
+{
+    empty_pool(pool);
+    free_pool(pool);
 }
 
 static bool is_of_pool(MaarAllocator allocator, const struct maar_retire_item* item, void* context)
@@ -192,19 +209,32 @@ static bool is_of_pool(MaarAllocator allocator, const struct maar_retire_item* i
            maar_slot_at(&allocator->slots, (uint32_t)item->aside)->block->pool == context;
 }
 
-/* What is pending in a pool must be freed before the pool goes. */
+static uint32_t count_pending(struct maar_pool* pool)
+{
+    maar_mutex_lock(&pool->lock);
+    uint32_t count = pool->pending_count;
+    maar_mutex_unlock(&pool->lock);
+    return count;
+}
+
+/* What is pending in a pool must be freed before the pool goes; items that another thread has in
+ * hand just now come back to the queue or are done by it. */
 static void end_pending(struct maar_pool* pool)
 {
     MaarAllocator allocator = pool->allocator;
-    if (pool->pending_count == 0) {
+    if (count_pending(pool) == 0) {
         return;
     }
     (void)maar_retire_wait(allocator, MAAR_DESTROY_TIMEOUT_NS);
-    uint32_t count = maar_retire_flush(allocator, is_of_pool, pool);
-    if (count > 0) {
+    uint32_t flushed = 0;
+    while (count_pending(pool) > 0) {
+        flushed += maar_retire_flush(allocator, is_of_pool, pool);
+        maar_thread_yield();
+    }
+    if (flushed > 0) {
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                   "%u frees of a destroyed pool were still pending; they were done all the same",
-                  count);
+                  flushed);
     }
 }
 
@@ -216,27 +246,84 @@ static void list_pool(MaarAllocator allocator, struct maar_pool* pool)
     maar_mutex_unlock(&allocator->list_lock);
 }
 
-static bool unlist_pool(MaarAllocator allocator, struct maar_pool* pool)
+/* Under the list lock. */
+static void unlink_pool(MaarAllocator allocator, struct maar_pool* pool)
 {
-    bool found = false;
+    struct maar_pool** link = &allocator->pools;
+    while (*link != pool) {
+        link = &(*link)->next;
+    }
+    *link = pool->next;
+}
+
+static bool is_listed(MaarAllocator allocator, const struct maar_pool* pool)
+{
     maar_mutex_lock(&allocator->list_lock);
-    for (struct maar_pool** link = &allocator->pools; *link != NULL; link = &(*link)->next) {
-        if (*link == pool) {
-            *link = pool->next;
-            found = true;
-            break;
-        }
+    const struct maar_pool* entry = allocator->pools;
+    while (entry != NULL && entry != pool) {
+        entry = entry->next;
+    }
+    bool listed = entry != NULL && !entry->doomed;
+    maar_mutex_unlock(&allocator->list_lock);
+    return listed;
+}
+
+/* An emptied pool leaves the list now, or with the last walker that stands at it. */
+static void doom_pool(struct maar_pool* pool)
+{
+    MaarAllocator allocator = pool->allocator;
+    maar_mutex_lock(&allocator->list_lock);
+    pool->doomed = true;
+    bool last = pool->walker_count == 0;
+    if (last) {
+        unlink_pool(allocator, pool);
     }
     maar_mutex_unlock(&allocator->list_lock);
-    return found;
+    if (last) {
+        free_pool(pool);
+    }
+}
+
+/* Under the list lock: steps off a pool; true when it is to be freed by the caller. */
+static bool step_off(MaarAllocator allocator, struct maar_pool* pool)
+{
+    --pool->walker_count;
+    if (pool->doomed && pool->walker_count == 0) {
+        unlink_pool(allocator, pool);
+        return true;
+    }
+    return false;
 }
 
 struct maar_pool* maar_pool_next(MaarAllocator allocator, struct maar_pool* pool)
 {
+    bool last = false;
     maar_mutex_lock(&allocator->list_lock);
     struct maar_pool* next = pool != NULL ? pool->next : allocator->pools;
+    while (next != NULL && next->doomed) {
+        next = next->next;
+    }
+    if (next != NULL) {
+        ++next->walker_count;
+    }
+    if (pool != NULL) {
+        last = step_off(allocator, pool);
+    }
     maar_mutex_unlock(&allocator->list_lock);
+    if (last) {
+        free_pool(pool);
+    }
     return next;
+}
+
+void maar_pool_leave(MaarAllocator allocator, struct maar_pool* pool)
+{
+    maar_mutex_lock(&allocator->list_lock);
+    bool last = step_off(allocator, pool);
+    maar_mutex_unlock(&allocator->list_lock);
+    if (last) {
+        free_pool(pool);
+    }
 }
 
 /* Buddy nodes would have to be a granule large to keep kinds apart, so each kind gets pools of its
@@ -376,12 +463,13 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool poo
     if (allocator == NULL || own == NULL) {
         return;
     }
-    if (!unlist_pool(allocator, own)) {
+    if (!is_listed(allocator, own)) {
         (void)maar_misuse(allocator, "pool is not a pool of this allocator");
         return;
     }
     end_pending(own);
-    maar_pool_destroy(own);
+    empty_pool(own);
+    doom_pool(own);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,

@@ -87,8 +87,10 @@ void maar_retire_queue(struct maar_retire* retire, struct maar_retire_item* item
     maar_mutex_unlock(&retire->lock);
 }
 
+/* Counts the caller among those with items in hand, until put_back. */
 static struct maar_retire_item* take_all(struct maar_retire* retire)
 {
+    maar_atomic32_add_release(&retire->sweepers, 1);
     maar_mutex_lock(&retire->lock);
     struct maar_retire_item* items = retire->first;
     retire->first = NULL;
@@ -116,16 +118,16 @@ static void keep(struct kept_list* kept, struct maar_retire_item* item)
 
 static void put_back(struct maar_retire* retire, const struct kept_list* kept)
 {
-    if (kept->first == NULL) {
-        return;
+    if (kept->first != NULL) {
+        maar_mutex_lock(&retire->lock);
+        kept->last->next = retire->first;
+        retire->first = kept->first;
+        if (retire->last == NULL) {
+            retire->last = kept->last;
+        }
+        maar_mutex_unlock(&retire->lock);
     }
-    maar_mutex_lock(&retire->lock);
-    kept->last->next = retire->first;
-    retire->first = kept->first;
-    if (retire->last == NULL) {
-        retire->last = kept->last;
-    }
-    maar_mutex_unlock(&retire->lock);
+    maar_atomic32_add_release(&retire->sweepers, UINT32_MAX);
 }
 
 static VkResult read_value(struct maar_retire* retire, struct value_cache* cache,
@@ -252,8 +254,19 @@ VkResult maar_retire_collect(MaarAllocator allocator, uint32_t* done_count)
 
 VkResult maar_retire_wait(MaarAllocator allocator, uint64_t timeout_ns)
 {
-    uint32_t done = 0;
-    return sweep(allocator, true, maar_deadline_ns(timeout_ns), &done);
+    uint64_t deadline = maar_deadline_ns(timeout_ns);
+    for (;;) {
+        uint32_t done = 0;
+        VkResult result = sweep(allocator, true, deadline, &done);
+        if (result != VK_SUCCESS || maar_atomic32_load_acquire(&allocator->retire.sweepers) == 0) {
+            return result;
+        }
+        /* Another thread has items in hand: they are not done yet, and may come back. */
+        if (maar_time_left_ns(deadline) == 0) {
+            return VK_TIMEOUT;
+        }
+        maar_thread_yield();
+    }
 }
 
 uint32_t maar_retire_flush(MaarAllocator allocator,

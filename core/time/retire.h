@@ -30,6 +30,7 @@ struct maar_retire {
     const struct maar_device* device;
     maar_atomic64 host_value; /* the host timeline */
     maar_atomic32 lost;       /* a semaphore said that the device is lost */
+    maar_atomic32 sweepers;   /* threads that have items in hand */
     struct maar_mutex lock;   /* guards what follows */
     struct maar_retire_item* first;
     struct maar_retire_item* last;

@@ -174,6 +174,7 @@ bool maar_list_ranges(MaarAllocator allocator, uint64_t block_id, uint32_t* coun
         }
         maar_mutex_unlock(&pool->lock);
         if (block != NULL) {
+            maar_pool_leave(allocator, pool);
             *count = list.count;
             return true;
         }

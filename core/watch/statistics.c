@@ -204,6 +204,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCheckAllocator(MaarAllocator allocator, const
          pool = maar_pool_next(allocator, pool)) {
         const char* broken = maar_pool_check(pool);
         if (broken != NULL) {
+            maar_pool_leave(allocator, pool);
             if (ppBroken != NULL) {
                 *ppBroken = broken;
             }
