@@ -126,29 +126,15 @@ VkResult maar_placement_allocate(struct maar_placement* placement,
                                  const struct maar_placement_request* request,
                                  struct maar_placement_range* range)
 {
-    uint32_t slot = PLACEMENT_NONE;
-    VkResult result = VK_SUCCESS;
+    *range = (struct maar_placement_range){.node = PLACEMENT_NONE};
     switch (placement->strategy) {
     case MAAR_PLACEMENT_STRATEGY_BUDDY:
-        result = maar_buddy_allocate(placement, request, &slot);
-        break;
+        return maar_buddy_allocate(placement, request, range);
     case MAAR_PLACEMENT_STRATEGY_LINEAR:
-        result = maar_linear_allocate(placement, request, &slot);
-        break;
+        return maar_linear_allocate(placement, request, range);
     default:
-        result = maar_tlsf_allocate(placement, request, &slot);
-        break;
+        return maar_tlsf_allocate(placement, request, range);
     }
-    if (result != VK_SUCCESS) {
-        *range = (struct maar_placement_range){.node = PLACEMENT_NONE};
-        return result;
-    }
-    struct placement_node* node = &placement->nodes[slot];
-    node->u.user = request->user;
-    range->offset = placement_offset(node);
-    range->size = request->size;
-    range->node = slot;
-    return VK_SUCCESS;
 }
 
 bool maar_placement_free(struct maar_placement* placement, uint32_t node)
@@ -197,6 +183,7 @@ bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
     range->offset = placement_offset(live);
     range->size = placement_size(live);
     range->node = node;
+    range->generation = placement_node_generation(live);
     *user = live->u.user;
     *kind = placement_kind(live);
     return true;

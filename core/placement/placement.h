@@ -37,8 +37,9 @@ struct maar_placement_request {
 
 struct maar_placement_range {
     VkDeviceSize offset;
-    VkDeviceSize size; /* as asked for */
-    uint32_t node;     /* names the range in later calls */
+    VkDeviceSize size;   /* as asked for */
+    uint32_t node;       /* names the range in later calls */
+    uint32_t generation; /* as maar_placement_generation answers */
 };
 
 struct maar_placement_totals {

@@ -46,7 +46,7 @@ static void buddy_join(struct maar_placement* placement, uint32_t slot)
             break;
         }
         placement_bin_remove(placement, order, buddy);
-        placement_unlink(placement, buddy);
+        placement_join(placement, nodes[buddy].prev, nodes[buddy].next);
         placement_drop_slot(placement, buddy);
         begin &= ~size;
         order += 1;
@@ -65,7 +65,7 @@ static void buddy_extend(struct maar_placement* placement, VkDeviceSize begin, V
         }
         const uint32_t slot = placement_take_slot(placement);
         buddy_set_free(placement, slot, begin, order);
-        placement_link_after(placement, placement->last, slot);
+        placement_link(placement, placement->last, slot, PLACEMENT_NONE);
         buddy_join(placement, slot);
         begin += (VkDeviceSize)1 << order;
     }
@@ -110,7 +110,8 @@ static uint32_t buddy_find(const struct maar_placement* placement,
 }
 
 VkResult maar_buddy_allocate(struct maar_placement* placement,
-                             const struct maar_placement_request* request, uint32_t* node)
+                             const struct maar_placement_request* request,
+                             struct maar_placement_range* range)
 {
     VkDeviceSize offset = UINT64_MAX;
     if (request->size > placement->size) {
@@ -137,10 +138,10 @@ VkResult maar_buddy_allocate(struct maar_placement* placement,
         const uint32_t other = placement_take_slot(placement);
         if (is_lower) {
             buddy_set_free(placement, other, begin + half, order);
-            placement_link_after(placement, slot, other);
+            placement_link(placement, slot, other, taken->next);
         } else {
             buddy_set_free(placement, other, begin, order);
-            placement_link_after(placement, taken->prev, other);
+            placement_link(placement, taken->prev, other, slot);
             begin += half;
         }
         placement_bin_insert(placement, order, other);
@@ -149,7 +150,7 @@ VkResult maar_buddy_allocate(struct maar_placement* placement,
     placement_set_kind(taken, request->kind);
     placement_set_tag(taken, order);
     placement_count_in(placement, request->size, (VkDeviceSize)1 << order);
-    *node = slot;
+    placement_tell_range(placement, slot, request, range);
     return VK_SUCCESS;
 }
 

@@ -156,7 +156,8 @@ static VkDeviceSize linear_find(const struct maar_placement* placement,
 }
 
 VkResult maar_linear_allocate(struct maar_placement* placement,
-                              const struct maar_placement_request* request, uint32_t* node)
+                              const struct maar_placement_request* request,
+                              struct maar_placement_range* range)
 {
     uint32_t tag = 0;
     const VkDeviceSize offset = linear_find(placement, request, &tag);
@@ -182,7 +183,7 @@ VkResult maar_linear_allocate(struct maar_placement* placement,
     sequence->newest = slot;
     placement->range_count += 1;
     placement->used_size += request->size;
-    *node = slot;
+    placement_tell_range(placement, slot, request, range);
     return VK_SUCCESS;
 }
 

@@ -137,6 +137,14 @@ static inline void placement_set_kind(struct placement_node* node, uint32_t kind
     node->where |= (uint64_t)(kind & PLACEMENT_KIND_MASK) << PLACEMENT_KIND_SHIFT;
 }
 
+/* Moves a free node that stays free; the sum cannot leave its bits. */
+static inline void placement_move(struct placement_node* node, VkDeviceSize offset,
+                                  VkDeviceSize size)
+{
+    node->where += offset - placement_offset(node);
+    node->extent += size - placement_size(node);
+}
+
 /* After placement_set. */
 static inline void placement_set_tag(struct placement_node* node, uint32_t tag)
 {
@@ -250,75 +258,63 @@ static inline uint32_t placement_take_slot(struct maar_placement* placement)
 
 static inline void placement_drop_slot(struct maar_placement* placement, uint32_t slot)
 {
-    placement_set(&placement->nodes[slot], PLACEMENT_UNUSED, 0, 0);
-    placement->nodes[slot].next = placement->free_slot;
+    struct placement_node* node = &placement->nodes[slot];
+    node->where &= ~((uint64_t)PLACEMENT_STATE_MASK << PLACEMENT_STATE_SHIFT);
+    node->next = placement->free_slot;
     placement->free_slot = slot;
 }
 
-/* Inserts node into the space after prev (PLACEMENT_NONE: as the lowest). */
-static inline void placement_link_after(struct maar_placement* placement, uint32_t prev,
-                                        uint32_t slot)
+/* Inserts node into the space between two neighbours, either of which may be PLACEMENT_NONE. */
+static inline void placement_link(struct maar_placement* placement, uint32_t prev, uint32_t slot,
+                                  uint32_t next)
 {
-    struct placement_node* node = &placement->nodes[slot];
-    node->prev = prev;
-    if (prev != PLACEMENT_NONE) {
-        node->next = placement->nodes[prev].next;
-        placement->nodes[prev].next = slot;
-    } else {
-        node->next = placement->first;
-        placement->first = slot;
-    }
-    if (node->next != PLACEMENT_NONE) {
-        placement->nodes[node->next].prev = slot;
-    } else {
-        placement->last = slot;
-    }
+    struct placement_node* nodes = placement->nodes;
+    nodes[slot].prev = prev;
+    nodes[slot].next = next;
+    *(prev != PLACEMENT_NONE ? &nodes[prev].next : &placement->first) = slot;
+    *(next != PLACEMENT_NONE ? &nodes[next].prev : &placement->last) = slot;
 }
 
-static inline void placement_unlink(struct maar_placement* placement, uint32_t slot)
+/* Makes two nodes neighbours, whatever was between them. */
+static inline void placement_join(struct maar_placement* placement, uint32_t prev, uint32_t next)
 {
-    const struct placement_node* node = &placement->nodes[slot];
-    if (node->prev != PLACEMENT_NONE) {
-        placement->nodes[node->prev].next = node->next;
-    } else {
-        placement->first = node->next;
-    }
-    if (node->next != PLACEMENT_NONE) {
-        placement->nodes[node->next].prev = node->prev;
-    } else {
-        placement->last = node->prev;
-    }
+    struct placement_node* nodes = placement->nodes;
+    *(prev != PLACEMENT_NONE ? &nodes[prev].next : &placement->first) = next;
+    *(next != PLACEMENT_NONE ? &nodes[next].prev : &placement->last) = prev;
 }
 
 static inline void placement_bin_insert(struct maar_placement* placement, uint32_t bin,
                                         uint32_t slot)
 {
-    struct placement_node* node = &placement->nodes[slot];
+    struct placement_node* nodes = placement->nodes;
+    uint32_t* head = &placement->bins[bin];
     uint64_t* word = &placement->bin_words[bin >> 6];
     const uint64_t bit = (uint64_t)1 << (bin & 63);
-    node->u.bin.prev = PLACEMENT_NONE;
-    node->u.bin.next = PLACEMENT_NONE;
-    if ((*word & bit) != 0) {
-        node->u.bin.next = placement->bins[bin];
-        placement->nodes[node->u.bin.next].u.bin.prev = slot;
+    const uint64_t bits = *word;
+    uint32_t next = PLACEMENT_NONE;
+    if ((bits & bit) != 0) {
+        next = *head;
+        nodes[next].u.bin.prev = slot;
     } else {
-        *word |= bit;
+        *word = bits | bit;
         placement->bin_summary |= (uint64_t)1 << (bin >> 6);
     }
-    placement->bins[bin] = slot;
+    nodes[slot].u.bin.next = next;
+    nodes[slot].u.bin.prev = PLACEMENT_NONE;
+    *head = slot;
 }
 
 static inline void placement_bin_remove(struct maar_placement* placement, uint32_t bin,
                                         uint32_t slot)
 {
-    const struct placement_node* node = &placement->nodes[slot];
-    const uint32_t next = node->u.bin.next;
-    const uint32_t prev = node->u.bin.prev;
+    struct placement_node* nodes = placement->nodes;
+    const uint32_t next = nodes[slot].u.bin.next;
+    const uint32_t prev = nodes[slot].u.bin.prev;
     if (next != PLACEMENT_NONE) {
-        placement->nodes[next].u.bin.prev = prev;
+        nodes[next].u.bin.prev = prev;
     }
     if (prev != PLACEMENT_NONE) {
-        placement->nodes[prev].u.bin.next = next;
+        nodes[prev].u.bin.next = next;
         return;
     }
     placement->bins[bin] = next;
@@ -348,6 +344,19 @@ static inline uint32_t placement_bin_next(const struct maar_placement* placement
     }
     word = placement_low_bit(words);
     return (word << 6) + placement_low_bit(placement->bin_words[word]);
+}
+
+/* What allocate answers about a new live node; keeps the owner's tag in it. */
+static inline void placement_tell_range(struct maar_placement* placement, uint32_t slot,
+                                        const struct maar_placement_request* request,
+                                        struct maar_placement_range* range)
+{
+    struct placement_node* node = &placement->nodes[slot];
+    node->u.user = request->user;
+    range->offset = placement_offset(node);
+    range->size = request->size;
+    range->node = slot;
+    range->generation = placement_node_generation(node);
 }
 
 /* Books a new live range, which occupies extent bytes. */
@@ -398,7 +407,8 @@ void maar_placement_tell_free(struct placement_walk* walk, VkDeviceSize offset, 
 uint32_t maar_tlsf_bin_count(VkDeviceSize size);
 void maar_tlsf_reset(struct maar_placement* placement);
 VkResult maar_tlsf_allocate(struct maar_placement* placement,
-                            const struct maar_placement_request* request, uint32_t* node);
+                            const struct maar_placement_request* request,
+                            struct maar_placement_range* range);
 void maar_tlsf_free(struct maar_placement* placement, uint32_t slot);
 VkResult maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size);
 VkDeviceSize maar_tlsf_largest_free_bound(const struct maar_placement* placement);
@@ -406,7 +416,8 @@ const char* maar_tlsf_check(const struct maar_placement* placement);
 
 void maar_buddy_reset(struct maar_placement* placement);
 VkResult maar_buddy_allocate(struct maar_placement* placement,
-                             const struct maar_placement_request* request, uint32_t* node);
+                             const struct maar_placement_request* request,
+                             struct maar_placement_range* range);
 void maar_buddy_free(struct maar_placement* placement, uint32_t slot);
 VkResult maar_buddy_resize(struct maar_placement* placement, VkDeviceSize size);
 VkDeviceSize maar_buddy_largest_free_bound(const struct maar_placement* placement);
@@ -414,7 +425,8 @@ const char* maar_buddy_check(const struct maar_placement* placement);
 
 void maar_linear_reset(struct maar_placement* placement);
 VkResult maar_linear_allocate(struct maar_placement* placement,
-                              const struct maar_placement_request* request, uint32_t* node);
+                              const struct maar_placement_request* request,
+                              struct maar_placement_range* range);
 void maar_linear_free(struct maar_placement* placement, uint32_t slot);
 VkDeviceSize maar_linear_free_size(const struct maar_placement* placement);
 VkDeviceSize maar_linear_largest_free_bound(const struct maar_placement* placement);

@@ -23,8 +23,7 @@ struct tlsf_query {
     const struct maar_placement_request* request;
     VkDeviceSize rounded; /* size rounded up to the unit */
     VkDeviceSize sure;    /* a free range of this size fits, whatever its place */
-    VkDeviceSize unit;
-    bool plain; /* rounded is sure, and the range goes to the beginning */
+    bool plain;           /* rounded is sure, and the range goes to the beginning */
 };
 
 struct tlsf_place {
@@ -57,12 +56,26 @@ static void tlsf_remove(struct maar_placement* placement, uint32_t slot)
     placement_bin_remove(placement, tlsf_bin(placement_size(&placement->nodes[slot])), slot);
 }
 
+/* Gives a free node other bounds; in most cases its bin stays the same only for large ones. */
+static void tlsf_move(struct maar_placement* placement, uint32_t slot, VkDeviceSize offset,
+                      VkDeviceSize size)
+{
+    struct placement_node* node = &placement->nodes[slot];
+    const uint32_t old_bin = tlsf_bin(placement_size(node));
+    const uint32_t bin = tlsf_bin(size);
+    placement_move(node, offset, size);
+    if (bin != old_bin) {
+        placement_bin_remove(placement, old_bin, slot);
+        placement_bin_insert(placement, bin, slot);
+    }
+}
+
 void maar_tlsf_reset(struct maar_placement* placement)
 {
     placement->unit = TLSF_UNIT_MAX;
     const uint32_t slot = placement_take_slot(placement);
     placement_set(&placement->nodes[slot], PLACEMENT_FREE, 0, placement->size);
-    placement_link_after(placement, PLACEMENT_NONE, slot);
+    placement_link(placement, PLACEMENT_NONE, slot, PLACEMENT_NONE);
     tlsf_insert(placement, slot);
 }
 
@@ -134,32 +147,29 @@ static struct tlsf_place tlsf_look(const struct maar_placement* placement,
     return place;
 }
 
-static struct tlsf_place tlsf_find(const struct maar_placement* placement,
-                                   const struct tlsf_query* query)
+/* When alignment or kinds may spoil a range: in [bin, sure) each is tried, from there on the first
+ * one fits. */
+static struct tlsf_place tlsf_find_odd(const struct maar_placement* placement,
+                                       const struct tlsf_query* query)
+{
+    const uint32_t bin = tlsf_bin(query->rounded);
+    const uint32_t sure = tlsf_bin(query->sure - 1) + 1;
+    struct tlsf_place place = tlsf_look(placement, query, bin, sure, TLSF_LOOK_ALIGNED);
+    if (place.slot == PLACEMENT_NONE) {
+        place = tlsf_look(placement, query, sure, PLACEMENT_NONE, 1);
+    }
+    if (place.slot == PLACEMENT_NONE) {
+        place = tlsf_look(placement, query, bin, sure, TLSF_LOOK_LAST);
+    }
+    return place;
+}
+
+/* The end of the space need not be a multiple of the unit, and its beginning is a multiple of any
+ * alignment: the bins may have missed these two. */
+static struct tlsf_place tlsf_find_at_ends(const struct maar_placement* placement,
+                                           const struct tlsf_query* query)
 {
     struct tlsf_place place = {.slot = PLACEMENT_NONE};
-    if (query->plain) {
-        place.slot = tlsf_find_plain(placement, query->rounded);
-        if (place.slot != PLACEMENT_NONE) {
-            place.offset = placement_offset(&placement->nodes[place.slot]);
-            return place;
-        }
-    } else {
-        const uint32_t bin = tlsf_bin(query->rounded);
-        const uint32_t sure = tlsf_bin(query->sure - 1) + 1;
-        place = tlsf_look(placement, query, bin, sure, TLSF_LOOK_ALIGNED);
-        if (place.slot == PLACEMENT_NONE) {
-            place = tlsf_look(placement, query, sure, PLACEMENT_NONE, 1);
-        }
-        if (place.slot == PLACEMENT_NONE) {
-            place = tlsf_look(placement, query, bin, sure, TLSF_LOOK_LAST);
-        }
-        if (place.slot != PLACEMENT_NONE) {
-            return place;
-        }
-    }
-    /* The end of the space need not be a multiple of the unit, and the beginning is a multiple of
-     * any alignment. */
     const uint32_t ends[2] = {placement->last, placement->first};
     for (uint32_t i = 0; i < 2; ++i) {
         if (placement_state(&placement->nodes[ends[i]]) == PLACEMENT_FREE) {
@@ -173,67 +183,90 @@ static struct tlsf_place tlsf_find(const struct maar_placement* placement,
     return place;
 }
 
-static void tlsf_query_init(const struct maar_placement* placement, struct tlsf_query* query)
+/* Not in line with the common case. */
+static struct tlsf_place tlsf_find_rare(const struct maar_placement* placement,
+                                        struct tlsf_query* query)
 {
-    const struct maar_placement_request* request = query->request;
-    const VkDeviceSize alignment = request->alignment;
-    const VkDeviceSize divisor = alignment & (~alignment + 1);
-    const VkDeviceSize unit = divisor < placement->unit ? divisor : placement->unit;
-    query->unit = unit;
-    query->rounded = (request->size + unit - 1) & ~(unit - 1);
-    query->plain = alignment == unit && !placement_minds_kind(placement, request->kind);
-    query->sure = query->rounded;
+    struct tlsf_place place = {.slot = PLACEMENT_NONE};
+    const VkDeviceSize alignment = query->request->alignment;
     if (!query->plain) {
-        query->sure += alignment < MAAR_RANGE_MAX_SIZE ? alignment : MAAR_RANGE_MAX_SIZE;
-        if (placement_minds_kind(placement, request->kind)) {
+        query->sure =
+            query->rounded + (alignment < MAAR_RANGE_MAX_SIZE ? alignment : MAAR_RANGE_MAX_SIZE);
+        if (placement_minds_kind(placement, query->request->kind)) {
             query->sure += 2 * placement->granularity;
         }
+        place = tlsf_find_odd(placement, query);
     }
+    return place.slot != PLACEMENT_NONE ? place : tlsf_find_at_ends(placement, query);
 }
 
-/* Makes the part [offset, end) of a free node's stretch a free node of its own, after prev. */
-static void tlsf_add_free(struct maar_placement* placement, uint32_t prev, VkDeviceSize offset,
-                          VkDeviceSize end)
+/* Cuts [offset, cut) out of a free node and returns the slot of that part, in no bin. */
+static uint32_t tlsf_cut(struct maar_placement* placement, uint32_t slot, VkDeviceSize offset,
+                         VkDeviceSize cut)
 {
-    const uint32_t slot = placement_take_slot(placement);
-    placement_set(&placement->nodes[slot], PLACEMENT_FREE, offset, end - offset);
-    placement_link_after(placement, prev, slot);
-    tlsf_insert(placement, slot);
+    const struct placement_node* node = &placement->nodes[slot];
+    const VkDeviceSize begin = placement_offset(node);
+    const VkDeviceSize end = begin + placement_size(node);
+    uint32_t part = slot;
+    if (offset == begin && cut >= end) {
+        tlsf_remove(placement, slot);
+        return slot;
+    }
+    part = placement_take_slot(placement);
+    if (offset == begin) {
+        placement_link(placement, node->prev, part, slot);
+        tlsf_move(placement, slot, cut, end - cut);
+        return part;
+    }
+    placement_link(placement, slot, part, node->next);
+    if (cut < end) {
+        const uint32_t back = placement_take_slot(placement);
+        placement_set(&placement->nodes[back], PLACEMENT_FREE, cut, end - cut);
+        placement_link(placement, part, back, placement->nodes[part].next);
+        tlsf_insert(placement, back);
+    }
+    tlsf_move(placement, slot, begin, offset - begin);
+    return part;
 }
 
 VkResult maar_tlsf_allocate(struct maar_placement* placement,
-                            const struct maar_placement_request* request, uint32_t* node)
+                            const struct maar_placement_request* request,
+                            struct maar_placement_range* range)
 {
-    if (request->size > placement->size) {
+    const VkDeviceSize size = request->size;
+    const VkDeviceSize alignment = request->alignment;
+    const VkDeviceSize divisor = alignment & (~alignment + 1);
+    const VkDeviceSize unit = divisor < placement->unit ? divisor : placement->unit;
+    if (size > placement->size) {
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
     struct tlsf_query query = {.request = request};
-    tlsf_query_init(placement, &query);
-    const struct tlsf_place place = tlsf_find(placement, &query);
-    if (place.slot == PLACEMENT_NONE) {
-        return VK_ERROR_OUT_OF_POOL_MEMORY;
+    query.rounded = (size + unit - 1) & ~(unit - 1);
+    query.plain = alignment == unit && !placement_minds_kind(placement, request->kind);
+    struct tlsf_place place = {.slot = PLACEMENT_NONE};
+    if (query.plain) {
+        place.slot = tlsf_find_plain(placement, query.rounded);
+    }
+    if (place.slot != PLACEMENT_NONE) {
+        place.offset = placement_offset(&placement->nodes[place.slot]);
+    } else {
+        place = tlsf_find_rare(placement, &query);
+        if (place.slot == PLACEMENT_NONE) {
+            return VK_ERROR_OUT_OF_POOL_MEMORY;
+        }
     }
     if (!placement_has_slots(placement, 2)) {
         return VK_INCOMPLETE;
     }
-    struct placement_node* taken = &placement->nodes[place.slot];
-    const VkDeviceSize begin = placement_offset(taken);
-    const VkDeviceSize end = begin + placement_size(taken);
-    VkDeviceSize cut = (place.offset + request->size + query.unit - 1) & ~(query.unit - 1);
-    tlsf_remove(placement, place.slot);
-    if (place.offset > begin) {
-        tlsf_add_free(placement, taken->prev, begin, place.offset);
-    }
-    if (cut < end) {
-        tlsf_add_free(placement, place.slot, cut, end);
-    } else {
-        cut = end;
-    }
-    placement_set(taken, PLACEMENT_LIVE, place.offset, request->size);
-    placement_set_kind(taken, request->kind);
-    placement->unit = query.unit;
-    placement_count_in(placement, request->size, cut - place.offset);
-    *node = place.slot;
+    const VkDeviceSize cut = (place.offset + size + unit - 1) & ~(unit - 1);
+    const uint32_t slot = tlsf_cut(placement, place.slot, place.offset, cut);
+    struct placement_node* node = &placement->nodes[slot];
+    placement_set(node, PLACEMENT_LIVE, place.offset, size);
+    placement_set_kind(node, request->kind);
+    placement->unit = unit;
+    const VkDeviceSize end = cut < placement->size ? cut : placement->size;
+    placement_count_in(placement, size, end - place.offset);
+    placement_tell_range(placement, slot, request, range);
     return VK_SUCCESS;
 }
 
@@ -243,23 +276,37 @@ void maar_tlsf_free(struct maar_placement* placement, uint32_t slot)
     struct placement_node* node = &nodes[slot];
     const uint32_t prev = node->prev;
     const uint32_t next = node->next;
-    VkDeviceSize begin = placement_offset(node);
-    VkDeviceSize end = next != PLACEMENT_NONE ? placement_offset(&nodes[next]) : placement->size;
+    const VkDeviceSize begin = placement_offset(node);
+    const VkDeviceSize end =
+        next != PLACEMENT_NONE ? placement_offset(&nodes[next]) : placement->size;
+    const bool joins_prev =
+        prev != PLACEMENT_NONE && placement_state(&nodes[prev]) == PLACEMENT_FREE;
+    const bool joins_next =
+        next != PLACEMENT_NONE && placement_state(&nodes[next]) == PLACEMENT_FREE;
     placement_count_out(placement, placement_size(node), end - begin);
-    if (next != PLACEMENT_NONE && placement_state(&nodes[next]) == PLACEMENT_FREE) {
-        end += placement_size(&nodes[next]);
+    if (!joins_prev && !joins_next) {
+        placement_set(node, PLACEMENT_FREE, begin, end - begin);
+        tlsf_insert(placement, slot);
+        return;
+    }
+    /* The free neighbour takes the bytes over: of the nodes around, only those are touched that
+     * were looked at anyway. */
+    placement_drop_slot(placement, slot);
+    if (!joins_prev) {
+        placement_join(placement, prev, next);
+        tlsf_move(placement, next, begin, end - begin + placement_size(&nodes[next]));
+        return;
+    }
+    VkDeviceSize size = placement_size(&nodes[prev]) + (end - begin);
+    uint32_t behind = next;
+    if (joins_next) {
+        size += placement_size(&nodes[next]);
+        behind = nodes[next].next;
         tlsf_remove(placement, next);
-        placement_unlink(placement, next);
         placement_drop_slot(placement, next);
     }
-    if (prev != PLACEMENT_NONE && placement_state(&nodes[prev]) == PLACEMENT_FREE) {
-        begin = placement_offset(&nodes[prev]);
-        tlsf_remove(placement, prev);
-        placement_unlink(placement, prev);
-        placement_drop_slot(placement, prev);
-    }
-    placement_set(node, PLACEMENT_FREE, begin, end - begin);
-    tlsf_insert(placement, slot);
+    placement_join(placement, prev, behind);
+    tlsf_move(placement, prev, placement_offset(&nodes[prev]), size);
 }
 
 VkResult maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size)
@@ -274,20 +321,21 @@ VkResult maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size)
     }
     const VkDeviceSize begin = placement->size;
     const uint32_t last = placement->last;
-    struct placement_node* node = &placement->nodes[last];
+    const struct placement_node* node = &placement->nodes[last];
     placement->size = size;
     if (placement_state(node) == PLACEMENT_FREE) {
-        tlsf_remove(placement, last);
         const VkDeviceSize offset = placement_offset(node);
-        placement_set(node, PLACEMENT_FREE, offset, size - offset);
-        tlsf_insert(placement, last);
+        tlsf_move(placement, last, offset, size - offset);
         return VK_SUCCESS;
     }
     /* The old end becomes a border, which all borders' unit must divide. */
     while ((begin & (placement->unit - 1)) != 0) {
         placement->unit >>= 1;
     }
-    tlsf_add_free(placement, last, begin, size);
+    const uint32_t slot = placement_take_slot(placement);
+    placement_set(&placement->nodes[slot], PLACEMENT_FREE, begin, size - begin);
+    placement_link(placement, last, slot, PLACEMENT_NONE);
+    tlsf_insert(placement, slot);
     return VK_SUCCESS;
 }
 

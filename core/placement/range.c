@@ -6,7 +6,7 @@
 #include "maar/range.h"
 
 #include "core/host_memory.h"
-#include "core/placement/placement.h"
+#include "core/placement/placement_nodes.h"
 
 struct MaarRangeAllocator_T {
     struct maar_placement* placement;
@@ -44,15 +44,18 @@ static VkResult range_bring_storage(MaarRangeAllocator allocator)
 }
 
 /* The live node that a handle names, or MAAR_PLACEMENT_NO_NODE. */
-static uint32_t range_node(MaarRangeAllocator allocator, MaarRange range)
+static inline uint32_t range_node(MaarRangeAllocator allocator, MaarRange range)
 {
     /* A non-dispatchable handle is a pointer or a 64-bit number, as the platform has it. */
     const uint64_t handle = (uint64_t)range;
-    const uint32_t node = (uint32_t)handle - 1;
-    const uint32_t generation = maar_placement_generation(allocator->placement, node);
-    return generation != MAAR_PLACEMENT_NO_GENERATION && generation == handle >> 32
-               ? node
-               : (uint32_t)MAAR_PLACEMENT_NO_NODE;
+    const uint32_t slot = (uint32_t)handle - 1;
+    const struct maar_placement* placement = allocator->placement;
+    if (slot < placement->used_slots &&
+        placement_state(&placement->nodes[slot]) == PLACEMENT_LIVE &&
+        placement_node_generation(&placement->nodes[slot]) == handle >> 32) {
+        return slot;
+    }
+    return MAAR_PLACEMENT_NO_NODE;
 }
 
 static const char* range_create_misuse(const MaarRangeAllocatorCreateInfo* info)
@@ -186,8 +189,7 @@ VkResult VKAPI_CALL maarAllocateRange(MaarRangeAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    *pRange = maar_placement_handle(range.node,
-                                    maar_placement_generation(allocator->placement, range.node));
+    *pRange = maar_placement_handle(range.node, range.generation);
     if (pOffset != NULL) {
         *pOffset = range.offset;
     }
