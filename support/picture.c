@@ -1,0 +1,524 @@
+/*
+ * Blocks of memory as SVG; see picture.h.
+ *
+ * Three layouts. Shared blocks, when there are few, are maps: lines of equally many bytes, one
+ * below the other, as text is set. When there are many, each is one bar in a grid. Dedicated
+ * blocks, which hold one allocation each, lie side by side on shelves.
+ */
+#include "support/picture.h"
+
+#include "support/svg.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PICTURE_WIDTH 1200.0
+#define MARGIN 24.0
+#define INNER_WIDTH (PICTURE_WIDTH - 2 * MARGIN)
+#define GUTTER 68.0 /* offsets in front of a map's lines */
+#define HEAD_HEIGHT 118.0
+#define LABEL_HEIGHT 18.0
+
+/* Lines that all maps together aim at, and the most blocks that are drawn as maps. */
+#define MAP_LINES 28u
+#define MAP_MAX_BLOCKS 24u
+
+/* Columns of the grid, and the most blocks in it. */
+#define GRID_COLUMNS 5u
+#define GRID_MAX_BLOCKS 400u
+#define GRID_ROW_HEIGHT 32.0
+
+#define SHELF_HEIGHT 22.0
+#define SHELF_MIN_CELL 3.0
+
+#define COLOUR_TEXT "#1B1F24"
+#define COLOUR_DIM "#57606A"
+#define COLOUR_PAPER "#FFFFFF"
+#define COLOUR_FRAME "#8C959F"
+
+/*
+ * Okabe and Ito's colours, which the common kinds of colour blindness keep apart; two tints each,
+ * so that neighbours of one kind can be told apart.
+ */
+struct kind_style {
+    const char* name;
+    const char* fill[2];
+    const char* text;
+};
+
+static const struct kind_style styles[SUPPORT_PICTURE_KIND_COUNT] = {
+    [SUPPORT_PICTURE_FREE] = {"free", {"#EEF1F4", "#EEF1F4"}, COLOUR_DIM},
+    [SUPPORT_PICTURE_WASTE] = {"waste", {"#24292F", "#24292F"}, "#FFFFFF"},
+    [SUPPORT_PICTURE_PENDING] = {"pending", {"#F0E442", "#E6D92F"}, COLOUR_TEXT},
+    [SUPPORT_PICTURE_BUFFER] = {"buffers", {"#0072B2", "#2A8AC4"}, "#FFFFFF"},
+    [SUPPORT_PICTURE_STAGING] = {"staging buffers", {"#56B4E9", "#7CC5EF"}, COLOUR_TEXT},
+    [SUPPORT_PICTURE_IMAGE] = {"images", {"#E69F00", "#EDB43C"}, COLOUR_TEXT},
+    [SUPPORT_PICTURE_TARGET] = {"render targets", {"#D55E00", "#DF7A2C"}, "#FFFFFF"},
+    [SUPPORT_PICTURE_OTHER] = {"other", {"#CC79A7", "#D893B8"}, COLOUR_TEXT},
+};
+
+/* The order of the legend and of the bar above it. */
+static const enum support_picture_kind legend_order[SUPPORT_PICTURE_KIND_COUNT] = {
+    SUPPORT_PICTURE_IMAGE, SUPPORT_PICTURE_TARGET,  SUPPORT_PICTURE_BUFFER, SUPPORT_PICTURE_STAGING,
+    SUPPORT_PICTURE_OTHER, SUPPORT_PICTURE_PENDING, SUPPORT_PICTURE_WASTE,  SUPPORT_PICTURE_FREE,
+};
+
+/* What has been measured before anything is drawn. */
+struct picture_layout {
+    uint64_t totals[SUPPORT_PICTURE_KIND_COUNT];
+    uint64_t reserved;
+    uint64_t shared_bytes, dedicated_bytes, dedicated_live;
+    size_t shared_count, dedicated_count;
+    uint64_t largest_shared, largest_dedicated;
+    uint64_t line_bytes; /* of a map's line */
+    double line_height;
+    bool grid;
+    uint64_t shelf_bytes; /* of a full shelf */
+    double height;
+};
+
+static const char* format_bytes(uint64_t bytes, char* buffer, size_t size)
+{
+    static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    while (value >= 1024.0 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+        value /= 1024.0;
+        ++unit;
+    }
+    const bool whole = unit == 0 || value >= 100.0 || value == (double)(uint64_t)value;
+    snprintf(buffer, size, "%.*f %s", whole ? 0 : 1, value, units[unit]);
+    return buffer;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0.0 : 100.0 * (double)part / (double)whole;
+}
+
+static uint64_t lines_of(const struct picture_layout* layout, uint64_t size)
+{
+    return (size + layout->line_bytes - 1) / layout->line_bytes;
+}
+
+/* Where the next cell of a shelf goes; returns its width. */
+static double next_cell(const struct picture_layout* layout, uint64_t size, double* x, double* y)
+{
+    double width = INNER_WIDTH * (double)size / (double)layout->shelf_bytes;
+    width = width < SHELF_MIN_CELL ? SHELF_MIN_CELL : width;
+    width = width > INNER_WIDTH ? INNER_WIDTH : width;
+    if (*x + width > INNER_WIDTH + 0.01) {
+        *x = 0.0;
+        *y += SHELF_HEIGHT + 4.0;
+    }
+    return width;
+}
+
+static void measure_blocks(const struct support_picture* picture, struct picture_layout* layout)
+{
+    for (size_t i = 0; i < picture->block_count; ++i) {
+        const struct support_picture_block* const block = &picture->blocks[i];
+        layout->reserved += block->size;
+        for (size_t j = 0; j < block->range_count; ++j) {
+            layout->totals[block->ranges[j].kind] += block->ranges[j].size;
+        }
+        uint64_t* const largest =
+            block->dedicated ? &layout->largest_dedicated : &layout->largest_shared;
+        *largest = block->size > *largest ? block->size : *largest;
+        if (block->dedicated) {
+            ++layout->dedicated_count;
+            layout->dedicated_bytes += block->size;
+            layout->dedicated_live += block->live;
+        } else {
+            ++layout->shared_count;
+            layout->shared_bytes += block->size;
+        }
+    }
+}
+
+static double measure_shared(const struct support_picture* picture, struct picture_layout* layout)
+{
+    layout->grid = layout->shared_count > MAP_MAX_BLOCKS;
+    if (layout->grid) {
+        const size_t drawn =
+            layout->shared_count < GRID_MAX_BLOCKS ? layout->shared_count : GRID_MAX_BLOCKS;
+        return (double)((drawn + GRID_COLUMNS - 1) / GRID_COLUMNS) * GRID_ROW_HEIGHT + 8.0;
+    }
+    layout->line_bytes = 1024;
+    while (layout->line_bytes * MAP_LINES < layout->shared_bytes) {
+        layout->line_bytes *= 2;
+    }
+    uint64_t lines = 0;
+    for (size_t i = 0; i < picture->block_count; ++i) {
+        lines += picture->blocks[i].dedicated ? 0 : lines_of(layout, picture->blocks[i].size);
+    }
+    layout->line_height = lines <= 8 ? 30.0 : lines <= 20 ? 22.0 : 16.0;
+    return (double)lines * (layout->line_height + 2.0) +
+           (double)layout->shared_count * (LABEL_HEIGHT + 10.0);
+}
+
+static double measure_shelves(const struct support_picture* picture, struct picture_layout* layout)
+{
+    if (layout->dedicated_count == 0) {
+        return 0.0;
+    }
+    /* A few shelves when there are many; one when there are few. */
+    const uint64_t shelves = layout->dedicated_count < 8    ? 2
+                             : layout->dedicated_count < 64 ? 6
+                                                            : 12;
+    layout->shelf_bytes = layout->dedicated_bytes / shelves;
+    if (layout->shelf_bytes < layout->largest_dedicated) {
+        layout->shelf_bytes = layout->largest_dedicated;
+    }
+    double x = 0.0;
+    double y = 0.0;
+    for (size_t i = 0; i < picture->block_count; ++i) {
+        if (picture->blocks[i].dedicated) {
+            const double width = next_cell(layout, picture->blocks[i].size, &x, &y);
+            x += width + 2.0;
+        }
+    }
+    return LABEL_HEIGHT + y + SHELF_HEIGHT + 12.0;
+}
+
+/* Black or white text inside something, when there is room for it. */
+static void draw_inside(struct support_svg* svg, double x, double y, double width, double height,
+                        const char* fill, const char* text)
+{
+    const double size = height >= 18.0 ? 11.0 : 9.5;
+    if (text[0] == '\0' || support_svg_text_width(text, size, false) + 8.0 > width) {
+        return;
+    }
+    const struct support_svg_text style = {.x = x + width / 2,
+                                           .y = y + height / 2 + size * 0.36,
+                                           .size = size,
+                                           .fill = fill,
+                                           .anchor = "middle"};
+    support_svg_text(svg, &style, text);
+}
+
+static void draw_head(struct support_svg* svg, const struct support_picture* picture,
+                      const struct picture_layout* layout)
+{
+    struct support_svg_text style = {.x = MARGIN,
+                                     .y = 36.0,
+                                     .size = 22.0,
+                                     .fill = COLOUR_TEXT,
+                                     .bold = true,
+                                     .max_width = INNER_WIDTH};
+    support_svg_text(svg, &style, picture->title);
+    style = (struct support_svg_text){
+        .x = MARGIN, .y = 57.0, .size = 13.0, .fill = COLOUR_DIM, .max_width = INNER_WIDTH};
+    support_svg_text(svg, &style, picture->subtitle);
+    /* All bytes by what they are, then the legend with the same figures. */
+    double x = MARGIN;
+    double legend_x = MARGIN;
+    for (size_t i = 0; i < SUPPORT_PICTURE_KIND_COUNT; ++i) {
+        const enum support_picture_kind kind = legend_order[i];
+        const uint64_t bytes = layout->totals[kind];
+        const bool always = kind == SUPPORT_PICTURE_WASTE || kind == SUPPORT_PICTURE_FREE;
+        if (bytes == 0 && !always) {
+            continue;
+        }
+        const double width =
+            layout->reserved == 0 ? 0.0 : INNER_WIDTH * (double)bytes / (double)layout->reserved;
+        support_svg_rectangle(svg, x, 68.0, width, 12.0, styles[kind].fill[0], NULL);
+        x += width;
+        char size[32];
+        char text[96];
+        snprintf(text, sizeof(text), "%s %s (%.1f %%)", styles[kind].name,
+                 format_bytes(bytes, size, sizeof(size)), percent(bytes, layout->reserved));
+        support_svg_rectangle(svg, legend_x, 90.0, 11.0, 11.0, styles[kind].fill[0], NULL);
+        support_svg_frame(svg, legend_x, 90.0, 11.0, 11.0, COLOUR_FRAME, 0.6);
+        style = (struct support_svg_text){
+            .x = legend_x + 16.0, .y = 99.5, .size = 11.5, .fill = COLOUR_TEXT};
+        support_svg_text(svg, &style, text);
+        legend_x += 16.0 + support_svg_text_width(text, 11.5, false) + 14.0;
+    }
+    support_svg_frame(svg, MARGIN, 68.0, INNER_WIDTH, 12.0, COLOUR_FRAME, 0.8);
+}
+
+/* A bar or line that shows bytes [start, start + bytes) of a block. */
+struct bar {
+    const struct support_picture_block* block;
+    uint64_t start, bytes;
+    double x, y, width, height;
+    bool labels;
+};
+
+/* Ranges narrower than this are drawn together, in the colour of most of their bytes. */
+#define NARROW 1.2
+
+static void draw_run(struct support_svg* svg, const struct bar* bar, const uint64_t* kinds,
+                     double from, double to)
+{
+    size_t most = SUPPORT_PICTURE_FREE;
+    for (size_t i = 0; i < SUPPORT_PICTURE_KIND_COUNT; ++i) {
+        most = kinds[i] > kinds[most] ? i : most;
+    }
+    if (most != SUPPORT_PICTURE_FREE) {
+        support_svg_rectangle(svg, bar->x + from, bar->y, to - from, bar->height,
+                              styles[most].fill[0], NULL);
+    }
+}
+
+static void draw_range(struct support_svg* svg, const struct bar* bar,
+                       const struct support_picture_range* range, double from, double to,
+                       size_t tint)
+{
+    if (range->kind == SUPPORT_PICTURE_FREE) {
+        return; /* the ground shows it */
+    }
+    char size[32];
+    char title[128];
+    snprintf(title, sizeof(title), "%s%s%s at %" PRIu64, range->label,
+             range->label[0] == '\0' ? styles[range->kind].name : ", ",
+             range->label[0] == '\0' ? "" : format_bytes(range->size, size, sizeof(size)),
+             range->offset);
+    const double gap = to - from > 4.0 ? 0.5 : 0.0;
+    support_svg_rectangle(svg, bar->x + from, bar->y, to - from - gap, bar->height,
+                          styles[range->kind].fill[tint], title);
+    if (bar->labels) {
+        draw_inside(svg, bar->x + from, bar->y, to - from, bar->height, styles[range->kind].text,
+                    range->label);
+    }
+}
+
+static void draw_bar(struct support_svg* svg, const struct bar* bar, size_t* first_range)
+{
+    const double scale = bar->width / (double)bar->bytes;
+    const uint64_t end = bar->start + bar->bytes;
+    support_svg_rectangle(svg, bar->x, bar->y, bar->width, bar->height,
+                          styles[SUPPORT_PICTURE_FREE].fill[0], NULL);
+    uint64_t run[SUPPORT_PICTURE_KIND_COUNT] = {0};
+    double run_start = 0.0;
+    double run_end = 0.0;
+    size_t i = *first_range;
+    for (; i < bar->block->range_count && bar->block->ranges[i].offset < end; ++i) {
+        const struct support_picture_range* const range = &bar->block->ranges[i];
+        const uint64_t range_end = range->offset + range->size;
+        if (range_end <= bar->start) {
+            continue;
+        }
+        const uint64_t from = range->offset > bar->start ? range->offset : bar->start;
+        const uint64_t to = range_end < end ? range_end : end;
+        const double x = (double)(from - bar->start) * scale;
+        const double x_end = (double)(to - bar->start) * scale;
+        const bool narrow = x_end - x < NARROW;
+        if (run_end > run_start && (!narrow || run_end - run_start >= NARROW)) {
+            draw_run(svg, bar, run, run_start, run_end);
+            memset(run, 0, sizeof(run));
+            run_start = run_end;
+        }
+        if (narrow) {
+            run_start = run_end > run_start ? run_start : x;
+            run_end = x_end;
+            run[range->kind] += to - from;
+        } else {
+            run_start = x_end;
+            run_end = x_end;
+            draw_range(svg, bar, range, x, x_end, i & 1u);
+        }
+        if (range_end >= end) {
+            break;
+        }
+    }
+    if (run_end > run_start) {
+        draw_run(svg, bar, run, run_start, run_end);
+    }
+    *first_range = i;
+    support_svg_frame(svg, bar->x, bar->y, bar->width, bar->height, COLOUR_FRAME, 0.7);
+}
+
+static double draw_map(struct support_svg* svg, const struct picture_layout* layout,
+                       const struct support_picture_block* block, size_t number, double y)
+{
+    char size[32];
+    char text[200];
+    snprintf(text, sizeof(text), "Block %zu: %s, %s, %.1f %% used", number, block->label,
+             format_bytes(block->size, size, sizeof(size)), percent(block->live, block->size));
+    const struct support_svg_text style = {.x = MARGIN,
+                                           .y = y + 12.0,
+                                           .size = 12.0,
+                                           .fill = COLOUR_TEXT,
+                                           .bold = true,
+                                           .max_width = INNER_WIDTH};
+    support_svg_text(svg, &style, text);
+    y += LABEL_HEIGHT;
+    size_t range = 0;
+    for (uint64_t start = 0; start < block->size; start += layout->line_bytes) {
+        const uint64_t left = block->size - start;
+        const uint64_t bytes = left < layout->line_bytes ? left : layout->line_bytes;
+        const double full = INNER_WIDTH - GUTTER;
+        const struct bar bar = {
+            .block = block,
+            .start = start,
+            .bytes = bytes,
+            .x = MARGIN + GUTTER,
+            .y = y,
+            .width = full * (double)bytes / (double)layout->line_bytes,
+            .height = layout->line_height,
+            .labels = true,
+        };
+        const struct support_svg_text offset = {.x = MARGIN + GUTTER - 6.0,
+                                                .y = y + layout->line_height / 2 + 3.5,
+                                                .size = 9.5,
+                                                .fill = COLOUR_DIM,
+                                                .anchor = "end",
+                                                .max_width = GUTTER - 6.0};
+        support_svg_text(svg, &offset, format_bytes(start, size, sizeof(size)));
+        draw_bar(svg, &bar, &range);
+        y += layout->line_height + 2.0;
+    }
+    return y + 10.0;
+}
+
+static double draw_maps(struct support_svg* svg, const struct support_picture* picture,
+                        const struct picture_layout* layout, double y)
+{
+    size_t number = 0;
+    for (size_t i = 0; i < picture->block_count; ++i) {
+        if (!picture->blocks[i].dedicated) {
+            y = draw_map(svg, layout, &picture->blocks[i], number++, y);
+        }
+    }
+    return y;
+}
+
+static double draw_grid(struct support_svg* svg, const struct support_picture* picture,
+                        const struct picture_layout* layout, double y)
+{
+    const double pitch = INNER_WIDTH / GRID_COLUMNS;
+    const double full = pitch - 12.0;
+    size_t number = 0;
+    for (size_t i = 0; i < picture->block_count && number < GRID_MAX_BLOCKS; ++i) {
+        const struct support_picture_block* const block = &picture->blocks[i];
+        if (block->dedicated) {
+            continue;
+        }
+        const double x = MARGIN + pitch * (double)(number % GRID_COLUMNS);
+        const double top = y + GRID_ROW_HEIGHT * (double)(number / GRID_COLUMNS);
+        char size[32];
+        char text[200];
+        const char* const space = strchr(block->label, ' ');
+        const char* const second = space == NULL ? NULL : strchr(space + 1, ' ');
+        const int type_length =
+            (int)(second == NULL ? (long)strlen(block->label) : (long)(second - block->label));
+        snprintf(text, sizeof(text), "%zu: %s, %.0f %% used, %.*s", number,
+                 format_bytes(block->size, size, sizeof(size)), percent(block->live, block->size),
+                 type_length, block->label);
+        const struct support_svg_text style = {
+            .x = x, .y = top + 9.0, .size = 9.5, .fill = COLOUR_DIM, .max_width = full};
+        support_svg_text(svg, &style, text);
+        double width = full * (double)block->size / (double)layout->largest_shared;
+        width = width < 4.0 ? 4.0 : width;
+        const struct bar bar = {.block = block,
+                                .bytes = block->size,
+                                .x = x,
+                                .y = top + 12.0,
+                                .width = width,
+                                .height = 13.0};
+        size_t range = 0;
+        draw_bar(svg, &bar, &range);
+        ++number;
+    }
+    return y + GRID_ROW_HEIGHT * (double)((number + GRID_COLUMNS - 1) / GRID_COLUMNS) + 8.0;
+}
+
+static double draw_shelves(struct support_svg* svg, const struct support_picture* picture,
+                           const struct picture_layout* layout, double y)
+{
+    if (layout->dedicated_count == 0) {
+        return y;
+    }
+    char size[32];
+    char text[200];
+    snprintf(text, sizeof(text), "%zu dedicated block%s, %s, %.1f %% used", layout->dedicated_count,
+             layout->dedicated_count == 1 ? "" : "s",
+             format_bytes(layout->dedicated_bytes, size, sizeof(size)),
+             percent(layout->dedicated_live, layout->dedicated_bytes));
+    const struct support_svg_text style = {.x = MARGIN,
+                                           .y = y + 12.0,
+                                           .size = 12.0,
+                                           .fill = COLOUR_TEXT,
+                                           .bold = true,
+                                           .max_width = INNER_WIDTH};
+    support_svg_text(svg, &style, text);
+    y += LABEL_HEIGHT;
+    double x = 0.0;
+    double shelf = 0.0;
+    for (size_t i = 0; i < picture->block_count; ++i) {
+        const struct support_picture_block* const block = &picture->blocks[i];
+        if (!block->dedicated) {
+            continue;
+        }
+        const double width = next_cell(layout, block->size, &x, &shelf);
+        const struct bar bar = {.block = block,
+                                .bytes = block->size,
+                                .x = MARGIN + x,
+                                .y = y + shelf,
+                                .width = width,
+                                .height = SHELF_HEIGHT,
+                                .labels = true};
+        size_t range = 0;
+        draw_bar(svg, &bar, &range);
+        x += width + 2.0;
+    }
+    return y + shelf + SHELF_HEIGHT + 12.0;
+}
+
+/* What is not drawn is at least said. */
+static void draw_rest(struct support_svg* svg, const struct support_picture* picture,
+                      const struct picture_layout* layout, double y)
+{
+    if (!layout->grid || layout->shared_count <= GRID_MAX_BLOCKS) {
+        return;
+    }
+    uint64_t bytes = 0;
+    uint64_t live = 0;
+    size_t number = 0;
+    for (size_t i = 0; i < picture->block_count; ++i) {
+        const struct support_picture_block* const block = &picture->blocks[i];
+        if (!block->dedicated && number++ >= GRID_MAX_BLOCKS) {
+            bytes += block->size;
+            live += block->live;
+        }
+    }
+    char size[32];
+    char text[160];
+    snprintf(text, sizeof(text), "%zu more blocks, not drawn: %s, %.1f %% used",
+             layout->shared_count - GRID_MAX_BLOCKS, format_bytes(bytes, size, sizeof(size)),
+             percent(live, bytes));
+    const struct support_svg_text style = {
+        .x = MARGIN, .y = y + 12.0, .size = 12.0, .fill = COLOUR_TEXT, .max_width = INNER_WIDTH};
+    support_svg_text(svg, &style, text);
+}
+
+bool support_picture_write(const struct support_picture* picture, const char* path,
+                           struct support_error* error)
+{
+    struct picture_layout layout = {.shelf_bytes = 1, .line_bytes = 1024};
+    measure_blocks(picture, &layout);
+    layout.height = HEAD_HEIGHT + measure_shared(picture, &layout);
+    layout.height += measure_shelves(picture, &layout);
+    layout.height += layout.shared_count > GRID_MAX_BLOCKS ? LABEL_HEIGHT : 0.0;
+    struct support_svg svg;
+    support_svg_begin(&svg, PICTURE_WIDTH, layout.height + MARGIN / 2, COLOUR_PAPER);
+    draw_head(&svg, picture, &layout);
+    double y = HEAD_HEIGHT;
+    y = layout.grid ? draw_grid(&svg, picture, &layout, y) : draw_maps(&svg, picture, &layout, y);
+    y = draw_shelves(&svg, picture, &layout, y);
+    draw_rest(&svg, picture, &layout, y);
+    return support_svg_finish(&svg, path, error);
+}
+
+void support_picture_release(struct support_picture* picture)
+{
+    for (size_t i = 0; i < picture->block_count; ++i) {
+        free(picture->blocks[i].ranges);
+    }
+    free(picture->blocks);
+    *picture = (struct support_picture){.blocks = NULL};
+}

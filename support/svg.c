@@ -1,0 +1,185 @@
+/*
+ * SVG as text; see svg.h.
+ */
+#include "support/svg.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool make_room(struct support_svg* svg, size_t extra)
+{
+    if (svg->failed) {
+        return false;
+    }
+    if (svg->room - svg->size > extra) {
+        return true;
+    }
+    size_t room = svg->room == 0 ? 65536 : svg->room * 2;
+    while (room - svg->size <= extra) {
+        room *= 2;
+    }
+    char* const grown = realloc(svg->text, room);
+    if (grown == NULL) {
+        svg->failed = true;
+        return false;
+    }
+    svg->text = grown;
+    svg->room = room;
+    return true;
+}
+
+void support_svg_raw(struct support_svg* svg, const char* format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    va_list again;
+    va_copy(again, arguments);
+    const int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length >= 0 && make_room(svg, (size_t)length + 1)) {
+        vsnprintf(svg->text + svg->size, (size_t)length + 1, format, again);
+        svg->size += (size_t)length;
+    }
+    va_end(again);
+}
+
+static void add_escaped(struct support_svg* svg, const char* text, size_t length)
+{
+    for (size_t i = 0; i < length; ++i) {
+        switch (text[i]) {
+        case '&':
+            support_svg_raw(svg, "&amp;");
+            break;
+        case '<':
+            support_svg_raw(svg, "&lt;");
+            break;
+        case '>':
+            support_svg_raw(svg, "&gt;");
+            break;
+        case '"':
+            support_svg_raw(svg, "&quot;");
+            break;
+        default:
+            if ((unsigned char)text[i] >= 0x20 && make_room(svg, 2)) {
+                svg->text[svg->size++] = text[i];
+                svg->text[svg->size] = '\0';
+            }
+            break;
+        }
+    }
+}
+
+void support_svg_begin(struct support_svg* svg, double width, double height, const char* background)
+{
+    *svg = (struct support_svg){0};
+    support_svg_raw(svg,
+                    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+                    "viewBox=\"0 0 %.0f %.0f\" font-family=\"Helvetica, Arial, 'DejaVu Sans', "
+                    "sans-serif\">\n",
+                    width, height, width, height);
+    support_svg_rectangle(svg, 0, 0, width, height, background, NULL);
+}
+
+void support_svg_rectangle(struct support_svg* svg, double x, double y, double width, double height,
+                           const char* fill, const char* title)
+{
+    support_svg_raw(svg, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"",
+                    x, y, width, height, fill);
+    if (title == NULL) {
+        support_svg_raw(svg, "/>\n");
+        return;
+    }
+    support_svg_raw(svg, "><title>");
+    add_escaped(svg, title, strlen(title));
+    support_svg_raw(svg, "</title></rect>\n");
+}
+
+void support_svg_frame(struct support_svg* svg, double x, double y, double width, double height,
+                       const char* stroke, double thickness)
+{
+    support_svg_raw(svg,
+                    "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"none\" "
+                    "stroke=\"%s\" stroke-width=\"%.2f\"/>\n",
+                    x, y, width, height, stroke, thickness);
+}
+
+/* Widths of DejaVu Sans, the widest of the usual fonts, in parts of the font's size. */
+static double width_of(char character)
+{
+    if (strchr("ijl.,:;'|!", character) != NULL) {
+        return 0.34;
+    }
+    if (strchr(" ()ft/r-", character) != NULL) {
+        return 0.41;
+    }
+    if (strchr("mwMW%@", character) != NULL) {
+        return 0.98;
+    }
+    if (character >= 'A' && character <= 'Z') {
+        return 0.75;
+    }
+    return 0.64;
+}
+
+double support_svg_text_width(const char* text, double size, bool bold)
+{
+    double width = 0.0;
+    for (const char* at = text; *at != '\0'; ++at) {
+        width += width_of(*at);
+    }
+    return width * size * (bold ? 1.12 : 1.0);
+}
+
+void support_svg_text(struct support_svg* svg, const struct support_svg_text* style,
+                      const char* text)
+{
+    size_t length = strlen(text);
+    const char* ellipsis = "";
+    if (style->max_width > 0.0 &&
+        support_svg_text_width(text, style->size, style->bold) > style->max_width) {
+        const double weight = style->bold ? 1.12 : 1.0;
+        double width = style->size; /* the ellipsis */
+        length = 0;
+        while (text[length] != '\0' &&
+               width + width_of(text[length]) * style->size * weight <= style->max_width) {
+            width += width_of(text[length]) * style->size * weight;
+            ++length;
+        }
+        if (length == 0) {
+            return;
+        }
+        ellipsis = "\xE2\x80\xA6";
+    }
+    support_svg_raw(svg, "<text x=\"%.2f\" y=\"%.2f\" font-size=\"%.1f\" fill=\"%s\"", style->x,
+                    style->y, style->size, style->fill);
+    if (style->anchor != NULL && strcmp(style->anchor, "start") != 0) {
+        support_svg_raw(svg, " text-anchor=\"%s\"", style->anchor);
+    }
+    support_svg_raw(svg, style->bold ? " font-weight=\"bold\">" : ">");
+    add_escaped(svg, text, length);
+    support_svg_raw(svg, "%s</text>\n", ellipsis);
+}
+
+bool support_svg_finish(struct support_svg* svg, const char* path, struct support_error* error)
+{
+    support_svg_raw(svg, "</svg>\n");
+    bool good = !svg->failed;
+    if (!good) {
+        support_error_set(error, path, 0, "out of memory");
+    } else {
+        FILE* const file = fopen(path, "wb");
+        good = file != NULL && fwrite(svg->text, 1, svg->size, file) == svg->size;
+        if (file != NULL) {
+            good = fclose(file) == 0 && good;
+        }
+        if (!good) {
+            support_error_set(error, path, 0, "cannot be written: %s", strerror(errno));
+        }
+    }
+    free(svg->text);
+    *svg = (struct support_svg){0};
+    return good;
+}
