@@ -1,0 +1,10 @@
+/*
+ * The subcommands. Each takes the arguments from its own name on and returns the exit code.
+ */
+#ifndef MAAR_TOOL_COMMANDS_H
+#define MAAR_TOOL_COMMANDS_H
+
+int tool_command_info(int argc, char** argv);
+int tool_command_replay(int argc, char** argv);
+
+#endif

@@ -1,0 +1,516 @@
+/*
+ * Devices of the command; see tool_device.h. Everything goes through volk, which is filled from the
+ * loader or from the simulated driver.
+ */
+#include "tool_device.h"
+
+#include "maar/volk.h"
+#include "tool_profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
+
+/* Messages printed of one run; the others are only counted. */
+#define MAX_PRINTED_MESSAGES 20u
+
+/* Newest version to ask for: Debian 12's validation layer knows nothing newer. */
+#define TOOL_API_VERSION VK_API_VERSION_1_3
+
+const char* tool_result_name(VkResult result)
+{
+    switch (result) {
+    case VK_SUCCESS:
+        return "VK_SUCCESS";
+    case VK_INCOMPLETE:
+        return "VK_INCOMPLETE";
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+        return "VK_ERROR_OUT_OF_HOST_MEMORY";
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+        return "VK_ERROR_OUT_OF_DEVICE_MEMORY";
+    case VK_ERROR_INITIALIZATION_FAILED:
+        return "VK_ERROR_INITIALIZATION_FAILED";
+    case VK_ERROR_DEVICE_LOST:
+        return "VK_ERROR_DEVICE_LOST";
+    case VK_ERROR_MEMORY_MAP_FAILED:
+        return "VK_ERROR_MEMORY_MAP_FAILED";
+    case VK_ERROR_LAYER_NOT_PRESENT:
+        return "VK_ERROR_LAYER_NOT_PRESENT";
+    case VK_ERROR_EXTENSION_NOT_PRESENT:
+        return "VK_ERROR_EXTENSION_NOT_PRESENT";
+    case VK_ERROR_FEATURE_NOT_PRESENT:
+        return "VK_ERROR_FEATURE_NOT_PRESENT";
+    case VK_ERROR_INCOMPATIBLE_DRIVER:
+        return "VK_ERROR_INCOMPATIBLE_DRIVER";
+    case VK_ERROR_TOO_MANY_OBJECTS:
+        return "VK_ERROR_TOO_MANY_OBJECTS";
+    case VK_ERROR_FORMAT_NOT_SUPPORTED:
+        return "VK_ERROR_FORMAT_NOT_SUPPORTED";
+    case VK_ERROR_OUT_OF_POOL_MEMORY:
+        return "VK_ERROR_OUT_OF_POOL_MEMORY";
+    case VK_ERROR_VALIDATION_FAILED_EXT:
+        return "VK_ERROR_VALIDATION_FAILED_EXT";
+    case VK_ERROR_FRAGMENTATION:
+        return "VK_ERROR_FRAGMENTATION";
+    default:
+        return "VK_ERROR_UNKNOWN";
+    }
+}
+
+bool tool_device_add_heap(struct tool_device_options* options, const char* text)
+{
+    char number[16];
+    const char* const equals = strchr(text, '=');
+    const size_t length = equals == NULL ? sizeof(number) : (size_t)(equals - text);
+    struct tool_heap_override heap = {0};
+    if (length >= sizeof(number)) {
+        tool_complain("--heap %s: expected N=SIZE, as in 0=64GiB", text);
+        return false;
+    }
+    memcpy(number, text, length);
+    number[length] = '\0';
+    if (!tool_parse_number(number, &heap.heap) || !tool_parse_size(equals + 1, &heap.size) ||
+        heap.size == 0 || heap.heap >= VK_MAX_MEMORY_HEAPS) {
+        tool_complain("--heap %s: expected N=SIZE, as in 0=64GiB", text);
+        return false;
+    }
+    if (options->heap_count == TOOL_MAX_OVERRIDES) {
+        tool_complain("--heap: given too often");
+        return false;
+    }
+    options->heaps[options->heap_count++] = heap;
+    return true;
+}
+
+bool tool_device_add_limit(struct tool_device_options* options, const char* text)
+{
+    if (!tool_profile_set_limit(NULL, text)) {
+        return false;
+    }
+    if (options->limit_count == TOOL_MAX_OVERRIDES) {
+        tool_complain("--limit: given too often");
+        return false;
+    }
+    options->limits[options->limit_count++] = text;
+    return true;
+}
+
+static void count_message(struct tool_device* tool, const char* text)
+{
+    const unsigned before = atomic_fetch_add(&tool->messages, 1);
+    if (before < MAX_PRINTED_MESSAGES) {
+        fprintf(stderr, "maar: message: %s\n", text);
+    }
+}
+
+static VkBool32 VKAPI_CALL receive_layer_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                                 VkDebugUtilsMessageTypeFlagsEXT types,
+                                                 const VkDebugUtilsMessengerCallbackDataEXT* data,
+                                                 void* user_data)
+{
+    (void)severity;
+    (void)types;
+    count_message(user_data, data->pMessage);
+    return VK_FALSE;
+}
+
+static void VKAPI_CALL receive_violation(void* user_data, MaarSimulatedViolation violation,
+                                         const char* text)
+{
+    (void)violation;
+    count_message(user_data, text);
+}
+
+static void VKAPI_CALL receive_allocator_message(void* user_data, MaarMessageSeverity severity,
+                                                 const char* message)
+{
+    struct tool_device* const tool = user_data;
+    if (severity == MAAR_MESSAGE_SEVERITY_INFO) {
+        return;
+    }
+    const bool warning = severity == MAAR_MESSAGE_SEVERITY_WARNING;
+    atomic_uint* const counter = warning ? &tool->allocator_warnings : &tool->allocator_errors;
+    const unsigned before = atomic_fetch_add(counter, 1);
+    if (before < MAX_PRINTED_MESSAGES && (!warning || tool->options.verbose)) {
+        fprintf(stderr, "maar: allocator %s: %s\n", warning ? "warning" : "error", message);
+    }
+}
+
+static bool has_validation_layer(void)
+{
+    uint32_t count = 0;
+    if (vkEnumerateInstanceLayerProperties(&count, NULL) != VK_SUCCESS || count == 0) {
+        return false;
+    }
+    VkLayerProperties* const layers = calloc(count, sizeof(*layers));
+    bool found = false;
+    if (layers != NULL && vkEnumerateInstanceLayerProperties(&count, layers) >= 0) {
+        for (uint32_t i = 0; i < count; ++i) {
+            found = found || strcmp(layers[i].layerName, VALIDATION_LAYER) == 0;
+        }
+    }
+    free(layers);
+    return found;
+}
+
+static VkDebugUtilsMessengerCreateInfoEXT describe_messenger(struct tool_device* tool)
+{
+    return (VkDebugUtilsMessengerCreateInfoEXT){
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+        .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
+                           VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
+                       VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
+        .pfnUserCallback = receive_layer_message,
+        .pUserData = tool,
+    };
+}
+
+static VkApplicationInfo describe_application(void)
+{
+    return (VkApplicationInfo){
+        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+        .pApplicationName = "maar",
+        .apiVersion = TOOL_API_VERSION,
+    };
+}
+
+static int open_simulated(struct tool_device* tool)
+{
+    const char* const name = tool->options.device + strlen("simulated:");
+    const int code = tool_profile_open(name, &tool->options, &tool->profile);
+    if (code != TOOL_EXIT_OK) {
+        return code;
+    }
+    tool->simulated = true;
+    volkInitializeCustom(maarSimulatedGetInstanceProcAddr);
+    const MaarSimulatedInstanceCreateInfo simulated_info = {
+        .sType = MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO,
+        .profileCount = 1,
+        .pProfiles = tool->profile,
+        .pfnViolation = receive_violation,
+        .pUserData = tool,
+    };
+    const VkApplicationInfo application = describe_application();
+    const VkInstanceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+        .pNext = &simulated_info,
+        .pApplicationInfo = &application,
+    };
+    const VkResult result = vkCreateInstance(&info, NULL, &tool->instance);
+    if (result != VK_SUCCESS) {
+        tool_complain("%s: cannot be simulated: %s", name, tool_result_name(result));
+        return TOOL_EXIT_USAGE;
+    }
+    volkLoadInstance(tool->instance);
+    return TOOL_EXIT_OK;
+}
+
+static int open_loader(struct tool_device* tool)
+{
+    if (tool->options.limit_count != 0) {
+        tool_complain("--limit is for simulated devices");
+        return TOOL_EXIT_USAGE;
+    }
+    if (volkInitialize() != VK_SUCCESS) {
+        tool_complain(
+            "no Vulkan loader found (libvulkan.so.1); --device simulated:PROFILE needs none");
+        return TOOL_EXIT_USAGE;
+    }
+    const bool validate = tool->options.validate;
+    if (validate && !has_validation_layer()) {
+        tool_complain("--validate: the layer %s is not installed (Debian: vulkan-validationlayers)",
+                      VALIDATION_LAYER);
+        return TOOL_EXIT_USAGE;
+    }
+    static const VkValidationFeatureEnableEXT enables[] = {
+        VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
+    static const char* const layers[] = {VALIDATION_LAYER};
+    static const char* const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME,
+                                             VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
+    const VkDebugUtilsMessengerCreateInfoEXT messenger = describe_messenger(tool);
+    const VkValidationFeaturesEXT features = {
+        .sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
+        .pNext = &messenger,
+        .enabledValidationFeatureCount = 1,
+        .pEnabledValidationFeatures = enables,
+    };
+    const VkApplicationInfo application = describe_application();
+    const VkInstanceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+        .pNext = validate ? &features : NULL,
+        .pApplicationInfo = &application,
+        .enabledLayerCount = validate ? 1 : 0,
+        .ppEnabledLayerNames = layers,
+        .enabledExtensionCount = validate ? 2 : 0,
+        .ppEnabledExtensionNames = extensions,
+    };
+    VkResult result = vkCreateInstance(&info, NULL, &tool->instance);
+    if (result != VK_SUCCESS) {
+        tool_complain("no Vulkan instance: %s", tool_result_name(result));
+        return TOOL_EXIT_USAGE;
+    }
+    volkLoadInstance(tool->instance);
+    if (validate) {
+        result = vkCreateDebugUtilsMessengerEXT(tool->instance, &messenger, NULL, &tool->messenger);
+        if (result != VK_SUCCESS) {
+            tool_complain("--validate: no messenger: %s", tool_result_name(result));
+            return TOOL_EXIT_FAILED;
+        }
+    }
+    return TOOL_EXIT_OK;
+}
+
+int tool_device_open_instance(struct tool_device* tool, const struct tool_device_options* options)
+{
+    memset(tool, 0, sizeof(*tool));
+    tool->options = *options;
+    const char* const device = options->device;
+    if (strncmp(device, "simulated:", strlen("simulated:")) == 0) {
+        return open_simulated(tool);
+    }
+    uint32_t number = 0;
+    if (strcmp(device, "auto") != 0 &&
+        (strncmp(device, "vulkan:", 7) != 0 || !tool_parse_number(device + 7, &number))) {
+        tool_complain("--device %s: expected auto, vulkan:N or simulated:PROFILE", device);
+        return TOOL_EXIT_USAGE;
+    }
+    return open_loader(tool);
+}
+
+uint32_t tool_device_list(const struct tool_device* tool, VkPhysicalDevice** out)
+{
+    *out = NULL;
+    uint32_t count = 0;
+    if (vkEnumeratePhysicalDevices(tool->instance, &count, NULL) != VK_SUCCESS || count == 0) {
+        return 0;
+    }
+    VkPhysicalDevice* const devices = calloc(count, sizeof(VkPhysicalDevice));
+    if (devices == NULL || vkEnumeratePhysicalDevices(tool->instance, &count, devices) < 0) {
+        free(devices);
+        return 0;
+    }
+    *out = devices;
+    return count;
+}
+
+/* Discrete before integrated before virtual before CPU before others. */
+static int rank_of(VkPhysicalDevice physical)
+{
+    VkPhysicalDeviceProperties properties;
+    vkGetPhysicalDeviceProperties(physical, &properties);
+    if (properties.apiVersion < VK_API_VERSION_1_1) {
+        return -1;
+    }
+    switch (properties.deviceType) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+        return 4;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+        return 3;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+        return 2;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static int pick_physical(struct tool_device* tool)
+{
+    VkPhysicalDevice* devices = NULL;
+    const uint32_t count = tool_device_list(tool, &devices);
+    uint32_t chosen = UINT32_MAX;
+    if (strncmp(tool->options.device, "vulkan:", 7) == 0) {
+        uint32_t number = 0;
+        if (tool_parse_number(tool->options.device + 7, &number) && number < count) {
+            chosen = number;
+        }
+    } else {
+        int best = -1;
+        for (uint32_t i = 0; i < count; ++i) {
+            const int rank = rank_of(devices[i]);
+            if (rank > best) {
+                best = rank;
+                chosen = i;
+            }
+        }
+    }
+    if (chosen != UINT32_MAX) {
+        tool->index = chosen;
+        tool->physical = devices[chosen];
+    }
+    free(devices);
+    if (chosen == UINT32_MAX) {
+        tool_complain("--device %s: no such device; Vulkan lists %u (see maar info)",
+                      tool->options.device, count);
+        return TOOL_EXIT_USAGE;
+    }
+    return TOOL_EXIT_OK;
+}
+
+static void describe_physical(struct tool_device* tool)
+{
+    VkPhysicalDeviceDriverProperties driver = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceMaintenance4Properties maintenance4 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES, .pNext = &driver};
+    VkPhysicalDeviceProperties2 properties = {.sType =
+                                                  VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+    vkGetPhysicalDeviceProperties(tool->physical, &tool->properties);
+    if (tool->properties.apiVersion >= VK_API_VERSION_1_3) {
+        properties.pNext = &maintenance4;
+    } else if (tool->properties.apiVersion >= VK_API_VERSION_1_2) {
+        properties.pNext = &driver;
+    }
+    vkGetPhysicalDeviceProperties2(tool->physical, &properties);
+    vkGetPhysicalDeviceMemoryProperties(tool->physical, &tool->memory);
+    tool->max_buffer_size = maintenance4.maxBufferSize;
+    if (driver.driverName[0] != '\0' && driver.driverInfo[0] != '\0') {
+        snprintf(tool->driver, sizeof(tool->driver), "%s, %s", driver.driverName,
+                 driver.driverInfo);
+    } else if (driver.driverName[0] != '\0') {
+        snprintf(tool->driver, sizeof(tool->driver), "%s", driver.driverName);
+    } else {
+        snprintf(tool->driver, sizeof(tool->driver), "vendor 0x%04x, version 0x%08x",
+                 tool->properties.vendorID, tool->properties.driverVersion);
+    }
+}
+
+/* What the replayer wants besides Maar's own wishes: compressed textures, as games have them. */
+static void add_own_features(struct tool_device* tool)
+{
+    VkPhysicalDeviceFeatures available;
+    vkGetPhysicalDeviceFeatures(tool->physical, &available);
+    VkPhysicalDeviceFeatures* const wanted = &tool->recommendation->features.features;
+    wanted->textureCompressionBC = available.textureCompressionBC;
+    wanted->textureCompressionETC2 = available.textureCompressionETC2;
+    wanted->textureCompressionASTC_LDR = available.textureCompressionASTC_LDR;
+    wanted->shaderStorageImageMultisample = available.shaderStorageImageMultisample;
+}
+
+static VkResult create_device(struct tool_device* tool)
+{
+    tool->recommendation = calloc(1, sizeof(*tool->recommendation));
+    if (tool->recommendation == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    MaarDeviceRecommendation* const advice = tool->recommendation;
+    advice->sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION;
+    VkResult result =
+        maarRecommendDevice(vkGetInstanceProcAddr, tool->instance, tool->physical, NULL, advice);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (advice->mainQueueFamily == UINT32_MAX) {
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    add_own_features(tool);
+    const float priority = 1.0f;
+    const VkDeviceQueueCreateInfo queue_info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueFamilyIndex = advice->mainQueueFamily,
+        .queueCount = 1,
+        .pQueuePriorities = &priority,
+    };
+    const VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = advice->pFeatures,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue_info,
+        .enabledExtensionCount = advice->extensionCount,
+        .ppEnabledExtensionNames = advice->ppExtensionNames,
+    };
+    result = vkCreateDevice(tool->physical, &info, NULL, &tool->device);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    volkLoadDevice(tool->device);
+    tool->queue_family = advice->mainQueueFamily;
+    vkGetDeviceQueue(tool->device, tool->queue_family, 0, &tool->queue);
+    VkQueueFamilyProperties families[16];
+    uint32_t family_count = 16;
+    vkGetPhysicalDeviceQueueFamilyProperties(tool->physical, &family_count, families);
+    tool->queue_flags =
+        tool->queue_family < family_count ? families[tool->queue_family].queueFlags : 0;
+    return VK_SUCCESS;
+}
+
+int tool_device_open(struct tool_device* tool, VkPhysicalDevice physical)
+{
+    tool->physical = physical;
+    if (physical == VK_NULL_HANDLE) {
+        const int code = pick_physical(tool);
+        if (code != TOOL_EXIT_OK) {
+            return code;
+        }
+    }
+    describe_physical(tool);
+    if (tool->properties.apiVersion < VK_API_VERSION_1_1) {
+        tool_complain("%s: Vulkan 1.1 is the least that Maar uses", tool->properties.deviceName);
+        return TOOL_EXIT_USAGE;
+    }
+    const VkResult result = create_device(tool);
+    if (result != VK_SUCCESS) {
+        tool_complain("%s: no device: %s", tool->properties.deviceName, tool_result_name(result));
+        return TOOL_EXIT_FAILED;
+    }
+    return TOOL_EXIT_OK;
+}
+
+void tool_device_close_device(struct tool_device* tool)
+{
+    if (tool->device != VK_NULL_HANDLE) {
+        vkDestroyDevice(tool->device, NULL);
+    }
+    free(tool->recommendation);
+    tool->device = VK_NULL_HANDLE;
+    tool->recommendation = NULL;
+}
+
+void tool_device_close(struct tool_device* tool)
+{
+    tool_device_close_device(tool);
+    if (tool->messenger != VK_NULL_HANDLE) {
+        vkDestroyDebugUtilsMessengerEXT(tool->instance, tool->messenger, NULL);
+    }
+    if (tool->instance != VK_NULL_HANDLE) {
+        vkDestroyInstance(tool->instance, NULL);
+    }
+    free(tool->profile);
+    tool->messenger = VK_NULL_HANDLE;
+    tool->instance = VK_NULL_HANDLE;
+    tool->profile = NULL;
+}
+
+VkResult tool_device_create_allocator(struct tool_device* tool,
+                                      const struct tool_allocator_options* options,
+                                      MaarAllocator* allocator)
+{
+    VkDeviceSize limits[VK_MAX_MEMORY_HEAPS] = {0};
+    for (uint32_t i = 0; i < tool->options.heap_count && !tool->simulated; ++i) {
+        limits[tool->options.heaps[i].heap] = tool->options.heaps[i].size;
+    }
+    const bool limited = tool->options.heap_count != 0 && !tool->simulated;
+    const MaarDeviceRecommendation* const advice = tool->recommendation;
+    MaarAllocatorCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
+        .apiVersion = TOOL_API_VERSION,
+        .instance = tool->instance,
+        .physicalDevice = tool->physical,
+        .device = tool->device,
+        .enabledExtensionCount = advice->extensionCount,
+        .ppEnabledExtensionNames = advice->ppExtensionNames,
+        .pEnabledFeatures = advice->pFeatures,
+        .pfnMessage = receive_allocator_message,
+        .pMessageUserData = tool,
+        .pfnDeviceFree = options->on_free,
+        .pDeviceMemoryUserData = options->user_data,
+        .heapSizeLimitCount = limited ? tool->memory.memoryHeapCount : 0,
+        .pHeapSizeLimits = limited ? limits : NULL,
+        .strategy = options->strategy,
+    };
+    maarUseVolk(&info);
+    return maarCreateAllocator(&info, allocator);
+}

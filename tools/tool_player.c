@@ -1,0 +1,649 @@
+/*
+ * The replay itself; see tool_player.h.
+ *
+ * A thread owns the resources whose number, modulo the number of threads, is its own, and replays
+ * their events in the order of the trace. The clock runs around Maar's calls alone: verification,
+ * also where the allocator calls it back, is taken out.
+ */
+#include "tool_player.h"
+
+#include "tool_checker.h"
+#include "tool_gpu.h"
+#include "tool_resource.h"
+#include "tool_snapshot.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Failed allocations printed of one run; the others are only counted. */
+#define MAX_PRINTED_FAILURES 5u
+
+/* How often the progress line changes, and how many events go by between two looks at the clock. */
+#define PROGRESS_NS 200000000u
+#define PROGRESS_EVENTS 256u
+
+#define NO_RESOURCE UINT32_MAX
+
+const char* const tool_strategy_names[TOOL_STRATEGY_COUNT] = {"auto", "linear", "buddy", "tlsf",
+                                                              "dedicated"};
+
+/* One resource of the trace while it is replayed. */
+struct player_entry {
+    MaarAllocation allocation; /* null: not alive */
+    VkBuffer buffer;
+    VkImage image;
+    struct tool_place place;
+    struct tool_resource_plan* plan; /* kept for copies only */
+    enum tool_access access;
+    bool booked; /* the book had no complaint when it came */
+};
+
+struct player {
+    struct tool_device* tool;
+    const struct support_trace* trace;
+    const struct tool_player_options* options;
+    struct tool_resource_facts facts;
+    MaarAllocator allocator;
+    struct tool_gpu* gpu;         /* NULL unless the device verifies */
+    struct tool_checker* checker; /* NULL unless verifying */
+    struct player_entry* entries;
+    pthread_barrier_t barrier; /* threads meet at the peak, when there is a picture */
+    struct support_picture* picture;
+    size_t picture_event; /* the picture shows what is alive before this event */
+    uint64_t clock_ns;    /* what reading the clock twice costs */
+    atomic_uint failures;
+    atomic_bool broken;
+    atomic_uint planted;    /* the resource with the fault, NO_RESOURCE before */
+    struct tool_place lure; /* where the planted overlap is taken to lie */
+};
+
+/* What one thread counts. */
+struct player_thread {
+    struct player* player;
+    pthread_t thread;
+    uint32_t index;
+    uint64_t ns, timed_events;
+    uint64_t allocations, allocated_bytes, verified_bytes;
+    uint64_t real_buffers, real_images, plain_rows, unsupported_rows, leftovers;
+    uint64_t progress_ns;
+};
+
+/* Time that this thread spent in the verifier while a call of Maar was being timed. */
+static _Thread_local uint64_t callback_ns;
+
+static void break_off(struct player* player, const char* what, VkResult result)
+{
+    if (!atomic_exchange(&player->broken, true)) {
+        tool_complain("%s: %s: %s", player->trace->name, what, tool_result_name(result));
+    }
+}
+
+static void VKAPI_CALL before_memory_goes(void* user_data, uint32_t memory_type,
+                                          VkDeviceMemory memory, VkDeviceSize size)
+{
+    (void)memory_type;
+    (void)size;
+    struct player* const player = user_data;
+    if (player->gpu == NULL) {
+        return;
+    }
+    const uint64_t start = tool_now_ns();
+    const VkResult result = tool_gpu_forget(player->gpu, memory);
+    if (result != VK_SUCCESS) {
+        break_off(player, "verification", result);
+    }
+    callback_ns += tool_now_ns() - start;
+}
+
+struct stopwatch {
+    uint64_t start, callback_start;
+};
+
+static struct stopwatch start_watch(void)
+{
+    return (struct stopwatch){.callback_start = callback_ns, .start = tool_now_ns()};
+}
+
+static void stop_watch(struct player_thread* thread, struct stopwatch watch)
+{
+    const uint64_t elapsed = tool_now_ns() - watch.start;
+    const uint64_t excluded = callback_ns - watch.callback_start + thread->player->clock_ns;
+    thread->ns += elapsed > excluded ? elapsed - excluded : 0;
+    ++thread->timed_events;
+}
+
+static uint64_t measure_clock(void)
+{
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < 200; ++i) {
+        const uint64_t start = tool_now_ns();
+        const uint64_t elapsed = tool_now_ns() - start;
+        best = elapsed < best ? elapsed : best;
+    }
+    return best;
+}
+
+static MaarAllocationCreateInfo describe_allocation(const struct player* player,
+                                                    const struct tool_resource_plan* plan,
+                                                    uint32_t resource)
+{
+    MaarDedicated dedicated = MAAR_DEDICATED_AUTO;
+    if (player->options->strategy == TOOL_STRATEGY_DEDICATED) {
+        dedicated = MAAR_DEDICATED_ALWAYS;
+    } else if (player->options->strategy != TOOL_STRATEGY_AUTO && !plan->requires_dedicated) {
+        dedicated = MAAR_DEDICATED_NEVER;
+    }
+    const bool aliased = player->gpu != NULL && plan->access == TOOL_ACCESS_ALIAS;
+    return (MaarAllocationCreateInfo){
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .flags = aliased ? MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT : 0,
+        .usage = plan->usage,
+        .dedicated = dedicated,
+        .pUserData = (void*)((uintptr_t)resource + 1),
+    };
+}
+
+static VkResult allocate(struct player_thread* thread, const struct tool_resource_plan* plan,
+                         uint32_t resource, struct player_entry* entry)
+{
+    struct player* const player = thread->player;
+    const MaarAllocationCreateInfo info = describe_allocation(player, plan, resource);
+    const MaarMemoryRequest request = {
+        .sType = MAAR_STRUCTURE_TYPE_MEMORY_REQUEST,
+        .requirements = plan->requirements,
+        .kind = plan->kind,
+    };
+    VkResult result = VK_SUCCESS;
+    const struct stopwatch watch = start_watch();
+    if (plan->form == TOOL_FORM_BUFFER) {
+        result = maarCreateBuffer(player->allocator, &plan->buffer, &info, &entry->buffer,
+                                  &entry->allocation);
+    } else if (plan->form == TOOL_FORM_IMAGE) {
+        result = maarCreateImage(player->allocator, &plan->image, &info, &entry->image,
+                                 &entry->allocation);
+    } else {
+        result = maarAllocateMemory(player->allocator, &request, &info, &entry->allocation);
+    }
+    stop_watch(thread, watch);
+    return result;
+}
+
+static void release(struct player_thread* thread, struct player_entry* entry)
+{
+    struct player* const player = thread->player;
+    const struct stopwatch watch = start_watch();
+    if (entry->buffer != VK_NULL_HANDLE) {
+        maarDestroyBuffer(player->allocator, entry->buffer, entry->allocation);
+    } else if (entry->image != VK_NULL_HANDLE) {
+        maarDestroyImage(player->allocator, entry->image, entry->allocation);
+    } else {
+        maarFreeMemory(player->allocator, entry->allocation);
+    }
+    stop_watch(thread, watch);
+    free(entry->plan);
+    *entry = (struct player_entry){0};
+}
+
+static bool read_place(struct player* player, MaarAllocation allocation, struct tool_place* place)
+{
+    MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
+    const VkResult result = maarGetAllocationInfo(player->allocator, allocation, &info);
+    if (result != VK_SUCCESS) {
+        break_off(player, "maarGetAllocationInfo", result);
+        return false;
+    }
+    *place = (struct tool_place){
+        .memory = info.memory,
+        .offset = info.offset,
+        .size = info.size,
+        .block_size = info.blockSize,
+        .kind = info.kind,
+        .memory_type = info.memoryTypeIndex,
+    };
+    return true;
+}
+
+/* Makes this allocation the one with the planted fault if it is time and it can be. */
+static void plant_fault(struct player_thread* thread, uint32_t resource)
+{
+    struct player* const player = thread->player;
+    const struct player_entry* const entry = &player->entries[resource];
+    if (player->options->plant == TOOL_PLANT_NONE || thread->index != 0 ||
+        atomic_load(&player->planted) != NO_RESOURCE || entry->access != TOOL_ACCESS_ALIAS ||
+        resource < player->trace->resource_count / 3 || entry->place.size < 16) {
+        return;
+    }
+    if (player->options->plant == TOOL_PLANT_OFFSET) {
+        if (player->trace->resources[resource].alignment > 1) {
+            atomic_store(&player->planted, resource);
+        }
+        return;
+    }
+    const uint32_t step = player->options->thread_count;
+    for (uint32_t other = resource; other >= step;) {
+        other -= step;
+        const struct player_entry* const victim = &player->entries[other];
+        if (victim->allocation != VK_NULL_HANDLE && victim->access == TOOL_ACCESS_ALIAS) {
+            player->lure = victim->place;
+            player->lure.kind = entry->place.kind;
+            if (player->lure.size > entry->place.size) {
+                player->lure.size = entry->place.size;
+            }
+            atomic_store(&player->planted, resource);
+            return;
+        }
+    }
+}
+
+/* Where an allocation is taken to lie: where it does, but for the planted fault. */
+static struct tool_place told_place(const struct player* player, uint32_t resource,
+                                    bool when_filled)
+{
+    struct tool_place place = player->entries[resource].place;
+    if (atomic_load(&player->planted) != resource) {
+        return place;
+    }
+    if (player->options->plant == TOOL_PLANT_OVERLAP) {
+        return player->lure;
+    }
+    if (when_filled) {
+        place.offset += 1;
+        place.size -= 1;
+    }
+    return place;
+}
+
+static struct tool_gpu_subject describe_subject(const struct player* player, uint32_t resource,
+                                                bool when_filled)
+{
+    const struct player_entry* const entry = &player->entries[resource];
+    return (struct tool_gpu_subject){
+        .label = player->trace->resources[resource].id,
+        .plan = entry->plan,
+        .access = entry->access,
+        .buffer = entry->buffer,
+        .image = entry->image,
+        .place = told_place(player, resource, when_filled),
+    };
+}
+
+static void enter_into_books(struct player_thread* thread, const struct tool_resource_plan* plan,
+                             uint32_t resource)
+{
+    struct player* const player = thread->player;
+    struct player_entry* const entry = &player->entries[resource];
+    entry->access = plan->access;
+    if (player->gpu != NULL && plan->access == TOOL_ACCESS_COPY) {
+        entry->plan = malloc(sizeof(*entry->plan));
+        if (entry->plan == NULL) {
+            break_off(player, "verification", VK_ERROR_OUT_OF_HOST_MEMORY);
+            return;
+        }
+        *entry->plan = *plan;
+    }
+    plant_fault(thread, resource);
+    const struct tool_place place = told_place(player, resource, true);
+    entry->booked =
+        tool_checker_insert(player->checker, resource, player->trace->resources[resource].id,
+                            &place, plan->requirements.alignment);
+    if (player->gpu != NULL) {
+        const struct tool_gpu_subject subject = describe_subject(player, resource, true);
+        const VkResult result = tool_gpu_fill(player->gpu, &subject);
+        if (result != VK_SUCCESS) {
+            break_off(player, "verification", result);
+        }
+    }
+}
+
+static void replay_allocation(struct player_thread* thread, uint32_t resource)
+{
+    struct player* const player = thread->player;
+    struct player_entry* const entry = &player->entries[resource];
+    struct tool_resource_plan plan;
+    tool_resource_plan_for(player->tool, &player->facts, player->trace, resource, &plan);
+    const VkResult result = allocate(thread, &plan, resource, entry);
+    if (result != VK_SUCCESS) {
+        if (atomic_fetch_add(&player->failures, 1) < MAX_PRINTED_FAILURES) {
+            tool_complain("%s: id %" PRIu64 ": %" PRIu64 " bytes: %s", player->trace->name,
+                          player->trace->resources[resource].id, plan.requirements.size,
+                          tool_result_name(result));
+        }
+        *entry = (struct player_entry){0};
+        return;
+    }
+    ++thread->allocations;
+    thread->real_buffers += plan.form == TOOL_FORM_BUFFER;
+    thread->real_images += plan.form == TOOL_FORM_IMAGE;
+    thread->plain_rows += plan.form == TOOL_FORM_PLAIN;
+    thread->unsupported_rows += plan.unsupported;
+    if (player->checker == NULL) {
+        thread->allocated_bytes += plan.requirements.size;
+    } else if (read_place(player, entry->allocation, &entry->place)) {
+        thread->allocated_bytes += entry->place.size;
+        enter_into_books(thread, &plan, resource);
+    }
+}
+
+static void replay_free(struct player_thread* thread, uint32_t resource)
+{
+    struct player* const player = thread->player;
+    struct player_entry* const entry = &player->entries[resource];
+    if (entry->allocation == VK_NULL_HANDLE) {
+        return; /* it had failed */
+    }
+    if (player->checker != NULL) {
+        struct tool_place place = {0};
+        if (!read_place(player, entry->allocation, &place)) {
+            return;
+        }
+        if (atomic_load(&player->planted) == resource) {
+            place = told_place(player, resource, true);
+        }
+        const bool good = tool_checker_remove(player->checker, resource, &place);
+        thread->verified_bytes += good && entry->booked ? place.size : 0;
+    }
+    if (player->gpu != NULL) {
+        const struct tool_gpu_subject subject = describe_subject(player, resource, false);
+        const VkResult result = tool_gpu_verify(player->gpu, &subject);
+        if (result != VK_SUCCESS) {
+            break_off(player, "verification", result);
+        }
+    }
+    release(thread, entry);
+}
+
+static void show_progress(struct player_thread* thread, size_t event, bool visible)
+{
+    const struct player* const player = thread->player;
+    if (thread->index != 0 || !visible || event % PROGRESS_EVENTS != 0) {
+        return;
+    }
+    const uint64_t now = tool_now_ns();
+    if (now - thread->progress_ns >= PROGRESS_NS) {
+        thread->progress_ns = now;
+        fprintf(stderr, "\r%s, %s: %zu of %zu events, %.0f %%  ", player->trace->name,
+                tool_strategy_names[player->options->strategy], event, player->trace->event_count,
+                100.0 * (double)event / (double)player->trace->event_count);
+        fflush(stderr);
+    }
+}
+
+static enum support_picture_kind describe_live(void* context, void* user_data, char* label,
+                                               size_t size)
+{
+    const struct support_trace* const trace = context;
+    const uintptr_t number = (uintptr_t)user_data;
+    if (number == 0 || number > trace->resource_count) {
+        return SUPPORT_PICTURE_OTHER;
+    }
+    const struct support_trace_resource* const row = &trace->resources[number - 1];
+    if (row->kind == SUPPORT_TRACE_BUFFER) {
+        snprintf(label, size, "buffer %" PRIu64, row->id);
+        const VkBufferUsageFlags transfers =
+            VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+        return row->usage != 0 && (row->usage & ~(VkBufferUsageFlags)transfers) == 0
+                   ? SUPPORT_PICTURE_STAGING
+                   : SUPPORT_PICTURE_BUFFER;
+    }
+    if (row->image != UINT32_MAX) {
+        snprintf(label, size, "image %" PRIu64 ", %ux%u", row->id, trace->images[row->image].width,
+                 trace->images[row->image].height);
+    } else {
+        snprintf(label, size, "image %" PRIu64, row->id);
+    }
+    const VkImageUsageFlags targets =
+        VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
+    return (row->usage & targets) != 0 ? SUPPORT_PICTURE_TARGET : SUPPORT_PICTURE_IMAGE;
+}
+
+static void meet_for_picture(struct player_thread* thread)
+{
+    struct player* const player = thread->player;
+    pthread_barrier_wait(&player->barrier);
+    if (thread->index == 0 &&
+        !tool_snapshot_take(player->tool, player->allocator, describe_live,
+                            (void*)(uintptr_t)player->trace, player->picture)) {
+        break_off(player, "picture", VK_ERROR_OUT_OF_HOST_MEMORY);
+    }
+    pthread_barrier_wait(&player->barrier);
+}
+
+static void replay_event(struct player_thread* thread, const struct support_trace_event* event)
+{
+    const uint32_t threads = thread->player->options->thread_count;
+    if (event->op == SUPPORT_TRACE_FRAME || event->resource % threads != thread->index ||
+        atomic_load(&thread->player->broken)) {
+        return;
+    }
+    if (event->op == SUPPORT_TRACE_ALLOC) {
+        replay_allocation(thread, event->resource);
+    } else {
+        replay_free(thread, event->resource);
+    }
+}
+
+static void* run_thread(void* argument)
+{
+    struct player_thread* const thread = argument;
+    struct player* const player = thread->player;
+    const struct support_trace* const trace = player->trace;
+    const bool visible = isatty(STDERR_FILENO) == 1;
+    thread->progress_ns = tool_now_ns();
+    const uint64_t first_progress_ns = thread->progress_ns;
+    for (size_t i = 0; i <= trace->event_count; ++i) {
+        if (player->picture != NULL && i == player->picture_event) {
+            meet_for_picture(thread);
+        }
+        if (i < trace->event_count) {
+            replay_event(thread, &trace->events[i]);
+            show_progress(thread, i, visible);
+        }
+    }
+    if (thread->progress_ns != first_progress_ns) {
+        fprintf(stderr, "\r%100s\r", "");
+    }
+    const uint32_t threads = player->options->thread_count;
+    for (size_t i = thread->index; i < trace->resource_count; i += threads) {
+        if (player->entries[i].allocation != VK_NULL_HANDLE) {
+            ++thread->leftovers;
+            replay_free(thread, (uint32_t)i);
+        }
+    }
+    return NULL;
+}
+
+static bool run_threads(struct player* player, struct player_thread* threads)
+{
+    const uint32_t count = player->options->thread_count;
+    if (pthread_barrier_init(&player->barrier, NULL, count) != 0) {
+        return false;
+    }
+    bool good = true;
+    for (uint32_t i = 0; i < count; ++i) {
+        threads[i].player = player;
+        threads[i].index = i;
+    }
+    uint32_t started = 1;
+    while (started < count && good) {
+        good = pthread_create(&threads[started].thread, NULL, run_thread, &threads[started]) == 0;
+        started += good ? 1 : 0;
+    }
+    if (!good) {
+        /* Those that run would wait for the others at the barrier. */
+        tool_complain("cannot start %u threads", count);
+        exit(TOOL_EXIT_FAILED);
+    }
+    run_thread(&threads[0]);
+    for (uint32_t i = 1; i < count; ++i) {
+        pthread_join(threads[i].thread, NULL);
+    }
+    pthread_barrier_destroy(&player->barrier);
+    return true;
+}
+
+static bool set_up_verification(struct player* player)
+{
+    if (!player->options->verify) {
+        return true;
+    }
+    bool executes = false;
+    if (!player->tool->simulated) {
+        const VkResult result = tool_gpu_create(player->tool, &player->gpu, &executes);
+        if (result != VK_SUCCESS) {
+            break_off(player, "verification", result);
+            return false;
+        }
+        if (!executes) {
+            tool_gpu_destroy(player->gpu);
+            player->gpu = NULL;
+        }
+    }
+    if (player->gpu != NULL) {
+        player->facts.alias_type_bits = tool_gpu_type_bits(player->gpu);
+        player->facts.always_copy = player->options->copies;
+    }
+    player->checker = tool_checker_create((uint32_t)player->trace->resource_count,
+                                          player->tool->properties.limits.bufferImageGranularity);
+    return player->checker != NULL;
+}
+
+static bool set_up(struct player* player)
+{
+    static const MaarPlacementStrategy strategies[TOOL_STRATEGY_COUNT] = {
+        [TOOL_STRATEGY_AUTO] = MAAR_PLACEMENT_STRATEGY_TLSF,
+        [TOOL_STRATEGY_LINEAR] = MAAR_PLACEMENT_STRATEGY_LINEAR,
+        [TOOL_STRATEGY_BUDDY] = MAAR_PLACEMENT_STRATEGY_BUDDY,
+        [TOOL_STRATEGY_TLSF] = MAAR_PLACEMENT_STRATEGY_TLSF,
+        [TOOL_STRATEGY_DEDICATED] = MAAR_PLACEMENT_STRATEGY_TLSF,
+    };
+    player->entries = calloc(player->trace->resource_count + 1, sizeof(*player->entries));
+    if (player->entries == NULL || !tool_resource_read_facts(player->tool, &player->facts) ||
+        !set_up_verification(player)) {
+        break_off(player, "setting up", VK_ERROR_OUT_OF_HOST_MEMORY);
+        return false;
+    }
+    const struct tool_allocator_options options = {
+        .strategy = strategies[player->options->strategy],
+        .on_free = before_memory_goes,
+        .user_data = player,
+    };
+    const VkResult result =
+        tool_device_create_allocator(player->tool, &options, &player->allocator);
+    if (result != VK_SUCCESS) {
+        break_off(player, "maarCreateAllocator", result);
+        return false;
+    }
+    return true;
+}
+
+static void add_up(const struct player_thread* threads, uint32_t count,
+                   struct tool_outcome* outcome)
+{
+    uint64_t ns = 0;
+    uint64_t timed = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        ns += threads[i].ns;
+        timed += threads[i].timed_events;
+        outcome->allocations += threads[i].allocations;
+        outcome->allocated_bytes += threads[i].allocated_bytes;
+        outcome->verified_bytes += threads[i].verified_bytes;
+        outcome->real_buffers += threads[i].real_buffers;
+        outcome->real_images += threads[i].real_images;
+        outcome->plain_rows += threads[i].plain_rows;
+        outcome->unsupported_rows += threads[i].unsupported_rows;
+        outcome->leftovers += threads[i].leftovers;
+    }
+    outcome->ns_per_event = timed == 0 ? 0.0 : (double)ns / (double)timed;
+}
+
+/* Reads the statistics, checks the allocator, and closes it: all must have come back. */
+static void close_allocator(struct player* player, struct tool_outcome* outcome)
+{
+    MaarStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_STATISTICS};
+    maarGetStatistics(player->allocator, VK_NULL_HANDLE, &statistics);
+    outcome->peak_live_bytes = statistics.peakAllocationBytes;
+    outcome->peak_reserved_bytes = statistics.peakBlockBytes;
+    outcome->peak_blocks = statistics.peakBlockCount;
+    outcome->device_allocation_calls = statistics.deviceAllocationCalls;
+    outcome->fallbacks = statistics.fallbackCount;
+    const char* broken = NULL;
+    if (maarCheckAllocator(player->allocator, &broken) != VK_SUCCESS) {
+        tool_complain("%s: the allocator is broken: %s", player->trace->name,
+                      broken != NULL ? broken : "no reason given");
+        ++outcome->mismatches;
+    }
+    if (!atomic_load(&player->broken) &&
+        (statistics.allocationCount != 0 || statistics.allocationBytes != 0)) {
+        tool_complain("%s: %u allocations of %" PRIu64 " bytes are counted after the last free",
+                      player->trace->name, statistics.allocationCount, statistics.allocationBytes);
+        ++outcome->mismatches;
+    }
+    maarDestroyAllocator(player->allocator);
+    player->allocator = VK_NULL_HANDLE;
+}
+
+static void finish_verification(struct player* player, struct tool_outcome* outcome)
+{
+    outcome->verification = player->checker == NULL ? "off"
+                            : player->gpu == NULL   ? "bookkeeping"
+                                                    : "gpu";
+    if (player->checker != NULL) {
+        outcome->mismatches += tool_checker_faults(player->checker);
+    } else {
+        outcome->verified_bytes = 0;
+    }
+    if (player->gpu != NULL) {
+        const VkResult result = tool_gpu_flush(player->gpu);
+        if (result != VK_SUCCESS) {
+            break_off(player, "verification", result);
+        }
+        const struct tool_gpu_totals totals = tool_gpu_read_totals(player->gpu);
+        outcome->verified_bytes = totals.verified_bytes;
+        outcome->copied_bytes = totals.copied_bytes;
+        outcome->unverified_bytes = totals.unverified_bytes;
+        outcome->mismatches += totals.mismatches;
+    }
+    if (player->options->plant != TOOL_PLANT_NONE && atomic_load(&player->planted) == NO_RESOURCE) {
+        tool_complain("%s: no allocation was fit for the planted fault", player->trace->name);
+        ++outcome->mismatches;
+    }
+}
+
+bool tool_player_run(struct tool_device* tool, const struct support_trace* trace,
+                     const struct tool_player_options* options, struct tool_outcome* outcome,
+                     struct support_picture* picture)
+{
+    *outcome = (struct tool_outcome){.events = trace->event_count, .verification = "off"};
+    struct player* const player = calloc(1, sizeof(*player));
+    struct player_thread* const threads = calloc(options->thread_count, sizeof(*threads));
+    if (player == NULL || threads == NULL) {
+        tool_complain("out of memory");
+        free(player);
+        free(threads);
+        return false;
+    }
+    player->tool = tool;
+    player->trace = trace;
+    player->options = options;
+    player->picture = options->picture ? picture : NULL;
+    player->picture_event = trace->peak_event + 1;
+    player->clock_ns = measure_clock();
+    atomic_store(&player->planted, NO_RESOURCE);
+    if (set_up(player) && run_threads(player, threads)) {
+        add_up(threads, options->thread_count, outcome);
+        finish_verification(player, outcome);
+        close_allocator(player, outcome);
+    }
+    maarDestroyAllocator(player->allocator);
+    tool_gpu_destroy(player->gpu);
+    tool_checker_destroy(player->checker);
+    outcome->failures = atomic_load(&player->failures);
+    outcome->broken = atomic_load(&player->broken);
+    free(player->entries);
+    free(player);
+    free(threads);
+    return !outcome->broken;
+}

@@ -1,0 +1,70 @@
+/*
+ * One replay of one trace on one device, by one or more threads.
+ */
+#ifndef MAAR_TOOL_PLAYER_H
+#define MAAR_TOOL_PLAYER_H
+
+#include "tool_device.h"
+
+#include "support/picture.h"
+#include "support/trace.h"
+
+/* How allocations are placed. */
+enum tool_strategy {
+    TOOL_STRATEGY_AUTO = 0,
+    TOOL_STRATEGY_LINEAR = 1,
+    TOOL_STRATEGY_BUDDY = 2,
+    TOOL_STRATEGY_TLSF = 3,
+    TOOL_STRATEGY_DEDICATED = 4,
+    TOOL_STRATEGY_COUNT = 5,
+};
+
+extern const char* const tool_strategy_names[TOOL_STRATEGY_COUNT];
+
+/* Faults planted by a self-test. */
+enum tool_plant {
+    TOOL_PLANT_NONE = 0,
+    TOOL_PLANT_OVERLAP = 1, /* an allocation is taken to lie where another one lives */
+    TOOL_PLANT_OFFSET = 2,  /* an allocation is taken to start a byte late when it is written */
+};
+
+struct tool_player_options {
+    enum tool_strategy strategy;
+    uint32_t thread_count;
+    bool verify;
+    bool copies; /* self-test: verify by copies what can be */
+    enum tool_plant plant;
+    bool picture;
+};
+
+/* What a replay found out. */
+struct tool_outcome {
+    uint64_t events;      /* rows of the trace */
+    uint64_t allocations; /* that succeeded */
+    uint64_t failures;
+    uint64_t allocated_bytes; /* of all that succeeded */
+    uint64_t real_buffers, real_images, plain_rows;
+    uint64_t unsupported_rows; /* of the plain ones: usage known, but not on this device */
+    uint64_t leftovers;        /* alive at the end of the trace */
+    uint64_t peak_live_bytes, peak_reserved_bytes;
+    uint32_t peak_blocks;
+    uint64_t device_allocation_calls;
+    uint64_t fallbacks;
+    double ns_per_event;
+    const char* verification; /* gpu, bookkeeping or off */
+    uint64_t verified_bytes, copied_bytes, unverified_bytes;
+    uint64_t mismatches; /* of the device and of the book */
+    uint32_t allocator_errors;
+    uint32_t messages;
+    bool broken; /* the run could not be finished; said why */
+};
+
+/*
+ * Replays; the device must be open. The picture, if asked for, is filled and belongs to the caller.
+ * Returns false when the run could not be finished, after saying why.
+ */
+bool tool_player_run(struct tool_device* tool, const struct support_trace* trace,
+                     const struct tool_player_options* options, struct tool_outcome* outcome,
+                     struct support_picture* picture);
+
+#endif

@@ -1,0 +1,145 @@
+/*
+ * Simulated devices by path or name; see tool_profile.h. A name is searched as a path first, then
+ * in $MAAR_DATA_DIR/profiles, in the tree that the command was built from, and where it was
+ * installed.
+ */
+#include "tool_profile.h"
+
+#include "support/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct limit_name {
+    const char* name;
+    size_t offset;
+    size_t size;
+};
+
+#define LIMIT(field)                                                                               \
+    {                                                                                              \
+#field, offsetof(MaarSimulatedProfile, limits.field),                                      \
+            sizeof(((MaarSimulatedProfile*)0)->limits.field)                                       \
+    }
+
+static const struct limit_name limit_names[] = {
+    LIMIT(maxMemoryAllocationCount),
+    LIMIT(maxMemoryAllocationSize),
+    LIMIT(bufferImageGranularity),
+    LIMIT(nonCoherentAtomSize),
+    LIMIT(maxBufferSize),
+    LIMIT(minMemoryMapAlignment),
+    LIMIT(maxStorageBufferRange),
+    LIMIT(minStorageBufferOffsetAlignment),
+    LIMIT(minUniformBufferOffsetAlignment),
+    LIMIT(minTexelBufferOffsetAlignment),
+    LIMIT(sparseAddressSpaceSize),
+    LIMIT(minImportedHostPointerAlignment),
+};
+
+bool tool_profile_set_limit(MaarSimulatedProfile* profile, const char* text)
+{
+    const char* const equals = strchr(text, '=');
+    uint64_t value = 0;
+    if (equals == NULL || !tool_parse_size(equals + 1, &value)) {
+        tool_complain("--limit %s: expected NAME=VALUE", text);
+        return false;
+    }
+    const size_t length = (size_t)(equals - text);
+    for (size_t i = 0; i < sizeof(limit_names) / sizeof(limit_names[0]); ++i) {
+        const struct limit_name* const limit = &limit_names[i];
+        if (strlen(limit->name) != length || memcmp(limit->name, text, length) != 0) {
+            continue;
+        }
+        if (limit->size == sizeof(uint32_t) && value > UINT32_MAX) {
+            tool_complain("--limit %s: the value does not fit 32 bits", text);
+            return false;
+        }
+        if (profile != NULL && limit->size == sizeof(uint32_t)) {
+            const uint32_t narrow = (uint32_t)value;
+            memcpy((char*)profile + limit->offset, &narrow, sizeof(narrow));
+        } else if (profile != NULL) {
+            memcpy((char*)profile + limit->offset, &value, sizeof(value));
+        }
+        return true;
+    }
+    tool_complain("--limit %s: no such limit; the first ones are maxMemoryAllocationCount and "
+                  "maxMemoryAllocationSize, see maar replay --help",
+                  text);
+    return false;
+}
+
+/* Whether folder/profiles/name.json can be read; the path is left in out. */
+static bool find_in(const char* folder, const char* name, char* out, size_t size)
+{
+    if (folder == NULL || folder[0] == '\0') {
+        return false;
+    }
+    const size_t length = strlen(name);
+    const bool has_suffix = length > 5 && strcmp(name + length - 5, ".json") == 0;
+    const int written =
+        snprintf(out, size, "%s/profiles/%s%s", folder, name, has_suffix ? "" : ".json");
+    return written > 0 && (size_t)written < size && access(out, R_OK) == 0;
+}
+
+static bool find_profile(const char* name, char* out, size_t size)
+{
+    if (access(name, R_OK) == 0) {
+        snprintf(out, size, "%s", name);
+        return true;
+    }
+    return find_in(getenv("MAAR_DATA_DIR"), name, out, size) ||
+           find_in(MAAR_TOOL_SOURCE_DATA, name, out, size) ||
+           find_in(MAAR_TOOL_INSTALLED_DATA, name, out, size);
+}
+
+static bool apply_options(MaarSimulatedProfile* profile, const struct tool_device_options* options)
+{
+    for (uint32_t i = 0; i < options->heap_count; ++i) {
+        const struct tool_heap_override* const heap = &options->heaps[i];
+        if (heap->heap >= profile->heapCount) {
+            tool_complain("--heap %u: %s has %u heaps", heap->heap, profile->name,
+                          profile->heapCount);
+            return false;
+        }
+        profile->heaps[heap->heap].size = heap->size;
+        profile->heaps[heap->heap].budget = heap->size;
+        profile->heaps[heap->heap].usage = 0;
+    }
+    for (uint32_t i = 0; i < options->limit_count; ++i) {
+        if (!tool_profile_set_limit(profile, options->limits[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int tool_profile_open(const char* name, const struct tool_device_options* options,
+                      MaarSimulatedProfile** out)
+{
+    *out = NULL;
+    char path[4096];
+    if (!find_profile(name, path, sizeof(path))) {
+        tool_complain(
+            "%s: no such profile, neither a file nor an installed name (see data/profiles)", name);
+        return TOOL_EXIT_USAGE;
+    }
+    MaarSimulatedProfile* const profile = calloc(1, sizeof(*profile));
+    if (profile == NULL) {
+        tool_complain("out of memory");
+        return TOOL_EXIT_FAILED;
+    }
+    struct support_error error = {{0}};
+    if (!support_profile_load(path, profile, &error)) {
+        tool_complain("%s", error.text);
+        free(profile);
+        return TOOL_EXIT_USAGE;
+    }
+    if (!apply_options(profile, options)) {
+        free(profile);
+        return TOOL_EXIT_USAGE;
+    }
+    *out = profile;
+    return TOOL_EXIT_OK;
+}

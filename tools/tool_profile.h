@@ -1,0 +1,19 @@
+/*
+ * Finding and changing the profile of a simulated device. Single-threaded.
+ */
+#ifndef MAAR_TOOL_PROFILE_H
+#define MAAR_TOOL_PROFILE_H
+
+#include "tool_device.h"
+
+/*
+ * Loads a profile by path or by the name of an installed one, and applies --heap and --limit.
+ * Returns TOOL_EXIT_OK and a profile that the caller frees, or complains.
+ */
+int tool_profile_open(const char* name, const struct tool_device_options* options,
+                      MaarSimulatedProfile** out);
+
+/* Whether --limit knows a name; if so, and with a profile, sets it. */
+bool tool_profile_set_limit(MaarSimulatedProfile* profile, const char* text);
+
+#endif

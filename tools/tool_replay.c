@@ -1,0 +1,368 @@
+/*
+ * maar replay: arguments, one run for each trace and strategy, results.
+ */
+#include "maar/base.h"
+#include "tool_commands.h"
+#include "tool_player.h"
+#include "tool_report.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_THREADS 256u
+
+static const char help_text[] =
+    "Usage: maar replay TRACE... [OPTION...]\n"
+    "\n"
+    "Replays traces (maar-trace/1, plain or gzip): rows whose usage is known as real buffers and\n"
+    "images, the others as plain memory requirements.\n"
+    "\n"
+    "  --device D       auto (default: discrete, integrated, virtual, CPU), vulkan:N, or\n"
+    "                   simulated:PROFILE, a file or the name of one in data/profiles\n"
+    "  --heap N=SIZE    size of heap N of a simulated device; on a real one, the most that Maar\n"
+    "                   may hold of it. SIZE takes KiB, MiB, GiB, TiB\n"
+    "  --limit NAME=V   another limit of a simulated device: maxMemoryAllocationCount,\n"
+    "                   maxMemoryAllocationSize, maxBufferSize, bufferImageGranularity,\n"
+    "                   nonCoherentAtomSize, ...; 0 is what the driver says when it says nothing\n"
+    "  --strategy S     auto (default; Maar's own choice, dedicated allocations included), "
+    "linear,\n"
+    "                   buddy, tlsf (none dedicated unless the driver requires it), dedicated "
+    "(all\n"
+    "                   of them), or all: each in turn\n"
+    "  --threads N      replay with N threads; a resource belongs to one of them, by its id\n"
+    "  --verify         write every allocation and check it before it is freed: by the device\n"
+    "                   where it executes commands (verification: gpu), else by comparing\n"
+    "                   intervals only (bookkeeping)\n"
+    "  --validate       use the validation layer, with synchronization checks; a message fails\n"
+    "                   the run\n"
+    "  --picture FILE   draw all blocks at the peak as SVG; with several traces or strategies\n"
+    "                   their names become part of the file's name\n"
+    "  --json           one JSON object per run and line on standard output, nothing else there\n"
+    "  --verbose        also print the allocator's warnings\n"
+    "  --verify-copies  self-test: verify through copies of the resources wherever possible\n"
+    "  --plant FAULT    self-test: overlap or offset; verification must notice and fail\n"
+    "\n"
+    "Exit codes: 0 fine; 1 a failed allocation, a mismatch, a byte that was not verified, an "
+    "error\n"
+    "or a message; 2 bad arguments, malformed input, no such device or layer. Linear and "
+    "dedicated\n"
+    "replays may fail allocations where order or limits forbid them: that is counted, not an "
+    "error.\n";
+
+enum replay_option {
+    OPTION_DEVICE = 256,
+    OPTION_HEAP,
+    OPTION_LIMIT,
+    OPTION_STRATEGY,
+    OPTION_THREADS,
+    OPTION_VERIFY,
+    OPTION_VALIDATE,
+    OPTION_PICTURE,
+    OPTION_JSON,
+    OPTION_VERBOSE,
+    OPTION_COPIES,
+    OPTION_PLANT,
+    OPTION_HELP,
+};
+
+static const struct option replay_options[] = {
+    {"device", required_argument, NULL, OPTION_DEVICE},
+    {"heap", required_argument, NULL, OPTION_HEAP},
+    {"limit", required_argument, NULL, OPTION_LIMIT},
+    {"strategy", required_argument, NULL, OPTION_STRATEGY},
+    {"threads", required_argument, NULL, OPTION_THREADS},
+    {"verify", no_argument, NULL, OPTION_VERIFY},
+    {"validate", no_argument, NULL, OPTION_VALIDATE},
+    {"picture", required_argument, NULL, OPTION_PICTURE},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"verbose", no_argument, NULL, OPTION_VERBOSE},
+    {"verify-copies", no_argument, NULL, OPTION_COPIES},
+    {"plant", required_argument, NULL, OPTION_PLANT},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+struct replay_settings {
+    struct tool_device_options device;
+    struct tool_player_options player;
+    bool all_strategies;
+    bool json;
+    bool help;
+    const char* picture;
+    char** traces;
+    int trace_count;
+    bool head_printed;
+};
+
+static bool parse_strategy(struct replay_settings* settings, const char* text)
+{
+    settings->all_strategies = strcmp(text, "all") == 0;
+    for (int i = 0; i < TOOL_STRATEGY_COUNT; ++i) {
+        if (strcmp(text, tool_strategy_names[i]) == 0) {
+            settings->player.strategy = (enum tool_strategy)i;
+            return true;
+        }
+    }
+    if (!settings->all_strategies) {
+        tool_complain("--strategy %s: expected auto, linear, buddy, tlsf, dedicated or all", text);
+    }
+    return settings->all_strategies;
+}
+
+static bool parse_plant(struct replay_settings* settings, const char* text)
+{
+    if (strcmp(text, "overlap") == 0) {
+        settings->player.plant = TOOL_PLANT_OVERLAP;
+    } else if (strcmp(text, "offset") == 0) {
+        settings->player.plant = TOOL_PLANT_OFFSET;
+    } else {
+        tool_complain("--plant %s: expected overlap or offset", text);
+        return false;
+    }
+    return true;
+}
+
+static bool parse_threads(struct replay_settings* settings, const char* text)
+{
+    if (!tool_parse_number(text, &settings->player.thread_count) ||
+        settings->player.thread_count == 0 || settings->player.thread_count > MAX_THREADS) {
+        tool_complain("--threads %s: expected 1 to %u", text, MAX_THREADS);
+        return false;
+    }
+    return true;
+}
+
+static bool parse_option(struct replay_settings* settings, int option, const char* text)
+{
+    switch (option) {
+    case OPTION_DEVICE:
+        settings->device.device = text;
+        return true;
+    case OPTION_HEAP:
+        return tool_device_add_heap(&settings->device, text);
+    case OPTION_LIMIT:
+        return tool_device_add_limit(&settings->device, text);
+    case OPTION_STRATEGY:
+        return parse_strategy(settings, text);
+    case OPTION_THREADS:
+        return parse_threads(settings, text);
+    case OPTION_VERIFY:
+        settings->player.verify = true;
+        return true;
+    case OPTION_VALIDATE:
+        settings->device.validate = true;
+        return true;
+    case OPTION_PICTURE:
+        settings->picture = text;
+        settings->player.picture = true;
+        return true;
+    case OPTION_JSON:
+        settings->json = true;
+        return true;
+    case OPTION_VERBOSE:
+        settings->device.verbose = true;
+        return true;
+    case OPTION_COPIES:
+        settings->player.copies = true;
+        return true;
+    case OPTION_PLANT:
+        return parse_plant(settings, text);
+    case OPTION_HELP:
+        settings->help = true;
+        return true;
+    default:
+        return false; /* getopt_long has complained */
+    }
+}
+
+static bool parse_arguments(int argc, char** argv, struct replay_settings* settings)
+{
+    *settings = (struct replay_settings){
+        .device = {.device = "auto"},
+        .player = {.strategy = TOOL_STRATEGY_AUTO, .thread_count = 1},
+    };
+    int option = 0;
+    while ((option = getopt_long(argc, argv, "h", replay_options, NULL)) != -1) {
+        if (!parse_option(settings, option == 'h' ? OPTION_HELP : option, optarg)) {
+            return false;
+        }
+    }
+    settings->traces = argv + optind;
+    settings->trace_count = argc - optind;
+    if (settings->help) {
+        return true;
+    }
+    if (settings->trace_count == 0) {
+        tool_complain("replay: no trace given; see maar replay --help");
+        return false;
+    }
+    if (!settings->player.verify &&
+        (settings->player.plant != TOOL_PLANT_NONE || settings->player.copies)) {
+        tool_complain("--plant and --verify-copies need --verify");
+        return false;
+    }
+    return true;
+}
+
+/* The picture's file: FILE itself, or with names put before its suffix when there are several. */
+static void name_picture(const struct replay_settings* settings, const char* trace,
+                         enum tool_strategy strategy, char* out, size_t size)
+{
+    const char* const path = settings->picture;
+    const char* const slash = strrchr(path, '/');
+    const char* const dot = strrchr(path, '.');
+    const bool has_suffix = dot != NULL && (slash == NULL || dot > slash);
+    const int stem = (int)(has_suffix ? dot - path : (long)strlen(path));
+    snprintf(out, size, "%.*s%s%s%s%s%s", stem, path, settings->trace_count > 1 ? "-" : "",
+             settings->trace_count > 1 ? trace : "", settings->all_strategies ? "-" : "",
+             settings->all_strategies ? tool_strategy_names[strategy] : "", has_suffix ? dot : "");
+}
+
+static void title_picture(const struct tool_report* report, struct support_picture* picture)
+{
+    uint64_t live = 0;
+    uint64_t reserved = 0;
+    for (size_t i = 0; i < picture->block_count; ++i) {
+        live += picture->blocks[i].live;
+        reserved += picture->blocks[i].size;
+    }
+    char live_text[32];
+    char reserved_text[32];
+    snprintf(picture->title, sizeof(picture->title), "%s", report->trace);
+    snprintf(picture->subtitle, sizeof(picture->subtitle),
+             "%s, strategy %s, at the peak: %s live in %s of %zu block%s, %.1f %% used",
+             report->device, tool_strategy_names[report->strategy],
+             tool_format_size(live, live_text, sizeof(live_text)),
+             tool_format_size(reserved, reserved_text, sizeof(reserved_text)), picture->block_count,
+             picture->block_count == 1 ? "" : "s",
+             reserved == 0 ? 0.0 : 100.0 * (double)live / (double)reserved);
+}
+
+static bool draw_picture(const struct replay_settings* settings, const struct tool_report* report,
+                         struct support_picture* picture)
+{
+    char path[4096];
+    struct support_error error = {{0}};
+    title_picture(report, picture);
+    name_picture(settings, report->trace, report->strategy, path, sizeof(path));
+    if (!support_picture_write(picture, path, &error)) {
+        tool_complain("%s", error.text);
+        return false;
+    }
+    return true;
+}
+
+/* Whether a run was as it should be. */
+static bool is_good(const struct tool_report* report)
+{
+    const struct tool_outcome* const outcome = &report->outcome;
+    const bool may_fail =
+        report->strategy == TOOL_STRATEGY_LINEAR || report->strategy == TOOL_STRATEGY_DEDICATED;
+    const bool verified =
+        outcome->verification[0] == 'o' || outcome->verified_bytes == outcome->allocated_bytes;
+    if (!verified && outcome->mismatches == 0) {
+        tool_complain("%s: %" PRIu64 " of %" PRIu64 " bytes verified; %" PRIu64
+                      " could not be reached",
+                      report->trace, outcome->verified_bytes, outcome->allocated_bytes,
+                      outcome->unverified_bytes);
+    }
+    return !outcome->broken && verified && outcome->mismatches == 0 &&
+           outcome->allocator_errors == 0 && outcome->messages == 0 &&
+           (outcome->failures == 0 || may_fail);
+}
+
+static int run_once(struct replay_settings* settings, const struct support_trace* trace,
+                    enum tool_strategy strategy)
+{
+    struct tool_device* const tool = calloc(1, sizeof(*tool));
+    struct support_picture picture = {.blocks = NULL};
+    if (tool == NULL) {
+        tool_complain("out of memory");
+        return TOOL_EXIT_FAILED;
+    }
+    int code = tool_device_open_instance(tool, &settings->device);
+    if (code == TOOL_EXIT_OK) {
+        code = tool_device_open(tool, VK_NULL_HANDLE);
+    }
+    if (code != TOOL_EXIT_OK) {
+        tool_device_close(tool);
+        free(tool);
+        return code;
+    }
+    struct tool_player_options options = settings->player;
+    options.strategy = strategy;
+    struct tool_report report = {
+        .trace = trace->name,
+        .device = tool->properties.deviceName,
+        .driver = tool->driver,
+        .strategy = strategy,
+        .threads = options.thread_count,
+        .validated = settings->device.validate,
+        .trace_peak_live_bytes = trace->peak_live_bytes,
+    };
+    tool_player_run(tool, trace, &options, &report.outcome, &picture);
+    tool_device_close(tool);
+    report.outcome.messages = atomic_load(&tool->messages);
+    report.outcome.allocator_errors = atomic_load(&tool->allocator_errors);
+    bool good = is_good(&report);
+    if (settings->picture != NULL && !report.outcome.broken) {
+        good = draw_picture(settings, &report, &picture) && good;
+    }
+    if (settings->json) {
+        good = tool_report_print_json(&report) && good;
+    } else {
+        if (!settings->head_printed) {
+            tool_report_print_head(&report);
+            settings->head_printed = true;
+        }
+        tool_report_print_row(&report);
+    }
+    support_picture_release(&picture);
+    free(tool);
+    return good ? TOOL_EXIT_OK : TOOL_EXIT_FAILED;
+}
+
+static int replay_file(struct replay_settings* settings, const char* path)
+{
+    struct support_trace* const trace = calloc(1, sizeof(*trace));
+    struct support_error error = {{0}};
+    if (trace == NULL) {
+        tool_complain("out of memory");
+        return TOOL_EXIT_FAILED;
+    }
+    int worst = TOOL_EXIT_OK;
+    if (!support_trace_load(path, trace, &error)) {
+        tool_complain("%s", error.text);
+        worst = TOOL_EXIT_USAGE;
+    } else {
+        for (int i = 0; i < TOOL_STRATEGY_COUNT && worst != TOOL_EXIT_USAGE; ++i) {
+            if (settings->all_strategies || settings->player.strategy == (enum tool_strategy)i) {
+                const int code = run_once(settings, trace, (enum tool_strategy)i);
+                worst = code > worst ? code : worst;
+            }
+        }
+        support_trace_release(trace);
+    }
+    free(trace);
+    return worst;
+}
+
+int tool_command_replay(int argc, char** argv)
+{
+    struct replay_settings settings;
+    if (!parse_arguments(argc, argv, &settings)) {
+        return TOOL_EXIT_USAGE;
+    }
+    if (settings.help) {
+        fputs(help_text, stdout);
+        return TOOL_EXIT_OK;
+    }
+    int worst = TOOL_EXIT_OK;
+    for (int i = 0; i < settings.trace_count; ++i) {
+        const int code = replay_file(&settings, settings.traces[i]);
+        worst = code > worst ? code : worst;
+    }
+    return worst;
+}

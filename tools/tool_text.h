@@ -1,0 +1,38 @@
+/*
+ * Small things that every part of the command uses: sizes as people write and read them, time, and
+ * messages to standard error. Safe from any thread.
+ */
+#ifndef MAAR_TOOL_TEXT_H
+#define MAAR_TOOL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What the process returns. */
+enum tool_exit {
+    TOOL_EXIT_OK = 0,
+    TOOL_EXIT_FAILED = 1, /* something did not match, failed, or was complained about */
+    TOOL_EXIT_USAGE = 2,  /* wrong arguments, malformed input, no such device or layer */
+};
+
+/* Parses a decimal number with an optional suffix: B, KiB, MiB, GiB, TiB. */
+bool tool_parse_size(const char* text, uint64_t* out);
+
+/* Parses a decimal number that fits 32 bits. */
+bool tool_parse_number(const char* text, uint32_t* out);
+
+/* Writes bytes with three significant digits and a unit; returns buffer. */
+const char* tool_format_size(uint64_t bytes, char* buffer, size_t size);
+
+/* Monotonic time. */
+uint64_t tool_now_ns(void);
+
+/* "maar: " and a line to standard error. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 1, 2)))
+#endif
+void tool_complain(const char* format, ...);
+
+#endif
