@@ -7,8 +7,8 @@
 #ifndef MAAR_SUPPORT_PROFILE_H
 #define MAAR_SUPPORT_PROFILE_H
 
-#include "readfile.h"
 #include "maar/simulated.h"
+#include "readfile.h"
 
 /* Loads a file. profile is filled wholly, or zeroed on failure; it is large: keep it off stacks. */
 bool support_profile_load(const char* path, MaarSimulatedProfile* profile,
