@@ -43,8 +43,8 @@ struct maar_block {
     VkDeviceSize pending_bytes;
 
     struct maar_mutex map_lock; /* guards what follows, and map_count of its slots */
-    uint32_t map_count;
-    uint32_t map_calls; /* how often the driver was asked to map it */
+    maar_atomic32 map_count;    /* written under the lock, read by dumps without it */
+    uint32_t map_calls;         /* how often the driver was asked to map it */
     void* mapped;
 };
 

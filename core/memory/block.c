@@ -88,7 +88,7 @@ VkResult maar_block_map(struct maar_block* block, struct maar_slot* slot, void**
         }
     }
     if (result == VK_SUCCESS) {
-        ++block->map_count;
+        maar_atomic32_store(&block->map_count, maar_atomic32_load(&block->map_count) + 1u);
         ++slot->map_count;
         *data = (char*)block->mapped + slot->offset;
     }
@@ -104,8 +104,9 @@ bool maar_block_unmap(struct maar_block* block, struct maar_slot* slot)
     bool was_mapped = slot->map_count > 0;
     if (was_mapped) {
         --slot->map_count;
-        --block->map_count;
-        if (block->map_count == 0 && block->map_calls < STICKY_MAP_CALLS) {
+        uint32_t left = maar_atomic32_load(&block->map_count) - 1u;
+        maar_atomic32_store(&block->map_count, left);
+        if (left == 0 && block->map_calls < STICKY_MAP_CALLS) {
             device->vkUnmapMemory(device->handle, block->memory);
             block->mapped = NULL;
         }

@@ -1,0 +1,324 @@
+/*
+ * Takes the snapshot behind a dump. Everything of one pool lies in one host allocation: the record,
+ * its blocks, its ranges, and all names.
+ */
+#include "core/watch/dump_snapshot.h"
+
+#include <string.h>
+
+#include "core/watch/statistics.h"
+
+/* Room that is brought above what was measured, so that a pool in use settles soon: 1/8. */
+enum { SLACK_SHARE = 8 };
+
+/* How much a record has room for, or how much a pool wants. */
+struct snapshot_room {
+    size_t blocks;
+    size_t ranges;
+    size_t text; /* bytes of names */
+};
+
+/* One walk over one pool. */
+struct snapshot_walk {
+    MaarAllocator allocator;
+    struct snapshot_room room;
+    struct snapshot_room wanted;
+    struct maar_dump_block* blocks; /* room.blocks of them */
+    struct maar_dump_range* ranges;
+    char* text;
+    struct maar_dump_totals* totals; /* of the block in hand */
+    VkDeviceSize hole;               /* bytes of the run of free ranges and padding in hand */
+};
+
+static void spread_add(struct maar_dump_spread* spread, VkDeviceSize size)
+{
+    const struct maar_dump_spread one = {
+        .count = 1,
+        .bytes = size,
+        .smallest = size,
+        .largest = size,
+    };
+    maar_dump_spread_merge(spread, &one);
+}
+
+void maar_dump_spread_merge(struct maar_dump_spread* into, const struct maar_dump_spread* from)
+{
+    if (from->count == 0) {
+        return;
+    }
+    if (into->count == 0 || from->smallest < into->smallest) {
+        into->smallest = from->smallest;
+    }
+    if (from->largest > into->largest) {
+        into->largest = from->largest;
+    }
+    into->count += from->count;
+    into->bytes += from->bytes;
+}
+
+void maar_dump_totals_merge(struct maar_dump_totals* into, const struct maar_dump_totals* from)
+{
+    into->block_count += from->block_count;
+    into->dedicated_count += from->dedicated_count;
+    into->block_bytes += from->block_bytes;
+    into->dedicated_bytes += from->dedicated_bytes;
+    into->padding_bytes += from->padding_bytes;
+    maar_dump_spread_merge(&into->live, &from->live);
+    maar_dump_spread_merge(&into->pending, &from->pending);
+    maar_dump_spread_merge(&into->free, &from->free);
+    maar_dump_spread_merge(&into->holes, &from->holes);
+}
+
+static void end_hole(struct snapshot_walk* walk)
+{
+    if (walk->hole != 0) {
+        spread_add(&walk->totals->holes, walk->hole);
+        walk->hole = 0;
+    }
+}
+
+static void count_range(struct snapshot_walk* walk, MaarBlockRangeState state, VkDeviceSize size)
+{
+    struct maar_dump_totals* totals = walk->totals;
+    switch (state) {
+    case MAAR_BLOCK_RANGE_STATE_LIVE:
+        end_hole(walk);
+        spread_add(&totals->live, size);
+        break;
+    case MAAR_BLOCK_RANGE_STATE_PENDING:
+        end_hole(walk);
+        spread_add(&totals->pending, size);
+        break;
+    case MAAR_BLOCK_RANGE_STATE_FREE:
+        walk->hole += size;
+        spread_add(&totals->free, size);
+        break;
+    default:
+        walk->hole += size;
+        totals->padding_bytes += size;
+        break;
+    }
+}
+
+/* Copies a name if there is room; NULL when there is none, or no name. */
+static const char* copy_name(struct snapshot_walk* walk, const char* name)
+{
+    if (name == NULL) {
+        return NULL;
+    }
+    size_t size = strlen(name) + 1;
+    size_t at = walk->wanted.text;
+    walk->wanted.text += size;
+    if (walk->text == NULL || walk->wanted.text > walk->room.text) {
+        return NULL;
+    }
+    memcpy(walk->text + at, name, size);
+    return walk->text + at;
+}
+
+/* owner: the slot of what lives in the range, or NULL. */
+static void add_range(struct snapshot_walk* walk, MaarBlockRangeState state, VkDeviceSize offset,
+                      VkDeviceSize size, const struct maar_slot* owner)
+{
+    count_range(walk, state, size);
+    const char* name = owner != NULL ? copy_name(walk, owner->name) : NULL;
+    size_t at = walk->wanted.ranges++;
+    if (at >= walk->room.ranges) {
+        return;
+    }
+    struct maar_dump_range* range = &walk->ranges[at];
+    memset(range, 0, sizeof *range);
+    range->offset = offset;
+    range->size = size;
+    range->state = state;
+    if (owner != NULL) {
+        range->kind = (MaarResourceKind)owner->kind;
+        range->user_data = (uint64_t)(uintptr_t)owner->user_data;
+        range->internal = owner->internal;
+        range->name = name;
+    }
+}
+
+static bool visit_dump_range(void* context, const MaarRangeInfo* info)
+{
+    struct snapshot_walk* walk = context;
+    const struct maar_slot* owner = NULL;
+    MaarBlockRangeState state = MAAR_BLOCK_RANGE_STATE_PADDING;
+    if (info->state == MAAR_RANGE_STATE_FREE) {
+        state = MAAR_BLOCK_RANGE_STATE_FREE;
+    } else if (info->state == MAAR_RANGE_STATE_LIVE) {
+        owner = maar_slot_at(&walk->allocator->slots, (uint32_t)info->userData);
+        state = owner->pending ? MAAR_BLOCK_RANGE_STATE_PENDING : MAAR_BLOCK_RANGE_STATE_LIVE;
+    }
+    add_range(walk, state, info->offset, info->size, owner);
+    return true;
+}
+
+static void walk_block(struct snapshot_walk* walk, const struct maar_block* block)
+{
+    if (block->placement != NULL) {
+        maar_placement_walk(block->placement, visit_dump_range, walk);
+        end_hole(walk);
+        return;
+    }
+    const struct maar_slot* owner = maar_slot_at(&walk->allocator->slots, block->dedicated_slot);
+    add_range(walk, owner->pending ? MAAR_BLOCK_RANGE_STATE_PENDING : MAAR_BLOCK_RANGE_STATE_LIVE,
+              0, block->size, owner);
+}
+
+static uint64_t memory_bits(VkDeviceMemory memory)
+{
+#if defined(VK_USE_64_BIT_PTR_DEFINES) && VK_USE_64_BIT_PTR_DEFINES == 1
+    return (uint64_t)(uintptr_t)memory;
+#else
+    return (uint64_t)memory;
+#endif
+}
+
+static void add_dump_block(struct snapshot_walk* walk, const struct maar_block* block,
+                           struct maar_dump_totals* sum)
+{
+    struct maar_dump_totals totals = {
+        .block_count = 1,
+        .dedicated_count = block->placement == NULL ? 1 : 0,
+        .block_bytes = block->size,
+        .dedicated_bytes = block->placement == NULL ? block->size : 0,
+    };
+    size_t first = walk->wanted.ranges;
+    walk->totals = &totals;
+    walk_block(walk, block);
+    maar_dump_totals_merge(sum, &totals);
+    size_t at = walk->wanted.blocks++;
+    if (at >= walk->room.blocks) {
+        return;
+    }
+    walk->blocks[at] = (struct maar_dump_block){
+        .id = block->id,
+        .size = block->size,
+        .memory = memory_bits(block->memory),
+        .dedicated = block->placement == NULL,
+        .map_count = maar_atomic32_load(&block->map_count),
+        .totals = totals,
+        .ranges = first < walk->room.ranges ? &walk->ranges[first] : NULL,
+        .range_count = (uint32_t)(walk->wanted.ranges - first),
+    };
+}
+
+/* Under the lock of the pool. */
+static void walk_pool_blocks(struct snapshot_walk* walk, const struct maar_pool* pool,
+                             struct maar_dump_totals* sum)
+{
+    for (uint32_t i = 0; i < pool->block_count; ++i) {
+        add_dump_block(walk, pool->blocks[i], sum);
+    }
+    /* Newest first in the list; oldest first for the reader. */
+    const struct maar_block* last = pool->dedicated;
+    while (last != NULL && last->next != NULL) {
+        last = last->next;
+    }
+    for (; last != NULL; last = last->previous) {
+        add_dump_block(walk, last, sum);
+    }
+}
+
+/* A record with room for so much; NULL when host memory is out. */
+static struct maar_dump_pool* make_record(MaarAllocator allocator, const struct snapshot_room* room,
+                                          struct snapshot_walk* walk)
+{
+    size_t block_size = room->blocks * sizeof(struct maar_dump_block);
+    size_t range_size = room->ranges * sizeof(struct maar_dump_range);
+    size_t size = sizeof(struct maar_dump_pool) + block_size + range_size + room->text;
+    char* memory = maar_host_alloc(allocator->callbacks, size);
+    if (memory == NULL) {
+        return NULL;
+    }
+    struct maar_dump_pool* record = (struct maar_dump_pool*)(void*)memory;
+    memset(record, 0, sizeof *record);
+    memory += sizeof *record;
+    walk->blocks = (struct maar_dump_block*)(void*)memory;
+    walk->ranges = (struct maar_dump_range*)(void*)(memory + block_size);
+    walk->text = memory + block_size + range_size;
+    walk->room = *room;
+    return record;
+}
+
+static bool has_room(const struct snapshot_room* room, const struct snapshot_room* wanted)
+{
+    return wanted->blocks <= room->blocks && wanted->ranges <= room->ranges &&
+           wanted->text <= room->text;
+}
+
+static void fill_record(const struct maar_pool* pool, struct snapshot_walk* walk,
+                        struct maar_dump_pool* record)
+{
+    record->custom = pool->custom;
+    record->type_index = pool->type_index;
+    record->strategy = pool->strategy;
+    record->fixed_size = pool->fixed_size;
+    record->preferred_size = pool->preferred_size;
+    record->priority = pool->priority;
+    record->blocks = walk->blocks;
+    record->name = copy_name(walk, pool->name);
+}
+
+/* Copies one pool. The caller's walk keeps it alive. */
+static VkResult take_pool(MaarAllocator allocator, struct maar_pool* pool, bool detailed,
+                          struct maar_dump_pool** out)
+{
+    struct snapshot_room room = {
+        .text = pool->name != NULL ? strlen(pool->name) + 1 : 0,
+    };
+    for (;;) {
+        struct snapshot_walk walk = {.allocator = allocator};
+        struct maar_dump_pool* record = make_record(allocator, &room, &walk);
+        if (record == NULL) {
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        maar_mutex_lock(&pool->lock);
+        fill_record(pool, &walk, record);
+        walk_pool_blocks(&walk, pool, &record->totals);
+        maar_mutex_unlock(&pool->lock);
+        if (!detailed || has_room(&room, &walk.wanted)) {
+            record->block_count = detailed ? (uint32_t)walk.wanted.blocks : 0;
+            *out = record;
+            return VK_SUCCESS;
+        }
+        maar_host_free(allocator->callbacks, record);
+        room.blocks = walk.wanted.blocks + walk.wanted.blocks / SLACK_SHARE;
+        room.ranges = walk.wanted.ranges + walk.wanted.ranges / SLACK_SHARE;
+        room.text = walk.wanted.text + walk.wanted.text / SLACK_SHARE;
+    }
+}
+
+VkResult maar_dump_snapshot_take(MaarAllocator allocator, bool detailed,
+                                 struct maar_dump_snapshot* snapshot)
+{
+    memset(snapshot, 0, sizeof *snapshot);
+    snapshot->allocator = allocator;
+    snapshot->detailed = detailed;
+    maar_budget_read_all(allocator, snapshot->budgets);
+    maar_statistics_read(allocator, NULL, MAAR_MEMORY_TYPE_NONE, &snapshot->counters);
+    for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
+         pool = maar_pool_next(allocator, pool)) {
+        struct maar_dump_pool* record = NULL;
+        VkResult result = take_pool(allocator, pool, detailed, &record);
+        if (result != VK_SUCCESS) {
+            maar_pool_leave(allocator, pool);
+            maar_dump_snapshot_release(snapshot);
+            return result;
+        }
+        /* Newest first in the list of pools; oldest first for the reader. */
+        record->next = snapshot->pools;
+        snapshot->pools = record;
+    }
+    return VK_SUCCESS;
+}
+
+void maar_dump_snapshot_release(struct maar_dump_snapshot* snapshot)
+{
+    while (snapshot->pools != NULL) {
+        struct maar_dump_pool* record = snapshot->pools;
+        snapshot->pools = record->next;
+        maar_host_free(snapshot->allocator->callbacks, record);
+    }
+}

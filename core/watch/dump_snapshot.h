@@ -1,0 +1,85 @@
+/*
+ * A copy of what an allocator holds, taken for a dump: each pool's totals, blocks and ranges as
+ * they were at one moment under that pool's lock. Different pools may be a moment apart.
+ *
+ * Host memory is taken while no lock is held: a pool is measured, memory is brought, and the copy
+ * is made if it still fits, or else measured again.
+ */
+#ifndef MAAR_CORE_WATCH_DUMP_SNAPSHOT_H
+#define MAAR_CORE_WATCH_DUMP_SNAPSHOT_H
+
+#include "core/memory/memory_internal.h"
+
+/* A set of ranges: how many, their bytes, the smallest and the largest (0 when there is none). */
+struct maar_dump_spread {
+    uint64_t count;
+    VkDeviceSize bytes;
+    VkDeviceSize smallest;
+    VkDeviceSize largest;
+};
+
+struct maar_dump_totals {
+    uint32_t block_count; /* dedicated ones included */
+    uint32_t dedicated_count;
+    VkDeviceSize block_bytes;
+    VkDeviceSize dedicated_bytes;
+    VkDeviceSize padding_bytes;
+    struct maar_dump_spread live;
+    struct maar_dump_spread pending;
+    struct maar_dump_spread free;
+    struct maar_dump_spread holes; /* runs of free ranges and padding between allocations */
+};
+
+struct maar_dump_range {
+    VkDeviceSize offset;
+    VkDeviceSize size;
+    uint64_t user_data;
+    const char* name; /* in the pool's record; NULL for none */
+    MaarBlockRangeState state;
+    MaarResourceKind kind;
+    bool internal; /* Maar's own allocation */
+};
+
+struct maar_dump_block {
+    uint64_t id;
+    VkDeviceSize size;
+    uint64_t memory; /* the VkDeviceMemory's bits */
+    bool dedicated;
+    uint32_t map_count;
+    struct maar_dump_totals totals;
+    const struct maar_dump_range* ranges;
+    uint32_t range_count;
+};
+
+struct maar_dump_pool {
+    struct maar_dump_pool* next;
+    bool custom;
+    uint32_t type_index;
+    MaarPlacementStrategy strategy;
+    VkDeviceSize fixed_size;
+    VkDeviceSize preferred_size;
+    float priority;
+    const char* name; /* NULL for none */
+    struct maar_dump_totals totals;
+    struct maar_dump_block* blocks; /* those that are shared, then the dedicated ones, by id */
+    uint32_t block_count;           /* 0 unless the snapshot is detailed */
+};
+
+struct maar_dump_snapshot {
+    MaarAllocator allocator;
+    bool detailed;
+    struct maar_budget budgets[VK_MAX_MEMORY_HEAPS];
+    MaarStatistics counters;      /* for what is counted allocator-wide */
+    struct maar_dump_pool* pools; /* in the order of their creation */
+};
+
+/* Reads budgets (from the driver where it tells them) and copies every pool. detailed: blocks and
+ * ranges too. VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. No lock may be held. */
+VkResult maar_dump_snapshot_take(MaarAllocator allocator, bool detailed,
+                                 struct maar_dump_snapshot* snapshot);
+void maar_dump_snapshot_release(struct maar_dump_snapshot* snapshot);
+
+void maar_dump_spread_merge(struct maar_dump_spread* into, const struct maar_dump_spread* from);
+void maar_dump_totals_merge(struct maar_dump_totals* into, const struct maar_dump_totals* from);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * Emits JSON text into a buffer, or only counts it. Containers, keys and values are written in
+ * order; a call out of order (a value without a key in an object, an end that does not fit, nesting
+ * too deep) marks the text as malformed and everything after it is dropped. Needs no host memory,
+ * knows no locale and takes no lock; one thread uses a writer at a time.
+ */
+#ifndef MAAR_CORE_WATCH_JSON_WRITER_H
+#define MAAR_CORE_WATCH_JSON_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Deepest nesting of containers. */
+enum { MAAR_JSON_MAX_DEPTH = 16 };
+
+struct maar_json {
+    char* out;       /* NULL: count alone */
+    size_t capacity; /* bytes at out */
+    size_t length;   /* bytes that the text so far has, written or not */
+    uint32_t depth;
+    uint32_t object_bits; /* by depth: an object, not an array */
+    uint32_t inline_bits; /* by depth: on one line */
+    uint32_t filled_bits; /* by depth: has had a value */
+    bool has_key;         /* a key waits for its value */
+    bool done;            /* the one value of the text is complete */
+    bool malformed;
+};
+
+void maar_json_begin(struct maar_json* json, char* out, size_t capacity);
+/* Closes the text with a newline and a zero. Returns its size with the zero; 0 when it is malformed
+ * or unfinished. At most capacity bytes were written; if the size is above it, they are of no use.
+ */
+size_t maar_json_end(struct maar_json* json);
+
+/* is_inline: its values stand on one line, as do those of the containers in it. */
+void maar_json_begin_object(struct maar_json* json, bool is_inline);
+void maar_json_end_object(struct maar_json* json);
+void maar_json_begin_array(struct maar_json* json, bool is_inline);
+void maar_json_end_array(struct maar_json* json);
+
+void maar_json_key(struct maar_json* json, const char* key);
+/* The key "<prefix><number>". */
+void maar_json_key_number(struct maar_json* json, const char* prefix, uint64_t number);
+
+/* Bytes that are not UTF-8 become U+FFFD. NULL: the empty string. */
+void maar_json_string(struct maar_json* json, const char* text);
+/* The string "<number><separator><text>", or "<number>" when text is NULL. */
+void maar_json_numbered_string(struct maar_json* json, uint64_t number, const char* separator,
+                               const char* text);
+/* The string "0x<digits>". */
+void maar_json_hex_string(struct maar_json* json, uint64_t number);
+void maar_json_uint(struct maar_json* json, uint64_t number);
+/* The shortest text that reads back as the same number; null unless it is finite. */
+void maar_json_real(struct maar_json* json, double number);
+void maar_json_bool(struct maar_json* json, bool truth);
+
+#endif
