@@ -159,11 +159,34 @@ static VkDeviceSize linear_find(const struct maar_placement *placement,
   return offset;
 }
 
+/* linear_find for what needs no look at neighbours: upward, kinds do not
+ * matter. */
+static inline VkDeviceSize
+linear_find_plain(const struct maar_placement *placement, VkDeviceSize size,
+                  VkDeviceSize alignment, uint32_t *sequence) {
+  const uint32_t older = linear_older(placement);
+  const uint32_t younger = linear_younger(placement);
+  const bool is_ring = linear_oldest(placement, younger) != PLACEMENT_NONE;
+  const VkDeviceSize end =
+      is_ring ? linear_tail(placement) : linear_ceiling(placement);
+  *sequence = is_ring ? younger : older;
+  const VkDeviceSize offset =
+      placement_align_up(linear_head(placement, *sequence), alignment);
+  return placement_fits(offset, size, end) ? offset : UINT64_MAX;
+}
+
 VkResult maar_linear_allocate(struct maar_placement *placement,
                               const struct maar_placement_request *request,
                               struct maar_placement_range *range) {
   uint32_t tag = 0;
-  const VkDeviceSize offset = linear_find(placement, request, &tag);
+  VkDeviceSize offset = UINT64_MAX;
+  if (!request->upper && !placement_minds_kind(placement, request->kind)) {
+    offset =
+        linear_find_plain(placement, request->size, request->alignment, &tag);
+  }
+  if (offset == UINT64_MAX) {
+    offset = linear_find(placement, request, &tag);
+  }
   if (offset == UINT64_MAX) {
     return VK_ERROR_OUT_OF_POOL_MEMORY;
   }
@@ -172,17 +195,15 @@ VkResult maar_linear_allocate(struct maar_placement *placement,
   }
   struct placement_sequence *sequence = &placement->sequences[tag];
   const uint32_t slot = placement_take_slot(placement);
-  struct placement_node *taken = &placement->nodes[slot];
+  struct placement_node *nodes = placement->nodes;
+  struct placement_node *taken = &nodes[slot];
+  const uint32_t newest = sequence->newest;
   placement_set(taken, PLACEMENT_LIVE, offset, request->size);
-  placement_set_kind(taken, request->kind);
-  placement_set_tag(taken, tag);
-  taken->prev = sequence->newest;
+  taken->where |= (uint64_t)request->kind << PLACEMENT_KIND_SHIFT |
+                  (uint64_t)tag << PLACEMENT_TAG_SHIFT;
+  taken->prev = newest;
   taken->next = PLACEMENT_NONE;
-  if (sequence->newest != PLACEMENT_NONE) {
-    placement->nodes[sequence->newest].next = slot;
-  } else {
-    sequence->oldest = slot;
-  }
+  *(newest != PLACEMENT_NONE ? &nodes[newest].next : &sequence->oldest) = slot;
   sequence->newest = slot;
   placement->range_count += 1;
   placement->used_size += request->size;
