@@ -59,15 +59,15 @@ static inline VkDeviceSize fixture_request(struct maar_placement* placement,
         result = maar_placement_allocate(placement, request, &range);
     }
     assert_null(maar_placement_check(placement));
+    if (node != NULL) {
+        *node = range.node;
+    }
     if (result != VK_SUCCESS) {
         assert_int_equal(result, VK_ERROR_OUT_OF_POOL_MEMORY);
         assert_true(range.node == MAAR_PLACEMENT_NO_NODE);
         return FIXTURE_REFUSED;
     }
     assert_true(range.size == request->size);
-    if (node != NULL) {
-        *node = range.node;
-    }
     return range.offset;
 }
 
