@@ -17,7 +17,12 @@ def row(result, dedicated):
     fewer = ""
     if dedicated and result is not dedicated and calls:
         fewer = f" ({dedicated['device_allocation_calls'] / calls:.0f}x fewer)"
-    verified = result["verified_bytes"]
+    verified = "bookkeeping"
+    if result["verification"] != "bookkeeping":
+        right, allocated = result["verified_bytes"], result["allocated_bytes"]
+        verified = f"{allocated / MIB:.1f} MiB, all"
+        if right != allocated:
+            verified = f"{right / MIB:.1f} of {allocated / MIB:.1f} MiB"
     return (
         "",
         result["strategy"],
@@ -26,7 +31,7 @@ def row(result, dedicated):
         f"{100 * (reserved - live) / reserved:.1f} %" if reserved else "-",
         f"{result['ns_per_event']:.0f}",
         str(result["failures"]),
-        f"{verified / MIB:.1f} MiB" if result["verification"] != "bookkeeping" else "bookkeeping",
+        verified,
     )
 
 
@@ -46,9 +51,10 @@ def main():
             cells = row(result, dedicated)
             rows.append((name if index == 0 else "", *cells[1:]))
     widths = [max(len(r[i]) for r in rows) for i in range(len(COLUMNS))]
-    print(f"\nDevice: {results[0]['device']} ({results[0]['driver']}). \"dedicated\" is one "
-          "vkAllocateMemory per resource.\nWaste is the part of the peak reservation that held "
-          "nothing at that moment's live peak.\n")
+    print(f"\nDevice: {results[0]['device']}\nDriver: {results[0]['driver']}\n\n"
+          "\"dedicated\" is one vkAllocateMemory per resource; \"waste\" the part of the peak "
+          "reservation that\nthe live peak leaves empty; \"verified\" what the device itself wrote "
+          "and read back right.\n")
     for index, cells in enumerate(rows):
         aligned = [c.ljust(w) if i < 2 else c.rjust(w)
                    for i, (c, w) in enumerate(zip(cells, widths))]
