@@ -143,6 +143,7 @@ struct sim_device {
     uint32_t api_minor;  /* the lower of the program's and the device's */
     uint64_t extensions; /* enabled ones */
     uint32_t features;   /* enabled ones, bits by enum sim_feature */
+    bool has_callbacks;  /* of its own, not the instance's */
     bool overcommit_known;
     bool overcommit;
     bool lost;

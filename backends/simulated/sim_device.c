@@ -76,6 +76,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_device(VkPhysicalDevice physica
     }
     device->gpu = gpu;
     device->first_free = UINT32_MAX;
+    device->has_callbacks = pAllocator != NULL;
     if (callbacks != NULL) {
         device->callbacks_copy = *callbacks;
         device->callbacks = &device->callbacks_copy;
@@ -136,9 +137,10 @@ static VKAPI_ATTR void VKAPI_CALL sim_destroy_device(VkDevice device,
     sim_enter(gpu, d, SIM_FN_vkDestroyDevice);
     sim_lock_gpu(gpu);
     sim_report_leaks(d);
-    if (pAllocator == NULL && d->callbacks != NULL && gpu->instance->callbacks == NULL) {
+    if ((pAllocator != NULL) != d->has_callbacks) {
         sim_violate(gpu, SIM_FN_vkDestroyDevice, MAAR_SIMULATED_VIOLATION_CALLBACKS,
-                    "the device was created with allocation callbacks");
+                    "the device was created %s allocation callbacks",
+                    d->has_callbacks ? "with" : "without");
     }
     gpu->counters.liveCount[MAAR_SIMULATED_OBJECT_DEVICE]--;
     sim_unlock_gpu(gpu);

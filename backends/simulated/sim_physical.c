@@ -5,12 +5,9 @@
 
 #include <string.h>
 
-static VKAPI_ATTR void VKAPI_CALL sim_get_properties(VkPhysicalDevice physicalDevice,
-                                                     VkPhysicalDeviceProperties* pProperties)
+static void sim_fill_core_properties(const MaarSimulatedProfile* p,
+                                     VkPhysicalDeviceProperties* pProperties)
 {
-    struct sim_gpu* gpu = SIM_GPU(physicalDevice);
-    sim_enter(gpu, NULL, SIM_FN_vkGetPhysicalDeviceProperties);
-    const MaarSimulatedProfile* p = &gpu->profile;
     const MaarSimulatedLimits* from = &p->limits;
     memset(pProperties, 0, sizeof(*pProperties));
     pProperties->apiVersion = p->apiVersion != 0 ? p->apiVersion : VK_API_VERSION_1_3;
@@ -51,6 +48,14 @@ static VKAPI_ATTR void VKAPI_CALL sim_get_properties(VkPhysicalDevice physicalDe
     to->optimalBufferCopyRowPitchAlignment = from->optimalBufferCopyRowPitchAlignment;
     to->nonCoherentAtomSize = from->nonCoherentAtomSize;
     pProperties->sparseProperties = p->sparse.properties;
+}
+
+static VKAPI_ATTR void VKAPI_CALL sim_get_properties(VkPhysicalDevice physicalDevice,
+                                                     VkPhysicalDeviceProperties* pProperties)
+{
+    struct sim_gpu* gpu = SIM_GPU(physicalDevice);
+    sim_enter(gpu, NULL, SIM_FN_vkGetPhysicalDeviceProperties);
+    sim_fill_core_properties(&gpu->profile, pProperties);
 }
 
 static void sim_fill_driver(const MaarSimulatedProfile* p, VkDriverId* id, char* name, char* info,
@@ -129,7 +134,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_get_properties2(VkPhysicalDevice physicalD
 {
     struct sim_gpu* gpu = SIM_GPU(physicalDevice);
     sim_enter(gpu, NULL, SIM_FN_vkGetPhysicalDeviceProperties2);
-    sim_get_properties(physicalDevice, &pProperties->properties);
+    sim_fill_core_properties(&gpu->profile, &pProperties->properties);
     for (VkBaseOutStructure* s = pProperties->pNext; s != NULL; s = s->pNext) {
         sim_fill_properties(&gpu->profile, s);
     }

@@ -288,7 +288,8 @@ typedef enum MaarSimulatedObject {
 typedef void(VKAPI_PTR* PFN_maarSimulatedCall)(void* pUserData, const char* pFunctionName);
 
 /**
- * Told of every violation when it happens, with no lock of the driver held. Must not call Vulkan.
+ * Told of each violation that is kept (the first 64 of a device) when it happens, with no lock of
+ * the driver held. Must not call Vulkan.
  *
  * @param pUserData the pointer given with the callback
  * @param violation which rule
@@ -369,7 +370,7 @@ typedef struct MaarSimulatedCounters {
     uint64_t callsAfterLossCount;
 } MaarSimulatedCounters;
 
-/** What vkGet*MemoryRequirements2 say of dedicated allocations. */
+/** What the memory requirements of new resources say of dedicated allocations. */
 typedef struct MaarSimulatedDedicated {
     /** images prefer a dedicated allocation */
     VkBool32 imagesPrefer;
@@ -464,7 +465,7 @@ MAAR_API VkResult VKAPI_CALL maarSimulatedSetHeapBudget(VkPhysicalDevice physica
                                                         VkDeviceSize usageByOthers);
 
 /**
- * Changes what the device says of dedicated allocations, for resources asked about from now on.
+ * Changes what the device says of dedicated allocations, for resources created from now on.
  *
  * @param physicalDevice a physical device of this driver; not null
  * @param pDedicated     the answers, copied; not null
