@@ -1,9 +1,10 @@
 /*
  * Which memory: ranks the memory types for a usage.
  *
- * Every type that has what is required gets a cost, a sum of penalties whose weights differ by
- * powers of ten, so that a graver wish is never outvoted by lesser ones. Ties go to the larger heap
- * and then to the driver's order, which the Vulkan specification makes meaningful.
+ * Every type that has what is required gets a cost, a sum of penalties whose weights lie so far
+ * apart that a graver wish is never outvoted by lesser ones. Ties go to the larger heap and then to
+ * the driver's order, which the Vulkan specification makes meaningful. docs/memory-types.md states
+ * the rules in words, tests/profiles/expected_types.csv what follows from them on real devices.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,20 +17,25 @@
 #define HOST_CACHED ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_CACHED_BIT)
 #define LAZILY_ALLOCATED ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT)
 
+/* Flags of types that may be used only where deviceCoherentMemory is enabled. */
+#define AMD_FLAGS                                                                                  \
+    ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD |                           \
+     (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD)
+#define PROTECTED ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_PROTECTED_BIT)
+
 /* Flags of types that nobody should get without asking: slower for the device, or not usable by
  * ordinary work at all. */
 #define AVOIDED_FLAGS                                                                              \
-    ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_PROTECTED_BIT |                                     \
-     (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD |                           \
-     (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD |                           \
-     (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_RDMA_CAPABLE_BIT_NV)
+    (PROTECTED | AMD_FLAGS | (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_RDMA_CAPABLE_BIT_NV)
 
+/* A small heap is worse than anything but memory that is not the device's at all. */
 enum {
     COST_MINOR = 1,
     COST_WISH = 10,
+    COST_SMALL_HEAP = 50,
     COST_STRONG = 100,
-    COST_SMALL_HEAP = 1000,
-    COST_EXPLICIT = 10000
+    COST_GRAVE = 1000,
+    COST_EXPLICIT = 100000
 };
 
 /* A device-local heap below a sixteenth of the largest one is a window or a carve-out, not the
@@ -40,7 +46,7 @@ enum { SMALL_HEAP_FRACTION = 16 };
  * one is there. */
 struct usage_rule {
     VkMemoryPropertyFlags required;
-    VkMemoryPropertyFlags wanted[4]; /* by falling weight: STRONG, WISH, WISH, MINOR */
+    VkMemoryPropertyFlags wanted[4]; /* by falling weight: GRAVE, STRONG, WISH, MINOR */
     VkMemoryPropertyFlags unwanted[4];
     bool avoids_small_heap;
     const char* sentence;
@@ -49,16 +55,16 @@ struct usage_rule {
 static const struct usage_rule usage_rules[] = {
     [MAAR_MEMORY_USAGE_DEVICE_LOCAL] =
         {
-            .wanted = {DEVICE_LOCAL, 0, 0, 0},
-            .unwanted = {LAZILY_ALLOCATED, 0, 0, HOST_VISIBLE | HOST_CACHED},
+            .wanted = {0, DEVICE_LOCAL, 0, 0},
+            .unwanted = {0, 0, 0, HOST_VISIBLE | HOST_CACHED},
             .avoids_small_heap = true,
             .sentence = "device-local, and not host-visible where there is a choice",
         },
     [MAAR_MEMORY_USAGE_UPLOAD] =
         {
             .required = HOST_VISIBLE,
-            .wanted = {0, HOST_COHERENT, 0, 0},
-            .unwanted = {LAZILY_ALLOCATED, 0, DEVICE_LOCAL, HOST_CACHED},
+            .wanted = {0, 0, HOST_COHERENT, 0},
+            .unwanted = {0, 0, DEVICE_LOCAL, HOST_CACHED},
             .avoids_small_heap = true,
             .sentence = "host-visible and coherent; system memory rather than the device's, "
                         "uncached rather than cached, since it is only written",
@@ -66,8 +72,8 @@ static const struct usage_rule usage_rules[] = {
     [MAAR_MEMORY_USAGE_READBACK] =
         {
             .required = HOST_VISIBLE,
-            .wanted = {HOST_CACHED, 0, HOST_COHERENT, 0},
-            .unwanted = {LAZILY_ALLOCATED, DEVICE_LOCAL, 0, 0},
+            .wanted = {0, HOST_CACHED, HOST_COHERENT, 0},
+            .unwanted = {0, 0, DEVICE_LOCAL, 0},
             .avoids_small_heap = true,
             .sentence =
                 "host-visible and cached, since the host reads it; coherent where it can be",
@@ -75,8 +81,8 @@ static const struct usage_rule usage_rules[] = {
     [MAAR_MEMORY_USAGE_DEVICE_UPLOAD] =
         {
             .required = HOST_VISIBLE,
-            .wanted = {DEVICE_LOCAL, HOST_COHERENT, 0, 0},
-            .unwanted = {LAZILY_ALLOCATED, 0, 0, HOST_CACHED},
+            .wanted = {0, DEVICE_LOCAL, HOST_COHERENT, 0},
+            .unwanted = {0, 0, 0, HOST_CACHED},
             .avoids_small_heap = false,
             .sentence = "host-visible, and device-local where the device has such a window",
         },
@@ -104,7 +110,7 @@ static uint32_t count_bits(uint32_t bits)
 
 static uint32_t rule_cost(const struct usage_rule* rule, VkMemoryPropertyFlags flags)
 {
-    static const uint32_t weights[4] = {COST_STRONG, COST_WISH, COST_WISH, COST_MINOR};
+    static const uint32_t weights[4] = {COST_GRAVE, COST_STRONG, COST_WISH, COST_MINOR};
     uint32_t cost = 0;
     for (uint32_t i = 0; i < 4; ++i) {
         cost += weights[i] * count_bits(rule->wanted[i] & ~flags);
@@ -133,6 +139,9 @@ static uint32_t type_cost(const VkPhysicalDeviceMemoryProperties* memory, uint32
     const struct usage_rule* rule = &usage_rules[info->usage];
     uint32_t cost = rule_cost(rule, entry->propertyFlags);
     cost += (uint32_t)COST_EXPLICIT * count_bits(info->preferredFlags & ~entry->propertyFlags);
+    /* Asked for by number alone: a last resort among those that were. */
+    VkMemoryPropertyFlags odd = AVOIDED_FLAGS | (LAZILY_ALLOCATED & ~rule->wanted[0]);
+    cost += (uint32_t)COST_GRAVE * count_bits(entry->propertyFlags & odd & ~info->requiredFlags);
     if (rule->avoids_small_heap && (heap->flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0 &&
         heap->size < largest / SMALL_HEAP_FRACTION) {
         cost += COST_SMALL_HEAP;
@@ -151,6 +160,27 @@ uint32_t maar_avoided_types(const VkPhysicalDeviceMemoryProperties* memory)
     return bits;
 }
 
+/* Whether a type that is not for everybody was asked for: by its number or by its flags. Lazily
+ * allocated memory is for transient attachments; whatever else lived there could be lost. */
+static bool is_asked_for(MaarAllocator allocator, VkMemoryPropertyFlags flags,
+                         const MaarAllocationCreateInfo* info)
+{
+    VkMemoryPropertyFlags named = info->requiredFlags | info->preferredFlags;
+    if ((flags & AMD_FLAGS) != 0 && !allocator->device.facts.device_coherent_amd) {
+        return false;
+    }
+    if (info->memoryTypeBits != 0) {
+        return true;
+    }
+    if ((flags & LAZILY_ALLOCATED & ~named) != 0 && info->usage != MAAR_MEMORY_USAGE_TRANSIENT) {
+        return false;
+    }
+    if ((flags & PROTECTED & ~info->requiredFlags) != 0) {
+        return false;
+    }
+    return (flags & AVOIDED_FLAGS) == 0 || (flags & AVOIDED_FLAGS & info->requiredFlags) != 0;
+}
+
 /* Types that have what is required and may be used. */
 static uint32_t eligible_types(MaarAllocator allocator, uint32_t type_bits,
                                const MaarAllocationCreateInfo* info)
@@ -160,21 +190,17 @@ static uint32_t eligible_types(MaarAllocator allocator, uint32_t type_bits,
     if ((info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0) {
         required |= HOST_VISIBLE;
     }
+    if (info->memoryTypeBits != 0) {
+        type_bits &= info->memoryTypeBits;
+    }
     uint32_t eligible = 0;
     for (uint32_t i = 0; i < memory->memoryTypeCount; ++i) {
         uint32_t bit = 1u << i;
         VkMemoryPropertyFlags flags = memory->memoryTypes[i].propertyFlags;
-        if ((type_bits & bit) == 0 || (flags & required) != required) {
-            continue;
+        if ((type_bits & bit) != 0 && (flags & required) == required &&
+            is_asked_for(allocator, flags, info)) {
+            eligible |= bit;
         }
-        if (info->memoryTypeBits != 0 && (info->memoryTypeBits & bit) == 0) {
-            continue;
-        }
-        bool asked_for = info->memoryTypeBits != 0 || (flags & AVOIDED_FLAGS & ~required) == 0;
-        if ((allocator->avoided_types & bit) != 0 && !asked_for) {
-            continue;
-        }
-        eligible |= bit;
     }
     return eligible;
 }
