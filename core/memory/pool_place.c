@@ -12,9 +12,11 @@
 
 /* A new block is rounded up to this, bytes: what drivers hand out in anyway. */
 #define BLOCK_ROUNDING ((VkDeviceSize)65536)
-/* The first growing block is this share of the preferred size (4 MiB of 256 MiB): a small program
- * stays small, and seven blocks reach the full size. */
-enum { FIRST_BLOCK_SHARE = 64 };
+/* The first growing block is this share of the preferred size (4 MiB of 256 MiB), and each later
+ * one this part of what the pool holds: a small program stays small, at most a third of what is
+ * held is ahead of need, and thirteen blocks reach the full size. Doubling instead held 128 MiB
+ * where the captured game needs 67, halves hold 93. */
+enum { FIRST_BLOCK_SHARE = 64, GROWTH_DIVISOR = 2 };
 /* Room in the list of blocks that a pool starts with. */
 enum { FIRST_BLOCK_CAPACITY = 8 };
 
@@ -75,6 +77,7 @@ static void settle(struct maar_pool* pool, struct maar_block* block,
     slot->map_count = 0;
     slot->kind = (uint8_t)request->kind;
     slot->pending = false;
+    slot->made_block = false;
     ++block->live_count;
     block->live_bytes += request->size;
     ++pool->live_count;
@@ -203,8 +206,8 @@ VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place
     maar_mutex_unlock(&pool->lock);
 
     VkDeviceSize size = pool->preferred_size / FIRST_BLOCK_SHARE;
-    while (size < pool->preferred_size && (size < held || size < *least)) {
-        size <<= 1;
+    if (size < held / GROWTH_DIVISOR) {
+        size = held / GROWTH_DIVISOR;
     }
     if (size > pool->preferred_size) {
         size = pool->preferred_size;
@@ -306,6 +309,9 @@ VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request*
             do {
                 result = place_in_block(pool, block, request, slot);
             } while (result == VK_INCOMPLETE);
+            if (result == VK_SUCCESS) {
+                maar_slot_at(&pool->allocator->slots, slot)->made_block = true;
+            }
         }
     }
     struct maar_block* unwanted = NULL;
@@ -408,7 +414,23 @@ static void unlink_dedicated(struct maar_pool* pool, struct maar_block* block)
     pool->dedicated_bytes -= block->size;
 }
 
-char* maar_pool_free_slot(struct maar_pool* pool, uint32_t index, bool was_pending)
+/* Under the lock: the block that an emptied one leaves behind, unlisted, or NULL. */
+static struct maar_block* pick_leaving(struct maar_pool* pool, const struct maar_slot* slot,
+                                       enum maar_slot_end end)
+{
+    if (end != MAAR_SLOT_END_UNDONE || !slot->made_block) {
+        return pick_surplus(pool, maar_budget_is_exceeded(pool->allocator, pool->heap_index));
+    }
+    for (uint32_t i = 0; i < pool->block_count; ++i) {
+        if (pool->blocks[i] == slot->block && pool->block_count > pool->min_block_count) {
+            unlist_block(pool, i);
+            return slot->block;
+        }
+    }
+    return NULL;
+}
+
+char* maar_pool_free_slot(struct maar_pool* pool, uint32_t index, enum maar_slot_end end)
 {
     struct maar_slot* slot = maar_slot_at(&pool->allocator->slots, index);
     struct maar_block* block = slot->block;
@@ -416,7 +438,7 @@ char* maar_pool_free_slot(struct maar_pool* pool, uint32_t index, bool was_pendi
     bool known = true;
 
     maar_mutex_lock(&pool->lock);
-    if (was_pending) {
+    if (end == MAAR_SLOT_END_PENDING) {
         --block->pending_count;
         --pool->pending_count;
         block->pending_bytes -= slot->size;
@@ -433,8 +455,7 @@ char* maar_pool_free_slot(struct maar_pool* pool, uint32_t index, bool was_pendi
     } else {
         known = maar_placement_free(block->placement, slot->node);
         if (block_is_empty(block)) {
-            leaving =
-                pick_surplus(pool, maar_budget_is_exceeded(pool->allocator, pool->heap_index));
+            leaving = pick_leaving(pool, slot, end);
         }
     }
     char* name = slot->name;
