@@ -55,6 +55,10 @@ static bool shape_for_pool(const struct job* job, const struct maar_pool* pool,
 {
     *place = job->place;
     place->alignment = join_alignments(place->alignment, pool->min_alignment);
+    /* Two unknown ones may be of different kinds: each starts a granule of its own. */
+    if (place->kind == MAAR_RESOURCE_KIND_UNKNOWN) {
+        place->alignment = join_alignments(place->alignment, pool->granularity);
+    }
     if (maar_type_is_noncoherent(job->allocator, pool->type_index)) {
         VkDeviceSize atom = job->allocator->device.facts.atom;
         place->alignment = join_alignments(place->alignment, atom);
@@ -74,9 +78,11 @@ static bool budget_admits(struct job* job, uint32_t heap, VkDeviceSize size)
     return within || job->over_budget_allowed;
 }
 
-static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool,
-                                   const struct maar_place_request* place, uint32_t slot)
+/* Exactly the size that was asked for, as Vulkan demands of memory dedicated to a resource; whole
+ * atoms do not matter, since nobody shares the last one. */
+static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, uint32_t slot)
 {
+    const struct maar_place_request* place = &job->place;
     bool may_alias = (job->info->flags & MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT) != 0 &&
                      job->request->requiresDedicated != VK_TRUE;
     const struct maar_device_memory_info info = {
@@ -171,8 +177,11 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, uint32
     }
     bool must_be_dedicated =
         job->request->requiresDedicated == VK_TRUE || job->info->dedicated == MAAR_DEDICATED_ALWAYS;
+    if (must_be_dedicated && (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) != 0) {
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
+    }
     if (wants_dedicated(job, pool)) {
-        VkResult result = allocate_dedicated(job, pool, &place, slot);
+        VkResult result = allocate_dedicated(job, pool, slot);
         bool may_share = !must_be_dedicated && (result == VK_ERROR_OUT_OF_DEVICE_MEMORY ||
                                                 result == VK_ERROR_TOO_MANY_OBJECTS);
         if (!may_share) {
@@ -296,12 +305,12 @@ static VkResult finish_slot(struct job* job, uint32_t index, bool fallback)
 }
 
 /* Takes back the mapping and the bytes, then the name. */
-static void undress_slot(MaarAllocator allocator, uint32_t index, bool was_pending)
+static void undress_slot(MaarAllocator allocator, uint32_t index, enum maar_slot_end end)
 {
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
-    while (slot->map_count > 0 && maar_block_unmap(slot->block, slot)) {
+    while (slot->map_count > 0 && maar_block_unmap(slot->block, slot, 0)) {
     }
-    char* name = maar_pool_free_slot(slot->block->pool, index, was_pending);
+    char* name = maar_pool_free_slot(slot->block->pool, index, end);
     maar_host_free(allocator->callbacks, name);
 }
 
@@ -311,7 +320,17 @@ void maar_release_slot(MaarAllocator allocator, uint32_t index, bool was_pending
         (void)maar_atomic64_sub(&allocator->live_bytes,
                                 maar_slot_at(&allocator->slots, index)->size);
     }
-    undress_slot(allocator, index, was_pending);
+    undress_slot(allocator, index, was_pending ? MAAR_SLOT_END_PENDING : MAAR_SLOT_END_LIVE);
+}
+
+void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation)
+{
+    uint32_t index = 0;
+    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &index);
+    if (slot != NULL && maar_slot_claim(slot, allocation)) {
+        (void)maar_atomic64_sub(&allocator->live_bytes, slot->size);
+        undress_slot(allocator, index, MAAR_SLOT_END_UNDONE);
+    }
 }
 
 static const char* find_request_fault(const MaarMemoryRequest* request,
@@ -439,7 +458,7 @@ VkResult maar_allocate(MaarAllocator allocator, const MaarMemoryRequest* request
     if (result == VK_SUCCESS) {
         result = finish_slot(&job, index, fallback);
         if (result != VK_SUCCESS) {
-            undress_slot(allocator, index, false);
+            undress_slot(allocator, index, MAAR_SLOT_END_UNDONE);
         }
     }
     if (result != VK_SUCCESS) {

@@ -58,7 +58,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemories(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         while (made > 0) {
             --made;
-            maarFreeMemory(allocator, pAllocations[made]);
+            maar_undo_allocation(allocator, pAllocations[made]);
             pAllocations[made] = VK_NULL_HANDLE;
         }
     }

@@ -204,6 +204,11 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
     while (allocator->pools != NULL) {
         struct maar_pool* pool = allocator->pools;
         allocator->pools = pool->next;
+        if (pool->custom) {
+            maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                      "leak: pool \"%s\" of memory type %u was never destroyed",
+                      pool->name != NULL ? pool->name : "", pool->type_index);
+        }
         maar_pool_destroy(pool);
     }
     maar_retire_destroy(&allocator->retire);

@@ -96,12 +96,12 @@ VkResult maar_block_map(struct maar_block* block, struct maar_slot* slot, void**
     return result;
 }
 
-bool maar_block_unmap(struct maar_block* block, struct maar_slot* slot)
+bool maar_block_unmap(struct maar_block* block, struct maar_slot* slot, uint32_t keep)
 {
     const struct maar_device* device = &block->pool->allocator->device;
     maar_lock_rank_expect_none();
     maar_mutex_lock(&block->map_lock);
-    bool was_mapped = slot->map_count > 0;
+    bool was_mapped = slot->map_count > keep;
     if (was_mapped) {
         --slot->map_count;
         uint32_t left = maar_atomic32_load(&block->map_count) - 1u;

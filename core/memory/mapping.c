@@ -162,7 +162,7 @@ VKAPI_ATTR void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocati
         return;
     }
     uint32_t own = slot->mapped_for_life ? 1 : 0;
-    if (slot->map_count <= own || !maar_block_unmap(slot->block, slot)) {
+    if (!maar_block_unmap(slot->block, slot, own)) {
         (void)maar_misuse(allocator, "allocation is not mapped by maarMapMemory");
     }
 }

@@ -60,8 +60,8 @@ VkResult maar_block_create(struct maar_pool* pool, const struct maar_device_memo
 void maar_block_destroy(struct maar_block* block);
 /* Counted mapping of a block; the slot's own count goes along when slot is not NULL. */
 VkResult maar_block_map(struct maar_block* block, struct maar_slot* slot, void** data);
-/* False when the slot (or the block) is not mapped. */
-bool maar_block_unmap(struct maar_block* block, struct maar_slot* slot);
+/* False when the slot is mapped no more than `keep` times. */
+bool maar_block_unmap(struct maar_block* block, struct maar_slot* slot, uint32_t keep);
 /* The address of a slot's first byte, or NULL while the slot is not mapped. */
 void* maar_slot_address(struct maar_slot* slot);
 
@@ -96,9 +96,14 @@ VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_pla
 /* How large the next block should be, and the least that the request can live in. */
 VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place_request* request,
                                  VkDeviceSize* least);
+enum maar_slot_end {
+    MAAR_SLOT_END_LIVE,    /* freed by its owner */
+    MAAR_SLOT_END_PENDING, /* its points have passed */
+    MAAR_SLOT_END_UNDONE   /* a later step failed: a block made for it alone goes with it */
+};
 /* Ends a slot: its bytes become free. The slot must have been claimed. Returns its name, which the
  * caller is to free. */
-char* maar_pool_free_slot(struct maar_pool* pool, uint32_t slot, bool was_pending);
+char* maar_pool_free_slot(struct maar_pool* pool, uint32_t slot, enum maar_slot_end end);
 /* Live bytes become pending ones. */
 void maar_pool_make_pending(struct maar_pool* pool, uint32_t slot);
 /* Releases empty blocks; returns their bytes. */
@@ -122,6 +127,9 @@ VkResult maar_allocate(MaarAllocator allocator, const MaarMemoryRequest* request
                        MaarAllocation* allocation);
 /* Frees a claimed slot with everything that hangs on it. */
 void maar_release_slot(MaarAllocator allocator, uint32_t index, bool was_pending);
+
+/* Takes back an allocation of a call that fails, and the block that it made. */
+void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation);
 
 /* Live bytes of a claimed slot become pending ones, in all totals. */
 void maar_slot_make_pending(MaarAllocator allocator, uint32_t index);

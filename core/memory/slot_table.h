@@ -36,8 +36,9 @@ struct maar_slot {
     uint8_t kind;       /* MaarResourceKind */
     bool fallback;
     bool mapped_for_life;
-    bool pending;  /* freed after points that have not passed; under the pool's lock */
-    bool internal; /* belongs to Maar itself, such as a buffer of slices: no leak */
+    bool pending;    /* freed after points that have not passed; under the pool's lock */
+    bool made_block; /* its block was made for it */
+    bool internal;   /* belongs to Maar itself, such as a buffer of slices: no leak */
 };
 
 struct maar_slot_table {

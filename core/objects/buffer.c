@@ -71,7 +71,7 @@ VkResult maar_create_buffer(MaarAllocator allocator, const VkBufferCreateInfo* b
 
 free_memory:
     /* The bytes may be reused at once: nothing was ever bound to them. */
-    maarFreeMemory(allocator, *allocation);
+    maar_undo_allocation(allocator, *allocation);
     *allocation = VK_NULL_HANDLE;
 destroy_buffer:
     device->vkDestroyBuffer(device->handle, *buffer, device->callbacks);

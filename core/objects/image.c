@@ -51,7 +51,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
     return VK_SUCCESS;
 
 free_memory:
-    maarFreeMemory(allocator, allocation);
+    maar_undo_allocation(allocator, allocation);
 destroy_image:
     device->vkDestroyImage(device->handle, image, device->callbacks);
     return result;
@@ -163,6 +163,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
     if (pImage != NULL) {
         *pImage = VK_NULL_HANDLE;
     }
+    for (uint32_t i = 0; pAllocations != NULL && i < planeCount && i < MAAR_MAX_PLANES; ++i) {
+        pAllocations[i] = VK_NULL_HANDLE;
+    }
     VkResult result = maar_enter(allocator);
     if (result != VK_SUCCESS) {
         return result;
@@ -177,9 +180,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
     const struct maar_device* device = &allocator->device;
     VkImage image = VK_NULL_HANDLE;
     uint32_t made = 0;
-    for (uint32_t i = 0; i < planeCount; ++i) {
-        pAllocations[i] = VK_NULL_HANDLE;
-    }
     maar_lock_rank_expect_none();
     result = device->vkCreateImage(device->handle, pImageInfo, device->callbacks, &image);
     if (result != VK_SUCCESS) {
@@ -204,7 +204,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
 undo:
     while (made > 0) {
         --made;
-        maarFreeMemory(allocator, pAllocations[made]);
+        maar_undo_allocation(allocator, pAllocations[made]);
         pAllocations[made] = VK_NULL_HANDLE;
     }
     device->vkDestroyImage(device->handle, image, device->callbacks);

@@ -111,7 +111,10 @@ static VkResult make_slice_buffer(MaarAllocator allocator, struct slice_shelf* s
         result = read_slice_buffer(allocator, home);
     }
     if (result != VK_SUCCESS) {
-        destroy_slice_buffer(allocator, home);
+        maarDestroyBuffer(allocator, home->buffer, VK_NULL_HANDLE);
+        maar_undo_allocation(allocator, home->allocation);
+        maar_placement_destroy(home->placement, allocator->callbacks);
+        maar_host_free(allocator->callbacks, home);
         return result;
     }
     *out = home;

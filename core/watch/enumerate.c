@@ -34,19 +34,25 @@ static void list_block_info(struct block_list* list, const struct maar_block* bl
     ++list->count;
 }
 
+/* Both lists are in order of ids, or nearly: dedicated blocks stand in the order in which they were
+ * listed, newest first. The reader gets one list, as ordered as they are. */
 static void list_pool_blocks(struct maar_pool* pool, struct block_list* list)
 {
     maar_mutex_lock(&pool->lock);
-    for (uint32_t i = 0; i < pool->block_count; ++i) {
-        list_block_info(list, pool->blocks[i]);
+    const struct maar_block* dedicated = pool->dedicated;
+    while (dedicated != NULL && dedicated->next != NULL) {
+        dedicated = dedicated->next;
     }
-    /* Newest first in the list; oldest first for the reader. */
-    const struct maar_block* last = pool->dedicated;
-    while (last != NULL && last->next != NULL) {
-        last = last->next;
-    }
-    for (; last != NULL; last = last->previous) {
-        list_block_info(list, last);
+    uint32_t i = 0;
+    while (i < pool->block_count || dedicated != NULL) {
+        bool shared_first =
+            dedicated == NULL || (i < pool->block_count && pool->blocks[i]->id < dedicated->id);
+        if (shared_first) {
+            list_block_info(list, pool->blocks[i++]);
+        } else {
+            list_block_info(list, dedicated);
+            dedicated = dedicated->previous;
+        }
     }
     maar_mutex_unlock(&pool->lock);
 }
