@@ -1,0 +1,400 @@
+/*
+ * Opening and closing, looking and doing.
+ */
+#include "tests/rig/rig_internal.h"
+
+#include <stdio.h>
+
+/* ---- opening ---- */
+
+static void VKAPI_PTR forward_call(void* user, const char* function)
+{
+    struct rig* rig = user;
+    if (rig->call != NULL) {
+        rig->call(rig->call_data, function);
+    }
+}
+
+static void VKAPI_PTR keep_violation(void* user, MaarSimulatedViolation violation, const char* text)
+{
+    struct rig* rig = user;
+    (void)violation;
+    (void)snprintf(rig->violation, sizeof rig->violation, "%s", text);
+}
+
+static bool is_switched_off(const char* extension, VkFlags off)
+{
+    static const struct {
+        const char* name;
+        VkFlags bit;
+    } rows[] = {
+        {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, RIG_OFF_BUDGET},
+        {VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME, RIG_OFF_PRIORITY},
+        {VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY_EXTENSION_NAME, RIG_OFF_PRIORITY | RIG_OFF_PAGEABLE},
+        {VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME, RIG_OFF_ADDRESS},
+        {VK_KHR_MAINTENANCE_4_EXTENSION_NAME, RIG_OFF_MAINTENANCE4},
+        {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, RIG_OFF_TIMELINE},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        if (strcmp(rows[i].name, extension) == 0) {
+            return (rows[i].bit & off) != 0;
+        }
+    }
+    return false;
+}
+
+/* Takes a structure out of the recommendation's chain. */
+static void unlink_structure(MaarDeviceRecommendation* recommendation, const void* structure)
+{
+    VkBaseOutStructure* at = recommendation->pFeatures;
+    for (; at != NULL && at->pNext != NULL; at = at->pNext) {
+        if ((const void*)at->pNext == structure) {
+            at->pNext = at->pNext->pNext;
+            return;
+        }
+    }
+}
+
+static void switch_off(struct rig* rig, VkFlags off)
+{
+    MaarDeviceRecommendation* recommendation = &rig->recommendation;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < recommendation->extensionCount; ++i) {
+        if (!is_switched_off(recommendation->ppExtensionNames[i], off)) {
+            rig->extensions[kept++] = recommendation->ppExtensionNames[i];
+        }
+    }
+    recommendation->extensionCount = kept;
+    if ((off & (RIG_OFF_PRIORITY | RIG_OFF_PAGEABLE)) != 0) {
+        unlink_structure(recommendation, &recommendation->pageableDeviceLocalMemory);
+    }
+    if ((off & RIG_OFF_PRIORITY) != 0) {
+        unlink_structure(recommendation, &recommendation->memoryPriority);
+    }
+    if ((off & RIG_OFF_ADDRESS) != 0) {
+        unlink_structure(recommendation, &recommendation->bufferDeviceAddress);
+    }
+    if ((off & RIG_OFF_MAINTENANCE4) != 0) {
+        unlink_structure(recommendation, &recommendation->maintenance4);
+    }
+    if ((off & RIG_OFF_TIMELINE) != 0) {
+        unlink_structure(recommendation, &recommendation->timelineSemaphore);
+    }
+}
+
+static void create_device(struct rig* rig)
+{
+    const float priority = 1.0F;
+    const VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueFamilyIndex = rig->recommendation.mainQueueFamily,
+        .queueCount = 1,
+        .pQueuePriorities = &priority,
+    };
+    const VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = rig->recommendation.pFeatures,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = rig->recommendation.extensionCount,
+        .ppEnabledExtensionNames = rig->extensions,
+    };
+    assert_int_equal(vkCreateDevice(rig->physical, &info, NULL, &rig->device), VK_SUCCESS);
+    volkLoadDevice(rig->device);
+    vkGetDeviceQueue(rig->device, rig->recommendation.mainQueueFamily, 0, &rig->queue);
+}
+
+void rig_open_device(struct rig* rig, const struct rig_setup* setup)
+{
+    rig_host_init(rig);
+    rig->recommendation.sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION;
+    assert_int_equal(maarRecommendDevice(vkGetInstanceProcAddr, rig->instance, rig->physical, NULL,
+                                         &rig->recommendation),
+                     VK_SUCCESS);
+    assert_int_not_equal(rig->recommendation.mainQueueFamily, UINT32_MAX);
+    switch_off(rig, setup->off);
+    create_device(rig);
+    rig->create_info = (MaarAllocatorCreateInfo){
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
+        .apiVersion = setup->api_version != 0 ? setup->api_version : VK_API_VERSION_1_3,
+        .instance = rig->instance,
+        .physicalDevice = rig->physical,
+        .device = rig->device,
+        .enabledExtensionCount = rig->recommendation.extensionCount,
+        .ppEnabledExtensionNames = rig->extensions,
+        .pEnabledFeatures = rig->recommendation.pFeatures,
+        .pAllocationCallbacks = setup->count_host ? &rig->host_callbacks : NULL,
+        .pfnMessage = rig_keep_message,
+        .pMessageUserData = &rig->messages,
+    };
+    maarUseVolk(&rig->create_info);
+}
+
+void rig_open(struct rig* rig, const struct rig_setup* setup)
+{
+    static const struct rig_setup defaults = {.profile = NULL};
+    memset(rig, 0, sizeof *rig);
+    rig->simulated = true;
+    setup = setup != NULL ? setup : &defaults;
+    const MaarSimulatedInstanceCreateInfo simulated = {
+        .sType = MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO,
+        .flags = setup->flags,
+        .profileCount = 1,
+        .pProfiles = setup->profile != NULL ? setup->profile : rig_profile_discrete(),
+        .pfnCall = forward_call,
+        .pfnViolation = keep_violation,
+        .pUserData = rig,
+    };
+    const VkApplicationInfo application = {
+        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+        .apiVersion = setup->api_version != 0 ? setup->api_version : VK_API_VERSION_1_3,
+    };
+    const VkInstanceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+        .pNext = &simulated,
+        .pApplicationInfo = &application,
+    };
+    volkInitializeCustom(maarSimulatedGetInstanceProcAddr);
+    assert_int_equal(vkCreateInstance(&info, NULL, &rig->instance), VK_SUCCESS);
+    volkLoadInstanceOnly(rig->instance);
+    uint32_t count = 1;
+    assert_int_equal(vkEnumeratePhysicalDevices(rig->instance, &count, &rig->physical), VK_SUCCESS);
+    rig_open_device(rig, setup);
+}
+
+void rig_make_allocator(struct rig* rig)
+{
+    VkResult result = maarCreateAllocator(&rig->create_info, &rig->allocator);
+    if (result != VK_SUCCESS) {
+        fail_msg("no allocator: %d, \"%s\"", (int)result, rig->messages.last);
+    }
+    assert_non_null(rig->allocator);
+}
+
+void rig_start(struct rig* rig, const struct rig_setup* setup)
+{
+    rig_open(rig, setup);
+    rig_make_allocator(rig);
+}
+
+static void check_simulated_end(struct rig* rig)
+{
+    MaarSimulatedCounters counters = rig_counters(rig);
+    if (counters.violationCount != rig->expected_violations) {
+        fail_msg("%u violations of Vulkan's rules, the last: %s", (unsigned)counters.violationCount,
+                 rig->violation);
+    }
+    assert_int_equal(counters.liveCount[MAAR_SIMULATED_OBJECT_MEMORY], 0);
+    assert_int_equal(counters.freedWhileMappedCount, 0);
+}
+
+void rig_close(struct rig* rig)
+{
+    rig->call = NULL;
+    maarDestroyAllocator(rig->allocator);
+    rig->allocator = VK_NULL_HANDLE;
+    vkDestroyDevice(rig->device, NULL);
+    if (rig->simulated) {
+        check_simulated_end(rig);
+    }
+    if (rig->messenger != VK_NULL_HANDLE) {
+        vkDestroyDebugUtilsMessengerEXT(rig->instance, rig->messenger, NULL);
+    }
+    vkDestroyInstance(rig->instance, NULL);
+    if (atomic_load(&rig->validation_count) != 0) {
+        fail_msg("%u validation messages, the first: %s",
+                 (unsigned)atomic_load(&rig->validation_count), rig->validation_text);
+    }
+    assert_int_equal(atomic_load(&rig->host.live), 0);
+    assert_int_equal(atomic_load(&rig->host.live_bytes), 0);
+}
+
+/* ---- looking ---- */
+
+void rig_check(struct rig* rig)
+{
+    const char* broken = NULL;
+    VkResult result = maarCheckAllocator(rig->allocator, &broken);
+    if (result != VK_SUCCESS || broken != NULL) {
+        fail_msg("the heavy check answers %d: %s", (int)result, broken != NULL ? broken : "");
+    }
+}
+
+MaarStatistics rig_statistics(struct rig* rig, MaarPool pool)
+{
+    MaarStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_STATISTICS};
+    assert_int_equal(maarGetStatistics(rig->allocator, pool, &statistics), VK_SUCCESS);
+    assert_true(statistics.allocationBytes + statistics.pendingBytes + statistics.paddingBytes +
+                    statistics.freeBytes ==
+                statistics.blockBytes);
+    return statistics;
+}
+
+MaarAllocationInfo rig_info(struct rig* rig, MaarAllocation allocation)
+{
+    MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
+    assert_int_equal(maarGetAllocationInfo(rig->allocator, allocation, &info), VK_SUCCESS);
+    return info;
+}
+
+MaarHeapBudget rig_budget(struct rig* rig, uint32_t heap)
+{
+    MaarHeapBudget budgets[VK_MAX_MEMORY_HEAPS];
+    uint32_t count = VK_MAX_MEMORY_HEAPS;
+    for (uint32_t i = 0; i < count; ++i) {
+        budgets[i] = (MaarHeapBudget){.sType = MAAR_STRUCTURE_TYPE_HEAP_BUDGET};
+    }
+    assert_int_equal(maarGetHeapBudgets(rig->allocator, &count, budgets), VK_SUCCESS);
+    assert_true(heap < count);
+    return budgets[heap];
+}
+
+MaarSimulatedCounters rig_counters(struct rig* rig)
+{
+    MaarSimulatedCounters counters = {.sType = MAAR_STRUCTURE_TYPE_SIMULATED_COUNTERS};
+    maarSimulatedGetCounters(rig->physical, &counters);
+    return counters;
+}
+
+uint64_t rig_calls(struct rig* rig, const char* function)
+{
+    return maarSimulatedGetCallCount(rig->physical, function);
+}
+
+/* ---- doing ---- */
+
+MaarMemoryRequest rig_request(VkDeviceSize size, VkDeviceSize alignment, uint32_t type_bits,
+                              MaarResourceKind kind)
+{
+    return (MaarMemoryRequest){
+        .sType = MAAR_STRUCTURE_TYPE_MEMORY_REQUEST,
+        .requirements = {.size = size, .alignment = alignment, .memoryTypeBits = type_bits},
+        .kind = kind,
+    };
+}
+
+MaarAllocationCreateInfo rig_how(MaarMemoryUsage usage)
+{
+    return (MaarAllocationCreateInfo){
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .usage = usage,
+    };
+}
+
+MaarAllocation rig_allocate(struct rig* rig, VkDeviceSize size, const MaarAllocationCreateInfo* how)
+{
+    MaarMemoryRequest request = rig_request(size, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation allocation = VK_NULL_HANDLE;
+    VkResult result = maarAllocateMemory(rig->allocator, &request, how, &allocation);
+    if (result != VK_SUCCESS) {
+        fail_msg("no memory: %d, \"%s\"", (int)result, rig->messages.last);
+    }
+    assert_true(allocation != VK_NULL_HANDLE);
+    return allocation;
+}
+
+MaarPool rig_create_pool(struct rig* rig, const MaarPoolCreateInfo* info)
+{
+    MaarPoolCreateInfo copy = *info;
+    MaarPool pool = VK_NULL_HANDLE;
+    copy.sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO;
+    VkResult result = maarCreatePool(rig->allocator, &copy, &pool);
+    if (result != VK_SUCCESS) {
+        fail_msg("no pool: %d, \"%s\"", (int)result, rig->messages.last);
+    }
+    assert_non_null(pool);
+    return pool;
+}
+
+VkBufferCreateInfo rig_buffer_info(VkDeviceSize size)
+{
+    return (VkBufferCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = size,
+        .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+    };
+}
+
+VkImageCreateInfo rig_image_info(uint32_t width, uint32_t height)
+{
+    return (VkImageCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+        .imageType = VK_IMAGE_TYPE_2D,
+        .format = VK_FORMAT_R8G8B8A8_UNORM,
+        .extent = {width, height, 1},
+        .mipLevels = 1,
+        .arrayLayers = 1,
+        .samples = VK_SAMPLE_COUNT_1_BIT,
+        .tiling = VK_IMAGE_TILING_OPTIMAL,
+        .usage = VK_IMAGE_USAGE_TRANSFER_DST_BIT | VK_IMAGE_USAGE_SAMPLED_BIT,
+        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+        .initialLayout = VK_IMAGE_LAYOUT_UNDEFINED,
+    };
+}
+
+VkSemaphore rig_create_timeline(struct rig* rig, uint64_t value)
+{
+    const VkSemaphoreTypeCreateInfo type = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+        .initialValue = value,
+    };
+    const VkSemaphoreCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+        .pNext = &type,
+    };
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    assert_int_equal(vkCreateSemaphore(rig->device, &info, NULL, &semaphore), VK_SUCCESS);
+    return semaphore;
+}
+
+void rig_signal(struct rig* rig, VkSemaphore semaphore, uint64_t value)
+{
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+        .semaphore = semaphore,
+        .value = value,
+    };
+    assert_int_equal(vkSignalSemaphore(rig->device, &info), VK_SUCCESS);
+}
+
+void rig_set_fault(struct rig* rig, const char* function, uint64_t nth, uint64_t count,
+                   VkResult result)
+{
+    const MaarSimulatedFault fault = {
+        .sType = MAAR_STRUCTURE_TYPE_SIMULATED_FAULT,
+        .pFunctionName = function,
+        .nth = nth,
+        .count = count,
+        .result = result,
+    };
+    assert_int_equal(maarSimulatedSetFault(rig->physical, &fault), VK_SUCCESS);
+}
+
+void rig_clear_faults(struct rig* rig)
+{
+    assert_int_equal(maarSimulatedSetFault(rig->physical, NULL), VK_SUCCESS);
+}
+
+/* ---- numbers ---- */
+
+uint32_t rig_next(struct rig_random* random)
+{
+    random->state = random->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    uint64_t mixed = random->state ^ (random->state >> 29);
+    return (uint32_t)((mixed * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
+}
+
+uint32_t rig_below(struct rig_random* random, uint32_t bound)
+{
+    return (uint32_t)(((uint64_t)rig_next(random) * bound) >> 32);
+}
+
+uint64_t rig_seed(uint64_t preset)
+{
+    const char* text = getenv("MAAR_TEST_SEED");
+    uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : preset;
+    print_message("seed %llu (set MAAR_TEST_SEED to repeat another)\n", (unsigned long long)seed);
+    return seed;
+}

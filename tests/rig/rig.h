@@ -1,0 +1,166 @@
+/*
+ * What the tests of the allocator share: a device (simulated, or whatever driver the loader finds)
+ * opened as a program would, an allocator on it, messages that are kept, host memory that is
+ * counted and fails on demand, and one last check that nothing was broken or left behind.
+ *
+ * A rig must not move once open: the recommendation in it points into itself. All but the message
+ * log and the host memory belongs to one thread.
+ */
+#ifndef MAAR_TESTS_RIG_RIG_H
+#define MAAR_TESTS_RIG_RIG_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <volk.h>
+#include <cmocka.h>
+
+#include "maar/maar.h"
+#include "maar/simulated.h"
+#include "maar/volk.h"
+
+#define KIB ((VkDeviceSize)1 << 10)
+#define MIB ((VkDeviceSize)1 << 20)
+#define GIB ((VkDeviceSize)1 << 30)
+
+/* Capabilities that a program may have left off. */
+enum rig_off {
+    RIG_OFF_BUDGET = 0x1,
+    RIG_OFF_PRIORITY = 0x2,
+    RIG_OFF_PAGEABLE = 0x4,
+    RIG_OFF_ADDRESS = 0x8,
+    RIG_OFF_MAINTENANCE4 = 0x10,
+    RIG_OFF_TIMELINE = 0x20,
+    RIG_OFF_ALL = 0x3F
+};
+
+struct rig_messages {
+    atomic_flag busy; /* guards what follows */
+    uint32_t total;
+    uint32_t counts[4]; /* by MaarMessageSeverity */
+    char last[400];
+};
+
+struct rig_host {
+    _Atomic uint64_t calls;
+    _Atomic uint64_t fail_at; /* the call that fails, 1 being the first; 0: none */
+    _Atomic uint64_t live;
+    _Atomic uint64_t live_bytes;
+};
+
+struct rig;
+typedef void (*rig_call_hook)(void* data, const char* function);
+
+struct rig_setup {
+    const MaarSimulatedProfile* profile; /* NULL: rig_profile_discrete() */
+    MaarSimulatedFlags flags;
+    uint32_t api_version; /* of the program; 0: 1.3 */
+    VkFlags off;          /* enum rig_off */
+    bool count_host;      /* the allocator and the driver get rig_host's callbacks */
+};
+
+struct rig {
+    bool simulated;
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    MaarDeviceRecommendation recommendation;
+    const char* extensions[MAAR_MAX_RECOMMENDED_EXTENSIONS];
+    MaarAllocatorCreateInfo create_info; /* for rig_make_allocator; a test may change it before */
+    MaarAllocator allocator;
+    struct rig_messages messages;
+    struct rig_host host;
+    VkAllocationCallbacks host_callbacks;
+    rig_call_hook call; /* before each call of the simulated driver; may be NULL */
+    void* call_data;
+    uint64_t expected_violations;
+    char violation[MAAR_SIMULATED_MAX_TEXT];
+    VkDebugUtilsMessengerEXT messenger;
+    bool validated;
+    _Atomic uint32_t validation_count;
+    char validation_text[1024];
+};
+
+/* ---- profiles made here: small, so that a test can say which type it expects ---- */
+
+/* 8 GiB of device memory, 16 GiB of system memory, a BAR of 256 MiB. Types: 0 device-local;
+ * 1 host-visible, coherent; 2 host-visible, coherent, cached; 3 device-local and host-visible.
+ * Granularity 1024, 4096 objects, atoms of 64. */
+const MaarSimulatedProfile* rig_profile_discrete(void);
+/* One heap of 2 GiB. Types: 0 device-local; 1 device-local, host-visible, coherent; 2 the same
+ * cached and not coherent; 3 lazily allocated. Granularity 4096, atoms of 256. */
+const MaarSimulatedProfile* rig_profile_noncoherent(void);
+/* Two heaps of 64 MiB, 0 device-local, 1 not; types 0 device-local, 1 host-visible and coherent.
+ * 16 objects of at most 16 MiB, granularity 65536. */
+const MaarSimulatedProfile* rig_profile_tiny(void);
+/* data/profiles/NAME.json; fails the test when it cannot be read. Valid until the next call. */
+const MaarSimulatedProfile* rig_profile_file(const char* name);
+
+/* ---- life ---- */
+
+/* Opens a simulated device and fills create_info. setup may be NULL. */
+void rig_open(struct rig* rig, const struct rig_setup* setup);
+/* Opens the first device that the loader finds, under the validation layer with synchronization
+ * checks where it is installed; false, having said why, when there is none. Any message of the
+ * layer fails rig_close. setup's profile and flags do not matter. */
+bool rig_open_vulkan(struct rig* rig, const struct rig_setup* setup, bool needs_validation);
+/* Creates the allocator from create_info; fails the test if it cannot. */
+void rig_make_allocator(struct rig* rig);
+/* rig_open and rig_make_allocator. */
+void rig_start(struct rig* rig, const struct rig_setup* setup);
+/* Destroys allocator and device; fails the test when the driver saw a breach of Vulkan's rules, an
+ * object is left, or host memory is. */
+void rig_close(struct rig* rig);
+
+/* ---- looking ---- */
+
+/* The heavy check, which must find nothing. */
+void rig_check(struct rig* rig);
+/* Totals of a pool or of everything; bytes live + pending + padding + free = bytes of blocks. */
+MaarStatistics rig_statistics(struct rig* rig, MaarPool pool);
+MaarAllocationInfo rig_info(struct rig* rig, MaarAllocation allocation);
+MaarHeapBudget rig_budget(struct rig* rig, uint32_t heap);
+MaarSimulatedCounters rig_counters(struct rig* rig);
+uint64_t rig_calls(struct rig* rig, const char* function);
+/* There was a message with these words since the last look, and it was the last. */
+void rig_expect_message(struct rig* rig, const char* words);
+void rig_expect_silence(struct rig* rig);
+/* The driver's only violation so far is the expected one. */
+void rig_forget_messages(struct rig* rig);
+
+/* ---- doing ---- */
+
+MaarMemoryRequest rig_request(VkDeviceSize size, VkDeviceSize alignment, uint32_t type_bits,
+                              MaarResourceKind kind);
+MaarAllocationCreateInfo rig_how(MaarMemoryUsage usage);
+/* Plain memory of any type; must succeed. */
+MaarAllocation rig_allocate(struct rig* rig, VkDeviceSize size,
+                            const MaarAllocationCreateInfo* how);
+MaarPool rig_create_pool(struct rig* rig, const MaarPoolCreateInfo* info);
+VkBufferCreateInfo rig_buffer_info(VkDeviceSize size);
+VkImageCreateInfo rig_image_info(uint32_t width, uint32_t height);
+VkSemaphore rig_create_timeline(struct rig* rig, uint64_t value);
+void rig_signal(struct rig* rig, VkSemaphore semaphore, uint64_t value);
+/* The nth call of function from now on (NULL: any that can fail), and count - 1 more, fail. */
+void rig_set_fault(struct rig* rig, const char* function, uint64_t nth, uint64_t count,
+                   VkResult result);
+void rig_clear_faults(struct rig* rig);
+
+/* A generator of the tests' own: the same numbers on every machine. */
+struct rig_random {
+    uint64_t state;
+};
+uint32_t rig_next(struct rig_random* random);
+/* 0 .. bound - 1 */
+uint32_t rig_below(struct rig_random* random, uint32_t bound);
+/* MAAR_TEST_SEED, or the default; printed. */
+uint64_t rig_seed(uint64_t preset);
+
+#endif

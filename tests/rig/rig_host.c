@@ -1,0 +1,127 @@
+/*
+ * Host memory that is counted and fails at a chosen call, and messages that are kept.
+ */
+#include "tests/rig/rig_internal.h"
+
+#include <stdio.h>
+
+/* In front of each allocation; as large as the strictest alignment that is asked for here. */
+struct host_header {
+    uint64_t size;
+    uint64_t magic;
+    uint64_t unused[2];
+};
+
+static const uint64_t host_magic = 0x6d61617274657374;
+
+static bool host_refuses(struct rig_host* host)
+{
+    return atomic_fetch_add(&host->calls, 1) + 1 == atomic_load(&host->fail_at);
+}
+
+static void* VKAPI_PTR rig_host_allocate(void* user, size_t size, size_t alignment,
+                                         VkSystemAllocationScope scope)
+{
+    struct rig_host* host = user;
+    (void)scope;
+    if (alignment > 16 || host_refuses(host)) {
+        return NULL;
+    }
+    struct host_header* header = malloc(sizeof *header + size);
+    if (header == NULL) {
+        return NULL;
+    }
+    *header = (struct host_header){.size = size, .magic = host_magic};
+    (void)atomic_fetch_add(&host->live, 1);
+    (void)atomic_fetch_add(&host->live_bytes, size);
+    memset(header + 1, 0xA5, size);
+    return header + 1;
+}
+
+static void VKAPI_PTR rig_host_free(void* user, void* memory)
+{
+    struct rig_host* host = user;
+    if (memory == NULL) {
+        return;
+    }
+    struct host_header* header = (struct host_header*)memory - 1;
+    assert_true(header->magic == host_magic);
+    (void)atomic_fetch_sub(&host->live, 1);
+    (void)atomic_fetch_sub(&host->live_bytes, header->size);
+    header->magic = 0;
+    free(header);
+}
+
+static void* VKAPI_PTR rig_host_reallocate(void* user, void* original, size_t size,
+                                           size_t alignment, VkSystemAllocationScope scope)
+{
+    if (size == 0) {
+        rig_host_free(user, original);
+        return NULL;
+    }
+    void* memory = rig_host_allocate(user, size, alignment, scope);
+    if (memory != NULL && original != NULL) {
+        const struct host_header* header = (const struct host_header*)original - 1;
+        memcpy(memory, original, header->size < size ? (size_t)header->size : size);
+        rig_host_free(user, original);
+    }
+    return memory;
+}
+
+void rig_host_init(struct rig* rig)
+{
+    rig->host_callbacks = (VkAllocationCallbacks){
+        .pUserData = &rig->host,
+        .pfnAllocation = rig_host_allocate,
+        .pfnReallocation = rig_host_reallocate,
+        .pfnFree = rig_host_free,
+    };
+}
+
+static void lock_messages(struct rig_messages* messages)
+{
+    while (atomic_flag_test_and_set_explicit(&messages->busy, memory_order_acquire)) {
+    }
+}
+
+static void unlock_messages(struct rig_messages* messages)
+{
+    atomic_flag_clear_explicit(&messages->busy, memory_order_release);
+}
+
+void VKAPI_PTR rig_keep_message(void* user, MaarMessageSeverity severity, const char* text)
+{
+    struct rig_messages* messages = user;
+    lock_messages(messages);
+    ++messages->total;
+    ++messages->counts[severity];
+    (void)snprintf(messages->last, sizeof messages->last, "%s", text);
+    unlock_messages(messages);
+}
+
+void rig_forget_messages(struct rig* rig)
+{
+    lock_messages(&rig->messages);
+    rig->messages.total = 0;
+    memset(rig->messages.counts, 0, sizeof rig->messages.counts);
+    rig->messages.last[0] = '\0';
+    unlock_messages(&rig->messages);
+}
+
+void rig_expect_message(struct rig* rig, const char* words)
+{
+    if (rig->messages.total == 0) {
+        fail_msg("no message came; expected \"%s\"", words);
+    }
+    if (strstr(rig->messages.last, words) == NULL) {
+        fail_msg("the message is \"%s\"; expected \"%s\"", rig->messages.last, words);
+    }
+    rig_forget_messages(rig);
+}
+
+void rig_expect_silence(struct rig* rig)
+{
+    if (rig->messages.total != 0) {
+        fail_msg("an unexpected message: \"%s\"", rig->messages.last);
+    }
+}

@@ -1,0 +1,14 @@
+/*
+ * What the files of the rig ask of one another.
+ */
+#ifndef MAAR_TESTS_RIG_RIG_INTERNAL_H
+#define MAAR_TESTS_RIG_RIG_INTERNAL_H
+
+#include "tests/rig/rig.h"
+
+void rig_host_init(struct rig* rig);
+void VKAPI_PTR rig_keep_message(void* user, MaarMessageSeverity severity, const char* text);
+/* From a physical device on: what to enable, the device, create_info. */
+void rig_open_device(struct rig* rig, const struct rig_setup* setup);
+
+#endif

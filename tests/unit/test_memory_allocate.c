@@ -1,0 +1,632 @@
+/*
+ * Allocating and freeing: placement into blocks, dedicated memory, fallbacks, observers, misuse.
+ */
+#include "tests/rig/rig.h"
+
+static VkResult try_allocate(struct rig* rig, const MaarMemoryRequest* request,
+                             const MaarAllocationCreateInfo* how, MaarAllocation* allocation)
+{
+    *allocation = (MaarAllocation)(uintptr_t)1;
+    VkResult result = maarAllocateMemory(rig->allocator, request, how, allocation);
+    if (result != VK_SUCCESS) {
+        assert_true(*allocation == VK_NULL_HANDLE);
+    }
+    return result;
+}
+
+/* ---- the ordinary way ---- */
+
+static void allocate_two_share_a_block(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocation a = rig_allocate(&rig, 1000, NULL);
+    MaarAllocation b = rig_allocate(&rig, 1000, NULL);
+    MaarAllocationInfo first = rig_info(&rig, a);
+    MaarAllocationInfo second = rig_info(&rig, b);
+    assert_true(first.memory == second.memory);
+    assert_true(first.offset + first.size <= second.offset ||
+                second.offset + second.size <= first.offset);
+    assert_int_equal(first.size, 1000);
+    assert_int_equal(first.memoryTypeIndex, 0);
+    assert_int_equal(first.propertyFlags, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+    assert_int_equal(first.dedicated, VK_FALSE);
+    assert_int_equal(first.fallback, VK_FALSE);
+    assert_null(first.pMappedData);
+    assert_null(first.pool);
+    assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), 1);
+    MaarStatistics statistics = rig_statistics(&rig, VK_NULL_HANDLE);
+    assert_int_equal(statistics.allocationCount, 2);
+    assert_int_equal(statistics.allocationBytes, 2000);
+    assert_int_equal(statistics.blockCount, 1);
+    assert_true(statistics.blockBytes == first.blockSize);
+    maarFreeMemory(rig.allocator, a);
+    maarFreeMemory(rig.allocator, b);
+    rig_check(&rig);
+    rig_expect_silence(&rig);
+    rig_close(&rig);
+}
+
+static void allocate_alignment_is_any_number(void** state)
+{
+    (void)state;
+    static const VkDeviceSize alignments[] = {0, 1, 3, 12, 48, 100, 4096, 65536, 196608, 1048576};
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocation made[20];
+    for (uint32_t i = 0; i < 10; ++i) {
+        VkDeviceSize alignment = alignments[i];
+        MaarMemoryRequest request =
+            rig_request(77, alignment, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+        MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        assert_int_equal(try_allocate(&rig, &request, &how, &made[2 * i]), VK_SUCCESS);
+        assert_int_equal(rig_info(&rig, made[2 * i]).offset % (alignment != 0 ? alignment : 1), 0);
+        request.requirements.alignment = 16;
+        how.minAlignment = alignment;
+        assert_int_equal(try_allocate(&rig, &request, &how, &made[2 * i + 1]), VK_SUCCESS);
+        VkDeviceSize offset = rig_info(&rig, made[2 * i + 1]).offset;
+        assert_int_equal(offset % 16, 0);
+        assert_int_equal(offset % (alignment != 0 ? alignment : 1), 0);
+    }
+    rig_check(&rig);
+    maarFreeMemories(rig.allocator, 20, made);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationCount, 0);
+    rig_close(&rig);
+}
+
+static void allocate_impossible_sizes_fail(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocation allocation;
+    MaarMemoryRequest request = rig_request(UINT64_MAX, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    assert_int_equal(try_allocate(&rig, &request, NULL, &allocation),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    request.requirements.size = 5 * GIB; /* above maxMemoryAllocationSize */
+    assert_int_equal(try_allocate(&rig, &request, NULL, &allocation),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    request.requirements.size = 16;
+    request.requirements.alignment = UINT64_MAX;
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.minAlignment = UINT64_MAX - 1;
+    assert_int_equal(try_allocate(&rig, &request, &how, &allocation),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).failureCount, 3);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockCount, 0);
+    rig_close(&rig);
+}
+
+static void allocate_no_type_serves_fails(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocation allocation;
+    MaarMemoryRequest request = rig_request(100, 1, 0, MAAR_RESOURCE_KIND_LINEAR);
+    assert_int_equal(try_allocate(&rig, &request, NULL, &allocation), VK_ERROR_FEATURE_NOT_PRESENT);
+    request.requirements.memoryTypeBits = 1;
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    assert_int_equal(try_allocate(&rig, &request, &how, &allocation), VK_ERROR_FEATURE_NOT_PRESENT);
+    rig_close(&rig);
+}
+
+static void allocate_misuse_names_the_argument(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    const VkResult invalid = VK_ERROR_VALIDATION_FAILED_EXT;
+    const MaarMemoryRequest good = rig_request(100, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    MaarAllocation allocation;
+    assert_int_equal(maarAllocateMemory(rig.allocator, &good, NULL, NULL), invalid);
+    rig_expect_message(&rig, "pAllocation is NULL");
+    assert_int_equal(try_allocate(&rig, NULL, NULL, &allocation), invalid);
+    rig_expect_message(&rig, "pRequest is NULL");
+    MaarMemoryRequest request = good;
+    request.sType = MAAR_STRUCTURE_TYPE_STATISTICS;
+    assert_int_equal(try_allocate(&rig, &request, NULL, &allocation), invalid);
+    rig_expect_message(&rig, "pRequest");
+    request = good;
+    request.requirements.size = 0;
+    assert_int_equal(try_allocate(&rig, &request, NULL, &allocation), invalid);
+    rig_expect_message(&rig, "size is 0");
+    request = good;
+    request.kind = (MaarResourceKind)3;
+    assert_int_equal(try_allocate(&rig, &request, NULL, &allocation), invalid);
+    rig_expect_message(&rig, "kind");
+    request = good;
+    request.requiresDedicated = VK_TRUE;
+    MaarAllocationCreateInfo wrong = how;
+    wrong.dedicated = MAAR_DEDICATED_NEVER;
+    assert_int_equal(try_allocate(&rig, &request, &wrong, &allocation), invalid);
+    rig_expect_message(&rig, "NEVER");
+    wrong = how;
+    wrong.sType = MAAR_STRUCTURE_TYPE_STATISTICS;
+    assert_int_equal(try_allocate(&rig, &good, &wrong, &allocation), invalid);
+    rig_expect_message(&rig, "pCreateInfo");
+    wrong = how;
+    wrong.usage = (MaarMemoryUsage)6;
+    assert_int_equal(try_allocate(&rig, &good, &wrong, &allocation), invalid);
+    rig_expect_message(&rig, "usage");
+    wrong = how;
+    wrong.dedicated = (MaarDedicated)4;
+    assert_int_equal(try_allocate(&rig, &good, &wrong, &allocation), invalid);
+    rig_expect_message(&rig, "dedicated");
+    wrong = how;
+    wrong.priority = 1.5F;
+    assert_int_equal(try_allocate(&rig, &good, &wrong, &allocation), invalid);
+    rig_expect_message(&rig, "priority");
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationsMade, 0);
+    rig_close(&rig);
+}
+
+static void free_twice_is_told_and_harmless(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocation a = rig_allocate(&rig, 1000, NULL);
+    maarFreeMemory(rig.allocator, VK_NULL_HANDLE);
+    rig_expect_silence(&rig);
+    maarFreeMemory(rig.allocator, a);
+    rig_expect_silence(&rig);
+    maarFreeMemory(rig.allocator, a);
+    rig_expect_message(&rig, "allocation is VK_NULL_HANDLE, or was freed already");
+    MaarAllocation b = rig_allocate(&rig, 1000, NULL); /* takes the place, not the handle */
+    assert_true(a != b);
+    maarFreeMemory(rig.allocator, a);
+    rig_expect_message(&rig, "freed already");
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationCount, 1);
+    maarFreeMemory(rig.allocator, (MaarAllocation)(uintptr_t)0x123456789ABCDEF0u);
+    rig_expect_message(&rig, "freed already");
+    maarFreeMemory(rig.allocator, b);
+    rig_close(&rig);
+}
+
+static void allocate_many_is_all_or_nothing(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.profile = rig_profile_tiny()};
+    struct rig rig;
+    rig_start(&rig, &setup);
+    MaarMemoryRequest requests[6];
+    MaarAllocation made[6];
+    for (uint32_t i = 0; i < 6; ++i) {
+        requests[i] = rig_request(15 * MIB, 1, 1, MAAR_RESOURCE_KIND_LINEAR);
+        made[i] = (MaarAllocation)(uintptr_t)1;
+    }
+    assert_int_equal(maarAllocateMemories(rig.allocator, 6, requests, NULL, made),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    for (uint32_t i = 0; i < 6; ++i) {
+        assert_true(made[i] == VK_NULL_HANDLE);
+    }
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockCount, 0);
+    assert_int_equal(maarAllocateMemories(rig.allocator, 3, requests, NULL, made), VK_SUCCESS);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationCount, 3);
+    maarFreeMemories(rig.allocator, 3, made);
+    assert_int_equal(maarAllocateMemories(rig.allocator, 0, NULL, NULL, NULL), VK_SUCCESS);
+    assert_int_equal(maarAllocateMemories(rig.allocator, 1, NULL, NULL, made),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_forget_messages(&rig);
+    assert_int_equal(maarAllocateMemories(rig.allocator, 1, requests, NULL, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "pAllocations");
+    maarFreeMemories(rig.allocator, 1, NULL);
+    rig_expect_message(&rig, "pAllocations");
+    rig_close(&rig);
+}
+
+static void allocate_never_allocate_uses_what_is_there(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    MaarMemoryRequest request = rig_request(1000, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation allocation;
+    how.flags = MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT;
+    assert_int_equal(try_allocate(&rig, &request, &how, &allocation), VK_ERROR_OUT_OF_POOL_MEMORY);
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    assert_int_equal(try_allocate(&rig, &request, &how, &allocation), VK_ERROR_OUT_OF_POOL_MEMORY);
+    assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), 0);
+    how.dedicated = MAAR_DEDICATED_AUTO;
+    MaarAllocation first = rig_allocate(&rig, 1000, NULL);
+    assert_int_equal(try_allocate(&rig, &request, &how, &allocation), VK_SUCCESS);
+    assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), 1);
+    maarFreeMemory(rig.allocator, first);
+    maarFreeMemory(rig.allocator, allocation);
+    rig_close(&rig);
+}
+
+/* ---- blocks ---- */
+
+static void blocks_start_small_and_grow(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocation made[64];
+    VkDeviceSize largest = 0;
+    VkDeviceSize first = 0;
+    uint32_t count = 0;
+    for (; count < 64 && largest < 256 * MIB; ++count) {
+        made[count] = rig_allocate(&rig, 15 * MIB, NULL);
+        VkDeviceSize size = rig_info(&rig, made[count]).blockSize;
+        first = count == 0 ? size : first;
+        largest = size > largest ? size : largest;
+    }
+    assert_true(first <= 16 * MIB);
+    assert_true(largest == 256 * MIB);
+    assert_true(rig_statistics(&rig, VK_NULL_HANDLE).blockCount <= 7);
+    maarFreeMemories(rig.allocator, count, made);
+    rig_close(&rig);
+}
+
+static void blocks_shrink_when_the_driver_refuses(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, NULL);
+    rig.create_info.preferredBlockSize = 64 * MIB;
+    rig_make_allocator(&rig);
+    MaarAllocation a = rig_allocate(&rig, 20 * MIB, NULL);
+    rig_set_fault(&rig, "vkAllocateMemory", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    MaarAllocation b = rig_allocate(&rig, 20 * MIB, NULL);
+    assert_true(rig_info(&rig, b).memory != rig_info(&rig, a).memory);
+    assert_true(rig_info(&rig, b).blockSize < 32 * MIB);
+    assert_int_equal(rig_info(&rig, b).fallback, VK_FALSE);
+    maarFreeMemory(rig.allocator, a);
+    maarFreeMemory(rig.allocator, b);
+    rig_close(&rig);
+}
+
+/* ---- dedicated memory ---- */
+
+static MaarAllocation allocate_with(struct rig* rig, VkDeviceSize size, MaarDedicated dedicated)
+{
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.dedicated = dedicated;
+    return rig_allocate(rig, size, &how);
+}
+
+static void dedicated_modes_decide(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    static const struct {
+        MaarDedicated mode;
+        VkDeviceSize size;
+        VkBool32 dedicated;
+    } rows[] = {
+        {MAAR_DEDICATED_AUTO, 1000, VK_FALSE},          {MAAR_DEDICATED_AUTO, 128 * MIB, VK_TRUE},
+        {MAAR_DEDICATED_AUTO, 128 * MIB - 1, VK_FALSE}, {MAAR_DEDICATED_ALWAYS, 1, VK_TRUE},
+        {MAAR_DEDICATED_NEVER, 300 * MIB, VK_FALSE},    {MAAR_DEDICATED_PREFERRED, 1000, VK_TRUE},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        MaarAllocation made = allocate_with(&rig, rows[i].size, rows[i].mode);
+        MaarAllocationInfo info = rig_info(&rig, made);
+        assert_int_equal(info.dedicated, rows[i].dedicated);
+        if (rows[i].dedicated == VK_TRUE) {
+            assert_int_equal(info.offset, 0);
+            assert_true(info.blockSize == rows[i].size);
+            assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).dedicatedCount, 1);
+        }
+        rig_check(&rig);
+        maarFreeMemory(rig.allocator, made);
+        assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).dedicatedCount, 0);
+    }
+    rig_close(&rig);
+}
+
+static void dedicated_driver_wishes_are_heard(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarMemoryRequest request = rig_request(1000, 1, UINT32_MAX, MAAR_RESOURCE_KIND_OPTIMAL);
+    MaarAllocation allocation;
+    request.prefersDedicated = VK_TRUE;
+    assert_int_equal(try_allocate(&rig, &request, NULL, &allocation), VK_SUCCESS);
+    assert_int_equal(rig_info(&rig, allocation).dedicated, VK_TRUE);
+    maarFreeMemory(rig.allocator, allocation);
+    MaarAllocationCreateInfo never = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    never.dedicated = MAAR_DEDICATED_NEVER;
+    assert_int_equal(try_allocate(&rig, &request, &never, &allocation), VK_SUCCESS);
+    assert_int_equal(rig_info(&rig, allocation).dedicated, VK_FALSE);
+    maarFreeMemory(rig.allocator, allocation);
+    request.prefersDedicated = VK_FALSE;
+    request.requiresDedicated = VK_TRUE;
+    assert_int_equal(try_allocate(&rig, &request, NULL, &allocation), VK_SUCCESS);
+    assert_int_equal(rig_info(&rig, allocation).dedicated, VK_TRUE);
+    maarFreeMemory(rig.allocator, allocation);
+    rig_close(&rig);
+}
+
+static void dedicated_wishes_end_at_three_quarters(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.profile = rig_profile_tiny()}; /* 16 objects */
+    struct rig rig;
+    rig_start(&rig, &setup);
+    MaarAllocation made[16];
+    uint32_t count = 0;
+    for (; count < 12; ++count) {
+        made[count] = allocate_with(&rig, 4096, MAAR_DEDICATED_PREFERRED);
+        assert_int_equal(rig_info(&rig, made[count]).dedicated, VK_TRUE);
+    }
+    made[count] = allocate_with(&rig, 4096, MAAR_DEDICATED_PREFERRED);
+    assert_int_equal(rig_info(&rig, made[count++]).dedicated, VK_FALSE);
+    for (; count < 16; ++count) {
+        made[count] = allocate_with(&rig, 4096, MAAR_DEDICATED_ALWAYS);
+    }
+    MaarMemoryRequest request = rig_request(4096, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    MaarAllocation allocation;
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    assert_int_equal(try_allocate(&rig, &request, &how, &allocation), VK_ERROR_TOO_MANY_OBJECTS);
+    MaarAllocation placed = rig_allocate(&rig, 4096, NULL); /* the block still has room */
+    maarFreeMemory(rig.allocator, placed);
+    maarFreeMemories(rig.allocator, count, made);
+    rig_close(&rig);
+}
+
+static void dedicated_refused_falls_into_a_block(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocation first = rig_allocate(&rig, 1000, NULL);
+    rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    MaarAllocation second = allocate_with(&rig, 1000, MAAR_DEDICATED_PREFERRED);
+    assert_int_equal(rig_info(&rig, second).dedicated, VK_FALSE);
+    rig_clear_faults(&rig);
+    maarFreeMemory(rig.allocator, first);
+    maarFreeMemory(rig.allocator, second);
+    rig_close(&rig);
+}
+
+/* ---- what happens when memory is short ---- */
+
+static void shortage_goes_to_the_next_type_and_says_so(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_UPLOAD);
+    MaarAllocation bar = rig_allocate(&rig, 150 * MIB, &how);
+    assert_int_equal(rig_info(&rig, bar).memoryTypeIndex, 3);
+    rig_expect_silence(&rig);
+    MaarAllocation system = rig_allocate(&rig, 150 * MIB, &how);
+    MaarAllocationInfo info = rig_info(&rig, system);
+    assert_int_equal(info.memoryTypeIndex, 1);
+    assert_int_equal(info.fallback, VK_TRUE);
+    assert_int_equal(rig.messages.counts[MAAR_MESSAGE_SEVERITY_WARNING], 1);
+    rig_expect_message(&rig, "went to memory type 1, since type 3 of heap 2 has no room");
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).fallbackCount, 1);
+    MaarMemoryRequest request = rig_request(150 * MIB, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation allocation;
+    how.flags = MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT;
+    assert_int_equal(try_allocate(&rig, &request, &how, &allocation),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    maarFreeMemory(rig.allocator, bar);
+    maarFreeMemory(rig.allocator, system);
+    rig_close(&rig);
+}
+
+struct observer {
+    struct rig* rig;
+    MaarAllocation victims[4];
+    uint32_t victim_count;
+    uint32_t call_count;
+    VkBool32 answer_always;
+    MaarOutOfMemoryInfo last;
+};
+
+static VkBool32 VKAPI_PTR observe(void* user, const MaarOutOfMemoryInfo* info)
+{
+    struct observer* observer = user;
+    assert_int_equal(info->attempt, observer->call_count);
+    ++observer->call_count;
+    observer->last = *info;
+    if (observer->victim_count > 0) {
+        --observer->victim_count;
+        maarFreeMemory(observer->rig->allocator, observer->victims[observer->victim_count]);
+        return VK_TRUE;
+    }
+    return observer->answer_always;
+}
+
+static void observer_frees_and_the_request_succeeds(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.profile = rig_profile_tiny()};
+    struct observer observer = {.victim_count = 0};
+    struct rig rig;
+    rig_open(&rig, &setup);
+    rig.create_info.pfnOutOfMemory = observe;
+    rig.create_info.pOutOfMemoryUserData = &observer;
+    rig_make_allocator(&rig);
+    observer.rig = &rig;
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.memoryTypeBits = 1;
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    for (; observer.victim_count < 4; ++observer.victim_count) {
+        observer.victims[observer.victim_count] = rig_allocate(&rig, 16 * MIB, &how);
+    }
+    assert_int_equal(observer.call_count, 0);
+    MaarAllocation made = rig_allocate(&rig, 10 * MIB, &how);
+    assert_int_equal(observer.call_count, 1);
+    assert_int_equal(observer.last.size, 10 * MIB);
+    assert_int_equal(observer.last.memoryTypeBits, 1);
+    assert_int_equal(observer.last.memoryTypeIndex, 0);
+    assert_int_equal(observer.last.heapIndex, 0);
+    assert_int_equal(observer.last.result, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    maarFreeMemory(rig.allocator, made);
+    while (observer.victim_count > 0) {
+        maarFreeMemory(rig.allocator, observer.victims[--observer.victim_count]);
+    }
+    rig_check(&rig);
+    rig_close(&rig);
+}
+
+static void observer_is_asked_at_most_eight_times(void** state)
+{
+    (void)state;
+    struct observer observer = {.answer_always = VK_TRUE};
+    struct rig rig;
+    rig_open(&rig, NULL);
+    rig.create_info.pfnOutOfMemory = observe;
+    rig.create_info.pOutOfMemoryUserData = &observer;
+    rig_make_allocator(&rig);
+    rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    MaarMemoryRequest request = rig_request(1000, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation allocation;
+    assert_int_equal(try_allocate(&rig, &request, NULL, &allocation),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(observer.call_count, MAAR_MAX_OUT_OF_MEMORY_ATTEMPTS);
+    observer.call_count = 0;
+    observer.answer_always = VK_FALSE;
+    assert_int_equal(try_allocate(&rig, &request, NULL, &allocation),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(observer.call_count, 1);
+    observer.call_count = 0;
+    rig_clear_faults(&rig);
+    rig_set_fault(&rig, "vkAllocateMemory", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(try_allocate(&rig, &request, NULL, &allocation),
+                     VK_ERROR_OUT_OF_HOST_MEMORY); /* not the device's memory: nobody is asked */
+    assert_int_equal(observer.call_count, 0);
+    rig_clear_faults(&rig);
+    rig_close(&rig);
+}
+
+static void lost_device_is_reported(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocation live = rig_allocate(&rig, 1000, NULL);
+    rig_set_fault(&rig, "vkAllocateMemory", 1, 1, VK_ERROR_DEVICE_LOST);
+    MaarMemoryRequest request = rig_request(200 * MIB, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation allocation;
+    assert_int_equal(try_allocate(&rig, &request, NULL, &allocation), VK_ERROR_DEVICE_LOST);
+    const MaarPoint point = {.value = 5};
+    assert_int_equal(maarFreeMemoryAfter(rig.allocator, live, 1, &point), VK_SUCCESS);
+    uint32_t freed = 0;
+    assert_int_equal(maarCollect(rig.allocator, &freed), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(freed, 1);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingCount, 0);
+    rig_close(&rig);
+}
+
+/* ---- callbacks on device memory ---- */
+
+struct memory_log {
+    uint32_t allocated;
+    uint32_t freed;
+    VkDeviceSize bytes;
+    VkDeviceMemory last;
+};
+
+static void VKAPI_PTR log_allocated(void* user, uint32_t type, VkDeviceMemory memory,
+                                    VkDeviceSize size)
+{
+    struct memory_log* log = user;
+    assert_int_equal(type, 0);
+    ++log->allocated;
+    log->bytes += size;
+    log->last = memory;
+}
+
+static void VKAPI_PTR log_freed(void* user, uint32_t type, VkDeviceMemory memory, VkDeviceSize size)
+{
+    struct memory_log* log = user;
+    assert_int_equal(type, 0);
+    assert_true(memory == log->last);
+    ++log->freed;
+    log->bytes -= size;
+}
+
+static void blocks_count_device_memory_callbacks(void** state)
+{
+    (void)state;
+    struct memory_log log = {.allocated = 0};
+    struct rig rig;
+    rig_open(&rig, NULL);
+    rig.create_info.pfnDeviceAllocate = log_allocated;
+    rig.create_info.pfnDeviceFree = log_freed;
+    rig.create_info.pDeviceMemoryUserData = &log;
+    rig_make_allocator(&rig);
+    MaarAllocation made = allocate_with(&rig, 5000, MAAR_DEDICATED_ALWAYS);
+    assert_int_equal(log.allocated, 1);
+    assert_int_equal(log.bytes, 5000);
+    assert_true(log.last == rig_info(&rig, made).memory);
+    maarFreeMemory(rig.allocator, made);
+    assert_int_equal(log.freed, 1);
+    assert_int_equal(log.bytes, 0);
+    rig_set_fault(&rig, "vkAllocateMemory", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    MaarMemoryRequest request = rig_request(1000, 1, 1, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation failed;
+    assert_int_equal(try_allocate(&rig, &request, NULL, &failed), VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(log.allocated, 1);
+    (void)rig_info(&rig, made = rig_allocate(&rig, 1000, NULL));
+    assert_int_equal(log.allocated, 2);
+    maarFreeMemory(rig.allocator, made);
+    maarDestroyAllocator(rig.allocator);
+    rig.allocator = VK_NULL_HANDLE;
+    assert_int_equal(log.freed, 2);
+    assert_int_equal(log.bytes, 0);
+    rig_close(&rig);
+}
+
+/* ---- the sake of threads ---- */
+
+static void externally_synchronized_works_alike(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, NULL);
+    rig.create_info.flags =
+        MAAR_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT | MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT;
+    rig_make_allocator(&rig);
+    MaarAllocation made[100];
+    for (uint32_t i = 0; i < 100; ++i) {
+        made[i] = rig_allocate(&rig, 100 + i * 37, NULL);
+    }
+    for (uint32_t i = 0; i < 100; ++i) {
+        maarFreeMemory(rig.allocator, made[(i * 37) % 100]);
+    }
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationCount, 0);
+    rig_expect_silence(&rig);
+    rig_close(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(allocate_two_share_a_block),
+        cmocka_unit_test(allocate_alignment_is_any_number),
+        cmocka_unit_test(allocate_impossible_sizes_fail),
+        cmocka_unit_test(allocate_no_type_serves_fails),
+        cmocka_unit_test(allocate_misuse_names_the_argument),
+        cmocka_unit_test(free_twice_is_told_and_harmless),
+        cmocka_unit_test(allocate_many_is_all_or_nothing),
+        cmocka_unit_test(allocate_never_allocate_uses_what_is_there),
+        cmocka_unit_test(blocks_start_small_and_grow),
+        cmocka_unit_test(blocks_shrink_when_the_driver_refuses),
+        cmocka_unit_test(blocks_count_device_memory_callbacks),
+        cmocka_unit_test(dedicated_modes_decide),
+        cmocka_unit_test(dedicated_driver_wishes_are_heard),
+        cmocka_unit_test(dedicated_wishes_end_at_three_quarters),
+        cmocka_unit_test(dedicated_refused_falls_into_a_block),
+        cmocka_unit_test(shortage_goes_to_the_next_type_and_says_so),
+        cmocka_unit_test(observer_frees_and_the_request_succeeds),
+        cmocka_unit_test(observer_is_asked_at_most_eight_times),
+        cmocka_unit_test(lost_device_is_reported),
+        cmocka_unit_test(externally_synchronized_works_alike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
