@@ -263,7 +263,7 @@ static double bench_grow(struct bench* bench)
         }
     }
     bool failed = false;
-    while (!failed && count + 2 < limit) {
+    while (!failed && count != 0 && count + 2 < limit) {
         const uint32_t victim = (uint32_t)(bench_random(&bench->state) % count);
         bench->peer->free(bench->block, slots[victim].handle);
         bytes -= round_up((uint32_t)slots[victim].size);

@@ -11,406 +11,402 @@
 #include "core/placement/placement_nodes.h"
 
 enum {
-  /* Nodes to begin with: enough for a reset of a buddy forest of any size. */
-  PLACEMENT_FIRST_NODES = 56,
-  /* Storage grows by a fifth: at most a sixth of it is idle, and a node is
-   * copied about five times on the way to any number of them. */
-  PLACEMENT_GROWTH_DIVISOR = 5,
+    /* Nodes to begin with: enough for a reset of a buddy forest of any size. */
+    PLACEMENT_FIRST_NODES = 56,
+    /* Storage grows by a fifth: at most a sixth of it is idle, and a node is
+     * copied about five times on the way to any number of them. */
+    PLACEMENT_GROWTH_DIVISOR = 5,
 };
 
-static uint32_t placement_bins_for(MaarPlacementStrategy strategy,
-                                   VkDeviceSize size) {
-  switch (strategy) {
-  case MAAR_PLACEMENT_STRATEGY_BUDDY:
-    return PLACEMENT_ORDERS;
-  case MAAR_PLACEMENT_STRATEGY_LINEAR:
-    return 0;
-  default:
-    return maar_tlsf_bin_count(size);
-  }
+static uint32_t placement_bins_for(MaarPlacementStrategy strategy, VkDeviceSize size)
+{
+    switch (strategy) {
+    case MAAR_PLACEMENT_STRATEGY_BUDDY:
+        return PLACEMENT_ORDERS;
+    case MAAR_PLACEMENT_STRATEGY_LINEAR:
+        return 0;
+    default:
+        return maar_tlsf_bin_count(size);
+    }
 }
 
 /* Bytes of storage, UINT64_MAX if no number of nodes names so many. Bins come
  * in pairs, so that the size says how many nodes there are. */
-static uint64_t placement_storage_size(uint64_t nodes, uint32_t bins) {
-  if (nodes >= PLACEMENT_NONE) {
-    return UINT64_MAX;
-  }
-  return nodes * sizeof(struct placement_node) + bins * sizeof(uint32_t);
+static uint64_t placement_storage_size(uint64_t nodes, uint32_t bins)
+{
+    if (nodes >= PLACEMENT_NONE) {
+        return UINT64_MAX;
+    }
+    return nodes * sizeof(struct placement_node) + bins * sizeof(uint32_t);
 }
 
-static void placement_adopt(struct maar_placement *placement, void *memory,
-                            size_t size, uint32_t capacity, uint32_t bins) {
-  struct placement_node *nodes = memory;
-  uint32_t *heads = (uint32_t *)(void *)(nodes + capacity);
-  if (placement->touched_slots != 0) {
-    memcpy(nodes, placement->nodes, placement->touched_slots * sizeof(*nodes));
-  }
-  for (uint32_t bin = 0; bin < bins; ++bin) {
-    heads[bin] =
-        bin < placement->bin_count ? placement->bins[bin] : PLACEMENT_NONE;
-  }
-  placement->slots_left += capacity - placement->capacity;
-  placement->nodes = nodes;
-  placement->bins = heads;
-  placement->capacity = capacity;
-  placement->bin_count = bins;
-  placement->storage_size = size;
+static void placement_adopt(struct maar_placement* placement, void* memory, size_t size,
+                            uint32_t capacity, uint32_t bins)
+{
+    struct placement_node* nodes = memory;
+    uint32_t* heads = (uint32_t*)(void*)(nodes + capacity);
+    if (placement->touched_slots != 0) {
+        memcpy(nodes, placement->nodes, placement->touched_slots * sizeof(*nodes));
+    }
+    for (uint32_t bin = 0; bin < bins; ++bin) {
+        heads[bin] = bin < placement->bin_count ? placement->bins[bin] : PLACEMENT_NONE;
+    }
+    placement->slots_left += capacity - placement->capacity;
+    placement->nodes = nodes;
+    placement->bins = heads;
+    placement->capacity = capacity;
+    placement->bin_count = bins;
+    placement->storage_size = size;
 }
 
-void maar_placement_reset(struct maar_placement *placement) {
-  placement->used_slots = 0;
-  placement->slots_left = placement->capacity;
-  placement->free_slot = PLACEMENT_NONE;
-  placement->first = PLACEMENT_NONE;
-  placement->last = PLACEMENT_NONE;
-  placement->range_count = 0;
-  placement->used_size = 0;
-  placement->padding_size = 0;
-  for (uint32_t bin = placement_bin_next(placement, 0); bin != PLACEMENT_NONE;
-       bin = placement_bin_next(placement, bin + 1)) {
-    placement->bins[bin] = PLACEMENT_NONE;
-  }
-  placement->bin_summary = 0;
-  memset(placement->bin_words, 0, sizeof(placement->bin_words));
-  switch (placement->strategy) {
-  case MAAR_PLACEMENT_STRATEGY_BUDDY:
-    maar_buddy_reset(placement);
-    break;
-  case MAAR_PLACEMENT_STRATEGY_LINEAR:
-    maar_linear_reset(placement);
-    break;
-  default:
-    maar_tlsf_reset(placement);
-    break;
-  }
+void maar_placement_reset(struct maar_placement* placement)
+{
+    placement->used_slots = 0;
+    placement->slots_left = placement->capacity;
+    placement->free_slot = PLACEMENT_NONE;
+    placement->first = PLACEMENT_NONE;
+    placement->last = PLACEMENT_NONE;
+    placement->range_count = 0;
+    placement->used_size = 0;
+    placement->padding_size = 0;
+    for (uint32_t bin = placement_bin_next(placement, 0); bin != PLACEMENT_NONE;
+         bin = placement_bin_next(placement, bin + 1)) {
+        placement->bins[bin] = PLACEMENT_NONE;
+    }
+    placement->bin_summary = 0;
+    memset(placement->bin_words, 0, sizeof(placement->bin_words));
+    switch (placement->strategy) {
+    case MAAR_PLACEMENT_STRATEGY_BUDDY:
+        maar_buddy_reset(placement);
+        break;
+    case MAAR_PLACEMENT_STRATEGY_LINEAR:
+        maar_linear_reset(placement);
+        break;
+    default:
+        maar_tlsf_reset(placement);
+        break;
+    }
 }
 
-VkResult maar_placement_create(const struct maar_placement_info *info,
-                               const VkAllocationCallbacks *callbacks,
-                               struct maar_placement **placement) {
-  *placement = NULL;
-  struct maar_placement *created =
-      maar_host_calloc(callbacks, 1, sizeof(*created));
-  if (created == NULL) {
-    return VK_ERROR_OUT_OF_HOST_MEMORY;
-  }
-  const uint32_t bins = placement_bins_for(info->strategy, info->size);
-  const size_t size =
-      (size_t)placement_storage_size(PLACEMENT_FIRST_NODES, bins);
-  void *memory = maar_host_alloc(callbacks, size);
-  if (memory == NULL) {
-    maar_host_free(callbacks, created);
-    return VK_ERROR_OUT_OF_HOST_MEMORY;
-  }
-  created->strategy = info->strategy;
-  created->size = info->size;
-  created->granularity = info->granularity < MAAR_RANGE_MAX_SIZE
-                             ? info->granularity
-                             : MAAR_RANGE_MAX_SIZE;
-  placement_adopt(created, memory, size, PLACEMENT_FIRST_NODES, bins);
-  maar_placement_reset(created);
-  *placement = created;
-  return VK_SUCCESS;
-}
-
-void maar_placement_destroy(struct maar_placement *placement,
-                            const VkAllocationCallbacks *callbacks) {
-  if (placement != NULL) {
-    maar_host_free(callbacks, placement->nodes);
-    maar_host_free(callbacks, placement);
-  }
-}
-
-static bool placement_is_live(const struct maar_placement *placement,
-                              uint32_t node) {
-  return node < placement->used_slots &&
-         placement_state(&placement->nodes[node]) == PLACEMENT_LIVE;
-}
-
-VkResult maar_placement_allocate(struct maar_placement *placement,
-                                 const struct maar_placement_request *request,
-                                 struct maar_placement_range *range) {
-  range->node = PLACEMENT_NONE;
-  switch (placement->strategy) {
-  case MAAR_PLACEMENT_STRATEGY_BUDDY:
-    return maar_buddy_allocate(placement, request, range);
-  case MAAR_PLACEMENT_STRATEGY_LINEAR:
-    return maar_linear_allocate(placement, request, range);
-  default:
-    return maar_tlsf_allocate(placement, request, range);
-  }
-}
-
-bool maar_placement_free(struct maar_placement *placement, uint32_t node) {
-  if (!placement_is_live(placement, node)) {
-    return false;
-  }
-  placement_free_live(placement, node);
-  return true;
-}
-
-VkResult maar_placement_resize(struct maar_placement *placement,
-                               VkDeviceSize size) {
-  if (size <= placement->size) {
+VkResult maar_placement_create(const struct maar_placement_info* info,
+                               const VkAllocationCallbacks* callbacks,
+                               struct maar_placement** placement)
+{
+    *placement = NULL;
+    struct maar_placement* created = maar_host_calloc(callbacks, 1, sizeof(*created));
+    if (created == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    const uint32_t bins = placement_bins_for(info->strategy, info->size);
+    const size_t size = (size_t)placement_storage_size(PLACEMENT_FIRST_NODES, bins);
+    void* memory = maar_host_alloc(callbacks, size);
+    if (memory == NULL) {
+        maar_host_free(callbacks, created);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    created->strategy = info->strategy;
+    created->size = info->size;
+    created->granularity =
+        info->granularity < MAAR_RANGE_MAX_SIZE ? info->granularity : MAAR_RANGE_MAX_SIZE;
+    placement_adopt(created, memory, size, PLACEMENT_FIRST_NODES, bins);
+    maar_placement_reset(created);
+    *placement = created;
     return VK_SUCCESS;
-  }
-  switch (placement->strategy) {
-  case MAAR_PLACEMENT_STRATEGY_BUDDY:
-    return maar_buddy_resize(placement, size);
-  case MAAR_PLACEMENT_STRATEGY_LINEAR:
-    placement->size = size;
-    return VK_SUCCESS;
-  default:
-    return maar_tlsf_resize(placement, size);
-  }
 }
 
-bool maar_placement_get(const struct maar_placement *placement, uint32_t node,
-                        struct maar_placement_range *range, uint64_t *user,
-                        uint32_t *kind) {
-  if (!placement_is_live(placement, node)) {
-    return false;
-  }
-  const struct placement_node *live = &placement->nodes[node];
-  range->offset = placement_offset(live);
-  range->size = placement_size(live);
-  range->node = node;
-  range->generation = placement_node_generation(live);
-  *user = live->u.user;
-  *kind = placement_kind(live);
-  return true;
-}
-
-void maar_placement_set_user(struct maar_placement *placement, uint32_t node,
-                             uint64_t user) {
-  if (placement_is_live(placement, node)) {
-    placement->nodes[node].u.user = user;
-  }
-}
-
-uint32_t maar_placement_generation(const struct maar_placement *placement,
-                                   uint32_t node) {
-  return placement_is_live(placement, node)
-             ? placement_node_generation(&placement->nodes[node])
-             : MAAR_PLACEMENT_NO_GENERATION;
-}
-
-size_t maar_placement_storage_wanted(const struct maar_placement *placement) {
-  const uint64_t capacity = placement->capacity;
-  uint64_t nodes = capacity + capacity / PLACEMENT_GROWTH_DIVISOR + 1;
-  if (nodes < capacity + placement->wanted_slots) {
-    nodes = capacity + placement->wanted_slots;
-  }
-  if (nodes >= PLACEMENT_NONE &&
-      capacity + placement->wanted_slots < PLACEMENT_NONE) {
-    nodes = PLACEMENT_NONE - 1;
-  }
-  const uint32_t bins = placement->bin_count > placement->wanted_bins
-                            ? placement->bin_count
-                            : placement->wanted_bins;
-  const uint64_t size = placement_storage_size(nodes, bins);
-  return size < SIZE_MAX ? (size_t)size : SIZE_MAX;
-}
-
-void *maar_placement_storage_give(struct maar_placement *placement,
-                                  void *memory, size_t size) {
-  const uint32_t bin_choices[2] = {placement->wanted_bins,
-                                   placement->bin_count};
-  for (uint32_t i = 0; i < 2; ++i) {
-    const uint32_t bins = bin_choices[i];
-    const uint64_t bin_bytes = bins * sizeof(uint32_t);
-    if (bins < placement->bin_count || size < bin_bytes) {
-      continue;
+void maar_placement_destroy(struct maar_placement* placement,
+                            const VkAllocationCallbacks* callbacks)
+{
+    if (placement != NULL) {
+        maar_host_free(callbacks, placement->nodes);
+        maar_host_free(callbacks, placement);
     }
-    const uint64_t nodes = (size - bin_bytes) / sizeof(struct placement_node);
-    const bool is_larger =
-        nodes > placement->capacity ||
-        (nodes == placement->capacity && bins > placement->bin_count);
-    if (is_larger && nodes < PLACEMENT_NONE) {
-      void *old = placement->nodes;
-      placement_adopt(placement, memory, size, (uint32_t)nodes, bins);
-      return old;
-    }
-  }
-  return memory;
 }
 
-void maar_placement_totals(const struct maar_placement *placement,
-                           struct maar_placement_totals *totals) {
-  totals->range_count = placement->range_count;
-  totals->used_size = placement->used_size;
-  if (placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR) {
-    totals->free_size = maar_linear_free_size(placement);
-    totals->padding_size =
-        placement->size - totals->free_size - totals->used_size;
-  } else {
-    totals->padding_size = placement->padding_size;
-    totals->free_size =
-        placement->size - totals->padding_size - totals->used_size;
-  }
+static bool placement_is_live(const struct maar_placement* placement, uint32_t node)
+{
+    return node < placement->used_slots &&
+           placement_state(&placement->nodes[node]) == PLACEMENT_LIVE;
 }
 
-VkDeviceSize
-maar_placement_largest_free_bound(const struct maar_placement *placement) {
-  switch (placement->strategy) {
-  case MAAR_PLACEMENT_STRATEGY_BUDDY:
-    return maar_buddy_largest_free_bound(placement);
-  case MAAR_PLACEMENT_STRATEGY_LINEAR:
-    return maar_linear_largest_free_bound(placement);
-  default:
-    return maar_tlsf_largest_free_bound(placement);
-  }
+VkResult maar_placement_allocate(struct maar_placement* placement,
+                                 const struct maar_placement_request* request,
+                                 struct maar_placement_range* range)
+{
+    range->node = PLACEMENT_NONE;
+    switch (placement->strategy) {
+    case MAAR_PLACEMENT_STRATEGY_BUDDY:
+        return maar_buddy_allocate(placement, request, range);
+    case MAAR_PLACEMENT_STRATEGY_LINEAR:
+        return maar_linear_allocate(placement, request, range);
+    default:
+        return maar_tlsf_allocate(placement, request, range);
+    }
 }
 
-uint32_t maar_placement_lower(const struct maar_placement *placement,
-                              uint32_t slot) {
-  return placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR
-             ? maar_linear_lower(placement, slot)
-             : placement->nodes[slot].prev;
+bool maar_placement_free(struct maar_placement* placement, uint32_t node)
+{
+    if (!placement_is_live(placement, node)) {
+        return false;
+    }
+    placement_free_live(placement, node);
+    return true;
 }
 
-uint32_t maar_placement_higher(const struct maar_placement *placement,
-                               uint32_t slot) {
-  return placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR
-             ? maar_linear_higher(placement, slot)
-             : placement->nodes[slot].next;
+VkResult maar_placement_resize(struct maar_placement* placement, VkDeviceSize size)
+{
+    if (size <= placement->size) {
+        return VK_SUCCESS;
+    }
+    switch (placement->strategy) {
+    case MAAR_PLACEMENT_STRATEGY_BUDDY:
+        return maar_buddy_resize(placement, size);
+    case MAAR_PLACEMENT_STRATEGY_LINEAR:
+        placement->size = size;
+        return VK_SUCCESS;
+    default:
+        return maar_tlsf_resize(placement, size);
+    }
 }
 
-VkDeviceSize maar_placement_clear_below(const struct maar_placement *placement,
-                                        uint32_t below, uint32_t kind,
-                                        VkDeviceSize offset) {
-  const VkDeviceSize granule = offset & ~(placement->granularity - 1);
-  uint32_t slot = below;
-  for (uint32_t step = 0; slot != PLACEMENT_NONE; ++step) {
-    const struct placement_node *node = &placement->nodes[slot];
-    if (placement_offset(node) + placement_size(node) <= granule) {
-      return offset;
+bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
+                        struct maar_placement_range* range, uint64_t* user, uint32_t* kind)
+{
+    if (!placement_is_live(placement, node)) {
+        return false;
     }
-    const bool is_kind =
-        placement_state(node) == PLACEMENT_LIVE && placement_kind(node) != 0;
-    if (is_kind && placement_kind(node) == kind) {
-      /* It shares the granule, so whatever lies below in the same granule suits
-       * it. */
-      return offset;
-    }
-    if (is_kind || step == PLACEMENT_NEIGHBOURS) {
-      return offset == granule ? offset : granule + placement->granularity;
-    }
-    slot = maar_placement_lower(placement, slot);
-  }
-  return offset;
+    const struct placement_node* live = &placement->nodes[node];
+    range->offset = placement_offset(live);
+    range->size = placement_size(live);
+    range->node = node;
+    range->generation = placement_node_generation(live);
+    *user = live->u.user;
+    *kind = placement_kind(live);
+    return true;
 }
 
-bool maar_placement_clear_above(const struct maar_placement *placement,
-                                uint32_t above, uint32_t kind,
-                                VkDeviceSize end) {
-  const VkDeviceSize granule_end = placement_align_up(
-      end, placement->granularity); /* of the range's last granule */
-  uint32_t slot = above;
-  for (uint32_t step = 0; slot != PLACEMENT_NONE; ++step) {
-    const struct placement_node *node = &placement->nodes[slot];
-    if (placement_offset(node) >= granule_end) {
-      return true;
+void maar_placement_set_user(struct maar_placement* placement, uint32_t node, uint64_t user)
+{
+    if (placement_is_live(placement, node)) {
+        placement->nodes[node].u.user = user;
     }
-    if (placement_state(node) == PLACEMENT_LIVE && placement_kind(node) != 0) {
-      return placement_kind(node) == kind;
-    }
-    if (step == PLACEMENT_NEIGHBOURS) {
-      return false;
-    }
-    slot = maar_placement_higher(placement, slot);
-  }
-  return true;
 }
 
-VkDeviceSize maar_placement_fit(const struct maar_placement *placement,
-                                const struct maar_placement_request *request,
-                                uint32_t below, uint32_t above,
-                                VkDeviceSize begin, VkDeviceSize end) {
-  VkDeviceSize offset = placement_align_up(begin, request->alignment);
-  if (!placement_fits(offset, request->size, end)) {
-    return UINT64_MAX;
-  }
-  if (!placement_minds_kind(placement, request->kind)) {
+uint32_t maar_placement_generation(const struct maar_placement* placement, uint32_t node)
+{
+    return placement_is_live(placement, node) ? placement_node_generation(&placement->nodes[node])
+                                              : MAAR_PLACEMENT_NO_GENERATION;
+}
+
+size_t maar_placement_storage_wanted(const struct maar_placement* placement)
+{
+    const uint64_t capacity = placement->capacity;
+    uint64_t nodes = capacity + capacity / PLACEMENT_GROWTH_DIVISOR + 1;
+    if (nodes < capacity + placement->wanted_slots) {
+        nodes = capacity + placement->wanted_slots;
+    }
+    if (nodes >= PLACEMENT_NONE && capacity + placement->wanted_slots < PLACEMENT_NONE) {
+        nodes = PLACEMENT_NONE - 1;
+    }
+    const uint32_t bins = placement->bin_count > placement->wanted_bins ? placement->bin_count
+                                                                        : placement->wanted_bins;
+    const uint64_t size = placement_storage_size(nodes, bins);
+    return size < SIZE_MAX ? (size_t)size : SIZE_MAX;
+}
+
+void* maar_placement_storage_give(struct maar_placement* placement, void* memory, size_t size)
+{
+    const uint32_t bin_choices[2] = {placement->wanted_bins, placement->bin_count};
+    for (uint32_t i = 0; i < 2; ++i) {
+        const uint32_t bins = bin_choices[i];
+        const uint64_t bin_bytes = bins * sizeof(uint32_t);
+        if (bins < placement->bin_count || size < bin_bytes) {
+            continue;
+        }
+        const uint64_t nodes = (size - bin_bytes) / sizeof(struct placement_node);
+        const bool is_larger = nodes > placement->capacity ||
+                               (nodes == placement->capacity && bins > placement->bin_count);
+        if (is_larger && nodes < PLACEMENT_NONE) {
+            void* old = placement->nodes;
+            placement_adopt(placement, memory, size, (uint32_t)nodes, bins);
+            return old;
+        }
+    }
+    return memory;
+}
+
+void maar_placement_totals(const struct maar_placement* placement,
+                           struct maar_placement_totals* totals)
+{
+    totals->range_count = placement->range_count;
+    totals->used_size = placement->used_size;
+    if (placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR) {
+        totals->free_size = maar_linear_free_size(placement);
+        totals->padding_size = placement->size - totals->free_size - totals->used_size;
+    } else {
+        totals->padding_size = placement->padding_size;
+        totals->free_size = placement->size - totals->padding_size - totals->used_size;
+    }
+}
+
+VkDeviceSize maar_placement_largest_free_bound(const struct maar_placement* placement)
+{
+    switch (placement->strategy) {
+    case MAAR_PLACEMENT_STRATEGY_BUDDY:
+        return maar_buddy_largest_free_bound(placement);
+    case MAAR_PLACEMENT_STRATEGY_LINEAR:
+        return maar_linear_largest_free_bound(placement);
+    default:
+        return maar_tlsf_largest_free_bound(placement);
+    }
+}
+
+uint32_t maar_placement_lower(const struct maar_placement* placement, uint32_t slot)
+{
+    return placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR
+               ? maar_linear_lower(placement, slot)
+               : placement->nodes[slot].prev;
+}
+
+uint32_t maar_placement_higher(const struct maar_placement* placement, uint32_t slot)
+{
+    return placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR
+               ? maar_linear_higher(placement, slot)
+               : placement->nodes[slot].next;
+}
+
+VkDeviceSize maar_placement_clear_below(const struct maar_placement* placement, uint32_t below,
+                                        uint32_t kind, VkDeviceSize offset)
+{
+    const VkDeviceSize granule = offset & ~(placement->granularity - 1);
+    uint32_t slot = below;
+    for (uint32_t step = 0; slot != PLACEMENT_NONE; ++step) {
+        const struct placement_node* node = &placement->nodes[slot];
+        if (placement_offset(node) + placement_size(node) <= granule) {
+            return offset;
+        }
+        const bool is_kind = placement_state(node) == PLACEMENT_LIVE && placement_kind(node) != 0;
+        if (is_kind && placement_kind(node) == kind) {
+            /* It shares the granule, so whatever lies below in the same granule suits
+             * it. */
+            return offset;
+        }
+        if (is_kind || step == PLACEMENT_NEIGHBOURS) {
+            return offset == granule ? offset : granule + placement->granularity;
+        }
+        slot = maar_placement_lower(placement, slot);
+    }
     return offset;
-  }
-  const VkDeviceSize clear =
-      maar_placement_clear_below(placement, below, request->kind, offset);
-  if (clear != offset) {
-    offset = placement_align_up(clear, request->alignment);
-  }
-  if (!placement_fits(offset, request->size, end) ||
-      !maar_placement_clear_above(placement, above, request->kind,
-                                  offset + request->size)) {
-    return UINT64_MAX;
-  }
-  return offset;
 }
 
-static void placement_tell(struct placement_walk *walk,
-                           const MaarRangeInfo *info) {
-  if (!walk->stopped && info->offset > walk->cursor) {
-    const MaarRangeInfo padding = {
-        .sType = MAAR_STRUCTURE_TYPE_RANGE_INFO,
-        .state = MAAR_RANGE_STATE_PADDING,
-        .offset = walk->cursor,
-        .size = info->offset - walk->cursor,
-    };
-    walk->stopped = !walk->visit(walk->context, &padding);
-  }
-  if (!walk->stopped && info->size != 0) {
-    walk->stopped = !walk->visit(walk->context, info);
-  }
-  walk->cursor = info->offset + info->size;
-}
-
-void maar_placement_tell_live(const struct maar_placement *placement,
-                              struct placement_walk *walk, uint32_t slot) {
-  const struct placement_node *node = &placement->nodes[slot];
-  const MaarRangeInfo info = {
-      .sType = MAAR_STRUCTURE_TYPE_RANGE_INFO,
-      .state = MAAR_RANGE_STATE_LIVE,
-      .kind = placement_kind(node),
-      .offset = placement_offset(node),
-      .size = placement_size(node),
-      .userData = node->u.user,
-      .range = maar_placement_handle(slot, placement_node_generation(node)),
-  };
-  placement_tell(walk, &info);
-}
-
-void maar_placement_tell_free(struct placement_walk *walk, VkDeviceSize offset,
-                              VkDeviceSize end) {
-  const MaarRangeInfo info = {
-      .sType = MAAR_STRUCTURE_TYPE_RANGE_INFO,
-      .state = MAAR_RANGE_STATE_FREE,
-      .offset = offset,
-      .size = end - offset,
-  };
-  placement_tell(walk, &info);
-}
-
-void maar_placement_walk(const struct maar_placement *placement,
-                         maar_placement_visit visit, void *context) {
-  struct placement_walk walk = {.visit = visit, .context = context};
-  if (placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR) {
-    maar_linear_walk(placement, &walk);
-  } else {
-    for (uint32_t slot = placement->first;
-         slot != PLACEMENT_NONE && !walk.stopped;) {
-      const struct placement_node *node = &placement->nodes[slot];
-      if (placement_state(node) == PLACEMENT_LIVE) {
-        maar_placement_tell_live(placement, &walk, slot);
-      } else {
-        const VkDeviceSize offset = placement_offset(node);
-        maar_placement_tell_free(&walk, offset, offset + placement_size(node));
-      }
-      slot = node->next;
+bool maar_placement_clear_above(const struct maar_placement* placement, uint32_t above,
+                                uint32_t kind, VkDeviceSize end)
+{
+    const VkDeviceSize granule_end =
+        placement_align_up(end, placement->granularity); /* of the range's last granule */
+    uint32_t slot = above;
+    for (uint32_t step = 0; slot != PLACEMENT_NONE; ++step) {
+        const struct placement_node* node = &placement->nodes[slot];
+        if (placement_offset(node) >= granule_end) {
+            return true;
+        }
+        if (placement_state(node) == PLACEMENT_LIVE && placement_kind(node) != 0) {
+            return placement_kind(node) == kind;
+        }
+        if (step == PLACEMENT_NEIGHBOURS) {
+            return false;
+        }
+        slot = maar_placement_higher(placement, slot);
     }
-  }
-  if (!walk.stopped) {
-    /* An empty entry at the end brings out the padding before it. */
-    maar_placement_tell_free(&walk, placement->size, placement->size);
-  }
+    return true;
+}
+
+VkDeviceSize maar_placement_fit(const struct maar_placement* placement,
+                                const struct maar_placement_request* request, uint32_t below,
+                                uint32_t above, VkDeviceSize begin, VkDeviceSize end)
+{
+    VkDeviceSize offset = placement_align_up(begin, request->alignment);
+    if (!placement_fits(offset, request->size, end)) {
+        return UINT64_MAX;
+    }
+    if (!placement_minds_kind(placement, request->kind)) {
+        return offset;
+    }
+    const VkDeviceSize clear = maar_placement_clear_below(placement, below, request->kind, offset);
+    if (clear != offset) {
+        offset = placement_align_up(clear, request->alignment);
+    }
+    if (!placement_fits(offset, request->size, end) ||
+        !maar_placement_clear_above(placement, above, request->kind, offset + request->size)) {
+        return UINT64_MAX;
+    }
+    return offset;
+}
+
+static void placement_tell(struct placement_walk* walk, const MaarRangeInfo* info)
+{
+    if (!walk->stopped && info->offset > walk->cursor) {
+        const MaarRangeInfo padding = {
+            .sType = MAAR_STRUCTURE_TYPE_RANGE_INFO,
+            .state = MAAR_RANGE_STATE_PADDING,
+            .offset = walk->cursor,
+            .size = info->offset - walk->cursor,
+        };
+        walk->stopped = !walk->visit(walk->context, &padding);
+    }
+    if (!walk->stopped && info->size != 0) {
+        walk->stopped = !walk->visit(walk->context, info);
+    }
+    walk->cursor = info->offset + info->size;
+}
+
+void maar_placement_tell_live(const struct maar_placement* placement, struct placement_walk* walk,
+                              uint32_t slot)
+{
+    const struct placement_node* node = &placement->nodes[slot];
+    const MaarRangeInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_RANGE_INFO,
+        .state = MAAR_RANGE_STATE_LIVE,
+        .kind = placement_kind(node),
+        .offset = placement_offset(node),
+        .size = placement_size(node),
+        .userData = node->u.user,
+        .range = maar_placement_handle(slot, placement_node_generation(node)),
+    };
+    placement_tell(walk, &info);
+}
+
+void maar_placement_tell_free(struct placement_walk* walk, VkDeviceSize offset, VkDeviceSize end)
+{
+    const MaarRangeInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_RANGE_INFO,
+        .state = MAAR_RANGE_STATE_FREE,
+        .offset = offset,
+        .size = end - offset,
+    };
+    placement_tell(walk, &info);
+}
+
+void maar_placement_walk(const struct maar_placement* placement, maar_placement_visit visit,
+                         void* context)
+{
+    struct placement_walk walk = {.visit = visit, .context = context};
+    if (placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR) {
+        maar_linear_walk(placement, &walk);
+    } else {
+        for (uint32_t slot = placement->first; slot != PLACEMENT_NONE && !walk.stopped;) {
+            const struct placement_node* node = &placement->nodes[slot];
+            if (placement_state(node) == PLACEMENT_LIVE) {
+                maar_placement_tell_live(placement, &walk, slot);
+            } else {
+                const VkDeviceSize offset = placement_offset(node);
+                maar_placement_tell_free(&walk, offset, offset + placement_size(node));
+            }
+            slot = node->next;
+        }
+    }
+    if (!walk.stopped) {
+        /* An empty entry at the end brings out the padding before it. */
+        maar_placement_tell_free(&walk, placement->size, placement->size);
+    }
 }

@@ -11,222 +11,224 @@
 #include "core/placement/placement_nodes.h"
 
 enum {
-  /* Nodes looked at in each order whose ranges alignment or kinds may spoil. */
-  BUDDY_LOOK = 8,
+    /* Nodes looked at in each order whose ranges alignment or kinds may spoil. */
+    BUDDY_LOOK = 8,
 };
 
-static VkDeviceSize buddy_size(const struct placement_node *node) {
-  return (VkDeviceSize)1 << placement_tag(node);
+static VkDeviceSize buddy_size(const struct placement_node* node)
+{
+    return (VkDeviceSize)1 << placement_tag(node);
 }
 
-static VkDeviceSize buddy_begin(const struct placement_node *node) {
-  return placement_offset(node) & ~(buddy_size(node) - 1);
+static VkDeviceSize buddy_begin(const struct placement_node* node)
+{
+    return placement_offset(node) & ~(buddy_size(node) - 1);
 }
 
-static void buddy_set_free(struct maar_placement *placement, uint32_t slot,
-                           VkDeviceSize offset, uint32_t order) {
-  struct placement_node *node = &placement->nodes[slot];
-  placement_set(node, PLACEMENT_FREE, offset, (VkDeviceSize)1 << order);
-  placement_set_tag(node, order);
+static void buddy_set_free(struct maar_placement* placement, uint32_t slot, VkDeviceSize offset,
+                           uint32_t order)
+{
+    struct placement_node* node = &placement->nodes[slot];
+    placement_set(node, PLACEMENT_FREE, offset, (VkDeviceSize)1 << order);
+    placement_set_tag(node, order);
 }
 
 /* Joins a free node, which is in no list yet, with its buddies, and puts it
  * into its list. */
-static void buddy_join(struct maar_placement *placement, uint32_t slot) {
-  struct placement_node *nodes = placement->nodes;
-  uint32_t order = placement_tag(&nodes[slot]);
-  VkDeviceSize begin = placement_offset(&nodes[slot]);
-  while (order < PLACEMENT_OFFSET_BITS) {
-    const VkDeviceSize size = (VkDeviceSize)1 << order;
-    const bool is_lower = (begin & size) == 0;
-    const uint32_t buddy = is_lower ? nodes[slot].next : nodes[slot].prev;
-    if (buddy == PLACEMENT_NONE ||
-        placement_state(&nodes[buddy]) != PLACEMENT_FREE ||
-        placement_tag(&nodes[buddy]) != order) {
-      break;
+static void buddy_join(struct maar_placement* placement, uint32_t slot)
+{
+    struct placement_node* nodes = placement->nodes;
+    uint32_t order = placement_tag(&nodes[slot]);
+    VkDeviceSize begin = placement_offset(&nodes[slot]);
+    while (order < PLACEMENT_OFFSET_BITS) {
+        const VkDeviceSize size = (VkDeviceSize)1 << order;
+        const bool is_lower = (begin & size) == 0;
+        const uint32_t buddy = is_lower ? nodes[slot].next : nodes[slot].prev;
+        if (buddy == PLACEMENT_NONE || placement_state(&nodes[buddy]) != PLACEMENT_FREE ||
+            placement_tag(&nodes[buddy]) != order) {
+            break;
+        }
+        placement_bin_remove(placement, order, buddy);
+        placement_join(placement, nodes[buddy].prev, nodes[buddy].next);
+        placement_drop_slot(placement, buddy);
+        begin &= ~size;
+        order += 1;
     }
-    placement_bin_remove(placement, order, buddy);
-    placement_join(placement, nodes[buddy].prev, nodes[buddy].next);
-    placement_drop_slot(placement, buddy);
-    begin &= ~size;
-    order += 1;
-  }
-  buddy_set_free(placement, slot, begin, order);
-  placement_bin_insert(placement, order, slot);
+    buddy_set_free(placement, slot, begin, order);
+    placement_bin_insert(placement, order, slot);
 }
 
 /* Adds [begin, end) at the end of the space; nodes for it are there. */
-static void buddy_extend(struct maar_placement *placement, VkDeviceSize begin,
-                         VkDeviceSize end) {
-  while (begin < end) {
-    uint32_t order = placement_log2(end - begin);
-    if (begin != 0 && placement_low_bit(begin) < order) {
-      order = placement_low_bit(begin);
+static void buddy_extend(struct maar_placement* placement, VkDeviceSize begin, VkDeviceSize end)
+{
+    while (begin < end) {
+        uint32_t order = placement_log2(end - begin);
+        if (begin != 0 && placement_low_bit(begin) < order) {
+            order = placement_low_bit(begin);
+        }
+        const uint32_t slot = placement_take_slot(placement);
+        buddy_set_free(placement, slot, begin, order);
+        placement_link(placement, placement->last, slot, PLACEMENT_NONE);
+        buddy_join(placement, slot);
+        begin += (VkDeviceSize)1 << order;
     }
-    const uint32_t slot = placement_take_slot(placement);
-    buddy_set_free(placement, slot, begin, order);
-    placement_link(placement, placement->last, slot, PLACEMENT_NONE);
-    buddy_join(placement, slot);
-    begin += (VkDeviceSize)1 << order;
-  }
 }
 
-void maar_buddy_reset(struct maar_placement *placement) {
-  buddy_extend(placement, 0, placement->size);
+void maar_buddy_reset(struct maar_placement* placement)
+{
+    buddy_extend(placement, 0, placement->size);
 }
 
-VkResult maar_buddy_resize(struct maar_placement *placement,
-                           VkDeviceSize size) {
-  if (!placement_has_slots(placement, 2 * PLACEMENT_ORDERS)) {
-    return VK_INCOMPLETE;
-  }
-  const VkDeviceSize begin = placement->size;
-  placement->size = size;
-  buddy_extend(placement, begin, size);
-  return VK_SUCCESS;
+VkResult maar_buddy_resize(struct maar_placement* placement, VkDeviceSize size)
+{
+    if (!placement_has_slots(placement, 2 * PLACEMENT_ORDERS)) {
+        return VK_INCOMPLETE;
+    }
+    const VkDeviceSize begin = placement->size;
+    placement->size = size;
+    buddy_extend(placement, begin, size);
+    return VK_SUCCESS;
 }
 
 /* A free node and the place of the request in it, of the lowest order that has
  * one. */
-static uint32_t buddy_find(const struct maar_placement *placement,
-                           const struct maar_placement_request *request,
-                           VkDeviceSize *offset) {
-  const uint32_t least =
-      request->size > 1 ? placement_log2(request->size - 1) + 1 : 0;
-  for (uint32_t order = placement_bin_next(placement, least);
-       order < PLACEMENT_ORDERS;
-       order = placement_bin_next(placement, order + 1)) {
-    uint32_t slot = placement->bins[order];
-    for (uint32_t looks = 0; looks < BUDDY_LOOK && slot != PLACEMENT_NONE;
-         ++looks) {
-      const struct placement_node *node = &placement->nodes[slot];
-      const VkDeviceSize begin = placement_offset(node);
-      *offset = maar_placement_fit(placement, request, node->prev, node->next,
-                                   begin, begin + buddy_size(node));
-      if (*offset != UINT64_MAX) {
-        return slot;
-      }
-      slot = node->u.bin.next;
+static uint32_t buddy_find(const struct maar_placement* placement,
+                           const struct maar_placement_request* request, VkDeviceSize* offset)
+{
+    const uint32_t least = request->size > 1 ? placement_log2(request->size - 1) + 1 : 0;
+    for (uint32_t order = placement_bin_next(placement, least); order < PLACEMENT_ORDERS;
+         order = placement_bin_next(placement, order + 1)) {
+        uint32_t slot = placement->bins[order];
+        for (uint32_t looks = 0; looks < BUDDY_LOOK && slot != PLACEMENT_NONE; ++looks) {
+            const struct placement_node* node = &placement->nodes[slot];
+            const VkDeviceSize begin = placement_offset(node);
+            *offset = maar_placement_fit(placement, request, node->prev, node->next, begin,
+                                         begin + buddy_size(node));
+            if (*offset != UINT64_MAX) {
+                return slot;
+            }
+            slot = node->u.bin.next;
+        }
     }
-  }
-  return PLACEMENT_NONE;
+    return PLACEMENT_NONE;
 }
 
-VkResult maar_buddy_allocate(struct maar_placement *placement,
-                             const struct maar_placement_request *request,
-                             struct maar_placement_range *range) {
-  VkDeviceSize offset = UINT64_MAX;
-  if (request->size > placement->size) {
-    return VK_ERROR_OUT_OF_POOL_MEMORY;
-  }
-  const uint32_t slot = buddy_find(placement, request, &offset);
-  if (slot == PLACEMENT_NONE) {
-    return VK_ERROR_OUT_OF_POOL_MEMORY;
-  }
-  struct placement_node *taken = &placement->nodes[slot];
-  VkDeviceSize begin = placement_offset(taken);
-  uint32_t order = placement_tag(taken);
-  if (!placement_has_slots(placement, order)) {
-    return VK_INCOMPLETE;
-  }
-  placement_bin_remove(placement, order, slot);
-  while (order != 0) {
-    const VkDeviceSize half = (VkDeviceSize)1 << (order - 1);
-    const bool is_lower =
-        request->size <= half && offset - begin <= half - request->size;
-    if (!is_lower && offset - begin < half) {
-      break;
+VkResult maar_buddy_allocate(struct maar_placement* placement,
+                             const struct maar_placement_request* request,
+                             struct maar_placement_range* range)
+{
+    VkDeviceSize offset = UINT64_MAX;
+    if (request->size > placement->size) {
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
-    order -= 1;
-    const uint32_t other = placement_take_slot(placement);
-    if (is_lower) {
-      buddy_set_free(placement, other, begin + half, order);
-      placement_link(placement, slot, other, taken->next);
-    } else {
-      buddy_set_free(placement, other, begin, order);
-      placement_link(placement, taken->prev, other, slot);
-      begin += half;
+    const uint32_t slot = buddy_find(placement, request, &offset);
+    if (slot == PLACEMENT_NONE) {
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
-    placement_bin_insert(placement, order, other);
-  }
-  placement_set(taken, PLACEMENT_LIVE, offset, request->size);
-  placement_set_kind(taken, request->kind);
-  placement_set_tag(taken, order);
-  placement_count_in(placement, request->size, (VkDeviceSize)1 << order);
-  placement_tell_range(placement, slot, request, range);
-  return VK_SUCCESS;
+    struct placement_node* taken = &placement->nodes[slot];
+    VkDeviceSize begin = placement_offset(taken);
+    uint32_t order = placement_tag(taken);
+    if (!placement_has_slots(placement, order)) {
+        return VK_INCOMPLETE;
+    }
+    placement_bin_remove(placement, order, slot);
+    while (order != 0) {
+        const VkDeviceSize half = (VkDeviceSize)1 << (order - 1);
+        const bool is_lower = request->size <= half && offset - begin <= half - request->size;
+        if (!is_lower && offset - begin < half) {
+            break;
+        }
+        order -= 1;
+        const uint32_t other = placement_take_slot(placement);
+        if (is_lower) {
+            buddy_set_free(placement, other, begin + half, order);
+            placement_link(placement, slot, other, taken->next);
+        } else {
+            buddy_set_free(placement, other, begin, order);
+            placement_link(placement, taken->prev, other, slot);
+            begin += half;
+        }
+        placement_bin_insert(placement, order, other);
+    }
+    placement_set(taken, PLACEMENT_LIVE, offset, request->size);
+    placement_set_kind(taken, request->kind);
+    placement_set_tag(taken, order);
+    placement_count_in(placement, request->size, (VkDeviceSize)1 << order);
+    placement_tell_range(placement, slot, request, range);
+    return VK_SUCCESS;
 }
 
-void maar_buddy_free(struct maar_placement *placement, uint32_t slot) {
-  struct placement_node *node = &placement->nodes[slot];
-  const VkDeviceSize begin = buddy_begin(node);
-  placement_count_out(placement, placement_size(node), buddy_size(node));
-  buddy_set_free(placement, slot, begin, placement_tag(node));
-  buddy_join(placement, slot);
-}
-
-VkDeviceSize
-maar_buddy_largest_free_bound(const struct maar_placement *placement) {
-  const uint64_t orders = placement->bin_words[0];
-  return orders != 0 ? (VkDeviceSize)1 << placement_log2(orders) : 0;
-}
-
-static const char *buddy_check_lists(const struct maar_placement *placement,
-                                     uint32_t free_count) {
-  uint32_t seen = 0;
-  for (uint32_t order = 0; order < PLACEMENT_ORDERS; ++order) {
-    if ((placement->bin_words[0] >> order & 1) == 0) {
-      continue;
-    }
-    uint32_t prev = PLACEMENT_NONE;
-    for (uint32_t slot = placement->bins[order]; slot != PLACEMENT_NONE;) {
-      if (slot >= placement->used_slots || ++seen > free_count) {
-        return "buddy: the list of an order leads astray";
-      }
-      const struct placement_node *node = &placement->nodes[slot];
-      if (placement_state(node) != PLACEMENT_FREE ||
-          placement_tag(node) != order) {
-        return "buddy: a range is in the wrong list";
-      }
-      if (node->u.bin.prev != prev) {
-        return "buddy: the list of an order does not lead back";
-      }
-      prev = slot;
-      slot = node->u.bin.next;
-    }
-    if (prev == PLACEMENT_NONE) {
-      return "buddy: an empty order is marked as filled";
-    }
-  }
-  return seen == free_count ? NULL : "buddy: a free range is in no list";
-}
-
-const char *maar_buddy_check(const struct maar_placement *placement) {
-  uint32_t free_count = 0;
-  VkDeviceSize cursor = 0;
-  for (uint32_t slot = placement->first; slot != PLACEMENT_NONE;) {
-    const struct placement_node *node = &placement->nodes[slot];
+void maar_buddy_free(struct maar_placement* placement, uint32_t slot)
+{
+    struct placement_node* node = &placement->nodes[slot];
     const VkDeviceSize begin = buddy_begin(node);
-    if (begin != cursor) {
-      return "buddy: ranges overlap or leave a gap";
+    placement_count_out(placement, placement_size(node), buddy_size(node));
+    buddy_set_free(placement, slot, begin, placement_tag(node));
+    buddy_join(placement, slot);
+}
+
+VkDeviceSize maar_buddy_largest_free_bound(const struct maar_placement* placement)
+{
+    const uint64_t orders = placement->bin_words[0];
+    return orders != 0 ? (VkDeviceSize)1 << placement_log2(orders) : 0;
+}
+
+static const char* buddy_check_lists(const struct maar_placement* placement, uint32_t free_count)
+{
+    uint32_t seen = 0;
+    for (uint32_t order = 0; order < PLACEMENT_ORDERS; ++order) {
+        if ((placement->bin_words[0] >> order & 1) == 0) {
+            continue;
+        }
+        uint32_t prev = PLACEMENT_NONE;
+        for (uint32_t slot = placement->bins[order]; slot != PLACEMENT_NONE;) {
+            if (slot >= placement->used_slots || ++seen > free_count) {
+                return "buddy: the list of an order leads astray";
+            }
+            const struct placement_node* node = &placement->nodes[slot];
+            if (placement_state(node) != PLACEMENT_FREE || placement_tag(node) != order) {
+                return "buddy: a range is in the wrong list";
+            }
+            if (node->u.bin.prev != prev) {
+                return "buddy: the list of an order does not lead back";
+            }
+            prev = slot;
+            slot = node->u.bin.next;
+        }
+        if (prev == PLACEMENT_NONE) {
+            return "buddy: an empty order is marked as filled";
+        }
     }
-    cursor = begin + buddy_size(node);
-    if (!placement_fits(placement_offset(node), placement_size(node), cursor)) {
-      return "buddy: a live range leaves its node";
+    return seen == free_count ? NULL : "buddy: a free range is in no list";
+}
+
+const char* maar_buddy_check(const struct maar_placement* placement)
+{
+    uint32_t free_count = 0;
+    VkDeviceSize cursor = 0;
+    for (uint32_t slot = placement->first; slot != PLACEMENT_NONE;) {
+        const struct placement_node* node = &placement->nodes[slot];
+        const VkDeviceSize begin = buddy_begin(node);
+        if (begin != cursor) {
+            return "buddy: ranges overlap or leave a gap";
+        }
+        cursor = begin + buddy_size(node);
+        if (!placement_fits(placement_offset(node), placement_size(node), cursor)) {
+            return "buddy: a live range leaves its node";
+        }
+        if (placement_state(node) == PLACEMENT_FREE) {
+            const bool is_lower = (begin & buddy_size(node)) == 0;
+            free_count += 1;
+            if (is_lower && node->next != PLACEMENT_NONE &&
+                placement_state(&placement->nodes[node->next]) == PLACEMENT_FREE &&
+                placement_tag(&placement->nodes[node->next]) == placement_tag(node)) {
+                return "buddy: two free buddies are not joined";
+            }
+        }
+        slot = node->next;
     }
-    if (placement_state(node) == PLACEMENT_FREE) {
-      const bool is_lower = (begin & buddy_size(node)) == 0;
-      free_count += 1;
-      if (is_lower && node->next != PLACEMENT_NONE &&
-          placement_state(&placement->nodes[node->next]) == PLACEMENT_FREE &&
-          placement_tag(&placement->nodes[node->next]) == placement_tag(node)) {
-        return "buddy: two free buddies are not joined";
-      }
+    if (cursor != placement->size) {
+        return "buddy: the nodes do not cover the space";
     }
-    slot = node->next;
-  }
-  if (cursor != placement->size) {
-    return "buddy: the nodes do not cover the space";
-  }
-  return buddy_check_lists(placement, free_count);
+    return buddy_check_lists(placement, free_count);
 }

@@ -5,136 +5,135 @@
 #include "core/placement/placement_nodes.h"
 
 struct check_sums {
-  const struct maar_placement *placement;
-  const char *broken;
-  VkDeviceSize cursor;
-  VkDeviceSize used_size;
-  VkDeviceSize free_size;
-  VkDeviceSize kind_end; /* end of the last range that has a kind */
-  uint32_t kind;
-  uint32_t range_count;
+    const struct maar_placement* placement;
+    const char* broken;
+    VkDeviceSize cursor;
+    VkDeviceSize used_size;
+    VkDeviceSize free_size;
+    VkDeviceSize kind_end; /* end of the last range that has a kind */
+    uint32_t kind;
+    uint32_t range_count;
 };
 
-static bool check_visit(void *context, const MaarRangeInfo *info) {
-  struct check_sums *sums = context;
-  const VkDeviceSize granularity = sums->placement->granularity;
-  if (info->offset != sums->cursor ||
-      !placement_fits(info->offset, info->size, sums->placement->size)) {
-    sums->broken = "stretches of the space overlap or leave a gap";
-    return false;
-  }
-  sums->cursor = info->offset + info->size;
-  if (info->state == MAAR_RANGE_STATE_FREE) {
-    sums->free_size += info->size;
-  }
-  if (info->state != MAAR_RANGE_STATE_LIVE) {
-    return true;
-  }
-  sums->range_count += 1;
-  sums->used_size += info->size;
-  if (granularity > 1 && info->kind != 0) {
-    if (sums->kind != 0 && sums->kind != info->kind &&
-        ((sums->kind_end - 1) & ~(granularity - 1)) ==
-            (info->offset & ~(granularity - 1))) {
-      sums->broken = "ranges of different kinds share a granule";
-      return false;
+static bool check_visit(void* context, const MaarRangeInfo* info)
+{
+    struct check_sums* sums = context;
+    const VkDeviceSize granularity = sums->placement->granularity;
+    if (info->offset != sums->cursor ||
+        !placement_fits(info->offset, info->size, sums->placement->size)) {
+        sums->broken = "stretches of the space overlap or leave a gap";
+        return false;
     }
-    sums->kind = info->kind;
-    sums->kind_end = sums->cursor;
-  }
-  return true;
+    sums->cursor = info->offset + info->size;
+    if (info->state == MAAR_RANGE_STATE_FREE) {
+        sums->free_size += info->size;
+    }
+    if (info->state != MAAR_RANGE_STATE_LIVE) {
+        return true;
+    }
+    sums->range_count += 1;
+    sums->used_size += info->size;
+    if (granularity > 1 && info->kind != 0) {
+        if (sums->kind != 0 && sums->kind != info->kind &&
+            ((sums->kind_end - 1) & ~(granularity - 1)) == (info->offset & ~(granularity - 1))) {
+            sums->broken = "ranges of different kinds share a granule";
+            return false;
+        }
+        sums->kind = info->kind;
+        sums->kind_end = sums->cursor;
+    }
+    return true;
 }
 
-static const char *check_slots(const struct maar_placement *placement) {
-  uint32_t counts[PLACEMENT_STATE_MASK + 1] = {0};
-  uint32_t unused = 0;
-  if (placement->used_slots > placement->touched_slots ||
-      placement->touched_slots > placement->capacity) {
-    return "more nodes are in use than there are";
-  }
-  for (uint32_t slot = 0; slot < placement->used_slots; ++slot) {
-    counts[placement_state(&placement->nodes[slot])] += 1;
-  }
-  for (uint32_t slot = placement->free_slot; slot != PLACEMENT_NONE;) {
-    if (slot >= placement->used_slots || ++unused > placement->used_slots ||
-        placement_state(&placement->nodes[slot]) != PLACEMENT_UNUSED) {
-      return "the stack of unused nodes leads astray";
+static const char* check_slots(const struct maar_placement* placement)
+{
+    uint32_t counts[PLACEMENT_STATE_MASK + 1] = {0};
+    uint32_t unused = 0;
+    if (placement->used_slots > placement->touched_slots ||
+        placement->touched_slots > placement->capacity) {
+        return "more nodes are in use than there are";
     }
-    slot = placement->nodes[slot].next;
-  }
-  if (counts[PLACEMENT_UNUSED] != unused) {
-    return "an unused node is not on the stack";
-  }
-  if (placement->slots_left !=
-      placement->capacity - placement->used_slots + unused) {
-    return "the count of unused nodes is wrong";
-  }
-  if (counts[PLACEMENT_LIVE] != placement->range_count) {
-    return "the count of live ranges is wrong";
-  }
-  return NULL;
+    for (uint32_t slot = 0; slot < placement->used_slots; ++slot) {
+        counts[placement_state(&placement->nodes[slot])] += 1;
+    }
+    for (uint32_t slot = placement->free_slot; slot != PLACEMENT_NONE;) {
+        if (slot >= placement->used_slots || ++unused > placement->used_slots ||
+            placement_state(&placement->nodes[slot]) != PLACEMENT_UNUSED) {
+            return "the stack of unused nodes leads astray";
+        }
+        slot = placement->nodes[slot].next;
+    }
+    if (counts[PLACEMENT_UNUSED] != unused) {
+        return "an unused node is not on the stack";
+    }
+    if (placement->slots_left != placement->capacity - placement->used_slots + unused) {
+        return "the count of unused nodes is wrong";
+    }
+    if (counts[PLACEMENT_LIVE] != placement->range_count) {
+        return "the count of live ranges is wrong";
+    }
+    return NULL;
 }
 
 /* The list of neighbours, which linear placements do not have. */
-static const char *check_neighbours(const struct maar_placement *placement) {
-  uint32_t prev = PLACEMENT_NONE;
-  uint32_t seen = 0;
-  for (uint32_t slot = placement->first; slot != PLACEMENT_NONE;) {
-    if (slot >= placement->used_slots || ++seen > placement->used_slots) {
-      return "the list of neighbours leads astray";
+static const char* check_neighbours(const struct maar_placement* placement)
+{
+    uint32_t prev = PLACEMENT_NONE;
+    uint32_t seen = 0;
+    for (uint32_t slot = placement->first; slot != PLACEMENT_NONE;) {
+        if (slot >= placement->used_slots || ++seen > placement->used_slots) {
+            return "the list of neighbours leads astray";
+        }
+        const struct placement_node* node = &placement->nodes[slot];
+        if (node->prev != prev) {
+            return "the list of neighbours does not lead back";
+        }
+        if (placement_state(node) != PLACEMENT_LIVE && placement_state(node) != PLACEMENT_FREE) {
+            return "an unused node is among the neighbours";
+        }
+        prev = slot;
+        slot = node->next;
     }
-    const struct placement_node *node = &placement->nodes[slot];
-    if (node->prev != prev) {
-      return "the list of neighbours does not lead back";
-    }
-    if (placement_state(node) != PLACEMENT_LIVE &&
-        placement_state(node) != PLACEMENT_FREE) {
-      return "an unused node is among the neighbours";
-    }
-    prev = slot;
-    slot = node->next;
-  }
-  return prev == placement->last ? NULL : "the list of neighbours ends early";
+    return prev == placement->last ? NULL : "the list of neighbours ends early";
 }
 
-const char *maar_placement_check(const struct maar_placement *placement) {
-  const bool is_linear = placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR;
-  const char *broken = check_slots(placement);
-  if (broken == NULL && !is_linear) {
-    broken = check_neighbours(placement);
-  }
-  if (broken == NULL) {
-    switch (placement->strategy) {
-    case MAAR_PLACEMENT_STRATEGY_BUDDY:
-      broken = maar_buddy_check(placement);
-      break;
-    case MAAR_PLACEMENT_STRATEGY_LINEAR:
-      broken = maar_linear_check(placement);
-      break;
-    default:
-      broken = maar_tlsf_check(placement);
-      break;
+const char* maar_placement_check(const struct maar_placement* placement)
+{
+    const bool is_linear = placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR;
+    const char* broken = check_slots(placement);
+    if (broken == NULL && !is_linear) {
+        broken = check_neighbours(placement);
     }
-  }
-  if (broken != NULL) {
-    return broken;
-  }
-  struct check_sums sums = {.placement = placement};
-  maar_placement_walk(placement, check_visit, &sums);
-  struct maar_placement_totals totals;
-  maar_placement_totals(placement, &totals);
-  if (sums.broken != NULL) {
-    return sums.broken;
-  }
-  if (sums.cursor != placement->size) {
-    return "the stretches do not cover the space";
-  }
-  if (sums.range_count != totals.range_count ||
-      sums.used_size != totals.used_size ||
-      sums.free_size != totals.free_size ||
-      totals.used_size + totals.padding_size + totals.free_size !=
-          placement->size) {
-    return "the totals are not the sums of the ranges";
-  }
-  return NULL;
+    if (broken == NULL) {
+        switch (placement->strategy) {
+        case MAAR_PLACEMENT_STRATEGY_BUDDY:
+            broken = maar_buddy_check(placement);
+            break;
+        case MAAR_PLACEMENT_STRATEGY_LINEAR:
+            broken = maar_linear_check(placement);
+            break;
+        default:
+            broken = maar_tlsf_check(placement);
+            break;
+        }
+    }
+    if (broken != NULL) {
+        return broken;
+    }
+    struct check_sums sums = {.placement = placement};
+    maar_placement_walk(placement, check_visit, &sums);
+    struct maar_placement_totals totals;
+    maar_placement_totals(placement, &totals);
+    if (sums.broken != NULL) {
+        return sums.broken;
+    }
+    if (sums.cursor != placement->size) {
+        return "the stretches do not cover the space";
+    }
+    if (sums.range_count != totals.range_count || sums.used_size != totals.used_size ||
+        sums.free_size != totals.free_size ||
+        totals.used_size + totals.padding_size + totals.free_size != placement->size) {
+        return "the totals are not the sums of the ranges";
+    }
+    return NULL;
 }

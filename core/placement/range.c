@@ -7,364 +7,378 @@
  */
 #include "maar/range.h"
 
+#include "core/check.h"
 #include "core/host_memory.h"
 #include "core/placement/placement_nodes.h"
 
 struct MaarRangeAllocator_T {
-  struct maar_placement *placement;
-  VkDeviceSize size;
-  VkAllocationCallbacks callbacks;
-  bool has_callbacks;
-  PFN_maarMessage message;
-  void *message_user_data;
+    struct maar_placement* placement;
+    VkDeviceSize size;
+    VkAllocationCallbacks callbacks;
+    bool has_callbacks;
+    PFN_maarMessage message;
+    void* message_user_data;
 };
 
-static const VkAllocationCallbacks *
-range_callbacks(MaarRangeAllocator allocator) {
-  return allocator->has_callbacks ? &allocator->callbacks : NULL;
+static const VkAllocationCallbacks* range_callbacks(MaarRangeAllocator allocator)
+{
+    return allocator->has_callbacks ? &allocator->callbacks : NULL;
 }
 
-static VkResult range_misuse(MaarRangeAllocator allocator,
-                             const char *sentence) {
-  if (allocator->message != NULL) {
-    allocator->message(allocator->message_user_data,
-                       MAAR_MESSAGE_SEVERITY_ERROR, sentence);
-  }
-  return VK_ERROR_VALIDATION_FAILED_EXT;
+static VkResult range_misuse(MaarRangeAllocator allocator, const char* sentence)
+{
+    if (allocator->message != NULL) {
+        allocator->message(allocator->message_user_data, MAAR_MESSAGE_SEVERITY_ERROR, sentence);
+    }
+    return VK_ERROR_VALIDATION_FAILED_EXT;
+}
+
+/* Builds with heavy checks walk everything after each change. */
+static void range_check_heavily(MaarRangeAllocator allocator)
+{
+#if defined(MAAR_HEAVY_CHECKS)
+    const char* broken = maar_placement_check(allocator->placement);
+    if (broken != NULL) {
+        if (allocator->message != NULL) {
+            allocator->message(allocator->message_user_data, MAAR_MESSAGE_SEVERITY_FATAL, broken);
+        }
+        maar_trap();
+    }
+#else
+    (void)allocator;
+#endif
 }
 
 /* After VK_INCOMPLETE: brings storage. */
-static VkResult range_bring_storage(MaarRangeAllocator allocator) {
-  const size_t size = maar_placement_storage_wanted(allocator->placement);
-  void *memory = maar_host_alloc(range_callbacks(allocator), size);
-  if (memory == NULL) {
-    return VK_ERROR_OUT_OF_HOST_MEMORY;
-  }
-  maar_host_free(
-      range_callbacks(allocator),
-      maar_placement_storage_give(allocator->placement, memory, size));
-  return VK_SUCCESS;
+static VkResult range_bring_storage(MaarRangeAllocator allocator)
+{
+    const size_t size = maar_placement_storage_wanted(allocator->placement);
+    void* memory = maar_host_alloc(range_callbacks(allocator), size);
+    if (memory == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    maar_host_free(range_callbacks(allocator),
+                   maar_placement_storage_give(allocator->placement, memory, size));
+    return VK_SUCCESS;
 }
 
 /* The live node that a handle names, or MAAR_PLACEMENT_NO_NODE. */
-static inline uint32_t range_node(MaarRangeAllocator allocator,
-                                  MaarRange range) {
-  /* A non-dispatchable handle is a pointer or a 64-bit number, as the platform
-   * has it. */
-  const uint64_t handle = (uint64_t)range;
-  const uint32_t slot = (uint32_t)handle - 1;
-  const struct maar_placement *placement = allocator->placement;
-  if (slot < placement->used_slots &&
-      placement_state(&placement->nodes[slot]) == PLACEMENT_LIVE &&
-      placement_node_generation(&placement->nodes[slot]) == handle >> 32) {
-    return slot;
-  }
-  return MAAR_PLACEMENT_NO_NODE;
-}
-
-static const char *
-range_create_misuse(const MaarRangeAllocatorCreateInfo *info) {
-  const VkDeviceSize granularity = info->granularity;
-  if (info->sType != MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO) {
-    return "maarCreateRangeAllocator: pCreateInfo->sType is wrong.";
-  }
-  if ((uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR) {
-    return "maarCreateRangeAllocator: pCreateInfo->strategy is none of the "
-           "strategies.";
-  }
-  if (info->size == 0 || info->size > MAAR_RANGE_MAX_SIZE) {
-    return "maarCreateRangeAllocator: pCreateInfo->size must be 1 to "
-           "MAAR_RANGE_MAX_SIZE.";
-  }
-  if ((granularity & (granularity - 1)) != 0) {
-    return "maarCreateRangeAllocator: pCreateInfo->granularity must be 0 or a "
-           "power of two.";
-  }
-  return NULL;
-}
-
-VkResult VKAPI_CALL
-maarCreateRangeAllocator(const MaarRangeAllocatorCreateInfo *pCreateInfo,
-                         MaarRangeAllocator *pAllocator) {
-  if (pAllocator == NULL) {
-    return VK_ERROR_VALIDATION_FAILED_EXT;
-  }
-  *pAllocator = VK_NULL_HANDLE;
-  if (pCreateInfo == NULL) {
-    return VK_ERROR_VALIDATION_FAILED_EXT;
-  }
-  const char *misuse = range_create_misuse(pCreateInfo);
-  if (misuse != NULL) {
-    if (pCreateInfo->pfnMessage != NULL) {
-      pCreateInfo->pfnMessage(pCreateInfo->pMessageUserData,
-                              MAAR_MESSAGE_SEVERITY_ERROR, misuse);
+static inline uint32_t range_node(MaarRangeAllocator allocator, MaarRange range)
+{
+    /* A non-dispatchable handle is a pointer or a 64-bit number, as the platform
+     * has it. */
+    const uint64_t handle = (uint64_t)range;
+    const uint32_t slot = (uint32_t)handle - 1;
+    const struct maar_placement* placement = allocator->placement;
+    if (slot < placement->used_slots &&
+        placement_state(&placement->nodes[slot]) == PLACEMENT_LIVE &&
+        placement_node_generation(&placement->nodes[slot]) == handle >> 32) {
+        return slot;
     }
-    return VK_ERROR_VALIDATION_FAILED_EXT;
-  }
-  const VkAllocationCallbacks *callbacks = pCreateInfo->pAllocationCallbacks;
-  MaarRangeAllocator allocator =
-      maar_host_calloc(callbacks, 1, sizeof(*allocator));
-  if (allocator == NULL) {
-    return VK_ERROR_OUT_OF_HOST_MEMORY;
-  }
-  const struct maar_placement_info info = {
-      .strategy = pCreateInfo->strategy,
-      .size = pCreateInfo->size,
-      .granularity = pCreateInfo->granularity,
-  };
-  const VkResult result =
-      maar_placement_create(&info, callbacks, &allocator->placement);
-  if (result != VK_SUCCESS) {
-    maar_host_free(callbacks, allocator);
-    return result;
-  }
-  allocator->size = pCreateInfo->size;
-  allocator->has_callbacks = callbacks != NULL;
-  if (callbacks != NULL) {
-    allocator->callbacks = *callbacks;
-  }
-  allocator->message = pCreateInfo->pfnMessage;
-  allocator->message_user_data = pCreateInfo->pMessageUserData;
-  *pAllocator = allocator;
-  return VK_SUCCESS;
+    return MAAR_PLACEMENT_NO_NODE;
 }
 
-void VKAPI_CALL maarDestroyRangeAllocator(MaarRangeAllocator allocator) {
-  if (allocator == VK_NULL_HANDLE) {
-    return;
-  }
-  const VkAllocationCallbacks callbacks = allocator->callbacks;
-  const VkAllocationCallbacks *used =
-      allocator->has_callbacks ? &callbacks : NULL;
-  maar_placement_destroy(allocator->placement, used);
-  maar_host_free(used, allocator);
+static const char* range_create_misuse(const MaarRangeAllocatorCreateInfo* info)
+{
+    const VkDeviceSize granularity = info->granularity;
+    if (info->sType != MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO) {
+        return "maarCreateRangeAllocator: pCreateInfo->sType is wrong.";
+    }
+    if ((uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR) {
+        return "maarCreateRangeAllocator: pCreateInfo->strategy is none of the "
+               "strategies.";
+    }
+    if (info->size == 0 || info->size > MAAR_RANGE_MAX_SIZE) {
+        return "maarCreateRangeAllocator: pCreateInfo->size must be 1 to "
+               "MAAR_RANGE_MAX_SIZE.";
+    }
+    if ((granularity & (granularity - 1)) != 0) {
+        return "maarCreateRangeAllocator: pCreateInfo->granularity must be 0 or a "
+               "power of two.";
+    }
+    return NULL;
 }
 
-static inline bool range_allocate_is_valid(const MaarRangeAllocateInfo *info,
-                                           const MaarRange *range) {
-  return info != NULL && range != NULL &&
-         info->sType == MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO &&
-         info->size != 0 && info->kind <= MAAR_RANGE_MAX_KIND &&
-         info->flags <= (MaarRangeAllocateFlags)MAAR_RANGE_ALLOCATE_UPPER_BIT;
+VkResult VKAPI_CALL maarCreateRangeAllocator(const MaarRangeAllocatorCreateInfo* pCreateInfo,
+                                             MaarRangeAllocator* pAllocator)
+{
+    if (pAllocator == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    *pAllocator = VK_NULL_HANDLE;
+    if (pCreateInfo == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    const char* misuse = range_create_misuse(pCreateInfo);
+    if (misuse != NULL) {
+        if (pCreateInfo->pfnMessage != NULL) {
+            pCreateInfo->pfnMessage(pCreateInfo->pMessageUserData, MAAR_MESSAGE_SEVERITY_ERROR,
+                                    misuse);
+        }
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    const VkAllocationCallbacks* callbacks = pCreateInfo->pAllocationCallbacks;
+    MaarRangeAllocator allocator = maar_host_calloc(callbacks, 1, sizeof(*allocator));
+    if (allocator == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    const struct maar_placement_info info = {
+        .strategy = pCreateInfo->strategy,
+        .size = pCreateInfo->size,
+        .granularity = pCreateInfo->granularity,
+    };
+    const VkResult result = maar_placement_create(&info, callbacks, &allocator->placement);
+    if (result != VK_SUCCESS) {
+        maar_host_free(callbacks, allocator);
+        return result;
+    }
+    allocator->size = pCreateInfo->size;
+    allocator->has_callbacks = callbacks != NULL;
+    if (callbacks != NULL) {
+        allocator->callbacks = *callbacks;
+    }
+    allocator->message = pCreateInfo->pfnMessage;
+    allocator->message_user_data = pCreateInfo->pMessageUserData;
+    *pAllocator = allocator;
+    return VK_SUCCESS;
+}
+
+void VKAPI_CALL maarDestroyRangeAllocator(MaarRangeAllocator allocator)
+{
+    if (allocator == VK_NULL_HANDLE) {
+        return;
+    }
+    const VkAllocationCallbacks callbacks = allocator->callbacks;
+    const VkAllocationCallbacks* used = allocator->has_callbacks ? &callbacks : NULL;
+    maar_placement_destroy(allocator->placement, used);
+    maar_host_free(used, allocator);
+}
+
+static inline bool range_allocate_is_valid(const MaarRangeAllocateInfo* info,
+                                           const MaarRange* range)
+{
+    return info != NULL && range != NULL &&
+           info->sType == MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO && info->size != 0 &&
+           info->kind <= MAAR_RANGE_MAX_KIND &&
+           info->flags <= (MaarRangeAllocateFlags)MAAR_RANGE_ALLOCATE_UPPER_BIT;
 }
 
 /* Why range_allocate_is_valid said no. */
-static const char *range_allocate_misuse(const MaarRangeAllocateInfo *info,
-                                         const MaarRange *range) {
-  if (info == NULL) {
-    return "maarAllocateRange: pInfo is null.";
-  }
-  if (range == NULL) {
-    return "maarAllocateRange: pRange is null.";
-  }
-  if (info->sType != MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO) {
-    return "maarAllocateRange: pInfo->sType is wrong.";
-  }
-  if (info->size == 0) {
-    return "maarAllocateRange: pInfo->size is 0.";
-  }
-  if (info->kind > MAAR_RANGE_MAX_KIND) {
-    return "maarAllocateRange: pInfo->kind is above MAAR_RANGE_MAX_KIND.";
-  }
-  return "maarAllocateRange: pInfo->flags has unknown bits.";
+static const char* range_allocate_misuse(const MaarRangeAllocateInfo* info, const MaarRange* range)
+{
+    if (info == NULL) {
+        return "maarAllocateRange: pInfo is null.";
+    }
+    if (range == NULL) {
+        return "maarAllocateRange: pRange is null.";
+    }
+    if (info->sType != MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO) {
+        return "maarAllocateRange: pInfo->sType is wrong.";
+    }
+    if (info->size == 0) {
+        return "maarAllocateRange: pInfo->size is 0.";
+    }
+    if (info->kind > MAAR_RANGE_MAX_KIND) {
+        return "maarAllocateRange: pInfo->kind is above MAAR_RANGE_MAX_KIND.";
+    }
+    return "maarAllocateRange: pInfo->flags has unknown bits.";
 }
 
 /* Nothing was allocated: clears the outputs and passes the result on. */
-static VkResult range_allocate_fail(MaarRange *pRange, VkDeviceSize *pOffset,
-                                    VkResult result) {
-  if (pRange != NULL) {
-    *pRange = VK_NULL_HANDLE;
-  }
-  if (pOffset != NULL) {
-    *pOffset = 0;
-  }
-  return result;
+static VkResult range_allocate_fail(MaarRange* pRange, VkDeviceSize* pOffset, VkResult result)
+{
+    if (pRange != NULL) {
+        *pRange = VK_NULL_HANDLE;
+    }
+    if (pOffset != NULL) {
+        *pOffset = 0;
+    }
+    return result;
 }
 
 /* Brings storage until it is enough; as a rule once. */
-static VkResult
-range_allocate_cold(MaarRangeAllocator allocator,
-                    const struct maar_placement_request *request,
-                    struct maar_placement_range *range) {
-  VkResult result = VK_INCOMPLETE;
-  while (result == VK_INCOMPLETE) {
-    result = range_bring_storage(allocator);
-    if (result == VK_SUCCESS) {
-      result = maar_placement_allocate(allocator->placement, request, range);
+static VkResult range_allocate_cold(MaarRangeAllocator allocator,
+                                    const struct maar_placement_request* request,
+                                    struct maar_placement_range* range)
+{
+    VkResult result = VK_INCOMPLETE;
+    while (result == VK_INCOMPLETE) {
+        result = range_bring_storage(allocator);
+        if (result == VK_SUCCESS) {
+            result = maar_placement_allocate(allocator->placement, request, range);
+        }
     }
-  }
-  return result;
+    return result;
 }
 
 VkResult VKAPI_CALL maarAllocateRange(MaarRangeAllocator allocator,
-                                      const MaarRangeAllocateInfo *pInfo,
-                                      MaarRange *pRange,
-                                      VkDeviceSize *pOffset) {
-  if (allocator == VK_NULL_HANDLE) {
-    return range_allocate_fail(pRange, pOffset, VK_ERROR_VALIDATION_FAILED_EXT);
-  }
-  if (!range_allocate_is_valid(pInfo, pRange)) {
-    const char *misuse = range_allocate_misuse(pInfo, pRange);
-    return range_allocate_fail(pRange, pOffset,
-                               range_misuse(allocator, misuse));
-  }
-  const struct maar_placement_request request = {
-      .size = pInfo->size,
-      .alignment = pInfo->alignment != 0 ? pInfo->alignment : 1,
-      .user = pInfo->userData,
-      .kind = pInfo->kind,
-      .upper = (pInfo->flags & MAAR_RANGE_ALLOCATE_UPPER_BIT) != 0,
-  };
-  struct maar_placement_range range;
-  VkResult result =
-      maar_placement_allocate(allocator->placement, &request, &range);
-  if (result == VK_INCOMPLETE) {
-    result = range_allocate_cold(allocator, &request, &range);
-  }
-  if (result != VK_SUCCESS) {
-    return range_allocate_fail(pRange, pOffset, result);
-  }
-  *pRange = maar_placement_handle(range.node, range.generation);
-  if (pOffset != NULL) {
-    *pOffset = range.offset;
-  }
-  return VK_SUCCESS;
-}
-
-VkResult VKAPI_CALL maarFreeRange(MaarRangeAllocator allocator,
-                                  MaarRange range) {
-  if (allocator == VK_NULL_HANDLE) {
-    return VK_ERROR_VALIDATION_FAILED_EXT;
-  }
-  if (range == VK_NULL_HANDLE) {
-    return VK_SUCCESS;
-  }
-  const uint32_t node = range_node(allocator, range);
-  if (node == MAAR_PLACEMENT_NO_NODE) {
-    return range_misuse(
-        allocator, "maarFreeRange: range is no live range of allocator; it was "
-                   "freed before or belongs to another allocator.");
-  }
-  placement_free_live(allocator->placement, node);
-  return VK_SUCCESS;
-}
-
-VkResult VKAPI_CALL maarResetRangeAllocator(MaarRangeAllocator allocator) {
-  if (allocator == VK_NULL_HANDLE) {
-    return VK_ERROR_VALIDATION_FAILED_EXT;
-  }
-  maar_placement_reset(allocator->placement);
-  return VK_SUCCESS;
-}
-
-VkResult VKAPI_CALL maarResizeRangeAllocator(MaarRangeAllocator allocator,
-                                             VkDeviceSize size) {
-  if (allocator == VK_NULL_HANDLE) {
-    return VK_ERROR_VALIDATION_FAILED_EXT;
-  }
-  if (size < allocator->size || size > MAAR_RANGE_MAX_SIZE) {
-    return range_misuse(
-        allocator, "maarResizeRangeAllocator: size is below the present one or "
-                   "above MAAR_RANGE_MAX_SIZE.");
-  }
-  VkResult result = maar_placement_resize(allocator->placement, size);
-  while (result == VK_INCOMPLETE) {
-    result = range_bring_storage(allocator);
-    if (result == VK_SUCCESS) {
-      result = maar_placement_resize(allocator->placement, size);
+                                      const MaarRangeAllocateInfo* pInfo, MaarRange* pRange,
+                                      VkDeviceSize* pOffset)
+{
+    if (allocator == VK_NULL_HANDLE) {
+        return range_allocate_fail(pRange, pOffset, VK_ERROR_VALIDATION_FAILED_EXT);
     }
-  }
-  if (result == VK_SUCCESS) {
-    allocator->size = size;
-  }
-  return result;
+    if (!range_allocate_is_valid(pInfo, pRange)) {
+        const char* misuse = range_allocate_misuse(pInfo, pRange);
+        return range_allocate_fail(pRange, pOffset, range_misuse(allocator, misuse));
+    }
+    const struct maar_placement_request request = {
+        .size = pInfo->size,
+        .alignment = pInfo->alignment != 0 ? pInfo->alignment : 1,
+        .user = pInfo->userData,
+        .kind = pInfo->kind,
+        .upper = (pInfo->flags & MAAR_RANGE_ALLOCATE_UPPER_BIT) != 0,
+    };
+    struct maar_placement_range range;
+    VkResult result = maar_placement_allocate(allocator->placement, &request, &range);
+    if (result == VK_INCOMPLETE) {
+        result = range_allocate_cold(allocator, &request, &range);
+    }
+    if (result != VK_SUCCESS) {
+        return range_allocate_fail(pRange, pOffset, result);
+    }
+    *pRange = maar_placement_handle(range.node, range.generation);
+    if (pOffset != NULL) {
+        *pOffset = range.offset;
+    }
+    range_check_heavily(allocator);
+    return VK_SUCCESS;
 }
 
-VkResult VKAPI_CALL maarGetRangeInfo(MaarRangeAllocator allocator,
-                                     MaarRange range, MaarRangeInfo *pInfo) {
-  if (allocator == VK_NULL_HANDLE) {
-    return VK_ERROR_VALIDATION_FAILED_EXT;
-  }
-  if (pInfo == NULL) {
-    return range_misuse(allocator, "maarGetRangeInfo: pInfo is null.");
-  }
-  if (pInfo->sType != MAAR_STRUCTURE_TYPE_RANGE_INFO) {
-    return range_misuse(allocator, "maarGetRangeInfo: pInfo->sType is wrong.");
-  }
-  struct maar_placement_range found;
-  MaarRangeInfo info = {.sType = pInfo->sType, .pNext = pInfo->pNext};
-  const uint32_t node = range_node(allocator, range);
-  const bool is_live = maar_placement_get(allocator->placement, node, &found,
-                                          &info.userData, &info.kind);
-  if (is_live) {
-    info.state = MAAR_RANGE_STATE_LIVE;
-    info.offset = found.offset;
-    info.size = found.size;
-    info.range = range;
-  }
-  *pInfo = info;
-  return is_live
-             ? VK_SUCCESS
-             : range_misuse(
-                   allocator,
-                   "maarGetRangeInfo: range is no live range of allocator.");
+VkResult VKAPI_CALL maarFreeRange(MaarRangeAllocator allocator, MaarRange range)
+{
+    if (allocator == VK_NULL_HANDLE) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (range == VK_NULL_HANDLE) {
+        return VK_SUCCESS;
+    }
+    const uint32_t node = range_node(allocator, range);
+    if (node == MAAR_PLACEMENT_NO_NODE) {
+        return range_misuse(allocator, "maarFreeRange: range is no live range of allocator; it was "
+                                       "freed before or belongs to another allocator.");
+    }
+    placement_free_live(allocator->placement, node);
+    range_check_heavily(allocator);
+    return VK_SUCCESS;
+}
+
+VkResult VKAPI_CALL maarResetRangeAllocator(MaarRangeAllocator allocator)
+{
+    if (allocator == VK_NULL_HANDLE) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    maar_placement_reset(allocator->placement);
+    range_check_heavily(allocator);
+    return VK_SUCCESS;
+}
+
+VkResult VKAPI_CALL maarResizeRangeAllocator(MaarRangeAllocator allocator, VkDeviceSize size)
+{
+    if (allocator == VK_NULL_HANDLE) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (size < allocator->size || size > MAAR_RANGE_MAX_SIZE) {
+        return range_misuse(allocator, "maarResizeRangeAllocator: size is below the present one or "
+                                       "above MAAR_RANGE_MAX_SIZE.");
+    }
+    VkResult result = maar_placement_resize(allocator->placement, size);
+    while (result == VK_INCOMPLETE) {
+        result = range_bring_storage(allocator);
+        if (result == VK_SUCCESS) {
+            result = maar_placement_resize(allocator->placement, size);
+        }
+    }
+    if (result == VK_SUCCESS) {
+        allocator->size = size;
+    }
+    range_check_heavily(allocator);
+    return result;
+}
+
+VkResult VKAPI_CALL maarGetRangeInfo(MaarRangeAllocator allocator, MaarRange range,
+                                     MaarRangeInfo* pInfo)
+{
+    if (allocator == VK_NULL_HANDLE) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (pInfo == NULL) {
+        return range_misuse(allocator, "maarGetRangeInfo: pInfo is null.");
+    }
+    if (pInfo->sType != MAAR_STRUCTURE_TYPE_RANGE_INFO) {
+        return range_misuse(allocator, "maarGetRangeInfo: pInfo->sType is wrong.");
+    }
+    struct maar_placement_range found;
+    MaarRangeInfo info = {.sType = pInfo->sType, .pNext = pInfo->pNext};
+    const uint32_t node = range_node(allocator, range);
+    const bool is_live =
+        maar_placement_get(allocator->placement, node, &found, &info.userData, &info.kind);
+    if (is_live) {
+        info.state = MAAR_RANGE_STATE_LIVE;
+        info.offset = found.offset;
+        info.size = found.size;
+        info.range = range;
+    }
+    *pInfo = info;
+    return is_live
+               ? VK_SUCCESS
+               : range_misuse(allocator, "maarGetRangeInfo: range is no live range of allocator.");
 }
 
 VkResult VKAPI_CALL maarGetRangeStatistics(MaarRangeAllocator allocator,
-                                           MaarRangeStatistics *pStatistics) {
-  if (allocator == VK_NULL_HANDLE) {
-    return VK_ERROR_VALIDATION_FAILED_EXT;
-  }
-  if (pStatistics == NULL) {
-    return range_misuse(allocator,
-                        "maarGetRangeStatistics: pStatistics is null.");
-  }
-  if (pStatistics->sType != MAAR_STRUCTURE_TYPE_RANGE_STATISTICS) {
-    return range_misuse(allocator,
-                        "maarGetRangeStatistics: pStatistics->sType is wrong.");
-  }
-  struct maar_placement_totals totals;
-  maar_placement_totals(allocator->placement, &totals);
-  *pStatistics = (MaarRangeStatistics){
-      .sType = pStatistics->sType,
-      .pNext = pStatistics->pNext,
-      .size = allocator->size,
-      .usedSize = totals.used_size,
-      .paddingSize = totals.padding_size,
-      .freeSize = totals.free_size,
-      .largestFreeBound =
-          maar_placement_largest_free_bound(allocator->placement),
-      .rangeCount = totals.range_count,
-  };
-  return VK_SUCCESS;
+                                           MaarRangeStatistics* pStatistics)
+{
+    if (allocator == VK_NULL_HANDLE) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (pStatistics == NULL) {
+        return range_misuse(allocator, "maarGetRangeStatistics: pStatistics is null.");
+    }
+    if (pStatistics->sType != MAAR_STRUCTURE_TYPE_RANGE_STATISTICS) {
+        return range_misuse(allocator, "maarGetRangeStatistics: pStatistics->sType is wrong.");
+    }
+    struct maar_placement_totals totals;
+    maar_placement_totals(allocator->placement, &totals);
+    *pStatistics = (MaarRangeStatistics){
+        .sType = pStatistics->sType,
+        .pNext = pStatistics->pNext,
+        .size = allocator->size,
+        .usedSize = totals.used_size,
+        .paddingSize = totals.padding_size,
+        .freeSize = totals.free_size,
+        .largestFreeBound = maar_placement_largest_free_bound(allocator->placement),
+        .rangeCount = totals.range_count,
+    };
+    return VK_SUCCESS;
 }
 
 struct range_visitor {
-  PFN_maarVisitRange visit;
-  void *user_data;
+    PFN_maarVisitRange visit;
+    void* user_data;
 };
 
-static bool range_visit(void *context, const MaarRangeInfo *info) {
-  const struct range_visitor *visitor = context;
-  return visitor->visit(visitor->user_data, info) != VK_FALSE;
+static bool range_visit(void* context, const MaarRangeInfo* info)
+{
+    const struct range_visitor* visitor = context;
+    return visitor->visit(visitor->user_data, info) != VK_FALSE;
 }
 
-VkResult VKAPI_CALL maarWalkRanges(MaarRangeAllocator allocator,
-                                   PFN_maarVisitRange pfnVisit,
-                                   void *pUserData) {
-  if (allocator == VK_NULL_HANDLE) {
-    return VK_ERROR_VALIDATION_FAILED_EXT;
-  }
-  if (pfnVisit == NULL) {
-    return range_misuse(allocator, "maarWalkRanges: pfnVisit is null.");
-  }
-  struct range_visitor visitor = {.visit = pfnVisit, .user_data = pUserData};
-  maar_placement_walk(allocator->placement, range_visit, &visitor);
-  return VK_SUCCESS;
+VkResult VKAPI_CALL maarWalkRanges(MaarRangeAllocator allocator, PFN_maarVisitRange pfnVisit,
+                                   void* pUserData)
+{
+    if (allocator == VK_NULL_HANDLE) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (pfnVisit == NULL) {
+        return range_misuse(allocator, "maarWalkRanges: pfnVisit is null.");
+    }
+    struct range_visitor visitor = {.visit = pfnVisit, .user_data = pUserData};
+    maar_placement_walk(allocator->placement, range_visit, &visitor);
+    return VK_SUCCESS;
 }
 
-const char *VKAPI_CALL maarCheckRangeAllocator(MaarRangeAllocator allocator) {
-  return allocator != VK_NULL_HANDLE
-             ? maar_placement_check(allocator->placement)
-             : "the allocator is null";
+const char* VKAPI_CALL maarCheckRangeAllocator(MaarRangeAllocator allocator)
+{
+    return allocator != VK_NULL_HANDLE ? maar_placement_check(allocator->placement)
+                                       : "the allocator is null";
 }

@@ -52,6 +52,9 @@ static inline VkDeviceSize fixture_request(struct maar_placement* placement,
                                            uint32_t* node)
 {
     struct maar_placement_range range;
+    if (node != NULL) {
+        *node = MAAR_PLACEMENT_NO_NODE;
+    }
     VkResult result = maar_placement_allocate(placement, request, &range);
     if (result == VK_INCOMPLETE) {
         assert_null(maar_placement_check(placement));

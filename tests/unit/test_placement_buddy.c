@@ -41,7 +41,7 @@ static void buddies_join_up_to_the_root(void** state)
     struct maar_placement* placement = create(1 << 12, 0);
     uint32_t nodes[64];
     for (uint32_t i = 0; i < 64; ++i) {
-        assert_true(fixture_allocate(placement, 64, 64, &nodes[i]) == i * 64u);
+        assert_true(fixture_allocate(placement, 64, 64, &nodes[i]) == (VkDeviceSize)i * 64);
     }
     assert_true(fixture_allocate(placement, 1, 1, NULL) == FIXTURE_REFUSED);
     for (uint32_t i = 0; i < 64; ++i) {

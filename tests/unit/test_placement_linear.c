@@ -22,7 +22,7 @@ static void bump_fills_and_reset_empties(void** state)
     struct maar_placement* placement = create(1000, 0);
     for (uint32_t round = 0; round < 3; ++round) {
         for (uint32_t i = 0; i < 100; ++i) {
-            assert_true(fixture_allocate(placement, 10, 1, NULL) == i * 10u);
+            assert_true(fixture_allocate(placement, 10, 1, NULL) == (VkDeviceSize)i * 10);
         }
         assert_true(fixture_allocate(placement, 1, 1, NULL) == FIXTURE_REFUSED);
         maar_placement_reset(placement);
@@ -74,12 +74,13 @@ static void ring_wraps_and_runs_for_ever(void** state)
     struct maar_placement* placement = create(1000, 0);
     uint32_t nodes[3];
     for (uint32_t i = 0; i < 3; ++i) {
-        assert_true(fixture_allocate(placement, 300, 1, &nodes[i]) == i * 300u);
+        assert_true(fixture_allocate(placement, 300, 1, &nodes[i]) == (VkDeviceSize)i * 300);
     }
     assert_true(fixture_allocate(placement, 300, 1, NULL) == FIXTURE_REFUSED);
     for (uint32_t i = 0; i < 100; ++i) {
         fixture_free(placement, nodes[i % 3]);
-        assert_true(fixture_allocate(placement, 300, 1, &nodes[i % 3]) == (i % 3) * 300u);
+        assert_true(fixture_allocate(placement, 300, 1, &nodes[i % 3]) ==
+                    (VkDeviceSize)(i % 3) * 300);
     }
     maar_placement_destroy(placement, NULL);
 }

@@ -17,7 +17,7 @@ static void ranges_freed_in_any_order_are_joined(void** state)
         struct maar_placement* placement = create(3000, 0);
         uint32_t nodes[3];
         for (uint32_t j = 0; j < 3; ++j) {
-            assert_true(fixture_allocate(placement, 1000, 1, &nodes[j]) == j * 1000u);
+            assert_true(fixture_allocate(placement, 1000, 1, &nodes[j]) == (VkDeviceSize)j * 1000);
         }
         assert_true(fixture_allocate(placement, 1, 1, NULL) == FIXTURE_REFUSED);
         for (uint32_t j = 0; j < 3; ++j) {
@@ -162,7 +162,7 @@ static void kinds_see_past_ranges_without_one(void** state)
     const struct maar_placement_request any = {.size = 64, .alignment = 64};
     assert_true(fixture_request(placement, &linear, NULL) == 0);
     for (uint32_t i = 1; i < 4; ++i) {
-        assert_true(fixture_request(placement, &any, NULL) == i * 64u);
+        assert_true(fixture_request(placement, &any, NULL) == (VkDeviceSize)i * 64);
     }
     assert_true(fixture_request(placement, &optimal, NULL) == 1024);
     maar_placement_destroy(placement, NULL);
