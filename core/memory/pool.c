@@ -219,7 +219,7 @@ static uint32_t count_pending(struct maar_pool* pool)
 
 /* What is pending in a pool must be freed before the pool goes; items that another thread has in
  * hand just now come back to the queue or are done by it. */
-static void end_pending(struct maar_pool* pool)
+static void end_pool_pending(struct maar_pool* pool)
 {
     MaarAllocator allocator = pool->allocator;
     if (count_pending(pool) == 0) {
@@ -467,7 +467,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool poo
         (void)maar_misuse(allocator, "pool is not a pool of this allocator");
         return;
     }
-    end_pending(own);
+    end_pool_pending(own);
     empty_pool(own);
     doom_pool(own);
 }

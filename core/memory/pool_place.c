@@ -85,7 +85,7 @@ static void settle(struct maar_pool* pool, struct maar_block* block,
 }
 
 /* Kinds of the placement: an unknown resource is kept apart from both known ones. */
-static uint32_t placement_kind(const struct maar_pool* pool, MaarResourceKind kind)
+static uint32_t pool_kind(const struct maar_pool* pool, MaarResourceKind kind)
 {
     if (pool->granularity <= 1) {
         return 0;
@@ -126,7 +126,7 @@ static VkResult place_in_block(struct maar_pool* pool, struct maar_block* block,
         .size = request->size,
         .alignment = request->alignment,
         .user = slot,
-        .kind = placement_kind(pool, request->kind),
+        .kind = pool_kind(pool, request->kind),
         .upper = request->upper,
     };
     struct maar_placement_range range;
