@@ -1,0 +1,328 @@
+"""The maar command from outside: arguments, exit codes, output, verification, pictures.
+
+test_tool.py --maar=PROGRAM --source=ROOT --rig=RIG [--missing=REASON] [--env=NAME=VALUE...]
+
+Rig none checks what needs no driver; the others replay on a device of that rig.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+
+KEYS = ("trace device driver strategy events allocations failures peak_live_bytes "
+        "trace_peak_live_bytes peak_reserved_bytes peak_blocks device_allocation_calls "
+        "ns_per_event verification verified_bytes validation_messages").split()
+STRATEGIES = ["auto", "linear", "buddy", "tlsf", "dedicated"]
+PROFILES = ["amd-rx7900xtx-radv25.0", "nvidia-gtx1060-linux535", "qualcomm-adreno740-turnip26.2"]
+HEADER = "op,id,kind,size,alignment,types,stream,time_ns,usage,note\n"
+OPTIONS = None
+
+
+def maar(*arguments, timeout=120):
+    environment = dict(os.environ)
+    environment.update(item.split("=", 1) for item in OPTIONS.env)
+    return subprocess.run([OPTIONS.maar, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=timeout, env=environment, check=False)
+
+
+def captured():
+    return sorted((pathlib.Path(OPTIONS.source) / "data/traces").glob("captured-*.csv"))
+
+
+def trace(name):
+    return pathlib.Path(OPTIONS.source) / "data/traces" / f"captured-{name}.csv"
+
+
+class Case(unittest.TestCase):
+    device = "auto"
+
+    def replay(self, *arguments, code=0, device=None):
+        done = maar("replay", "--device", device or self.device, "--json", *arguments)
+        self.assertEqual(done.returncode, code, f"{arguments}: {done.stdout}{done.stderr}")
+        return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+    def scratch(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        return pathlib.Path(folder.name)
+
+    def write_trace(self, text, name="made.csv"):
+        path = self.scratch() / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def check_result(self, result, verification):
+        self.assertEqual(list(result)[:len(KEYS)], KEYS)
+        self.assertEqual(result["verification"], verification)
+        self.assertEqual(result["verified_bytes"], result["allocated_bytes"])
+        self.assertGreater(result["verified_bytes"], 0)
+        self.assertEqual(result["validation_messages"], 0)
+        self.assertGreaterEqual(result["peak_reserved_bytes"], result["peak_live_bytes"])
+        self.assertGreater(result["ns_per_event"], 0)
+
+
+class WithoutDriver(Case):
+    """Arguments and malformed input: exit code 2, with file, line and reason."""
+
+    simulated = "simulated:" + PROFILES[0]
+
+    def refused(self, pattern, *arguments):
+        done = maar(*arguments)
+        self.assertEqual(done.returncode, 2, f"{arguments}: {done.stdout}{done.stderr}")
+        self.assertRegex(done.stderr, pattern)
+        self.assertEqual(done.stdout, "")
+
+    def test_arguments_wrong_exit_2(self):
+        csv = trace("vkcube")
+        self.refused("Usage", )
+        self.refused("no such command: frobnicate", "frobnicate")
+        self.refused("no trace given", "replay")
+        self.refused("expected auto, vulkan:N or simulated:PROFILE", "replay", csv, "--device", "x")
+        self.refused("expected auto, linear", "replay", csv, "--strategy", "best")
+        self.refused("expected N=SIZE", "replay", csv, "--heap", "0:4GiB")
+        self.refused("expected N=SIZE", "replay", csv, "--heap", "0=4GB")
+        self.refused("has [0-9]+ heaps", "replay", csv, "--device", self.simulated, "--heap",
+                     "9=1GiB")
+        self.refused("no such limit", "replay", csv, "--device", self.simulated, "--limit", "a=1")
+        self.refused("32 bits", "replay", csv, "--device", self.simulated, "--limit",
+                     "maxMemoryAllocationCount=8GiB")
+        self.refused("expected 1 to", "replay", csv, "--threads", "0")
+        self.refused("need --verify", "replay", csv, "--plant", "overlap")
+        self.refused("unrecognized option", "replay", csv, "--frob")
+        self.refused("unexpected argument", "info", "x")
+
+    def test_help_and_version_exit_0(self):
+        for arguments in (["--help"], ["info", "--help"], ["replay", "--help"], ["--version"]):
+            done = maar(*arguments)
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stdout, "maar")
+
+    def test_trace_malformed_names_line(self):
+        good = "alloc,0,buffer,16,64,0x1,0,1,0x1,\n"
+        rows = {
+            1: "op,id\n",
+            2: HEADER + "alloc,0,buffer,sixteen,64,0x1,0,1,0x1,\n",
+            3: HEADER + good + "alloc,0,buffer,16,64,0x1,0,2,0x1,\n",
+            4: HEADER + good + "free,0,,,,,0,2,,\n" + "free,0,,,,,0,3,,\n",
+            5: HEADER + good + "frame,,,,,,0,2,,\n" + "free,0,,,,,0,3,,\n" + "leap,1,,,,,0,4,,\n",
+        }
+        for line, text in rows.items():
+            path = self.write_trace(text)
+            self.refused(re.escape(f"{path}:{line}: ") + ".+", "replay", path, "--device",
+                         self.simulated)
+
+    def test_trace_missing_or_cut_exits_2(self):
+        self.refused("nothing.csv: .+", "replay", "nothing.csv", "--device", self.simulated)
+        path = self.scratch() / "cut.csv.gz"
+        whole = gzip.compress(HEADER.encode() * 50)
+        path.write_bytes(whole[:-9])
+        self.refused("cut.csv.gz: .+", "replay", path, "--device", self.simulated)
+
+    def test_profile_malformed_names_file(self):
+        path = self.scratch() / "profile.json"
+        path.write_text('{\n "heaps": [\n}', encoding="utf-8")
+        self.refused(re.escape(str(path)) + ":[0-9]+: .+", "info", "--device", f"simulated:{path}")
+        self.refused("no such profile", "info", "--device", "simulated:none-such")
+
+
+class OnSimulated(Case):
+    device = "simulated:" + PROFILES[0]
+
+    def test_info_names_a_type_for_each_purpose(self):
+        for profile in PROFILES:
+            done = maar("info", "--device", f"simulated:{profile}", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            info = json.loads(done.stdout)
+            self.assertEqual(len(info["uses"]), 6)
+            for use in info["uses"]:
+                self.assertIn(use["type"], range(len(info["types"])))
+                self.assertTrue(use["reason"])
+            done = maar("info", "--device", f"simulated:{profile}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("readback", done.stdout)
+
+    def test_captured_traces_every_strategy(self):
+        for profile in PROFILES:
+            results, _ = self.replay(*captured(), "--strategy", "all", "--verify", "--validate",
+                                     device=f"simulated:{profile}")
+            self.assertEqual(len(results), 5 * len(captured()))
+            for result in results:
+                self.check_result(result, "bookkeeping")
+                self.assertEqual(result["failures"], 0)
+
+    def test_json_prints_nothing_else(self):
+        results, _ = self.replay(trace("vkcube"))
+        self.assertEqual(results[0]["trace"], "captured-vkcube")
+        self.assertEqual(results[0]["strategy"], "auto")
+        self.assertEqual(results[0]["verification"], "off")
+        self.assertEqual(results[0]["verified_bytes"], 0)
+
+    def test_table_has_a_row_for_each_run(self):
+        done = maar("replay", trace("vkcube"), trace("mpv-hq"), "--device", self.device,
+                    "--strategy", "all")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(re.findall("^captured-vkcube ", done.stdout, re.M)), 5)
+        self.assertEqual(len(re.findall("^captured-mpv-hq ", done.stdout, re.M)), 5)
+
+    def test_leftovers_are_freed_at_the_end(self):
+        results, _ = self.replay(trace("chromium"), "--verify")
+        self.assertEqual(results[0]["freed_at_end"], 17)
+
+    def test_threads_replay_the_same(self):
+        single, _ = self.replay(trace("supertuxkart"), "--verify")
+        several, _ = self.replay(trace("supertuxkart"), "--verify", "--threads", "4")
+        self.check_result(several[0], "bookkeeping")
+        for key in ("events", "allocations", "verified_bytes", "freed_at_end"):
+            self.assertEqual(single[0][key], several[0][key])
+
+    def test_heap_too_small_fails_and_large_enough_passes(self):
+        rows = "".join(f"alloc,{i},buffer,{64 << 20},256,,0,{i},,\n" for i in range(64))
+        path = self.write_trace(HEADER + rows)
+        heaps = [arg for i in range(3) for arg in ("--heap", f"{i}=1GiB")]
+        info = json.loads(maar("info", "--device", self.device, "--json").stdout)
+        heaps = heaps[:2 * len(info["heaps"])]
+        results, text = self.replay(path, *heaps, "--verify", code=1)
+        self.assertGreater(results[0]["failures"], 0)
+        self.assertIn("VK_ERROR_OUT_OF_DEVICE_MEMORY", text)
+        self.replay(path, *heaps, "--strategy", "dedicated", "--verify")
+        results, _ = self.replay(path, "--heap", "0=16GiB", "--heap", "1=16GiB", "--verify")
+        self.assertEqual(results[0]["failures"], 0)
+
+    def test_limit_on_count_is_kept(self):
+        rows = "".join(f"alloc,{i},buffer,65536,256,,0,{i},,\n" for i in range(64))
+        path = self.write_trace(HEADER + rows)
+        results, _ = self.replay(path, "--limit", "maxMemoryAllocationCount=8", "--strategy",
+                                 "dedicated", "--verify")
+        self.assertEqual(results[0]["allocations"], 8)
+        self.assertEqual(results[0]["failures"], 56)
+
+    def test_planted_faults_are_caught(self):
+        for plant, text in (("overlap", "overlaps"), ("offset", "is misaligned")):
+            results, errors = self.replay(trace("supertuxkart"), "--verify", "--plant", plant,
+                                          code=1)
+            self.assertGreater(results[0]["mismatches"], 0)
+            self.assertIn(text, errors)
+
+    def test_picture_is_well_formed(self):
+        folder = self.scratch()
+        self.replay(trace("supertuxkart"), "--strategy", "all", "--picture", folder / "p.svg")
+        for strategy in STRATEGIES:
+            root = xml.parse(folder / f"p-{strategy}.svg").getroot()
+            text = " ".join(root.itertext())
+            self.assertIn("captured-supertuxkart", text)
+            self.assertIn(f"strategy {strategy}", text)
+            self.assertRegex(text, "Block 0: type|dedicated block")
+        self.replay(trace("vkcube"), trace("mpv-hq"), "--picture", folder / "q.svg")
+        self.assertTrue((folder / "q-captured-vkcube.svg").exists())
+        self.assertTrue((folder / "q-captured-mpv-hq.svg").exists())
+
+    def test_picture_that_cannot_be_written_fails(self):
+        _, text = self.replay(trace("vkcube"), "--picture", self.scratch() / "no/p.svg", code=1)
+        self.assertIn("cannot be written", text)
+
+
+class OnDevice(Case):
+    """What holds on every real driver; RADV runs on a kernel that executes nothing."""
+
+    verification = "bookkeeping"
+
+    def validate(self):
+        done = maar("info", "--validate", "--json")
+        if "is not installed" in done.stderr:
+            print("skipped: validation: the layer is not installed")
+            return []
+        return ["--validate"]
+
+    def test_info_validated(self):
+        done = maar("info", "--json", *self.validate())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        info = json.loads(done.stdout.splitlines()[0])
+        self.assertTrue(all(use["type"] is not None for use in info["uses"]), info["uses"])
+
+    def test_captured_traces_every_strategy(self):
+        results, _ = self.replay(*captured(), "--strategy", "all", "--verify", *self.validate())
+        self.assertEqual(len(results), 5 * len(captured()))
+        for result in results:
+            self.check_result(result, self.verification)
+            self.assertEqual(result["failures"], 0)
+            self.assertGreater(result["real_buffers"] + result["real_images"], 0)
+
+    def test_threads_verified(self):
+        results, _ = self.replay(trace("mpv-hq"), "--verify", "--threads", "2", *self.validate())
+        self.check_result(results[0], self.verification)
+
+    def test_plain_rows_of_odd_sizes(self):
+        rows = []
+        for i in range(300):
+            kind = ("buffer", "image_linear", "image_optimal")[i % 3]
+            rows.append(f"alloc,{i},{kind},{1 + i * i % 4099},{1 << i % 4},,0,{i},,\n")
+            if i % 2 == 1:
+                rows.append(f"free,{i // 2},,,,,0,{i},,\n")
+        path = self.write_trace(HEADER + "".join(rows))
+        for strategy in ("tlsf", "buddy", "linear"):
+            results, _ = self.replay(path, "--verify", "--strategy", strategy, *self.validate())
+            self.check_result(results[0], self.verification)
+            self.assertEqual(results[0]["plain_rows"], 300)
+
+    def test_planted_overlap_is_caught(self):
+        results, text = self.replay(trace("mpv-hq"), "--verify", "--plant", "overlap", code=1)
+        self.assertIn("overlaps", text)
+        self.check_planted(results[0], text)
+
+    def test_planted_offset_is_caught(self):
+        results, text = self.replay(trace("mpv-hq"), "--verify", "--plant", "offset", code=1)
+        self.assertIn("is misaligned", text)
+        self.check_planted(results[0], text)
+
+    def check_planted(self, result, text):
+        del text
+        self.assertGreater(result["mismatches"], 0)
+
+
+class OnLavapipe(OnDevice):
+    verification = "gpu"
+
+    def check_planted(self, result, text):
+        self.assertIn("the device finds", text)
+        self.assertLess(result["verified_bytes"], result["allocated_bytes"])
+
+    def test_copies_verify_what_windows_cannot(self):
+        results, _ = self.replay(trace("mpv-hq"), trace("vkcube"), "--verify", "--verify-copies",
+                                 *self.validate())
+        for result in results:
+            self.check_result(result, "gpu")
+            self.assertGreater(result["copy_verified_bytes"], 0)
+
+
+CASES = {"none": WithoutDriver, "simulated": OnSimulated, "lavapipe": OnLavapipe, "radv": OnDevice}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("maar", "source", "rig"):
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--missing", default="")
+    parser.add_argument("--env", action="append", default=[])
+    global OPTIONS
+    OPTIONS, rest = parser.parse_known_args()
+    if OPTIONS.missing:
+        print(f"skipped: {OPTIONS.missing}")
+        sys.exit(77)
+    loader = unittest.TestLoader()
+    if rest:
+        loader.testNamePatterns = [f"*{pattern}*" for pattern in rest]
+    suite = loader.loadTestsFromTestCase(CASES[OPTIONS.rig.split(":")[0]])
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
+    sys.exit(0 if result.wasSuccessful() and result.testsRun > 0 else 1)
+
+
+if __name__ == "__main__":
+    main()
