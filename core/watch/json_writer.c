@@ -309,8 +309,7 @@ void maar_json_uint(struct maar_json* json, uint64_t number)
     json_end_value(json);
 }
 
-/* Whatever the C library's locale takes for a decimal point becomes a point. */
-static size_t neutralise_point(char* text)
+size_t maar_json_neutral_number(char* text)
 {
     size_t length = 0;
     bool had_point = false;
@@ -342,7 +341,7 @@ void maar_json_real(struct maar_json* json, double number)
             break;
         }
     }
-    json_put(json, text, neutralise_point(text));
+    json_put(json, text, maar_json_neutral_number(text));
     json_end_value(json);
 }
 

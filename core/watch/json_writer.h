@@ -55,4 +55,8 @@ void maar_json_uint(struct maar_json* json, uint64_t number);
 void maar_json_real(struct maar_json* json, double number);
 void maar_json_bool(struct maar_json* json, bool truth);
 
+/* Makes a number that the C library printed JSON's: whatever its locale takes for a decimal point
+ * becomes a point. In place, without a zero; returns the length. */
+size_t maar_json_neutral_number(char* text);
+
 #endif
