@@ -114,7 +114,8 @@ static void generations_outlive_resets_and_growth(void** state)
         struct maar_placement* placement = fixture_create(strategies[i], 1 << 20, 0);
         uint32_t node = 0;
         fixture_allocate(placement, 64, 64, &node);
-        uint32_t last = maar_placement_generation(placement, node);
+        const uint32_t first = maar_placement_generation(placement, node);
+        uint32_t last = first;
         for (uint32_t round = 0; round < 40000; ++round) {
             maar_placement_reset(placement);
             const struct maar_placement_request request = {.size = 64, .alignment = 64};
@@ -122,7 +123,7 @@ static void generations_outlive_resets_and_growth(void** state)
             assert_int_equal(maar_placement_allocate(placement, &request, &range), VK_SUCCESS);
             assert_int_equal(range.node, node);
             const uint32_t generation = maar_placement_generation(placement, node);
-            assert_true(generation != last);
+            assert_true(generation != last && generation != first);
             last = generation;
         }
         for (uint32_t j = 0; j < 300; ++j) {

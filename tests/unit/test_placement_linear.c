@@ -189,6 +189,42 @@ static void kinds_keep_apart_at_both_ends(void** state)
     maar_placement_destroy(placement, NULL);
 }
 
+/* In both tests a range of no kind is alone in the older run, between two kinds in one granule. */
+static void kinds_see_the_younger_run_below(void** state)
+{
+    (void)state;
+    struct maar_placement* placement = create(1 << 16, 1024);
+    const struct maar_placement_request buffer = {.size = 1090, .alignment = 1, .kind = 1};
+    const struct maar_placement_request image = {.size = 20000, .alignment = 1, .kind = 2};
+    uint32_t nodes[2];
+    assert_true(fixture_allocate(placement, 1100, 1, &nodes[0]) == 0);
+    assert_true(fixture_allocate(placement, 64, 1, NULL) == 1100);
+    assert_true(fixture_allocate(placement, (1 << 16) - 1164, 1, &nodes[1]) == 1164);
+    fixture_free(placement, nodes[0]);
+    assert_true(fixture_request(placement, &buffer, NULL) == 0);
+    fixture_free(placement, nodes[1]);
+    assert_true(fixture_request(placement, &image, NULL) == 2048);
+    maar_placement_destroy(placement, NULL);
+}
+
+static void kinds_see_the_upper_run_above(void** state)
+{
+    (void)state;
+    struct maar_placement* placement = create(2048, 1024);
+    const struct maar_placement_request image = {
+        .size = 64, .alignment = 1, .kind = 2, .upper = true};
+    struct maar_placement_request buffer = {.size = 1100, .alignment = 1, .kind = 1};
+    uint32_t node = 0;
+    assert_true(fixture_allocate(placement, 1200, 1, &node) == 0);
+    assert_true(fixture_allocate(placement, 64, 1, NULL) == 1200);
+    assert_true(fixture_request(placement, &image, NULL) == 1984);
+    fixture_free(placement, node);
+    assert_true(fixture_request(placement, &buffer, NULL) == FIXTURE_REFUSED);
+    buffer.size = 1024;
+    assert_true(fixture_request(placement, &buffer, NULL) == 0);
+    maar_placement_destroy(placement, NULL);
+}
+
 static void resize_extends_the_space(void** state)
 {
     (void)state;
@@ -231,6 +267,8 @@ int main(void)
         cmocka_unit_test(empty_space_starts_at_zero_again),
         cmocka_unit_test(odd_alignments_are_met_at_both_ends),
         cmocka_unit_test(kinds_keep_apart_at_both_ends),
+        cmocka_unit_test(kinds_see_the_younger_run_below),
+        cmocka_unit_test(kinds_see_the_upper_run_above),
         cmocka_unit_test(resize_extends_the_space),
         cmocka_unit_test(largest_space_is_usable_to_its_end),
     };
