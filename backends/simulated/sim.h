@@ -108,6 +108,7 @@ struct sim_gpu {
     uint32_t fault_count;
     uint64_t next_address;
     uint32_t devices_made;
+    uint32_t claims;
     uint32_t kept_count;
     uint32_t told_count;
     struct sim_kept_violation kept[SIM_MAX_KEPT];

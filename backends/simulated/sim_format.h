@@ -27,6 +27,8 @@ bool sim_format_is_supported(const struct sim_gpu* gpu, VkFormat format);
 bool sim_image_limits(const struct sim_gpu* gpu, VkFormat format, VkImageType type,
                       VkImageTiling tiling, VkImageUsageFlags usage, VkImageCreateFlags flags,
                       VkImageFormatProperties* properties);
+/* Whether the device can make this image. */
+bool sim_image_is_possible(const struct sim_gpu* gpu, const VkImageCreateInfo* info);
 /* Bytes of one plane of one level of an image, one layer and sample. */
 VkDeviceSize sim_level_bytes(const struct sim_format_plane* plane, VkExtent3D extent,
                              uint32_t level);

@@ -269,12 +269,19 @@ sim_get_device_image_requirements(VkDevice device, const VkDeviceImageMemoryRequ
     sim_lock_gpu(d->gpu);
     sim_need_feature(d, SIM_FN_vkGetDeviceImageMemoryRequirements, SIM_FEATURE_MAINTENANCE4,
                      "maintenance4");
-    const uint32_t parts = sim_requirements_of_image(d->gpu, pInfo->pCreateInfo, found);
-    uint32_t part = parts > 1 ? sim_plane_of_aspect(pInfo->planeAspect) : 0;
-    if (part >= parts) {
+    uint32_t part = 0;
+    memset(found, 0, sizeof(found));
+    if (!sim_image_is_possible(d->gpu, pInfo->pCreateInfo)) {
         sim_violate(d->gpu, SIM_FN_vkGetDeviceImageMemoryRequirements,
-                    MAAR_SIMULATED_VIOLATION_ARGUMENT, "the disjoint image has no such plane");
-        part = 0;
+                    MAAR_SIMULATED_VIOLATION_ARGUMENT, "the device cannot make such an image");
+    } else {
+        const uint32_t parts = sim_requirements_of_image(d->gpu, pInfo->pCreateInfo, found);
+        part = parts > 1 ? sim_plane_of_aspect(pInfo->planeAspect) : 0;
+        if (part >= parts) {
+            sim_violate(d->gpu, SIM_FN_vkGetDeviceImageMemoryRequirements,
+                        MAAR_SIMULATED_VIOLATION_ARGUMENT, "the disjoint image has no such plane");
+            part = 0;
+        }
     }
     sim_unlock_gpu(d->gpu);
     sim_requirements_answer2(&found[part], pMemoryRequirements);

@@ -57,19 +57,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_buffer(VkDevice device,
     return VK_SUCCESS;
 }
 
-static bool sim_image_is_possible(const struct sim_gpu* gpu, const VkImageCreateInfo* info)
-{
-    VkImageFormatProperties limits;
-    return sim_image_limits(gpu, info->format, info->imageType, info->tiling, info->usage,
-                            info->flags, &limits) &&
-           info->extent.width - 1u < limits.maxExtent.width &&
-           info->extent.height - 1u < limits.maxExtent.height &&
-           info->extent.depth - 1u < limits.maxExtent.depth &&
-           info->mipLevels - 1u < limits.maxMipLevels &&
-           info->arrayLayers - 1u < limits.maxArrayLayers &&
-           (info->samples & limits.sampleCounts) != 0 && (info->samples & (info->samples - 1)) == 0;
-}
-
 static void sim_check_image_info(struct sim_device* device, const VkImageCreateInfo* info)
 {
     const uint32_t longest =
