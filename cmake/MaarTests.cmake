@@ -55,12 +55,19 @@ if(maar_radv_icd AND maar_radv_shim)
     list(GET maar_radv_shim 0 maar_radv_shim)
 endif()
 
-# A preloaded shim must come after the sanitizer's runtime.
-set(maar_sanitizer_preload "")
-if(MAAR_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
-    execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so
-        OUTPUT_VARIABLE maar_sanitizer_preload OUTPUT_STRIP_TRAILING_WHITESPACE)
-    string(APPEND maar_sanitizer_preload ":")
+# Where AddressSanitizer looks for leaks, drivers must stay loaded until it reports, since it knows
+# whose a leak is only while the module is there; and its runtime must be preloaded before all else.
+set(maar_preload "")
+if(MAAR_SANITIZE MATCHES "address")
+    add_library(maar_keep_loaded MODULE ${CMAKE_CURRENT_LIST_DIR}/../tests/keep_loaded.c)
+    set_target_properties(maar_keep_loaded PROPERTIES
+        C_STANDARD 11 LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    set(maar_preload ${PROJECT_BINARY_DIR}/tests/libmaar_keep_loaded.so)
+    if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+        execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so
+            OUTPUT_VARIABLE maar_asan_runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
+        string(PREPEND maar_preload "${maar_asan_runtime}:")
+    endif()
 endif()
 
 set(maar_default_shared_data ${PROJECT_SOURCE_DIR}/../shared/data)
@@ -84,13 +91,20 @@ function(maar_rig_environment rig out missing)
             set(reason "no lavapipe driver found (Debian: mesa-vulkan-drivers)")
         endif()
         list(APPEND environment "VK_ICD_FILENAMES=${maar_lavapipe_icd}")
+        if(maar_preload)
+            list(APPEND environment "LD_PRELOAD=${maar_preload}")
+        endif()
     elseif(rig MATCHES "^radv:(.+)$")
         if(NOT maar_radv_icd OR NOT maar_radv_shim)
             set(reason "no RADV driver with the no-op shim found (Debian: mesa-drm-shim)")
         endif()
+        set(preload ${maar_radv_shim})
+        if(maar_preload)
+            string(PREPEND preload "${maar_preload}:")
+        endif()
         list(APPEND environment
             "AMDGPU_GPU_ID=${CMAKE_MATCH_1}"
-            "LD_PRELOAD=${maar_sanitizer_preload}${maar_radv_shim}"
+            "LD_PRELOAD=${preload}"
             "VK_ICD_FILENAMES=${maar_radv_icd}")
     elseif(NOT rig MATCHES "^(none|simulated|gpu)$")
         message(FATAL_ERROR "unknown rig: ${rig}")
