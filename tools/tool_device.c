@@ -9,6 +9,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <dlfcn.h>
+#endif
 
 #define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
 
@@ -207,6 +210,18 @@ static int open_simulated(struct tool_device* tool)
     return TOOL_EXIT_OK;
 }
 
+/*
+ * The layer and a driver leak a little on every run. LeakSanitizer can be told so only while they
+ * are still loaded when it reports.
+ */
+static void keep_libraries_loaded(void)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    dlopen("libVkLayer_khronos_validation.so", RTLD_LAZY | RTLD_NODELETE);
+    dlopen("libvulkan_radeon.so", RTLD_LAZY | RTLD_NODELETE);
+#endif
+}
+
 static int open_loader(struct tool_device* tool)
 {
     if (tool->options.limit_count != 0) {
@@ -224,6 +239,7 @@ static int open_loader(struct tool_device* tool)
                       VALIDATION_LAYER);
         return TOOL_EXIT_USAGE;
     }
+    keep_libraries_loaded();
     static const VkValidationFeatureEnableEXT enables[] = {
         VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
     static const char* const layers[] = {VALIDATION_LAYER};
@@ -350,6 +366,21 @@ static int pick_physical(struct tool_device* tool)
     return TOOL_EXIT_OK;
 }
 
+static void describe_driver(struct tool_device* tool,
+                            const VkPhysicalDeviceDriverProperties* driver)
+{
+    const size_t size = sizeof(tool->driver);
+    if (tool->simulated) {
+        snprintf(tool->driver, size, "simulated from %s", tool->profile->name);
+    } else if (driver->driverName[0] != '\0') {
+        snprintf(tool->driver, size, "%s%s%s", driver->driverName,
+                 driver->driverInfo[0] != '\0' ? ", " : "", driver->driverInfo);
+    } else {
+        snprintf(tool->driver, size, "vendor 0x%04x, version 0x%08x", tool->properties.vendorID,
+                 tool->properties.driverVersion);
+    }
+}
+
 static void describe_physical(struct tool_device* tool)
 {
     VkPhysicalDeviceDriverProperties driver = {
@@ -367,15 +398,7 @@ static void describe_physical(struct tool_device* tool)
     vkGetPhysicalDeviceProperties2(tool->physical, &properties);
     vkGetPhysicalDeviceMemoryProperties(tool->physical, &tool->memory);
     tool->max_buffer_size = maintenance4.maxBufferSize;
-    if (driver.driverName[0] != '\0' && driver.driverInfo[0] != '\0') {
-        snprintf(tool->driver, sizeof(tool->driver), "%s, %s", driver.driverName,
-                 driver.driverInfo);
-    } else if (driver.driverName[0] != '\0') {
-        snprintf(tool->driver, sizeof(tool->driver), "%s", driver.driverName);
-    } else {
-        snprintf(tool->driver, sizeof(tool->driver), "vendor 0x%04x, version 0x%08x",
-                 tool->properties.vendorID, tool->properties.driverVersion);
-    }
+    describe_driver(tool, &driver);
 }
 
 /* What the replayer wants besides Maar's own wishes: compressed textures, as games have them. */
