@@ -316,11 +316,17 @@ static void undress_slot(MaarAllocator allocator, uint32_t index, enum maar_slot
 
 void maar_release_slot(MaarAllocator allocator, uint32_t index, bool was_pending)
 {
+    const struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
+    struct maar_pool* pool = slot->block->pool;
     if (!was_pending) {
-        (void)maar_atomic64_sub(&allocator->live_bytes,
-                                maar_slot_at(&allocator->slots, index)->size);
+        (void)maar_atomic64_sub(&allocator->live_bytes, slot->size);
+        undress_slot(allocator, index, MAAR_SLOT_END_LIVE);
+        return;
     }
-    undress_slot(allocator, index, was_pending ? MAAR_SLOT_END_PENDING : MAAR_SLOT_END_LIVE);
+    /* Another thread may be waiting for this very allocation to end before it destroys the pool. */
+    maar_pool_hold(allocator, pool);
+    undress_slot(allocator, index, MAAR_SLOT_END_PENDING);
+    maar_pool_leave(allocator, pool);
 }
 
 void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation)

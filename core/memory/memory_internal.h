@@ -116,8 +116,13 @@ const char* maar_pool_check_locked(struct maar_pool* pool);
 /* The pools of an allocator, one after another; start with NULL. The pool that is returned stays in
  * the list until the next step, or until maar_pool_leave ends the walk early. No lock may be held.
  */
+/* maar_pool_hold keeps a pool in place that may otherwise go as soon as nothing is pending in it.
+ */
+void maar_pool_hold(MaarAllocator allocator, struct maar_pool* pool);
 struct maar_pool* maar_pool_next(MaarAllocator allocator, struct maar_pool* pool);
 void maar_pool_leave(MaarAllocator allocator, struct maar_pool* pool);
+/* Keeps a pool in place, until maar_pool_leave, that may go as soon as nothing is pending in it. */
+void maar_pool_hold(MaarAllocator allocator, struct maar_pool* pool);
 
 /* ---- allocate.c ---- */
 

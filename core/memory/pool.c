@@ -316,6 +316,13 @@ struct maar_pool* maar_pool_next(MaarAllocator allocator, struct maar_pool* pool
     return next;
 }
 
+void maar_pool_hold(MaarAllocator allocator, struct maar_pool* pool)
+{
+    maar_mutex_lock(&allocator->list_lock);
+    ++pool->walker_count;
+    maar_mutex_unlock(&allocator->list_lock);
+}
+
 void maar_pool_leave(MaarAllocator allocator, struct maar_pool* pool)
 {
     maar_mutex_lock(&allocator->list_lock);

@@ -238,6 +238,13 @@ static VkResult sweep(MaarAllocator allocator, bool wait, uint64_t deadline_ns,
         }
         keep(&kept, item);
     }
+    /* A loss that was noticed late ends what had been kept before. */
+    while (maar_atomic32_load(&retire->lost) != 0 && kept.first != NULL) {
+        struct maar_retire_item* item = kept.first;
+        kept.first = item->next;
+        ++*done_count;
+        finish_item(allocator, item);
+    }
     put_back(retire, &kept);
     return maar_atomic32_load(&retire->lost) != 0 ? VK_ERROR_DEVICE_LOST : result;
 }
