@@ -1,0 +1,228 @@
+/*
+ * Budgets: the driver's answers and their fallbacks, the last resort, the within-budget flag, heap
+ * limits, blocks given back under pressure.
+ */
+#include "tests/rig/rig.h"
+
+static VkResult try_take(struct rig* rig, uint32_t type, VkDeviceSize size, VkFlags flags,
+                         MaarAllocation* allocation)
+{
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    MaarMemoryRequest request = rig_request(size, 1, 1u << type, MAAR_RESOURCE_KIND_LINEAR);
+    how.flags = flags;
+    return maarAllocateMemory(rig->allocator, &request, &how, allocation);
+}
+
+static void set_budget(struct rig* rig, uint32_t heap, VkDeviceSize budget, VkDeviceSize others)
+{
+    assert_int_equal(maarSimulatedSetHeapBudget(rig->physical, heap, budget, others), VK_SUCCESS);
+}
+
+static void budget_without_extension_is_four_fifths(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.off = RIG_OFF_BUDGET};
+    struct rig rig;
+    rig_start(&rig, &setup);
+    MaarHeapBudget budget = rig_budget(&rig, 0);
+    assert_int_equal(budget.fromDriver, VK_FALSE);
+    assert_true(budget.size == 8 * GIB);
+    assert_true(budget.budget == 8 * GIB / 5 * 4);
+    assert_int_equal(budget.usage, 0);
+    MaarAllocation a;
+    assert_int_equal(try_take(&rig, 0, 4 * GIB, 0, &a), VK_SUCCESS);
+    budget = rig_budget(&rig, 0);
+    assert_true(budget.usage == 4 * GIB && budget.blockBytes == 4 * GIB);
+    assert_int_equal(budget.blockCount, 1);
+    maarFreeMemory(rig.allocator, a);
+    rig_close(&rig);
+}
+
+static void budget_from_the_driver_is_taken(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    set_budget(&rig, 0, 3 * GIB, GIB);
+    MaarHeapBudget budget = rig_budget(&rig, 0);
+    assert_int_equal(budget.fromDriver, VK_TRUE);
+    assert_true(budget.budget == 3 * GIB);
+    rig_close(&rig);
+}
+
+static void budget_absurd_falls_back(void** state)
+{
+    (void)state;
+    static const VkDeviceSize absurd[] = {0, UINT64_MAX, UINT64_MAX - 4095,
+                                          ((VkDeviceSize)8 << 30) + 1};
+    struct rig rig;
+    rig_start(&rig, NULL);
+    for (uint32_t i = 0; i < 4; ++i) {
+        set_budget(&rig, 0, absurd[i], 0);
+        MaarHeapBudget budget = rig_budget(&rig, 0);
+        assert_int_equal(budget.fromDriver, VK_FALSE);
+        assert_true(budget.budget == 8 * GIB / 5 * 4);
+        MaarAllocation a;
+        assert_int_equal(try_take(&rig, 0, 1000, MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT, &a),
+                         VK_SUCCESS);
+        maarFreeMemory(rig.allocator, a);
+    }
+    rig_close(&rig);
+}
+
+static void budget_exceeded_last_and_reported(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    set_budget(&rig, 0, 10 * MIB, 0);
+    MaarAllocation a;
+    assert_int_equal(try_take(&rig, 0, 20 * MIB, MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT, &a),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_true(a == VK_NULL_HANDLE);
+    assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), 0);
+    rig_expect_silence(&rig);
+    assert_int_equal(try_take(&rig, 0, 20 * MIB, 0, &a), VK_SUCCESS);
+    rig_expect_message(&rig, "the budget of heap 0 was exceeded for 20971520 bytes");
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount, 1);
+    maarFreeMemory(rig.allocator, a);
+    rig_close(&rig);
+}
+
+static void budget_prefers_another_type_within_it(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    set_budget(&rig, 2, 10 * MIB, 0);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_UPLOAD);
+    MaarAllocation a = rig_allocate(&rig, 20 * MIB, &how);
+    assert_int_equal(rig_info(&rig, a).memoryTypeIndex, 1);
+    assert_int_equal(rig_info(&rig, a).fallback, VK_TRUE);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount, 0);
+    maarFreeMemory(rig.allocator, a);
+    rig_close(&rig);
+}
+
+static void budget_makes_blocks_smaller(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    set_budget(&rig, 0, 2 * MIB, 0);
+    MaarAllocation a;
+    assert_int_equal(try_take(&rig, 0, 100 * KIB, MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT, &a),
+                     VK_SUCCESS);
+    assert_true(rig_info(&rig, a).blockSize <= 2 * MIB); /* 4 MiB, were there no budget */
+    MaarHeapBudget budget = rig_budget(&rig, 0);
+    assert_true(budget.usage <= budget.budget);
+    rig_expect_silence(&rig);
+    maarFreeMemory(rig.allocator, a);
+    rig_close(&rig);
+}
+
+static void budget_shrinking_releases_empty_blocks(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, NULL);
+    rig.create_info.retainedEmptySize = UINT64_MAX;
+    rig_make_allocator(&rig);
+    MaarAllocation made[4];
+    for (uint32_t i = 0; i < 4; ++i) {
+        assert_int_equal(try_take(&rig, 0, 100 * MIB, 0, &made[i]), VK_SUCCESS);
+    }
+    uint32_t blocks = rig_statistics(&rig, VK_NULL_HANDLE).blockCount;
+    assert_true(blocks >= 2);
+    maarFreeMemory(rig.allocator, made[3]);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockCount, blocks);
+    set_budget(&rig, 0, 50 * MIB, 0);
+    (void)rig_budget(&rig, 0); /* now it is known */
+    maarFreeMemory(rig.allocator, made[2]);
+    assert_true(rig_statistics(&rig, VK_NULL_HANDLE).blockCount < blocks);
+    maarFreeMemory(rig.allocator, made[1]);
+    maarFreeMemory(rig.allocator, made[0]);
+    rig_close(&rig);
+}
+
+static void heap_limit_is_never_passed(void** state)
+{
+    (void)state;
+    const VkDeviceSize limits[3] = {100 * MIB, 0, 0};
+    struct rig rig;
+    rig_open(&rig, NULL);
+    rig.create_info.heapSizeLimitCount = 3;
+    rig.create_info.pHeapSizeLimits = limits;
+    rig_make_allocator(&rig);
+    assert_true(rig_budget(&rig, 0).limit == 100 * MIB);
+    assert_true(rig_budget(&rig, 1).limit == 0);
+    MaarAllocation made[101];
+    uint32_t count = 0;
+    while (count < 101 && try_take(&rig, 0, MIB, 0, &made[count]) == VK_SUCCESS) {
+        ++count;
+        assert_true(rig_counters(&rig).heapLive[0] <= 100 * MIB);
+    }
+    assert_true(count >= 95 && count <= 100);
+    assert_int_equal(try_take(&rig, 0, 101 * MIB, 0, &made[count]), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    maarFreeMemories(rig.allocator, count, made);
+    rig_close(&rig);
+}
+
+static void budgets_two_calls(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    uint32_t count = 0;
+    assert_int_equal(maarGetHeapBudgets(rig.allocator, &count, NULL), VK_SUCCESS);
+    assert_int_equal(count, 3);
+    MaarHeapBudget budgets[3] = {{.sType = MAAR_STRUCTURE_TYPE_HEAP_BUDGET},
+                                 {.sType = MAAR_STRUCTURE_TYPE_HEAP_BUDGET},
+                                 {.sType = MAAR_STRUCTURE_TYPE_STATISTICS}};
+    count = 2;
+    assert_int_equal(maarGetHeapBudgets(rig.allocator, &count, budgets), VK_INCOMPLETE);
+    assert_int_equal(count, 2);
+    assert_int_equal(budgets[1].heapIndex, 1);
+    count = 3;
+    assert_int_equal(maarGetHeapBudgets(rig.allocator, &count, budgets),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "sType");
+    assert_int_equal(maarGetHeapBudgets(rig.allocator, NULL, budgets),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "pCount");
+    rig_close(&rig);
+}
+
+static void underflowing_real_driver_is_survived(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {
+        .profile = rig_profile_file("amd-radv-tinyheap0-budget-underflow"),
+    };
+    struct rig rig;
+    rig_start(&rig, &setup);
+    MaarAllocation made[20];
+    for (uint32_t i = 0; i < 20; ++i) {
+        made[i] = rig_allocate(&rig, 3 * MIB, NULL);
+    }
+    rig_check(&rig);
+    maarFreeMemories(rig.allocator, 20, made);
+    rig_close(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(budget_without_extension_is_four_fifths),
+        cmocka_unit_test(budget_from_the_driver_is_taken),
+        cmocka_unit_test(budget_absurd_falls_back),
+        cmocka_unit_test(budget_exceeded_last_and_reported),
+        cmocka_unit_test(budget_prefers_another_type_within_it),
+        cmocka_unit_test(budget_makes_blocks_smaller),
+        cmocka_unit_test(budget_shrinking_releases_empty_blocks),
+        cmocka_unit_test(heap_limit_is_never_passed),
+        cmocka_unit_test(budgets_two_calls),
+        cmocka_unit_test(underflowing_real_driver_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
