@@ -276,6 +276,28 @@ static void captured_traces_have_their_figures(void** state)
     }
 }
 
+/* Damages a good trace byte by byte: whatever happens, it is an answer and not a crash. */
+static void damaged_text_never_crashes(void** state)
+{
+    (void)state;
+    char text[] = HEADER "alloc,1,image_optimal,8,8,0x1,0,0,0x4,format=1 extent=2x3x4 mips=1 "
+                         "layers=1 samples=1\nframe,,,,,,0,5,,\nfree,1,,,,,0,9,,\n";
+    static const char damage[] = {',', '\n', '9', 0, 'x'};
+    struct support_trace trace;
+    struct support_error error;
+    size_t good = 0;
+    for (size_t at = 0; at < sizeof(text) - 1; at++) {
+        const char kept = text[at];
+        for (size_t i = 0; i < sizeof(damage); i++) {
+            text[at] = damage[i];
+            good += support_trace_parse("unit.csv", text, sizeof(text) - 1, &trace, &error);
+            support_trace_release(&trace);
+        }
+        text[at] = kept;
+    }
+    assert_in_range(good, 1, (sizeof(text) - 1) * sizeof(damage) / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +309,7 @@ int main(void)
         cmocka_unit_test(gzip_is_read_and_every_cut_is_refused),
         cmocka_unit_test(gzip_of_two_members_is_one_text),
         cmocka_unit_test(missing_file_is_named),
+        cmocka_unit_test(damaged_text_never_crashes),
         cmocka_unit_test(captured_traces_have_their_figures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
