@@ -22,6 +22,13 @@ enum {
     TLSF_UNIT_MAX = 256,
 };
 
+/* Whether ranges of other kinds may be too near: not if all borders are borders of granules. */
+static inline bool tlsf_minds_kind(const struct maar_placement* placement, uint32_t kind,
+                                   VkDeviceSize unit)
+{
+    return kind != 0 && placement->granularity > unit;
+}
+
 struct tlsf_query {
     const struct maar_placement_request* request;
     VkDeviceSize rounded; /* size rounded up to the unit */
@@ -254,7 +261,7 @@ static VkResult tlsf_allocate_rare(struct maar_placement* placement,
     struct tlsf_query query = {
         .request = request,
         .rounded = (request->size + unit - 1) & ~(unit - 1),
-        .plain = request->alignment == unit && !placement_minds_kind(placement, request->kind),
+        .plain = request->alignment == unit && !tlsf_minds_kind(placement, request->kind, unit),
     };
     struct tlsf_place place = {.slot = PLACEMENT_NONE};
     if (query.plain) {
@@ -293,7 +300,7 @@ VkResult maar_tlsf_allocate(struct maar_placement* placement,
     if (size > placement->size) {
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
-    if (request->alignment != unit || placement_minds_kind(placement, request->kind) ||
+    if (request->alignment != unit || tlsf_minds_kind(placement, request->kind, unit) ||
         placement->slots_left < 2) {
         return tlsf_allocate_rare(placement, request, range);
     }

@@ -87,6 +87,19 @@ static void kinds_agree(void** state)
                                              .steps = 4000});
 }
 
+static void kinds_in_small_granules_agree(void** state)
+{
+    (void)state;
+    for (VkDeviceSize alignment = 0; alignment <= 256; alignment += 256) {
+        run_all((struct placement_model_options){.info = {.size = 1 << 20, .granularity = 64},
+                                                 .max_size = 30000,
+                                                 .fixed_alignment = alignment,
+                                                 .max_kind = 2,
+                                                 .max_live = 300,
+                                                 .steps = 4000});
+    }
+}
+
 static void small_kinds_in_large_granules_agree(void** state)
 {
     (void)state;
@@ -142,6 +155,7 @@ int main(void)
         cmocka_unit_test(slots_of_one_agree),
         cmocka_unit_test(memory_block_agrees),
         cmocka_unit_test(kinds_agree),
+        cmocka_unit_test(kinds_in_small_granules_agree),
         cmocka_unit_test(small_kinds_in_large_granules_agree),
         cmocka_unit_test(double_stack_agrees),
         cmocka_unit_test(largest_space_agrees),

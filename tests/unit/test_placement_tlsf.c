@@ -168,6 +168,24 @@ static void kinds_see_past_ranges_without_one(void** state)
     maar_placement_destroy(placement, NULL);
 }
 
+static void kinds_in_units_of_granules_need_no_look(void** state)
+{
+    (void)state;
+    struct maar_placement* placement = create(1 << 16, 256);
+    struct maar_placement_request request = {.size = 100, .alignment = 256};
+    for (uint32_t i = 0; i < 10; ++i) {
+        request.kind = 1 + i % 2;
+        assert_true(fixture_request(placement, &request, NULL) == (VkDeviceSize)i * 256);
+    }
+    /* Smaller units: now the kinds count. */
+    request.alignment = 4;
+    request.kind = 1;
+    assert_true(fixture_request(placement, &request, NULL) == 2560);
+    request.kind = 2;
+    assert_true(fixture_request(placement, &request, NULL) == 2816);
+    maar_placement_destroy(placement, NULL);
+}
+
 static void resize_extends_a_free_end(void** state)
 {
     (void)state;
@@ -227,6 +245,7 @@ int main(void)
         cmocka_unit_test(absurd_alignment_means_offset_zero),
         cmocka_unit_test(kinds_keep_apart),
         cmocka_unit_test(kinds_see_past_ranges_without_one),
+        cmocka_unit_test(kinds_in_units_of_granules_need_no_look),
         cmocka_unit_test(resize_extends_a_free_end),
         cmocka_unit_test(resize_extends_a_full_space),
         cmocka_unit_test(unrounded_sizes_fragment_no_more_than_rounded),
