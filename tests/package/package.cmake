@@ -27,7 +27,8 @@ if(WAY STREQUAL "install")
     file(REMOVE_RECURSE ${prefix} ${prefix}.staged)
     run(${CMAKE_COMMAND} -S ${SOURCE} -B ${here} ${configure}
         -DCMAKE_INSTALL_PREFIX=${prefix}.staged
-        -DMAAR_BUILD_TESTS=OFF -DMAAR_BUILD_TOOLS=OFF -DMAAR_BUILD_SAMPLES=OFF -DMAAR_BUILD_BENCH=OFF)
+        -DMAAR_BUILD_TOOLS=${TOOLS}
+        -DMAAR_BUILD_TESTS=OFF -DMAAR_BUILD_SAMPLES=OFF -DMAAR_BUILD_BENCH=OFF)
     run(${CMAKE_COMMAND} --build ${here} --target install)
     file(RENAME ${prefix}.staged ${prefix})
     foreach(wanted IN ITEMS
@@ -37,6 +38,11 @@ if(WAY STREQUAL "install")
             message(FATAL_ERROR "${wanted} was not installed")
         endif()
     endforeach()
+    if(TOOLS)
+        run(${prefix}/bin/maar info --device simulated:cpu-swiftshader)
+        run(${prefix}/bin/maar replay ${prefix}/share/maar/traces/captured-vkcube.csv
+            --device simulated:${prefix}/share/maar/profiles/cpu-swiftshader.json)
+    endif()
     file(GLOB_RECURSE installed RELATIVE ${prefix} ${prefix}/*)
     foreach(file IN LISTS installed)
         if(file MATCHES "\\.(c|glsl|comp)$" OR file MATCHES "include/(core|support)")
