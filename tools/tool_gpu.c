@@ -106,6 +106,9 @@ static VkResult create_commands(struct tool_gpu* gpu)
 
 static void record_barrier(struct tool_gpu* gpu)
 {
+    if (gpu->without_barriers) {
+        return;
+    }
     const VkPipelineStageFlags stages =
         VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
     const VkMemoryBarrier barrier = {
@@ -401,6 +404,11 @@ struct tool_gpu_totals tool_gpu_read_totals(struct tool_gpu* gpu)
 uint32_t tool_gpu_type_bits(const struct tool_gpu* gpu)
 {
     return gpu->type_bits;
+}
+
+void tool_gpu_omit_barriers(struct tool_gpu* gpu)
+{
+    gpu->without_barriers = true;
 }
 
 /* Fills and verifies an odd range of a buffer of its own. */

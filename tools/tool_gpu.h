@@ -36,6 +36,9 @@ void tool_gpu_destroy(struct tool_gpu* gpu);
 /* Types of memory that the windows can be bound to. */
 uint32_t tool_gpu_type_bits(const struct tool_gpu* gpu);
 
+/* Self-test: no barriers from now on, so that the validation layer has something to say. */
+void tool_gpu_omit_barriers(struct tool_gpu* gpu);
+
 /* One allocation, as the verifier sees it. */
 struct tool_gpu_subject {
     uint64_t label;                        /* its id in the trace; the seed */

@@ -83,6 +83,7 @@ struct tool_gpu {
     VkCommandBuffer commands;
     VkFence fence;
     bool recording;
+    bool without_barriers; /* self-test */
     uint64_t batch;
     struct gpu_pool_list pools;
     struct gpu_own_buffer results;

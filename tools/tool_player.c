@@ -206,12 +206,17 @@ static bool read_place(struct player* player, MaarAllocation allocation, struct 
     return true;
 }
 
+static bool plants_in_memory(enum tool_plant plant)
+{
+    return plant == TOOL_PLANT_OVERLAP || plant == TOOL_PLANT_OFFSET;
+}
+
 /* Makes this allocation the one with the planted fault if it is time and it can be. */
 static void plant_fault(struct player_thread* thread, uint32_t resource)
 {
     struct player* const player = thread->player;
     const struct player_entry* const entry = &player->entries[resource];
-    if (player->options->plant == TOOL_PLANT_NONE || thread->index != 0 ||
+    if (!plants_in_memory(player->options->plant) || thread->index != 0 ||
         atomic_load(&player->planted) != NO_RESOURCE || entry->access != TOOL_ACCESS_ALIAS ||
         resource < player->trace->resource_count / 3 || entry->place.size < 16) {
         return;
@@ -504,6 +509,9 @@ static bool set_up_verification(struct player* player)
     if (player->gpu != NULL) {
         player->facts.alias_type_bits = tool_gpu_type_bits(player->gpu);
         player->facts.always_copy = player->options->copies;
+        if (player->options->plant == TOOL_PLANT_BARRIER) {
+            tool_gpu_omit_barriers(player->gpu);
+        }
     }
     player->checker = tool_checker_create((uint32_t)player->trace->resource_count,
                                           player->tool->properties.limits.bufferImageGranularity);
@@ -606,7 +614,7 @@ static void finish_verification(struct player* player, struct tool_outcome* outc
         outcome->unverified_bytes = totals.unverified_bytes;
         outcome->mismatches += totals.mismatches;
     }
-    if (player->options->plant != TOOL_PLANT_NONE && atomic_load(&player->planted) == NO_RESOURCE) {
+    if (plants_in_memory(player->options->plant) && atomic_load(&player->planted) == NO_RESOURCE) {
         tool_complain("%s: no allocation was fit for the planted fault", player->trace->name);
         ++outcome->mismatches;
     }

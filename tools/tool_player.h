@@ -26,6 +26,7 @@ enum tool_plant {
     TOOL_PLANT_NONE = 0,
     TOOL_PLANT_OVERLAP = 1, /* an allocation is taken to lie where another one lives */
     TOOL_PLANT_OFFSET = 2,  /* an allocation is taken to start a byte late when it is written */
+    TOOL_PLANT_BARRIER = 3, /* the verifier leaves its barriers out, for the layer to notice */
 };
 
 struct tool_player_options {

@@ -42,7 +42,8 @@ static const char help_text[] =
     "  --json           one JSON object per run and line on standard output, nothing else there\n"
     "  --verbose        also print the allocator's warnings\n"
     "  --verify-copies  self-test: verify through copies of the resources wherever possible\n"
-    "  --plant FAULT    self-test: overlap or offset; verification must notice and fail\n"
+    "  --plant FAULT    self-test: overlap or offset, which verification must notice, or barrier,\n"
+    "                   which --validate must notice on a device that verifies\n"
     "\n"
     "Exit codes: 0 fine; 1 a failed allocation, a mismatch, a byte that was not verified, an "
     "error\n"
@@ -117,8 +118,10 @@ static bool parse_plant(struct replay_settings* settings, const char* text)
         settings->player.plant = TOOL_PLANT_OVERLAP;
     } else if (strcmp(text, "offset") == 0) {
         settings->player.plant = TOOL_PLANT_OFFSET;
+    } else if (strcmp(text, "barrier") == 0) {
+        settings->player.plant = TOOL_PLANT_BARRIER;
     } else {
-        tool_complain("--plant %s: expected overlap or offset", text);
+        tool_complain("--plant %s: expected overlap, offset or barrier", text);
         return false;
     }
     return true;
@@ -232,8 +235,9 @@ static void title_picture(const struct tool_report* report, struct support_pictu
     char reserved_text[32];
     snprintf(picture->title, sizeof(picture->title), "%s", report->trace);
     snprintf(picture->subtitle, sizeof(picture->subtitle),
-             "%s, strategy %s, at the peak: %s live in %s of %zu block%s, %.1f %% used",
-             report->device, tool_strategy_names[report->strategy],
+             "%s%s, strategy %s, at the peak: %s live in %s of %zu block%s, %.1f %% used",
+             report->device, report->simulated ? " (simulated)" : "",
+             tool_strategy_names[report->strategy],
              tool_format_size(live, live_text, sizeof(live_text)),
              tool_format_size(reserved, reserved_text, sizeof(reserved_text)), picture->block_count,
              picture->block_count == 1 ? "" : "s",
@@ -300,6 +304,7 @@ static int run_once(struct replay_settings* settings, const struct support_trace
         .strategy = strategy,
         .threads = options.thread_count,
         .validated = settings->device.validate,
+        .simulated = tool->simulated,
         .trace_peak_live_bytes = trace->peak_live_bytes,
     };
     tool_player_run(tool, trace, &options, &report.outcome, &picture);

@@ -14,6 +14,7 @@ struct tool_report {
     enum tool_strategy strategy;
     uint32_t threads;
     bool validated;
+    bool simulated;
     uint64_t trace_peak_live_bytes;
     struct tool_outcome outcome;
 };

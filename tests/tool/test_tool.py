@@ -26,9 +26,10 @@ HEADER = "op,id,kind,size,alignment,types,stream,time_ns,usage,note\n"
 OPTIONS = None
 
 
-def maar(*arguments, timeout=120):
+def maar(*arguments, timeout=120, **variables):
     environment = dict(os.environ)
     environment.update(item.split("=", 1) for item in OPTIONS.env)
+    environment.update(variables)
     return subprocess.run([OPTIONS.maar, *map(str, arguments)], capture_output=True, text=True,
                           timeout=timeout, env=environment, check=False)
 
@@ -256,8 +257,21 @@ class OnDevice(Case):
             self.assertGreater(result["real_buffers"] + result["real_images"], 0)
 
     def test_threads_verified(self):
-        results, _ = self.replay(trace("mpv-hq"), "--verify", "--threads", "2", *self.validate())
-        self.check_result(results[0], self.verification)
+        for name, threads in (("mpv-hq", 2), ("chromium", 5)):
+            results, _ = self.replay(trace(name), "--verify", "--threads", threads,
+                                     *self.validate())
+            self.check_result(results[0], self.verification)
+            self.assertEqual(results[0]["threads"], threads)
+
+    def test_layer_missing_is_an_error(self):
+        done = maar("replay", trace("vkcube"), "--validate", VK_LAYER_PATH=str(self.scratch()))
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("VK_LAYER_KHRONOS_validation is not installed", done.stderr)
+
+    def test_device_missing_is_an_error(self):
+        done = maar("replay", trace("vkcube"), "--device", "vulkan:99")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("no such device", done.stderr)
 
     def test_plain_rows_of_odd_sizes(self):
         rows = []
@@ -293,6 +307,15 @@ class OnLavapipe(OnDevice):
     def check_planted(self, result, text):
         self.assertIn("the device finds", text)
         self.assertLess(result["verified_bytes"], result["allocated_bytes"])
+
+    def test_missing_barrier_is_a_message(self):
+        validate = self.validate()
+        if not validate:
+            self.skipTest("the validation layer is not installed")
+        results, text = self.replay(trace("mpv-hq"), "--verify", "--plant", "barrier", *validate,
+                                    code=1)
+        self.assertGreater(results[0]["validation_messages"], 0)
+        self.assertIn("SYNC-HAZARD", text)
 
     def test_copies_verify_what_windows_cannot(self):
         results, _ = self.replay(trace("mpv-hq"), trace("vkcube"), "--verify", "--verify-copies",
