@@ -87,13 +87,13 @@ bool support_gunzip(const char* name, const void* data, size_t size, size_t max_
         support_error_set(error, name, 0, "zlib cannot start");
         return false;
     }
-    const char* wrong = size == 0 ? "the gzip stream is truncated" : NULL;
-    while (wrong == NULL && stream.next_in != end) {
+    const char* wrong = NULL;
+    do {
         wrong = gzip_member(&stream, end, max_size, &output);
         if (wrong == NULL && inflateReset(&stream) != Z_OK) {
             wrong = "zlib cannot go on";
         }
-    }
+    } while (wrong == NULL && stream.next_in != end);
     if (wrong != NULL) {
         support_error_set(error, name, 0, "%s", wrong);
     }

@@ -284,7 +284,7 @@ static bool profile_add_extension(const struct profile_source* source, const cha
     if (profile->extensionCount == MAAR_SIMULATED_MAX_EXTENSIONS) {
         return profile_fail(source, "", "extensions", "has too many");
     }
-    strcpy(profile->extensions[profile->extensionCount++], name);
+    memcpy(profile->extensions[profile->extensionCount++], name, strlen(name) + 1);
     return true;
 }
 

@@ -167,7 +167,8 @@ static bool trace_table_grow(struct trace_reader* reader)
     if (reader->table_size / 2 > count) {
         return true;
     }
-    const size_t size = reader->table_size == 0 ? 2 * TRACE_FIRST_ROWS : reader->table_size * 2;
+    const size_t size =
+        reader->table_size == 0 ? (size_t)2 * TRACE_FIRST_ROWS : reader->table_size * 2;
     uint32_t* table = calloc(size, sizeof(*table));
     if (table == NULL) {
         support_error_set(reader->error, reader->name, reader->line, "no memory for this trace");

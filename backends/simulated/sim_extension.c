@@ -113,7 +113,8 @@ VkResult sim_extensions_enumerate(uint64_t set, uint32_t* count, VkExtensionProp
                 return VK_INCOMPLETE;
             }
             memset(&properties[found], 0, sizeof(properties[found]));
-            strcpy(properties[found].extensionName, sim_extension_rows[i].name);
+            memcpy(properties[found].extensionName, sim_extension_rows[i].name,
+                   strlen(sim_extension_rows[i].name) + 1);
             properties[found].specVersion = sim_extension_rows[i].revision;
         }
         found++;

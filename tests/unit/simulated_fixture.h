@@ -73,6 +73,13 @@ struct simulated_fixture {
 
 #define FIXTURE_MIB ((VkDeviceSize)1 << 20)
 
+static inline void fixture_add_extension(MaarSimulatedProfile* p, const char* name)
+{
+    assert_true(p->extensionCount < MAAR_SIMULATED_MAX_EXTENSIONS);
+    assert_true(strlen(name) < MAAR_SIMULATED_MAX_NAME);
+    memcpy(p->extensions[p->extensionCount++], name, strlen(name) + 1);
+}
+
 /*
  * Heap 0: 256 MiB device-local; heap 1: 512 MiB of the host's. Types: 0 device-local, 1
  * host-visible and coherent, 2 host-visible and not coherent, 3 AMD's device-coherent, 4 lazily
@@ -82,8 +89,8 @@ static inline void fixture_profile(MaarSimulatedProfile* p)
 {
     memset(p, 0, sizeof(*p));
     p->sType = MAAR_STRUCTURE_TYPE_SIMULATED_PROFILE;
-    strcpy(p->name, "unit");
-    strcpy(p->deviceName, "Unit device");
+    memcpy(p->name, "unit", 5);
+    memcpy(p->deviceName, "Unit device", 12);
     p->apiVersion = VK_API_VERSION_1_3;
     p->limits.bufferImageGranularity = 1024;
     p->limits.nonCoherentAtomSize = 64;
@@ -111,9 +118,8 @@ static inline void fixture_profile(MaarSimulatedProfile* p)
     p->queueFamilies[0].count = 2;
     p->queueFamilies[0].flags = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT |
                                 VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT;
-    p->extensionCount = 2;
-    strcpy(p->extensions[0], VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
-    strcpy(p->extensions[1], VK_AMD_DEVICE_COHERENT_MEMORY_EXTENSION_NAME);
+    fixture_add_extension(p, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    fixture_add_extension(p, VK_AMD_DEVICE_COHERENT_MEMORY_EXTENSION_NAME);
     p->sparse.sparseBinding = VK_TRUE;
     p->sparse.residencyBuffer = VK_TRUE;
 }

@@ -227,7 +227,7 @@ static void VKAPI_PTR keep_call(void* data, const char* name)
 {
     struct call_log* log = data;
     log->calls++;
-    strcpy(log->last, name);
+    strncpy(log->last, name, sizeof(log->last) - 1);
 }
 
 static void observer_sees_each_call(void** state)

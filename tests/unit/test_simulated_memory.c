@@ -344,7 +344,7 @@ static void disjoint_planes_are_bound_apart(void** state)
     info.flags = VK_IMAGE_CREATE_DISJOINT_BIT;
     const VkImage image = fixture_image(f, &info);
     const VkDeviceMemory memory = fixture_memory(f, 0, FIXTURE_MIB);
-    const VkDeviceSize sizes[2] = {512 * 512, 256 * 256 * 2};
+    const VkDeviceSize sizes[2] = {262144, 131072};
     VkBindImagePlaneMemoryInfo planes[2];
     VkBindImageMemoryInfo binds[2];
     for (uint32_t i = 0; i < 2; i++) {
@@ -365,7 +365,7 @@ static void disjoint_planes_are_bound_apart(void** state)
                                            .pNext = &planes[i],
                                            .image = image,
                                            .memory = memory,
-                                           .memoryOffset = i * 8 * 65536};
+                                           .memoryOffset = (VkDeviceSize)i * 524288};
     }
     assert_int_equal(f->vkBindImageMemory2(f->device, 2, binds), VK_SUCCESS);
     fixture_expect(f, MAAR_SIMULATED_VIOLATION_ARGUMENT, 0);

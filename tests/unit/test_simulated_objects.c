@@ -46,7 +46,7 @@ static void every_function_of_the_list_is_there(void** state)
         VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME,
     };
     for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++) {
-        strcpy(profile->extensions[profile->extensionCount++], extensions[i]);
+        fixture_add_extension(profile, extensions[i]);
     }
     VkInstance instance = NULL;
     assert_int_equal(fixture_make_instance(profile, 1, VK_API_VERSION_1_3, &instance), VK_SUCCESS);
@@ -164,7 +164,7 @@ static void passing_objects_are_counted(void** state)
     const VkDevice d = f->device;
 #define TEST_PAIR(Name, VALUE)                                                                     \
     do {                                                                                           \
-        const Vk##Name##CreateInfo info = {.sType = VALUE};                                        \
+        const Vk##Name##CreateInfo info = {.sType = (VALUE)};                                      \
         Vk##Name object = VK_NULL_HANDLE;                                                          \
         assert_int_equal(DEVICE_CALL(f, vkCreate##Name)(d, &info, NULL, &object), VK_SUCCESS);     \
         assert_true(object != VK_NULL_HANDLE);                                                     \
@@ -318,7 +318,7 @@ static void host_pointers_are_imported(void** state)
     f.vkDestroyDevice(f.device, NULL);
 
     const char* const name = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
-    strcpy(profile->extensions[profile->extensionCount++], name);
+    fixture_add_extension(profile, name);
     f.vkDestroyInstance(f.instance, NULL);
     fixture_open(&f, profile);
     f.vkDestroyDevice(f.device, NULL);

@@ -67,9 +67,9 @@ static void wait_ends_at_its_deadline(void** state)
     const struct simulated_fixture* f = *state;
     const VkSemaphore semaphore = make_timeline(f, 0);
     const uint64_t before = now_ns();
-    assert_int_equal(wait_for(f, semaphore, 1, 20 * 1000000), VK_TIMEOUT);
+    assert_int_equal(wait_for(f, semaphore, 1, 20000000), VK_TIMEOUT);
     const uint64_t took = now_ns() - before;
-    assert_true(took >= 20 * 1000000);
+    assert_true(took >= 20000000);
     f->vkDestroySemaphore(f->device, semaphore, NULL);
 }
 
