@@ -144,7 +144,8 @@ static double measure_shared(const struct support_picture* picture, struct pictu
     if (layout->grid) {
         const size_t drawn =
             layout->shared_count < GRID_MAX_BLOCKS ? layout->shared_count : GRID_MAX_BLOCKS;
-        return (double)((drawn + GRID_COLUMNS - 1) / GRID_COLUMNS) * GRID_ROW_HEIGHT + 8.0;
+        const size_t rows = (drawn + GRID_COLUMNS - 1) / GRID_COLUMNS;
+        return (double)rows * GRID_ROW_HEIGHT + 8.0;
     }
     layout->line_bytes = 1024;
     while (layout->line_bytes * MAP_LINES < layout->shared_bytes) {
@@ -399,7 +400,8 @@ static double draw_grid(struct support_svg* svg, const struct support_picture* p
             continue;
         }
         const double x = MARGIN + pitch * (double)(number % GRID_COLUMNS);
-        const double top = y + GRID_ROW_HEIGHT * (double)(number / GRID_COLUMNS);
+        const size_t row = number / GRID_COLUMNS;
+        const double top = y + GRID_ROW_HEIGHT * (double)row;
         char size[32];
         char text[200];
         const char* const space = strchr(block->label, ' ');
@@ -424,7 +426,8 @@ static double draw_grid(struct support_svg* svg, const struct support_picture* p
         draw_bar(svg, &bar, &range);
         ++number;
     }
-    return y + GRID_ROW_HEIGHT * (double)((number + GRID_COLUMNS - 1) / GRID_COLUMNS) + 8.0;
+    const size_t rows = (number + GRID_COLUMNS - 1) / GRID_COLUMNS;
+    return y + GRID_ROW_HEIGHT * (double)rows + 8.0;
 }
 
 static double draw_shelves(struct support_svg* svg, const struct support_picture* picture,

@@ -463,7 +463,7 @@ static void* run_thread(void* argument)
 static bool run_threads(struct player* player, struct player_thread* threads)
 {
     const uint32_t count = player->options->thread_count;
-    if (pthread_barrier_init(&player->barrier, NULL, count) != 0) {
+    if (count == 0 || pthread_barrier_init(&player->barrier, NULL, count) != 0) {
         return false;
     }
     bool good = true;
