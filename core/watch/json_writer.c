@@ -3,7 +3,7 @@
  */
 #include "core/watch/json_writer.h"
 
-#include <math.h>
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -327,7 +327,7 @@ size_t maar_json_neutral_number(char* text)
 void maar_json_real(struct maar_json* json, double number)
 {
     json_begin_value(json);
-    if (!isfinite(number)) {
+    if (!(number >= -DBL_MAX && number <= DBL_MAX)) {
         json_put_text(json, "null");
         json_end_value(json);
         return;
