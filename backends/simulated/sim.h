@@ -148,8 +148,9 @@ struct sim_device {
     bool overcommit_known;
     bool overcommit;
     bool lost;
-    uint32_t memory_count; /* alive, against maxMemoryAllocationCount */
-    uint32_t salt;         /* makes handles of different devices differ */
+    uint32_t memory_count;     /* alive, against maxMemoryAllocationCount */
+    VkDeviceSize sparse_bytes; /* of live sparse resources, against sparseAddressSpaceSize */
+    uint32_t salt;             /* makes handles of different devices differ */
     struct sim_slot* slots;
     uint32_t slot_count, slot_capacity, first_free;
     uint32_t family_first[MAAR_SIMULATED_MAX_QUEUE_FAMILIES];

@@ -5,7 +5,27 @@
 
 #include <string.h>
 
-static void sim_check_buffer_info(struct sim_device* device, const VkBufferCreateInfo* info)
+/* Takes address space for a new sparse resource. Lock held. */
+static VkResult sim_take_address_space(struct sim_device* device, enum sim_function function,
+                                       const struct sim_resource* resource)
+{
+    const VkDeviceSize most =
+        sim_or(device->gpu->profile.limits.sparseAddressSpaceSize, UINT64_MAX);
+    const VkDeviceSize size = resource->requirements[0].size;
+    if (!resource->sparse) {
+        return VK_SUCCESS;
+    }
+    if (size > most || device->sparse_bytes > most - size) {
+        sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                    "sparse resources would exceed sparseAddressSpaceSize %llu",
+                    (unsigned long long)most);
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    device->sparse_bytes += size;
+    return VK_SUCCESS;
+}
+
+static VkResult sim_check_buffer_info(struct sim_device* device, const VkBufferCreateInfo* info)
 {
     const MaarSimulatedLimits* limits = &device->gpu->profile.limits;
     const VkDeviceSize largest = sim_or(limits->maxBufferSize, UINT64_MAX);
@@ -22,6 +42,22 @@ static void sim_check_buffer_info(struct sim_device* device, const VkBufferCreat
         sim_need_feature(device, SIM_FN_vkCreateBuffer, SIM_FEATURE_BUFFER_ADDRESS,
                          "bufferDeviceAddress");
     }
+    return info->size > largest ? VK_ERROR_OUT_OF_DEVICE_MEMORY : VK_SUCCESS;
+}
+
+/* Ends a creation: unlocks, and releases the resource if it failed. Returns the handle, or 0. */
+static uint64_t sim_finish_resource(struct sim_resource* resource, VkResult result)
+{
+    struct sim_gpu* gpu = resource->object.device->gpu;
+    const uint64_t handle = result == VK_SUCCESS ? resource->object.handle : 0;
+    if (result != VK_SUCCESS) {
+        sim_object_remove(&resource->object);
+    }
+    sim_unlock_gpu(gpu);
+    if (result != VK_SUCCESS) {
+        sim_object_release(&resource->object);
+    }
+    return handle;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL sim_create_buffer(VkDevice device,
@@ -31,7 +67,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_buffer(VkDevice device,
 {
     struct sim_device* d = SIM_DEVICE(device);
     *pBuffer = VK_NULL_HANDLE;
-    const VkResult result = sim_enter(d->gpu, d, SIM_FN_vkCreateBuffer);
+    VkResult result = sim_enter(d->gpu, d, SIM_FN_vkCreateBuffer);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -45,16 +81,18 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_buffer(VkDevice device,
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     sim_lock_gpu(d->gpu);
-    sim_check_buffer_info(d, pCreateInfo);
+    result = sim_check_buffer_info(d, pCreateInfo);
     resource->linear = true;
     resource->sparse = (pCreateInfo->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0;
     resource->needs_address = (pCreateInfo->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
     resource->size = pCreateInfo->size;
     resource->plane_count = 1;
     sim_requirements_of_buffer(d->gpu, pCreateInfo, &resource->requirements[0]);
-    *pBuffer = (VkBuffer)resource->object.handle;
-    sim_unlock_gpu(d->gpu);
-    return VK_SUCCESS;
+    if (result == VK_SUCCESS) {
+        result = sim_take_address_space(d, SIM_FN_vkCreateBuffer, resource);
+    }
+    *pBuffer = (VkBuffer)sim_finish_resource(resource, result);
+    return result;
 }
 
 static void sim_check_image_info(struct sim_device* device, const VkImageCreateInfo* info)
@@ -84,7 +122,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_image(VkDevice device,
 {
     struct sim_device* d = SIM_DEVICE(device);
     *pImage = VK_NULL_HANDLE;
-    const VkResult result = sim_enter(d->gpu, d, SIM_FN_vkCreateImage);
+    VkResult result = sim_enter(d->gpu, d, SIM_FN_vkCreateImage);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -115,9 +153,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_image(VkDevice device,
     resource->layers = pCreateInfo->arrayLayers;
     resource->samples = (uint32_t)pCreateInfo->samples;
     resource->plane_count = sim_requirements_of_image(d->gpu, pCreateInfo, resource->requirements);
-    *pImage = (VkImage)resource->object.handle;
-    sim_unlock_gpu(d->gpu);
-    return VK_SUCCESS;
+    result = sim_take_address_space(d, SIM_FN_vkCreateImage, resource);
+    *pImage = (VkImage)sim_finish_resource(resource, result);
+    return result;
 }
 
 static void sim_destroy_resource(VkDevice device, enum sim_function function, uint64_t handle,
@@ -129,6 +167,7 @@ static void sim_destroy_resource(VkDevice device, enum sim_function function, ui
     struct sim_resource* resource = sim_object_retire(d, function, handle, kind, callbacks);
     if (resource != NULL) {
         sim_bind_forget(resource);
+        d->sparse_bytes -= resource->sparse ? resource->requirements[0].size : 0;
     }
     sim_unlock_gpu(d->gpu);
     if (resource != NULL) {

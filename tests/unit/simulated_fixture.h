@@ -100,6 +100,8 @@ static inline void fixture_profile(MaarSimulatedProfile* p)
     p->limits.minUniformBufferOffsetAlignment = 256;
     p->limits.minStorageBufferOffsetAlignment = 32;
     p->limits.maxStorageBufferRange = UINT32_MAX;
+    p->limits.sparseAddressSpaceSize = (VkDeviceSize)1 << 31;
+    p->limits.maxBufferSize = (VkDeviceSize)1 << 31;
     p->heapCount = 2;
     p->heaps[0].size = 256 * FIXTURE_MIB;
     p->heaps[0].flags = VK_MEMORY_HEAP_DEVICE_LOCAL_BIT;

@@ -197,6 +197,30 @@ static void sparse_binds_are_checked(void** state)
     f->vkFreeMemory(f->device, memory, NULL);
 }
 
+static void sparse_address_space_has_an_end(void** state)
+{
+    const struct simulated_fixture* f = *state;
+    VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                               .flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT,
+                               .size = (VkDeviceSize)3 << 29,
+                               .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+    VkBuffer first = VK_NULL_HANDLE;
+    VkBuffer second = VK_NULL_HANDLE;
+    assert_int_equal(f->vkCreateBuffer(f->device, &info, NULL, &first), VK_SUCCESS);
+    assert_int_equal(f->vkCreateBuffer(f->device, &info, NULL, &second),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_true(second == VK_NULL_HANDLE);
+    fixture_expect(f, MAAR_SIMULATED_VIOLATION_ARGUMENT, 1);
+    f->vkDestroyBuffer(f->device, first, NULL);
+    assert_int_equal(f->vkCreateBuffer(f->device, &info, NULL, &second), VK_SUCCESS);
+    f->vkDestroyBuffer(f->device, second, NULL);
+    info.flags = 0;
+    info.size = ((VkDeviceSize)1 << 31) + 1;
+    assert_int_equal(f->vkCreateBuffer(f->device, &info, NULL, &first),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(fixture_counters(f).liveCount[MAAR_SIMULATED_OBJECT_BUFFER], 0);
+}
+
 static void leaks_are_written_down_and_freed(void** state)
 {
     struct simulated_fixture* f = *state;
@@ -334,6 +358,7 @@ int main(void)
         SYNC_TEST(submission_signals_at_once),
         SYNC_TEST(commands_need_memory_and_recording),
         SYNC_TEST(sparse_binds_are_checked),
+        SYNC_TEST(sparse_address_space_has_an_end),
         SYNC_TEST(leaks_are_written_down_and_freed),
         SYNC_TEST(callbacks_are_used_and_must_match),
         SYNC_TEST(queue_shared_without_a_lock_is_seen),
