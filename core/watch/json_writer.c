@@ -337,7 +337,7 @@ void maar_json_real(struct maar_json* json, double number)
         (void)snprintf(text, sizeof text, "%.*g", precision, number);
         /* Compared as written, in the same locale. */
         double back = strtod(text, NULL);
-        if (memcmp(&back, &number, sizeof number) == 0) {
+        if (back == number) {
             break;
         }
     }
