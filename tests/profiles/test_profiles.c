@@ -611,10 +611,17 @@ static void protected_types_are_refused_unless_required(void** state)
     (void)state;
     const struct rig_setup setup = {.profile = rig_profile_file("intel-iris-xe-tgl-anv25.0")};
     struct rig rig;
-    rig_start(&rig, &setup);
+    rig_open(&rig, &setup);
+    const VkPhysicalDeviceProtectedMemoryFeatures feature = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROTECTED_MEMORY_FEATURES,
+        .protectedMemory = VK_TRUE,
+    };
+    rig.create_info.pEnabledFeatures = &feature;
+    rig_make_allocator(&rig);
     MaarMemoryTypeChoice choice;
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
     assert_int_equal(choose_as(&rig, &how, &choice), VK_SUCCESS);
+    assert_int_equal(choice.candidateCount, 6);
     for (uint32_t i = 0; i < choice.candidateCount; ++i) {
         assert_int_not_equal(choice.candidates[i], 3);
     }
