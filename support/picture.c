@@ -20,6 +20,7 @@
 #define GUTTER 68.0 /* offsets in front of a map's lines */
 #define HEAD_HEIGHT 118.0
 #define LABEL_HEIGHT 18.0
+#define LEGEND_HEIGHT 18.0
 
 /* Lines that all maps together aim at, and the most blocks that are drawn as maps. */
 #define MAP_LINES 28u
@@ -200,6 +201,42 @@ static void draw_inside(struct support_svg* svg, double x, double y, double widt
     support_svg_text(svg, &style, text);
 }
 
+/*
+ * What each colour means, with its bytes, in as many rows as it takes. Draws nothing without svg;
+ * returns the height of the rows after the first.
+ */
+static double draw_legend(struct support_svg* svg, const struct picture_layout* layout)
+{
+    double x = MARGIN;
+    double y = 90.0;
+    for (size_t i = 0; i < SUPPORT_PICTURE_KIND_COUNT; ++i) {
+        const enum support_picture_kind kind = legend_order[i];
+        const uint64_t bytes = layout->totals[kind];
+        if (bytes == 0 && kind != SUPPORT_PICTURE_WASTE && kind != SUPPORT_PICTURE_FREE) {
+            continue;
+        }
+        char size[32];
+        char text[96];
+        snprintf(text, sizeof(text), "%s %s (%.1f %%)", styles[kind].name,
+                 format_bytes(bytes, size, sizeof(size)), percent(bytes, layout->reserved));
+        const double width = 16.0 + support_svg_text_width(text, 11.5, false);
+        if (x + width > MARGIN + INNER_WIDTH) {
+            x = MARGIN;
+            y += LEGEND_HEIGHT;
+        }
+        if (svg != NULL) {
+            support_svg_rectangle(svg, x, y, 11.0, 11.0, styles[kind].fill[0], NULL);
+            support_svg_frame(svg, x, y, 11.0, 11.0, COLOUR_FRAME, 0.6);
+            const struct support_svg_text style = {
+                .x = x + 16.0, .y = y + 9.5, .size = 11.5, .fill = COLOUR_TEXT};
+            support_svg_text(svg, &style, text);
+        }
+        x += width + 14.0;
+    }
+    return y - 90.0;
+}
+
+/* Title, subtitle, all bytes by what they are, and the legend with the same figures. */
 static void draw_head(struct support_svg* svg, const struct support_picture* picture,
                       const struct picture_layout* layout)
 {
@@ -213,32 +250,19 @@ static void draw_head(struct support_svg* svg, const struct support_picture* pic
     style = (struct support_svg_text){
         .x = MARGIN, .y = 57.0, .size = 13.0, .fill = COLOUR_DIM, .max_width = INNER_WIDTH};
     support_svg_text(svg, &style, picture->subtitle);
-    /* All bytes by what they are, then the legend with the same figures. */
     double x = MARGIN;
-    double legend_x = MARGIN;
     for (size_t i = 0; i < SUPPORT_PICTURE_KIND_COUNT; ++i) {
         const enum support_picture_kind kind = legend_order[i];
-        const uint64_t bytes = layout->totals[kind];
-        const bool always = kind == SUPPORT_PICTURE_WASTE || kind == SUPPORT_PICTURE_FREE;
-        if (bytes == 0 && !always) {
-            continue;
+        const double width = layout->reserved == 0 ? 0.0
+                                                   : INNER_WIDTH * (double)layout->totals[kind] /
+                                                         (double)layout->reserved;
+        if (width > 0.0) {
+            support_svg_rectangle(svg, x, 68.0, width, 12.0, styles[kind].fill[0], NULL);
         }
-        const double width =
-            layout->reserved == 0 ? 0.0 : INNER_WIDTH * (double)bytes / (double)layout->reserved;
-        support_svg_rectangle(svg, x, 68.0, width, 12.0, styles[kind].fill[0], NULL);
         x += width;
-        char size[32];
-        char text[96];
-        snprintf(text, sizeof(text), "%s %s (%.1f %%)", styles[kind].name,
-                 format_bytes(bytes, size, sizeof(size)), percent(bytes, layout->reserved));
-        support_svg_rectangle(svg, legend_x, 90.0, 11.0, 11.0, styles[kind].fill[0], NULL);
-        support_svg_frame(svg, legend_x, 90.0, 11.0, 11.0, COLOUR_FRAME, 0.6);
-        style = (struct support_svg_text){
-            .x = legend_x + 16.0, .y = 99.5, .size = 11.5, .fill = COLOUR_TEXT};
-        support_svg_text(svg, &style, text);
-        legend_x += 16.0 + support_svg_text_width(text, 11.5, false) + 14.0;
     }
     support_svg_frame(svg, MARGIN, 68.0, INNER_WIDTH, 12.0, COLOUR_FRAME, 0.8);
+    draw_legend(svg, layout);
 }
 
 /* A bar or line that shows bytes [start, start + bytes) of a block. */
@@ -504,13 +528,14 @@ bool support_picture_write(const struct support_picture* picture, const char* pa
 {
     struct picture_layout layout = {.shelf_bytes = 1, .line_bytes = 1024};
     measure_blocks(picture, &layout);
-    layout.height = HEAD_HEIGHT + measure_shared(picture, &layout);
+    const double head = HEAD_HEIGHT + draw_legend(NULL, &layout);
+    layout.height = head + measure_shared(picture, &layout);
     layout.height += measure_shelves(picture, &layout);
     layout.height += layout.shared_count > GRID_MAX_BLOCKS ? LABEL_HEIGHT : 0.0;
     struct support_svg svg;
     support_svg_begin(&svg, PICTURE_WIDTH, layout.height + MARGIN / 2, COLOUR_PAPER);
     draw_head(&svg, picture, &layout);
-    double y = HEAD_HEIGHT;
+    double y = head;
     y = layout.grid ? draw_grid(&svg, picture, &layout, y) : draw_maps(&svg, picture, &layout, y);
     y = draw_shelves(&svg, picture, &layout, y);
     draw_rest(&svg, picture, &layout, y);

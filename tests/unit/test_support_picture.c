@@ -1,0 +1,239 @@
+/*
+ * Pictures: everything that is there is drawn, inside the page, and no text runs into another,
+ * whether there is one block or hundreds.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/picture.h"
+#include "support/readfile.h"
+#include "support/svg.h"
+
+#define MAX_TEXTS 2000
+
+struct text_box {
+    double left, right, top, bottom;
+};
+
+static uint32_t next_random(uint32_t* state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+static void fill_block(struct support_picture_block* block, uint64_t size, uint32_t* state)
+{
+    block->size = size;
+    snprintf(block->label, sizeof(block->label), "type 11 device-local host-visible cached");
+    block->ranges = calloc(400, sizeof(*block->ranges));
+    assert_non_null(block->ranges);
+    uint64_t at = 0;
+    while (at < size) {
+        struct support_picture_range* const range = &block->ranges[block->range_count++];
+        range->offset = at;
+        range->size = 1 + next_random(state) % (size / 64 + 1);
+        if (block->range_count == 400 || range->size > size - at) {
+            range->size = size - at;
+        }
+        range->kind = next_random(state) % SUPPORT_PICTURE_KIND_COUNT;
+        snprintf(range->label, sizeof(range->label), "image %u, 4096x4096", (unsigned)at);
+        block->live += range->kind >= SUPPORT_PICTURE_BUFFER ? range->size : 0;
+        at += range->size;
+    }
+}
+
+static void make_picture(struct support_picture* picture, size_t shared, size_t dedicated)
+{
+    uint32_t state = 7;
+    memset(picture, 0, sizeof(*picture));
+    snprintf(picture->title, sizeof(picture->title), "captured & <cut>");
+    snprintf(picture->subtitle, sizeof(picture->subtitle), "a device, strategy auto");
+    picture->blocks = calloc(shared + dedicated + 1, sizeof(*picture->blocks));
+    assert_non_null(picture->blocks);
+    for (size_t i = 0; i < shared + dedicated; ++i) {
+        struct support_picture_block* const block = &picture->blocks[picture->block_count++];
+        fill_block(block, (uint64_t)(1 + next_random(&state) % 256) << 20, &state);
+        block->dedicated = i >= shared;
+    }
+}
+
+/* Draws, reads the file and removes it. */
+static char* draw(const struct support_picture* picture)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "test_support_picture_%06u.svg", (unsigned)picture->block_count);
+    struct support_error error = {"no message"};
+    char* text = NULL;
+    size_t size = 0;
+    assert_true(support_picture_write(picture, path, &error));
+    assert_true(support_read_file(path, 0, &text, &size, &error));
+    assert_int_equal(remove(path), 0);
+    assert_ptr_equal(strstr(text, "<svg "), text);
+    assert_string_equal(text + size - strlen("</svg>\n"), "</svg>\n");
+    return text;
+}
+
+static size_t read_texts(const char* text, struct text_box* boxes)
+{
+    size_t count = 0;
+    for (const char* at = strstr(text, "<text "); at != NULL; at = strstr(at + 1, "<text ")) {
+        double x = 0.0;
+        double y = 0.0;
+        double size = 0.0;
+        assert_int_equal(sscanf(at, "<text x=\"%lf\" y=\"%lf\" font-size=\"%lf\"", &x, &y, &size),
+                         3);
+        const char* const open = strchr(at, '>');
+        const char* const close = strstr(open, "</text>");
+        char content[400];
+        const size_t length = (size_t)(close - open - 1);
+        assert_true(length < sizeof(content));
+        memcpy(content, open + 1, length);
+        content[length] = '\0';
+        const char* const middle = strstr(at, "text-anchor=\"middle\"");
+        const char* const end = strstr(at, "text-anchor=\"end\"");
+        const char* const bold = strstr(at, "font-weight=\"bold\"");
+        const double width = support_svg_text_width(content, size, bold != NULL && bold < open);
+        const double left = middle != NULL && middle < open ? x - width / 2
+                            : end != NULL && end < open     ? x - width
+                                                            : x;
+        assert_true(count < MAX_TEXTS);
+        boxes[count++] = (struct text_box){left, left + width, y - size * 0.72, y + size * 0.2};
+    }
+    return count;
+}
+
+static void check_picture(size_t shared, size_t dedicated)
+{
+    struct support_picture picture;
+    make_picture(&picture, shared, dedicated);
+    char* const text = draw(&picture);
+    double width = 0.0;
+    double height = 0.0;
+    assert_non_null(strstr(text, "viewBox"));
+    assert_int_equal(sscanf(strstr(text, "viewBox"), "viewBox=\"0 0 %lf %lf\"", &width, &height),
+                     2);
+    struct text_box* const boxes = calloc(MAX_TEXTS, sizeof(*boxes));
+    assert_non_null(boxes);
+    const size_t count = read_texts(text, boxes);
+    assert_true(count >= 4);
+    for (size_t i = 0; i < count; ++i) {
+        assert_true(boxes[i].left >= 0.0 && boxes[i].right <= width);
+        assert_true(boxes[i].top >= 0.0 && boxes[i].bottom <= height);
+        for (size_t j = 0; j < i; ++j) {
+            assert_false(boxes[i].left < boxes[j].right && boxes[j].left < boxes[i].right &&
+                         boxes[i].top < boxes[j].bottom && boxes[j].top < boxes[i].bottom);
+        }
+    }
+    for (const char* at = strstr(text, "<rect "); at != NULL; at = strstr(at + 1, "<rect ")) {
+        double box[4] = {0};
+        assert_int_equal(sscanf(at, "<rect x=\"%lf\" y=\"%lf\" width=\"%lf\" height=\"%lf\"",
+                                &box[0], &box[1], &box[2], &box[3]),
+                         4);
+        assert_true(box[0] >= 0.0 && box[1] >= 0.0 && box[2] >= 0.0 && box[3] >= 0.0);
+        assert_true(box[0] + box[2] <= width + 0.01 && box[1] + box[3] <= height + 0.01);
+    }
+    assert_non_null(strstr(text, "captured &amp; &lt;cut&gt;"));
+    free(boxes);
+    free(text);
+    support_picture_release(&picture);
+    assert_null(picture.blocks);
+}
+
+static void picture_few_blocks_fits_page(void** state)
+{
+    (void)state;
+    check_picture(1, 0);
+    check_picture(2, 1);
+    check_picture(7, 12);
+    check_picture(24, 0);
+}
+
+static void picture_many_blocks_fits_page(void** state)
+{
+    (void)state;
+    check_picture(25, 3);
+    check_picture(200, 0);
+    check_picture(0, 245);
+    check_picture(450, 100);
+}
+
+static void picture_without_blocks_is_drawn(void** state)
+{
+    (void)state;
+    struct support_picture picture;
+    make_picture(&picture, 0, 0);
+    char* const text = draw(&picture);
+    assert_non_null(strstr(text, "waste 0 B"));
+    free(text);
+    support_picture_release(&picture);
+}
+
+static void picture_legend_states_bytes(void** state)
+{
+    (void)state;
+    struct support_picture picture = {.title = "t", .subtitle = "s"};
+    struct support_picture_range ranges[3] = {
+        {.offset = 0, .size = 3u << 20, .kind = SUPPORT_PICTURE_IMAGE, .label = "image 1"},
+        {.offset = 3u << 20, .size = 1u << 19, .kind = SUPPORT_PICTURE_WASTE},
+        {.offset = 7u << 19, .size = 1u << 19, .kind = SUPPORT_PICTURE_FREE},
+    };
+    struct support_picture_block block = {.label = "type 3 device-local",
+                                          .size = 4u << 20,
+                                          .live = 3u << 20,
+                                          .ranges = ranges,
+                                          .range_count = 3};
+    picture.blocks = &block;
+    picture.block_count = 1;
+    char* const text = draw(&picture);
+    assert_non_null(strstr(text, ">images 3 MiB (75.0 %)<"));
+    assert_non_null(strstr(text, ">waste 512 KiB (12.5 %)<"));
+    assert_non_null(strstr(text, ">free 512 KiB (12.5 %)<"));
+    assert_non_null(strstr(text, ">Block 0: type 3 device-local, 4 MiB, 75.0 % used<"));
+    free(text);
+}
+
+static void picture_unwritable_path_is_an_error(void** state)
+{
+    (void)state;
+    struct support_picture picture = {.title = "t"};
+    struct support_error error = {""};
+    assert_false(support_picture_write(&picture, "no/such/folder/p.svg", &error));
+    assert_non_null(strstr(error.text, "no/such/folder/p.svg: cannot be written: "));
+}
+
+static void svg_text_too_long_is_cut(void** state)
+{
+    (void)state;
+    struct support_svg svg;
+    support_svg_begin(&svg, 100, 100, "#fff");
+    const struct support_svg_text style = {
+        .x = 1, .y = 20, .size = 10, .fill = "#000", .max_width = 40};
+    support_svg_text(&svg, &style, "wwwwwwwwwwwwwwww");
+    assert_non_null(strstr(svg.text, ">ww"));
+    assert_non_null(strstr(svg.text, "\xE2\x80\xA6</text>"));
+    assert_null(strstr(svg.text, "wwwww"));
+    struct support_error error = {""};
+    assert_true(support_svg_finish(&svg, "test_support_picture_cut.svg", &error));
+    assert_null(svg.text);
+    assert_int_equal(remove("test_support_picture_cut.svg"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(picture_few_blocks_fits_page),
+        cmocka_unit_test(picture_many_blocks_fits_page),
+        cmocka_unit_test(picture_without_blocks_is_drawn),
+        cmocka_unit_test(picture_legend_states_bytes),
+        cmocka_unit_test(picture_unwritable_path_is_an_error),
+        cmocka_unit_test(svg_text_too_long_is_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
