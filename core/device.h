@@ -57,6 +57,17 @@ struct maar_device_facts {
     bool maintenance4;
     bool timeline_semaphore;
     bool device_coherent_amd;
+    bool protected_memory;
+    uint32_t dropped; /* enum maar_dropped: features that were enabled in vain */
+};
+
+/* A feature in the chain that neither the API version nor an extension allows to be used. */
+enum maar_dropped {
+    MAAR_DROPPED_BUFFER_DEVICE_ADDRESS = 0x1,
+    MAAR_DROPPED_TIMELINE_SEMAPHORE = 0x2,
+    MAAR_DROPPED_MAINTENANCE4 = 0x4,
+    MAAR_DROPPED_MEMORY_PRIORITY = 0x8,
+    MAAR_DROPPED_PAGEABLE_MEMORY = 0x10
 };
 
 struct maar_device {

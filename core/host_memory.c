@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/lock_rank.h"
+
 enum { HOST_MEMORY_ALIGNMENT = 16 };
 
 void* maar_host_alloc(const VkAllocationCallbacks* callbacks, size_t size)
 {
+    maar_lock_rank_expect_none();
     if (callbacks != NULL && callbacks->pfnAllocation != NULL) {
         return callbacks->pfnAllocation(callbacks->pUserData, size, HOST_MEMORY_ALIGNMENT,
                                         VK_SYSTEM_ALLOCATION_SCOPE_OBJECT);
@@ -23,6 +26,7 @@ void* maar_host_calloc(const VkAllocationCallbacks* callbacks, size_t count, siz
     if (size != 0 && count > SIZE_MAX / size) {
         return NULL;
     }
+    maar_lock_rank_expect_none();
     if (callbacks == NULL || callbacks->pfnAllocation == NULL) {
         return calloc(count, size);
     }
@@ -38,6 +42,7 @@ void maar_host_free(const VkAllocationCallbacks* callbacks, void* memory)
     if (memory == NULL) {
         return;
     }
+    maar_lock_rank_expect_none();
     if (callbacks != NULL && callbacks->pfnFree != NULL) {
         callbacks->pfnFree(callbacks->pUserData, memory);
         return;

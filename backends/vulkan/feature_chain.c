@@ -13,6 +13,16 @@ void maar_vulkan_features_read(const void* chain, struct maar_vulkan_features* f
     for (const VkBaseInStructure* link = chain; link != NULL; link = link->pNext) {
         const void* any = link;
         switch ((int)link->sType) {
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES: {
+            const VkPhysicalDeviceVulkan11Features* core = any;
+            features->protected_memory |= core->protectedMemory == VK_TRUE;
+            break;
+        }
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROTECTED_MEMORY_FEATURES: {
+            const VkPhysicalDeviceProtectedMemoryFeatures* one = any;
+            features->protected_memory |= one->protectedMemory == VK_TRUE;
+            break;
+        }
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES: {
             const VkPhysicalDeviceVulkan12Features* core = any;
             features->buffer_device_address |= core->bufferDeviceAddress == VK_TRUE;

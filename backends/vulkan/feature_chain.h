@@ -14,6 +14,7 @@ struct maar_vulkan_features {
     bool memory_priority;
     bool pageable_memory;
     bool device_coherent_amd;
+    bool protected_memory;
 };
 
 /* chain may be NULL: everything is off then. */

@@ -23,19 +23,17 @@ static bool has_extension(const struct maar_device_open_info* info, const char* 
     return false;
 }
 
-/* Looks for the core name, then for the one of the extension it came from. */
-static PFN_vkVoidFunction device_function(PFN_vkGetDeviceProcAddr get, VkDevice device,
+/* By the core name where the version in use has it, by the extension's where not: a name that the
+ * program's version does not know may be answered all the same, and must not be called. */
+static PFN_vkVoidFunction device_function(PFN_vkGetDeviceProcAddr get, VkDevice device, bool core,
                                           const char* core_name, const char* extension_name)
 {
-    PFN_vkVoidFunction function = get(device, core_name);
-    if (function == NULL && extension_name != NULL) {
-        function = get(device, extension_name);
-    }
-    return function;
+    PFN_vkVoidFunction function = get(device, core ? core_name : extension_name);
+    return function != NULL || !core ? function : get(device, extension_name);
 }
 
-static const char* load_required(const struct maar_device_open_info* info,
-                                 PFN_vkGetDeviceProcAddr get, struct maar_device* device)
+static const char* load_instance_functions(const struct maar_device_open_info* info,
+                                           struct maar_device* device)
 {
 #define LOAD_INSTANCE(name)                                                                        \
     device->name = (PFN_##name)info->get_instance_proc_addr(info->instance, #name);                \
@@ -44,8 +42,13 @@ static const char* load_required(const struct maar_device_open_info* info,
     }
     MAAR_INSTANCE_FUNCTIONS(LOAD_INSTANCE)
 #undef LOAD_INSTANCE
+    return NULL;
+}
+
+static const char* load_device_functions(PFN_vkGetDeviceProcAddr get, struct maar_device* device)
+{
 #define LOAD_DEVICE(name)                                                                          \
-    device->name = (PFN_##name)get(info->device, #name);                                           \
+    device->name = (PFN_##name)get(device->handle, #name);                                         \
     if (device->name == NULL) {                                                                    \
         return #name;                                                                              \
     }
@@ -102,6 +105,16 @@ static void query_limits(struct maar_device* device)
     }
 }
 
+/* Whether a feature that the program enabled can be used; if not, it is noted. */
+static bool is_usable(struct maar_device_facts* facts, bool enabled, bool allowed,
+                      enum maar_dropped dropped)
+{
+    if (enabled && !allowed) {
+        facts->dropped |= (uint32_t)dropped;
+    }
+    return enabled && allowed;
+}
+
 static void load_capabilities(const struct maar_device_open_info* info, PFN_vkGetDeviceProcAddr get,
                               struct maar_device* device)
 {
@@ -109,35 +122,41 @@ static void load_capabilities(const struct maar_device_open_info* info, PFN_vkGe
     struct maar_vulkan_features features;
     maar_vulkan_features_read(info->features, &features);
 
-#define LOAD(name, alias)                                                                          \
-    device->name = (PFN_##name)device_function(get, info->device, #name, alias)
+#define LOAD(name, core, alias)                                                                    \
+    device->name = (PFN_##name)device_function(get, info->device, core, #name, alias)
     bool core12 = facts->api_version >= VK_API_VERSION_1_2;
     bool core13 = facts->api_version >= VK_API_VERSION_1_3;
     facts->memory_budget = has_extension(info, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
-    facts->memory_priority =
-        features.memory_priority && has_extension(info, VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME);
+    facts->memory_priority = is_usable(facts, features.memory_priority,
+                                       has_extension(info, VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME),
+                                       MAAR_DROPPED_MEMORY_PRIORITY);
     facts->device_coherent_amd = features.device_coherent_amd;
-    if (features.pageable_memory &&
-        has_extension(info, VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY_EXTENSION_NAME)) {
-        LOAD(vkSetDeviceMemoryPriorityEXT, NULL);
+    facts->protected_memory = features.protected_memory;
+    if (is_usable(facts, features.pageable_memory,
+                  has_extension(info, VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY_EXTENSION_NAME),
+                  MAAR_DROPPED_PAGEABLE_MEMORY)) {
+        LOAD(vkSetDeviceMemoryPriorityEXT, true, "vkSetDeviceMemoryPriorityEXT");
         facts->pageable_memory = device->vkSetDeviceMemoryPriorityEXT != NULL;
     }
-    if (features.buffer_device_address &&
-        (core12 || has_extension(info, VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME))) {
-        LOAD(vkGetBufferDeviceAddress, "vkGetBufferDeviceAddressKHR");
+    if (is_usable(facts, features.buffer_device_address,
+                  core12 || has_extension(info, VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME),
+                  MAAR_DROPPED_BUFFER_DEVICE_ADDRESS)) {
+        LOAD(vkGetBufferDeviceAddress, core12, "vkGetBufferDeviceAddressKHR");
         facts->buffer_device_address = device->vkGetBufferDeviceAddress != NULL;
     }
-    if (features.timeline_semaphore &&
-        (core12 || has_extension(info, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME))) {
-        LOAD(vkGetSemaphoreCounterValue, "vkGetSemaphoreCounterValueKHR");
-        LOAD(vkWaitSemaphores, "vkWaitSemaphoresKHR");
+    if (is_usable(facts, features.timeline_semaphore,
+                  core12 || has_extension(info, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME),
+                  MAAR_DROPPED_TIMELINE_SEMAPHORE)) {
+        LOAD(vkGetSemaphoreCounterValue, core12, "vkGetSemaphoreCounterValueKHR");
+        LOAD(vkWaitSemaphores, core12, "vkWaitSemaphoresKHR");
         facts->timeline_semaphore =
             device->vkGetSemaphoreCounterValue != NULL && device->vkWaitSemaphores != NULL;
     }
-    if (features.maintenance4 &&
-        (core13 || has_extension(info, VK_KHR_MAINTENANCE_4_EXTENSION_NAME))) {
-        LOAD(vkGetDeviceBufferMemoryRequirements, "vkGetDeviceBufferMemoryRequirementsKHR");
-        LOAD(vkGetDeviceImageMemoryRequirements, "vkGetDeviceImageMemoryRequirementsKHR");
+    if (is_usable(facts, features.maintenance4,
+                  core13 || has_extension(info, VK_KHR_MAINTENANCE_4_EXTENSION_NAME),
+                  MAAR_DROPPED_MAINTENANCE4)) {
+        LOAD(vkGetDeviceBufferMemoryRequirements, core13, "vkGetDeviceBufferMemoryRequirementsKHR");
+        LOAD(vkGetDeviceImageMemoryRequirements, core13, "vkGetDeviceImageMemoryRequirementsKHR");
         facts->maintenance4 = device->vkGetDeviceBufferMemoryRequirements != NULL &&
                               device->vkGetDeviceImageMemoryRequirements != NULL;
     }
@@ -158,12 +177,7 @@ VkResult maar_device_open(const struct maar_device_open_info* info, struct maar_
     if (wanted < VK_API_VERSION_1_1) {
         return VK_ERROR_INCOMPATIBLE_DRIVER;
     }
-    PFN_vkGetDeviceProcAddr get = info->get_device_proc_addr;
-    if (get == NULL) {
-        get = (PFN_vkGetDeviceProcAddr)info->get_instance_proc_addr(info->instance,
-                                                                    "vkGetDeviceProcAddr");
-    }
-    *missing = get == NULL ? "vkGetDeviceProcAddr" : load_required(info, get, device);
+    *missing = load_instance_functions(info, device);
     if (*missing != NULL) {
         return VK_ERROR_INITIALIZATION_FAILED;
     }
@@ -172,6 +186,15 @@ VkResult maar_device_open(const struct maar_device_open_info* info, struct maar_
     device->facts.api_version = own < wanted ? own : wanted;
     if (device->facts.api_version < VK_API_VERSION_1_1) {
         return VK_ERROR_INCOMPATIBLE_DRIVER;
+    }
+    PFN_vkGetDeviceProcAddr get = info->get_device_proc_addr;
+    if (get == NULL) {
+        get = (PFN_vkGetDeviceProcAddr)info->get_instance_proc_addr(info->instance,
+                                                                    "vkGetDeviceProcAddr");
+    }
+    *missing = get == NULL ? "vkGetDeviceProcAddr" : load_device_functions(get, device);
+    if (*missing != NULL) {
+        return VK_ERROR_INITIALIZATION_FAILED;
     }
     load_capabilities(info, get, device);
     return VK_SUCCESS;

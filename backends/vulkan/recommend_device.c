@@ -64,16 +64,13 @@ static bool offers(const struct extension_list* list, const char* name)
     return false;
 }
 
-/* Adds an extension when the device offers it and the core version does not hold it already.
- * Returns whether the capability can be had. */
+/* Adds an extension that the device offers, also one that its core version took up: the program may
+ * use a lower version. Returns whether the capability can be had. */
 static bool add_extension(MaarDeviceRecommendation* out, const struct extension_list* list,
                           const char* name, bool in_core)
 {
-    if (in_core) {
-        return true;
-    }
     if (!offers(list, name) || out->extensionCount == MAAR_MAX_RECOMMENDED_EXTENSIONS) {
-        return false;
+        return in_core;
     }
     out->ppExtensionNames[out->extensionCount++] = name;
     return true;

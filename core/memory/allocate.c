@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory/memory_internal.h"
+#include "core/port_time.h"
 
 /* How often a refused block is halved before the least that would do is tried. */
 enum { BLOCK_HALVINGS = 3 };
@@ -20,33 +21,10 @@ struct job {
     char* name; /* a copy, for the slot that will be taken */
     bool internal;
     bool over_budget_allowed; /* the second round */
+    bool refused_by_budget;   /* a budget alone stood in the way of something */
     bool exceeded;            /* a budget was exceeded for it */
     MaarMemoryTypeChoice choice;
 };
-
-static bool is_power_of_two(VkDeviceSize value)
-{
-    return (value & (value - 1)) == 0;
-}
-
-/* Least common multiple where both are powers of two is the larger; otherwise their product serves,
- * unless one divides the other. 0 on overflow. */
-static VkDeviceSize join_alignments(VkDeviceSize a, VkDeviceSize b)
-{
-    if (a == 0 || b == 0) {
-        return a == 0 ? (b == 0 ? 1 : b) : a;
-    }
-    if (a % b == 0) {
-        return a;
-    }
-    if (b % a == 0) {
-        return b;
-    }
-    if (is_power_of_two(a) && is_power_of_two(b)) {
-        return a > b ? a : b;
-    }
-    return a > MAAR_RANGE_MAX_SIZE / b ? 0 : a * b;
-}
 
 /* What the request becomes in one memory type: whole atoms where the host's caches are not
  * coherent. False when the sum leaves all bounds. */
@@ -54,26 +32,32 @@ static bool shape_for_pool(const struct job* job, const struct maar_pool* pool,
                            struct maar_place_request* place)
 {
     *place = job->place;
-    place->alignment = join_alignments(place->alignment, pool->min_alignment);
+    place->alignment = maar_common_multiple(place->alignment, pool->min_alignment);
     /* Two unknown ones may be of different kinds: each starts a granule of its own. */
     if (place->kind == MAAR_RESOURCE_KIND_UNKNOWN) {
-        place->alignment = join_alignments(place->alignment, pool->granularity);
+        place->alignment = maar_common_multiple(place->alignment, pool->granularity);
     }
     if (maar_type_is_noncoherent(job->allocator, pool->type_index)) {
         VkDeviceSize atom = job->allocator->device.facts.atom;
-        place->alignment = join_alignments(place->alignment, atom);
+        place->alignment = maar_common_multiple(place->alignment, atom);
         place->size = maar_align_up(place->size, atom);
     }
     return place->alignment != 0 && place->size <= MAAR_RANGE_MAX_SIZE;
 }
 
-/* Whether a new VkDeviceMemory of that size may be asked for in this round. */
-static bool budget_admits(struct job* job, uint32_t heap, VkDeviceSize size)
+/* Whether a new VkDeviceMemory of that size may be asked for in this round, and up to which total
+ * of the heap's blocks: what the budget leaves us, or anything as a last resort. The total is what
+ * is checked when the bytes are reserved, so that two threads never share the same room. */
+static bool budget_admits(struct job* job, uint32_t heap, VkDeviceSize size, VkDeviceSize* cap)
 {
     struct maar_budget budget = maar_budget_read(job->allocator, heap);
-    bool within = size <= budget.budget && budget.usage <= budget.budget - size;
+    bool within = maar_budget_holds(&budget, size);
+    *cap = job->over_budget_allowed ? UINT64_MAX : budget.cap;
     if (!within && job->over_budget_allowed) {
         job->exceeded = true;
+    }
+    if (!within && !job->over_budget_allowed) {
+        job->refused_by_budget = true;
     }
     return within || job->over_budget_allowed;
 }
@@ -85,7 +69,7 @@ static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, uint
     const struct maar_place_request* place = &job->place;
     bool may_alias = (job->info->flags & MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT) != 0 &&
                      job->request->requiresDedicated != VK_TRUE;
-    const struct maar_device_memory_info info = {
+    struct maar_device_memory_info info = {
         .type_index = pool->type_index,
         .size = place->size,
         .priority = job->priority,
@@ -93,10 +77,39 @@ static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, uint
         .dedicated_image = may_alias ? VK_NULL_HANDLE : job->request->dedicatedImage,
         .next = pool->allocate_next,
     };
-    if (!budget_admits(job, pool->heap_index, place->size)) {
+    if (!budget_admits(job, pool->heap_index, place->size, &info.cap)) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     return maar_pool_place_dedicated(pool, place, &info, slot);
+}
+
+/* The least that a pool whose blocks have one size can be asked for in vain. */
+static bool fits_fixed_block(const struct maar_pool* pool, const struct maar_place_request* place)
+{
+    VkDeviceSize room = pool->fixed_size;
+    if (pool->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY) {
+        while ((room & (room - 1)) != 0) {
+            room &= room - 1;
+        }
+    }
+    return pool->fixed_size == 0 || place->size <= room;
+}
+
+/* One attempt at a block of that size, waiting for a block that another thread is making. */
+static VkResult grow_or_share(struct maar_pool* pool, const struct maar_place_request* place,
+                              VkDeviceSize size, VkDeviceSize cap, uint32_t slot)
+{
+    for (;;) {
+        VkResult result = maar_pool_grow(pool, place, size, cap, slot);
+        if (result != VK_NOT_READY) {
+            return result;
+        }
+        maar_thread_yield();
+        result = maar_pool_place(pool, place, slot);
+        if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
+            return result;
+        }
+    }
 }
 
 /* A new block of a good size, or of a smaller one when heap or budget have no room for that. */
@@ -105,17 +118,19 @@ static VkResult allocate_block(struct job* job, struct maar_pool* pool,
 {
     VkDeviceSize least = 0;
     VkDeviceSize size = maar_pool_next_size(pool, place, &least);
-    if (least < place->size) {
-        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    if (least < place->size || !fits_fixed_block(pool, place)) {
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
-    VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    if (job->over_budget_allowed && !maar_device_count_is_high(job->allocator)) {
+        /* Over budget little is taken, but not so little that objects run out. */
+        VkDeviceSize modest = maar_pool_first_size(pool);
+        size = size < modest ? size : (modest > least ? modest : least);
+    }
     for (uint32_t halving = 0;; ++halving) {
-        result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-        /* Over budget, only the least that does is taken. */
-        bool admitted = (!job->over_budget_allowed || size == least) &&
-                        budget_admits(job, pool->heap_index, size);
-        if (admitted) {
-            result = maar_pool_grow(pool, place, size, slot);
+        VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        VkDeviceSize cap = 0;
+        if (budget_admits(job, pool->heap_index, size, &cap)) {
+            result = grow_or_share(pool, place, size, cap, slot);
         }
         if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY || size == least) {
             return result;
@@ -210,6 +225,7 @@ static VkResult try_pool(struct job* job, struct maar_pool* pool, uint32_t* inde
     slot->user_data = job->info->pUserData;
     slot->name = job->name;
     slot->internal = job->internal;
+    slot->can_alias = (job->info->flags & MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT) != 0;
     job->exceeded = false;
     result = allocate_in_pool(job, pool, *index);
     if (result != VK_SUCCESS) {
@@ -232,8 +248,8 @@ static VkResult try_types(struct job* job, uint32_t* slot, bool* fallback)
         struct maar_pool* pool = maar_pool_of(job->info->pool);
         VkResult attempt = VK_SUCCESS;
         if (pool == NULL) {
-            attempt = maar_pool_default(job->allocator, job->choice.candidates[i],
-                                        job->request->kind, &pool);
+            attempt = maar_pool_default(job->allocator, job->choice.candidates[i], job->place.kind,
+                                        &pool);
         }
         if (attempt == VK_SUCCESS) {
             attempt = try_pool(job, pool, slot);
@@ -249,14 +265,42 @@ static VkResult try_types(struct job* job, uint32_t* slot, bool* fallback)
     return result;
 }
 
+/* Frees what has passed and gives the empty blocks of the candidates' heaps back; true when that
+ * released anything. */
+static bool release_empty(const struct job* job)
+{
+    MaarAllocator allocator = job->allocator;
+    uint32_t heaps = 0;
+    uint32_t collected = 0;
+    VkDeviceSize released = 0;
+    for (uint32_t i = 0; i < job->choice.candidateCount; ++i) {
+        heaps |= 1u << maar_type_heap(allocator, job->choice.candidates[i]);
+    }
+    (void)maar_retire_collect(allocator, &collected);
+    for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
+         pool = maar_pool_next(allocator, pool)) {
+        if ((heaps & (1u << pool->heap_index)) != 0) {
+            released += maar_pool_trim(pool);
+        }
+    }
+    return collected > 0 || released > 0;
+}
+
+/* Within budgets; again once what nobody uses is given back; over a budget as a last resort. */
 static VkResult try_rounds(struct job* job, uint32_t* slot, bool* fallback)
 {
-    const MaarAllocationCreateFlags last_resort_off =
-        (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT |
-        (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT;
+    MaarAllocationCreateFlags flags = job->info->flags;
     job->over_budget_allowed = false;
+    job->refused_by_budget = false;
     VkResult result = try_types(job, slot, fallback);
-    if (is_shortage(result) && (job->info->flags & last_resort_off) == 0) {
+    if (!is_shortage(result) || (flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) != 0) {
+        return result;
+    }
+    if (release_empty(job)) {
+        result = try_types(job, slot, fallback);
+    }
+    if (is_shortage(result) && job->refused_by_budget &&
+        (flags & MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT) == 0) {
         job->over_budget_allowed = true;
         result = try_types(job, slot, fallback);
     }
@@ -296,6 +340,7 @@ static VkResult finish_slot(struct job* job, uint32_t index, bool fallback)
 {
     struct maar_slot* slot = maar_slot_at(&job->allocator->slots, index);
     slot->fallback = fallback;
+    slot->exceeded = job->exceeded;
     slot->mapped_for_life = (job->info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0;
     if (!slot->mapped_for_life) {
         return VK_SUCCESS;
@@ -335,6 +380,10 @@ void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation)
     struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &index);
     if (slot != NULL && maar_slot_claim(slot, allocation)) {
         (void)maar_atomic64_sub(&allocator->live_bytes, slot->size);
+        (void)maar_atomic64_sub(&allocator->allocations_made, 1);
+        (void)maar_atomic64_sub(&allocator->fallbacks, slot->fallback ? 1 : 0);
+        (void)maar_atomic64_sub(&allocator->over_budget, slot->exceeded ? 1 : 0);
+        (void)maar_atomic64_add(&allocator->failures, 1);
         undress_slot(allocator, index, MAAR_SLOT_END_UNDONE);
     }
 }
@@ -382,9 +431,21 @@ static VkResult choose(struct job* job)
                    ? VK_SUCCESS
                    : VK_ERROR_FEATURE_NOT_PRESENT;
     }
+    if (pool->allocator != job->allocator) {
+        return maar_misuse(job->allocator, "pCreateInfo->pool is not a pool of this allocator");
+    }
+    if (job->info->memoryTypeBits != 0) {
+        bits &= job->info->memoryTypeBits;
+    }
+    VkMemoryPropertyFlags required = job->info->requiredFlags;
+    if ((maar_type_flags(job->allocator, pool->type_index) & required) != required) {
+        return maar_misuse(job->allocator,
+                           "the pool's memory type lacks some of pCreateInfo->requiredFlags");
+    }
     if ((bits & (1u << pool->type_index)) == 0) {
         return maar_misuse(job->allocator,
-                           "the pool's memory type is not among pRequest's memoryTypeBits");
+                           "the pool's memory type is not among the memoryTypeBits of pRequest and "
+                           "pCreateInfo");
     }
     if ((job->info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0 &&
         (maar_type_flags(job->allocator, pool->type_index) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) ==
@@ -414,10 +475,7 @@ static void report_success(const struct job* job, uint32_t index, bool fallback)
                   maar_type_heap(allocator, job->choice.memoryTypeIndex));
     }
     if (job->exceeded) {
-        (void)maar_atomic64_add(&allocator->over_budget, 1);
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                  "the budget of heap %u was exceeded for %llu bytes",
-                  maar_type_heap(allocator, type), (unsigned long long)slot->size);
+        maar_tell_over_budget(allocator, maar_type_heap(allocator, type), slot->size);
     }
 }
 
@@ -440,8 +498,13 @@ VkResult maar_allocate(MaarAllocator allocator, const MaarMemoryRequest* request
         return maar_misuse(allocator, fault);
     }
     job.place.size = request->requirements.size;
-    job.place.alignment = join_alignments(request->requirements.alignment, job.info->minAlignment);
-    job.place.kind = request->kind;
+    job.place.alignment =
+        maar_common_multiple(request->requirements.alignment, job.info->minAlignment);
+    job.place.shown_kind = request->kind;
+    /* What may be aliased may become anything. */
+    job.place.kind = (job.info->flags & MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT) != 0
+                         ? MAAR_RESOURCE_KIND_UNKNOWN
+                         : request->kind;
     job.place.upper = (job.info->flags & MAAR_ALLOCATION_CREATE_UPPER_BIT) != 0;
     job.priority = job.info->priority != 0.0F ? job.info->priority : 0.5F;
     if (job.place.alignment == 0 || job.place.size > MAAR_RANGE_MAX_SIZE) {

@@ -165,7 +165,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCollect(MaarAllocator allocator, uint32_t* pF
 VKAPI_ATTR VkResult VKAPI_CALL maarWaitPending(MaarAllocator allocator, uint64_t timeout_ns)
 {
     VkResult result = maar_enter(allocator);
-    return result == VK_SUCCESS ? maar_retire_wait(allocator, timeout_ns) : result;
+    return result == VK_SUCCESS ? maar_retire_wait(allocator, NULL, NULL, timeout_ns) : result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,

@@ -32,8 +32,9 @@ static const char* find_create_fault(const MaarAllocatorCreateInfo* info)
         return "pCreateInfo->strategy is not a MaarPlacementStrategy";
     }
     const VkAllocationCallbacks* callbacks = info->pAllocationCallbacks;
-    if (callbacks != NULL && (callbacks->pfnAllocation == NULL || callbacks->pfnFree == NULL)) {
-        return "pCreateInfo->pAllocationCallbacks lacks pfnAllocation or pfnFree";
+    if (callbacks != NULL && (callbacks->pfnAllocation == NULL ||
+                              callbacks->pfnReallocation == NULL || callbacks->pfnFree == NULL)) {
+        return "pCreateInfo->pAllocationCallbacks lacks pfnAllocation, pfnReallocation or pfnFree";
     }
     for (uint32_t i = 0; i < info->queueCount; ++i) {
         if (info->pQueues[i].queue == VK_NULL_HANDLE) {
@@ -87,6 +88,32 @@ static VkResult open_device(const MaarAllocatorCreateInfo* info, MaarAllocator a
         (void)maar_misuse(allocator, "apiVersion, the program's or the device's, is below 1.1");
     }
     return result;
+}
+
+/* A feature enabled in vain, most often because apiVersion was left at 1.1, is worth a word. */
+static void tell_dropped(MaarAllocator allocator)
+{
+    static const struct {
+        enum maar_dropped bit;
+        const char* feature;
+        const char* extension;
+    } names[] = {
+        {MAAR_DROPPED_BUFFER_DEVICE_ADDRESS, "bufferDeviceAddress",
+         "apiVersion 1.2 or VK_KHR_buffer_device_address"},
+        {MAAR_DROPPED_TIMELINE_SEMAPHORE, "timelineSemaphore",
+         "apiVersion 1.2 or VK_KHR_timeline_semaphore"},
+        {MAAR_DROPPED_MAINTENANCE4, "maintenance4", "apiVersion 1.3 or VK_KHR_maintenance4"},
+        {MAAR_DROPPED_MEMORY_PRIORITY, "memoryPriority", "VK_EXT_memory_priority"},
+        {MAAR_DROPPED_PAGEABLE_MEMORY, "pageableDeviceLocalMemory",
+         "VK_EXT_pageable_device_local_memory"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+        if ((allocator->device.facts.dropped & (uint32_t)names[i].bit) != 0) {
+            maar_tell(allocator, MAAR_MESSAGE_SEVERITY_INFO,
+                      "the feature %s is not used: it needs %s in pCreateInfo", names[i].feature,
+                      names[i].extension);
+        }
+    }
 }
 
 /* Heap limits and budgets, once the heaps are known. */
@@ -166,6 +193,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
     if (!maar_retire_init(&made->retire, &made->device, synchronized)) {
         goto free_slots;
     }
+    tell_dropped(made);
     *pAllocator = made;
     return VK_SUCCESS;
 
@@ -181,7 +209,7 @@ free_allocator:
 
 static void end_pending(MaarAllocator allocator)
 {
-    (void)maar_retire_wait(allocator, MAAR_DESTROY_TIMEOUT_NS);
+    (void)maar_retire_wait(allocator, NULL, NULL, MAAR_DESTROY_TIMEOUT_NS);
     uint32_t count = maar_retire_flush(allocator, NULL, NULL);
     if (count > 0) {
         maar_tell(

@@ -36,6 +36,7 @@ struct maar_block {
     struct maar_block* next;          /* dedicated ones: doubly linked list of the pool */
     struct maar_block* previous;
     uint32_t dedicated_slot;
+    bool named;         /* made with VkMemoryDedicatedAllocateInfo: for one object alone */
     uint32_t pin_count; /* somebody left the lock and will come back to it */
     uint32_t live_count;
     uint32_t pending_count;
@@ -77,7 +78,6 @@ struct maar_pool {
     struct maar_block* dedicated;
     uint32_t dedicated_count;
     uint32_t free_slot; /* head of a list through the slots */
-    uint32_t free_slot_count;
     uint32_t live_count;
     uint32_t pending_count;
     VkDeviceSize live_bytes;
@@ -98,6 +98,7 @@ struct maar_heap_account {
 struct maar_attachment {
     void (*destroy)(MaarAllocator allocator, void* state);
     void (*trim)(MaarAllocator allocator, void* state);
+    void (*count)(void* state, MaarStatistics* statistics);
     maar_atomic_pointer state; /* NULL until the room is first used */
 };
 

@@ -22,6 +22,8 @@ VkResult maar_block_create(struct maar_pool* pool, const struct maar_device_memo
     made->pool = pool;
     made->size = info->size;
     made->dedicated_slot = MAAR_SLOT_NONE;
+    made->named =
+        info->dedicated_buffer != VK_NULL_HANDLE || info->dedicated_image != VK_NULL_HANDLE;
     if (!dedicated) {
         const struct maar_placement_info placement = {
             .strategy = pool->strategy,

@@ -160,15 +160,19 @@ uint32_t maar_avoided_types(const VkPhysicalDeviceMemoryProperties* memory)
     return bits;
 }
 
+bool maar_type_is_usable(MaarAllocator allocator, uint32_t type)
+{
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    VkMemoryPropertyFlags flags = maar_type_flags(allocator, type);
+    return ((flags & AMD_FLAGS) == 0 || facts->device_coherent_amd) &&
+           ((flags & PROTECTED) == 0 || facts->protected_memory);
+}
+
 /* Whether a type that is not for everybody was asked for: by its number or by its flags. Lazily
  * allocated memory is for transient attachments; whatever else lived there could be lost. */
-static bool is_asked_for(MaarAllocator allocator, VkMemoryPropertyFlags flags,
-                         const MaarAllocationCreateInfo* info)
+static bool is_asked_for(VkMemoryPropertyFlags flags, const MaarAllocationCreateInfo* info)
 {
     VkMemoryPropertyFlags named = info->requiredFlags | info->preferredFlags;
-    if ((flags & AMD_FLAGS) != 0 && !allocator->device.facts.device_coherent_amd) {
-        return false;
-    }
     if (info->memoryTypeBits != 0) {
         return true;
     }
@@ -198,7 +202,7 @@ static uint32_t eligible_types(MaarAllocator allocator, uint32_t type_bits,
         uint32_t bit = 1u << i;
         VkMemoryPropertyFlags flags = memory->memoryTypes[i].propertyFlags;
         if ((type_bits & bit) != 0 && (flags & required) == required &&
-            is_asked_for(allocator, flags, info)) {
+            maar_type_is_usable(allocator, i) && is_asked_for(flags, info)) {
             eligible |= bit;
         }
     }

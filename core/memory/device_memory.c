@@ -16,7 +16,7 @@ bool maar_device_count_is_high(MaarAllocator allocator)
 }
 
 /* Takes the bytes and the object from every account, or from none. */
-static VkResult reserve(MaarAllocator allocator, uint32_t heap, VkDeviceSize size)
+static VkResult reserve(MaarAllocator allocator, uint32_t heap, VkDeviceSize size, VkDeviceSize cap)
 {
     const struct maar_device_facts* facts = &allocator->device.facts;
     struct maar_heap_account* account = &allocator->heaps[heap];
@@ -26,8 +26,8 @@ static VkResult reserve(MaarAllocator allocator, uint32_t heap, VkDeviceSize siz
     if (!maar_atomic64_add_below(&allocator->device_count, 1, facts->max_allocation_count)) {
         return VK_ERROR_TOO_MANY_OBJECTS;
     }
-    if (!maar_atomic64_add_below(&account->block_bytes, size,
-                                 account->limit != 0 ? account->limit : UINT64_MAX)) {
+    VkDeviceSize limit = account->limit != 0 && account->limit < cap ? account->limit : cap;
+    if (!maar_atomic64_add_below(&account->block_bytes, size, limit)) {
         (void)maar_atomic64_sub(&allocator->device_count, 1);
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
@@ -38,6 +38,16 @@ static void unreserve(MaarAllocator allocator, uint32_t heap, VkDeviceSize size)
 {
     (void)maar_atomic64_sub(&allocator->heaps[heap].block_bytes, size);
     (void)maar_atomic64_sub(&allocator->device_count, 1);
+}
+
+static bool chain_has(const void* chain, VkStructureType type)
+{
+    for (const VkBaseInStructure* link = chain; link != NULL; link = link->pNext) {
+        if (link->sType == type) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static VkResult call_driver(MaarAllocator allocator, const struct maar_device_memory_info* info,
@@ -58,15 +68,18 @@ static VkResult call_driver(MaarAllocator allocator, const struct maar_device_me
         .buffer = info->dedicated_buffer,
         .image = info->dedicated_image,
     };
-    if (device->facts.buffer_device_address && info->dedicated_image == VK_NULL_HANDLE) {
+    /* A pool's own chain comes first: no structure may be there twice. */
+    if (device->facts.buffer_device_address && info->dedicated_image == VK_NULL_HANDLE &&
+        !chain_has(info->next, address.sType)) {
         address.pNext = chain;
         chain = &address;
     }
-    if (device->facts.memory_priority) {
+    if (device->facts.memory_priority && !chain_has(info->next, priority.sType)) {
         priority.pNext = chain;
         chain = &priority;
     }
-    if (info->dedicated_buffer != VK_NULL_HANDLE || info->dedicated_image != VK_NULL_HANDLE) {
+    if ((info->dedicated_buffer != VK_NULL_HANDLE || info->dedicated_image != VK_NULL_HANDLE) &&
+        !chain_has(info->next, dedicated.sType)) {
         dedicated.pNext = chain;
         chain = &dedicated;
     }
@@ -87,7 +100,7 @@ VkResult maar_device_memory_allocate(MaarAllocator allocator,
 {
     uint32_t heap = maar_type_heap(allocator, info->type_index);
     *memory = VK_NULL_HANDLE;
-    VkResult result = reserve(allocator, heap, info->size);
+    VkResult result = reserve(allocator, heap, info->size, info->cap);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -105,6 +118,7 @@ VkResult maar_device_memory_allocate(MaarAllocator allocator,
                       maar_atomic64_add(&allocator->block_bytes, info->size));
     maar_atomic64_max(&allocator->peak_block_count, maar_atomic64_add(&allocator->block_count, 1));
     if (allocator->device_allocate != NULL) {
+        maar_lock_rank_expect_none();
         allocator->device_allocate(allocator->device_memory_user_data, info->type_index, *memory,
                                    info->size);
     }
@@ -125,5 +139,6 @@ void maar_device_memory_free(MaarAllocator allocator, uint32_t type_index, VkDev
     (void)maar_atomic64_sub(&allocator->block_bytes, size);
     (void)maar_atomic64_sub(&allocator->block_count, 1);
     (void)maar_atomic64_sub(&allocator->heaps[heap].block_count, 1);
+    maar_budget_note_release(allocator, heap, size);
     unreserve(allocator, heap, size);
 }

@@ -13,12 +13,12 @@
  * program that moves over meets the same limit. */
 enum { FALLBACK_NUMERATOR = 4, FALLBACK_DENOMINATOR = 5 };
 
-static struct maar_budget judge(MaarAllocator allocator, uint32_t heap,
+/* own: what this allocator held before the driver was asked. */
+static struct maar_budget judge(MaarAllocator allocator, uint32_t heap, VkDeviceSize own,
                                 const VkPhysicalDeviceMemoryBudgetPropertiesEXT* answer)
 {
     const VkMemoryHeap* entry = &allocator->device.facts.memory.memoryHeaps[heap];
     struct maar_heap_account* account = &allocator->heaps[heap];
-    VkDeviceSize own = maar_atomic64_load(&account->block_bytes);
     struct maar_budget budget = {
         .budget = entry->size / FALLBACK_DENOMINATOR * FALLBACK_NUMERATOR,
         .usage = own,
@@ -31,6 +31,8 @@ static struct maar_budget judge(MaarAllocator allocator, uint32_t heap,
         budget.usage = answer->heapUsage[heap] > own ? answer->heapUsage[heap] : own;
         budget.from_driver = true;
     }
+    VkDeviceSize others = budget.usage - own;
+    budget.cap = budget.budget > others ? budget.budget - others : 0;
     maar_atomic64_store(&account->known_budget, budget.budget);
     maar_atomic64_store(&account->known_usage, budget.usage);
     return budget;
@@ -42,7 +44,11 @@ void maar_budget_read_all(MaarAllocator allocator, struct maar_budget* budgets)
     VkPhysicalDeviceMemoryBudgetPropertiesEXT answer = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT,
     };
+    VkDeviceSize own[VK_MAX_MEMORY_HEAPS];
     bool known = device->facts.memory_budget;
+    for (uint32_t i = 0; i < device->facts.memory.memoryHeapCount; ++i) {
+        own[i] = maar_atomic64_load(&allocator->heaps[i].block_bytes);
+    }
     if (known) {
         VkPhysicalDeviceMemoryProperties2 properties = {
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
@@ -52,7 +58,7 @@ void maar_budget_read_all(MaarAllocator allocator, struct maar_budget* budgets)
         device->vkGetPhysicalDeviceMemoryProperties2(device->physical, &properties);
     }
     for (uint32_t i = 0; i < device->facts.memory.memoryHeapCount; ++i) {
-        budgets[i] = judge(allocator, i, known ? &answer : NULL);
+        budgets[i] = judge(allocator, i, own[i], known ? &answer : NULL);
     }
 }
 
@@ -61,6 +67,25 @@ struct maar_budget maar_budget_read(MaarAllocator allocator, uint32_t heap)
     struct maar_budget budgets[VK_MAX_MEMORY_HEAPS];
     maar_budget_read_all(allocator, budgets);
     return budgets[heap];
+}
+
+bool maar_budget_holds(const struct maar_budget* budget, VkDeviceSize size)
+{
+    return size <= budget->budget && budget->usage <= budget->budget - size;
+}
+
+void maar_tell_over_budget(MaarAllocator allocator, uint32_t heap, VkDeviceSize size)
+{
+    (void)maar_atomic64_add(&allocator->over_budget, 1);
+    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+              "the budget of heap %u was exceeded for %llu bytes", heap, (unsigned long long)size);
+}
+
+void maar_budget_note_release(MaarAllocator allocator, uint32_t heap, VkDeviceSize size)
+{
+    maar_atomic64* usage = &allocator->heaps[heap].known_usage;
+    uint64_t known = maar_atomic64_load(usage);
+    maar_atomic64_store(usage, known > size ? known - size : 0);
 }
 
 bool maar_budget_is_exceeded(MaarAllocator allocator, uint32_t heap)

@@ -14,6 +14,8 @@
 /* Ranks the types; false when none serves. Pure. */
 bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
                        const MaarAllocationCreateInfo* info, MaarMemoryTypeChoice* choice);
+/* False for types whose feature is not enabled. */
+bool maar_type_is_usable(MaarAllocator allocator, uint32_t type);
 /* Types that are never chosen unless named. */
 uint32_t maar_avoided_types(const VkPhysicalDeviceMemoryProperties* memory);
 
@@ -22,12 +24,19 @@ uint32_t maar_avoided_types(const VkPhysicalDeviceMemoryProperties* memory);
 struct maar_budget {
     VkDeviceSize budget;
     VkDeviceSize usage;
+    VkDeviceSize cap; /* what this allocator itself may hold within the budget */
     bool from_driver;
 };
 
 /* Reads one heap's budget, from the driver where it can. No lock may be held. */
 struct maar_budget maar_budget_read(MaarAllocator allocator, uint32_t heap);
 void maar_budget_read_all(MaarAllocator allocator, struct maar_budget* budgets);
+/* Whether so many bytes more stay within it. */
+bool maar_budget_holds(const struct maar_budget* budget, VkDeviceSize size);
+/* Counts and tells that a budget was exceeded. */
+void maar_tell_over_budget(MaarAllocator allocator, uint32_t heap, VkDeviceSize size);
+/* What was last read, less what was given back since. */
+void maar_budget_note_release(MaarAllocator allocator, uint32_t heap, VkDeviceSize size);
 /* By what is known already; for decisions under a lock. */
 bool maar_budget_is_exceeded(MaarAllocator allocator, uint32_t heap);
 
@@ -36,6 +45,7 @@ bool maar_budget_is_exceeded(MaarAllocator allocator, uint32_t heap);
 struct maar_device_memory_info {
     uint32_t type_index;
     VkDeviceSize size;
+    VkDeviceSize cap; /* the heap's blocks together may not exceed this; UINT64_MAX: no cap */
     float priority;
     VkBuffer dedicated_buffer;
     VkImage dedicated_image;
@@ -77,7 +87,8 @@ VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceK
 struct maar_place_request {
     VkDeviceSize size;
     VkDeviceSize alignment;
-    MaarResourceKind kind;
+    MaarResourceKind kind;       /* for the placement */
+    MaarResourceKind shown_kind; /* what the caller said */
     bool upper;
 };
 
@@ -87,15 +98,18 @@ void maar_pool_return_slot(struct maar_pool* pool, uint32_t slot);
 /* Places into blocks that exist; VK_ERROR_OUT_OF_POOL_MEMORY when none has room. */
 VkResult maar_pool_place(struct maar_pool* pool, const struct maar_place_request* request,
                          uint32_t slot);
-/* Makes a block of the given size and places into it. */
+/* Makes a block of the given size, within a cap on the heap's blocks, and places into it.
+ * VK_NOT_READY: another thread is making one, whose room may serve; look again. */
 VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request* request,
-                        VkDeviceSize size, uint32_t slot);
+                        VkDeviceSize size, VkDeviceSize cap, uint32_t slot);
 /* Makes a dedicated block for the slot. */
 VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_place_request* request,
                                    const struct maar_device_memory_info* info, uint32_t slot);
 /* How large the next block should be, and the least that the request can live in. */
 VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place_request* request,
                                  VkDeviceSize* least);
+/* What its first block would have. */
+VkDeviceSize maar_pool_first_size(const struct maar_pool* pool);
 enum maar_slot_end {
     MAAR_SLOT_END_LIVE,    /* freed by its owner */
     MAAR_SLOT_END_PENDING, /* its points have passed */
@@ -116,9 +130,6 @@ const char* maar_pool_check_locked(struct maar_pool* pool);
 /* The pools of an allocator, one after another; start with NULL. The pool that is returned stays in
  * the list until the next step, or until maar_pool_leave ends the walk early. No lock may be held.
  */
-/* maar_pool_hold keeps a pool in place that may otherwise go as soon as nothing is pending in it.
- */
-void maar_pool_hold(MaarAllocator allocator, struct maar_pool* pool);
 struct maar_pool* maar_pool_next(MaarAllocator allocator, struct maar_pool* pool);
 void maar_pool_leave(MaarAllocator allocator, struct maar_pool* pool);
 /* Keeps a pool in place, until maar_pool_leave, that may go as soon as nothing is pending in it. */
@@ -145,6 +156,22 @@ struct maar_slot* maar_resolve(MaarAllocator allocator, MaarAllocation allocatio
 /* ---- statistics helpers used by several rooms ---- */
 
 char* maar_copy_string(const VkAllocationCallbacks* callbacks, const char* text);
+
+/* The least common multiple, where 0 counts as 1; 0 when it would be above MAAR_RANGE_MAX_SIZE. */
+static inline VkDeviceSize maar_common_multiple(VkDeviceSize a, VkDeviceSize b)
+{
+    a = a == 0 ? 1 : a;
+    b = b == 0 ? 1 : b;
+    VkDeviceSize x = a;
+    VkDeviceSize y = b;
+    while (y != 0) {
+        VkDeviceSize rest = x % y;
+        x = y;
+        y = rest;
+    }
+    VkDeviceSize factor = a / x;
+    return factor > MAAR_RANGE_MAX_SIZE / b ? 0 : factor * b;
+}
 
 static inline VkDeviceSize maar_align_up(VkDeviceSize value, VkDeviceSize alignment)
 {

@@ -58,8 +58,13 @@ static const char* find_fault(MaarAllocator allocator, const MaarPoolCreateInfo*
     if (!(info->priority >= 0.0F && info->priority <= 1.0F)) {
         return "pCreateInfo->priority is not within 0 and 1";
     }
-    if (info->blockSize > allocator->device.facts.max_allocation_size) {
+    if (info->blockSize > allocator->device.facts.max_allocation_size ||
+        info->blockSize > MAAR_RANGE_MAX_SIZE) {
         return "pCreateInfo->blockSize is above the device's maxMemoryAllocationSize";
+    }
+    if (!maar_type_is_usable(allocator, info->memoryTypeIndex)) {
+        return "pCreateInfo->memoryTypeIndex needs a feature that is not enabled "
+               "(deviceCoherentMemory or protectedMemory)";
     }
     return NULL;
 }
@@ -90,6 +95,24 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
     pool->free_slot = MAAR_SLOT_NONE;
 }
 
+/* The blocks that a pool always has. They are what the caller asked for, so a budget does not stop
+ * them; that it was exceeded is told. */
+static VkResult make_first_blocks(struct maar_pool* pool)
+{
+    VkDeviceSize size = pool->fixed_size != 0 ? pool->fixed_size : pool->preferred_size;
+    for (uint32_t i = 0; i < pool->min_block_count; ++i) {
+        struct maar_budget budget = maar_budget_read(pool->allocator, pool->heap_index);
+        VkResult result = maar_pool_grow(pool, NULL, size, UINT64_MAX, MAAR_SLOT_NONE);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+        if (!maar_budget_holds(&budget, size)) {
+            maar_tell_over_budget(pool->allocator, pool->heap_index, size);
+        }
+    }
+    return VK_SUCCESS;
+}
+
 VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* info, bool custom,
                           struct maar_pool** pool)
 {
@@ -108,19 +131,14 @@ VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* inf
     if (!maar_mutex_init(&made->lock, MAAR_LOCK_POOL, maar_is_synchronized(allocator))) {
         goto free_pool;
     }
-    for (uint32_t i = 0; i < made->min_block_count; ++i) {
-        VkDeviceSize size = made->fixed_size != 0 ? made->fixed_size : made->preferred_size;
-        result = maar_pool_grow(made, NULL, size, MAAR_SLOT_NONE);
-        if (result != VK_SUCCESS) {
-            goto free_blocks;
-        }
+    result = make_first_blocks(made);
+    if (result != VK_SUCCESS) {
+        maar_pool_destroy(made);
+        return result;
     }
     *pool = made;
     return VK_SUCCESS;
 
-free_blocks:
-    maar_pool_destroy(made);
-    return result;
 free_pool:
     maar_host_free(allocator->callbacks, made->name);
     maar_host_free(allocator->callbacks, made);
@@ -225,7 +243,7 @@ static void end_pool_pending(struct maar_pool* pool)
     if (count_pending(pool) == 0) {
         return;
     }
-    (void)maar_retire_wait(allocator, MAAR_DESTROY_TIMEOUT_NS);
+    (void)maar_retire_wait(allocator, is_of_pool, pool, MAAR_DESTROY_TIMEOUT_NS);
     uint32_t flushed = 0;
     while (count_pending(pool) > 0) {
         flushed += maar_retire_flush(allocator, is_of_pool, pool);
@@ -356,7 +374,8 @@ VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceK
         .memoryTypeIndex = type,
         .strategy = allocator->strategy,
         .retainedEmptySize = allocator->retained_size,
-        .singleKind = allocator->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY ? VK_TRUE : VK_FALSE,
+        .singleKind = allocator->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY &&
+                      kind != MAAR_RESOURCE_KIND_UNKNOWN,
     };
     struct maar_pool* made = NULL;
     VkResult result = maar_pool_create(allocator, &info, false, &made);
@@ -384,6 +403,9 @@ const char* maar_pool_check_locked(struct maar_pool* pool)
     uint32_t live = 0;
     uint32_t pending = 0;
     VkDeviceSize bytes = 0;
+    VkDeviceSize live_bytes = 0;
+    VkDeviceSize pending_bytes = 0;
+    VkDeviceSize dedicated_bytes = 0;
     for (uint32_t i = 0; i < pool->block_count; ++i) {
         const struct maar_block* block = pool->blocks[i];
         struct maar_placement_totals totals;
@@ -406,6 +428,8 @@ const char* maar_pool_check_locked(struct maar_pool* pool)
         }
         live += block->live_count;
         pending += block->pending_count;
+        live_bytes += block->live_bytes;
+        pending_bytes += block->pending_bytes;
         bytes += block->size;
     }
     uint32_t dedicated = 0;
@@ -415,7 +439,14 @@ const char* maar_pool_check_locked(struct maar_pool* pool)
         }
         live += block->live_count;
         pending += block->pending_count;
+        live_bytes += block->live_bytes;
+        pending_bytes += block->pending_bytes;
+        dedicated_bytes += block->size;
         ++dedicated;
+    }
+    if (live_bytes != pool->live_bytes || pending_bytes != pool->pending_bytes ||
+        dedicated_bytes != pool->dedicated_bytes) {
+        return "a pool's live, pending or dedicated bytes are not the sums of its blocks";
     }
     if (live != pool->live_count || pending != pool->pending_count) {
         return "a pool's totals are not the sums of its blocks";
@@ -489,9 +520,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
     if (result != VK_SUCCESS) {
         return result;
     }
+    struct maar_pool* own = maar_pool_of(pool);
+    if (own != NULL && own->allocator != allocator) {
+        return maar_misuse(allocator, "pool is not a pool of this allocator");
+    }
     (void)maar_retire_collect(allocator, NULL);
     VkDeviceSize released = 0;
-    struct maar_pool* own = maar_pool_of(pool);
     if (own != NULL) {
         released = maar_pool_trim(own);
     } else {
@@ -518,8 +552,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, Maar
         return result;
     }
     struct maar_pool* own = maar_pool_of(pool);
-    if (own == NULL) {
-        return maar_misuse(allocator, "pool is VK_NULL_HANDLE");
+    if (own == NULL || own->allocator != allocator) {
+        return maar_misuse(allocator, "pool is VK_NULL_HANDLE, or not a pool of this allocator");
     }
     if (!(priority >= 0.0F && priority <= 1.0F)) {
         return maar_misuse(allocator, "priority is not within 0 and 1");

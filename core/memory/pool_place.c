@@ -19,6 +19,9 @@
 enum { FIRST_BLOCK_SHARE = 64, GROWTH_DIVISOR = 2 };
 /* Room in the list of blocks that a pool starts with. */
 enum { FIRST_BLOCK_CAPACITY = 8 };
+/* A request up to this share of the preferred size waits for a block that another thread is making,
+ * rather than making one of its own. */
+enum { SHARED_MISS_SHARE = 8 };
 
 VkResult maar_pool_take_slot(struct maar_pool* pool, uint32_t* slot)
 {
@@ -27,7 +30,6 @@ VkResult maar_pool_take_slot(struct maar_pool* pool, uint32_t* slot)
         *slot = pool->free_slot;
         if (*slot != MAAR_SLOT_NONE) {
             pool->free_slot = maar_slot_at(&pool->allocator->slots, *slot)->next_free;
-            --pool->free_slot_count;
         }
         maar_mutex_unlock(&pool->lock);
         if (*slot != MAAR_SLOT_NONE) {
@@ -45,7 +47,6 @@ VkResult maar_pool_take_slot(struct maar_pool* pool, uint32_t* slot)
         maar_mutex_lock(&pool->lock);
         maar_slot_at(&pool->allocator->slots, last)->next_free = pool->free_slot;
         pool->free_slot = head;
-        pool->free_slot_count += count;
         maar_mutex_unlock(&pool->lock);
     }
 }
@@ -54,7 +55,6 @@ static void push_free_slot(struct maar_pool* pool, uint32_t slot)
 {
     maar_slot_at(&pool->allocator->slots, slot)->next_free = pool->free_slot;
     pool->free_slot = slot;
-    ++pool->free_slot_count;
 }
 
 void maar_pool_return_slot(struct maar_pool* pool, uint32_t slot)
@@ -75,7 +75,7 @@ static void settle(struct maar_pool* pool, struct maar_block* block,
     slot->offset = range->offset;
     slot->size = request->size;
     slot->map_count = 0;
-    slot->kind = (uint8_t)request->kind;
+    slot->kind = (uint8_t)request->shown_kind;
     slot->pending = false;
     slot->made_block = false;
     ++block->live_count;
@@ -185,6 +185,11 @@ VkResult maar_pool_place(struct maar_pool* pool, const struct maar_place_request
     return result;
 }
 
+VkDeviceSize maar_pool_first_size(const struct maar_pool* pool)
+{
+    return maar_align_up(pool->preferred_size / FIRST_BLOCK_SHARE, BLOCK_ROUNDING);
+}
+
 VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place_request* request,
                                  VkDeviceSize* least)
 {
@@ -205,7 +210,7 @@ VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place
     VkDeviceSize held = pool->block_bytes;
     maar_mutex_unlock(&pool->lock);
 
-    VkDeviceSize size = pool->preferred_size / FIRST_BLOCK_SHARE;
+    VkDeviceSize size = maar_pool_first_size(pool);
     if (size < held / GROWTH_DIVISOR) {
         size = held / GROWTH_DIVISOR;
     }
@@ -245,12 +250,18 @@ static VkResult reserve_list(struct maar_pool* pool)
     return VK_SUCCESS;
 }
 
-/* Announces a block, so that two threads together never pass the pool's maximum. */
-static VkResult announce_block(struct maar_pool* pool, float* priority)
+/* Announces a block, so that two threads together never pass the pool's maximum. VK_NOT_READY: the
+ * block that another thread is making may do for this one too. */
+static VkResult announce_block(struct maar_pool* pool, const struct maar_place_request* request,
+                               float* priority)
 {
     VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
     maar_mutex_lock(&pool->lock);
-    if (pool->block_count + pool->creating_count < pool->max_block_count) {
+    bool full = pool->block_count + pool->creating_count >= pool->max_block_count;
+    bool small = request != NULL && request->size <= pool->preferred_size / SHARED_MISS_SHARE;
+    if (pool->creating_count > 0 && (full || small)) {
+        result = VK_NOT_READY;
+    } else if (!full) {
         ++pool->creating_count;
         result = reserve_list(pool);
         if (result != VK_SUCCESS) {
@@ -285,16 +296,17 @@ static void unlist_block(struct maar_pool* pool, uint32_t at)
 }
 
 VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request* request,
-                        VkDeviceSize size, uint32_t slot)
+                        VkDeviceSize size, VkDeviceSize cap, uint32_t slot)
 {
     float priority = 0.0F;
-    VkResult result = announce_block(pool, &priority);
+    VkResult result = announce_block(pool, request, &priority);
     if (result != VK_SUCCESS) {
         return result;
     }
     const struct maar_device_memory_info info = {
         .type_index = pool->type_index,
         .size = size,
+        .cap = cap,
         .priority = priority,
         .next = pool->allocate_next,
     };
@@ -366,36 +378,43 @@ static bool block_is_empty(const struct maar_block* block)
     return block->live_count == 0 && block->pending_count == 0 && block->pin_count == 0;
 }
 
-/* Under the lock: an empty block that the pool need not keep, unlisted; or NULL. */
-static struct maar_block* pick_surplus(struct maar_pool* pool, bool keep_none)
+/* Under the lock: whether a pool with these empty blocks has more of them than it keeps. */
+static bool has_surplus(const struct maar_pool* pool, uint32_t empty_count,
+                        VkDeviceSize empty_bytes)
+{
+    return pool->retained_size == 0 ? empty_count > 1 : empty_bytes > pool->retained_size;
+}
+
+/* Under the lock: an empty block that the pool need not keep, unlisted; or NULL. Which one goes: of
+ * a pool that keeps its largest block the smallest, else the one that has just become empty. */
+static struct maar_block* pick_surplus(struct maar_pool* pool, const struct maar_block* emptied,
+                                       bool keep_none)
 {
     VkDeviceSize empty_bytes = 0;
     uint32_t empty_count = 0;
     uint32_t smallest = UINT32_MAX;
+    uint32_t chosen = UINT32_MAX;
     for (uint32_t i = pool->block_count; i-- > 0;) {
-        if (!block_is_empty(pool->blocks[i])) {
+        struct maar_block* block = pool->blocks[i];
+        if (!block_is_empty(block)) {
             continue;
         }
-        empty_bytes += pool->blocks[i]->size;
+        empty_bytes += block->size;
         ++empty_count;
-        if (smallest == UINT32_MAX || pool->blocks[i]->size < pool->blocks[smallest]->size) {
+        chosen = block == emptied ? i : chosen;
+        if (smallest == UINT32_MAX || block->size < pool->blocks[smallest]->size) {
             smallest = i;
         }
     }
-    if (smallest == UINT32_MAX || pool->block_count <= pool->min_block_count) {
+    if (empty_count == 0 || pool->block_count <= pool->min_block_count ||
+        !(keep_none || has_surplus(pool, empty_count, empty_bytes))) {
         return NULL;
     }
-    bool surplus = keep_none;
-    if (pool->retained_size == 0) {
-        surplus |= empty_count > 1;
-    } else {
-        surplus |= empty_bytes > pool->retained_size;
+    if (chosen == UINT32_MAX || pool->retained_size == 0) {
+        chosen = smallest;
     }
-    if (!surplus) {
-        return NULL;
-    }
-    struct maar_block* block = pool->blocks[smallest];
-    unlist_block(pool, smallest);
+    struct maar_block* block = pool->blocks[chosen];
+    unlist_block(pool, chosen);
     return block;
 }
 
@@ -418,8 +437,11 @@ static void unlink_dedicated(struct maar_pool* pool, struct maar_block* block)
 static struct maar_block* pick_leaving(struct maar_pool* pool, const struct maar_slot* slot,
                                        enum maar_slot_end end)
 {
-    if (end != MAAR_SLOT_END_UNDONE || !slot->made_block) {
-        return pick_surplus(pool, maar_budget_is_exceeded(pool->allocator, pool->heap_index));
+    if (end == MAAR_SLOT_END_UNDONE && !slot->made_block) {
+        return NULL;
+    }
+    if (end != MAAR_SLOT_END_UNDONE) {
+        return pick_surplus(pool, slot->block, false);
     }
     for (uint32_t i = 0; i < pool->block_count; ++i) {
         if (pool->blocks[i] == slot->block && pool->block_count > pool->min_block_count) {
@@ -435,6 +457,7 @@ char* maar_pool_free_slot(struct maar_pool* pool, uint32_t index, enum maar_slot
     struct maar_slot* slot = maar_slot_at(&pool->allocator->slots, index);
     struct maar_block* block = slot->block;
     struct maar_block* leaving = NULL;
+    bool emptied = false;
     bool known = true;
 
     maar_mutex_lock(&pool->lock);
@@ -454,7 +477,8 @@ char* maar_pool_free_slot(struct maar_pool* pool, uint32_t index, enum maar_slot
         leaving = block;
     } else {
         known = maar_placement_free(block->placement, slot->node);
-        if (block_is_empty(block)) {
+        emptied = block_is_empty(block);
+        if (emptied) {
             leaving = pick_leaving(pool, slot, end);
         }
     }
@@ -466,6 +490,11 @@ char* maar_pool_free_slot(struct maar_pool* pool, uint32_t index, enum maar_slot
 
     if (leaving != NULL) {
         maar_block_destroy(leaving);
+    }
+    /* Over budget no empty block is kept; what a failed call undoes leaves the rest alone. */
+    if (emptied && end != MAAR_SLOT_END_UNDONE &&
+        maar_budget_is_exceeded(pool->allocator, pool->heap_index)) {
+        (void)maar_pool_trim(pool);
     }
     if (!known) {
         maar_broken(pool->allocator, "a live allocation has no range in its block");
@@ -496,7 +525,7 @@ VkDeviceSize maar_pool_trim(struct maar_pool* pool)
     VkDeviceSize released = 0;
     for (;;) {
         maar_mutex_lock(&pool->lock);
-        struct maar_block* block = pick_surplus(pool, true);
+        struct maar_block* block = pick_surplus(pool, NULL, true);
         maar_mutex_unlock(&pool->lock);
         if (block == NULL) {
             return released;

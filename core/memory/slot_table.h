@@ -38,6 +38,8 @@ struct maar_slot {
     bool mapped_for_life;
     bool pending;    /* freed after points that have not passed; under the pool's lock */
     bool made_block; /* its block was made for it */
+    bool can_alias;  /* objects of either kind may be bound to it */
+    bool exceeded;   /* a budget was exceeded for it */
     bool internal;   /* belongs to Maar itself, such as a buffer of slices: no leak */
 };
 

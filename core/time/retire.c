@@ -9,14 +9,18 @@
 #include "core/memory/allocator_state.h"
 #include "core/port_time.h"
 
-/* Semaphores' values read in one collection, so that each is read once as long as they fit. */
+/* Semaphores' values read in one collection, so that each is read once as long as they fit; then
+ * the oldest makes room. */
 enum { VALUE_CACHE = 16 };
 
 struct value_cache {
-    uint32_t count;
+    uint32_t count; /* values ever written */
     VkSemaphore semaphores[VALUE_CACHE];
     uint64_t values[VALUE_CACHE];
 };
+
+/* A wait in slices of this length, so that items that others finish meanwhile are noticed, ns. */
+#define WAIT_SLICE_NS ((uint64_t)10000000)
 
 bool maar_retire_init(struct maar_retire* retire, const struct maar_device* device,
                       bool synchronized)
@@ -77,6 +81,7 @@ void maar_retire_discard(MaarAllocator allocator, struct maar_retire_item* item)
 
 void maar_retire_queue(struct maar_retire* retire, struct maar_retire_item* item)
 {
+    (void)maar_atomic64_add(&retire->item_count, 1);
     maar_mutex_lock(&retire->lock);
     if (retire->last != NULL) {
         retire->last->next = item;
@@ -130,10 +135,17 @@ static void put_back(struct maar_retire* retire, const struct kept_list* kept)
     maar_atomic32_add_release(&retire->sweepers, UINT32_MAX);
 }
 
+static void cache_value(struct value_cache* cache, VkSemaphore semaphore, uint64_t value)
+{
+    uint32_t at = cache->count++ % VALUE_CACHE;
+    cache->semaphores[at] = semaphore;
+    cache->values[at] = value;
+}
+
 static VkResult read_value(struct maar_retire* retire, struct value_cache* cache,
                            VkSemaphore semaphore, uint64_t* value)
 {
-    for (uint32_t i = 0; i < cache->count; ++i) {
+    for (uint32_t i = 0; i < cache->count && i < VALUE_CACHE; ++i) {
         if (cache->semaphores[i] == semaphore) {
             *value = cache->values[i];
             return VK_SUCCESS;
@@ -141,9 +153,8 @@ static VkResult read_value(struct maar_retire* retire, struct value_cache* cache
     }
     const struct maar_device* device = retire->device;
     VkResult result = device->vkGetSemaphoreCounterValue(device->handle, semaphore, value);
-    if (result == VK_SUCCESS && cache->count < VALUE_CACHE) {
-        cache->semaphores[cache->count] = semaphore;
-        cache->values[cache->count++] = *value;
+    if (result == VK_SUCCESS) {
+        cache_value(cache, semaphore, *value);
     }
     return result;
 }
@@ -172,46 +183,14 @@ static void finish_item(MaarAllocator allocator, struct maar_retire_item* item)
 {
     item->action(allocator, item);
     maar_host_free(allocator->callbacks, item);
+    (void)maar_atomic64_sub(&allocator->retire.item_count, 1);
 }
 
-/* Waits for the semaphores of one item; VK_NOT_READY when a host point is not there yet. */
-static VkResult wait_item(struct maar_retire* retire, const struct maar_retire_item* item,
-                          uint64_t timeout_ns)
-{
-    const struct maar_device* device = retire->device;
-    VkSemaphore semaphores[MAAR_MAX_POINTS];
-    uint64_t values[MAAR_MAX_POINTS];
-    uint32_t count = 0;
-    bool host_behind = false;
-    for (uint32_t i = 0; i < item->point_count; ++i) {
-        if (item->points[i].semaphore != VK_NULL_HANDLE) {
-            semaphores[count] = item->points[i].semaphore;
-            values[count++] = item->points[i].value;
-        } else if (maar_atomic64_load(&retire->host_value) < item->points[i].value) {
-            host_behind = true;
-        }
-    }
-    if (count > 0) {
-        const VkSemaphoreWaitInfo wait = {
-            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-            .semaphoreCount = count,
-            .pSemaphores = semaphores,
-            .pValues = values,
-        };
-        VkResult result = device->vkWaitSemaphores(device->handle, &wait, timeout_ns);
-        if (result != VK_SUCCESS) {
-            return result;
-        }
-    }
-    return host_behind ? VK_NOT_READY : VK_SUCCESS;
-}
-
-/* Takes every item, runs those that are done by now, or by the deadline, and keeps the rest. */
-static VkResult sweep(MaarAllocator allocator, bool wait, uint64_t deadline_ns,
-                      uint32_t* done_count)
+/* Takes every item, runs those that are done by now, and keeps the rest: VK_NOT_READY then. Never
+ * waits. The cache may hold values that are known already. */
+static VkResult sweep(MaarAllocator allocator, struct value_cache* cache, uint32_t* done_count)
 {
     struct maar_retire* retire = &allocator->retire;
-    struct value_cache cache = {.count = 0};
     struct kept_list kept = {NULL, NULL};
     VkResult result = VK_SUCCESS;
 
@@ -221,8 +200,7 @@ static VkResult sweep(MaarAllocator allocator, bool wait, uint64_t deadline_ns,
         next = item->next;
         VkResult state = VK_SUCCESS;
         if (maar_atomic32_load(&retire->lost) == 0) {
-            state = wait ? wait_item(retire, item, maar_time_left_ns(deadline_ns))
-                         : item_state(retire, &cache, item);
+            state = item_state(retire, cache, item);
         }
         if (state == VK_ERROR_DEVICE_LOST) {
             maar_atomic32_store(&retire->lost, 1);
@@ -252,34 +230,116 @@ static VkResult sweep(MaarAllocator allocator, bool wait, uint64_t deadline_ns,
 VkResult maar_retire_collect(MaarAllocator allocator, uint32_t* done_count)
 {
     uint32_t done = 0;
-    VkResult result = sweep(allocator, false, 0, &done);
+    VkResult result = VK_SUCCESS;
+    if (!maar_retire_is_empty(&allocator->retire)) {
+        struct value_cache cache = {.count = 0};
+        result = sweep(allocator, &cache, &done);
+    }
     if (done_count != NULL) {
         *done_count = done;
     }
     return result == VK_NOT_READY ? VK_SUCCESS : result;
 }
 
-VkResult maar_retire_wait(MaarAllocator allocator, uint64_t timeout_ns)
+/* The semaphores that one queued item waits for. */
+struct wait_points {
+    uint32_t count;
+    VkSemaphore semaphores[MAAR_MAX_POINTS];
+    uint64_t values[MAAR_MAX_POINTS];
+};
+
+/* False when the item waits for the host, which no driver call can wait for. */
+static bool list_points(const struct maar_retire* retire, const struct maar_retire_item* item,
+                        struct wait_points* points)
 {
+    points->count = 0;
+    for (uint32_t i = 0; i < item->point_count; ++i) {
+        if (item->points[i].semaphore != VK_NULL_HANDLE) {
+            points->semaphores[points->count] = item->points[i].semaphore;
+            points->values[points->count++] = item->points[i].value;
+        } else if (maar_atomic64_load(&retire->host_value) < item->points[i].value) {
+            return false;
+        }
+    }
+    return points->count > 0;
+}
+
+/* Copies the points of the first queued item that matches and can be waited for. VK_SUCCESS: none
+ * matches; VK_INCOMPLETE: copied; VK_NOT_READY: all that match wait for the host. */
+static VkResult peek(MaarAllocator allocator, maar_retire_match match, void* context,
+                     struct wait_points* points)
+{
+    struct maar_retire* retire = &allocator->retire;
+    VkResult result = VK_SUCCESS;
+    maar_mutex_lock(&retire->lock);
+    for (const struct maar_retire_item* item = retire->first;
+         item != NULL && result != VK_INCOMPLETE; item = item->next) {
+        if (match == NULL || match(allocator, item, context)) {
+            result = list_points(retire, item, points) ? VK_INCOMPLETE : VK_NOT_READY;
+        }
+    }
+    maar_mutex_unlock(&retire->lock);
+    return result;
+}
+
+/* Waits for copied points, with no item in hand, so that others may collect meanwhile. What passed
+ * goes into the cache: a wait that succeeded is as good as a value that was read. */
+static VkResult wait_points(struct maar_retire* retire, const struct wait_points* points,
+                            uint64_t timeout_ns, struct value_cache* cache)
+{
+    const struct maar_device* device = retire->device;
+    const VkSemaphoreWaitInfo wait = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = points->count,
+        .pSemaphores = points->semaphores,
+        .pValues = points->values,
+    };
+    maar_lock_rank_expect_none();
+    VkResult result = device->vkWaitSemaphores(device->handle, &wait, timeout_ns);
+    for (uint32_t i = 0; result == VK_SUCCESS && i < points->count; ++i) {
+        cache_value(cache, points->semaphores[i], points->values[i]);
+    }
+    return result;
+}
+
+VkResult maar_retire_wait(MaarAllocator allocator, maar_retire_match match, void* context,
+                          uint64_t timeout_ns)
+{
+    struct maar_retire* retire = &allocator->retire;
     uint64_t deadline = maar_deadline_ns(timeout_ns);
+    struct value_cache cache = {.count = 0};
     for (;;) {
         uint32_t done = 0;
-        VkResult result = sweep(allocator, true, deadline, &done);
-        if (result != VK_SUCCESS || maar_atomic32_load_acquire(&allocator->retire.sweepers) == 0) {
+        struct wait_points points = {.count = 0};
+        VkResult result = sweep(allocator, &cache, &done);
+        if (result != VK_SUCCESS && result != VK_NOT_READY) {
             return result;
         }
-        /* Another thread has items in hand: they are not done yet, and may come back. */
-        if (maar_time_left_ns(deadline) == 0) {
+        cache.count = 0;
+        uint64_t left = maar_time_left_ns(deadline);
+        result = peek(allocator, match, context, &points);
+        if (result == VK_INCOMPLETE) {
+            uint64_t slice = left < WAIT_SLICE_NS ? left : WAIT_SLICE_NS;
+            result = wait_points(retire, &points, slice, &cache);
+            if (result == VK_ERROR_DEVICE_LOST) {
+                maar_atomic32_store(&retire->lost, 1);
+            } else if (result != VK_SUCCESS && result != VK_TIMEOUT) {
+                return result;
+            } else if (result == VK_TIMEOUT && left == 0) {
+                return result;
+            }
+        } else if (result == VK_NOT_READY || maar_atomic32_load_acquire(&retire->sweepers) == 0) {
+            return result;
+        } else if (left == 0) {
             return VK_TIMEOUT;
+        } else {
+            /* Another thread has items in hand: they are not done yet, and may come back. */
+            maar_thread_yield();
         }
-        maar_thread_yield();
     }
 }
 
-uint32_t maar_retire_flush(MaarAllocator allocator,
-                           bool (*match)(MaarAllocator allocator,
-                                         const struct maar_retire_item* item, void* context),
-                           void* context)
+uint32_t maar_retire_flush(MaarAllocator allocator, maar_retire_match match, void* context)
 {
     struct kept_list kept = {NULL, NULL};
     uint32_t count = 0;

@@ -30,6 +30,7 @@ struct maar_retire {
     const struct maar_device* device;
     maar_atomic64 host_value; /* the host timeline */
     maar_atomic32 lost;       /* a semaphore said that the device is lost */
+    maar_atomic64 item_count; /* queued or in hand */
     maar_atomic32 sweepers;   /* threads that have items in hand */
     struct maar_mutex lock;   /* guards what follows */
     struct maar_retire_item* first;
@@ -52,13 +53,19 @@ void maar_retire_queue(struct maar_retire* retire, struct maar_retire_item* item
 
 /* Runs the actions of all items whose points have passed. */
 VkResult maar_retire_collect(MaarAllocator allocator, uint32_t* done_count);
-/* Waits, then collects; see maarWaitPending. */
-VkResult maar_retire_wait(MaarAllocator allocator, uint64_t timeout_ns);
-/* Runs the actions of all items that match, passed or not; returns how many. A NULL match is all.
- */
-uint32_t maar_retire_flush(MaarAllocator allocator,
-                           bool (*match)(MaarAllocator allocator,
-                                         const struct maar_retire_item* item, void* context),
-                           void* context);
+/* What a wait or a flush is about; a NULL match is all items. Called with the queue locked. */
+typedef bool (*maar_retire_match)(MaarAllocator allocator, const struct maar_retire_item* item,
+                                  void* context);
+
+/* Collects until nothing that matches is left; see maarWaitPending. */
+VkResult maar_retire_wait(MaarAllocator allocator, maar_retire_match match, void* context,
+                          uint64_t timeout_ns);
+/* Runs the actions of all items that match, passed or not; returns how many. */
+uint32_t maar_retire_flush(MaarAllocator allocator, maar_retire_match match, void* context);
+/* Whether anything is queued; a hint. */
+static inline bool maar_retire_is_empty(const struct maar_retire* retire)
+{
+    return maar_atomic64_load(&retire->item_count) == 0;
+}
 
 #endif

@@ -330,7 +330,7 @@ static void recommend_names_what_the_device_has(void** state)
     struct rig rig;
     rig_open(&rig, NULL);
     const MaarDeviceRecommendation* recommendation = &rig.recommendation;
-    assert_int_equal(recommendation->extensionCount, 3);
+    assert_int_equal(recommendation->extensionCount, 7);
     assert_int_equal(recommendation->mainQueueFamily, 0);
     assert_int_equal(recommendation->bufferDeviceAddress.bufferDeviceAddress, VK_TRUE);
     assert_int_equal(recommendation->timelineSemaphore.timelineSemaphore, VK_TRUE);

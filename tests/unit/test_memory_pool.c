@@ -187,7 +187,7 @@ static void pool_fixed_size_bounds_requests(void** state)
     rig_start(&rig, NULL);
     const MaarPoolCreateInfo info = {.blockSize = MIB + 4096};
     MaarPool pool = rig_create_pool(&rig, &info);
-    assert_int_equal(try_take(&rig, pool, MIB + 4097), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(try_take(&rig, pool, MIB + 4097), VK_ERROR_OUT_OF_POOL_MEMORY);
     assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), 0);
     MaarAllocation all = take(&rig, pool, MIB + 4096);
     assert_true(rig_info(&rig, all).blockSize == MIB + 4096);
