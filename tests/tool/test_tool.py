@@ -50,6 +50,12 @@ class Case(unittest.TestCase):
         self.assertEqual(done.returncode, code, f"{arguments}: {done.stdout}{done.stderr}")
         return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
+    def skip(self, reason):
+        """Skip in the words that scripts/skipped.py reads."""
+        name = self.id().rsplit(".", 1)[-1]
+        print(f"\n[ RUN      ] {name}\nskipped: {reason}\n[  SKIPPED ] {name}", flush=True)
+        self.skipTest(reason)
+
     def scratch(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -159,6 +165,28 @@ class OnSimulated(Case):
                 self.check_result(result, "bookkeeping")
                 self.assertEqual(result["failures"], 0)
 
+    def test_every_profile_every_strategy(self):
+        profiles = sorted((pathlib.Path(OPTIONS.source) / "data/profiles").glob("*.json"))
+        self.assertGreaterEqual(len(profiles), 49)
+        for profile in profiles:
+            results, _ = self.replay(trace("supertuxkart"), trace("ggml-vulkan-softmax"),
+                                     "--strategy", "all", "--verify", "--validate",
+                                     device=f"simulated:{profile}")
+            self.assertEqual([result["failures"] for result in results], [0] * 10, profile)
+
+    def test_shared_traces_need_no_more_than_a_large_device(self):
+        folder = dict(item.split("=", 1) for item in OPTIONS.env).get("MAAR_SHARED_DATA", "")
+        traces = sorted(pathlib.Path(folder or "/none").glob("traces/*.csv*"))
+        if not traces:
+            self.skip(f"no traces in {folder}/traces")
+        for strategy in ("auto", "tlsf"):
+            results, _ = self.replay(*traces, "--strategy", strategy, "--verify", "--heap",
+                                     "0=256GiB", device="simulated:nvidia-rtx4090-linux")
+            self.assertEqual(len(results), len(traces))
+            for result in results:
+                self.check_result(result, "bookkeeping")
+                self.assertEqual(result["failures"], 0)
+
     def test_json_prints_nothing_else(self):
         results, _ = self.replay(trace("vkcube"))
         self.assertEqual(results[0]["trace"], "captured-vkcube")
@@ -238,7 +266,6 @@ class OnDevice(Case):
     def validate(self):
         done = maar("info", "--validate", "--json")
         if "is not installed" in done.stderr:
-            print("skipped: validation: the layer is not installed")
             return []
         return ["--validate"]
 
@@ -311,7 +338,7 @@ class OnLavapipe(OnDevice):
     def test_missing_barrier_is_a_message(self):
         validate = self.validate()
         if not validate:
-            self.skipTest("the validation layer is not installed")
+            self.skip("the validation layer is not installed")
         results, text = self.replay(trace("mpv-hq"), "--verify", "--plant", "barrier", *validate,
                                     code=1)
         self.assertGreater(results[0]["validation_messages"], 0)
