@@ -195,7 +195,6 @@ static VkResult verify_image(struct tool_gpu* gpu, const struct tool_gpu_subject
     }
     vkCmdCopyImageToBuffer(gpu->commands, subject->image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
                            gpu->staging.buffer, image->mipLevels, regions);
-    /* All slots of the image belong in one batch; what was recorded stays in front of them. */
     const struct gpu_slot meaning = {
         .label = subject->label, .credit = subject->place.size, .copied = true};
     for (uint32_t i = 0; i < image->mipLevels && result == VK_SUCCESS; ++i) {
@@ -247,17 +246,41 @@ VkResult gpu_copy_fill(struct tool_gpu* gpu, const struct tool_gpu_subject* subj
 
 VkResult gpu_copy_verify(struct tool_gpu* gpu, const struct tool_gpu_subject* subject)
 {
-    /* Room for the slots first: a run in between would part the copy from its verification. */
-    if (gpu->slot_count + GPU_SLOT_COUNT / 2 > GPU_SLOT_COUNT) {
-        const VkResult early = gpu_run(gpu);
-        if (early != VK_SUCCESS) {
-            return early;
-        }
-    }
     VkResult result =
         subject->image != VK_NULL_HANDLE ? verify_image(gpu, subject) : verify_buffer(gpu, subject);
     if (result == VK_SUCCESS) {
         result = gpu_run(gpu); /* the resource is destroyed next */
     }
     return result;
+}
+
+VkResult gpu_tail_fill(struct tool_gpu* gpu, const struct gpu_tail* tail)
+{
+    VkResult result = reserve_staging(gpu, tail->size);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct gpu_stretch stretch = {gpu->staging_block, 0, tail->size, tail->seed};
+    result = gpu_record_fill(gpu, &stretch);
+    if (result == VK_SUCCESS) {
+        result = gpu_begin_job(gpu);
+    }
+    if (result == VK_SUCCESS) {
+        const VkBufferCopy region = {0, tail->offset, tail->size};
+        vkCmdCopyBuffer(gpu->commands, gpu->staging.buffer, tail->buffer, 1, &region);
+    }
+    return result;
+}
+
+VkResult gpu_tail_verify(struct tool_gpu* gpu, const struct gpu_tail* tail,
+                         const struct gpu_slot* meaning, bool last)
+{
+    const VkResult result = clear_staging(gpu, tail->size);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const VkBufferCopy region = {tail->offset, 0, tail->size};
+    vkCmdCopyBuffer(gpu->commands, tail->buffer, gpu->staging.buffer, 1, &region);
+    const struct gpu_stretch stretch = {gpu->staging_block, 0, tail->size, tail->seed};
+    return gpu_record_verify(gpu, &stretch, meaning, last);
 }

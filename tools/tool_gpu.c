@@ -138,31 +138,31 @@ VkResult gpu_begin_job(struct tool_gpu* gpu)
     return VK_SUCCESS;
 }
 
-VkResult gpu_begin_verify(struct tool_gpu* gpu, uint32_t count)
+VkResult gpu_begin_verify(struct tool_gpu* gpu)
 {
-    if (gpu->slot_count + count > GPU_SLOT_COUNT) {
+    if (gpu->slot_count == GPU_SLOT_COUNT) {
         const VkResult result = gpu_run(gpu);
         if (result != VK_SUCCESS) {
             return result;
         }
     }
-    return count > GPU_SLOT_COUNT ? VK_ERROR_OUT_OF_POOL_MEMORY : gpu_begin_job(gpu);
+    return gpu_begin_job(gpu);
 }
 
-/* Judges the results of one batch, subject by subject. */
+/* Judges the results of one batch, subject by subject; one may go on in the next batch. */
 static void read_results(struct tool_gpu* gpu)
 {
     uint32_t* const matching = gpu->results.mapped;
-    uint64_t right = 0;
-    uint64_t expected = 0;
     for (uint32_t i = 0; i < gpu->slot_count; ++i) {
         const struct gpu_slot* const slot = &gpu->slots[i];
-        right += matching[i];
-        expected += slot->expected;
+        gpu->subject_right += matching[i];
+        gpu->subject_expected += slot->expected;
         if (!slot->last) {
             continue;
         }
-        const uint64_t verified = right == expected ? slot->credit : right;
+        const uint64_t right = gpu->subject_right;
+        const uint64_t expected = gpu->subject_expected;
+        const uint64_t verified = slot->copied && right == expected ? slot->credit : right;
         gpu->totals.verified_bytes += verified;
         gpu->totals.copied_bytes += slot->copied ? verified : 0;
         if (right != expected && gpu->totals.mismatches++ < MAX_PRINTED_MISMATCHES) {
@@ -170,8 +170,8 @@ static void read_results(struct tool_gpu* gpu)
                           " bytes as they were written",
                           slot->label, right, expected);
         }
-        right = 0;
-        expected = 0;
+        gpu->subject_right = 0;
+        gpu->subject_expected = 0;
     }
     memset(matching, 0, gpu->slot_count * sizeof(*matching));
     gpu->slot_count = 0;
@@ -275,6 +275,29 @@ static void record_dispatch(struct tool_gpu* gpu, VkPipeline pipeline,
     stretch->block->last_batch = gpu->batch;
 }
 
+/* The bytes of a stretch that lie in the odd end of its block, if there are any. */
+static bool find_tail(const struct tool_gpu* gpu, const struct gpu_stretch* stretch,
+                      struct gpu_tail* tail)
+{
+    const VkDeviceSize chunk_size = gpu_chunk_size(gpu);
+    const VkDeviceSize index = (stretch->offset + stretch->size - 1) / chunk_size;
+    if (index >= stretch->block->chunk_count) {
+        return false;
+    }
+    const struct gpu_chunk* const chunk = &stretch->block->chunks[index];
+    const VkDeviceSize base = index * chunk_size;
+    const VkDeviceSize from = stretch->offset > base ? stretch->offset - base : 0;
+    const VkDeviceSize to = stretch->offset + stretch->size - base;
+    const VkDeviceSize reachable = chunk->size & ~(VkDeviceSize)3;
+    const VkDeviceSize start = from > reachable ? from : reachable;
+    const VkDeviceSize end = to < chunk->size ? to : chunk->size;
+    if (start >= end) {
+        return false;
+    }
+    *tail = (struct gpu_tail){chunk->buffer, start, end - start, ~stretch->seed};
+    return true;
+}
+
 VkResult gpu_record_fill(struct tool_gpu* gpu, const struct gpu_stretch* stretch)
 {
     struct gpu_piece piece;
@@ -287,42 +310,41 @@ VkResult gpu_record_fill(struct tool_gpu* gpu, const struct gpu_stretch* stretch
         record_dispatch(gpu, gpu->fill, stretch, &piece, 0);
         at += piece.byte_count;
     }
-    return VK_SUCCESS;
+    struct gpu_tail tail;
+    if (!find_tail(gpu, stretch, &tail)) {
+        return VK_SUCCESS;
+    }
+    const VkResult result = gpu_tail_fill(gpu, &tail);
+    stretch->block->last_batch = gpu->batch;
+    return result;
 }
 
 VkResult gpu_record_verify(struct tool_gpu* gpu, const struct gpu_stretch* stretch,
                            const struct gpu_slot* meaning, bool last)
 {
     struct gpu_piece piece;
-    uint32_t count = 0;
-    VkDeviceSize reached = 0;
-    for (VkDeviceSize at = stretch->offset; next_piece(gpu, stretch, at, &piece);
-         at += piece.byte_count) {
-        ++count;
-        reached += piece.byte_count;
-    }
-    gpu->totals.unverified_bytes += stretch->size - reached;
-    if (count == 0) {
-        return VK_SUCCESS;
-    }
-    /* A subject's slots stay in one batch, where they are judged together. */
-    VkResult result = gpu_begin_verify(gpu, count);
+    struct gpu_tail tail = {0};
+    const bool has_tail = find_tail(gpu, stretch, &tail);
     VkDeviceSize at = stretch->offset;
-    for (uint32_t i = 0; i < count && result == VK_SUCCESS; ++i) {
-        if (!next_piece(gpu, stretch, at, &piece)) {
-            break;
-        }
-        if (i != 0) {
-            result = gpu_begin_job(gpu);
+    while (next_piece(gpu, stretch, at, &piece)) {
+        const VkResult result = gpu_begin_verify(gpu);
+        if (result != VK_SUCCESS) {
+            return result;
         }
         struct gpu_slot* const slot = &gpu->slots[gpu->slot_count];
         *slot = *meaning;
         slot->expected = piece.byte_count;
-        slot->last = last && i + 1 == count;
+        at += piece.byte_count;
+        slot->last = last && !has_tail && !next_piece(gpu, stretch, at, &(struct gpu_piece){0});
         record_dispatch(gpu, gpu->verify, stretch, &piece, gpu->slot_count);
         ++gpu->slot_count;
-        at += piece.byte_count;
     }
+    gpu->totals.unverified_bytes += stretch->offset + stretch->size - at - tail.size;
+    if (!has_tail) {
+        return VK_SUCCESS;
+    }
+    const VkResult result = gpu_tail_verify(gpu, &tail, meaning, last);
+    stretch->block->last_batch = gpu->batch;
     return result;
 }
 
@@ -331,16 +353,28 @@ static bool reachable_by_copy(const struct tool_gpu* gpu, const struct tool_gpu_
     return subject->access == TOOL_ACCESS_COPY && gpu_can_copy(gpu, subject);
 }
 
+/* Where a subject lies, with its block's alias; not reachable if the driver binds no buffer there.
+ */
+static VkResult find_stretch(struct tool_gpu* gpu, const struct tool_gpu_subject* subject,
+                             struct gpu_stretch* stretch, bool* reachable)
+{
+    *stretch =
+        (struct gpu_stretch){NULL, subject->place.offset, subject->place.size, subject->label};
+    const VkResult result =
+        gpu_find_block(gpu, subject->place.memory, subject->place.block_size, &stretch->block);
+    *reachable = result == VK_SUCCESS;
+    return result == VK_ERROR_FEATURE_NOT_PRESENT ? VK_SUCCESS : result;
+}
+
 VkResult tool_gpu_fill(struct tool_gpu* gpu, const struct tool_gpu_subject* subject)
 {
     VkResult result = VK_SUCCESS;
     pthread_mutex_lock(&gpu->mutex);
     if (subject->access == TOOL_ACCESS_ALIAS) {
-        struct gpu_stretch stretch = {NULL, subject->place.offset, subject->place.size,
-                                      subject->label};
-        result =
-            gpu_find_block(gpu, subject->place.memory, subject->place.block_size, &stretch.block);
-        if (result == VK_SUCCESS) {
+        struct gpu_stretch stretch;
+        bool reachable = false;
+        result = find_stretch(gpu, subject, &stretch, &reachable);
+        if (reachable) {
             result = gpu_record_fill(gpu, &stretch);
         }
     } else if (reachable_by_copy(gpu, subject)) {
@@ -353,21 +387,21 @@ VkResult tool_gpu_fill(struct tool_gpu* gpu, const struct tool_gpu_subject* subj
 VkResult tool_gpu_verify(struct tool_gpu* gpu, const struct tool_gpu_subject* subject)
 {
     VkResult result = VK_SUCCESS;
+    bool reachable = true;
     pthread_mutex_lock(&gpu->mutex);
     if (subject->access == TOOL_ACCESS_ALIAS) {
-        struct gpu_stretch stretch = {NULL, subject->place.offset, subject->place.size,
-                                      subject->label};
-        const struct gpu_slot meaning = {.label = subject->label, .credit = subject->place.size};
-        result =
-            gpu_find_block(gpu, subject->place.memory, subject->place.block_size, &stretch.block);
-        if (result == VK_SUCCESS) {
+        const struct gpu_slot meaning = {.label = subject->label};
+        struct gpu_stretch stretch;
+        result = find_stretch(gpu, subject, &stretch, &reachable);
+        if (reachable) {
             result = gpu_record_verify(gpu, &stretch, &meaning, true);
         }
     } else if (reachable_by_copy(gpu, subject)) {
         result = gpu_copy_verify(gpu, subject);
     } else {
-        gpu->totals.unverified_bytes += subject->place.size;
+        reachable = false;
     }
+    gpu->totals.unverified_bytes += reachable ? 0 : subject->place.size;
     pthread_mutex_unlock(&gpu->mutex);
     return result;
 }
@@ -426,7 +460,7 @@ static VkResult probe_execution(struct tool_gpu* gpu, bool* executes)
     result = gpu_make_block(gpu, probe.memory, PROBE_SIZE, &block);
     if (result == VK_SUCCESS) {
         const struct gpu_stretch stretch = {block, PROBE_OFFSET, PROBE_LENGTH, 1};
-        const struct gpu_slot meaning = {.credit = PROBE_LENGTH};
+        const struct gpu_slot meaning = {.label = 0};
         result = gpu_record_fill(gpu, &stretch);
         if (result == VK_SUCCESS) {
             result = gpu_record_verify(gpu, &stretch, &meaning, false);
@@ -453,8 +487,9 @@ static VkResult set_up(struct tool_gpu* gpu, bool* executes)
     const VkPhysicalDeviceLimits* const limits = &gpu->tool->properties.limits;
     VkDeviceSize window = limits->maxStorageBufferRange;
     window = window < GPU_MAX_WINDOW ? window : GPU_MAX_WINDOW;
-    const VkDeviceSize alignment =
-        limits->minStorageBufferOffsetAlignment > 4 ? limits->minStorageBufferOffsetAlignment : 4;
+    const VkDeviceSize alignment = limits->minStorageBufferOffsetAlignment > GPU_MIN_WINDOW
+                                       ? limits->minStorageBufferOffsetAlignment
+                                       : GPU_MIN_WINDOW; /* both powers of two */
     gpu->window_size = window - window % alignment;
     VkResult result = create_layouts(gpu);
     if (result == VK_SUCCESS) {
@@ -484,7 +519,7 @@ static uint32_t read_type_bits(const struct tool_gpu* gpu)
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = 65536,
-        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+        .usage = GPU_ALIAS_USAGE,
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
     };
     VkBuffer buffer = VK_NULL_HANDLE;

@@ -15,7 +15,8 @@ VkDeviceSize gpu_chunk_size(const struct tool_gpu* gpu)
     if (limit == 0 || limit > GPU_MAX_CHUNK) {
         limit = GPU_MAX_CHUNK;
     }
-    return limit < gpu->window_size ? limit : limit - limit % gpu->window_size;
+    const VkDeviceSize unit = limit < gpu->window_size ? GPU_MIN_WINDOW : gpu->window_size;
+    return limit - limit % unit;
 }
 
 static VkResult add_pool(struct tool_gpu* gpu)
@@ -105,7 +106,7 @@ static VkResult bind_chunk(struct tool_gpu* gpu, struct gpu_chunk* chunk, VkDevi
         const VkBufferCreateInfo info = {
             .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
             .size = chunk->size,
-            .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+            .usage = GPU_ALIAS_USAGE,
             .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
         };
         const VkResult result = vkCreateBuffer(device, &info, NULL, &chunk->buffer);

@@ -14,6 +14,14 @@
 /* Largest alias buffer, so that no device's limit on buffers is met. */
 #define GPU_MAX_CHUNK ((VkDeviceSize)1 << 30)
 
+/* What any window and chunk is a multiple of, the last ones of a block excepted. */
+#define GPU_MIN_WINDOW ((VkDeviceSize)256)
+
+/* What the aliases of blocks are used for. */
+#define GPU_ALIAS_USAGE                                                                            \
+    (VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |                       \
+     VK_BUFFER_USAGE_TRANSFER_DST_BIT)
+
 /* Verifications of one batch. */
 #define GPU_SLOT_COUNT 4096u
 
@@ -60,7 +68,7 @@ struct gpu_own_buffer {
 struct gpu_slot {
     uint64_t label;
     uint64_t expected; /* bytes */
-    uint64_t credit;   /* bytes to count as verified when all is right; copies: the allocation's */
+    uint64_t credit;   /* copies: bytes to count as verified when all texels are right */
     bool last;         /* the last slot of its subject */
     bool copied;
 };
@@ -102,8 +110,8 @@ struct tool_gpu {
 /* Begins the batch if need be, and orders what follows after all that was recorded. */
 VkResult gpu_begin_job(struct tool_gpu* gpu);
 
-/* gpu_begin_job, and room for `count` results in the same batch. */
-VkResult gpu_begin_verify(struct tool_gpu* gpu, uint32_t count);
+/* gpu_begin_job, and room for a result. May run what was recorded so far. */
+VkResult gpu_begin_verify(struct tool_gpu* gpu);
 
 VkResult gpu_run(struct tool_gpu* gpu);
 
@@ -135,7 +143,21 @@ VkResult gpu_create_own_buffer(struct tool_gpu* gpu, VkDeviceSize size, VkBuffer
                                bool mapped, struct gpu_own_buffer* out);
 void gpu_destroy_own_buffer(struct tool_gpu* gpu, struct gpu_own_buffer* own);
 
+/*
+ * The last bytes of a block whose size is no multiple of 4: no shader reaches them, but copies do,
+ * through the staging buffer.
+ */
+struct gpu_tail {
+    VkBuffer buffer;
+    VkDeviceSize offset; /* within the buffer */
+    VkDeviceSize size;   /* 1 to 3 */
+    uint64_t seed;
+};
+
 /* Copies, tool_copy.c. */
+VkResult gpu_tail_fill(struct tool_gpu* gpu, const struct gpu_tail* tail);
+VkResult gpu_tail_verify(struct tool_gpu* gpu, const struct gpu_tail* tail,
+                         const struct gpu_slot* meaning, bool last);
 VkResult gpu_copy_fill(struct tool_gpu* gpu, const struct tool_gpu_subject* subject);
 VkResult gpu_copy_verify(struct tool_gpu* gpu, const struct tool_gpu_subject* subject);
 /* Whether the texels of an image can be copied bit by bit. */

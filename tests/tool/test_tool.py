@@ -308,7 +308,7 @@ class OnDevice(Case):
             if i % 2 == 1:
                 rows.append(f"free,{i // 2},,,,,0,{i},,\n")
         path = self.write_trace(HEADER + "".join(rows))
-        for strategy in ("tlsf", "buddy", "linear"):
+        for strategy in STRATEGIES:
             results, _ = self.replay(path, "--verify", "--strategy", strategy, *self.validate())
             self.check_result(results[0], self.verification)
             self.assertEqual(results[0]["plain_rows"], 300)
@@ -334,6 +334,14 @@ class OnLavapipe(OnDevice):
     def check_planted(self, result, text):
         self.assertIn("the device finds", text)
         self.assertLess(result["verified_bytes"], result["allocated_bytes"])
+
+    def test_allocation_larger_than_a_window(self):
+        size = (300 << 20) + 13
+        path = self.write_trace(HEADER + f"alloc,0,buffer,3,1,,0,0,,\nalloc,1,buffer,{size},1,,0,0,,\n")
+        for strategy in ("tlsf", "dedicated"):
+            results, _ = self.replay(path, "--verify", "--strategy", strategy, *self.validate())
+            self.check_result(results[0], "gpu")
+            self.assertEqual(results[0]["verified_bytes"], size + 3)
 
     def test_missing_barrier_is_a_message(self):
         validate = self.validate()
