@@ -36,15 +36,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemories(MaarAllocator allocator,
                                                     const MaarAllocationCreateInfo* pCreateInfo,
                                                     MaarAllocation* pAllocations)
 {
+    for (uint32_t i = 0; pAllocations != NULL && i < allocationCount; ++i) {
+        pAllocations[i] = VK_NULL_HANDLE;
+    }
     VkResult result = maar_enter(allocator);
     if (result != VK_SUCCESS || allocationCount == 0) {
         return result;
     }
     if (pAllocations == NULL) {
         return maar_misuse(allocator, "pAllocations is NULL");
-    }
-    for (uint32_t i = 0; i < allocationCount; ++i) {
-        pAllocations[i] = VK_NULL_HANDLE;
     }
     if (pRequests == NULL) {
         return maar_misuse(allocator, "pRequests is NULL");
@@ -104,6 +104,39 @@ void maar_slot_make_pending(MaarAllocator allocator, uint32_t index)
     maar_pool_make_pending(slot->block->pool, index);
 }
 
+VkResult maar_free_after(MaarAllocator allocator, uint64_t object, MaarAllocation allocation,
+                         uint32_t point_count, const MaarPoint* points, maar_retire_action action)
+{
+    VkResult result = maar_retire_check_points(allocator, point_count, points);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    uint32_t index = MAAR_SLOT_NONE;
+    struct maar_slot* slot = NULL;
+    if (allocation != VK_NULL_HANDLE) {
+        slot = maar_resolve(allocator, allocation, &index);
+        if (slot == NULL) {
+            return VK_ERROR_VALIDATION_FAILED_EXT;
+        }
+    }
+    struct maar_retire_item* item = maar_retire_prepare(allocator, point_count, points);
+    if (item == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (slot != NULL && !maar_slot_claim(slot, allocation)) {
+        maar_retire_discard(allocator, item);
+        return maar_misuse(allocator, "allocation was freed by another thread meanwhile");
+    }
+    item->action = action;
+    item->object = object;
+    item->aside = index;
+    if (slot != NULL) {
+        maar_slot_make_pending(allocator, index);
+    }
+    maar_retire_queue(&allocator->retire, item);
+    return VK_SUCCESS;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarFreeMemoryAfter(MaarAllocator allocator,
                                                    MaarAllocation allocation, uint32_t pointCount,
                                                    const MaarPoint* pPoints)
@@ -112,32 +145,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarFreeMemoryAfter(MaarAllocator allocator,
     if (result != VK_SUCCESS || allocation == VK_NULL_HANDLE) {
         return result;
     }
-    result = maar_retire_check_points(allocator, pointCount, pPoints);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    uint32_t index = 0;
-    struct maar_slot* slot = maar_resolve(allocator, allocation, &index);
-    if (slot == NULL) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
     if (pointCount == 0) {
         maarFreeMemory(allocator, allocation);
         return VK_SUCCESS;
     }
-    struct maar_retire_item* item = maar_retire_prepare(allocator, pointCount, pPoints);
-    if (item == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    if (!maar_slot_claim(slot, allocation)) {
-        maar_retire_discard(allocator, item);
-        return maar_misuse(allocator, "allocation was freed by another thread meanwhile");
-    }
-    item->action = free_pending;
-    item->aside = index;
-    maar_slot_make_pending(allocator, index);
-    maar_retire_queue(&allocator->retire, item);
-    return VK_SUCCESS;
+    return maar_free_after(allocator, 0, allocation, pointCount, pPoints, free_pending);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarAdvanceHostTimeline(MaarAllocator allocator, uint64_t value)

@@ -150,6 +150,11 @@ void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation);
 /* Live bytes of a claimed slot become pending ones, in all totals. */
 void maar_slot_make_pending(MaarAllocator allocator, uint32_t index);
 
+/* Makes an allocation (or none) pending and queues the action that ends it, and with it the object
+ * that a room above binds there: 0, or a handle that only the action understands. */
+VkResult maar_free_after(MaarAllocator allocator, uint64_t object, MaarAllocation allocation,
+                         uint32_t point_count, const MaarPoint* points, maar_retire_action action);
+
 /* Resolves, or tells the message callback. */
 struct maar_slot* maar_resolve(MaarAllocator allocator, MaarAllocation allocation, uint32_t* index);
 

@@ -124,6 +124,16 @@ static VkResult check_fit(MaarAllocator allocator, const struct maar_slot* slot,
     if ((needs->memoryTypeBits & (1u << slot->block->pool->type_index)) == 0) {
         return maar_misuse(allocator, "the object may not live in the allocation's memory type");
     }
+    if (slot->block->named) {
+        return maar_misuse(allocator, "the allocation is dedicated to another object; make it with "
+                                      "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT");
+    }
+    if (!slot->can_alias && slot->block->placement != NULL && slot->block->pool->granularity > 1 &&
+        request->kind != (MaarResourceKind)slot->kind) {
+        return maar_misuse(allocator, "the object is of another kind than the allocation, whose "
+                                      "neighbours may share its page; make the allocation with "
+                                      "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT");
+    }
     return VK_SUCCESS;
 }
 
@@ -143,6 +153,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
     if (pBuffer == NULL || pBufferInfo == NULL ||
         pBufferInfo->sType != VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO) {
         return maar_misuse(allocator, "pBuffer or pBufferInfo is NULL, or has a wrong sType");
+    }
+    if ((pBufferInfo->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0) {
+        return maar_misuse(allocator, "pBufferInfo is sparse; sparse buffers are not bound so");
     }
     struct maar_slot* slot = maar_bind_target(allocator, allocation, offset);
     if (slot == NULL) {
@@ -184,6 +197,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingImage(MaarAllocator allocator,
     if (pImage == NULL || pImageInfo == NULL ||
         pImageInfo->sType != VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO) {
         return maar_misuse(allocator, "pImage or pImageInfo is NULL, or has a wrong sType");
+    }
+    if ((pImageInfo->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
+        return maar_misuse(allocator, "pImageInfo is sparse; sparse images are not bound so");
     }
     if ((pImageInfo->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
         return maar_misuse(allocator, "pImageInfo is disjoint; bind its planes with maarBindImage");

@@ -12,6 +12,9 @@ static VkResult check_buffer_info(MaarAllocator allocator, const VkBufferCreateI
     if (info->size == 0) {
         return maar_misuse(allocator, "pBufferInfo->size is 0");
     }
+    if ((info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0) {
+        return maar_misuse(allocator, "pBufferInfo is sparse; sparse buffers are not bound so");
+    }
     if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
         !allocator->device.facts.buffer_device_address) {
         return maar_misuse(allocator, "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the "
@@ -60,31 +63,29 @@ VkResult maar_create_buffer(MaarAllocator allocator, const VkBufferCreateInfo* b
     MaarMemoryRequest request;
     maar_buffer_request(allocator, *buffer, &request);
     result = maar_allocate(allocator, &request, info, internal, allocation);
-    if (result != VK_SUCCESS) {
-        goto destroy_buffer;
+    if (result == VK_SUCCESS) {
+        result = maarBindBuffer(allocator, *allocation, 0, *buffer, NULL);
     }
-    result = maarBindBuffer(allocator, *allocation, 0, *buffer, NULL);
     if (result != VK_SUCCESS) {
-        goto free_memory;
+        /* The object first: a failed bind may have left it bound. */
+        device->vkDestroyBuffer(device->handle, *buffer, device->callbacks);
+        maar_undo_allocation(allocator, *allocation);
+        *buffer = VK_NULL_HANDLE;
+        *allocation = VK_NULL_HANDLE;
     }
-    return VK_SUCCESS;
-
-free_memory:
-    /* The bytes may be reused at once: nothing was ever bound to them. */
-    maar_undo_allocation(allocator, *allocation);
-    *allocation = VK_NULL_HANDLE;
-destroy_buffer:
-    device->vkDestroyBuffer(device->handle, *buffer, device->callbacks);
-    *buffer = VK_NULL_HANDLE;
     return result;
 }
 
-VKAPI_ATTR void VKAPI_CALL maarDestroyBuffer(MaarAllocator allocator, VkBuffer buffer,
-                                             MaarAllocation allocation)
+/* ---- what buffers and images share ---- */
+
+static void destroy_buffer_bits(const struct maar_device* device, uint64_t buffer)
 {
-    if (maar_enter(allocator) != VK_SUCCESS) {
-        return;
-    }
+    device->vkDestroyBuffer(device->handle, MAAR_FROM_BITS(VkBuffer, buffer), device->callbacks);
+}
+
+void maar_destroy_object(MaarAllocator allocator, uint64_t object, MaarAllocation allocation,
+                         maar_object_destroyer destroy)
+{
     uint32_t index = 0;
     struct maar_slot* slot = NULL;
     if (allocation != VK_NULL_HANDLE) {
@@ -93,58 +94,34 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyBuffer(MaarAllocator allocator, VkBuffer b
             return;
         }
     }
-    const struct maar_device* device = &allocator->device;
-    if (buffer != VK_NULL_HANDLE) {
-        device->vkDestroyBuffer(device->handle, buffer, device->callbacks);
+    if (object != 0) {
+        maar_lock_rank_expect_none();
+        destroy(&allocator->device, object);
     }
     if (slot != NULL) {
         maar_release_slot(allocator, index, false);
     }
 }
 
-static void destroy_pending_buffer(MaarAllocator allocator, const struct maar_retire_item* item)
+void maar_destroy_buffer(MaarAllocator allocator, VkBuffer buffer, MaarAllocation allocation)
 {
-    const struct maar_device* device = &allocator->device;
-    device->vkDestroyBuffer(device->handle, MAAR_FROM_BITS(VkBuffer, item->object),
-                            device->callbacks);
-    if (item->aside != MAAR_SLOT_NONE) {
-        maar_release_slot(allocator, (uint32_t)item->aside, true);
+    maar_destroy_object(allocator, MAAR_TO_BITS(buffer), allocation, destroy_buffer_bits);
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyBuffer(MaarAllocator allocator, VkBuffer buffer,
+                                             MaarAllocation allocation)
+{
+    if (maar_enter(allocator) == VK_SUCCESS) {
+        maar_destroy_buffer(allocator, buffer, allocation);
     }
 }
 
-VkResult maar_destroy_after(MaarAllocator allocator, uint64_t object, MaarAllocation allocation,
-                            uint32_t point_count, const MaarPoint* points,
-                            void (*action)(MaarAllocator allocator,
-                                           const struct maar_retire_item* item))
+static void destroy_pending_buffer(MaarAllocator allocator, const struct maar_retire_item* item)
 {
-    VkResult result = maar_retire_check_points(allocator, point_count, points);
-    if (result != VK_SUCCESS) {
-        return result;
+    destroy_buffer_bits(&allocator->device, item->object);
+    if (item->aside != MAAR_SLOT_NONE) {
+        maar_release_slot(allocator, (uint32_t)item->aside, true);
     }
-    uint32_t index = MAAR_SLOT_NONE;
-    struct maar_slot* slot = NULL;
-    if (allocation != VK_NULL_HANDLE) {
-        slot = maar_resolve(allocator, allocation, &index);
-        if (slot == NULL) {
-            return VK_ERROR_VALIDATION_FAILED_EXT;
-        }
-    }
-    struct maar_retire_item* item = maar_retire_prepare(allocator, point_count, points);
-    if (item == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    if (slot != NULL && !maar_slot_claim(slot, allocation)) {
-        maar_retire_discard(allocator, item);
-        return maar_misuse(allocator, "allocation was freed by another thread meanwhile");
-    }
-    item->action = action;
-    item->object = object;
-    item->aside = index;
-    if (slot != NULL) {
-        maar_slot_make_pending(allocator, index);
-    }
-    maar_retire_queue(&allocator->retire, item);
-    return VK_SUCCESS;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarDestroyBufferAfter(MaarAllocator allocator, VkBuffer buffer,
@@ -162,6 +139,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyBufferAfter(MaarAllocator allocator, V
         maarDestroyBuffer(allocator, buffer, allocation);
         return VK_SUCCESS;
     }
-    return maar_destroy_after(allocator, MAAR_TO_BITS(buffer), allocation, pointCount, pPoints,
-                              destroy_pending_buffer);
+    return maar_free_after(allocator, MAAR_TO_BITS(buffer), allocation, pointCount, pPoints,
+                           destroy_pending_buffer);
 }

@@ -28,6 +28,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
     if ((pImageInfo->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
         return maar_misuse(allocator, "pImageInfo is disjoint; use maarCreateDisjointImage");
     }
+    if ((pImageInfo->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
+        return maar_misuse(allocator, "pImageInfo is sparse; sparse images are not bound so");
+    }
     const struct maar_device* device = &allocator->device;
     VkImage image = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
@@ -39,52 +42,36 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
     MaarMemoryRequest request;
     maar_image_request(allocator, image, maar_tiling_kind(pImageInfo->tiling), 0, &request);
     result = maar_allocate(allocator, &request, pCreateInfo, false, &allocation);
-    if (result != VK_SUCCESS) {
-        goto destroy_image;
+    if (result == VK_SUCCESS) {
+        result = maarBindImage(allocator, allocation, 0, image, NULL);
     }
-    result = maarBindImage(allocator, allocation, 0, image, NULL);
     if (result != VK_SUCCESS) {
-        goto free_memory;
+        /* The object first: a failed bind may have left it bound. */
+        device->vkDestroyImage(device->handle, image, device->callbacks);
+        maar_undo_allocation(allocator, allocation);
+        return result;
     }
     *pImage = image;
     *pAllocation = allocation;
     return VK_SUCCESS;
+}
 
-free_memory:
-    maar_undo_allocation(allocator, allocation);
-destroy_image:
-    device->vkDestroyImage(device->handle, image, device->callbacks);
-    return result;
+static void destroy_image_bits(const struct maar_device* device, uint64_t image)
+{
+    device->vkDestroyImage(device->handle, MAAR_FROM_BITS(VkImage, image), device->callbacks);
 }
 
 VKAPI_ATTR void VKAPI_CALL maarDestroyImage(MaarAllocator allocator, VkImage image,
                                             MaarAllocation allocation)
 {
-    if (maar_enter(allocator) != VK_SUCCESS) {
-        return;
-    }
-    uint32_t index = 0;
-    struct maar_slot* slot = NULL;
-    if (allocation != VK_NULL_HANDLE) {
-        slot = maar_resolve(allocator, allocation, &index);
-        if (slot == NULL || !maar_slot_claim(slot, allocation)) {
-            return;
-        }
-    }
-    const struct maar_device* device = &allocator->device;
-    if (image != VK_NULL_HANDLE) {
-        device->vkDestroyImage(device->handle, image, device->callbacks);
-    }
-    if (slot != NULL) {
-        maar_release_slot(allocator, index, false);
+    if (maar_enter(allocator) == VK_SUCCESS) {
+        maar_destroy_object(allocator, MAAR_TO_BITS(image), allocation, destroy_image_bits);
     }
 }
 
 static void destroy_pending_image(MaarAllocator allocator, const struct maar_retire_item* item)
 {
-    const struct maar_device* device = &allocator->device;
-    device->vkDestroyImage(device->handle, MAAR_FROM_BITS(VkImage, item->object),
-                           device->callbacks);
+    destroy_image_bits(&allocator->device, item->object);
     if (item->aside != MAAR_SLOT_NONE) {
         maar_release_slot(allocator, (uint32_t)item->aside, true);
     }
@@ -105,8 +92,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyImageAfter(MaarAllocator allocator, Vk
         maarDestroyImage(allocator, image, allocation);
         return VK_SUCCESS;
     }
-    return maar_destroy_after(allocator, MAAR_TO_BITS(image), allocation, pointCount, pPoints,
-                              destroy_pending_image);
+    return maar_free_after(allocator, MAAR_TO_BITS(image), allocation, pointCount, pPoints,
+                           destroy_pending_image);
 }
 
 static const VkImageAspectFlagBits plane_aspects[MAAR_MAX_PLANES] = {
@@ -202,11 +189,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
     return VK_SUCCESS;
 
 undo:
+    /* The object first: a failed bind may have left some of its planes bound. */
+    device->vkDestroyImage(device->handle, image, device->callbacks);
     while (made > 0) {
         --made;
         maar_undo_allocation(allocator, pAllocations[made]);
         pAllocations[made] = VK_NULL_HANDLE;
     }
-    device->vkDestroyImage(device->handle, image, device->callbacks);
     return result;
 }

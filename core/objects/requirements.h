@@ -12,10 +12,17 @@ void maar_buffer_request(MaarAllocator allocator, VkBuffer buffer, MaarMemoryReq
 void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind kind,
                         VkImageAspectFlagBits plane, MaarMemoryRequest* request);
 
+/* Vulkan does not say to which of the two a tiling by DRM format modifier belongs. */
 static inline MaarResourceKind maar_tiling_kind(VkImageTiling tiling)
 {
-    return tiling == VK_IMAGE_TILING_LINEAR ? MAAR_RESOURCE_KIND_LINEAR
-                                            : MAAR_RESOURCE_KIND_OPTIMAL;
+    switch (tiling) {
+    case VK_IMAGE_TILING_LINEAR:
+        return MAAR_RESOURCE_KIND_LINEAR;
+    case VK_IMAGE_TILING_OPTIMAL:
+        return MAAR_RESOURCE_KIND_OPTIMAL;
+    default:
+        return MAAR_RESOURCE_KIND_UNKNOWN;
+    }
 }
 
 /* The slot of an allocation that an object may be bound to at that offset; NULL, having told why.

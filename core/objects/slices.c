@@ -13,6 +13,11 @@
 #include "core/objects/vulkan_bits.h"
 #include "maar/objects.h"
 
+/* The allocation flags that make sense for a buffer that many share. */
+#define SLICE_ALLOCATION_FLAGS                                                                     \
+    ((MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT |                         \
+     (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT |                        \
+     (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT)
 /* The first buffer of a shelf, bytes; each further one is twice the last, up to the largest. 64 KiB
  * holds 256 uniform buffers of 256 bytes; 4 MiB is the size from which a block has room to spare.
  */
@@ -37,6 +42,8 @@ struct slice_shelf {
     struct slice_shelf* next;
     VkBufferUsageFlags usage;
     MaarMemoryUsage memory_usage;
+    MaarAllocationCreateFlags allocation_flags;
+    uint32_t family_bits;
     struct slice_buffer* buffers; /* newest first */
     VkDeviceSize next_size;
 };
@@ -46,13 +53,17 @@ struct slice_state {
     struct maar_mutex lock;       /* guards what follows */
     struct slice_shelf* shelves;
     uint32_t free_slot;
+    uint32_t live_count;
+    VkDeviceSize live_bytes;
+    uint32_t pending_count;
+    VkDeviceSize pending_bytes;
 };
 
 /* ---- buffers ---- */
 
 static void destroy_slice_buffer(MaarAllocator allocator, struct slice_buffer* home)
 {
-    maarDestroyBuffer(allocator, home->buffer, home->allocation);
+    maar_destroy_buffer(allocator, home->buffer, home->allocation);
     maar_placement_destroy(home->placement, allocator->callbacks);
     maar_host_free(allocator->callbacks, home);
 }
@@ -76,6 +87,17 @@ static VkResult read_slice_buffer(MaarAllocator allocator, struct slice_buffer* 
     return result;
 }
 
+static uint32_t list_families(uint32_t bits, uint32_t* families)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < 32; ++i) {
+        if ((bits & (1u << i)) != 0) {
+            families[count++] = i;
+        }
+    }
+    return count;
+}
+
 static VkResult make_slice_buffer(MaarAllocator allocator, struct slice_shelf* shelf,
                                   VkDeviceSize size, struct slice_buffer** out)
 {
@@ -94,14 +116,19 @@ static VkResult make_slice_buffer(MaarAllocator allocator, struct slice_shelf* s
         maar_host_free(allocator->callbacks, home);
         return result;
     }
+    uint32_t families[32];
+    uint32_t family_count = list_families(shelf->family_bits, families);
     const VkBufferCreateInfo buffer_info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = size,
         .usage = shelf->usage,
-        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+        .sharingMode = family_count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
+        .queueFamilyIndexCount = family_count > 1 ? family_count : 0,
+        .pQueueFamilyIndices = families,
     };
     const MaarAllocationCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .flags = shelf->allocation_flags,
         .usage = shelf->memory_usage,
         .pName = "slices",
     };
@@ -111,7 +138,7 @@ static VkResult make_slice_buffer(MaarAllocator allocator, struct slice_shelf* s
         result = read_slice_buffer(allocator, home);
     }
     if (result != VK_SUCCESS) {
-        maarDestroyBuffer(allocator, home->buffer, VK_NULL_HANDLE);
+        maar_destroy_buffer(allocator, home->buffer, VK_NULL_HANDLE);
         maar_undo_allocation(allocator, home->allocation);
         maar_placement_destroy(home->placement, allocator->callbacks);
         maar_host_free(allocator->callbacks, home);
@@ -222,6 +249,13 @@ static VkResult add_slice_buffer(MaarAllocator allocator, struct slice_state* st
     return VK_SUCCESS;
 }
 
+static bool is_shelf_for(const struct slice_shelf* shelf, const MaarSliceCreateInfo* info)
+{
+    return shelf->usage == info->usage && shelf->memory_usage == info->memoryUsage &&
+           shelf->allocation_flags == info->allocationFlags &&
+           shelf->family_bits == info->queueFamilyBits;
+}
+
 /* Under the lock, which it may leave and take again. */
 static VkResult find_shelf(MaarAllocator allocator, struct slice_state* state,
                            const MaarSliceCreateInfo* info, struct slice_shelf** shelf)
@@ -229,7 +263,7 @@ static VkResult find_shelf(MaarAllocator allocator, struct slice_state* state,
     struct slice_shelf* fresh = NULL;
     for (;;) {
         for (*shelf = state->shelves; *shelf != NULL; *shelf = (*shelf)->next) {
-            if ((*shelf)->usage == info->usage && (*shelf)->memory_usage == info->memoryUsage) {
+            if (is_shelf_for(*shelf, info)) {
                 break;
             }
         }
@@ -258,6 +292,8 @@ static VkResult find_shelf(MaarAllocator allocator, struct slice_state* state,
         }
         fresh->usage = info->usage;
         fresh->memory_usage = info->memoryUsage;
+        fresh->allocation_flags = info->allocationFlags;
+        fresh->family_bits = info->queueFamilyBits;
         fresh->next_size = FIRST_SLICE_BUFFER;
     }
 }
@@ -282,32 +318,16 @@ static VkDeviceSize usage_alignment(MaarAllocator allocator, VkBufferUsageFlags 
     return alignment < 16 ? 16 : alignment; /* a shader's largest scalar block alignment */
 }
 
-/* The least common multiple; both are small. */
-static VkDeviceSize slice_alignment(VkDeviceSize a, VkDeviceSize b)
-{
-    if (b == 0) {
-        return a;
-    }
-    VkDeviceSize x = a;
-    VkDeviceSize y = b;
-    while (y != 0) {
-        VkDeviceSize rest = x % y;
-        x = y;
-        y = rest;
-    }
-    return a / x * b;
-}
-
 /* Neighbours in non-coherent memory must not share an atom, whichever type will be chosen. */
 static void shape_slice(MaarAllocator allocator, const MaarSliceCreateInfo* info,
                         struct slice_job* job)
 {
     job->size = info->size;
-    job->alignment = slice_alignment(usage_alignment(allocator, info->usage), info->alignment);
+    job->alignment = maar_common_multiple(usage_alignment(allocator, info->usage), info->alignment);
     uint32_t types = allocator->device.facts.memory.memoryTypeCount;
     for (uint32_t i = 0; i < types; ++i) {
         if (maar_type_is_noncoherent(allocator, i)) {
-            job->alignment = slice_alignment(job->alignment, allocator->device.facts.atom);
+            job->alignment = maar_common_multiple(job->alignment, allocator->device.facts.atom);
             job->size = maar_align_up(job->size, allocator->device.facts.atom);
             return;
         }
@@ -330,6 +350,10 @@ static VkResult check_slice_info(MaarAllocator allocator, const MaarSliceCreateI
     }
     if ((uint32_t)info->memoryUsage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
         return maar_misuse(allocator, "pCreateInfo->memoryUsage is not a MaarMemoryUsage");
+    }
+    if ((info->allocationFlags & ~SLICE_ALLOCATION_FLAGS) != 0) {
+        return maar_misuse(allocator, "pCreateInfo->allocationFlags has a flag that slices do not "
+                                      "know");
     }
     if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
         !allocator->device.facts.buffer_device_address) {
@@ -443,6 +467,17 @@ static void trim_slices(MaarAllocator allocator, void* opaque)
     }
 }
 
+static void count_slices(void* opaque, MaarStatistics* statistics)
+{
+    struct slice_state* state = opaque;
+    maar_mutex_lock(&state->lock);
+    statistics->sliceCount = state->live_count;
+    statistics->sliceBytes = state->live_bytes;
+    statistics->pendingSliceCount = state->pending_count;
+    statistics->pendingSliceBytes = state->pending_bytes;
+    maar_mutex_unlock(&state->lock);
+}
+
 /* The state, made with the first slice. */
 static VkResult open_slices(MaarAllocator allocator, struct slice_state** out)
 {
@@ -470,6 +505,7 @@ static VkResult open_slices(MaarAllocator allocator, struct slice_state** out)
     if (*out == NULL) {
         allocator->slices.destroy = destroy_slices;
         allocator->slices.trim = trim_slices;
+        allocator->slices.count = count_slices;
         maar_atomic_pointer_store(&allocator->slices.state, made);
         *out = made;
         made = NULL;
@@ -519,6 +555,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSlice(MaarAllocator allocator,
             slot->offset = job.range.offset;
             slot->size = pCreateInfo->size;
             slot->user_data = pCreateInfo->pUserData;
+            ++state->live_count;
+            state->live_bytes += slot->size;
             maar_atomic32_store_release(&slot->key, key);
             *pSlice = MAAR_FROM_BITS(MaarSlice, maar_handle_bits(maar_handle_make(index, key)));
         } else {
@@ -544,7 +582,8 @@ static struct maar_slot* resolve_slice(MaarAllocator allocator, MaarSlice slice,
 }
 
 /* Ends a claimed slice. */
-static void release_slice(MaarAllocator allocator, struct slice_state* state, uint32_t index)
+static void release_slice(MaarAllocator allocator, struct slice_state* state, uint32_t index,
+                          bool was_pending)
 {
     struct maar_slot* slot = maar_slot_at(&state->slots, index);
     struct slice_buffer* home = slot->home;
@@ -552,6 +591,13 @@ static void release_slice(MaarAllocator allocator, struct slice_state* state, ui
     maar_mutex_lock(&state->lock);
     bool known = maar_placement_free(home->placement, slot->node);
     --home->slice_count;
+    if (was_pending) {
+        --state->pending_count;
+        state->pending_bytes -= slot->size;
+    } else {
+        --state->live_count;
+        state->live_bytes -= slot->size;
+    }
     return_slice_slot(state, index);
     if (home->slice_count == 0) {
         leaving = pick_empty(state, 1);
@@ -579,14 +625,14 @@ VKAPI_ATTR void VKAPI_CALL maarDestroySlice(MaarAllocator allocator, MaarSlice s
     uint32_t index = 0;
     struct maar_slot* slot = resolve_slice(allocator, slice, &state, &index);
     if (slot != NULL && claim_slice(slot, slice)) {
-        release_slice(allocator, state, index);
+        release_slice(allocator, state, index, false);
     }
 }
 
 static void release_pending_slice(MaarAllocator allocator, const struct maar_retire_item* item)
 {
     release_slice(allocator, maar_atomic_pointer_load(&allocator->slices.state),
-                  (uint32_t)item->object);
+                  (uint32_t)item->object, true);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarDestroySliceAfter(MaarAllocator allocator, MaarSlice slice,
@@ -618,6 +664,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroySliceAfter(MaarAllocator allocator, Ma
         maar_retire_discard(allocator, item);
         return maar_misuse(allocator, "slice was destroyed by another thread meanwhile");
     }
+    maar_mutex_lock(&state->lock);
+    --state->live_count;
+    state->live_bytes -= slot->size;
+    ++state->pending_count;
+    state->pending_bytes += slot->size;
+    maar_mutex_unlock(&state->lock);
     item->action = release_pending_slice;
     item->object = index;
     item->aside = MAAR_SLOT_NONE;

@@ -21,10 +21,12 @@ VkResult maar_create_buffer(MaarAllocator allocator, const VkBufferCreateInfo* b
                             const MaarAllocationCreateInfo* info, bool internal, VkBuffer* buffer,
                             MaarAllocation* allocation);
 
-/* Makes an allocation pending and queues the action that ends it and the object. */
-VkResult maar_destroy_after(MaarAllocator allocator, uint64_t object, MaarAllocation allocation,
-                            uint32_t point_count, const MaarPoint* points,
-                            void (*action)(MaarAllocator allocator,
-                                           const struct maar_retire_item* item));
+/* maarDestroyBuffer without its checks, also for a poisoned allocator. */
+void maar_destroy_buffer(MaarAllocator allocator, VkBuffer buffer, MaarAllocation allocation);
+
+typedef void (*maar_object_destroyer)(const struct maar_device* device, uint64_t object);
+/* Ends an allocation and its object, either of which may be null; neither when it is stale. */
+void maar_destroy_object(MaarAllocator allocator, uint64_t object, MaarAllocation allocation,
+                         maar_object_destroyer destroy);
 
 #endif

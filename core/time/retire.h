@@ -16,10 +16,13 @@
 #include "core/port_thread.h"
 #include "maar/allocator.h"
 
+struct maar_retire_item;
+/* Runs once, on any thread, with no lock held. */
+typedef void (*maar_retire_action)(MaarAllocator allocator, const struct maar_retire_item* item);
+
 struct maar_retire_item {
     struct maar_retire_item* next;
-    /* Runs once, on any thread, with no lock held. */
-    void (*action)(MaarAllocator allocator, const struct maar_retire_item* item);
+    maar_retire_action action;
     uint64_t object; /* for the action: a Vulkan handle, or whatever it likes */
     uint64_t aside;  /* likewise */
     uint32_t point_count;

@@ -64,6 +64,10 @@ void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint3
     statistics->failureCount = maar_atomic64_load(&allocator->failures);
     statistics->fallbackCount = maar_atomic64_load(&allocator->fallbacks);
     statistics->overBudgetCount = maar_atomic64_load(&allocator->over_budget);
+    void* slices = maar_atomic_pointer_load(&allocator->slices.state);
+    if (slices != NULL) {
+        allocator->slices.count(slices, statistics);
+    }
 }
 
 /* What all three public functions check first. */
@@ -105,6 +109,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetMemoryTypeStatistics(MaarAllocator allocat
 }
 
 struct detail_walk {
+    MaarAllocator allocator;
     MaarDetailedStatistics* out;
     VkDeviceSize free_bytes;
 };
@@ -124,7 +129,9 @@ static bool visit_detail(void* context, const MaarRangeInfo* info)
     struct detail_walk* walk = context;
     MaarDetailedStatistics* out = walk->out;
     if (info->state == MAAR_RANGE_STATE_LIVE) {
-        note_live(out, info->size);
+        if (!maar_slot_at(&walk->allocator->slots, (uint32_t)info->userData)->pending) {
+            note_live(out, info->size);
+        }
     } else if (info->state == MAAR_RANGE_STATE_FREE) {
         ++out->freeRangeCount;
         walk->free_bytes += info->size;
@@ -164,7 +171,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetDetailedStatistics(MaarAllocator allocator
     memset(pStatistics, 0, sizeof *pStatistics);
     pStatistics->sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS;
     pStatistics->pNext = next;
-    struct detail_walk walk = {.out = pStatistics};
+    struct detail_walk walk = {.allocator = allocator, .out = pStatistics};
     struct maar_pool* own = maar_pool_of(pool);
     if (own != NULL) {
         walk_pool(own, &walk);

@@ -2,9 +2,10 @@
  * maar/allocator.h: device memory. The allocator, its pools, its allocations, what is freed later,
  * and what can be learnt about all of them.
  *
- * Unless a function says otherwise, outputs are zero or VK_NULL_HANDLE when it fails, nothing else
- * has changed then, and misuse (a null argument, a wrong sType, a stale handle) is told to the
- * message callback and answered with VK_ERROR_VALIDATION_FAILED_EXT.
+ * Unless a function says otherwise: when it fails, the handles and pointers that it returns are
+ * null, the structures that it fills are left as they were, and nothing else has changed. Misuse (a
+ * null argument, a wrong sType, a stale handle) is told to the message callback and answered with
+ * VK_ERROR_VALIDATION_FAILED_EXT.
  */
 #ifndef MAAR_ALLOCATOR_H
 #define MAAR_ALLOCATOR_H
@@ -47,9 +48,10 @@ typedef struct MaarDeviceRecommendation {
     void* pNext;
     /** How many of ppExtensionNames are set. */
     uint32_t extensionCount;
-    /** Device extensions to enable; static strings. */
+    /** Device extensions to enable; static strings. Also those that a later version took up, so
+     * that they serve a program of any version. */
     const char* ppExtensionNames[MAAR_MAX_RECOMMENDED_EXTENSIONS];
-    /** Head of the chain of those feature structures below that this device has; may be NULL. */
+    /** Head of the chain of those feature structures below that this device has. */
     void* pFeatures;
     /** Lowest-numbered queue family that may do graphics, or else compute; UINT32_MAX for none. */
     uint32_t mainQueueFamily;
@@ -119,7 +121,8 @@ typedef struct MaarQueue {
 
 /**
  * Told of every VkDeviceMemory that Maar allocates (after it succeeded) or frees (before it goes).
- * Called with no lock held, on the thread that caused it.
+ * Called with no lock held, on the thread that caused it; it must not call back into the same
+ * allocator.
  *
  * @param pUserData        MaarAllocatorCreateInfo::pDeviceMemoryUserData
  * @param memoryTypeIndex  its memory type
@@ -200,7 +203,8 @@ typedef struct MaarAllocatorCreateInfo {
     uint32_t queueCount;
     /** Those queues. Copied. */
     const MaarQueue* pQueues;
-    /** Host memory; copied. NULL for the C library's. Also handed to the driver. */
+    /** Host memory; copied. NULL for the C library's. Also handed to the driver, so all three
+     * functions must be there. */
     const VkAllocationCallbacks* pAllocationCallbacks;
     /** Receives messages; NULL for none. */
     PFN_maarMessage pfnMessage;
@@ -226,8 +230,8 @@ typedef struct MaarAllocatorCreateInfo {
      * at most 1 GiB. */
     VkDeviceSize preferredBlockSize;
     /** Empty blocks that a default pool keeps, bytes: a block that becomes empty is released when
-     * it would bring the empty ones above this. 0: the largest block alone is kept; UINT64_MAX: all
-     * are. Over budget none is kept. */
+     * it brings the empty ones above this. 0: the largest block alone is kept; UINT64_MAX: all are.
+     * While its heap is over budget, and before a request fails or exceeds a budget, none is. */
     VkDeviceSize retainedEmptySize;
 } MaarAllocatorCreateInfo;
 
@@ -333,14 +337,16 @@ typedef enum MaarMemoryUsage {
 
 /** Whether an allocation gets a VkDeviceMemory of its own. */
 typedef enum MaarDedicated {
-    /** When the driver requires or prefers it, or when it is at least half a block. */
+    /** When the driver requires it; and out of default pools, while no more than three quarters of
+     * maxMemoryAllocationCount are in use, when the driver prefers it or it is at least half the
+     * preferred block size. */
     MAAR_DEDICATED_AUTO = 0,
     /** Always. */
     MAAR_DEDICATED_ALWAYS = 1,
     /** Never, even if the driver prefers it; an error where the driver requires it. */
     MAAR_DEDICATED_NEVER = 2,
-    /** As AUTO, and also when no more than three quarters of maxMemoryAllocationCount are in use.
-     */
+    /** Whenever no more than three quarters of maxMemoryAllocationCount are in use; a custom pool's
+     * allocations too. */
     MAAR_DEDICATED_PREFERRED = 3,
     /** Reserves the enumeration's size. */
     MAAR_DEDICATED_MAX_ENUM = 0x7FFFFFFF
@@ -375,7 +381,7 @@ typedef struct MaarAllocationCreateInfo {
     const void* pNext;
     /** See MaarAllocationCreateFlagBits. */
     MaarAllocationCreateFlags flags;
-    /** What the memory is for. Ignored with `pool`. */
+    /** What the memory is for. Ignored with `pool`, unlike the flags and types below. */
     MaarMemoryUsage usage;
     /** Whether it gets a VkDeviceMemory of its own. */
     MaarDedicated dedicated;
@@ -481,7 +487,8 @@ MAAR_API VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
                                             const MaarPoolCreateInfo* pCreateInfo, MaarPool* pPool);
 
 /**
- * Destroys a pool and its blocks. Allocations still in it are reported as leaks.
+ * Destroys a pool and its blocks. What is pending in it is waited for, at most five seconds, then
+ * freed all the same and reported. Allocations still in it are reported as leaks.
  *
  * @param allocator  not null
  * @param pool       may be VK_NULL_HANDLE
@@ -506,14 +513,13 @@ MAAR_API VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
 
 /**
  * Changes the priority of a pool's blocks, those to come and, with
- * VK_EXT_pageable_device_local_memory, those that exist.
+ * VK_EXT_pageable_device_local_memory, those that exist. Dedicated allocations keep theirs.
  *
  * @param allocator  not null
  * @param pool       not null
  * @param priority   0 to 1
  * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT when the device has no priorities, or
- *         VK_INCOMPLETE when only blocks to come are affected; VK_ERROR_OUT_OF_HOST_MEMORY;
- *         VK_ERROR_VALIDATION_FAILED_EXT
+ *         VK_INCOMPLETE when only blocks to come are affected; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0
  */
@@ -566,7 +572,7 @@ typedef struct MaarAllocationInfo {
     VkDeviceMemory memory;
     /** Where in it, bytes. */
     VkDeviceSize offset;
-    /** How many bytes. */
+    /** How many bytes: those asked for, in whole atoms where the memory is not HOST_COHERENT. */
     VkDeviceSize size;
     /** The whole block's bytes. */
     VkDeviceSize blockSize;
@@ -844,7 +850,9 @@ MAAR_API VkResult VKAPI_CALL maarCopyFromAllocation(MaarAllocator allocator,
 /** A value of a timeline. */
 typedef struct MaarPoint {
     /** A timeline semaphore, or VK_NULL_HANDLE for the allocator's own host timeline, which
-     * maarAdvanceHostTimeline moves. It must live until the point has passed. */
+     * maarAdvanceHostTimeline moves. A semaphore must live until what waits for it was freed: until
+     * a maarCollect, maarTrim or maarWaitPending after the point had passed, or
+     * maarDestroyAllocator. */
     VkSemaphore semaphore;
     /** The point has passed when the timeline's value is at least this. */
     uint64_t value;
@@ -913,7 +921,8 @@ MAAR_API VkResult VKAPI_CALL maarWaitPending(MaarAllocator allocator, uint64_t t
 /* What happened to memory */
 /* ---------------------------------------------------------------------------------------------- */
 
-/** Totals that cost nothing to keep. Bytes live + pending + padding + free = bytes of blocks. */
+/** Totals that cost nothing to keep. Bytes live + pending + padding + free = bytes of blocks. The
+ * buffers that slices share count as live allocations. */
 typedef struct MaarStatistics {
     /** MAAR_STRUCTURE_TYPE_STATISTICS */
     MaarStructureType sType;
@@ -931,7 +940,7 @@ typedef struct MaarStatistics {
     VkDeviceSize blockBytes;
     /** Bytes of dedicated VkDeviceMemory. */
     VkDeviceSize dedicatedBytes;
-    /** Bytes of live allocations, as asked for. */
+    /** Bytes of live allocations, as MaarAllocationInfo::size says. */
     VkDeviceSize allocationBytes;
     /** Bytes freed but still pending. */
     VkDeviceSize pendingBytes;
@@ -939,7 +948,8 @@ typedef struct MaarStatistics {
     VkDeviceSize paddingBytes;
     /** Bytes that can be handed out. */
     VkDeviceSize freeBytes;
-    /** Most blockBytes since the last maarResetPeaks. Allocator-wide statistics only. */
+    /** Most blockBytes since the last maarResetPeaks; also what a failing call held for a moment.
+     * Allocator-wide statistics only. */
     VkDeviceSize peakBlockBytes;
     /** Most allocationBytes since then. Allocator-wide statistics only. */
     VkDeviceSize peakAllocationBytes;
@@ -955,8 +965,16 @@ typedef struct MaarStatistics {
     uint64_t failureCount;
     /** Requests met by another type than the one liked best. Allocator-wide only. */
     uint64_t fallbackCount;
-    /** Blocks made although their heap's budget was exceeded. Allocator-wide only. */
+    /** Requests for which a heap's budget was exceeded. Allocator-wide only. */
     uint64_t overBudgetCount;
+    /** Live slices. Allocator-wide only, as are the next three. */
+    uint32_t sliceCount;
+    /** Slices freed but still pending. */
+    uint32_t pendingSliceCount;
+    /** Bytes of live slices. */
+    VkDeviceSize sliceBytes;
+    /** Bytes of slices freed but still pending. */
+    VkDeviceSize pendingSliceBytes;
 } MaarStatistics;
 
 /** What takes a walk over every block to find out. */
@@ -1143,7 +1161,8 @@ MAAR_API VkResult VKAPI_CALL maarEnumerateBlocks(MaarAllocator allocator, MaarPo
  * @param blockId    MaarBlockInfo::blockId
  * @param pCount     in: room in pRanges; out: ranges written, or their number if pRanges is NULL
  * @param pRanges    receives the ranges; or NULL
- * @return VK_SUCCESS; VK_INCOMPLETE; VK_ERROR_VALIDATION_FAILED_EXT when there is no such block
+ * @return VK_SUCCESS; VK_INCOMPLETE; VK_ERROR_VALIDATION_FAILED_EXT when there is no such block,
+ *         also when another thread made it go: that is not told to the message callback
  * @threadsafety internally synchronized
  * @since 0.1.0
  */

@@ -34,7 +34,8 @@ MAAR_API VkResult VKAPI_CALL maarCreateBuffer(MaarAllocator allocator,
  * Destroys a buffer and frees its memory. The device must be done with it.
  *
  * @param allocator   not null
- * @param buffer      may be VK_NULL_HANDLE
+ * @param buffer      may be VK_NULL_HANDLE; made by Maar, or with the allocator's
+ *                    pAllocationCallbacks
  * @param allocation  may be VK_NULL_HANDLE; when it is stale, the buffer is not destroyed either
  * @threadsafety internally synchronized; `buffer` and `allocation` externally
  * @since 0.1.0
@@ -131,13 +132,15 @@ MAAR_API VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
 
 /**
  * Creates a buffer on memory that is there already. The allocation should have been made with
- * MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT; size, alignment and memory type are checked.
+ * MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT; without it, only an object of the same kind is let in, and
+ * none into memory that is dedicated to an object. Size, alignment and memory type are checked.
  *
  * @param allocator    not null
  * @param allocation   what to bind to
  * @param offset       within the allocation, bytes
  * @param pBufferInfo  as for vkCreateBuffer
- * @param pBuffer      receives the buffer; destroy it with vkDestroyBuffer
+ * @param pBuffer      receives the buffer; destroy it with vkDestroyBuffer and the allocator's
+ *                     pAllocationCallbacks
  * @return what vkCreateBuffer and vkBindBufferMemory2 return; VK_ERROR_VALIDATION_FAILED_EXT, also
  *         when it does not fit there
  * @threadsafety internally synchronized
@@ -157,7 +160,8 @@ MAAR_API VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
  * @param allocation  what to bind to
  * @param offset      within the allocation, bytes
  * @param pImageInfo  as for vkCreateImage
- * @param pImage      receives the image; destroy it with vkDestroyImage
+ * @param pImage      receives the image; destroy it with vkDestroyImage and the allocator's
+ *                    pAllocationCallbacks
  * @return as maarCreateAliasingBuffer
  * @threadsafety internally synchronized
  * @lifetime the image must go before the allocation
@@ -301,6 +305,12 @@ typedef struct MaarSliceCreateInfo {
     VkBufferUsageFlags usage;
     /** What the memory is for. */
     MaarMemoryUsage memoryUsage;
+    /** Of MaarAllocationCreateFlagBits: within budget, never allocate, no fallback. Slices share a
+     * VkBuffer only with others of the same flags. */
+    MaarAllocationCreateFlags allocationFlags;
+    /** Bits of the queue families that use it at the same time; with fewer than two of them the
+     * buffer is exclusive. Slices share a VkBuffer only with others of the same families. */
+    uint32_t queueFamilyBits;
     /** Kept with the slice. */
     void* pUserData;
 } MaarSliceCreateInfo;

@@ -212,7 +212,7 @@ static void ranges_cover_the_block(void** state)
     assert_int_equal(count, 1);
     assert_int_equal(maarEnumerateBlockRanges(rig.allocator, 99, &count, ranges),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "blockId");
+    assert_int_equal(count, 0);
     assert_int_equal(maarEnumerateBlockRanges(rig.allocator, info.blockId, NULL, ranges),
                      VK_ERROR_VALIDATION_FAILED_EXT);
     rig_expect_message(&rig, "pCount");
