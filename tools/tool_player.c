@@ -139,7 +139,7 @@ static MaarAllocationCreateInfo describe_allocation(const struct player* player,
     const bool aliased = player->gpu != NULL && plan->access == TOOL_ACCESS_ALIAS;
     return (MaarAllocationCreateInfo){
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
-        .flags = aliased ? MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT : 0,
+        .flags = aliased ? MAAR_ALLOCATION_CREATE_UNTIED_BIT : 0,
         .usage = plan->usage,
         .dedicated = dedicated,
         .pUserData = (void*)((uintptr_t)resource + 1),

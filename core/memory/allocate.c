@@ -67,14 +67,16 @@ static bool budget_admits(struct job* job, uint32_t heap, VkDeviceSize size, VkD
 static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, uint32_t slot)
 {
     const struct maar_place_request* place = &job->place;
-    bool may_alias = (job->info->flags & MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT) != 0 &&
-                     job->request->requiresDedicated != VK_TRUE;
+    const MaarAllocationCreateFlags untying =
+        (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT |
+        (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_UNTIED_BIT;
+    bool untied = (job->info->flags & untying) != 0 && job->request->requiresDedicated != VK_TRUE;
     struct maar_device_memory_info info = {
         .type_index = pool->type_index,
         .size = place->size,
         .priority = job->priority,
-        .dedicated_buffer = may_alias ? VK_NULL_HANDLE : job->request->dedicatedBuffer,
-        .dedicated_image = may_alias ? VK_NULL_HANDLE : job->request->dedicatedImage,
+        .dedicated_buffer = untied ? VK_NULL_HANDLE : job->request->dedicatedBuffer,
+        .dedicated_image = untied ? VK_NULL_HANDLE : job->request->dedicatedImage,
         .next = pool->allocate_next,
     };
     if (!budget_admits(job, pool->heap_index, place->size, &info.cap)) {

@@ -358,8 +358,8 @@ typedef enum MaarAllocationCreateFlagBits {
     MAAR_ALLOCATION_CREATE_MAPPED_BIT = 0x1,
     /** Fail with VK_ERROR_OUT_OF_DEVICE_MEMORY rather than exceed a heap's budget. */
     MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT = 0x2,
-    /** Other resources will be bound to the same bytes: no VkMemoryDedicatedAllocateInfo is used
-     * unless the driver requires it. */
+    /** Other objects, of either kind, will be bound to the same bytes: the range shares no granule
+     * with anything, and what the next flag says holds. */
     MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT = 0x4,
     /** Linear pools: from the upper end of the block. */
     MAAR_ALLOCATION_CREATE_UPPER_BIT = 0x8,
@@ -367,6 +367,9 @@ typedef enum MaarAllocationCreateFlagBits {
     MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT = 0x10,
     /** No other memory type than the best one. */
     MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT = 0x20,
+    /** A VkDeviceMemory of its own is not tied to its object by VkMemoryDedicatedAllocateInfo,
+     * unless the driver requires it. */
+    MAAR_ALLOCATION_CREATE_UNTIED_BIT = 0x40,
     /** Reserves the enumeration's size. */
     MAAR_ALLOCATION_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarAllocationCreateFlagBits;
