@@ -1,6 +1,7 @@
 """The maar command from outside: arguments, exit codes, output, verification, pictures.
 
-test_tool.py --maar=PROGRAM --source=ROOT --rig=RIG [--missing=REASON] [--env=NAME=VALUE...]
+test_tool.py --maar=PROGRAM --source=ROOT --rig=RIG [--missing=REASON] [--slow]
+             [--env=NAME=VALUE...]
 
 Rig none checks what needs no driver; the others replay on a device of that rig.
 """
@@ -168,7 +169,7 @@ class OnSimulated(Case):
     def test_every_profile_every_strategy(self):
         profiles = sorted((pathlib.Path(OPTIONS.source) / "data/profiles").glob("*.json"))
         self.assertGreaterEqual(len(profiles), 49)
-        for profile in profiles:
+        for profile in profiles[::8] if OPTIONS.slow else profiles:
             results, _ = self.replay(trace("supertuxkart"), trace("ggml-vulkan-softmax"),
                                      "--strategy", "all", "--verify", "--validate",
                                      device=f"simulated:{profile}")
@@ -177,6 +178,8 @@ class OnSimulated(Case):
     def test_shared_traces_need_no_more_than_a_large_device(self):
         folder = dict(item.split("=", 1) for item in OPTIONS.env).get("MAAR_SHARED_DATA", "")
         traces = sorted(pathlib.Path(folder or "/none").glob("traces/*.csv*"))
+        if OPTIONS.slow:
+            self.skip("millions of events take too long with sanitizers or heavy checks")
         if not traces:
             self.skip(f"no traces in {folder}/traces")
         for strategy in ("auto", "tlsf"):
@@ -337,7 +340,8 @@ class OnLavapipe(OnDevice):
 
     def test_allocation_larger_than_a_window(self):
         size = (300 << 20) + 13
-        path = self.write_trace(HEADER + f"alloc,0,buffer,3,1,,0,0,,\nalloc,1,buffer,{size},1,,0,0,,\n")
+        rows = f"alloc,0,buffer,3,1,,0,0,,\nalloc,1,buffer,{size},1,,0,0,,\n"
+        path = self.write_trace(HEADER + rows)
         for strategy in ("tlsf", "dedicated"):
             results, _ = self.replay(path, "--verify", "--strategy", strategy, *self.validate())
             self.check_result(results[0], "gpu")
@@ -369,6 +373,7 @@ def main():
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--missing", default="")
     parser.add_argument("--env", action="append", default=[])
+    parser.add_argument("--slow", action="store_true", help="built with sanitizers or heavy checks")
     global OPTIONS
     OPTIONS, rest = parser.parse_known_args()
     if OPTIONS.missing:
