@@ -148,6 +148,25 @@ static VkResult make_one(struct model* model, struct model_item* item,
     }
 }
 
+/* Now and then something fails under a request: it must be met or refused, never half made. */
+static VkResult make_in_trouble(struct model* model, struct model_item* item,
+                                const MaarAllocationCreateInfo* how)
+{
+    uint32_t trouble = rig_below(&model->random, 16);
+    if (trouble == 0) {
+        rig_set_fault(&model->rig, NULL, 1 + rig_below(&model->random, 4), 1,
+                      rig_below(&model->random, 2) == 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY
+                                                        : VK_ERROR_OUT_OF_HOST_MEMORY);
+    } else if (trouble == 1) {
+        atomic_store(&model->rig.host.fail_at,
+                     atomic_load(&model->rig.host.calls) + 1 + rig_below(&model->random, 4));
+    }
+    VkResult result = make_one(model, item, how);
+    rig_clear_faults(&model->rig);
+    atomic_store(&model->rig.host.fail_at, 0);
+    return result;
+}
+
 static void do_make(struct model* model)
 {
     struct model_item* item = free_item(model);
@@ -158,7 +177,7 @@ static void do_make(struct model* model)
     }
     memset(item, 0, sizeof *item);
     random_how(model, &how, &pool);
-    VkResult result = make_one(model, item, &how);
+    VkResult result = make_in_trouble(model, item, &how);
     if (result != VK_SUCCESS) {
         assert_true(item->allocation == VK_NULL_HANDLE && item->buffer == VK_NULL_HANDLE &&
                     item->image == VK_NULL_HANDLE);

@@ -368,6 +368,15 @@ static void recommend_misuse_and_failures_leave_nothing(void** state)
                          VK_ERROR_OUT_OF_HOST_MEMORY);
         assert_int_equal(atomic_load(&rig.host.live), 0);
     }
+    atomic_store(&rig.host.fail_at, 0);
+    for (uint64_t nth = 1; nth <= 2; ++nth) {
+        rig_set_fault(&rig, "vkEnumerateDeviceExtensionProperties", nth, 1,
+                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_int_equal(maarRecommendDevice(vkGetInstanceProcAddr, rig.instance, rig.physical,
+                                             &rig.host_callbacks, &out),
+                         VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_int_equal(atomic_load(&rig.host.live), 0);
+    }
     rig_close(&rig);
 }
 

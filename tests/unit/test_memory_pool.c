@@ -229,6 +229,29 @@ static void pool_retention_keeps_what_was_asked(void** state)
     rig_close(&rig);
 }
 
+static void pool_keeps_the_largest_empty_block(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    const MaarPoolCreateInfo info = {.pName = "growing"};
+    MaarPool pool = rig_create_pool(&rig, &info);
+    MaarAllocation made[6];
+    VkDeviceSize largest = 0;
+    for (uint32_t i = 0; i < 6; ++i) {
+        made[i] = take(&rig, pool, (VkDeviceSize)5 * MIB << i);
+        VkDeviceSize size = rig_info(&rig, made[i]).blockSize;
+        largest = size > largest ? size : largest;
+    }
+    for (uint32_t i = 6; i-- > 0;) { /* the largest is empty first */
+        maarFreeMemory(rig.allocator, made[i]);
+    }
+    assert_int_equal(rig_statistics(&rig, pool).blockCount, 1);
+    assert_true(rig_statistics(&rig, pool).blockBytes == largest);
+    maarDestroyPool(rig.allocator, pool);
+    rig_close(&rig);
+}
+
 static void trim_all_pools_returns_every_empty_block(void** state)
 {
     (void)state;
@@ -452,6 +475,7 @@ int main(void)
         cmocka_unit_test(pool_minimum_blocks_are_all_or_nothing),
         cmocka_unit_test(pool_fixed_size_bounds_requests),
         cmocka_unit_test(pool_retention_keeps_what_was_asked),
+        cmocka_unit_test(pool_keeps_the_largest_empty_block),
         cmocka_unit_test(trim_all_pools_returns_every_empty_block),
         cmocka_unit_test(pool_alignment_holds_for_all),
         cmocka_unit_test(pool_of_one_kind_ignores_granularity),
