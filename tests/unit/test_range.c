@@ -383,8 +383,12 @@ static VkResult session(MaarRangeAllocator allocator, uint32_t* live)
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0; i < 300 && result == VK_SUCCESS; ++i) {
         MaarRange range = VK_NULL_HANDLE;
-        MaarRangeStatistics before = {.sType = MAAR_STRUCTURE_TYPE_RANGE_STATISTICS};
-        MaarRangeStatistics after = before;
+        MaarRangeStatistics before;
+        MaarRangeStatistics after;
+        memset(&before, 0, sizeof(before)); /* compared whole, with what lies between fields */
+        memset(&after, 0, sizeof(after));
+        before.sType = MAAR_STRUCTURE_TYPE_RANGE_STATISTICS;
+        after.sType = MAAR_STRUCTURE_TYPE_RANGE_STATISTICS;
         assert_int_equal(maarGetRangeStatistics(allocator, &before), VK_SUCCESS);
         result = i == 150 ? maarResizeRangeAllocator(allocator, 1 << 24)
                           : allocate(allocator, 16 + i % 5, &range);
