@@ -128,11 +128,14 @@ static VkResult check_fit(MaarAllocator allocator, const struct maar_slot* slot,
         return maar_misuse(allocator, "the allocation is dedicated to another object; make it with "
                                       "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT");
     }
-    if (!slot->can_alias && slot->block->placement != NULL && slot->block->pool->granularity > 1 &&
+    /* A pool of one kind leaves no room between kinds, whatever the flag says. */
+    const struct maar_pool* pool = slot->block->pool;
+    bool kept_apart = slot->can_alias && !pool->single_kind;
+    if (!kept_apart && slot->block->placement != NULL && allocator->device.facts.granularity > 1 &&
         request->kind != (MaarResourceKind)slot->kind) {
         return maar_misuse(allocator, "the object is of another kind than the allocation, whose "
                                       "neighbours may share its page; make the allocation with "
-                                      "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT");
+                                      "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT in a pool of any kind");
     }
     return VK_SUCCESS;
 }

@@ -1,0 +1,240 @@
+/*
+ * Objects on memory that is there already: which kinds are let in, next to which neighbours. The
+ * simulated driver compares the pages of all objects that are bound.
+ */
+#include "tests/rig/rig.h"
+
+static VkBuffer make_buffer(struct rig* rig, VkDeviceSize size, const MaarAllocationCreateInfo* how,
+                            MaarAllocation* allocation)
+{
+    const VkBufferCreateInfo info = rig_buffer_info(size);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateBuffer(rig->allocator, &info, how, &buffer, allocation), VK_SUCCESS);
+    return buffer;
+}
+
+static VkImage make_image(struct rig* rig, uint32_t width, const MaarAllocationCreateInfo* how,
+                          MaarAllocation* allocation)
+{
+    const VkImageCreateInfo info = rig_image_info(width, width);
+    VkImage image = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateImage(rig->allocator, &info, how, &image, allocation), VK_SUCCESS);
+    return image;
+}
+
+static VkResult alias_buffer(struct rig* rig, MaarAllocation allocation, VkDeviceSize offset,
+                             VkDeviceSize size, VkBuffer* buffer)
+{
+    const VkBufferCreateInfo info = rig_buffer_info(size);
+    return maarCreateAliasingBuffer(rig->allocator, allocation, offset, &info, buffer);
+}
+
+static VkResult alias_image(struct rig* rig, MaarAllocation allocation, uint32_t width,
+                            VkImage* image)
+{
+    const VkImageCreateInfo info = rig_image_info(width, width);
+    return maarCreateAliasingImage(rig->allocator, allocation, 0, &info, image);
+}
+
+/* Nothing but the two objects that were there is left of a refused alias. */
+static void expect_refused(struct rig* rig, VkResult result, const char* words)
+{
+    assert_int_equal(result, VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(rig, words);
+    MaarSimulatedCounters counters = rig_counters(rig);
+    assert_int_equal(counters.liveCount[MAAR_SIMULATED_OBJECT_BUFFER] +
+                         counters.liveCount[MAAR_SIMULATED_OBJECT_IMAGE],
+                     2);
+}
+
+/* ---- refused ---- */
+
+static void other_kind_is_refused_unasked(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.dedicated = MAAR_DEDICATED_NEVER;
+    MaarAllocation linear;
+    MaarAllocation optimal;
+    VkBuffer buffer = make_buffer(&rig, 64 * KIB, &how, &linear);
+    VkImage image = make_image(&rig, 128, &how, &optimal);
+    VkBuffer second = VK_NULL_HANDLE;
+    VkImage other = VK_NULL_HANDLE;
+    expect_refused(&rig, alias_image(&rig, linear, 32, &other), "of another kind");
+    assert_true(other == VK_NULL_HANDLE);
+    expect_refused(&rig, alias_buffer(&rig, optimal, 0, 256, &second), "of another kind");
+    assert_true(second == VK_NULL_HANDLE);
+    maarDestroyBuffer(rig.allocator, buffer, linear);
+    maarDestroyImage(rig.allocator, image, optimal);
+    rig_close(&rig);
+}
+
+static void pool_of_one_kind_stays_so(void** state)
+{
+    (void)state;
+    const MaarPoolCreateInfo info = {.singleKind = VK_TRUE};
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pool = rig_create_pool(&rig, &info);
+    for (uint32_t i = 0; i < 2; ++i) {
+        how.flags = i == 0 ? 0 : (VkFlags)MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT;
+        MaarAllocation first;
+        MaarAllocation second;
+        VkImage image = VK_NULL_HANDLE;
+        VkBuffer a = make_buffer(&rig, 4608, &how, &first);
+        VkBuffer b = make_buffer(&rig, 256, &how, &second);
+        expect_refused(&rig, alias_image(&rig, first, 32, &image), "kind");
+        maarDestroyBuffer(rig.allocator, a, first);
+        maarDestroyBuffer(rig.allocator, b, second);
+    }
+    maarDestroyPool(rig.allocator, how.pool);
+    rig_close(&rig);
+}
+
+static void memory_of_one_object_is_refused(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    MaarAllocation linear;
+    MaarAllocation optimal;
+    VkBuffer buffer = make_buffer(&rig, 64 * KIB, &how, &linear);
+    VkImage image = make_image(&rig, 128, &how, &optimal);
+    VkBuffer second = VK_NULL_HANDLE;
+    VkImage other = VK_NULL_HANDLE;
+    expect_refused(&rig, alias_buffer(&rig, linear, 256, 256, &second), "dedicated to another");
+    expect_refused(&rig, alias_image(&rig, optimal, 32, &other), "dedicated to another");
+    expect_refused(&rig, alias_image(&rig, linear, 32, &other), "dedicated to another");
+    assert_true(second == VK_NULL_HANDLE && other == VK_NULL_HANDLE);
+    maarDestroyBuffer(rig.allocator, buffer, linear);
+    maarDestroyImage(rig.allocator, image, optimal);
+    rig_close(&rig);
+}
+
+/* ---- let in ---- */
+
+static void same_kind_is_let_in_unasked(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT};
+    struct rig rig;
+    rig_start(&rig, &setup);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.dedicated = MAAR_DEDICATED_NEVER;
+    MaarAllocation linear;
+    MaarAllocation optimal;
+    VkBuffer buffer = make_buffer(&rig, 64 * KIB, &how, &linear);
+    VkImage image = make_image(&rig, 128, &how, &optimal);
+    VkBuffer second = VK_NULL_HANDLE;
+    VkImage other = VK_NULL_HANDLE;
+    assert_int_equal(alias_buffer(&rig, linear, 1024, 256, &second), VK_SUCCESS);
+    assert_int_equal(alias_image(&rig, optimal, 64, &other), VK_SUCCESS);
+    vkDestroyBuffer(rig.device, second, NULL);
+    vkDestroyImage(rig.device, other, NULL);
+    maarDestroyBuffer(rig.allocator, buffer, linear);
+    maarDestroyImage(rig.allocator, image, optimal);
+    rig_expect_silence(&rig);
+    rig_close(&rig);
+}
+
+static void untied_memory_takes_any_object(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT};
+    struct rig rig;
+    rig_start(&rig, &setup);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    how.flags = MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT;
+    MaarAllocation memory;
+    VkBuffer buffer = make_buffer(&rig, 64 * KIB, &how, &memory);
+    VkBuffer second = VK_NULL_HANDLE;
+    VkImage image = VK_NULL_HANDLE;
+    assert_int_equal(alias_buffer(&rig, memory, 256, 256, &second), VK_SUCCESS);
+    assert_int_equal(alias_image(&rig, memory, 64, &image), VK_SUCCESS);
+    vkDestroyBuffer(rig.device, second, NULL);
+    vkDestroyImage(rig.device, image, NULL);
+    maarDestroyBuffer(rig.allocator, buffer, memory);
+    rig_expect_silence(&rig);
+    rig_close(&rig);
+}
+
+/* Memory for aliases between two neighbours of one kind, an object of either kind on it in turn:
+ * the driver sees no page that two kinds share. */
+static void crowd_an_alias(MaarPlacementStrategy strategy, bool own_pool, MaarResourceKind kind)
+{
+    enum { SIDES = 2 };
+    MaarSimulatedProfile profile = *rig_profile_discrete();
+    profile.requirements.smallImageAlignment = 256; /* else images would never share a page */
+    const struct rig_setup setup = {.profile = &profile};
+    struct rig rig;
+    rig_open(&rig, &setup);
+    rig.create_info.strategy = strategy;
+    rig_make_allocator(&rig);
+    const MaarPoolCreateInfo info = {.strategy = strategy};
+    MaarPool pool = own_pool ? rig_create_pool(&rig, &info) : VK_NULL_HANDLE;
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pool = pool;
+    how.dedicated = MAAR_DEDICATED_NEVER;
+    MaarAllocation beside[2 * SIDES];
+    VkBuffer buffers[SIDES];
+    VkImage images[SIDES];
+    MaarAllocation memory = VK_NULL_HANDLE;
+    for (uint32_t i = 0; i < SIDES; ++i) {
+        buffers[i] = make_buffer(&rig, 300, &how, &beside[2 * i]);
+        if (i == 0) {
+            MaarAllocationCreateInfo shared = how;
+            shared.flags = MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT;
+            const MaarMemoryRequest request = rig_request(4608, 256, 1, kind);
+            assert_int_equal(maarAllocateMemory(rig.allocator, &request, &shared, &memory),
+                             VK_SUCCESS);
+            assert_int_equal(rig_info(&rig, memory).kind, kind);
+        }
+        images[i] = make_image(&rig, 8, &how, &beside[2 * i + 1]);
+    }
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkImage image = VK_NULL_HANDLE;
+    assert_int_equal(alias_buffer(&rig, memory, 0, 4608, &buffer), VK_SUCCESS);
+    vkDestroyBuffer(rig.device, buffer, NULL);
+    assert_int_equal(alias_image(&rig, memory, 33, &image), VK_SUCCESS);
+    vkDestroyImage(rig.device, image, NULL);
+    assert_int_equal(rig_counters(&rig).violationCount, 0);
+    for (uint32_t i = 0; i < SIDES; ++i) {
+        maarDestroyBuffer(rig.allocator, buffers[i], beside[2 * i]);
+        maarDestroyImage(rig.allocator, images[i], beside[2 * i + 1]);
+    }
+    maarFreeMemory(rig.allocator, memory);
+    rig_check(&rig);
+    maarDestroyPool(rig.allocator, pool);
+    rig_expect_silence(&rig);
+    rig_close(&rig);
+}
+
+static void aliases_share_no_page_with_neighbours(void** state)
+{
+    (void)state;
+    for (uint32_t strategy = 0; strategy <= MAAR_PLACEMENT_STRATEGY_LINEAR; ++strategy) {
+        for (uint32_t kind = 0; kind <= MAAR_RESOURCE_KIND_OPTIMAL; ++kind) {
+            crowd_an_alias((MaarPlacementStrategy)strategy, false, (MaarResourceKind)kind);
+            crowd_an_alias((MaarPlacementStrategy)strategy, true, (MaarResourceKind)kind);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(other_kind_is_refused_unasked),
+        cmocka_unit_test(pool_of_one_kind_stays_so),
+        cmocka_unit_test(memory_of_one_object_is_refused),
+        cmocka_unit_test(same_kind_is_let_in_unasked),
+        cmocka_unit_test(untied_memory_takes_any_object),
+        cmocka_unit_test(aliases_share_no_page_with_neighbours),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
