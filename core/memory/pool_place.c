@@ -250,22 +250,29 @@ static VkResult reserve_list(struct maar_pool* pool)
     return VK_SUCCESS;
 }
 
-/* Announces a block, so that two threads together never pass the pool's maximum. VK_NOT_READY: the
- * block that another thread is making may do for this one too. */
+/* Announces a block, so that two threads together never pass the pool's maximum. Looks again first:
+ * since the last look another thread may have listed a block; then *placed is set. VK_NOT_READY:
+ * the block that another thread is making may do for this one too. */
 static VkResult announce_block(struct maar_pool* pool, const struct maar_place_request* request,
-                               float* priority)
+                               uint32_t slot, float* priority, bool* placed)
 {
-    VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
     maar_mutex_lock(&pool->lock);
+    VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
+    if (request != NULL) {
+        result = place_in_any(pool, request, slot);
+        *placed = result == VK_SUCCESS;
+    }
     bool full = pool->block_count + pool->creating_count >= pool->max_block_count;
     bool small = request != NULL && request->size <= pool->preferred_size / SHARED_MISS_SHARE;
-    if (pool->creating_count > 0 && (full || small)) {
-        result = VK_NOT_READY;
-    } else if (!full) {
-        ++pool->creating_count;
-        result = reserve_list(pool);
-        if (result != VK_SUCCESS) {
-            --pool->creating_count;
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
+        if (pool->creating_count > 0 && (full || small)) {
+            result = VK_NOT_READY;
+        } else if (!full) {
+            ++pool->creating_count;
+            result = reserve_list(pool);
+            if (result != VK_SUCCESS) {
+                --pool->creating_count;
+            }
         }
     }
     *priority = pool->priority;
@@ -299,8 +306,9 @@ VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request*
                         VkDeviceSize size, VkDeviceSize cap, uint32_t slot)
 {
     float priority = 0.0F;
-    VkResult result = announce_block(pool, request, &priority);
-    if (result != VK_SUCCESS) {
+    bool placed = false;
+    VkResult result = announce_block(pool, request, slot, &priority, &placed);
+    if (result != VK_SUCCESS || placed) {
         return result;
     }
     const struct maar_device_memory_info info = {
