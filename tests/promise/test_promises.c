@@ -4,6 +4,8 @@
  */
 #include "tests/promise/promise_locks.h"
 
+#include "core/memory/allocator_state.h"
+
 enum { CROWD = 300 };
 
 struct crowd {
@@ -489,6 +491,41 @@ static void promise_9_host_memory_is_the_programs(void** state)
     rig_close(&rig);
 }
 
+/* Breaks a total behind the allocator's back. Builds with heavy checks stop the program there. */
+static void promise_9_broken_invariant_poisons(void** state)
+{
+    (void)state;
+#if defined(MAAR_HEAVY_CHECKS)
+    print_message("skipped: builds with heavy checks trap\n");
+    skip();
+#else
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocation memory = rig_allocate(&rig, 1000, NULL);
+    const char* broken = NULL;
+    ++rig.allocator->pools->live_count;
+    assert_int_equal(maarCheckAllocator(rig.allocator, &broken), VK_ERROR_UNKNOWN);
+    --rig.allocator->pools->live_count;
+    assert_string_equal(broken, "a pool's totals are not the sums of its blocks");
+    assert_int_equal(rig.messages.counts[MAAR_MESSAGE_SEVERITY_FATAL], 1);
+    rig_expect_message(&rig, "broken invariant: a pool's totals");
+    MaarMemoryRequest request = rig_request(1000, 1, 1, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation none = memory;
+    MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
+    assert_int_equal(maarAllocateMemory(rig.allocator, &request, NULL, &none), VK_ERROR_UNKNOWN);
+    assert_true(none == VK_NULL_HANDLE);
+    assert_int_equal(maarGetAllocationInfo(rig.allocator, memory, &info), VK_ERROR_UNKNOWN);
+    assert_int_equal(maarCollect(rig.allocator, NULL), VK_ERROR_UNKNOWN);
+    assert_int_equal(maarCheckAllocator(rig.allocator, NULL), VK_ERROR_UNKNOWN);
+    rig_expect_silence(&rig);
+    maarFreeMemory(rig.allocator, memory); /* refused as well: the destruction tells of it */
+    maarDestroyAllocator(rig.allocator);
+    rig.allocator = VK_NULL_HANDLE;
+    rig_expect_message(&rig, "leak: allocation");
+    rig_close(&rig);
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -503,6 +540,7 @@ int main(void)
         cmocka_unit_test(promise_7_no_lock_across_foreign_code),
         cmocka_unit_test(promise_8_same_calls_same_places),
         cmocka_unit_test(promise_9_host_memory_is_the_programs),
+        cmocka_unit_test(promise_9_broken_invariant_poisons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -279,13 +279,13 @@ static void run_crew(const MaarSimulatedProfile* profile, uint32_t rounds, bool 
 static void threads_with_room_agree(void** state)
 {
     (void)state;
-    run_crew(rig_profile_discrete(), 2000, false);
+    run_crew(rig_profile_discrete(), 6000, false);
 }
 
 static void threads_at_the_limits_agree(void** state)
 {
     (void)state;
-    run_crew(rig_profile_tiny(), 1500, true);
+    run_crew(rig_profile_tiny(), 4000, true);
 }
 
 int main(void)

@@ -194,6 +194,51 @@ static void info_capabilities_off_when_not_enabled(void** state)
     rig_close(&rig);
 }
 
+/* The same features said through the structures of Vulkan 1.2 and 1.3, among unknown ones. */
+static void info_reads_features_of_versions(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, NULL);
+    VkPhysicalDeviceVulkan13Features v13 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
+        .maintenance4 = VK_TRUE,
+    };
+    VkPhysicalDeviceVulkan11Features v11 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES,
+        .pNext = &v13,
+    };
+    VkPhysicalDeviceVulkan12Features v12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        .pNext = &v11,
+        .bufferDeviceAddress = VK_TRUE,
+        .timelineSemaphore = VK_TRUE,
+    };
+    rig.create_info.pEnabledFeatures = &v12;
+    rig_make_allocator(&rig);
+    MaarAllocatorInfo info = read_info(&rig);
+    assert_int_equal(info.bufferDeviceAddress, VK_TRUE);
+    assert_int_equal(info.timelineSemaphore, VK_TRUE);
+    assert_int_equal(info.maintenance4, VK_TRUE);
+    assert_int_equal(info.memoryPriority, VK_FALSE);
+    maarDestroyAllocator(rig.allocator);
+
+    v12.bufferDeviceAddress = VK_FALSE;
+    v12.timelineSemaphore = VK_FALSE;
+    v13.maintenance4 = VK_FALSE;
+    rig_make_allocator(&rig);
+    info = read_info(&rig);
+    assert_int_equal(info.bufferDeviceAddress, VK_FALSE);
+    assert_int_equal(info.timelineSemaphore, VK_FALSE);
+    assert_int_equal(info.maintenance4, VK_FALSE);
+    maarDestroyAllocator(rig.allocator);
+
+    rig.create_info.pEnabledFeatures = NULL;
+    rig_make_allocator(&rig);
+    assert_int_equal(read_info(&rig).bufferDeviceAddress, VK_FALSE);
+    rig_close(&rig);
+}
+
 static void info_api_version_is_the_lower_one(void** state)
 {
     (void)state;
@@ -445,6 +490,7 @@ int main(void)
         cmocka_unit_test(create_without_device_proc_addr_asks_the_instance),
         cmocka_unit_test(info_capabilities_on_when_enabled),
         cmocka_unit_test(info_capabilities_off_when_not_enabled),
+        cmocka_unit_test(info_reads_features_of_versions),
         cmocka_unit_test(info_api_version_is_the_lower_one),
         cmocka_unit_test(info_unknown_limits_fall_back),
         cmocka_unit_test(info_misuse_is_told),
