@@ -135,6 +135,9 @@ static VkResult check_disjoint(MaarAllocator allocator, const VkImageCreateInfo*
     if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) == 0) {
         return maar_misuse(allocator, "pImageInfo->flags lacks VK_IMAGE_CREATE_DISJOINT_BIT");
     }
+    if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
+        return maar_misuse(allocator, "pImageInfo is sparse; sparse images are not bound so");
+    }
     if (plane_count < 2 || plane_count > MAAR_MAX_PLANES) {
         return maar_misuse(allocator, "planeCount is neither 2 nor 3");
     }

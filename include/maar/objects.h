@@ -132,8 +132,8 @@ MAAR_API VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
 
 /**
  * Creates a buffer on memory that is there already. The allocation should have been made with
- * MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT; without it, and in a pool of one kind, only an object of the
- * same kind is let in, and none into memory that is dedicated to an object. Size, alignment and
+ * MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT; without it, and in a pool of one kind, only an object of
+ * the same kind is let in, and none into memory that is dedicated to an object. Size, alignment and
  * memory type are checked.
  *
  * @param allocator    not null
