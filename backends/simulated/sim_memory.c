@@ -56,8 +56,20 @@ static uint64_t sim_check_dedicated(struct sim_device* device, const VkMemoryAll
     return resource->object.handle;
 }
 
+/* Vulkan wants each sType once in a chain. */
+static void sim_check_chain_unique(struct sim_device* device, const void* chain)
+{
+    for (const VkBaseInStructure* link = chain; link != NULL; link = link->pNext) {
+        if (sim_chain_find(link->pNext, link->sType) != NULL) {
+            sim_violate(device->gpu, SIM_FN_vkAllocateMemory, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                        "structure type %d is in the chain more than once", (int)link->sType);
+        }
+    }
+}
+
 static void sim_check_allocate_chain(struct sim_device* device, const VkMemoryAllocateInfo* info)
 {
+    sim_check_chain_unique(device, info->pNext);
     const VkMemoryPriorityAllocateInfoEXT* priority =
         sim_chain_find(info->pNext, VK_STRUCTURE_TYPE_MEMORY_PRIORITY_ALLOCATE_INFO_EXT);
     if (priority != NULL) {
