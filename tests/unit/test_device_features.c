@@ -1,0 +1,134 @@
+/*
+ * Programs of Vulkan 1.1 on newer devices: what is recommended serves them too, and features that
+ * are enabled in vain are told.
+ */
+#include "tests/rig/rig.h"
+
+static bool recommends(const struct rig* rig, const char* name)
+{
+    for (uint32_t i = 0; i < rig->recommendation.extensionCount; ++i) {
+        if (strcmp(rig->recommendation.ppExtensionNames[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static MaarAllocatorInfo read_info(struct rig* rig)
+{
+    MaarAllocatorInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO};
+    assert_int_equal(maarGetAllocatorInfo(rig->allocator, &info), VK_SUCCESS);
+    return info;
+}
+
+static void recommendation_serves_a_program_of_1_1(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.api_version = VK_API_VERSION_1_1};
+    struct rig rig;
+    rig_start(&rig, &setup);
+    assert_true(recommends(&rig, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME));
+    assert_true(recommends(&rig, VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME));
+    assert_true(recommends(&rig, VK_KHR_MAINTENANCE_4_EXTENSION_NAME));
+    MaarAllocatorInfo info = read_info(&rig);
+    assert_int_equal(info.apiVersion, VK_API_VERSION_1_1);
+    assert_int_equal(info.timelineSemaphore, VK_TRUE);
+    assert_int_equal(info.bufferDeviceAddress, VK_TRUE);
+    assert_int_equal(info.maintenance4, VK_TRUE);
+    assert_int_equal(info.memoryBudget, VK_TRUE);
+    assert_int_equal(info.memoryPriority, VK_TRUE);
+    rig_expect_silence(&rig);
+    rig_close(&rig);
+}
+
+/* Each capability is used, through the names that 1.1 with extensions knows. */
+static void capabilities_work_for_a_program_of_1_1(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.api_version = VK_API_VERSION_1_1};
+    struct rig rig;
+    rig_start(&rig, &setup);
+    VkBufferCreateInfo info = rig_buffer_info(4096);
+    info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateBuffer(rig.allocator, &info, NULL, &buffer, &memory), VK_SUCCESS);
+    VkDeviceAddress address = 0;
+    assert_int_equal(maarGetBufferAddress(rig.allocator, buffer, &address), VK_SUCCESS);
+    assert_true(address != 0);
+    const MaarPoint point = {rig_create_timeline(&rig, 1), 1};
+    assert_int_equal(maarDestroyBufferAfter(rig.allocator, buffer, memory, 1, &point), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(rig.allocator, UINT64_MAX), VK_SUCCESS);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingCount, 0);
+    vkDestroySemaphore(rig.device, point.semaphore, NULL);
+    rig_expect_silence(&rig);
+    rig_close(&rig);
+}
+
+static void features_in_vain_are_told(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, NULL);
+    /* The features are there, but the version was forgotten and so were the extensions. */
+    rig.create_info.apiVersion = VK_API_VERSION_1_1;
+    rig.create_info.enabledExtensionCount = 0;
+    rig_make_allocator(&rig);
+    assert_int_equal(rig.messages.total, 5);
+    assert_int_equal(rig.messages.counts[MAAR_MESSAGE_SEVERITY_INFO], 5);
+    rig_expect_message(&rig, "pageableDeviceLocalMemory is not used");
+    MaarAllocatorInfo info = read_info(&rig);
+    assert_int_equal(info.timelineSemaphore, VK_FALSE);
+    assert_int_equal(info.bufferDeviceAddress, VK_FALSE);
+    assert_int_equal(info.maintenance4, VK_FALSE);
+    assert_int_equal(info.memoryPriority, VK_FALSE);
+    assert_int_equal(info.pageableDeviceLocalMemory, VK_FALSE);
+    maarDestroyAllocator(rig.allocator);
+
+    /* One at a time, by what is missing. */
+    rig.create_info.apiVersion = VK_API_VERSION_1_3;
+    rig.create_info.pEnabledFeatures = &(const VkPhysicalDeviceMemoryPriorityFeaturesEXT){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PRIORITY_FEATURES_EXT,
+        .memoryPriority = VK_TRUE,
+    };
+    rig_make_allocator(&rig);
+    assert_int_equal(rig.messages.total, 1);
+    rig_expect_message(&rig, "memoryPriority is not used: it needs VK_EXT_memory_priority");
+    maarDestroyAllocator(rig.allocator);
+    rig.create_info.apiVersion = VK_API_VERSION_1_2;
+    rig.create_info.pEnabledFeatures = &(const VkPhysicalDeviceMaintenance4Features){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES,
+        .maintenance4 = VK_TRUE,
+    };
+    rig_make_allocator(&rig);
+    assert_int_equal(rig.messages.total, 1);
+    rig_expect_message(&rig, "maintenance4 is not used: it needs apiVersion 1.3");
+    rig_close(&rig);
+}
+
+static void features_in_use_are_not_told(void** state)
+{
+    (void)state;
+    static const uint32_t versions[] = {VK_API_VERSION_1_1, VK_API_VERSION_1_2, VK_API_VERSION_1_3};
+    for (uint32_t i = 0; i < 3; ++i) {
+        for (uint32_t off = 0; off < 2; ++off) {
+            const struct rig_setup setup = {.api_version = versions[i],
+                                            .off = off != 0 ? RIG_OFF_ALL : 0};
+            struct rig rig;
+            rig_start(&rig, &setup);
+            rig_expect_silence(&rig);
+            rig_close(&rig);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(recommendation_serves_a_program_of_1_1),
+        cmocka_unit_test(capabilities_work_for_a_program_of_1_1),
+        cmocka_unit_test(features_in_vain_are_told),
+        cmocka_unit_test(features_in_use_are_not_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
