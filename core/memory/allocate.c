@@ -11,9 +11,13 @@
 /* How often a refused block is halved before the least that would do is tried. */
 enum { BLOCK_HALVINGS = 3 };
 
+/* All of MaarAllocationCreateFlagBits. */
+#define KNOWN_FLAGS ((MaarAllocationCreateFlags)0x7F)
+
 /* One request on its way. */
 struct job {
     MaarAllocator allocator;
+    const char* call; /* the public function, for messages */
     const MaarMemoryRequest* request;
     const MaarAllocationCreateInfo* info;
     struct maar_place_request place;
@@ -393,12 +397,6 @@ void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation)
 static const char* find_request_fault(const MaarMemoryRequest* request,
                                       const MaarAllocationCreateInfo* info)
 {
-    if (request == NULL || request->sType != MAAR_STRUCTURE_TYPE_MEMORY_REQUEST) {
-        return "pRequest is NULL or has a wrong sType";
-    }
-    if (info->sType != MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO) {
-        return "pCreateInfo has a wrong sType";
-    }
     if (request->requirements.size == 0) {
         return "pRequest->requirements.size is 0";
     }
@@ -407,6 +405,9 @@ static const char* find_request_fault(const MaarMemoryRequest* request,
     }
     if (request->dedicatedBuffer != VK_NULL_HANDLE && request->dedicatedImage != VK_NULL_HANDLE) {
         return "pRequest names both a dedicatedBuffer and a dedicatedImage";
+    }
+    if ((info->flags & ~KNOWN_FLAGS) != 0) {
+        return "pCreateInfo->flags has bits that are no MaarAllocationCreateFlagBits";
     }
     if ((uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
         return "pCreateInfo->usage is not a MaarMemoryUsage";
@@ -434,25 +435,26 @@ static VkResult choose(struct job* job)
                    : VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (pool->allocator != job->allocator) {
-        return maar_misuse(job->allocator, "pCreateInfo->pool is not a pool of this allocator");
+        return maar_misuse(job->allocator, job->call,
+                           "pCreateInfo->pool is not a pool of this allocator");
     }
     if (job->info->memoryTypeBits != 0) {
         bits &= job->info->memoryTypeBits;
     }
     VkMemoryPropertyFlags required = job->info->requiredFlags;
     if ((maar_type_flags(job->allocator, pool->type_index) & required) != required) {
-        return maar_misuse(job->allocator,
+        return maar_misuse(job->allocator, job->call,
                            "the pool's memory type lacks some of pCreateInfo->requiredFlags");
     }
     if ((bits & (1u << pool->type_index)) == 0) {
-        return maar_misuse(job->allocator,
+        return maar_misuse(job->allocator, job->call,
                            "the pool's memory type is not among the memoryTypeBits of pRequest and "
                            "pCreateInfo");
     }
     if ((job->info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0 &&
         (maar_type_flags(job->allocator, pool->type_index) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) ==
             0) {
-        return maar_misuse(job->allocator,
+        return maar_misuse(job->allocator, job->call,
                            "the mapped flag with a pool whose memory type is not HOST_VISIBLE");
     }
     job->choice.memoryTypeIndex = pool->type_index;
@@ -481,7 +483,7 @@ static void report_success(const struct job* job, uint32_t index, bool fallback)
     }
 }
 
-VkResult maar_allocate(MaarAllocator allocator, const MaarMemoryRequest* request,
+VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
                        const MaarAllocationCreateInfo* info, bool internal,
                        MaarAllocation* allocation)
 {
@@ -491,13 +493,23 @@ VkResult maar_allocate(MaarAllocator allocator, const MaarMemoryRequest* request
     };
     struct job job = {
         .allocator = allocator,
+        .call = call,
         .request = request,
         .info = info != NULL ? info : &defaults,
         .internal = internal,
     };
+    VkResult result = maar_check_structure(allocator, call, "pRequest", request,
+                                           MAAR_STRUCTURE_TYPE_MEMORY_REQUEST);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, call, "pCreateInfo", job.info,
+                                      MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
     const char* fault = find_request_fault(request, job.info);
     if (fault != NULL) {
-        return maar_misuse(allocator, fault);
+        return maar_misuse(allocator, call, fault);
     }
     job.place.size = request->requirements.size;
     job.place.alignment =
@@ -515,7 +527,7 @@ VkResult maar_allocate(MaarAllocator allocator, const MaarMemoryRequest* request
     }
     uint32_t index = MAAR_SLOT_NONE;
     bool fallback = false;
-    VkResult result = choose(&job);
+    result = choose(&job);
     if (result == VK_SUCCESS && job.info->pName != NULL) {
         job.name = maar_copy_string(allocator->callbacks, job.info->pName);
         result = job.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;

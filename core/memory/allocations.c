@@ -3,13 +3,23 @@
  */
 #include "core/memory/memory_internal.h"
 
-struct maar_slot* maar_resolve(MaarAllocator allocator, MaarAllocation allocation, uint32_t* index)
+struct maar_slot* maar_resolve(MaarAllocator allocator, const char* call, MaarAllocation allocation,
+                               uint32_t* index)
 {
     struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, index);
-    if (slot == NULL) {
-        (void)maar_misuse(allocator, "allocation is VK_NULL_HANDLE, or was freed already");
+    if (slot != NULL) {
+        return slot;
     }
-    return slot;
+    if (allocation == VK_NULL_HANDLE) {
+        (void)maar_misuse(allocator, call, "allocation is VK_NULL_HANDLE");
+    } else {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: allocation 0x%llx %s", call,
+                  (unsigned long long)maar_handle_bits(allocation),
+                  maar_slot_was_used(&allocator->slots, allocation)
+                      ? "was freed already"
+                      : "is not an allocation of this allocator");
+    }
+    return NULL;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemory(MaarAllocator allocator,
@@ -25,9 +35,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemory(MaarAllocator allocator,
         return result;
     }
     if (pAllocation == NULL) {
-        return maar_misuse(allocator, "pAllocation is NULL");
+        return maar_misuse(allocator, __func__, "pAllocation is NULL");
     }
-    return maar_allocate(allocator, pRequest, pCreateInfo, false, pAllocation);
+    return maar_allocate(allocator, __func__, pRequest, pCreateInfo, false, pAllocation);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemories(MaarAllocator allocator,
@@ -44,15 +54,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemories(MaarAllocator allocator,
         return result;
     }
     if (pAllocations == NULL) {
-        return maar_misuse(allocator, "pAllocations is NULL");
+        return maar_misuse(allocator, __func__, "pAllocations is NULL");
     }
     if (pRequests == NULL) {
-        return maar_misuse(allocator, "pRequests is NULL");
+        return maar_misuse(allocator, __func__, "pRequests is NULL");
     }
     uint32_t made = 0;
     while (made < allocationCount && result == VK_SUCCESS) {
-        result =
-            maar_allocate(allocator, &pRequests[made], pCreateInfo, false, &pAllocations[made]);
+        result = maar_allocate(allocator, __func__, &pRequests[made], pCreateInfo, false,
+                               &pAllocations[made]);
         made += result == VK_SUCCESS ? 1u : 0u;
     }
     if (result != VK_SUCCESS) {
@@ -71,7 +81,7 @@ VKAPI_ATTR void VKAPI_CALL maarFreeMemory(MaarAllocator allocator, MaarAllocatio
         return;
     }
     uint32_t index = 0;
-    struct maar_slot* slot = maar_resolve(allocator, allocation, &index);
+    struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, &index);
     if (slot != NULL && maar_slot_claim(slot, allocation)) {
         maar_release_slot(allocator, index, false);
     }
@@ -84,7 +94,7 @@ VKAPI_ATTR void VKAPI_CALL maarFreeMemories(MaarAllocator allocator, uint32_t al
         return;
     }
     if (pAllocations == NULL) {
-        (void)maar_misuse(allocator, "pAllocations is NULL");
+        (void)maar_misuse(allocator, __func__, "pAllocations is NULL");
         return;
     }
     for (uint32_t i = 0; i < allocationCount; ++i) {
@@ -104,17 +114,18 @@ void maar_slot_make_pending(MaarAllocator allocator, uint32_t index)
     maar_pool_make_pending(slot->block->pool, index);
 }
 
-VkResult maar_free_after(MaarAllocator allocator, uint64_t object, MaarAllocation allocation,
-                         uint32_t point_count, const MaarPoint* points, maar_retire_action action)
+VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t object,
+                         MaarAllocation allocation, uint32_t point_count, const MaarPoint* points,
+                         maar_retire_action action)
 {
-    VkResult result = maar_retire_check_points(allocator, point_count, points);
+    VkResult result = maar_retire_check_points(allocator, call, point_count, points);
     if (result != VK_SUCCESS) {
         return result;
     }
     uint32_t index = MAAR_SLOT_NONE;
     struct maar_slot* slot = NULL;
     if (allocation != VK_NULL_HANDLE) {
-        slot = maar_resolve(allocator, allocation, &index);
+        slot = maar_resolve(allocator, call, allocation, &index);
         if (slot == NULL) {
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
@@ -125,7 +136,7 @@ VkResult maar_free_after(MaarAllocator allocator, uint64_t object, MaarAllocatio
     }
     if (slot != NULL && !maar_slot_claim(slot, allocation)) {
         maar_retire_discard(allocator, item);
-        return maar_misuse(allocator, "allocation was freed by another thread meanwhile");
+        return maar_misuse(allocator, call, "allocation was freed by another thread meanwhile");
     }
     item->action = action;
     item->object = object;
@@ -149,7 +160,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarFreeMemoryAfter(MaarAllocator allocator,
         maarFreeMemory(allocator, allocation);
         return VK_SUCCESS;
     }
-    return maar_free_after(allocator, 0, allocation, pointCount, pPoints, free_pending);
+    return maar_free_after(allocator, __func__, 0, allocation, pointCount, pPoints, free_pending);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarAdvanceHostTimeline(MaarAllocator allocator, uint64_t value)
@@ -159,7 +170,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAdvanceHostTimeline(MaarAllocator allocator, 
         return result;
     }
     if (value < maar_atomic64_load(&allocator->retire.host_value)) {
-        return maar_misuse(allocator, "value is below the host timeline's present one");
+        return maar_misuse(allocator, __func__, "value is below the host timeline's present one");
     }
     maar_atomic64_max(&allocator->retire.host_value, value);
     return VK_SUCCESS;
@@ -188,10 +199,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (pInfo == NULL || pInfo->sType != MAAR_STRUCTURE_TYPE_ALLOCATION_INFO) {
-        return maar_misuse(allocator, "pInfo is NULL or has a wrong sType");
+    result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
+                                  MAAR_STRUCTURE_TYPE_ALLOCATION_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
     }
-    struct maar_slot* slot = maar_resolve(allocator, allocation, NULL);
+    struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -213,6 +226,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
     return VK_SUCCESS;
 }
 
+VKAPI_ATTR void* VKAPI_CALL maarGetMappedData(MaarAllocator allocator, MaarAllocation allocation)
+{
+    if (maar_enter(allocator) != VK_SUCCESS) {
+        return NULL;
+    }
+    struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
+    return slot != NULL ? maar_slot_address(slot) : NULL;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationUserData(MaarAllocator allocator,
                                                          MaarAllocation allocation, void* pUserData)
 {
@@ -220,7 +242,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationUserData(MaarAllocator allocator
     if (result != VK_SUCCESS) {
         return result;
     }
-    struct maar_slot* slot = maar_resolve(allocator, allocation, NULL);
+    struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -238,7 +260,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationName(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    struct maar_slot* slot = maar_resolve(allocator, allocation, NULL);
+    struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -267,14 +289,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationPriority(MaarAllocator allocator
         return result;
     }
     if (!(priority >= 0.0F && priority <= 1.0F)) {
-        return maar_misuse(allocator, "priority is not within 0 and 1");
+        return maar_misuse(allocator, __func__, "priority is not within 0 and 1");
     }
-    struct maar_slot* slot = maar_resolve(allocator, allocation, NULL);
+    struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (slot->block->placement != NULL) {
-        return maar_misuse(allocator, "allocation is not a dedicated one");
+        return maar_misuse(allocator, __func__, "allocation is not a dedicated one");
     }
     const struct maar_device* device = &allocator->device;
     if (!device->facts.pageable_memory) {

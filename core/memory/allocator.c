@@ -83,9 +83,13 @@ static VkResult open_device(const MaarAllocatorCreateInfo* info, MaarAllocator a
     const char* missing = NULL;
     VkResult result = maar_device_open(&open_info, &allocator->device, &missing);
     if (missing != NULL) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "the driver has no %s", missing);
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s cannot be found: was the instance created with VkApplicationInfo::apiVersion "
+                  "of at least 1.1?",
+                  missing);
     } else if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
-        (void)maar_misuse(allocator, "apiVersion, the program's or the device's, is below 1.1");
+        (void)maar_misuse(allocator, "maarCreateAllocator",
+                          "apiVersion, the program's or the device's, is below 1.1");
     }
     return result;
 }
@@ -121,7 +125,8 @@ static VkResult open_accounts(const MaarAllocatorCreateInfo* info, MaarAllocator
 {
     uint32_t heap_count = allocator->device.facts.memory.memoryHeapCount;
     if (info->heapSizeLimitCount != 0 && info->heapSizeLimitCount != heap_count) {
-        return maar_misuse(allocator, "pCreateInfo->heapSizeLimitCount is not the number of heaps");
+        return maar_misuse(allocator, "maarCreateAllocator",
+                           "pCreateInfo->heapSizeLimitCount is not the number of heaps");
     }
     for (uint32_t i = 0; i < info->heapSizeLimitCount; ++i) {
         allocator->heaps[i].limit = info->pHeapSizeLimits[i];
@@ -214,8 +219,9 @@ static void end_pending(MaarAllocator allocator)
     if (count > 0) {
         maar_tell(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-            "%u frees were still pending at maarDestroyAllocator; they were done all the same",
-            count);
+            "%u frees were still pending at maarDestroyAllocator; they were done all the same "
+            "(the host timeline is at %llu; maarAdvanceHostTimeline moves it)",
+            count, (unsigned long long)maar_atomic64_load(&allocator->retire.host_value));
     }
 }
 
@@ -254,8 +260,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocatorInfo(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (pInfo == NULL || pInfo->sType != MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO) {
-        return maar_misuse(allocator, "pInfo is NULL or has a wrong sType");
+    result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
+                                  MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     const struct maar_device_facts* facts = &allocator->device.facts;
     pInfo->memoryProperties = facts->memory;

@@ -188,8 +188,12 @@ __attribute__((format(printf, 3, 4)))
 #endif
 void maar_tell(MaarAllocator allocator, MaarMessageSeverity severity, const char* format, ...);
 
-/* Tells of misuse; always VK_ERROR_VALIDATION_FAILED_EXT. */
-VkResult maar_misuse(MaarAllocator allocator, const char* sentence);
+/* Tells of misuse; always VK_ERROR_VALIDATION_FAILED_EXT. call: the public function. */
+VkResult maar_misuse(MaarAllocator allocator, const char* call, const char* sentence);
+
+/* VK_SUCCESS, or tells that an argument is NULL or has another sType than it should. */
+VkResult maar_check_structure(MaarAllocator allocator, const char* call, const char* name,
+                              const void* structure, int wanted);
 
 /* Reports a broken invariant and poisons the allocator; debug builds stop here. */
 void maar_broken(MaarAllocator allocator, const char* sentence);

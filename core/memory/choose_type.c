@@ -277,14 +277,18 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryType(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (pCreateInfo == NULL || pCreateInfo->sType != MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO) {
-        return maar_misuse(allocator, "pCreateInfo is NULL or has a wrong sType");
+    result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
+                                  MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
     }
-    if (pChoice == NULL || pChoice->sType != MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE) {
-        return maar_misuse(allocator, "pChoice is NULL or has a wrong sType");
+    result = maar_check_structure(allocator, __func__, "pChoice", pChoice,
+                                  MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     if ((uint32_t)pCreateInfo->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
-        return maar_misuse(allocator, "pCreateInfo->usage is not a MaarMemoryUsage");
+        return maar_misuse(allocator, __func__, "pCreateInfo->usage is not a MaarMemoryUsage");
     }
     pChoice->reason[0] = '\0';
     memset(pChoice->candidates, 0, sizeof pChoice->candidates);

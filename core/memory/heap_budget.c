@@ -104,7 +104,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHeapBudgets(MaarAllocator allocator, uint3
         return result;
     }
     if (pCount == NULL) {
-        return maar_misuse(allocator, "pCount is NULL");
+        return maar_misuse(allocator, __func__, "pCount is NULL");
     }
     const VkPhysicalDeviceMemoryProperties* memory = &allocator->device.facts.memory;
     if (pBudgets == NULL) {
@@ -114,7 +114,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHeapBudgets(MaarAllocator allocator, uint3
     uint32_t count = *pCount < memory->memoryHeapCount ? *pCount : memory->memoryHeapCount;
     for (uint32_t i = 0; i < count; ++i) {
         if (pBudgets[i].sType != MAAR_STRUCTURE_TYPE_HEAP_BUDGET) {
-            return maar_misuse(allocator, "an element of pBudgets has a wrong sType");
+            return maar_misuse(allocator, __func__, "an element of pBudgets has a wrong sType");
         }
     }
     struct maar_budget budgets[VK_MAX_MEMORY_HEAPS];

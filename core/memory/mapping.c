@@ -25,11 +25,11 @@ static VkResult call_invalidate(const struct maar_device* device, uint32_t count
 }
 
 /* Fills one range; false, having told why, when it lies outside the allocation. */
-static bool shape_range(MaarAllocator allocator, const struct maar_slot* slot, VkDeviceSize offset,
-                        VkDeviceSize size, VkMappedMemoryRange* range)
+static bool shape_range(MaarAllocator allocator, const char* call, const struct maar_slot* slot,
+                        VkDeviceSize offset, VkDeviceSize size, VkMappedMemoryRange* range)
 {
     if (offset > slot->size || (size != VK_WHOLE_SIZE && size > slot->size - offset)) {
-        (void)maar_misuse(allocator, "offset and size reach outside the allocation");
+        (void)maar_misuse(allocator, call, "offset and size reach outside the allocation");
         return false;
     }
     VkDeviceSize atom = allocator->device.facts.atom;
@@ -46,27 +46,28 @@ static bool shape_range(MaarAllocator allocator, const struct maar_slot* slot, V
     return true;
 }
 
-static VkResult sync_all(MaarAllocator allocator, uint32_t count, const MaarAllocation* allocations,
-                         const VkDeviceSize* offsets, const VkDeviceSize* sizes, sync_function sync)
+static VkResult sync_all(MaarAllocator allocator, const char* call, uint32_t count,
+                         const MaarAllocation* allocations, const VkDeviceSize* offsets,
+                         const VkDeviceSize* sizes, sync_function sync)
 {
     VkMappedMemoryRange ranges[RANGE_BATCH];
     uint32_t pending = 0;
     VkResult result = VK_SUCCESS;
     maar_lock_rank_expect_none();
     for (uint32_t i = 0; i < count && result == VK_SUCCESS; ++i) {
-        struct maar_slot* slot = maar_resolve(allocator, allocations[i], NULL);
+        struct maar_slot* slot = maar_resolve(allocator, call, allocations[i], NULL);
         VkDeviceSize offset = offsets != NULL ? offsets[i] : 0;
         VkDeviceSize size = sizes != NULL ? sizes[i] : VK_WHOLE_SIZE;
         VkMappedMemoryRange range;
-        if (slot == NULL || !shape_range(allocator, slot, offset, size, &range)) {
+        if (slot == NULL || !shape_range(allocator, call, slot, offset, size, &range)) {
             return VK_ERROR_VALIDATION_FAILED_EXT;
+        }
+        if (maar_slot_address(slot) == NULL) {
+            return maar_misuse(allocator, call, "allocation is not mapped");
         }
         if (!maar_type_is_noncoherent(allocator, slot->block->pool->type_index) ||
             range.size == 0 || size == 0) {
             continue;
-        }
-        if (maar_slot_address(slot) == NULL) {
-            return maar_misuse(allocator, "allocation is not mapped");
         }
         ranges[pending++] = range;
         if (pending == RANGE_BATCH) {
@@ -80,7 +81,7 @@ static VkResult sync_all(MaarAllocator allocator, uint32_t count, const MaarAllo
     return result;
 }
 
-static VkResult sync_public(MaarAllocator allocator, uint32_t count,
+static VkResult sync_public(MaarAllocator allocator, const char* call, uint32_t count,
                             const MaarAllocation* allocations, const VkDeviceSize* offsets,
                             const VkDeviceSize* sizes, sync_function sync)
 {
@@ -89,23 +90,23 @@ static VkResult sync_public(MaarAllocator allocator, uint32_t count,
         return result;
     }
     if (allocations == NULL) {
-        return maar_misuse(allocator, "pAllocations is NULL");
+        return maar_misuse(allocator, call, "pAllocations is NULL");
     }
-    return sync_all(allocator, count, allocations, offsets, sizes, sync);
+    return sync_all(allocator, call, count, allocations, offsets, sizes, sync);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarFlushAllocation(MaarAllocator allocator,
                                                    MaarAllocation allocation, VkDeviceSize offset,
                                                    VkDeviceSize size)
 {
-    return sync_public(allocator, 1, &allocation, &offset, &size, call_flush);
+    return sync_public(allocator, __func__, 1, &allocation, &offset, &size, call_flush);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarInvalidateAllocation(MaarAllocator allocator,
                                                         MaarAllocation allocation,
                                                         VkDeviceSize offset, VkDeviceSize size)
 {
-    return sync_public(allocator, 1, &allocation, &offset, &size, call_invalidate);
+    return sync_public(allocator, __func__, 1, &allocation, &offset, &size, call_invalidate);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarFlushAllocations(MaarAllocator allocator,
@@ -114,7 +115,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarFlushAllocations(MaarAllocator allocator,
                                                     const VkDeviceSize* pOffsets,
                                                     const VkDeviceSize* pSizes)
 {
-    return sync_public(allocator, allocationCount, pAllocations, pOffsets, pSizes, call_flush);
+    return sync_public(allocator, __func__, allocationCount, pAllocations, pOffsets, pSizes,
+                       call_flush);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarInvalidateAllocations(MaarAllocator allocator,
@@ -123,7 +125,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarInvalidateAllocations(MaarAllocator allocator
                                                          const VkDeviceSize* pOffsets,
                                                          const VkDeviceSize* pSizes)
 {
-    return sync_public(allocator, allocationCount, pAllocations, pOffsets, pSizes, call_invalidate);
+    return sync_public(allocator, __func__, allocationCount, pAllocations, pOffsets, pSizes,
+                       call_invalidate);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarMapMemory(MaarAllocator allocator, MaarAllocation allocation,
@@ -137,16 +140,17 @@ VKAPI_ATTR VkResult VKAPI_CALL maarMapMemory(MaarAllocator allocator, MaarAlloca
         return result;
     }
     if (ppData == NULL) {
-        return maar_misuse(allocator, "ppData is NULL");
+        return maar_misuse(allocator, __func__, "ppData is NULL");
     }
-    struct maar_slot* slot = maar_resolve(allocator, allocation, NULL);
+    struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     uint32_t type = slot->block->pool->type_index;
     if ((maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0) {
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "allocation cannot be mapped: memory type %u is not HOST_VISIBLE", type);
+                  "maarMapMemory: allocation cannot be mapped: memory type %u is not HOST_VISIBLE",
+                  type);
         return VK_ERROR_MEMORY_MAP_FAILED;
     }
     return maar_block_map(slot->block, slot, ppData);
@@ -157,33 +161,33 @@ VKAPI_ATTR void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocati
     if (maar_enter(allocator) != VK_SUCCESS) {
         return;
     }
-    struct maar_slot* slot = maar_resolve(allocator, allocation, NULL);
+    struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
     if (slot == NULL) {
         return;
     }
     uint32_t own = slot->mapped_for_life ? 1 : 0;
     if (!maar_block_unmap(slot->block, slot, own)) {
-        (void)maar_misuse(allocator, "allocation is not mapped by maarMapMemory");
+        (void)maar_misuse(allocator, __func__, "allocation is not mapped by maarMapMemory");
     }
 }
 
 /* Both copies map first, so that they work on any HOST_VISIBLE allocation. */
-static VkResult begin_copy(MaarAllocator allocator, MaarAllocation allocation, VkDeviceSize offset,
-                           VkDeviceSize size, const void* host, void** data)
+static VkResult begin_copy(MaarAllocator allocator, const char* call, MaarAllocation allocation,
+                           VkDeviceSize offset, VkDeviceSize size, const void* host, void** data)
 {
     VkResult result = maar_enter(allocator);
     if (result != VK_SUCCESS) {
         return result;
     }
     if (host == NULL) {
-        return maar_misuse(allocator, "the host's address is NULL");
+        return maar_misuse(allocator, call, "the host's address is NULL");
     }
-    struct maar_slot* slot = maar_resolve(allocator, allocation, NULL);
+    struct maar_slot* slot = maar_resolve(allocator, call, allocation, NULL);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (size > SIZE_MAX || offset > slot->size || size > slot->size - offset) {
-        return maar_misuse(allocator, "offset and size reach outside the allocation");
+        return maar_misuse(allocator, call, "offset and size reach outside the allocation");
     }
     return maarMapMemory(allocator, allocation, data);
 }
@@ -193,7 +197,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCopyToAllocation(MaarAllocator allocator,
                                                     VkDeviceSize size, const void* pSource)
 {
     void* data = NULL;
-    VkResult result = begin_copy(allocator, allocation, offset, size, pSource, &data);
+    VkResult result = begin_copy(allocator, __func__, allocation, offset, size, pSource, &data);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -209,7 +213,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCopyFromAllocation(MaarAllocator allocator,
                                                       void* pDestination)
 {
     void* data = NULL;
-    VkResult result = begin_copy(allocator, allocation, offset, size, pDestination, &data);
+    VkResult result =
+        begin_copy(allocator, __func__, allocation, offset, size, pDestination, &data);
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -138,7 +138,7 @@ void maar_pool_hold(MaarAllocator allocator, struct maar_pool* pool);
 /* ---- allocate.c ---- */
 
 /* The engine behind every public way to allocate. internal: the allocation is Maar's own. */
-VkResult maar_allocate(MaarAllocator allocator, const MaarMemoryRequest* request,
+VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
                        const MaarAllocationCreateInfo* info, bool internal,
                        MaarAllocation* allocation);
 /* Frees a claimed slot with everything that hangs on it. */
@@ -152,11 +152,13 @@ void maar_slot_make_pending(MaarAllocator allocator, uint32_t index);
 
 /* Makes an allocation (or none) pending and queues the action that ends it, and with it the object
  * that a room above binds there: 0, or a handle that only the action understands. */
-VkResult maar_free_after(MaarAllocator allocator, uint64_t object, MaarAllocation allocation,
-                         uint32_t point_count, const MaarPoint* points, maar_retire_action action);
+VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t object,
+                         MaarAllocation allocation, uint32_t point_count, const MaarPoint* points,
+                         maar_retire_action action);
 
 /* Resolves, or tells the message callback. */
-struct maar_slot* maar_resolve(MaarAllocator allocator, MaarAllocation allocation, uint32_t* index);
+struct maar_slot* maar_resolve(MaarAllocator allocator, const char* call, MaarAllocation allocation,
+                               uint32_t* index);
 
 /* ---- statistics helpers used by several rooms ---- */
 

@@ -22,10 +22,26 @@ void maar_tell(MaarAllocator allocator, MaarMessageSeverity severity, const char
     allocator->message(allocator->message_user_data, severity, text);
 }
 
-VkResult maar_misuse(MaarAllocator allocator, const char* sentence)
+VkResult maar_misuse(MaarAllocator allocator, const char* call, const char* sentence)
 {
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s", sentence);
+    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s", call, sentence);
     return VK_ERROR_VALIDATION_FAILED_EXT;
+}
+
+VkResult maar_check_structure(MaarAllocator allocator, const char* call, const char* name,
+                              const void* structure, int wanted)
+{
+    if (structure == NULL) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s is NULL", call, name);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    const VkBaseInStructure* base = structure;
+    if ((int)base->sType != wanted) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s->sType is 0x%X, not 0x%X", call,
+                  name, (unsigned)base->sType, (unsigned)wanted);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    return VK_SUCCESS;
 }
 
 void maar_broken(MaarAllocator allocator, const char* sentence)

@@ -152,9 +152,10 @@ static void bury_leak(struct maar_pool* pool, uint32_t index)
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
     if (!slot->internal) {
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                  "leak: allocation \"%s\" of %llu bytes in memory type %u was never freed",
-                  slot->name != NULL ? slot->name : "", (unsigned long long)slot->size,
-                  pool->type_index);
+                  "leak: allocation \"%s\" of %llu bytes in memory type %u, block %llu, user data "
+                  "%p, was never freed",
+                  slot->name != NULL ? slot->name : "(no name)", (unsigned long long)slot->size,
+                  pool->type_index, (unsigned long long)slot->block->id, slot->user_data);
     }
     maar_host_free(allocator->callbacks, slot->name);
     slot->name = NULL;
@@ -476,15 +477,17 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (pCreateInfo == NULL || pCreateInfo->sType != MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO) {
-        return maar_misuse(allocator, "pCreateInfo is NULL or has a wrong sType");
+    result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
+                                  MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     if (pPool == NULL) {
-        return maar_misuse(allocator, "pPool is NULL");
+        return maar_misuse(allocator, __func__, "pPool is NULL");
     }
     const char* fault = find_fault(allocator, pCreateInfo);
     if (fault != NULL) {
-        return maar_misuse(allocator, fault);
+        return maar_misuse(allocator, __func__, fault);
     }
     struct maar_pool* pool = NULL;
     result = maar_pool_create(allocator, pCreateInfo, true, &pool);
@@ -502,7 +505,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool poo
         return;
     }
     if (!is_listed(allocator, own)) {
-        (void)maar_misuse(allocator, "pool is not a pool of this allocator");
+        (void)maar_misuse(allocator, __func__, "pool is not a pool of this allocator");
         return;
     }
     end_pool_pending(own);
@@ -522,7 +525,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
     }
     struct maar_pool* own = maar_pool_of(pool);
     if (own != NULL && own->allocator != allocator) {
-        return maar_misuse(allocator, "pool is not a pool of this allocator");
+        return maar_misuse(allocator, __func__, "pool is not a pool of this allocator");
     }
     (void)maar_retire_collect(allocator, NULL);
     VkDeviceSize released = 0;
@@ -553,10 +556,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, Maar
     }
     struct maar_pool* own = maar_pool_of(pool);
     if (own == NULL || own->allocator != allocator) {
-        return maar_misuse(allocator, "pool is VK_NULL_HANDLE, or not a pool of this allocator");
+        return maar_misuse(allocator, __func__,
+                           "pool is VK_NULL_HANDLE, or not a pool of this allocator");
     }
     if (!(priority >= 0.0F && priority <= 1.0F)) {
-        return maar_misuse(allocator, "priority is not within 0 and 1");
+        return maar_misuse(allocator, __func__, "priority is not within 0 and 1");
     }
     const struct maar_device* device = &allocator->device;
     if (!device->facts.memory_priority) {

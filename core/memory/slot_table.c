@@ -102,28 +102,41 @@ void maar_slots_give_back(struct maar_slot_table* table, uint32_t head)
     maar_mutex_unlock(&table->lock);
 }
 
-struct maar_slot* maar_slot_resolve(const struct maar_slot_table* table, MaarAllocation allocation,
-                                    uint32_t* index)
+/* The slot that a handle's number names, whatever its key; NULL when no segment holds it. */
+static struct maar_slot* find_slot(const struct maar_slot_table* table, MaarAllocation allocation,
+                                   uint32_t* index)
 {
-    uint64_t bits = maar_handle_bits(allocation);
-    uint32_t number = (uint32_t)bits - 1u;
-    uint32_t key = (uint32_t)(bits >> 32);
-    if (number >= maar_slot_segment_base(MAAR_SLOT_SEGMENTS) || (key & 1u) == 0) {
+    uint32_t number = (uint32_t)maar_handle_bits(allocation) - 1u;
+    if (number >= maar_slot_segment_base(MAAR_SLOT_SEGMENTS)) {
         return NULL;
     }
     uint32_t segment = maar_slot_segment(number);
     struct maar_slot* slots = maar_atomic_pointer_load(&table->segments[segment]);
-    if (slots == NULL) {
-        return NULL;
-    }
-    struct maar_slot* slot = &slots[number - maar_slot_segment_base(segment)];
-    if (maar_atomic32_load_acquire(&slot->key) != key) {
+    *index = number;
+    return slots != NULL ? &slots[number - maar_slot_segment_base(segment)] : NULL;
+}
+
+struct maar_slot* maar_slot_resolve(const struct maar_slot_table* table, MaarAllocation allocation,
+                                    uint32_t* index)
+{
+    uint32_t number = 0;
+    uint32_t key = (uint32_t)(maar_handle_bits(allocation) >> 32);
+    struct maar_slot* slot = find_slot(table, allocation, &number);
+    if (slot == NULL || (key & 1u) == 0 || maar_atomic32_load_acquire(&slot->key) != key) {
         return NULL;
     }
     if (index != NULL) {
         *index = number;
     }
     return slot;
+}
+
+bool maar_slot_was_used(const struct maar_slot_table* table, MaarAllocation allocation)
+{
+    uint32_t number = 0;
+    uint32_t key = (uint32_t)(maar_handle_bits(allocation) >> 32);
+    const struct maar_slot* slot = find_slot(table, allocation, &number);
+    return slot != NULL && (key & 1u) != 0 && key < maar_atomic32_load_acquire(&slot->key);
 }
 
 bool maar_slot_claim(struct maar_slot* slot, MaarAllocation allocation)

@@ -111,6 +111,8 @@ static inline MaarAllocation maar_handle_make(uint32_t index, uint32_t key)
 /* The live slot that a handle names, or NULL when it names none. */
 struct maar_slot* maar_slot_resolve(const struct maar_slot_table* table, MaarAllocation allocation,
                                     uint32_t* index);
+/* Whether a handle that names no live slot may have named one once. */
+bool maar_slot_was_used(const struct maar_slot_table* table, MaarAllocation allocation);
 /* Ends a slot's life for one caller alone: false when somebody else was faster. */
 bool maar_slot_claim(struct maar_slot* slot, MaarAllocation allocation);
 

@@ -3,12 +3,12 @@
  */
 #include "core/objects/requirements.h"
 
-struct maar_slot* maar_bind_target(MaarAllocator allocator, MaarAllocation allocation,
-                                   VkDeviceSize offset)
+struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
+                                   MaarAllocation allocation, VkDeviceSize offset)
 {
-    struct maar_slot* slot = maar_resolve(allocator, allocation, NULL);
+    struct maar_slot* slot = maar_resolve(allocator, call, allocation, NULL);
     if (slot != NULL && offset >= slot->size) {
-        (void)maar_misuse(allocator, "offset is not within the allocation");
+        (void)maar_misuse(allocator, call, "offset is not within the allocation");
         return NULL;
     }
     return slot;
@@ -23,9 +23,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBindBuffer(MaarAllocator allocator, MaarAlloc
         return result;
     }
     if (buffer == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, "buffer is VK_NULL_HANDLE");
+        return maar_misuse(allocator, __func__, "buffer is VK_NULL_HANDLE");
     }
-    struct maar_slot* slot = maar_bind_target(allocator, allocation, offset);
+    struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -49,9 +49,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBindImage(MaarAllocator allocator, MaarAlloca
         return result;
     }
     if (image == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, "image is VK_NULL_HANDLE");
+        return maar_misuse(allocator, __func__, "image is VK_NULL_HANDLE");
     }
-    struct maar_slot* slot = maar_bind_target(allocator, allocation, offset);
+    struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -79,11 +79,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemoryForBuffer(
         return result;
     }
     if (buffer == VK_NULL_HANDLE || pAllocation == NULL) {
-        return maar_misuse(allocator, "buffer is VK_NULL_HANDLE or pAllocation is NULL");
+        return maar_misuse(allocator, __func__,
+                           pAllocation == NULL ? "pAllocation is NULL"
+                                               : "buffer is VK_NULL_HANDLE");
     }
     MaarMemoryRequest request;
     maar_buffer_request(allocator, buffer, &request);
-    return maar_allocate(allocator, &request, pCreateInfo, false, pAllocation);
+    return maar_allocate(allocator, __func__, &request, pCreateInfo, false, pAllocation);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL
@@ -98,15 +100,16 @@ maarAllocateMemoryForImage(MaarAllocator allocator, VkImage image, VkImageTiling
         return result;
     }
     if (image == VK_NULL_HANDLE || pAllocation == NULL) {
-        return maar_misuse(allocator, "image is VK_NULL_HANDLE or pAllocation is NULL");
+        return maar_misuse(allocator, __func__,
+                           pAllocation == NULL ? "pAllocation is NULL" : "image is VK_NULL_HANDLE");
     }
     MaarMemoryRequest request;
     maar_image_request(allocator, image, maar_tiling_kind(tiling), 0, &request);
-    return maar_allocate(allocator, &request, pCreateInfo, false, pAllocation);
+    return maar_allocate(allocator, __func__, &request, pCreateInfo, false, pAllocation);
 }
 
 /* Whether an object with these requirements may live at an offset of the allocation. */
-static VkResult check_fit(MaarAllocator allocator, const struct maar_slot* slot,
+static VkResult check_fit(MaarAllocator allocator, const char* call, const struct maar_slot* slot,
                           VkDeviceSize offset, const MaarMemoryRequest* request)
 {
     const VkMemoryRequirements* needs = &request->requirements;
@@ -118,24 +121,27 @@ static VkResult check_fit(MaarAllocator allocator, const struct maar_slot* slot,
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (needs->alignment > 1 && (slot->offset + offset) % needs->alignment != 0) {
-        return maar_misuse(allocator,
+        return maar_misuse(allocator, call,
                            "the allocation's offset does not have the object's alignment");
     }
     if ((needs->memoryTypeBits & (1u << slot->block->pool->type_index)) == 0) {
-        return maar_misuse(allocator, "the object may not live in the allocation's memory type");
+        return maar_misuse(allocator, call,
+                           "the object may not live in the allocation's memory type");
     }
     if (slot->block->named) {
-        return maar_misuse(allocator, "the allocation is dedicated to another object; make it with "
-                                      "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT");
+        return maar_misuse(allocator, call,
+                           "the allocation is dedicated to another object; make it with "
+                           "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT");
     }
     /* A pool of one kind leaves no room between kinds, whatever the flag says. */
     const struct maar_pool* pool = slot->block->pool;
     bool kept_apart = slot->can_alias && !pool->single_kind;
     if (!kept_apart && slot->block->placement != NULL && allocator->device.facts.granularity > 1 &&
         request->kind != (MaarResourceKind)slot->kind) {
-        return maar_misuse(allocator, "the object is of another kind than the allocation, whose "
-                                      "neighbours may share its page; make the allocation with "
-                                      "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT in a pool of any kind");
+        return maar_misuse(allocator, call,
+                           "the object is of another kind than the allocation, whose "
+                           "neighbours may share its page; make the allocation with "
+                           "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT in a pool of any kind");
     }
     return VK_SUCCESS;
 }
@@ -153,14 +159,19 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (pBuffer == NULL || pBufferInfo == NULL ||
-        pBufferInfo->sType != VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO) {
-        return maar_misuse(allocator, "pBuffer or pBufferInfo is NULL, or has a wrong sType");
+    if (pBuffer == NULL) {
+        return maar_misuse(allocator, __func__, "pBuffer is NULL");
+    }
+    result = maar_check_structure(allocator, __func__, "pBufferInfo", pBufferInfo,
+                                  VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     if ((pBufferInfo->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return maar_misuse(allocator, "pBufferInfo is sparse; sparse buffers are not bound so");
+        return maar_misuse(allocator, __func__,
+                           "pBufferInfo is sparse; sparse buffers are not bound so");
     }
-    struct maar_slot* slot = maar_bind_target(allocator, allocation, offset);
+    struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -172,7 +183,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
     }
     MaarMemoryRequest request;
     maar_buffer_request(allocator, buffer, &request);
-    result = check_fit(allocator, slot, offset, &request);
+    result = check_fit(allocator, __func__, slot, offset, &request);
     if (result == VK_SUCCESS) {
         result = maarBindBuffer(allocator, allocation, offset, buffer, NULL);
     }
@@ -197,17 +208,23 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingImage(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (pImage == NULL || pImageInfo == NULL ||
-        pImageInfo->sType != VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO) {
-        return maar_misuse(allocator, "pImage or pImageInfo is NULL, or has a wrong sType");
+    if (pImage == NULL) {
+        return maar_misuse(allocator, __func__, "pImage is NULL");
+    }
+    result = maar_check_structure(allocator, __func__, "pImageInfo", pImageInfo,
+                                  VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     if ((pImageInfo->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return maar_misuse(allocator, "pImageInfo is sparse; sparse images are not bound so");
+        return maar_misuse(allocator, __func__,
+                           "pImageInfo is sparse; sparse images are not bound so");
     }
     if ((pImageInfo->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
-        return maar_misuse(allocator, "pImageInfo is disjoint; bind its planes with maarBindImage");
+        return maar_misuse(allocator, __func__,
+                           "pImageInfo is disjoint; bind its planes with maarBindImage");
     }
-    struct maar_slot* slot = maar_bind_target(allocator, allocation, offset);
+    struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -219,7 +236,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingImage(MaarAllocator allocator,
     }
     MaarMemoryRequest request;
     maar_image_request(allocator, image, maar_tiling_kind(pImageInfo->tiling), 0, &request);
-    result = check_fit(allocator, slot, offset, &request);
+    result = check_fit(allocator, __func__, slot, offset, &request);
     if (result == VK_SUCCESS) {
         result = maarBindImage(allocator, allocation, offset, image, NULL);
     }
@@ -242,7 +259,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetBufferAddress(MaarAllocator allocator, VkB
         return result;
     }
     if (buffer == VK_NULL_HANDLE || pAddress == NULL) {
-        return maar_misuse(allocator, "buffer is VK_NULL_HANDLE or pAddress is NULL");
+        return maar_misuse(allocator, __func__,
+                           pAddress == NULL ? "pAddress is NULL" : "buffer is VK_NULL_HANDLE");
     }
     const struct maar_device* device = &allocator->device;
     if (!device->facts.buffer_device_address) {

@@ -4,21 +4,26 @@
 #include "core/objects/requirements.h"
 #include "core/objects/vulkan_bits.h"
 
-static VkResult check_buffer_info(MaarAllocator allocator, const VkBufferCreateInfo* info)
+static VkResult check_buffer_info(MaarAllocator allocator, const char* call,
+                                  const VkBufferCreateInfo* info)
 {
-    if (info == NULL || info->sType != VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO) {
-        return maar_misuse(allocator, "pBufferInfo is NULL or has a wrong sType");
+    VkResult result = maar_check_structure(allocator, call, "pBufferInfo", info,
+                                           VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     if (info->size == 0) {
-        return maar_misuse(allocator, "pBufferInfo->size is 0");
+        return maar_misuse(allocator, call, "pBufferInfo->size is 0");
     }
     if ((info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return maar_misuse(allocator, "pBufferInfo is sparse; sparse buffers are not bound so");
+        return maar_misuse(allocator, call,
+                           "pBufferInfo is sparse; sparse buffers are not bound so");
     }
     if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
         !allocator->device.facts.buffer_device_address) {
-        return maar_misuse(allocator, "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the "
-                                      "bufferDeviceAddress feature was not among pEnabledFeatures");
+        return maar_misuse(allocator, call,
+                           "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the "
+                           "bufferDeviceAddress feature was not among pEnabledFeatures");
     }
     return VK_SUCCESS;
 }
@@ -39,16 +44,19 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateBuffer(MaarAllocator allocator,
         return result;
     }
     if (pBuffer == NULL || pAllocation == NULL) {
-        return maar_misuse(allocator, "pBuffer or pAllocation is NULL");
+        return maar_misuse(allocator, __func__,
+                           pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
     }
-    result = check_buffer_info(allocator, pBufferInfo);
+    result = check_buffer_info(allocator, __func__, pBufferInfo);
     if (result != VK_SUCCESS) {
         return result;
     }
-    return maar_create_buffer(allocator, pBufferInfo, pCreateInfo, false, pBuffer, pAllocation);
+    return maar_create_buffer(allocator, __func__, pBufferInfo, pCreateInfo, false, pBuffer,
+                              pAllocation);
 }
 
-VkResult maar_create_buffer(MaarAllocator allocator, const VkBufferCreateInfo* buffer_info,
+VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
+                            const VkBufferCreateInfo* buffer_info,
                             const MaarAllocationCreateInfo* info, bool internal, VkBuffer* buffer,
                             MaarAllocation* allocation)
 {
@@ -62,7 +70,7 @@ VkResult maar_create_buffer(MaarAllocator allocator, const VkBufferCreateInfo* b
     }
     MaarMemoryRequest request;
     maar_buffer_request(allocator, *buffer, &request);
-    result = maar_allocate(allocator, &request, info, internal, allocation);
+    result = maar_allocate(allocator, call, &request, info, internal, allocation);
     if (result == VK_SUCCESS) {
         result = maarBindBuffer(allocator, *allocation, 0, *buffer, NULL);
     }
@@ -83,13 +91,13 @@ static void destroy_buffer_bits(const struct maar_device* device, uint64_t buffe
     device->vkDestroyBuffer(device->handle, MAAR_FROM_BITS(VkBuffer, buffer), device->callbacks);
 }
 
-void maar_destroy_object(MaarAllocator allocator, uint64_t object, MaarAllocation allocation,
-                         maar_object_destroyer destroy)
+void maar_destroy_object(MaarAllocator allocator, const char* call, uint64_t object,
+                         MaarAllocation allocation, maar_object_destroyer destroy)
 {
     uint32_t index = 0;
     struct maar_slot* slot = NULL;
     if (allocation != VK_NULL_HANDLE) {
-        slot = maar_resolve(allocator, allocation, &index);
+        slot = maar_resolve(allocator, call, allocation, &index);
         if (slot == NULL || !maar_slot_claim(slot, allocation)) {
             return;
         }
@@ -103,16 +111,17 @@ void maar_destroy_object(MaarAllocator allocator, uint64_t object, MaarAllocatio
     }
 }
 
-void maar_destroy_buffer(MaarAllocator allocator, VkBuffer buffer, MaarAllocation allocation)
+void maar_destroy_buffer(MaarAllocator allocator, const char* call, VkBuffer buffer,
+                         MaarAllocation allocation)
 {
-    maar_destroy_object(allocator, MAAR_TO_BITS(buffer), allocation, destroy_buffer_bits);
+    maar_destroy_object(allocator, call, MAAR_TO_BITS(buffer), allocation, destroy_buffer_bits);
 }
 
 VKAPI_ATTR void VKAPI_CALL maarDestroyBuffer(MaarAllocator allocator, VkBuffer buffer,
                                              MaarAllocation allocation)
 {
     if (maar_enter(allocator) == VK_SUCCESS) {
-        maar_destroy_buffer(allocator, buffer, allocation);
+        maar_destroy_buffer(allocator, __func__, buffer, allocation);
     }
 }
 
@@ -139,6 +148,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyBufferAfter(MaarAllocator allocator, V
         maarDestroyBuffer(allocator, buffer, allocation);
         return VK_SUCCESS;
     }
-    return maar_free_after(allocator, MAAR_TO_BITS(buffer), allocation, pointCount, pPoints,
-                           destroy_pending_buffer);
+    return maar_free_after(allocator, __func__, MAAR_TO_BITS(buffer), allocation, pointCount,
+                           pPoints, destroy_pending_buffer);
 }

@@ -20,16 +20,21 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
         return result;
     }
     if (pImage == NULL || pAllocation == NULL) {
-        return maar_misuse(allocator, "pImage or pAllocation is NULL");
+        return maar_misuse(allocator, __func__,
+                           pImage == NULL ? "pImage is NULL" : "pAllocation is NULL");
     }
-    if (pImageInfo == NULL || pImageInfo->sType != VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO) {
-        return maar_misuse(allocator, "pImageInfo is NULL or has a wrong sType");
+    result = maar_check_structure(allocator, __func__, "pImageInfo", pImageInfo,
+                                  VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     if ((pImageInfo->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
-        return maar_misuse(allocator, "pImageInfo is disjoint; use maarCreateDisjointImage");
+        return maar_misuse(allocator, __func__,
+                           "pImageInfo is disjoint; use maarCreateDisjointImage");
     }
     if ((pImageInfo->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return maar_misuse(allocator, "pImageInfo is sparse; sparse images are not bound so");
+        return maar_misuse(allocator, __func__,
+                           "pImageInfo is sparse; sparse images are not bound so");
     }
     const struct maar_device* device = &allocator->device;
     VkImage image = VK_NULL_HANDLE;
@@ -41,7 +46,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
     }
     MaarMemoryRequest request;
     maar_image_request(allocator, image, maar_tiling_kind(pImageInfo->tiling), 0, &request);
-    result = maar_allocate(allocator, &request, pCreateInfo, false, &allocation);
+    result = maar_allocate(allocator, __func__, &request, pCreateInfo, false, &allocation);
     if (result == VK_SUCCESS) {
         result = maarBindImage(allocator, allocation, 0, image, NULL);
     }
@@ -65,7 +70,8 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyImage(MaarAllocator allocator, VkImage ima
                                             MaarAllocation allocation)
 {
     if (maar_enter(allocator) == VK_SUCCESS) {
-        maar_destroy_object(allocator, MAAR_TO_BITS(image), allocation, destroy_image_bits);
+        maar_destroy_object(allocator, __func__, MAAR_TO_BITS(image), allocation,
+                            destroy_image_bits);
     }
 }
 
@@ -92,8 +98,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyImageAfter(MaarAllocator allocator, Vk
         maarDestroyImage(allocator, image, allocation);
         return VK_SUCCESS;
     }
-    return maar_free_after(allocator, MAAR_TO_BITS(image), allocation, pointCount, pPoints,
-                           destroy_pending_image);
+    return maar_free_after(allocator, __func__, MAAR_TO_BITS(image), allocation, pointCount,
+                           pPoints, destroy_pending_image);
 }
 
 static const VkImageAspectFlagBits plane_aspects[MAAR_MAX_PLANES] = {
@@ -110,7 +116,8 @@ static VkResult bind_planes(MaarAllocator allocator, VkImage image, uint32_t pla
     VkBindImagePlaneMemoryInfo planes[MAAR_MAX_PLANES];
     VkBindImageMemoryInfo binds[MAAR_MAX_PLANES];
     for (uint32_t i = 0; i < plane_count; ++i) {
-        const struct maar_slot* slot = maar_resolve(allocator, allocations[i], NULL);
+        const struct maar_slot* slot =
+            maar_resolve(allocator, "maarCreateDisjointImage", allocations[i], NULL);
         planes[i] = (VkBindImagePlaneMemoryInfo){
             .sType = VK_STRUCTURE_TYPE_BIND_IMAGE_PLANE_MEMORY_INFO,
             .planeAspect = plane_aspects[i],
@@ -126,20 +133,22 @@ static VkResult bind_planes(MaarAllocator allocator, VkImage image, uint32_t pla
     return device->vkBindImageMemory2(device->handle, plane_count, binds);
 }
 
-static VkResult check_disjoint(MaarAllocator allocator, const VkImageCreateInfo* info,
-                               uint32_t plane_count)
+static VkResult check_disjoint(MaarAllocator allocator, const char* call,
+                               const VkImageCreateInfo* info, uint32_t plane_count)
 {
-    if (info == NULL || info->sType != VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO) {
-        return maar_misuse(allocator, "pImageInfo is NULL or has a wrong sType");
+    VkResult result = maar_check_structure(allocator, call, "pImageInfo", info,
+                                           VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) == 0) {
-        return maar_misuse(allocator, "pImageInfo->flags lacks VK_IMAGE_CREATE_DISJOINT_BIT");
+        return maar_misuse(allocator, call, "pImageInfo->flags lacks VK_IMAGE_CREATE_DISJOINT_BIT");
     }
     if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return maar_misuse(allocator, "pImageInfo is sparse; sparse images are not bound so");
+        return maar_misuse(allocator, call, "pImageInfo is sparse; sparse images are not bound so");
     }
     if (plane_count < 2 || plane_count > MAAR_MAX_PLANES) {
-        return maar_misuse(allocator, "planeCount is neither 2 nor 3");
+        return maar_misuse(allocator, call, "planeCount is neither 2 nor 3");
     }
     return VK_SUCCESS;
 }
@@ -161,9 +170,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
         return result;
     }
     if (pImage == NULL || pAllocations == NULL) {
-        return maar_misuse(allocator, "pImage or pAllocations is NULL");
+        return maar_misuse(allocator, __func__, "pImage or pAllocations is NULL");
     }
-    result = check_disjoint(allocator, pImageInfo, planeCount);
+    result = check_disjoint(allocator, __func__, pImageInfo, planeCount);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -179,7 +188,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
         MaarMemoryRequest request;
         maar_image_request(allocator, image, maar_tiling_kind(pImageInfo->tiling),
                            plane_aspects[made], &request);
-        result = maar_allocate(allocator, &request, pCreateInfo, false, &pAllocations[made]);
+        result =
+            maar_allocate(allocator, __func__, &request, pCreateInfo, false, &pAllocations[made]);
         if (result != VK_SUCCESS) {
             goto undo;
         }

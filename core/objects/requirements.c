@@ -79,8 +79,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForBuffer(
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (pBufferInfo == NULL || pBufferInfo->sType != VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO) {
-        return maar_misuse(allocator, "pBufferInfo is NULL or has a wrong sType");
+    result = maar_check_structure(allocator, __func__, "pBufferInfo", pBufferInfo,
+                                  VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     const struct maar_device* device = &allocator->device;
     VkMemoryRequirements2 requirements = {.sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2};
@@ -113,11 +115,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForImage(
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (pImageInfo == NULL || pImageInfo->sType != VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO) {
-        return maar_misuse(allocator, "pImageInfo is NULL or has a wrong sType");
+    result = maar_check_structure(allocator, __func__, "pImageInfo", pImageInfo,
+                                  VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     if ((pImageInfo->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
-        return maar_misuse(allocator, "pImageInfo is disjoint: its planes have types of their own");
+        return maar_misuse(allocator, __func__,
+                           "pImageInfo is disjoint: its planes have types of their own");
     }
     const struct maar_device* device = &allocator->device;
     VkMemoryRequirements2 requirements = {.sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2};

@@ -27,7 +27,7 @@ static inline MaarResourceKind maar_tiling_kind(VkImageTiling tiling)
 
 /* The slot of an allocation that an object may be bound to at that offset; NULL, having told why.
  */
-struct maar_slot* maar_bind_target(MaarAllocator allocator, MaarAllocation allocation,
-                                   VkDeviceSize offset);
+struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
+                                   MaarAllocation allocation, VkDeviceSize offset);
 
 #endif

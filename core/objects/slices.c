@@ -63,7 +63,7 @@ struct slice_state {
 
 static void destroy_slice_buffer(MaarAllocator allocator, struct slice_buffer* home)
 {
-    maar_destroy_buffer(allocator, home->buffer, home->allocation);
+    maar_destroy_buffer(allocator, "maarDestroySlice", home->buffer, home->allocation);
     maar_placement_destroy(home->placement, allocator->callbacks);
     maar_host_free(allocator->callbacks, home);
 }
@@ -132,13 +132,13 @@ static VkResult make_slice_buffer(MaarAllocator allocator, struct slice_shelf* s
         .usage = shelf->memory_usage,
         .pName = "slices",
     };
-    result =
-        maar_create_buffer(allocator, &buffer_info, &info, true, &home->buffer, &home->allocation);
+    result = maar_create_buffer(allocator, "maarCreateSlice", &buffer_info, &info, true,
+                                &home->buffer, &home->allocation);
     if (result == VK_SUCCESS) {
         result = read_slice_buffer(allocator, home);
     }
     if (result != VK_SUCCESS) {
-        maar_destroy_buffer(allocator, home->buffer, VK_NULL_HANDLE);
+        maar_destroy_buffer(allocator, "maarCreateSlice", home->buffer, VK_NULL_HANDLE);
         maar_undo_allocation(allocator, home->allocation);
         maar_placement_destroy(home->placement, allocator->callbacks);
         maar_host_free(allocator->callbacks, home);
@@ -334,31 +334,36 @@ static void shape_slice(MaarAllocator allocator, const MaarSliceCreateInfo* info
     }
 }
 
-static VkResult check_slice_info(MaarAllocator allocator, const MaarSliceCreateInfo* info)
+static VkResult check_slice_info(MaarAllocator allocator, const char* call,
+                                 const MaarSliceCreateInfo* info)
 {
-    if (info == NULL || info->sType != MAAR_STRUCTURE_TYPE_SLICE_CREATE_INFO) {
-        return maar_misuse(allocator, "pCreateInfo is NULL or has a wrong sType");
+    VkResult result = maar_check_structure(allocator, call, "pCreateInfo", info,
+                                           MAAR_STRUCTURE_TYPE_SLICE_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     if (info->size == 0 || info->size > MAAR_MAX_SLICE_SIZE) {
-        return maar_misuse(allocator, "pCreateInfo->size is 0 or above MAAR_MAX_SLICE_SIZE");
+        return maar_misuse(allocator, call, "pCreateInfo->size is 0 or above MAAR_MAX_SLICE_SIZE");
     }
     if (info->alignment > MAAR_MAX_SLICE_SIZE) {
-        return maar_misuse(allocator, "pCreateInfo->alignment is above MAAR_MAX_SLICE_SIZE");
+        return maar_misuse(allocator, call, "pCreateInfo->alignment is above MAAR_MAX_SLICE_SIZE");
     }
     if (info->usage == 0) {
-        return maar_misuse(allocator, "pCreateInfo->usage is 0");
+        return maar_misuse(allocator, call, "pCreateInfo->usage is 0");
     }
     if ((uint32_t)info->memoryUsage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
-        return maar_misuse(allocator, "pCreateInfo->memoryUsage is not a MaarMemoryUsage");
+        return maar_misuse(allocator, call, "pCreateInfo->memoryUsage is not a MaarMemoryUsage");
     }
     if ((info->allocationFlags & ~SLICE_ALLOCATION_FLAGS) != 0) {
-        return maar_misuse(allocator, "pCreateInfo->allocationFlags has a flag that slices do not "
-                                      "know");
+        return maar_misuse(allocator, call,
+                           "pCreateInfo->allocationFlags has a flag that slices do not "
+                           "know");
     }
     if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
         !allocator->device.facts.buffer_device_address) {
-        return maar_misuse(allocator, "pCreateInfo->usage has SHADER_DEVICE_ADDRESS, but the "
-                                      "bufferDeviceAddress feature was not among pEnabledFeatures");
+        return maar_misuse(allocator, call,
+                           "pCreateInfo->usage has SHADER_DEVICE_ADDRESS, but the "
+                           "bufferDeviceAddress feature was not among pEnabledFeatures");
     }
     return VK_SUCCESS;
 }
@@ -529,9 +534,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSlice(MaarAllocator allocator,
         return result;
     }
     if (pSlice == NULL) {
-        return maar_misuse(allocator, "pSlice is NULL");
+        return maar_misuse(allocator, __func__, "pSlice is NULL");
     }
-    result = check_slice_info(allocator, pCreateInfo);
+    result = check_slice_info(allocator, __func__, pCreateInfo);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -568,7 +573,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSlice(MaarAllocator allocator,
 }
 
 /* The state and slot of a live slice; NULL, having told why. */
-static struct maar_slot* resolve_slice(MaarAllocator allocator, MaarSlice slice,
+static struct maar_slot* resolve_slice(MaarAllocator allocator, const char* call, MaarSlice slice,
                                        struct slice_state** state, uint32_t* index)
 {
     MaarAllocation handle = MAAR_FROM_BITS(MaarAllocation, MAAR_TO_BITS(slice));
@@ -576,7 +581,13 @@ static struct maar_slot* resolve_slice(MaarAllocator allocator, MaarSlice slice,
     struct maar_slot* slot =
         *state != NULL ? maar_slot_resolve(&(*state)->slots, handle, index) : NULL;
     if (slot == NULL) {
-        (void)maar_misuse(allocator, "slice is VK_NULL_HANDLE, or was destroyed already");
+        if (slice == VK_NULL_HANDLE) {
+            (void)maar_misuse(allocator, call, "slice is VK_NULL_HANDLE");
+        } else {
+            maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                      "%s: slice 0x%llx was destroyed already, or is not one of this allocator",
+                      call, (unsigned long long)maar_handle_bits(handle));
+        }
     }
     return slot;
 }
@@ -623,7 +634,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroySlice(MaarAllocator allocator, MaarSlice s
     }
     struct slice_state* state = NULL;
     uint32_t index = 0;
-    struct maar_slot* slot = resolve_slice(allocator, slice, &state, &index);
+    struct maar_slot* slot = resolve_slice(allocator, __func__, slice, &state, &index);
     if (slot != NULL && claim_slice(slot, slice)) {
         release_slice(allocator, state, index, false);
     }
@@ -642,13 +653,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroySliceAfter(MaarAllocator allocator, Ma
     if (result != VK_SUCCESS || slice == VK_NULL_HANDLE) {
         return result;
     }
-    result = maar_retire_check_points(allocator, pointCount, pPoints);
+    result = maar_retire_check_points(allocator, __func__, pointCount, pPoints);
     if (result != VK_SUCCESS) {
         return result;
     }
     struct slice_state* state = NULL;
     uint32_t index = 0;
-    struct maar_slot* slot = resolve_slice(allocator, slice, &state, &index);
+    struct maar_slot* slot = resolve_slice(allocator, __func__, slice, &state, &index);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -662,7 +673,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroySliceAfter(MaarAllocator allocator, Ma
     }
     if (!claim_slice(slot, slice)) {
         maar_retire_discard(allocator, item);
-        return maar_misuse(allocator, "slice was destroyed by another thread meanwhile");
+        return maar_misuse(allocator, __func__, "slice was destroyed by another thread meanwhile");
     }
     maar_mutex_lock(&state->lock);
     --state->live_count;
@@ -684,12 +695,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetSliceInfo(MaarAllocator allocator, MaarSli
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (pInfo == NULL || pInfo->sType != MAAR_STRUCTURE_TYPE_SLICE_INFO) {
-        return maar_misuse(allocator, "pInfo is NULL or has a wrong sType");
+    result =
+        maar_check_structure(allocator, __func__, "pInfo", pInfo, MAAR_STRUCTURE_TYPE_SLICE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     struct slice_state* state = NULL;
     uint32_t index = 0;
-    const struct maar_slot* slot = resolve_slice(allocator, slice, &state, &index);
+    const struct maar_slot* slot = resolve_slice(allocator, __func__, slice, &state, &index);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }

@@ -17,16 +17,18 @@
 #endif
 
 /* maarCreateBuffer after its checks; internal: the memory is Maar's own and no leak. */
-VkResult maar_create_buffer(MaarAllocator allocator, const VkBufferCreateInfo* buffer_info,
+VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
+                            const VkBufferCreateInfo* buffer_info,
                             const MaarAllocationCreateInfo* info, bool internal, VkBuffer* buffer,
                             MaarAllocation* allocation);
 
 /* maarDestroyBuffer without its checks, also for a poisoned allocator. */
-void maar_destroy_buffer(MaarAllocator allocator, VkBuffer buffer, MaarAllocation allocation);
+void maar_destroy_buffer(MaarAllocator allocator, const char* call, VkBuffer buffer,
+                         MaarAllocation allocation);
 
 typedef void (*maar_object_destroyer)(const struct maar_device* device, uint64_t object);
 /* Ends an allocation and its object, either of which may be null; neither when it is stale. */
-void maar_destroy_object(MaarAllocator allocator, uint64_t object, MaarAllocation allocation,
-                         maar_object_destroyer destroy);
+void maar_destroy_object(MaarAllocator allocator, const char* call, uint64_t object,
+                         MaarAllocation allocation, maar_object_destroyer destroy);
 
 #endif

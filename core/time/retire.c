@@ -35,14 +35,14 @@ void maar_retire_destroy(struct maar_retire* retire)
     maar_mutex_destroy(&retire->lock);
 }
 
-VkResult maar_retire_check_points(MaarAllocator allocator, uint32_t point_count,
+VkResult maar_retire_check_points(MaarAllocator allocator, const char* call, uint32_t point_count,
                                   const MaarPoint* points)
 {
     if (point_count > MAAR_MAX_POINTS) {
-        return maar_misuse(allocator, "pointCount is above MAAR_MAX_POINTS");
+        return maar_misuse(allocator, call, "pointCount is above MAAR_MAX_POINTS");
     }
     if (point_count > 0 && points == NULL) {
-        return maar_misuse(allocator, "pPoints is NULL");
+        return maar_misuse(allocator, call, "pPoints is NULL");
     }
     for (uint32_t i = 0; i < point_count; ++i) {
         if (points[i].semaphore != VK_NULL_HANDLE && !allocator->device.facts.timeline_semaphore) {

@@ -46,7 +46,7 @@ bool maar_retire_init(struct maar_retire* retire, const struct maar_device* devi
 void maar_retire_destroy(struct maar_retire* retire);
 
 /* Whether the points can be waited for on this device; tells the message callback if not. */
-VkResult maar_retire_check_points(MaarAllocator allocator, uint32_t point_count,
+VkResult maar_retire_check_points(MaarAllocator allocator, const char* call, uint32_t point_count,
                                   const MaarPoint* points);
 /* Makes an item that is not queued yet, so that everything that can fail is behind the caller. */
 struct maar_retire_item* maar_retire_prepare(MaarAllocator allocator, uint32_t point_count,

@@ -380,14 +380,16 @@ VKAPI_ATTR VkResult VKAPI_CALL maarWriteDump(MaarAllocator allocator, const Maar
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (pDumpInfo == NULL || pDumpInfo->sType != MAAR_STRUCTURE_TYPE_DUMP_INFO) {
-        return maar_misuse(allocator, "pDumpInfo is NULL or has a wrong sType");
+    result = maar_check_structure(allocator, __func__, "pDumpInfo", pDumpInfo,
+                                  MAAR_STRUCTURE_TYPE_DUMP_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     if ((uint32_t)pDumpInfo->format > MAAR_DUMP_FORMAT_VMA) {
-        return maar_misuse(allocator, "pDumpInfo->format is not a MaarDumpFormat");
+        return maar_misuse(allocator, __func__, "pDumpInfo->format is not a MaarDumpFormat");
     }
     if (pSize == NULL) {
-        return maar_misuse(allocator, "pSize is NULL");
+        return maar_misuse(allocator, __func__, "pSize is NULL");
     }
     struct maar_dump_snapshot snapshot;
     result = maar_dump_snapshot_take(allocator, pDumpInfo->detailed == VK_TRUE, &snapshot);

@@ -71,22 +71,21 @@ void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint3
 }
 
 /* What all three public functions check first. */
-static VkResult begin_statistics(MaarAllocator allocator, const void* out, MaarStructureType wanted)
+static VkResult begin_statistics(MaarAllocator allocator, const char* call, const void* out,
+                                 MaarStructureType wanted)
 {
     VkResult result = maar_enter(allocator);
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (out == NULL || *(const MaarStructureType*)out != wanted) {
-        return maar_misuse(allocator, "pStatistics is NULL or has a wrong sType");
-    }
-    return VK_SUCCESS;
+    return maar_check_structure(allocator, call, "pStatistics", out, (int)wanted);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetStatistics(MaarAllocator allocator, MaarPool pool,
                                                  MaarStatistics* pStatistics)
 {
-    VkResult result = begin_statistics(allocator, pStatistics, MAAR_STRUCTURE_TYPE_STATISTICS);
+    VkResult result =
+        begin_statistics(allocator, __func__, pStatistics, MAAR_STRUCTURE_TYPE_STATISTICS);
     if (result == VK_SUCCESS) {
         maar_statistics_read(allocator, maar_pool_of(pool), MAAR_MEMORY_TYPE_NONE, pStatistics);
     }
@@ -97,12 +96,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetMemoryTypeStatistics(MaarAllocator allocat
                                                            uint32_t memoryTypeIndex,
                                                            MaarStatistics* pStatistics)
 {
-    VkResult result = begin_statistics(allocator, pStatistics, MAAR_STRUCTURE_TYPE_STATISTICS);
+    VkResult result =
+        begin_statistics(allocator, __func__, pStatistics, MAAR_STRUCTURE_TYPE_STATISTICS);
     if (result != VK_SUCCESS) {
         return result;
     }
     if (memoryTypeIndex >= allocator->device.facts.memory.memoryTypeCount) {
-        return maar_misuse(allocator, "memoryTypeIndex is not a memory type of this device");
+        return maar_misuse(allocator, __func__,
+                           "memoryTypeIndex is not a memory type of this device");
     }
     maar_statistics_read(allocator, NULL, memoryTypeIndex, pStatistics);
     return VK_SUCCESS;
@@ -163,7 +164,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetDetailedStatistics(MaarAllocator allocator
                                                          MaarDetailedStatistics* pStatistics)
 {
     VkResult result =
-        begin_statistics(allocator, pStatistics, MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS);
+        begin_statistics(allocator, __func__, pStatistics, MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS);
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -5,7 +5,8 @@
  * Unless a function says otherwise: when it fails, the handles and pointers that it returns are
  * null, the structures that it fills are left as they were, and nothing else has changed. Misuse (a
  * null argument, a wrong sType, a stale handle) is told to the message callback and answered with
- * VK_ERROR_VALIDATION_FAILED_EXT.
+ * VK_ERROR_VALIDATION_FAILED_EXT. A null allocator, and a create info of an allocator with a wrong
+ * sType, have no callback that could be told: only the result says it.
  */
 #ifndef MAAR_ALLOCATOR_H
 #define MAAR_ALLOCATOR_H
@@ -181,7 +182,7 @@ typedef struct MaarAllocatorCreateInfo {
     /** The Vulkan version that the program uses on this device, at least VK_API_VERSION_1_1; the
      * lower of this and the device's own is what Maar relies on. Zero means 1.1. */
     uint32_t apiVersion;
-    /** Not NULL. */
+    /** Not NULL; created with VkApplicationInfo::apiVersion of at least 1.1. */
     VkInstance instance;
     /** Not NULL. */
     VkPhysicalDevice physicalDevice;
@@ -227,7 +228,8 @@ typedef struct MaarAllocatorCreateInfo {
     /** Placement of the default pools. */
     MaarPlacementStrategy strategy;
     /** Size that blocks of the default pools grow to, bytes; 0: 256 MiB, or an eighth of a heap of
-     * at most 1 GiB. */
+     * at most 1 GiB. The first block has a 64th of it, each later one half of what the pool holds.
+     */
     VkDeviceSize preferredBlockSize;
     /** Empty blocks that a default pool keeps, bytes: a block that becomes empty is released when
      * it brings the empty ones above this. 0: the largest block alone is kept; UINT64_MAX: all are.
@@ -354,7 +356,8 @@ typedef enum MaarDedicated {
 
 /** Bits of MaarAllocationCreateInfo::flags. */
 typedef enum MaarAllocationCreateFlagBits {
-    /** Mapped as long as it lives; the pointer is in MaarAllocationInfo::pMappedData. */
+    /** Mapped as long as it lives: see maarGetMappedData. Adds HOST_VISIBLE to requiredFlags; with
+     * device-local usage that takes from a BAR, which may be small. */
     MAAR_ALLOCATION_CREATE_MAPPED_BIT = 0x1,
     /** Fail with VK_ERROR_OUT_OF_DEVICE_MEMORY rather than exceed a heap's budget. */
     MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT = 0x2,
@@ -587,7 +590,8 @@ typedef struct MaarAllocationInfo {
     VkMemoryPropertyFlags propertyFlags;
     /** It has a VkDeviceMemory of its own. */
     VkBool32 dedicated;
-    /** It is not in the type that was liked best, since that was full. */
+    /** It is not in the type that was liked best, since that was full. A type that the device lacks
+     * altogether is no fallback: see propertyFlags. */
     VkBool32 fallback;
     /** Its first byte in host memory, or NULL while it is not mapped. */
     void* pMappedData;
@@ -676,6 +680,19 @@ MAAR_API void VKAPI_CALL maarFreeMemories(MaarAllocator allocator, uint32_t allo
 MAAR_API VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
                                                    MaarAllocation allocation,
                                                    MaarAllocationInfo* pInfo);
+
+/**
+ * Reads where an allocation is mapped. Does not call the driver.
+ *
+ * @param allocator   not null
+ * @param allocation  not null
+ * @return the address of its first byte; NULL while it is not mapped, and for a stale handle
+ * @threadsafety internally synchronized
+ * @lifetime as the mapping's: until the matching maarUnmapMemory, or, for one made with the mapped
+ *           flag, until it is freed
+ * @since 0.1.0
+ */
+MAAR_API void* VKAPI_CALL maarGetMappedData(MaarAllocator allocator, MaarAllocation allocation);
 
 /**
  * Changes an allocation's user data.
@@ -883,7 +900,8 @@ MAAR_API VkResult VKAPI_CALL maarFreeMemoryAfter(MaarAllocator allocator, MaarAl
 
 /**
  * Moves the host timeline of points without a semaphore, for programs that use fences or frame
- * numbers. A value below the present one is reported and ignored.
+ * numbers. Move it to UINT64_MAX before maarDestroyAllocator, when the device is idle. A value
+ * below the present one is reported and ignored.
  *
  * @param allocator  not null
  * @param value      everything up to this value has been done by the device

@@ -29,7 +29,9 @@ VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarRange)
 typedef enum MaarPlacementStrategy {
     /** Two-level segregated fit: any order of frees, low fragmentation. The default. */
     MAAR_PLACEMENT_STRATEGY_TLSF = 0,
-    /** Buddies: any order of frees, sizes rounded up to powers of two, aligned by themselves. */
+    /** Buddies: any order of frees, sizes rounded up to powers of two, aligned by themselves.
+     * Default pools of an allocator keep buffers and images apart where bufferImageGranularity is
+     * above 1. */
     MAAR_PLACEMENT_STRATEGY_BUDDY = 1,
     /**
      * Linear: stack, double stack, ring or bump and reset, as the order of frees has it. The

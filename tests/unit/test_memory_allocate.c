@@ -174,14 +174,14 @@ static void free_twice_is_told_and_harmless(void** state)
     maarFreeMemory(rig.allocator, a);
     rig_expect_silence(&rig);
     maarFreeMemory(rig.allocator, a);
-    rig_expect_message(&rig, "allocation is VK_NULL_HANDLE, or was freed already");
+    rig_expect_message(&rig, "maarFreeMemory: allocation 0x100000001 was freed already");
     MaarAllocation b = rig_allocate(&rig, 1000, NULL); /* takes the place, not the handle */
     assert_true(a != b);
     maarFreeMemory(rig.allocator, a);
     rig_expect_message(&rig, "freed already");
     assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationCount, 1);
     maarFreeMemory(rig.allocator, (MaarAllocation)(uintptr_t)0x123456789ABCDEF0u);
-    rig_expect_message(&rig, "freed already");
+    rig_expect_message(&rig, "is not an allocation of this allocator");
     maarFreeMemory(rig.allocator, b);
     rig_close(&rig);
 }
@@ -605,9 +605,76 @@ static void externally_synchronized_works_alike(void** state)
     rig_close(&rig);
 }
 
+static void messages_name_the_call_and_the_argument(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_STATISTICS};
+    MaarAllocation memory = rig_allocate(&rig, 1000, NULL);
+    assert_int_equal(maarGetAllocationInfo(rig.allocator, memory, &info),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "maarGetAllocationInfo: pInfo->sType is 0x4D410015, not 0x4D410013");
+    assert_int_equal(maarGetAllocationInfo(rig.allocator, memory, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "maarGetAllocationInfo: pInfo is NULL");
+    assert_null(maarGetMappedData(rig.allocator, VK_NULL_HANDLE));
+    rig_expect_message(&rig, "maarGetMappedData: allocation is VK_NULL_HANDLE");
+    maarFreeMemory(rig.allocator, memory);
+    rig_close(&rig);
+}
+
+static void unknown_flags_are_refused(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    const MaarMemoryRequest request = {
+        .sType = MAAR_STRUCTURE_TYPE_MEMORY_REQUEST,
+        .requirements = {.size = 64, .alignment = 1, .memoryTypeBits = 0xFFFFFFFFu},
+    };
+    const MaarAllocationCreateInfo how = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .flags = 0x4000,
+    };
+    MaarAllocation memory = VK_NULL_HANDLE;
+    assert_int_equal(maarAllocateMemory(rig.allocator, &request, &how, &memory),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "no MaarAllocationCreateFlagBits");
+    assert_null(memory);
+    rig_close(&rig);
+}
+
+static void mapped_data_is_there_while_mapped(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    const MaarAllocationCreateInfo how = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .usage = MAAR_MEMORY_USAGE_UPLOAD,
+    };
+    MaarAllocation memory = rig_allocate(&rig, 1000, &how);
+    void* data = NULL;
+    assert_null(maarGetMappedData(rig.allocator, memory));
+    assert_int_equal(maarFlushAllocation(rig.allocator, memory, 0, 10),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "maarFlushAllocation: allocation is not mapped");
+    assert_int_equal(maarMapMemory(rig.allocator, memory, &data), VK_SUCCESS);
+    assert_ptr_equal(maarGetMappedData(rig.allocator, memory), data);
+    assert_int_equal(maarFlushAllocation(rig.allocator, memory, 0, 10), VK_SUCCESS);
+    maarUnmapMemory(rig.allocator, memory);
+    assert_null(maarGetMappedData(rig.allocator, memory));
+    maarFreeMemory(rig.allocator, memory);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_name_the_call_and_the_argument),
+        cmocka_unit_test(unknown_flags_are_refused),
+        cmocka_unit_test(mapped_data_is_there_while_mapped),
         cmocka_unit_test(allocate_two_share_a_block),
         cmocka_unit_test(allocate_alignment_is_any_number),
         cmocka_unit_test(allocate_impossible_sizes_fail),
