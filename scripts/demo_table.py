@@ -7,7 +7,7 @@ import json
 import sys
 
 MIB = 1 << 20
-COLUMNS = ("program", "strategy", "device calls", "peak reserved", "waste", "ns/event",
+COLUMNS = ("program", "strategy", "device calls", "peak reserved", "unused", "ns/event",
            "failures", "verified")
 
 
@@ -52,7 +52,7 @@ def main():
             rows.append((name if index == 0 else "", *cells[1:]))
     widths = [max(len(r[i]) for r in rows) for i in range(len(COLUMNS))]
     print(f"\nDevice: {results[0]['device']}\nDriver: {results[0]['driver']}\n\n"
-          "\"dedicated\" is one vkAllocateMemory per resource; \"waste\" the part of the peak "
+          "\"dedicated\" is one vkAllocateMemory per resource; \"unused\" the part of the peak "
           "reservation that\nthe live peak leaves empty; \"verified\" what the device itself wrote "
           "and read back right.\n")
     for index, cells in enumerate(rows):

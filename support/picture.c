@@ -2,8 +2,9 @@
  * Blocks of memory as SVG; see picture.h.
  *
  * Three layouts. Shared blocks, when there are few, are maps: lines of equally many bytes, one
- * below the other, as text is set. When there are many, each is one bar in a grid. Dedicated
- * blocks, which hold one allocation each, lie side by side on shelves.
+ * below the other, as text is set; empty lines in a row are folded into one. When there are many,
+ * each is one bar in a grid. Dedicated blocks, which hold one allocation each, lie side by side on
+ * shelves.
  */
 #include "support/picture.h"
 
@@ -25,6 +26,12 @@
 /* Lines that all maps together aim at, and the most blocks that are drawn as maps. */
 #define MAP_LINES 28u
 #define MAP_MAX_BLOCKS 24u
+
+/* How much finer lines may get because others are folded. */
+#define MAP_FINEST 256u
+
+/* Fewest empty lines in a row that are folded. */
+#define MAP_MIN_FOLD 3u
 
 /* Columns of the grid, and the most blocks in it. */
 #define GRID_COLUMNS 5u
@@ -51,7 +58,7 @@ struct kind_style {
 
 static const struct kind_style styles[SUPPORT_PICTURE_KIND_COUNT] = {
     [SUPPORT_PICTURE_FREE] = {"free", {"#EEF1F4", "#EEF1F4"}, COLOUR_DIM},
-    [SUPPORT_PICTURE_WASTE] = {"waste", {"#24292F", "#24292F"}, "#FFFFFF"},
+    [SUPPORT_PICTURE_PADDING] = {"padding", {"#24292F", "#24292F"}, "#FFFFFF"},
     [SUPPORT_PICTURE_PENDING] = {"pending", {"#F0E442", "#E6D92F"}, COLOUR_TEXT},
     [SUPPORT_PICTURE_BUFFER] = {"buffers", {"#0072B2", "#2A8AC4"}, "#FFFFFF"},
     [SUPPORT_PICTURE_STAGING] = {"staging buffers", {"#56B4E9", "#7CC5EF"}, COLOUR_TEXT},
@@ -62,8 +69,9 @@ static const struct kind_style styles[SUPPORT_PICTURE_KIND_COUNT] = {
 
 /* The order of the legend and of the bar above it. */
 static const enum support_picture_kind legend_order[SUPPORT_PICTURE_KIND_COUNT] = {
-    SUPPORT_PICTURE_IMAGE, SUPPORT_PICTURE_TARGET,  SUPPORT_PICTURE_BUFFER, SUPPORT_PICTURE_STAGING,
-    SUPPORT_PICTURE_OTHER, SUPPORT_PICTURE_PENDING, SUPPORT_PICTURE_WASTE,  SUPPORT_PICTURE_FREE,
+    SUPPORT_PICTURE_IMAGE,   SUPPORT_PICTURE_TARGET, SUPPORT_PICTURE_BUFFER,
+    SUPPORT_PICTURE_STAGING, SUPPORT_PICTURE_OTHER,  SUPPORT_PICTURE_PENDING,
+    SUPPORT_PICTURE_PADDING, SUPPORT_PICTURE_FREE,
 };
 
 /* What has been measured before anything is drawn. */
@@ -99,9 +107,42 @@ static double percent(uint64_t part, uint64_t whole)
     return whole == 0 ? 0.0 : 100.0 * (double)part / (double)whole;
 }
 
-static uint64_t lines_of(const struct picture_layout* layout, uint64_t size)
+/*
+ * How many bytes of a block from start on are drawn as one line: those of a line, or of several
+ * that are empty and folded. `range` is the first that may reach beyond start, and is moved there.
+ */
+static uint64_t next_line(const struct support_picture_block* block, uint64_t line_bytes,
+                          uint64_t start, size_t* range)
 {
-    return (size + layout->line_bytes - 1) / layout->line_bytes;
+    const uint64_t left = block->size - start;
+    while (*range < block->range_count &&
+           block->ranges[*range].offset + block->ranges[*range].size <= start) {
+        ++*range;
+    }
+    uint64_t end = start;
+    for (size_t i = *range; i < block->range_count && block->ranges[i].offset <= end &&
+                            block->ranges[i].kind == SUPPORT_PICTURE_FREE;
+         ++i) {
+        end = block->ranges[i].offset + block->ranges[i].size;
+    }
+    /* The last line of a block may be a short one. */
+    const uint64_t lines =
+        end >= block->size ? (left + line_bytes - 1) / line_bytes : (end - start) / line_bytes;
+    const uint64_t bytes = lines >= MAP_MIN_FOLD ? lines * line_bytes : line_bytes;
+    return bytes < left ? bytes : left;
+}
+
+static uint64_t count_lines(const struct support_picture* picture, uint64_t line_bytes)
+{
+    uint64_t lines = 0;
+    for (size_t i = 0; i < picture->block_count; ++i) {
+        const struct support_picture_block* const block = &picture->blocks[i];
+        size_t range = 0;
+        for (uint64_t start = 0; start < block->size && !block->dedicated; ++lines) {
+            start += next_line(block, line_bytes, start, &range);
+        }
+    }
+    return lines;
 }
 
 /* Where the next cell of a shelf goes; returns its width. */
@@ -149,12 +190,13 @@ static double measure_shared(const struct support_picture* picture, struct pictu
         return (double)rows * GRID_ROW_HEIGHT + 8.0;
     }
     layout->line_bytes = 1024;
-    while (layout->line_bytes * MAP_LINES < layout->shared_bytes) {
+    while (layout->line_bytes * MAP_LINES * MAP_FINEST < layout->shared_bytes) {
         layout->line_bytes *= 2;
     }
-    uint64_t lines = 0;
-    for (size_t i = 0; i < picture->block_count; ++i) {
-        lines += picture->blocks[i].dedicated ? 0 : lines_of(layout, picture->blocks[i].size);
+    uint64_t lines = count_lines(picture, layout->line_bytes);
+    while (lines > MAP_LINES + layout->shared_count) {
+        layout->line_bytes *= 2;
+        lines = count_lines(picture, layout->line_bytes);
     }
     layout->line_height = lines <= 8 ? 30.0 : lines <= 20 ? 22.0 : 16.0;
     return (double)lines * (layout->line_height + 2.0) +
@@ -212,7 +254,7 @@ static double draw_legend(struct support_svg* svg, const struct picture_layout* 
     for (size_t i = 0; i < SUPPORT_PICTURE_KIND_COUNT; ++i) {
         const enum support_picture_kind kind = legend_order[i];
         const uint64_t bytes = layout->totals[kind];
-        if (bytes == 0 && kind != SUPPORT_PICTURE_WASTE && kind != SUPPORT_PICTURE_FREE) {
+        if (bytes == 0 && kind != SUPPORT_PICTURE_PADDING && kind != SUPPORT_PICTURE_FREE) {
             continue;
         }
         char size[32];
@@ -357,12 +399,44 @@ static void draw_bar(struct support_svg* svg, const struct bar* bar, size_t* fir
     support_svg_frame(svg, bar->x, bar->y, bar->width, bar->height, COLOUR_FRAME, 0.7);
 }
 
+/* The offset of a line, exactly. */
+static void draw_offset(struct support_svg* svg, uint64_t bytes, double y, double height)
+{
+    static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    size_t unit = 0;
+    while (bytes != 0 && bytes % 1024 == 0 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+        bytes /= 1024;
+        ++unit;
+    }
+    char text[40];
+    snprintf(text, sizeof(text), "%" PRIu64 " %s", bytes, units[unit]);
+    const struct support_svg_text offset = {.x = MARGIN + GUTTER - 6.0,
+                                            .y = y + height / 2 + 3.5,
+                                            .size = 9.5,
+                                            .fill = COLOUR_DIM,
+                                            .anchor = "end",
+                                            .max_width = GUTTER - 6.0};
+    support_svg_text(svg, &offset, text);
+}
+
+/* Empty lines, folded: a full line without a frame that says how many bytes they are. */
+static void draw_fold(struct support_svg* svg, uint64_t bytes, double y, double height)
+{
+    const double width = INNER_WIDTH - GUTTER;
+    char size[32];
+    char text[64];
+    snprintf(text, sizeof(text), "%s free", format_bytes(bytes, size, sizeof(size)));
+    support_svg_rectangle(svg, MARGIN + GUTTER, y, width, height,
+                          styles[SUPPORT_PICTURE_FREE].fill[0], NULL);
+    draw_inside(svg, MARGIN + GUTTER, y, width, height, styles[SUPPORT_PICTURE_FREE].text, text);
+}
+
 static double draw_map(struct support_svg* svg, const struct picture_layout* layout,
-                       const struct support_picture_block* block, size_t number, double y)
+                       const struct support_picture_block* block, double y)
 {
     char size[32];
     char text[200];
-    snprintf(text, sizeof(text), "Block %zu: %s, %s, %.1f %% used", number, block->label,
+    snprintf(text, sizeof(text), "Block %" PRIu64 ": %s, %s, %.1f %% used", block->id, block->label,
              format_bytes(block->size, size, sizeof(size)), percent(block->live, block->size));
     const struct support_svg_text style = {.x = MARGIN,
                                            .y = y + 12.0,
@@ -373,9 +447,9 @@ static double draw_map(struct support_svg* svg, const struct picture_layout* lay
     support_svg_text(svg, &style, text);
     y += LABEL_HEIGHT;
     size_t range = 0;
-    for (uint64_t start = 0; start < block->size; start += layout->line_bytes) {
-        const uint64_t left = block->size - start;
-        const uint64_t bytes = left < layout->line_bytes ? left : layout->line_bytes;
+    size_t first = 0;
+    for (uint64_t start = 0; start < block->size;) {
+        const uint64_t bytes = next_line(block, layout->line_bytes, start, &first);
         const double full = INNER_WIDTH - GUTTER;
         const struct bar bar = {
             .block = block,
@@ -387,14 +461,13 @@ static double draw_map(struct support_svg* svg, const struct picture_layout* lay
             .height = layout->line_height,
             .labels = true,
         };
-        const struct support_svg_text offset = {.x = MARGIN + GUTTER - 6.0,
-                                                .y = y + layout->line_height / 2 + 3.5,
-                                                .size = 9.5,
-                                                .fill = COLOUR_DIM,
-                                                .anchor = "end",
-                                                .max_width = GUTTER - 6.0};
-        support_svg_text(svg, &offset, format_bytes(start, size, sizeof(size)));
-        draw_bar(svg, &bar, &range);
+        draw_offset(svg, start, y, layout->line_height);
+        if (bytes > layout->line_bytes) {
+            draw_fold(svg, bytes, y, layout->line_height);
+        } else {
+            draw_bar(svg, &bar, &range);
+        }
+        start += bytes;
         y += layout->line_height + 2.0;
     }
     return y + 10.0;
@@ -403,10 +476,9 @@ static double draw_map(struct support_svg* svg, const struct picture_layout* lay
 static double draw_maps(struct support_svg* svg, const struct support_picture* picture,
                         const struct picture_layout* layout, double y)
 {
-    size_t number = 0;
     for (size_t i = 0; i < picture->block_count; ++i) {
         if (!picture->blocks[i].dedicated) {
-            y = draw_map(svg, layout, &picture->blocks[i], number++, y);
+            y = draw_map(svg, layout, &picture->blocks[i], y);
         }
     }
     return y;
@@ -432,7 +504,7 @@ static double draw_grid(struct support_svg* svg, const struct support_picture* p
         const char* const second = space == NULL ? NULL : strchr(space + 1, ' ');
         const int type_length =
             (int)(second == NULL ? (long)strlen(block->label) : (long)(second - block->label));
-        snprintf(text, sizeof(text), "%zu: %s, %.0f %% used, %.*s", number,
+        snprintf(text, sizeof(text), "%" PRIu64 ": %s, %.0f %% used, %.*s", block->id,
                  format_bytes(block->size, size, sizeof(size)), percent(block->live, block->size),
                  type_length, block->label);
         const struct support_svg_text style = {

@@ -13,7 +13,7 @@
 /* What a stretch of a block is. */
 enum support_picture_kind {
     SUPPORT_PICTURE_FREE = 0,
-    SUPPORT_PICTURE_WASTE = 1,   /* padding: alignment, rounding, granularity */
+    SUPPORT_PICTURE_PADDING = 1, /* padding: alignment, rounding, granularity */
     SUPPORT_PICTURE_PENDING = 2, /* freed, waiting for the device */
     SUPPORT_PICTURE_BUFFER = 3,  /* the device's buffers */
     SUPPORT_PICTURE_STAGING = 4, /* buffers that the host writes or reads */
@@ -30,9 +30,10 @@ struct support_picture_range {
 };
 
 struct support_picture_block {
+    uint64_t id;    /* its number in every other list of the allocator */
     char label[64]; /* memory type and the like; its first two words are the short form */
     uint64_t size;
-    uint64_t live, waste, pending; /* bytes */
+    uint64_t live, padding, pending; /* bytes */
     bool dedicated;
     struct support_picture_range* ranges; /* by offset, without gaps */
     size_t range_count;

@@ -3,6 +3,7 @@
  */
 #include "maar/base.h"
 #include "tool_commands.h"
+#include "tool_data.h"
 #include "tool_text.h"
 
 #include <string.h>
@@ -16,24 +17,45 @@ static void print_usage(FILE* file)
             "                 uses for each purpose\n"
             "  maar replay    replay the memory traffic of a program from a trace\n"
             "\n"
-            "  maar COMMAND --help explains the options; maar --version prints the version.\n"
+            "  maar COMMAND --help or maar help COMMAND explains the options; maar --version\n"
+            "  prints the version.\n"
             "\n"
             "Exit codes: 0 fine, 1 a failure, mismatch or message, 2 bad arguments or input.\n");
 }
 
+/* Runs a command, or returns -1 when there is none of that name. */
+static int run_command(const char* name, int argc, char** argv)
+{
+    if (strcmp(name, "info") == 0) {
+        return tool_command_info(argc, argv);
+    }
+    if (strcmp(name, "replay") == 0) {
+        return tool_command_replay(argc, argv);
+    }
+    return -1;
+}
+
+/* maar help, or maar help COMMAND. */
+static int help(int argc, char** argv)
+{
+    if (argc > 2 && strcmp(argv[2], "help") != 0) {
+        static char option[] = "--help";
+        char* arguments[] = {argv[2], option, NULL};
+        return run_command(argv[2], 2, arguments);
+    }
+    print_usage(stdout);
+    return TOOL_EXIT_OK;
+}
+
 int main(int argc, char** argv)
 {
+    tool_data_set_program(argc > 0 ? argv[0] : "");
     if (argc < 2) {
         print_usage(stderr);
         return TOOL_EXIT_USAGE;
     }
-    if (strcmp(argv[1], "info") == 0) {
-        return tool_command_info(argc - 1, argv + 1);
-    }
-    if (strcmp(argv[1], "replay") == 0) {
-        return tool_command_replay(argc - 1, argv + 1);
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    const char* name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         print_usage(stdout);
         return TOOL_EXIT_OK;
     }
@@ -42,7 +64,17 @@ int main(int argc, char** argv)
         printf("maar %u.%u.%u\n", version >> 22, version >> 12 & 0x3FFu, version & 0xFFFu);
         return TOOL_EXIT_OK;
     }
-    tool_complain("no such command: %s", argv[1]);
+    int code = -1;
+    if (strcmp(name, "help") == 0) {
+        code = help(argc, argv);
+        name = argc > 2 ? argv[2] : name;
+    } else {
+        code = run_command(name, argc - 1, argv + 1);
+    }
+    if (code >= 0) {
+        return code;
+    }
+    tool_complain("no such command: %s", name);
     print_usage(stderr);
     return TOOL_EXIT_USAGE;
 }

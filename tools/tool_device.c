@@ -264,7 +264,10 @@ static int open_loader(struct tool_device* tool)
     };
     VkResult result = vkCreateInstance(&info, NULL, &tool->instance);
     if (result != VK_SUCCESS) {
-        tool_complain("no Vulkan instance: %s", tool_result_name(result));
+        tool_complain("no Vulkan instance: %s%s", tool_result_name(result),
+                      result == VK_ERROR_INCOMPATIBLE_DRIVER
+                          ? " (no driver found; --device simulated:PROFILE needs none)"
+                          : "");
         return TOOL_EXIT_USAGE;
     }
     volkLoadInstance(tool->instance);

@@ -4,6 +4,7 @@
  */
 #include "maar/maar.h"
 #include "tool_commands.h"
+#include "tool_data.h"
 #include "tool_device.h"
 
 #include <getopt.h>
@@ -14,12 +15,14 @@
 
 static const char info_help[] =
     "Usage: maar info [--device D] [--validate] [--json]\n"
+    "       maar info --list-profiles\n"
     "\n"
     "Lists devices with their heaps, memory types, budgets and limits, and the memory type that\n"
     "Maar uses for each purpose, with the reason.\n"
     "\n"
-    "  --device D       auto, vulkan:N, or simulated:PROFILE, a file or the name of one in\n"
-    "                   data/profiles; without it, all devices that Vulkan lists\n"
+    "  --device D       auto, vulkan:N, or simulated:PROFILE, a file or a name that\n"
+    "                   --list-profiles prints; without it, all devices that Vulkan lists\n"
+    "  --list-profiles  print the names of all profiles of devices, nothing else\n"
     "  --heap N=SIZE    size of heap N of a simulated device\n"
     "  --limit NAME=V   another limit of a simulated device; see maar replay --help\n"
     "  --validate       use the validation layer; a message is a failure\n"
@@ -385,50 +388,79 @@ static int show_devices(struct tool_device* tool, bool all, bool as_json)
     return worst;
 }
 
-static bool parse_info(int argc, char** argv, struct tool_device_options* options, bool* as_json,
-                       bool* help)
+enum info_option {
+    INFO_DEVICE = 256,
+    INFO_HEAP,
+    INFO_LIMIT,
+    INFO_VALIDATE,
+    INFO_JSON,
+    INFO_PROFILES,
+    INFO_HELP,
+};
+
+struct info_settings {
+    struct tool_device_options device;
+    bool as_json;
+    bool list_profiles;
+    bool help;
+};
+
+static bool take_info_option(struct info_settings* settings, int option, const char* text)
+{
+    switch (option) {
+    case INFO_DEVICE:
+        settings->device.device = text;
+        return true;
+    case INFO_HEAP:
+        return tool_device_add_heap(&settings->device, text);
+    case INFO_LIMIT:
+        return tool_device_add_limit(&settings->device, text);
+    case INFO_VALIDATE:
+        settings->device.validate = true;
+        return true;
+    case INFO_JSON:
+        settings->as_json = true;
+        return true;
+    case INFO_PROFILES:
+        settings->list_profiles = true;
+        return true;
+    default:
+        settings->help = true;
+        return true;
+    }
+}
+
+static bool parse_info(int argc, char** argv, struct info_settings* settings)
 {
     static const struct option long_options[] = {
-        {"device", required_argument, NULL, 'd'},
-        {"heap", required_argument, NULL, 'e'},
-        {"limit", required_argument, NULL, 'l'},
-        {"validate", no_argument, NULL, 'v'},
-        {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},
+        {"device", required_argument, NULL, INFO_DEVICE},
+        {"heap", required_argument, NULL, INFO_HEAP},
+        {"limit", required_argument, NULL, INFO_LIMIT},
+        {"validate", no_argument, NULL, INFO_VALIDATE},
+        {"json", no_argument, NULL, INFO_JSON},
+        {"list-profiles", no_argument, NULL, INFO_PROFILES},
+        {"help", no_argument, NULL, INFO_HELP},
         {NULL, 0, NULL, 0},
     };
     int option = 0;
-    while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-        bool good = true;
-        switch (option) {
-        case 'd':
-            options->device = optarg;
-            break;
-        case 'e':
-            good = tool_device_add_heap(options, optarg);
-            break;
-        case 'l':
-            good = tool_device_add_limit(options, optarg);
-            break;
-        case 'v':
-            options->validate = true;
-            break;
-        case 'j':
-            *as_json = true;
-            break;
-        case 'h':
-            *help = true;
-            break;
-        default:
-            good = false;
-            break;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+        if (option == '?' || option == ':') {
+            tool_complain_option("info", option, argv, long_options);
+            return false;
         }
-        if (!good) {
+        if (!take_info_option(settings, option, optarg)) {
             return false;
         }
     }
     if (optind < argc) {
-        tool_complain("info: unexpected argument: %s", argv[optind]);
+        tool_complain("info: unexpected argument: %s; see maar info --help", argv[optind]);
+        return false;
+    }
+    const char* const device = settings->device.device;
+    const bool simulated = device != NULL && strncmp(device, "simulated:", 10) == 0;
+    if (!simulated && (settings->device.heap_count != 0 || settings->device.limit_count != 0)) {
+        tool_complain("info: --heap and --limit need --device simulated:PROFILE");
         return false;
     }
     return true;
@@ -436,28 +468,29 @@ static bool parse_info(int argc, char** argv, struct tool_device_options* option
 
 int tool_command_info(int argc, char** argv)
 {
-    struct tool_device_options options = {.device = NULL};
-    bool as_json = false;
-    bool help = false;
-    if (!parse_info(argc, argv, &options, &as_json, &help)) {
+    struct info_settings settings = {.device = {.device = NULL}};
+    if (!parse_info(argc, argv, &settings)) {
         return TOOL_EXIT_USAGE;
     }
-    if (help) {
+    if (settings.help) {
         fputs(info_help, stdout);
         return TOOL_EXIT_OK;
     }
-    const bool all = options.device == NULL;
+    if (settings.list_profiles) {
+        return tool_data_print_names(TOOL_DATA_PROFILES) ? TOOL_EXIT_OK : TOOL_EXIT_USAGE;
+    }
+    const bool all = settings.device.device == NULL;
     if (all) {
-        options.device = "auto";
+        settings.device.device = "auto";
     }
     struct tool_device* const tool = calloc(1, sizeof(*tool));
     if (tool == NULL) {
         tool_complain("out of memory");
         return TOOL_EXIT_FAILED;
     }
-    int code = tool_device_open_instance(tool, &options);
+    int code = tool_device_open_instance(tool, &settings.device);
     if (code == TOOL_EXIT_OK) {
-        code = show_devices(tool, all, as_json);
+        code = show_devices(tool, all, settings.as_json);
     }
     tool_device_close(tool);
     if (atomic_load(&tool->messages) != 0 && code == TOOL_EXIT_OK) {

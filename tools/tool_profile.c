@@ -1,15 +1,13 @@
 /*
- * Simulated devices by path or name; see tool_profile.h. A name is searched as a path first, then
- * in $MAAR_DATA_DIR/profiles, in the tree that the command was built from, and where it was
- * installed.
+ * Simulated devices by path or name; see tool_profile.h.
  */
 #include "tool_profile.h"
 
 #include "support/profile.h"
+#include "tool_data.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct limit_name {
     const char* name;
@@ -70,30 +68,6 @@ bool tool_profile_set_limit(MaarSimulatedProfile* profile, const char* text)
     return false;
 }
 
-/* Whether folder/profiles/name.json can be read; the path is left in out. */
-static bool find_in(const char* folder, const char* name, char* out, size_t size)
-{
-    if (folder == NULL || folder[0] == '\0') {
-        return false;
-    }
-    const size_t length = strlen(name);
-    const bool has_suffix = length > 5 && strcmp(name + length - 5, ".json") == 0;
-    const int written =
-        snprintf(out, size, "%s/profiles/%s%s", folder, name, has_suffix ? "" : ".json");
-    return written > 0 && (size_t)written < size && access(out, R_OK) == 0;
-}
-
-static bool find_profile(const char* name, char* out, size_t size)
-{
-    if (access(name, R_OK) == 0) {
-        snprintf(out, size, "%s", name);
-        return true;
-    }
-    return find_in(getenv("MAAR_DATA_DIR"), name, out, size) ||
-           find_in(MAAR_TOOL_SOURCE_DATA, name, out, size) ||
-           find_in(MAAR_TOOL_INSTALLED_DATA, name, out, size);
-}
-
 static bool apply_options(MaarSimulatedProfile* profile, const struct tool_device_options* options)
 {
     for (uint32_t i = 0; i < options->heap_count; ++i) {
@@ -120,9 +94,8 @@ int tool_profile_open(const char* name, const struct tool_device_options* option
 {
     *out = NULL;
     char path[4096];
-    if (!find_profile(name, path, sizeof(path))) {
-        tool_complain(
-            "%s: no such profile, neither a file nor an installed name (see data/profiles)", name);
+    if (!tool_data_find(TOOL_DATA_PROFILES, name, path, sizeof(path))) {
+        tool_data_complain(TOOL_DATA_PROFILES, name);
         return TOOL_EXIT_USAGE;
     }
     MaarSimulatedProfile* const profile = calloc(1, sizeof(*profile));

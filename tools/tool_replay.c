@@ -3,24 +3,29 @@
  */
 #include "maar/base.h"
 #include "tool_commands.h"
+#include "tool_data.h"
 #include "tool_player.h"
 #include "tool_report.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define MAX_THREADS 256u
 
 static const char help_text[] =
     "Usage: maar replay TRACE... [OPTION...]\n"
+    "       maar replay --list-traces\n"
     "\n"
-    "Replays traces (maar-trace/1, plain or gzip): rows whose usage is known as real buffers and\n"
-    "images, the others as plain memory requirements.\n"
+    "Replays traces (maar-trace/1, plain or gzip; files or names that --list-traces prints): rows\n"
+    "whose usage is known as real buffers and images, the others as plain memory requirements.\n"
     "\n"
     "  --device D       auto (default: discrete, integrated, virtual, CPU), vulkan:N, or\n"
-    "                   simulated:PROFILE, a file or the name of one in data/profiles\n"
+    "                   simulated:PROFILE, a file or a name from maar info --list-profiles\n"
     "  --heap N=SIZE    size of heap N of a simulated device; on a real one, the most that Maar\n"
     "                   may hold of it. SIZE takes KiB, MiB, GiB, TiB\n"
     "  --limit NAME=V   another limit of a simulated device: maxMemoryAllocationCount,\n"
@@ -40,6 +45,7 @@ static const char help_text[] =
     "  --picture FILE   draw all blocks at the peak as SVG; with several traces or strategies\n"
     "                   their names become part of the file's name\n"
     "  --json           one JSON object per run and line on standard output, nothing else there\n"
+    "  --list-traces    print the names of the traces that came with Maar, nothing else\n"
     "  --verbose        also print the allocator's warnings\n"
     "  --verify-copies  self-test: verify through copies of the resources wherever possible\n"
     "  --plant FAULT    self-test: overlap or offset, which verification must notice, or barrier,\n"
@@ -65,6 +71,7 @@ enum replay_option {
     OPTION_VERBOSE,
     OPTION_COPIES,
     OPTION_PLANT,
+    OPTION_TRACES,
     OPTION_HELP,
 };
 
@@ -81,6 +88,7 @@ static const struct option replay_options[] = {
     {"verbose", no_argument, NULL, OPTION_VERBOSE},
     {"verify-copies", no_argument, NULL, OPTION_COPIES},
     {"plant", required_argument, NULL, OPTION_PLANT},
+    {"list-traces", no_argument, NULL, OPTION_TRACES},
     {"help", no_argument, NULL, OPTION_HELP},
     {NULL, 0, NULL, 0},
 };
@@ -91,6 +99,7 @@ struct replay_settings {
     bool all_strategies;
     bool json;
     bool help;
+    bool list_traces;
     const char* picture;
     char** traces;
     int trace_count;
@@ -172,11 +181,12 @@ static bool parse_option(struct replay_settings* settings, int option, const cha
         return true;
     case OPTION_PLANT:
         return parse_plant(settings, text);
-    case OPTION_HELP:
-        settings->help = true;
+    case OPTION_TRACES:
+        settings->list_traces = true;
         return true;
     default:
-        return false; /* getopt_long has complained */
+        settings->help = true;
+        return true;
     }
 }
 
@@ -187,14 +197,19 @@ static bool parse_arguments(int argc, char** argv, struct replay_settings* setti
         .player = {.strategy = TOOL_STRATEGY_AUTO, .thread_count = 1},
     };
     int option = 0;
-    while ((option = getopt_long(argc, argv, "h", replay_options, NULL)) != -1) {
-        if (!parse_option(settings, option == 'h' ? OPTION_HELP : option, optarg)) {
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":h", replay_options, NULL)) != -1) {
+        if (option == '?' || option == ':') {
+            tool_complain_option("replay", option, argv, replay_options);
+            return false;
+        }
+        if (!parse_option(settings, option, optarg)) {
             return false;
         }
     }
     settings->traces = argv + optind;
     settings->trace_count = argc - optind;
-    if (settings->help) {
+    if (settings->help || settings->list_traces) {
         return true;
     }
     if (settings->trace_count == 0) {
@@ -223,6 +238,30 @@ static void name_picture(const struct replay_settings* settings, const char* tra
              settings->all_strategies ? tool_strategy_names[strategy] : "", has_suffix ? dot : "");
 }
 
+/* Whether a picture could be written there, as far as can be told without trying. */
+static bool check_picture_path(const char* path)
+{
+    char folder[4096];
+    snprintf(folder, sizeof(folder), "%s", path);
+    char* const slash = strrchr(folder, '/');
+    if (slash == NULL) {
+        snprintf(folder, sizeof(folder), ".");
+    } else {
+        slash[slash == folder ? 1 : 0] = '\0';
+    }
+    struct stat status;
+    int problem = 0;
+    if (stat(path, &status) == 0) {
+        problem = S_ISDIR(status.st_mode) ? EISDIR : access(path, W_OK) != 0 ? errno : 0;
+    } else {
+        problem = access(folder, W_OK | X_OK) != 0 ? errno : 0;
+    }
+    if (problem != 0) {
+        tool_complain("%s: cannot be written: %s", path, strerror(problem));
+    }
+    return problem == 0;
+}
+
 static void title_picture(const struct tool_report* report, struct support_picture* picture)
 {
     uint64_t live = 0;
@@ -244,13 +283,11 @@ static void title_picture(const struct tool_report* report, struct support_pictu
              reserved == 0 ? 0.0 : 100.0 * (double)live / (double)reserved);
 }
 
-static bool draw_picture(const struct replay_settings* settings, const struct tool_report* report,
+static bool draw_picture(const char* path, const struct tool_report* report,
                          struct support_picture* picture)
 {
-    char path[4096];
     struct support_error error = {{0}};
     title_picture(report, picture);
-    name_picture(settings, report->trace, report->strategy, path, sizeof(path));
     if (!support_picture_write(picture, path, &error)) {
         tool_complain("%s", error.text);
         return false;
@@ -280,6 +317,13 @@ static bool is_good(const struct tool_report* report)
 static int run_once(struct replay_settings* settings, const struct support_trace* trace,
                     enum tool_strategy strategy)
 {
+    char path[4096];
+    if (settings->picture != NULL) {
+        name_picture(settings, trace->name, strategy, path, sizeof(path));
+        if (!check_picture_path(path)) {
+            return TOOL_EXIT_USAGE;
+        }
+    }
     struct tool_device* const tool = calloc(1, sizeof(*tool));
     struct support_picture picture = {.blocks = NULL};
     if (tool == NULL) {
@@ -313,7 +357,7 @@ static int run_once(struct replay_settings* settings, const struct support_trace
     report.outcome.allocator_errors = atomic_load(&tool->allocator_errors);
     bool good = is_good(&report);
     if (settings->picture != NULL && !report.outcome.broken) {
-        good = draw_picture(settings, &report, &picture) && good;
+        good = draw_picture(path, &report, &picture) && good;
     }
     if (settings->json) {
         good = tool_report_print_json(&report) && good;
@@ -329,8 +373,13 @@ static int run_once(struct replay_settings* settings, const struct support_trace
     return good ? TOOL_EXIT_OK : TOOL_EXIT_FAILED;
 }
 
-static int replay_file(struct replay_settings* settings, const char* path)
+static int replay_file(struct replay_settings* settings, const char* name)
 {
+    char path[4096];
+    if (!tool_data_find(TOOL_DATA_TRACES, name, path, sizeof(path))) {
+        tool_data_complain(TOOL_DATA_TRACES, name);
+        return TOOL_EXIT_USAGE;
+    }
     struct support_trace* const trace = calloc(1, sizeof(*trace));
     struct support_error error = {{0}};
     if (trace == NULL) {
@@ -363,6 +412,13 @@ int tool_command_replay(int argc, char** argv)
     if (settings.help) {
         fputs(help_text, stdout);
         return TOOL_EXIT_OK;
+    }
+    if (settings.list_traces) {
+        return tool_data_print_names(TOOL_DATA_TRACES) ? TOOL_EXIT_OK : TOOL_EXIT_USAGE;
+    }
+    if (settings.picture != NULL && settings.trace_count == 1 && !settings.all_strategies &&
+        !check_picture_path(settings.picture)) {
+        return TOOL_EXIT_USAGE;
     }
     int worst = TOOL_EXIT_OK;
     for (int i = 0; i < settings.trace_count; ++i) {

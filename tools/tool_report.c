@@ -62,7 +62,7 @@ void tool_report_print_head(const struct tool_report* report)
 {
     printf("%s (%s)\n\n", report->device, report->driver);
     printf("%-30s %-9s %8s %8s %7s %10s %10s %6s %6s %7s %8s  %s\n", "trace", "strategy", "events",
-           "allocs", "failed", "live peak", "reserved", "waste", "blocks", "calls", "ns/event",
+           "allocs", "failed", "live peak", "reserved", "unused", "blocks", "calls", "ns/event",
            "verified");
 }
 
@@ -72,10 +72,10 @@ void tool_report_print_row(const struct tool_report* report)
     char live[32];
     char reserved[32];
     char verified[64];
-    const double waste = outcome->peak_reserved_bytes == 0
-                             ? 0.0
-                             : 100.0 - 100.0 * (double)outcome->peak_live_bytes /
-                                           (double)outcome->peak_reserved_bytes;
+    const double unused = outcome->peak_reserved_bytes == 0
+                              ? 0.0
+                              : 100.0 - 100.0 * (double)outcome->peak_live_bytes /
+                                            (double)outcome->peak_reserved_bytes;
     tool_format_size(outcome->peak_live_bytes, live, sizeof(live));
     tool_format_size(outcome->peak_reserved_bytes, reserved, sizeof(reserved));
     if (outcome->verification[0] == 'o') {
@@ -92,7 +92,7 @@ void tool_report_print_row(const struct tool_report* report)
     printf("%-30s %-9s %8" PRIu64 " %8" PRIu64 " %7" PRIu64 " %10s %10s %4.1f %% %6u %7" PRIu64
            " %8.0f  %s",
            report->trace, tool_strategy_names[report->strategy], outcome->events,
-           outcome->allocations, outcome->failures, live, reserved, waste, outcome->peak_blocks,
+           outcome->allocations, outcome->failures, live, reserved, unused, outcome->peak_blocks,
            outcome->device_allocation_calls, outcome->ns_per_event, verified);
     if (report->validated) {
         printf(", %u messages", outcome->messages);

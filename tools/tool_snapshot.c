@@ -32,7 +32,7 @@ static enum support_picture_kind kind_of_range(MaarBlockRangeState state)
     case MAAR_BLOCK_RANGE_STATE_PENDING:
         return SUPPORT_PICTURE_PENDING;
     case MAAR_BLOCK_RANGE_STATE_PADDING:
-        return SUPPORT_PICTURE_WASTE;
+        return SUPPORT_PICTURE_PADDING;
     case MAAR_BLOCK_RANGE_STATE_LIVE:
         return SUPPORT_PICTURE_OTHER;
     default:
@@ -63,8 +63,8 @@ static bool take_block(MaarAllocator allocator, const MaarBlockInfo* info,
             range->kind =
                 describe(context, ranges[i].pUserData, range->label, sizeof(range->label));
             block->live += range->size;
-        } else if (range->kind == SUPPORT_PICTURE_WASTE) {
-            block->waste += range->size;
+        } else if (range->kind == SUPPORT_PICTURE_PADDING) {
+            block->padding += range->size;
         } else if (range->kind == SUPPORT_PICTURE_PENDING) {
             block->pending += range->size;
         }
@@ -93,6 +93,7 @@ bool tool_snapshot_take(const struct tool_device* tool, MaarAllocator allocator,
     bool good = maarEnumerateBlocks(allocator, VK_NULL_HANDLE, &count, infos) == VK_SUCCESS;
     for (uint32_t i = 0; i < count && good; ++i) {
         struct support_picture_block* const block = &picture->blocks[picture->block_count++];
+        block->id = infos[i].blockId;
         block->size = infos[i].size;
         block->dedicated = infos[i].dedicated == VK_TRUE;
         describe_type(tool, infos[i].memoryTypeIndex, block->label, sizeof(block->label));

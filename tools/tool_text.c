@@ -4,6 +4,7 @@
 #include "tool_text.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -77,10 +78,43 @@ uint64_t tool_now_ns(void)
 
 void tool_complain(const char* format, ...)
 {
-    char line[1024];
+    char line[12288]; /* a message may name several paths */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
     fprintf(stderr, "maar: %s\n", line);
+}
+
+/* How many long options begin so. */
+static unsigned count_matches(const char* text, const struct option* options)
+{
+    const size_t length = strcspn(text + 2, "=");
+    unsigned count = 0;
+    for (; options->name != NULL; ++options) {
+        count += strncmp(options->name, text + 2, length) == 0 ? 1u : 0u;
+    }
+    return count;
+}
+
+void tool_complain_option(const char* command, int result, char** argv,
+                          const struct option* options)
+{
+    const char* const text = argv[optind - 1];
+    if (optopt > 0 && optopt < 256) {
+        tool_complain("%s: unrecognized option '-%c'; see maar %s --help", command, optopt,
+                      command);
+        return;
+    }
+    const char* problem = "takes no argument";
+    if (result == ':') {
+        problem = "needs an argument";
+    } else if (optopt == 0) {
+        problem = count_matches(text, options) > 1 ? "is ambiguous" : NULL;
+    }
+    if (problem == NULL) {
+        tool_complain("%s: unrecognized option '%s'; see maar %s --help", command, text, command);
+    } else {
+        tool_complain("%s: option '%s' %s; see maar %s --help", command, text, problem, command);
+    }
 }

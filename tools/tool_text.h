@@ -29,6 +29,15 @@ const char* tool_format_size(uint64_t bytes, char* buffer, size_t size);
 /* Monotonic time. */
 uint64_t tool_now_ns(void);
 
+struct option;
+
+/*
+ * Complains about what getopt_long refused: result is '?' or ':' of a command's own options, whose
+ * values are above 255. Needs opterr 0 and short options that begin with a colon.
+ */
+void tool_complain_option(const char* command, int result, char** argv,
+                          const struct option* options);
+
 /* "maar: " and a line to standard error. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 1, 2)))

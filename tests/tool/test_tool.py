@@ -104,14 +104,57 @@ class WithoutDriver(Case):
                      "maxMemoryAllocationCount=8GiB")
         self.refused("expected 1 to", "replay", csv, "--threads", "0")
         self.refused("need --verify", "replay", csv, "--plant", "overlap")
-        self.refused("unrecognized option", "replay", csv, "--frob")
         self.refused("unexpected argument", "info", "x")
 
+    def test_options_wrong_name_the_help(self):
+        for command in ("replay", "info"):
+            for words, option in (("unrecognized option '--frob'", "--frob"),
+                                  ("unrecognized option '-x'", "-x"),
+                                  ("option '--device' needs an argument", "--device"),
+                                  ("option '--json=x' takes no argument", "--json=x")):
+                done = maar(command, option)
+                self.assertEqual(done.returncode, 2)
+                self.assertEqual(done.stderr, f"maar: {command}: {words}; see maar {command} "
+                                              "--help\n")
+        self.refused("option '--ver' is ambiguous", "replay", "--ver")
+
+    def test_info_overrides_need_a_simulated_device(self):
+        text = "^maar: info: --heap and --limit need --device simulated:PROFILE\n$"
+        self.refused(text, "info", "--heap", "0=1GiB")
+        self.refused(text, "info", "--device", "vulkan:0", "--limit", "maxBufferSize=1GiB")
+
+    def test_names_of_data_are_listed(self):
+        profiles = maar("info", "--list-profiles")
+        self.assertEqual(profiles.returncode, 0)
+        self.assertEqual(profiles.stdout.split(), sorted(profiles.stdout.split()))
+        for path in (pathlib.Path(OPTIONS.source) / "data/profiles").glob("*.json"):
+            self.assertIn(path.stem, profiles.stdout.split())
+        traces = maar("replay", "--list-traces")
+        self.assertEqual(traces.returncode, 0)
+        for path in captured():
+            self.assertIn(path.stem, traces.stdout.split())
+        done = maar("replay", "captured-vkcube", "--device", self.simulated)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        folder = self.scratch()
+        (folder / "profiles").mkdir()
+        done = maar("info", "--device", "simulated:none-such", MAAR_DATA_DIR=str(folder))
+        self.assertRegex(done.stderr, re.escape(f'looked for the file "none-such" and in {folder}/'
+                                                "profiles, ") + "/.*see maar info --list-profiles")
+
+    def test_no_driver_points_to_the_simulated_one(self):
+        done = maar("info", VK_ICD_FILENAMES=str(self.scratch() / "none.json"), VK_DRIVER_FILES="")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--device simulated:PROFILE needs none", done.stderr)
+
     def test_help_and_version_exit_0(self):
-        for arguments in (["--help"], ["info", "--help"], ["replay", "--help"], ["--version"]):
+        for arguments in (["--help"], ["info", "--help"], ["replay", "--help"], ["--version"],
+                          ["help"], ["help", "info"], ["help", "replay"]):
             done = maar(*arguments)
             self.assertEqual(done.returncode, 0)
             self.assertRegex(done.stdout, "maar")
+        for command in ("info", "replay"):
+            self.assertEqual(maar("help", command).stdout, maar(command, "--help").stdout)
+        self.refused("no such command: frobnicate", "help", "frobnicate")
 
     def test_trace_malformed_names_line(self):
         good = "alloc,0,buffer,16,64,0x1,0,1,0x1,\n"
@@ -128,7 +171,7 @@ class WithoutDriver(Case):
                          self.simulated)
 
     def test_trace_missing_or_cut_exits_2(self):
-        self.refused("nothing.csv: .+", "replay", "nothing.csv", "--device", self.simulated)
+        self.refused("nothing.csv: no such trace", "replay", "nothing.csv", "--device", self.simulated)
         path = self.scratch() / "cut.csv.gz"
         whole = gzip.compress(HEADER.encode() * 50)
         path.write_bytes(whole[:-9])
@@ -251,14 +294,20 @@ class OnSimulated(Case):
             text = " ".join(root.itertext())
             self.assertIn("captured-supertuxkart", text)
             self.assertIn(f"strategy {strategy}", text)
-            self.assertRegex(text, "Block 0: type|dedicated block")
+            self.assertRegex(text, "Block 1: type|dedicated block")
         self.replay(trace("vkcube"), trace("mpv-hq"), "--picture", folder / "q.svg")
         self.assertTrue((folder / "q-captured-vkcube.svg").exists())
         self.assertTrue((folder / "q-captured-mpv-hq.svg").exists())
 
-    def test_picture_that_cannot_be_written_fails(self):
-        _, text = self.replay(trace("vkcube"), "--picture", self.scratch() / "no/p.svg", code=1)
-        self.assertIn("cannot be written", text)
+    def test_picture_that_cannot_be_written_is_refused(self):
+        folder = self.scratch()
+        (folder / "q-auto.svg").mkdir()
+        for path, strategy in ((folder / "no/p.svg", "auto"), (folder / "no/p.svg", "all"),
+                               (folder, "auto"), (folder / "q.svg", "all")):
+            results, text = self.replay(trace("vkcube"), "--strategy", strategy, "--picture", path,
+                                        code=2)
+            self.assertEqual(results, [])
+            self.assertIn("cannot be written", text)
 
 
 class OnDevice(Case):

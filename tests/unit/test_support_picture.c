@@ -31,6 +31,7 @@ static uint32_t next_random(uint32_t* state)
 static void fill_block(struct support_picture_block* block, uint64_t size, uint32_t* state)
 {
     block->size = size;
+    block->id = *state % 100;
     snprintf(block->label, sizeof(block->label), "type 11 device-local host-visible cached");
     block->ranges = calloc(400, sizeof(*block->ranges));
     assert_non_null(block->ranges);
@@ -170,7 +171,7 @@ static void picture_without_blocks_is_drawn(void** state)
     struct support_picture picture;
     make_picture(&picture, 0, 0);
     char* const text = draw(&picture);
-    assert_non_null(strstr(text, "waste 0 B"));
+    assert_non_null(strstr(text, "padding 0 B"));
     free(text);
     support_picture_release(&picture);
 }
@@ -181,10 +182,11 @@ static void picture_legend_states_bytes(void** state)
     struct support_picture picture = {.title = "t", .subtitle = "s"};
     struct support_picture_range ranges[3] = {
         {.offset = 0, .size = 3u << 20, .kind = SUPPORT_PICTURE_IMAGE, .label = "image 1"},
-        {.offset = 3u << 20, .size = 1u << 19, .kind = SUPPORT_PICTURE_WASTE},
+        {.offset = 3u << 20, .size = 1u << 19, .kind = SUPPORT_PICTURE_PADDING},
         {.offset = 7u << 19, .size = 1u << 19, .kind = SUPPORT_PICTURE_FREE},
     };
-    struct support_picture_block block = {.label = "type 3 device-local",
+    struct support_picture_block block = {.id = 3,
+                                          .label = "type 3 device-local",
                                           .size = 4u << 20,
                                           .live = 3u << 20,
                                           .ranges = ranges,
@@ -193,10 +195,41 @@ static void picture_legend_states_bytes(void** state)
     picture.block_count = 1;
     char* const text = draw(&picture);
     assert_non_null(strstr(text, ">images 3 MiB (75.0 %)<"));
-    assert_non_null(strstr(text, ">waste 512 KiB (12.5 %)<"));
+    assert_non_null(strstr(text, ">padding 512 KiB (12.5 %)<"));
     assert_non_null(strstr(text, ">free 512 KiB (12.5 %)<"));
-    assert_non_null(strstr(text, ">Block 0: type 3 device-local, 4 MiB, 75.0 % used<"));
+    assert_non_null(strstr(text, ">Block 3: type 3 device-local, 4 MiB, 75.0 % used<"));
     free(text);
+}
+
+/* 256 MiB of which the first and the last MiB are taken: what lies between is one line. */
+static void picture_folds_empty_lines(void** state)
+{
+    (void)state;
+    struct support_picture picture = {.title = "t", .subtitle = "s"};
+    struct support_picture_range ranges[3] = {
+        {.offset = 0, .size = 1u << 20, .kind = SUPPORT_PICTURE_IMAGE},
+        {.offset = 1u << 20, .size = 254u << 20, .kind = SUPPORT_PICTURE_FREE},
+        {.offset = 255u << 20, .size = 1u << 20, .kind = SUPPORT_PICTURE_BUFFER},
+    };
+    struct support_picture_block block = {
+        .size = 256u << 20, .live = 2u << 20, .ranges = ranges, .range_count = 3};
+    picture.blocks = &block;
+    picture.block_count = 1;
+    char* const text = draw(&picture);
+    assert_non_null(strstr(text, ">254 MiB free<"));
+    assert_non_null(strstr(text, ">1 MiB<"));
+    assert_non_null(strstr(text, ">255 MiB<"));
+    assert_null(strstr(text, ">2 MiB<"));
+    free(text);
+    /* Two lines are too few to fold. */
+    ranges[1].size = 2u << 20;
+    ranges[2] = (struct support_picture_range){
+        .offset = 3u << 20, .size = 30u << 20, .kind = SUPPORT_PICTURE_BUFFER};
+    block.size = 33u << 20;
+    char* const unfolded = draw(&picture);
+    assert_null(strstr(unfolded, ">2 MiB free<"));
+    assert_non_null(strstr(unfolded, ">2 MiB<"));
+    free(unfolded);
 }
 
 static void picture_unwritable_path_is_an_error(void** state)
@@ -232,6 +265,7 @@ int main(void)
         cmocka_unit_test(picture_many_blocks_fits_page),
         cmocka_unit_test(picture_without_blocks_is_drawn),
         cmocka_unit_test(picture_legend_states_bytes),
+        cmocka_unit_test(picture_folds_empty_lines),
         cmocka_unit_test(picture_unwritable_path_is_an_error),
         cmocka_unit_test(svg_text_too_long_is_cut),
     };
