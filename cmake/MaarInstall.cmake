@@ -1,4 +1,4 @@
-# Installation: headers, libraries, the CMake package, maar.pc, the command and its data.
+# Installation: headers, libraries, the CMake package, pkg-config files, the command and its data.
 include(CMakePackageConfigHelpers)
 
 set(maar_installed maar)
@@ -31,11 +31,14 @@ install(FILES
     ${PROJECT_BINARY_DIR}/maarConfigVersion.cmake
     DESTINATION ${maar_package_dir})
 
-# Paths in maar.pc are relative to its own place, so that an installed tree may be moved.
+# Paths in these are relative to their own place, so that an installed tree may be moved.
 file(RELATIVE_PATH maar_pc_prefix
     ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 if(BUILD_SHARED_LIBS)
     set(maar_pc_cflags "-DMAAR_SHARED=1")
 endif()
-configure_file(cmake/maar.pc.in ${PROJECT_BINARY_DIR}/maar.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/maar.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(maar_library IN LISTS maar_installed)
+    configure_file(cmake/${maar_library}.pc.in ${PROJECT_BINARY_DIR}/${maar_library}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${maar_library}.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

@@ -3,6 +3,9 @@
  * memory and from there into a readback buffer, and the host compares.
  *
  * Everything of Maar is in main; the functions above it are the Vulkan that every program has.
+ * With Maar installed and volk in the include path, this compiles anywhere:
+ *
+ *   cc -std=c11 -DVOLK_IMPLEMENTATION first_buffer.c $(pkg-config --cflags --libs maar) -ldl
  */
 #include "volk.h"
 
@@ -16,12 +19,46 @@
 
 #define SIZE ((VkDeviceSize)1 << 20)
 
+/* The results that a beginning meets with; the others are numbers in vulkan_core.h. */
+static const char* name_of(VkResult result)
+{
+    switch (result) {
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+        return "out of host memory";
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+        return "out of device memory";
+    case VK_ERROR_INITIALIZATION_FAILED:
+        return "initialization failed";
+    case VK_ERROR_DEVICE_LOST:
+        return "the device was lost";
+    case VK_ERROR_EXTENSION_NOT_PRESENT:
+        return "no such extension";
+    case VK_ERROR_FEATURE_NOT_PRESENT:
+        return "no such feature, or no memory type that serves";
+    case VK_ERROR_INCOMPATIBLE_DRIVER:
+        return "no driver found, or one that is too old";
+    case VK_ERROR_VALIDATION_FAILED_EXT:
+        return "called wrongly; the message says how";
+    default:
+        return "see VkResult in vulkan_core.h";
+    }
+}
+
 static void require(VkResult result, const char* what)
 {
     if (result != VK_SUCCESS) {
-        fprintf(stderr, "%s failed: %d\n", what, (int)result);
+        fprintf(stderr, "%s failed: %s (%d)\n", what, name_of(result), (int)result);
         exit(EXIT_FAILURE);
     }
+}
+
+/* What Maar has to say: which call went wrong and why, what leaked, what was not met as asked. */
+static void VKAPI_CALL print_message(void* user_data, MaarMessageSeverity severity,
+                                     const char* message)
+{
+    (void)user_data;
+    (void)severity;
+    fprintf(stderr, "maar: %s\n", message);
 }
 
 static VkInstance create_instance(void)
@@ -123,7 +160,8 @@ int main(void)
                                               .device = device,
                                               .enabledExtensionCount = advice.extensionCount,
                                               .ppEnabledExtensionNames = advice.ppExtensionNames,
-                                              .pEnabledFeatures = advice.pFeatures};
+                                              .pEnabledFeatures = advice.pFeatures,
+                                              .pfnMessage = print_message};
     maarUseVolk(&allocator_info);
     require(maarCreateAllocator(&allocator_info, &allocator), "maarCreateAllocator");
 

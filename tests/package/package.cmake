@@ -25,12 +25,18 @@ file(REMOVE_RECURSE ${here})
 if(WAY STREQUAL "install")
     # Moved after its installation: an installed Maar must not know where it lies.
     file(REMOVE_RECURSE ${prefix} ${prefix}.staged)
-    run(${CMAKE_COMMAND} -S ${SOURCE} -B ${here} ${configure}
+    # From a copy of the sources that is gone afterwards: nor where those lay.
+    file(REMOVE_RECURSE ${here}.sources)
+    foreach(part IN ITEMS CMakeLists.txt backends cmake core data include shaders support tools)
+        file(COPY ${SOURCE}/${part} DESTINATION ${here}.sources)
+    endforeach()
+    run(${CMAKE_COMMAND} -S ${here}.sources -B ${here} ${configure}
         -DCMAKE_INSTALL_PREFIX=${prefix}.staged
         -DMAAR_BUILD_TOOLS=${TOOLS}
         -DMAAR_BUILD_TESTS=OFF -DMAAR_BUILD_SAMPLES=OFF -DMAAR_BUILD_BENCH=OFF)
     run(${CMAKE_COMMAND} --build ${here} --target install)
     file(RENAME ${prefix}.staged ${prefix})
+    file(REMOVE_RECURSE ${here}.sources)
     foreach(wanted IN ITEMS
             include/maar/maar.h share/maar/profiles/cpu-lavapipe25.0.json
             share/maar/traces/captured-vkcube.csv)
@@ -40,8 +46,16 @@ if(WAY STREQUAL "install")
     endforeach()
     if(TOOLS)
         run(${prefix}/bin/maar info --device simulated:cpu-swiftshader)
+        run(${prefix}/bin/maar replay captured-vkcube --device simulated:cpu-swiftshader)
         run(${prefix}/bin/maar replay ${prefix}/share/maar/traces/captured-vkcube.csv
             --device simulated:${prefix}/share/maar/profiles/cpu-swiftshader.json)
+        execute_process(COMMAND ${prefix}/bin/maar info --device simulated:nvidia
+            RESULT_VARIABLE result ERROR_VARIABLE output)
+        string(FIND "${output}" "nvidia: no such profile; looked for the file \"nvidia\" and in \
+${prefix}/share/maar/profiles (49 profiles; see maar info --list-profiles)" at)
+        if(NOT result EQUAL 2 OR at EQUAL -1)
+            message(FATAL_ERROR "for a profile that is not there (${result}): ${output}")
+        endif()
     endif()
     file(GLOB_RECURSE installed RELATIVE ${prefix} ${prefix}/*)
     foreach(file IN LISTS installed)
@@ -64,10 +78,11 @@ elseif(WAY STREQUAL "pkgconfig")
         set(static --static)
     endif()
     run(${pkg_config} --exact-version=${VERSION} maar)
-    run(${pkg_config} ${static} --cflags --libs maar)
+    run(${pkg_config} --exact-version=${VERSION} maar_simulated)
+    run(${pkg_config} ${static} --cflags --libs maar maar_simulated)
     separate_arguments(flags UNIX_COMMAND "${output}")
     file(MAKE_DIRECTORY ${here})
-    run(${COMPILER} -std=c11 -isystem ${VULKAN} ${CONSUMER}/consumer.c -o ${here}/consumer
+    run(${COMPILER} -std=c11 -isystem ${VULKAN} -DCONSUMER_SIMULATED=1 ${CONSUMER}/consumer.c -o ${here}/consumer
         ${flags} -Wl,-rpath,${lib_dir})
     run(${here}/consumer)
 else()
