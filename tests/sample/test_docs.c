@@ -1,0 +1,108 @@
+/*
+ * The C in the documents compiles, and does what they say: a simulated device, the first allocator
+ * and buffer on it, and a trace that the command's reader takes.
+ */
+#define VK_NO_PROTOTYPES
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include <maar/maar.h>
+#include <maar/simulated.h>
+
+#include "support/trace.h"
+
+/* The loader's function, in the README. */
+#define vkGetInstanceProcAddr maarSimulatedGetInstanceProcAddr
+
+#define LOAD(instance, name) ((PFN_##name)maarSimulatedGetInstanceProcAddr(instance, #name))
+
+void log_buffer(FILE* log, uint64_t id, const VkBufferCreateInfo* info,
+                const VkMemoryRequirements* needs, uint64_t time_ns);
+void log_free(FILE* log, uint64_t id, uint64_t time_ns);
+
+#include "replay.inc"
+
+static VkInstance make_simulated_instance(void)
+{
+#include "simulated-devices.inc"
+    assert_int_equal(result, VK_SUCCESS);
+    return instance;
+}
+
+static void use_first_allocator(VkInstance instance, VkPhysicalDevice physicalDevice,
+                                VkDevice device)
+{
+#include "README.inc"
+    assert_int_equal(result, VK_SUCCESS);
+    assert_non_null(buffer);
+    MaarStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_STATISTICS};
+    assert_int_equal(maarGetStatistics(allocator, VK_NULL_HANDLE, &statistics), VK_SUCCESS);
+    assert_int_equal(statistics.allocationsMade, 1);
+    assert_int_equal(statistics.allocationCount, 0);
+    maarDestroyAllocator(allocator);
+}
+
+static void docs_first_allocator_works_on_simulated_device(void** state)
+{
+    (void)state;
+    const VkInstance instance = make_simulated_instance();
+    VkPhysicalDevice physical = VK_NULL_HANDLE;
+    uint32_t count = 1;
+    assert_int_equal(LOAD(instance, vkEnumeratePhysicalDevices)(instance, &count, &physical),
+                     VK_SUCCESS);
+    assert_int_equal(count, 1);
+    const float priority = 1.0f;
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &queue};
+    VkDevice device = VK_NULL_HANDLE;
+    assert_int_equal(LOAD(instance, vkCreateDevice)(physical, &info, NULL, &device), VK_SUCCESS);
+    use_first_allocator(instance, physical, device);
+    LOAD(instance, vkDestroyDevice)(device, NULL);
+    LOAD(instance, vkDestroyInstance)(instance, NULL);
+}
+
+static void docs_logged_trace_is_read(void** state)
+{
+    (void)state;
+    static const char path[] = "test_docs_trace.csv";
+    FILE* const log = fopen(path, "w");
+    assert_non_null(log);
+    fputs("op,id,kind,size,alignment,types,stream,time_ns,usage,note\n", log);
+    const VkBufferCreateInfo info = {.usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
+    const VkMemoryRequirements needs = {.size = 1000, .alignment = 16, .memoryTypeBits = 7};
+    log_buffer(log, 40, &info, &needs, 5);
+    log_buffer(log, 41, &info, &needs, 6);
+    log_free(log, 40, 7);
+    assert_int_equal(fclose(log), 0);
+    struct support_trace trace = {.event_count = 0};
+    struct support_error error = {"no message"};
+    const bool loaded = support_trace_load(path, &trace, &error);
+    assert_int_equal(remove(path), 0);
+    assert_true(loaded);
+    assert_int_equal(trace.event_count, 3);
+    assert_int_equal(trace.resource_count, 2);
+    assert_int_equal(trace.peak_live_bytes, 2000);
+    assert_int_equal(trace.resources[0].id, 40);
+    assert_int_equal(trace.resources[0].usage, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT);
+    assert_int_equal(trace.resources[0].free_time_ns, 7);
+    support_trace_release(&trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(docs_first_allocator_works_on_simulated_device),
+        cmocka_unit_test(docs_logged_trace_is_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
