@@ -146,7 +146,6 @@ static VkResult place_in_block(struct maar_pool* pool, struct maar_block* block,
 static VkResult place_in_any(struct maar_pool* pool, const struct maar_place_request* request,
                              uint32_t slot)
 {
-    VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
     uint32_t i = 0;
     while (i < pool->block_count) {
         struct maar_block* block = pool->blocks[i];
@@ -154,10 +153,9 @@ static VkResult place_in_any(struct maar_pool* pool, const struct maar_place_req
         if (maar_placement_largest_free_bound(block->placement) < request->size) {
             continue;
         }
-        result = place_in_block(pool, block, request, slot);
+        VkResult result = place_in_block(pool, block, request, slot);
         if (result == VK_INCOMPLETE) {
             i = 0;
-            result = VK_ERROR_OUT_OF_POOL_MEMORY;
         } else if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
             return result;
         }
