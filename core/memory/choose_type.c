@@ -257,15 +257,47 @@ bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
     return true;
 }
 
-/* Says in words what the type is and why it was liked. */
+/* Appends the names of flags to a text that may be full already. */
+static void append_flags(char* text, size_t size, const char* before, VkMemoryPropertyFlags flags)
+{
+    static const struct {
+        VkMemoryPropertyFlags flag;
+        const char* name;
+    } names[] = {
+        {DEVICE_LOCAL, " device-local"}, {HOST_VISIBLE, " host-visible"},
+        {HOST_COHERENT, " coherent"},    {HOST_CACHED, " cached"},
+        {LAZILY_ALLOCATED, " lazy"},
+    };
+    size_t length = strlen(text);
+    int written = 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && length < size; ++i) {
+        if ((flags & names[i].flag) != 0) {
+            written = snprintf(text + length, size - length, "%s%s", before, names[i].name);
+            length += written > 0 ? (size_t)written : 0;
+            before = "";
+        }
+    }
+}
+
+/* Says in words what was wanted, and in what the best type falls short of it. */
 static void explain(MaarAllocator allocator, const MaarAllocationCreateInfo* info,
                     MaarMemoryTypeChoice* choice)
 {
     const VkPhysicalDeviceMemoryProperties* memory = &allocator->device.facts.memory;
+    const struct usage_rule* rule = &usage_rules[info->usage];
     uint32_t type = choice->memoryTypeIndex;
     uint32_t heap = memory->memoryTypes[type].heapIndex;
+    VkMemoryPropertyFlags flags = memory->memoryTypes[type].propertyFlags;
+    VkMemoryPropertyFlags missing = 0;
+    VkMemoryPropertyFlags surplus = 0;
+    for (uint32_t i = 0; i < 4; ++i) {
+        missing |= rule->wanted[i] & ~flags;
+        surplus |= rule->unwanted[i] & flags;
+    }
     (void)snprintf(choice->reason, sizeof choice->reason, "type %u in heap %u, best of %u: %s",
-                   type, heap, choice->candidateCount, usage_rules[info->usage].sentence);
+                   type, heap, choice->candidateCount, rule->sentence);
+    append_flags(choice->reason, sizeof choice->reason, "; it is not", missing);
+    append_flags(choice->reason, sizeof choice->reason, "; it is also", surplus);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryType(MaarAllocator allocator,

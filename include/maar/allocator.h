@@ -422,8 +422,9 @@ typedef struct MaarMemoryTypeChoice {
     uint32_t candidateCount;
     /** Those types, the best first: the order in which a full heap is passed over. */
     uint32_t candidates[VK_MAX_MEMORY_TYPES];
-    /** One sentence about the best type, zero-terminated. */
-    char reason[192];
+    /** One sentence about the best type: what was wanted, and in what it falls short of that;
+     * zero-terminated. */
+    char reason[256];
 } MaarMemoryTypeChoice;
 
 /**

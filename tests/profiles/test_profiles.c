@@ -632,6 +632,23 @@ static void protected_types_are_refused_unless_required(void** state)
     rig_close(&rig);
 }
 
+static void reason_tells_what_the_type_lacks(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.profile = rig_profile_file("arm-mali-g610-panvk25.0")};
+    struct rig rig;
+    rig_start(&rig, &setup);
+    MaarMemoryTypeChoice choice;
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
+    assert_int_equal(choose_as(&rig, &how, &choice), VK_SUCCESS);
+    assert_non_null(strstr(choice.reason, "type 0 in heap 0, best of 1"));
+    assert_non_null(strstr(choice.reason, "; it is not cached; it is also device-local"));
+    how = rig_how(MAAR_MEMORY_USAGE_DEVICE_UPLOAD);
+    assert_int_equal(choose_as(&rig, &how, &choice), VK_SUCCESS);
+    assert_null(strstr(choice.reason, "; it is"));
+    rig_close(&rig);
+}
+
 /* ---- the table itself ---- */
 
 static void table_has_a_row_for_every_profile(void** state)
@@ -657,6 +674,7 @@ int main(void)
         cmocka_unit_test(coherent_types_with_their_feature_come_when_asked_for),
         cmocka_unit_test(lazy_types_are_for_transient_resources_or_on_request),
         cmocka_unit_test(protected_types_are_refused_unless_required),
+        cmocka_unit_test(reason_tells_what_the_type_lacks),
     };
     return cmocka_run_group_tests_name("profiles", tests, load_table, NULL);
 }
