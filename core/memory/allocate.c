@@ -66,6 +66,17 @@ static bool budget_admits(struct job* job, uint32_t heap, VkDeviceSize size, VkD
     return within || job->over_budget_allowed;
 }
 
+/* Another thread took the budget's room between the look at it and the reservation: a refusal by
+ * the budget like any other. */
+static VkResult note_cap(struct job* job, VkResult result)
+{
+    if (result != MAAR_OVER_CAP) {
+        return result;
+    }
+    job->refused_by_budget = true;
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
 /* Exactly the size that was asked for, as Vulkan demands of memory dedicated to a resource; whole
  * atoms do not matter, since nobody shares the last one. */
 static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, uint32_t slot)
@@ -86,10 +97,10 @@ static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, uint
     if (!budget_admits(job, pool->heap_index, place->size, &info.cap)) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
-    return maar_pool_place_dedicated(pool, place, &info, slot);
+    return note_cap(job, maar_pool_place_dedicated(pool, place, &info, slot));
 }
 
-/* The least that a pool whose blocks have one size can be asked for in vain. */
+/* Whether a pool whose blocks all have one size could hold the request in an empty one. */
 static bool fits_fixed_block(const struct maar_pool* pool, const struct maar_place_request* place)
 {
     VkDeviceSize room = pool->fixed_size;
@@ -136,7 +147,7 @@ static VkResult allocate_block(struct job* job, struct maar_pool* pool,
         VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
         VkDeviceSize cap = 0;
         if (budget_admits(job, pool->heap_index, size, &cap)) {
-            result = grow_or_share(pool, place, size, cap, slot);
+            result = note_cap(job, grow_or_share(pool, place, size, cap, slot));
         }
         if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY || size == least) {
             return result;

@@ -15,7 +15,8 @@ bool maar_device_count_is_high(MaarAllocator allocator)
            limit / HIGH_COUNT_DENOMINATOR * HIGH_COUNT_NUMERATOR;
 }
 
-/* Takes the bytes and the object from every account, or from none. */
+/* Takes the bytes and the object from every account, or from none. MAAR_OVER_CAP: the cap alone is
+ * in the way. */
 static VkResult reserve(MaarAllocator allocator, uint32_t heap, VkDeviceSize size, VkDeviceSize cap)
 {
     const struct maar_device_facts* facts = &allocator->device.facts;
@@ -26,10 +27,10 @@ static VkResult reserve(MaarAllocator allocator, uint32_t heap, VkDeviceSize siz
     if (!maar_atomic64_add_below(&allocator->device_count, 1, facts->max_allocation_count)) {
         return VK_ERROR_TOO_MANY_OBJECTS;
     }
-    VkDeviceSize limit = account->limit != 0 && account->limit < cap ? account->limit : cap;
-    if (!maar_atomic64_add_below(&account->block_bytes, size, limit)) {
+    VkDeviceSize limit = account->limit != 0 ? account->limit : UINT64_MAX;
+    if (!maar_atomic64_add_below(&account->block_bytes, size, cap < limit ? cap : limit)) {
         (void)maar_atomic64_sub(&allocator->device_count, 1);
-        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        return cap < limit ? MAAR_OVER_CAP : VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     return VK_SUCCESS;
 }

@@ -52,6 +52,10 @@ struct maar_device_memory_info {
     const void* next; /* the pool's chain */
 };
 
+/* What stands for "the cap is in the way" until the engine has seen it; no public function returns
+ * it. */
+#define MAAR_OVER_CAP VK_ERROR_FRAGMENTED_POOL
+
 /* One vkAllocateMemory, counted and limited; nothing is counted on failure but the call. */
 VkResult maar_device_memory_allocate(MaarAllocator allocator,
                                      const struct maar_device_memory_info* info,
