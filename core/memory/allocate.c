@@ -14,6 +14,10 @@ enum { BLOCK_HALVINGS = 3 };
 /* All of MaarAllocationCreateFlagBits. */
 #define KNOWN_FLAGS ((MaarAllocationCreateFlags)0x7F)
 
+const MaarAllocationCreateInfo maar_default_create_info = {
+    .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+};
+
 /* One request on its way. */
 struct job {
     MaarAllocator allocator;
@@ -499,14 +503,11 @@ VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemo
                        MaarAllocation* allocation)
 {
     *allocation = VK_NULL_HANDLE;
-    static const MaarAllocationCreateInfo defaults = {
-        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
-    };
     struct job job = {
         .allocator = allocator,
         .call = call,
         .request = request,
-        .info = info != NULL ? info : &defaults,
+        .info = info != NULL ? info : &maar_default_create_info,
         .internal = internal,
     };
     VkResult result = maar_check_structure(allocator, call, "pRequest", request,

@@ -99,6 +99,11 @@ struct maar_place_request {
 /* A free slot, taken before anything else so that nothing has to be undone for want of one. */
 VkResult maar_pool_take_slot(struct maar_pool* pool, uint32_t* slot);
 void maar_pool_return_slot(struct maar_pool* pool, uint32_t slot);
+/* Brings storage to a placement that answered VK_INCOMPLETE. Under its owner's lock, which it
+ * leaves and takes again: the owner keeps the placement alive meanwhile, and looks again
+ * afterwards. */
+VkResult maar_bring_storage(const VkAllocationCallbacks* callbacks, struct maar_mutex* lock,
+                            struct maar_placement* placement);
 /* Places into blocks that exist; VK_ERROR_OUT_OF_POOL_MEMORY when none has room. */
 VkResult maar_pool_place(struct maar_pool* pool, const struct maar_place_request* request,
                          uint32_t slot);
@@ -145,6 +150,8 @@ void maar_pool_hold(MaarAllocator allocator, struct maar_pool* pool);
 VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
                        const MaarAllocationCreateInfo* info, bool internal,
                        MaarAllocation* allocation);
+/* How to allocate when the caller does not say: what a NULL create info stands for. */
+extern const MaarAllocationCreateInfo maar_default_create_info;
 /* Frees a claimed slot with everything that hangs on it. */
 void maar_release_slot(MaarAllocator allocator, uint32_t index, bool was_pending);
 

@@ -25,30 +25,11 @@ enum { SHARED_MISS_SHARE = 8 };
 
 VkResult maar_pool_take_slot(struct maar_pool* pool, uint32_t* slot)
 {
-    for (;;) {
-        maar_mutex_lock(&pool->lock);
-        *slot = pool->free_slot;
-        if (*slot != MAAR_SLOT_NONE) {
-            pool->free_slot = maar_slot_at(&pool->allocator->slots, *slot)->next_free;
-        }
-        maar_mutex_unlock(&pool->lock);
-        if (*slot != MAAR_SLOT_NONE) {
-            return VK_SUCCESS;
-        }
-        uint32_t head = MAAR_SLOT_NONE;
-        uint32_t count = 0;
-        if (!maar_slots_take_run(&pool->allocator->slots, &head, &count)) {
-            return VK_ERROR_OUT_OF_HOST_MEMORY;
-        }
-        uint32_t last = head;
-        while (maar_slot_at(&pool->allocator->slots, last)->next_free != MAAR_SLOT_NONE) {
-            last = maar_slot_at(&pool->allocator->slots, last)->next_free;
-        }
-        maar_mutex_lock(&pool->lock);
-        maar_slot_at(&pool->allocator->slots, last)->next_free = pool->free_slot;
-        pool->free_slot = head;
-        maar_mutex_unlock(&pool->lock);
-    }
+    maar_mutex_lock(&pool->lock);
+    VkResult result =
+        maar_slots_take_one(&pool->allocator->slots, &pool->lock, &pool->free_slot, slot);
+    maar_mutex_unlock(&pool->lock);
+    return result;
 }
 
 static void push_free_slot(struct maar_pool* pool, uint32_t slot)
@@ -93,28 +74,20 @@ static uint32_t pool_kind(const struct maar_pool* pool, MaarResourceKind kind)
     return kind == MAAR_RESOURCE_KIND_UNKNOWN ? 3u : (uint32_t)kind;
 }
 
-/* Under the lock, which it leaves and takes again: brings storage to a placement that asked for it.
- * The caller pinned the block. */
-static VkResult bring_storage(struct maar_pool* pool, struct maar_block* block)
+VkResult maar_bring_storage(const VkAllocationCallbacks* callbacks, struct maar_mutex* lock,
+                            struct maar_placement* placement)
 {
-    const VkAllocationCallbacks* callbacks = pool->allocator->callbacks;
-    size_t wanted = maar_placement_storage_wanted(block->placement);
-    ++block->pin_count;
-    maar_mutex_unlock(&pool->lock);
+    size_t wanted = maar_placement_storage_wanted(placement);
+    maar_mutex_unlock(lock);
     void* memory = maar_host_alloc(callbacks, wanted);
-    maar_mutex_lock(&pool->lock);
-    --block->pin_count;
+    maar_mutex_lock(lock);
     if (memory == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    void* old = maar_placement_storage_give(block->placement, memory, wanted);
-    if (old != NULL) {
-        ++block->pin_count;
-        maar_mutex_unlock(&pool->lock);
-        maar_host_free(callbacks, old);
-        maar_mutex_lock(&pool->lock);
-        --block->pin_count;
-    }
+    void* old = maar_placement_storage_give(placement, memory, wanted);
+    maar_mutex_unlock(lock);
+    maar_host_free(callbacks, old);
+    maar_mutex_lock(lock);
     return VK_SUCCESS;
 }
 
@@ -136,7 +109,9 @@ static VkResult place_in_block(struct maar_pool* pool, struct maar_block* block,
         return VK_SUCCESS;
     }
     if (result == VK_INCOMPLETE) {
-        result = bring_storage(pool, block);
+        ++block->pin_count;
+        result = maar_bring_storage(pool->allocator->callbacks, &pool->lock, block->placement);
+        --block->pin_count;
         return result == VK_SUCCESS ? VK_INCOMPLETE : result;
     }
     return result;

@@ -24,51 +24,45 @@ void maar_slots_destroy(struct maar_slot_table* table)
     maar_mutex_destroy(&table->lock);
 }
 
-/* Under the lock: links up to a run of slots, from those given back or never used. */
-static uint32_t link_run(struct maar_slot_table* table, uint32_t* head)
+/* Under the lock: links up to a run of slots, from those given back or never used; false when there
+ * are none. */
+static bool link_run(struct maar_slot_table* table, uint32_t* head, uint32_t* tail)
 {
-    uint32_t count = 0;
-    *head = MAAR_SLOT_NONE;
     if (table->free_slot != MAAR_SLOT_NONE) {
         *head = table->free_slot;
-        uint32_t last = table->free_slot;
-        for (count = 1; count < MAAR_SLOT_RUN; ++count) {
-            uint32_t next = maar_slot_at(table, last)->next_free;
+        *tail = *head;
+        for (uint32_t count = 1; count < MAAR_SLOT_RUN; ++count) {
+            uint32_t next = maar_slot_at(table, *tail)->next_free;
             if (next == MAAR_SLOT_NONE) {
                 break;
             }
-            last = next;
+            *tail = next;
         }
-        table->free_slot = maar_slot_at(table, last)->next_free;
-        maar_slot_at(table, last)->next_free = MAAR_SLOT_NONE;
-        return count;
+        table->free_slot = maar_slot_at(table, *tail)->next_free;
+    } else if (table->unused < maar_slot_segment_base(table->segment_count)) {
+        /* Segments are multiples of a run, so a fresh run never straddles two. */
+        *head = table->unused;
+        *tail = table->unused + MAAR_SLOT_RUN - 1;
+        for (uint32_t slot = *head; slot < *tail; ++slot) {
+            maar_slot_at(table, slot)->next_free = slot + 1;
+        }
+        table->unused += MAAR_SLOT_RUN;
+    } else {
+        return false;
     }
-    uint32_t capacity = maar_slot_segment_base(table->segment_count);
-    if (table->unused == capacity) {
-        return 0;
-    }
-    /* Segments are multiples of a run, so a fresh run never straddles two. */
-    *head = table->unused;
-    for (count = 0; count < MAAR_SLOT_RUN; ++count) {
-        maar_slot_at(table, table->unused + count)->next_free = table->unused + count + 1;
-    }
-    maar_slot_at(table, table->unused + count - 1)->next_free = MAAR_SLOT_NONE;
-    table->unused += count;
-    return count;
+    maar_slot_at(table, *tail)->next_free = MAAR_SLOT_NONE;
+    return true;
 }
 
-bool maar_slots_take_run(struct maar_slot_table* table, uint32_t* head, uint32_t* count)
+bool maar_slots_take_run(struct maar_slot_table* table, uint32_t* head, uint32_t* tail)
 {
     for (;;) {
         maar_mutex_lock(&table->lock);
-        *count = link_run(table, head);
+        bool taken = link_run(table, head, tail);
         uint32_t segment = table->segment_count;
         maar_mutex_unlock(&table->lock);
-        if (*count > 0) {
-            return true;
-        }
-        if (segment == MAAR_SLOT_SEGMENTS) {
-            return false;
+        if (taken || segment == MAAR_SLOT_SEGMENTS) {
+            return taken;
         }
         size_t slot_count = (size_t)MAAR_SLOT_FIRST_SEGMENT << segment;
         struct maar_slot* slots =
@@ -85,6 +79,26 @@ bool maar_slots_take_run(struct maar_slot_table* table, uint32_t* head, uint32_t
         maar_mutex_unlock(&table->lock);
         maar_host_free(table->callbacks, slots); /* another thread was faster */
     }
+}
+
+VkResult maar_slots_take_one(struct maar_slot_table* table, struct maar_mutex* lock,
+                             uint32_t* free_list, uint32_t* slot)
+{
+    while (*free_list == MAAR_SLOT_NONE) {
+        uint32_t head = MAAR_SLOT_NONE;
+        uint32_t tail = MAAR_SLOT_NONE;
+        maar_mutex_unlock(lock);
+        bool taken = maar_slots_take_run(table, &head, &tail);
+        maar_mutex_lock(lock);
+        if (!taken) {
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        maar_slot_at(table, tail)->next_free = *free_list;
+        *free_list = head;
+    }
+    *slot = *free_list;
+    *free_list = maar_slot_at(table, *slot)->next_free;
+    return VK_SUCCESS;
 }
 
 void maar_slots_give_back(struct maar_slot_table* table, uint32_t head)

@@ -56,9 +56,13 @@ bool maar_slots_init(struct maar_slot_table* table, const VkAllocationCallbacks*
                      bool synchronized);
 void maar_slots_destroy(struct maar_slot_table* table);
 
-/* Takes up to MAAR_SLOT_RUN free slots as a list through next_free; false when host memory is out.
- * No lock may be held. */
-bool maar_slots_take_run(struct maar_slot_table* table, uint32_t* head, uint32_t* count);
+/* Takes up to MAAR_SLOT_RUN free slots as a list through next_free, from *head to *tail; false when
+ * host memory is out. No lock may be held. */
+bool maar_slots_take_run(struct maar_slot_table* table, uint32_t* head, uint32_t* tail);
+/* The free slots that an owner keeps under a lock of its own: takes one, leaving the lock and
+ * taking it again when a run must be fetched. VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
+VkResult maar_slots_take_one(struct maar_slot_table* table, struct maar_mutex* lock,
+                             uint32_t* free_list, uint32_t* slot);
 /* Gives a list back. */
 void maar_slots_give_back(struct maar_slot_table* table, uint32_t head);
 

@@ -63,14 +63,6 @@ void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind
     request->dedicatedImage = plane != 0 ? VK_NULL_HANDLE : image;
 }
 
-static const MaarAllocationCreateInfo* or_defaults(const MaarAllocationCreateInfo* info)
-{
-    static const MaarAllocationCreateInfo defaults = {
-        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
-    };
-    return info != NULL ? info : &defaults;
-}
-
 VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForBuffer(
     MaarAllocator allocator, const VkBufferCreateInfo* pBufferInfo,
     const MaarAllocationCreateInfo* pCreateInfo, MaarMemoryTypeChoice* pChoice)
@@ -104,7 +96,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForBuffer(
         device->vkDestroyBuffer(device->handle, buffer, device->callbacks);
     }
     return maarChooseMemoryType(allocator, requirements.memoryRequirements.memoryTypeBits,
-                                or_defaults(pCreateInfo), pChoice);
+                                pCreateInfo != NULL ? pCreateInfo : &maar_default_create_info,
+                                pChoice);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForImage(
@@ -144,5 +137,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForImage(
         device->vkDestroyImage(device->handle, image, device->callbacks);
     }
     return maarChooseMemoryType(allocator, requirements.memoryRequirements.memoryTypeBits,
-                                or_defaults(pCreateInfo), pChoice);
+                                pCreateInfo != NULL ? pCreateInfo : &maar_default_create_info,
+                                pChoice);
 }

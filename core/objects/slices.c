@@ -187,20 +187,10 @@ static VkResult place_slice_in(MaarAllocator allocator, struct slice_state* stat
     if (result != VK_INCOMPLETE) {
         return result;
     }
-    size_t wanted = maar_placement_storage_wanted(home->placement);
     ++home->pin_count;
-    maar_mutex_unlock(&state->lock);
-    void* memory = maar_host_alloc(allocator->callbacks, wanted);
-    maar_mutex_lock(&state->lock);
-    void* old = NULL;
-    if (memory != NULL) {
-        old = maar_placement_storage_give(home->placement, memory, wanted);
-    }
-    maar_mutex_unlock(&state->lock);
-    maar_host_free(allocator->callbacks, old);
-    maar_mutex_lock(&state->lock);
+    result = maar_bring_storage(allocator->callbacks, &state->lock, home->placement);
     --home->pin_count;
-    return memory != NULL ? VK_INCOMPLETE : VK_ERROR_OUT_OF_HOST_MEMORY;
+    return result == VK_SUCCESS ? VK_INCOMPLETE : result;
 }
 
 /* Under the lock. */
@@ -368,30 +358,6 @@ static VkResult check_slice_info(MaarAllocator allocator, const char* call,
     return VK_SUCCESS;
 }
 
-/* Under the lock, which it may leave and take again. */
-static VkResult take_slice_slot(struct slice_state* state, uint32_t* index)
-{
-    while (state->free_slot == MAAR_SLOT_NONE) {
-        uint32_t head = MAAR_SLOT_NONE;
-        uint32_t count = 0;
-        maar_mutex_unlock(&state->lock);
-        bool taken = maar_slots_take_run(&state->slots, &head, &count);
-        maar_mutex_lock(&state->lock);
-        if (!taken) {
-            return VK_ERROR_OUT_OF_HOST_MEMORY;
-        }
-        uint32_t last = head;
-        while (maar_slot_at(&state->slots, last)->next_free != MAAR_SLOT_NONE) {
-            last = maar_slot_at(&state->slots, last)->next_free;
-        }
-        maar_slot_at(&state->slots, last)->next_free = state->free_slot;
-        state->free_slot = head;
-    }
-    *index = state->free_slot;
-    state->free_slot = maar_slot_at(&state->slots, *index)->next_free;
-    return VK_SUCCESS;
-}
-
 /* Under the lock. */
 static void return_slice_slot(struct slice_state* state, uint32_t index)
 {
@@ -549,7 +515,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSlice(MaarAllocator allocator,
     uint32_t index = 0;
     shape_slice(allocator, pCreateInfo, &job);
     maar_mutex_lock(&state->lock);
-    result = take_slice_slot(state, &index);
+    result = maar_slots_take_one(&state->slots, &state->lock, &state->free_slot, &index);
     if (result == VK_SUCCESS) {
         result = take_slice(allocator, state, pCreateInfo, &job);
         if (result == VK_SUCCESS) {
