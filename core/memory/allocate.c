@@ -342,6 +342,7 @@ static VkResult try_with_observer(struct job* job, uint32_t* slot, bool* fallbac
             return result;
         }
         const MaarOutOfMemoryInfo report = {
+            .sType = MAAR_STRUCTURE_TYPE_OUT_OF_MEMORY_INFO,
             .size = job->place.size,
             .memoryTypeBits = bits,
             .memoryTypeIndex = job->choice.memoryTypeIndex,

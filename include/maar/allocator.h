@@ -135,6 +135,10 @@ typedef void(VKAPI_PTR* PFN_maarDeviceMemory)(void* pUserData, uint32_t memoryTy
 
 /** What an out-of-memory observer is told. */
 typedef struct MaarOutOfMemoryInfo {
+    /** MAAR_STRUCTURE_TYPE_OUT_OF_MEMORY_INFO */
+    MaarStructureType sType;
+    /** NULL. */
+    const void* pNext;
     /** Bytes asked for. */
     VkDeviceSize size;
     /** Types that would serve, the best first one given in memoryTypeIndex. */
@@ -913,8 +917,9 @@ MAAR_API VkResult VKAPI_CALL maarFreeMemoryAfter(MaarAllocator allocator, MaarAl
 MAAR_API VkResult VKAPI_CALL maarAdvanceHostTimeline(MaarAllocator allocator, uint64_t value);
 
 /**
- * Frees whatever is pending and may be freed by now. Also done by every allocation that would
- * otherwise need a new block, and by maarTrim. Reads the semaphores' values.
+ * Frees whatever is pending and may be freed by now. Also done by every request for which the
+ * blocks of its pool have no room, before any request fails or exceeds a budget, and by maarTrim.
+ * Reads the semaphores' values.
  *
  * @param allocator    not null
  * @param pFreedCount  receives how many were freed; may be NULL
@@ -943,8 +948,8 @@ MAAR_API VkResult VKAPI_CALL maarWaitPending(MaarAllocator allocator, uint64_t t
 /* What happened to memory */
 /* ---------------------------------------------------------------------------------------------- */
 
-/** Totals that cost nothing to keep. Bytes live + pending + padding + free = bytes of blocks. The
- * buffers that slices share count as live allocations. */
+/** Totals that are kept anyway; reading them visits each block once. Bytes live + pending + padding
+ * + free = bytes of blocks. The buffers that slices share count as live allocations. */
 typedef struct MaarStatistics {
     /** MAAR_STRUCTURE_TYPE_STATISTICS */
     MaarStructureType sType;

@@ -429,6 +429,8 @@ struct observer {
 
 static VkBool32 VKAPI_PTR observe(void* user, const MaarOutOfMemoryInfo* info)
 {
+    assert_int_equal(info->sType, MAAR_STRUCTURE_TYPE_OUT_OF_MEMORY_INFO);
+    assert_null(info->pNext);
     struct observer* observer = user;
     assert_int_equal(info->attempt, observer->call_count);
     ++observer->call_count;
