@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +47,46 @@ void support_svg_raw(struct support_svg* svg, const char* format, ...)
     va_end(again);
 }
 
+/* Bytes of the character at the start of text, at most left of them; 0 when it is not UTF-8, or
+ * none that XML permits. */
+static size_t character_size(const char* text, size_t left)
+{
+    static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char lead = (unsigned char)text[0];
+    size_t size = 1;
+    for (unsigned char mark = 0xC0; lead >= 0xC0 && size < 4 && (lead & mark) == mark;
+         mark = (unsigned char)(mark >> 1 | 0x80)) {
+        ++size;
+    }
+    if (size == 1) {
+        return lead >= 0x20 && lead < 0x80 ? 1 : 0;
+    }
+    uint32_t code = lead & (0x7Fu >> size);
+    for (size_t i = 1; i < size; ++i) {
+        if (i == left || ((unsigned char)text[i] & 0xC0u) != 0x80) {
+            return 0;
+        }
+        code = code << 6 | ((unsigned char)text[i] & 0x3Fu);
+    }
+    const bool permitted =
+        code < 0xD800 || (code >= 0xE000 && code < 0xFFFE) || (code > 0xFFFF && code < 0x110000);
+    return lead < 0xF8 && permitted && code >= lowest[size] ? size : 0;
+}
+
+static void add_bytes(struct support_svg* svg, const char* bytes, size_t count)
+{
+    if (make_room(svg, count + 1)) {
+        memcpy(svg->text + svg->size, bytes, count);
+        svg->size += count;
+        svg->text[svg->size] = '\0';
+    }
+}
+
+/* Control characters are left out; other bytes that are no character become U+FFFD. */
 static void add_escaped(struct support_svg* svg, const char* text, size_t length)
 {
     for (size_t i = 0; i < length; ++i) {
+        const size_t size = character_size(text + i, length - i);
         switch (text[i]) {
         case '&':
             support_svg_raw(svg, "&amp;");
@@ -63,9 +101,11 @@ static void add_escaped(struct support_svg* svg, const char* text, size_t length
             support_svg_raw(svg, "&quot;");
             break;
         default:
-            if ((unsigned char)text[i] >= 0x20 && make_room(svg, 2)) {
-                svg->text[svg->size++] = text[i];
-                svg->text[svg->size] = '\0';
+            if (size != 0) {
+                add_bytes(svg, text + i, size);
+                i += size - 1;
+            } else if ((unsigned char)text[i] >= 0x80) {
+                add_bytes(svg, "\xEF\xBF\xBD", 3);
             }
             break;
         }
@@ -147,6 +187,9 @@ void support_svg_text(struct support_svg* svg, const struct support_svg_text* st
                width + width_of(text[length]) * style->size * weight <= style->max_width) {
             width += width_of(text[length]) * style->size * weight;
             ++length;
+        }
+        while (length != 0 && ((unsigned char)text[length] & 0xC0u) == 0x80) {
+            --length; /* not within a character */
         }
         if (length == 0) {
             return;

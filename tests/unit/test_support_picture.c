@@ -258,6 +258,35 @@ static void svg_text_too_long_is_cut(void** state)
     assert_int_equal(remove("test_support_picture_cut.svg"), 0);
 }
 
+/* What support_svg_text makes of a text, between its tags. */
+static void expect_text(const char* text, double max_width, const char* wanted)
+{
+    struct support_svg svg;
+    struct support_error error = {""};
+    support_svg_begin(&svg, 100, 100, "#fff");
+    const struct support_svg_text style = {
+        .x = 1, .y = 20, .size = 10, .fill = "#000", .max_width = max_width};
+    support_svg_text(&svg, &style, text);
+    const char* written = strchr(strstr(svg.text, "<text"), '>') + 1;
+    assert_int_equal(strncmp(written, wanted, strlen(wanted)), 0);
+    assert_string_equal(written + strlen(wanted), "</text>\n");
+    assert_true(support_svg_finish(&svg, "test_support_picture_text.svg", &error));
+    assert_int_equal(remove("test_support_picture_text.svg"), 0);
+}
+
+static void svg_text_of_any_bytes_is_utf8(void** state)
+{
+    (void)state;
+    expect_text("a<\x01\xC3\xA9\x1F&", 0, "a&lt;\xC3\xA9&amp;");
+    expect_text("\xF0\x9F\x8C\x8B\xEF\xBF\xBD", 0, "\xF0\x9F\x8C\x8B\xEF\xBF\xBD");
+    expect_text("x\x80y\xFFz\xE2\x82", 0, "x\xEF\xBF\xBDy\xEF\xBF\xBDz\xEF\xBF\xBD\xEF\xBF\xBD");
+    expect_text("\xED\xA0\x80", 0, "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+    expect_text("\xC0\x80", 0, "\xEF\xBF\xBD\xEF\xBF\xBD");
+    expect_text("\xEF\xBF\xBE", 0, "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+    /* Cut between characters: 10 for the ellipsis, 6.4 for each byte. */
+    expect_text("\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC", 10 + 5 * 6.5, "\xE2\x82\xAC\xE2\x80\xA6");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +297,7 @@ int main(void)
         cmocka_unit_test(picture_folds_empty_lines),
         cmocka_unit_test(picture_unwritable_path_is_an_error),
         cmocka_unit_test(svg_text_too_long_is_cut),
+        cmocka_unit_test(svg_text_of_any_bytes_is_utf8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
