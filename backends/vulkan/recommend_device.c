@@ -151,6 +151,15 @@ static uint32_t find_family(const VkQueueFamilyProperties2* families, uint32_t c
     return UINT32_MAX;
 }
 
+static void clear_recommendation(MaarDeviceRecommendation* out)
+{
+    void* next = out->pNext;
+    memset(out, 0, sizeof *out);
+    out->sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION;
+    out->pNext = next;
+}
+
+/* The last step that can fail: up to there the caller's structure is left as it was. */
 static VkResult recommend_queues(const struct recommend_functions* functions,
                                  VkPhysicalDevice physical, const VkAllocationCallbacks* callbacks,
                                  MaarDeviceRecommendation* out)
@@ -165,6 +174,7 @@ static VkResult recommend_queues(const struct recommend_functions* functions,
         families[i].sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2;
     }
     functions->get_queue_families(physical, &count, families);
+    clear_recommendation(out);
     out->mainQueueFamily = find_family(families, count, VK_QUEUE_GRAPHICS_BIT, 0);
     if (out->mainQueueFamily == UINT32_MAX) {
         out->mainQueueFamily = find_family(families, count, VK_QUEUE_COMPUTE_BIT, 0);
@@ -192,14 +202,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecommendDevice(
         pRecommendation->sType != MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    void* next = pRecommendation->pNext;
-    memset(pRecommendation, 0, sizeof *pRecommendation);
-    pRecommendation->sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION;
-    pRecommendation->pNext = next;
-    pRecommendation->mainQueueFamily = UINT32_MAX;
-    pRecommendation->sparseQueueFamily = UINT32_MAX;
-    pRecommendation->transferQueueFamily = UINT32_MAX;
-
     struct recommend_functions functions;
     if (!load_recommend_functions(pfnGetInstanceProcAddr, instance, &functions)) {
         return VK_ERROR_INITIALIZATION_FAILED;
