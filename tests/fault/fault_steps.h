@@ -1,42 +1,69 @@
 /*
- * The calls that are made to fail: each with what must be there before, and how to take it back.
+ * The calls that are made to fail, at least one step for each public function: what must be there
+ * before, the call itself, and how to take it back.
  */
 #ifndef MAAR_TESTS_FAULT_FAULT_STEPS_H
 #define MAAR_TESTS_FAULT_FAULT_STEPS_H
 
-#include "tests/rig/rig.h"
+#include "tests/fault/fault_host.h"
 
-enum { FAULT_MANY = 3, FAULT_PLANES = 3 };
+enum { FAULT_MANY = 3, FAULT_PLANES = 3, FAULT_CROWD = 200 };
 
 /* What the steps make and use; zeroed before `prepare`. */
 struct fault_context {
     struct rig rig;
+    struct fault_host host; /* the allocator's host memory, over the rig's */
     MaarPool pool;
     VkBuffer buffer;
     VkImage image;
     MaarAllocation memory;
     MaarAllocation many[FAULT_MANY];
+    MaarAllocation crowd[FAULT_CROWD];
     MaarSlice slice;
+    MaarSlice slices[FAULT_CROWD];
     VkSemaphore timeline;
+    MaarAllocator second;
+    MaarRangeAllocator ranges;
+    MaarRange range;
+    MaarRange range_crowd[FAULT_CROWD];
+    MaarPlacementStrategy strategy;
+    MaarDeviceRecommendation recommendation;
     char* dump;
     MaarMemoryTypeChoice choice;
 };
 
 struct fault_step {
-    const char* name;
+    const char* function;                           /* the public function in question */
+    const char* variant;                            /* NULL, or in what way it is called */
+    const char* never;                              /* why it calls nothing that can fail */
     void (*prepare)(struct fault_context* context); /* may be NULL */
     /* Makes the call; checks by itself that outputs are null when it fails. */
     VkResult (*run)(struct fault_context* context);
-    /* Takes back a call that succeeded. */
+    /* Takes back a call that succeeded; may be NULL. */
     void (*undo)(struct fault_context* context);
     /* Ends what prepare began; may be NULL. */
     void (*finish)(struct fault_context* context);
     const MaarSimulatedProfile* (*profile)(void); /* NULL: the discrete one */
     VkFlags off;
-    bool waits; /* a lost device would be no failure, but an answer */
+    bool session;      /* many calls: what the first ones left warm is not asked for again */
+    bool partial;      /* it may get some of its work done before it fails */
+    bool maps;         /* and unmaps, but a block that was mapped twice stays mapped */
+    bool lost_is_done; /* VK_ERROR_DEVICE_LOST says that everything was freed */
 };
 
-extern const struct fault_step fault_steps[];
-extern const uint32_t fault_step_count;
+struct fault_table {
+    const struct fault_step* steps;
+    uint32_t count;
+};
+
+extern const struct fault_table fault_memory_steps;
+extern const struct fault_table fault_object_steps;
+extern const struct fault_table fault_later_steps;
+extern const struct fault_table fault_watch_steps;
+extern const struct fault_table fault_range_steps;
+
+/* Made by fault_steps_memory.c and used by others. */
+void fault_prepare_memory(struct fault_context* context); /* READBACK, may be aliased, named */
+void fault_undo_memory(struct fault_context* context);
 
 #endif

@@ -1,199 +1,218 @@
 /*
- * Promise 3, call by call: fail the Nth host allocation, then the Nth call of the driver, for every
- * N until the call succeeds untouched. After each failure outputs are null, totals are as they
- * were, the driver holds the same objects, the heavy check finds nothing; at the end nothing is
- * left.
+ * Promise 3, point by point: every host allocation and every call of the driver that a public
+ * function makes fails, one after another, each in every way it may. After each failure outputs are
+ * null, totals are as they were, the driver holds the same objects, the heavy check finds nothing,
+ * a second failure costs no further host memory, and the call succeeds once nothing fails. Every
+ * exported function has a step; one that is said to call nothing that can fail is proven to.
+ *
+ * MAAR_FAULT_TABLE=FILE writes the table of points as CSV.
  */
-#include "tests/fault/fault_steps.h"
+#include "tests/fault/fault_codes.h"
+#include "tests/fault/fault_inject.h"
 
-enum fault_kind {
-    FAULT_HOST,           /* the Nth host allocation */
-    FAULT_DEVICE_USUAL,   /* the Nth call of the driver, as it usually fails */
-    FAULT_DEVICE_HOST,    /* the same, for want of host memory */
-    FAULT_DEVICE_SHORTAGE /* the Nth and all later ones, for want of device memory */
+#include <stdio.h>
+
+enum { MOST_FUNCTIONS = 128 };
+
+static const struct fault_table* const tables[] = {
+    &fault_memory_steps, &fault_object_steps, &fault_later_steps,
+    &fault_watch_steps,  &fault_range_steps,
 };
 
-enum { MOST_FAULTS = 200 };
-
-struct snapshot {
-    MaarStatistics totals;
-    MaarSimulatedCounters driver;
-    uint32_t block_count;
-    MaarBlockInfo blocks[32];
+/* One row of the table: all steps of one function. */
+struct tally {
+    const char* function;
+    const char* never;
+    uint32_t steps;
+    uint64_t driver_points; /* calls of the driver that can fail, over all steps */
+    uint64_t host_points;   /* host allocations, over all steps */
+    uint64_t injections;
+    uint64_t failures; /* the others found another way */
 };
 
-static void take_snapshot(struct rig* rig, struct snapshot* snapshot)
-{
-    memset(snapshot, 0, sizeof *snapshot);
-    snapshot->totals = rig_statistics(rig, VK_NULL_HANDLE);
-    snapshot->driver = rig_counters(rig);
-    snapshot->block_count = 32;
-    for (uint32_t i = 0; i < 32; ++i) {
-        snapshot->blocks[i].sType = MAAR_STRUCTURE_TYPE_BLOCK_INFO;
-    }
-    assert_int_equal(maarEnumerateBlocks(rig->allocator, VK_NULL_HANDLE, &snapshot->block_count,
-                                         snapshot->blocks),
-                     VK_SUCCESS);
-}
+static struct tally tallies[MOST_FUNCTIONS];
+static uint32_t tally_count;
 
-/* Counters of calls and failures, and peaks, are what they are. */
-static void expect_unchanged(struct rig* rig, const struct snapshot* before)
-{
-    struct snapshot now;
-    take_snapshot(rig, &now);
-    const MaarStatistics* a = &before->totals;
-    const MaarStatistics* b = &now.totals;
-    assert_int_equal(a->blockCount, b->blockCount);
-    assert_int_equal(a->dedicatedCount, b->dedicatedCount);
-    assert_int_equal(a->allocationCount, b->allocationCount);
-    assert_int_equal(a->pendingCount, b->pendingCount);
-    assert_true(a->blockBytes == b->blockBytes && a->dedicatedBytes == b->dedicatedBytes);
-    assert_true(a->allocationBytes == b->allocationBytes && a->pendingBytes == b->pendingBytes);
-    assert_true(a->paddingBytes == b->paddingBytes && a->freeBytes == b->freeBytes);
-    assert_memory_equal(before->driver.liveCount, now.driver.liveCount,
-                        sizeof now.driver.liveCount);
-    assert_memory_equal(before->driver.heapLive, now.driver.heapLive, sizeof now.driver.heapLive);
-    assert_int_equal(before->driver.mappedCount, now.driver.mappedCount);
-    assert_int_equal(before->block_count, now.block_count);
-    for (uint32_t i = 0; i < now.block_count; ++i) {
-        assert_true(before->blocks[i].memory == now.blocks[i].memory);
-        assert_true(before->blocks[i].allocationBytes == now.blocks[i].allocationBytes);
-    }
-    rig_check(rig);
-}
+/* Where a failing assertion was met. */
+static const struct fault_step* at_step;
+static struct fault_point at_point;
 
-static void arm(struct rig* rig, enum fault_kind kind, uint64_t nth)
+static struct tally* tally_of(const char* function)
 {
-    switch (kind) {
-    case FAULT_HOST:
-        atomic_store(&rig->host.calls, 0);
-        atomic_store(&rig->host.fail_at, nth);
-        break;
-    case FAULT_DEVICE_USUAL:
-        rig_set_fault(rig, NULL, nth, 1, VK_SUCCESS);
-        break;
-    case FAULT_DEVICE_HOST:
-        rig_set_fault(rig, NULL, nth, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
-        break;
-    case FAULT_DEVICE_SHORTAGE:
-        rig_set_fault(rig, NULL, nth, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-        break;
-    }
-}
-
-/* Whether the fault struck since it was armed. */
-static bool disarm(struct rig* rig, enum fault_kind kind, uint64_t nth, uint64_t faults_before)
-{
-    bool struck = kind == FAULT_HOST ? atomic_load(&rig->host.calls) >= nth
-                                     : rig_counters(rig).faultCount > faults_before;
-    atomic_store(&rig->host.fail_at, 0);
-    rig_clear_faults(rig);
-    return struck;
-}
-
-/* Returns how many failures the step survived. */
-static uint32_t fail_every_call(struct fault_context* context, const struct fault_step* step,
-                                enum fault_kind kind)
-{
-    struct rig* rig = &context->rig;
-    uint32_t failures = 0;
-    for (uint64_t nth = 1; nth <= MOST_FAULTS; ++nth) {
-        struct snapshot before;
-        take_snapshot(rig, &before);
-        arm(rig, kind, nth);
-        VkResult result = step->run(context);
-        bool struck = disarm(rig, kind, nth, before.driver.faultCount);
-        if (result == VK_SUCCESS && !struck) {
-            return failures;
+    for (uint32_t i = 0; i < tally_count; ++i) {
+        if (strcmp(tallies[i].function, function) == 0) {
+            return &tallies[i];
         }
-        if (result == VK_SUCCESS) {
-            step->undo(context); /* it found another way */
-            if (step->prepare != NULL && context->memory == VK_NULL_HANDLE) {
-                return failures;
+    }
+    assert_true(tally_count < MOST_FUNCTIONS);
+    tallies[tally_count] = (struct tally){.function = function};
+    return &tallies[tally_count++];
+}
+
+/* ---- injecting ---- */
+
+static struct fault_outcome inject(const struct fault_step* step, struct tally* tally,
+                                   struct fault_point point)
+{
+    at_point = point;
+    struct fault_outcome outcome = fault_inject(step, &point);
+    ++tally->injections;
+    tally->failures += outcome.result != VK_SUCCESS ? 1 : 0;
+    return outcome;
+}
+
+static void fail_host(const struct fault_step* step, const struct fault_course* course,
+                      struct tally* tally)
+{
+    for (uint64_t nth = 1; nth <= course->host_calls; ++nth) {
+        for (int ever = 0; ever < 2; ++ever) {
+            const struct fault_point point = {
+                .kind = ever != 0 ? FAULT_HOST_EVER : FAULT_HOST_ONCE,
+                .nth = nth,
+            };
+            assert_true(inject(step, tally, point).struck > 0);
+        }
+    }
+}
+
+static void fail_driver(const struct fault_step* step, const struct fault_course* course,
+                        struct tally* tally)
+{
+    for (uint32_t i = 0; i < course->driver_calls; ++i) {
+        VkResult codes[FAULT_MOST_CODES];
+        uint32_t count = fault_codes_of(course->functions[i], codes);
+        for (uint32_t j = 0; j < count; ++j) {
+            struct fault_point point = {.kind = FAULT_DRIVER_ONCE, .nth = i + 1, .code = codes[j]};
+            assert_int_equal(inject(step, tally, point).struck, 1);
+            point.kind = FAULT_DRIVER_EVER;
+            assert_true(inject(step, tally, point).struck >= 1);
+            point.kind = FAULT_DRIVER_PAIR;
+            struct fault_outcome outcome = {.struck = 2};
+            for (point.second = 1; outcome.struck == 2; ++point.second) {
+                outcome = inject(step, tally, point);
             }
-            assert_int_equal(maarTrim(rig->allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+        }
+    }
+}
+
+static void every_point_of_every_function_may_fail(void** state)
+{
+    (void)state;
+    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; ++t) {
+        for (uint32_t i = 0; i < tables[t]->count; ++i) {
+            const struct fault_step* step = &tables[t]->steps[i];
+            at_step = step;
+            struct fault_course course = fault_follow(step);
+            struct tally* tally = tally_of(step->function);
+            ++tally->steps;
+            tally->never = step->never;
+            tally->driver_points += course.driver_calls;
+            tally->host_points += course.host_calls;
+            fail_host(step, &course, tally);
+            fail_driver(step, &course, tally);
+        }
+    }
+    at_step = NULL;
+}
+
+static int tell_where(void** state)
+{
+    (void)state;
+    if (at_step != NULL) {
+        print_error("at %s (%s), kind %d, call %u and %u, code %d\n", at_step->function,
+                    at_step->variant != NULL ? at_step->variant : "plain", (int)at_point.kind,
+                    (unsigned)at_point.nth, (unsigned)at_point.second, (int)at_point.code);
+    }
+    return 0;
+}
+
+/* ---- the table ---- */
+
+static void write_table(const char* path)
+{
+    FILE* file = fopen(path, "w");
+    assert_non_null(file);
+    (void)fprintf(file, "function,steps,driver_points,host_points,injections,failures,reason\n");
+    for (uint32_t i = 0; i < tally_count; ++i) {
+        const struct tally* t = &tallies[i];
+        (void)fprintf(file, "%s,%u,%llu,%llu,%llu,%llu,\"%s\"\n", t->function, t->steps,
+                      (unsigned long long)t->driver_points, (unsigned long long)t->host_points,
+                      (unsigned long long)t->injections, (unsigned long long)t->failures,
+                      t->never != NULL ? t->never : "");
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+static void points_are_where_they_are_said_to_be(void** state)
+{
+    (void)state;
+    struct tally sum = {.function = "all"};
+    print_message("%-32s %6s %6s %10s %8s\n", "function", "driver", "host", "injections",
+                  "failures");
+    for (uint32_t i = 0; i < tally_count; ++i) {
+        const struct tally* t = &tallies[i];
+        print_message("%-32s %6u %6u %10u %8u  %s\n", t->function, (unsigned)t->driver_points,
+                      (unsigned)t->host_points, (unsigned)t->injections, (unsigned)t->failures,
+                      t->never != NULL ? t->never : "");
+        if ((t->driver_points + t->host_points == 0) != (t->never != NULL)) {
+            fail_msg("%s %s", t->function,
+                     t->never != NULL ? "calls what can fail, though a reason is given"
+                                      : "calls nothing that can fail; give the reason");
+        }
+        sum.driver_points += t->driver_points;
+        sum.host_points += t->host_points;
+        sum.injections += t->injections;
+        sum.failures += t->failures;
+    }
+    print_message("%-32s %6u %6u %10u %8u\n", sum.function, (unsigned)sum.driver_points,
+                  (unsigned)sum.host_points, (unsigned)sum.injections, (unsigned)sum.failures);
+    assert_true(sum.failures >= 500);
+    const char* path = getenv("MAAR_FAULT_TABLE");
+    if (path != NULL && path[0] != '\0') {
+        write_table(path);
+    }
+}
+
+static bool is_tallied(const char* function)
+{
+    for (uint32_t i = 0; i < tally_count; ++i) {
+        if (strcmp(tallies[i].function, function) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void every_exported_function_has_a_step(void** state)
+{
+    (void)state;
+    FILE* file = fopen(MAAR_SOURCE_DIR "/tests/abi/symbols.txt", "r");
+    assert_non_null(file);
+    char line[128];
+    uint32_t exported = 0;
+    uint32_t missing = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\r\n")] = '\0';
+        if (strncmp(line, "maar", 4) != 0) {
             continue;
         }
-        assert_true(struck);
-        ++failures;
-        expect_unchanged(rig, &before);
-    }
-    fail_msg("%s still fails at the %dth fault", step->name, MOST_FAULTS);
-    return failures;
-}
-
-static uint32_t run_step(const struct fault_step* step, enum fault_kind kind)
-{
-    static struct fault_context context;
-    const struct rig_setup setup = {
-        .profile = step->profile != NULL ? step->profile() : NULL,
-        .flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT,
-        .off = step->off,
-        .count_host = true,
-    };
-    memset(&context, 0, sizeof context);
-    rig_start(&context.rig, &setup);
-    if (step->prepare != NULL) {
-        step->prepare(&context);
-    }
-    uint32_t failures = fail_every_call(&context, step, kind);
-    step->undo(&context);
-    if (step->finish != NULL) {
-        step->finish(&context);
-    }
-    assert_int_equal(maarTrim(context.rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
-    MaarStatistics end = rig_statistics(&context.rig, VK_NULL_HANDLE);
-    assert_int_equal(end.allocationCount, 0);
-    assert_int_equal(end.pendingCount, 0);
-    rig_close(&context.rig);
-    return failures;
-}
-
-static uint32_t run_all(enum fault_kind kind)
-{
-    uint32_t failures = 0;
-    for (uint32_t i = 0; i < fault_step_count; ++i) {
-        if (fault_steps[i].waits && kind == FAULT_DEVICE_USUAL) {
-            continue; /* usually the device is lost then, which test_retire covers */
+        ++exported;
+        if (!is_tallied(line)) {
+            ++missing;
+            print_error("%s is in no table of steps\n", line);
         }
-        uint32_t count = run_step(&fault_steps[i], kind);
-        print_message("%-28s %u failures\n", fault_steps[i].name, count);
-        failures += count;
     }
-    return failures;
-}
-
-static void host_memory_failing_changes_nothing(void** state)
-{
-    (void)state;
-    assert_true(run_all(FAULT_HOST) >= 60);
-}
-
-static void driver_failing_as_usual_changes_nothing(void** state)
-{
-    (void)state;
-    assert_true(run_all(FAULT_DEVICE_USUAL) >= 20);
-}
-
-static void driver_short_of_host_memory_changes_nothing(void** state)
-{
-    (void)state;
-    assert_true(run_all(FAULT_DEVICE_HOST) >= 40);
-}
-
-static void driver_short_of_device_memory_changes_nothing(void** state)
-{
-    (void)state;
-    assert_true(run_all(FAULT_DEVICE_SHORTAGE) >= 40);
+    (void)fclose(file);
+    assert_int_equal(missing, 0);
+    assert_int_equal(exported, tally_count);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host_memory_failing_changes_nothing),
-        cmocka_unit_test(driver_failing_as_usual_changes_nothing),
-        cmocka_unit_test(driver_short_of_host_memory_changes_nothing),
-        cmocka_unit_test(driver_short_of_device_memory_changes_nothing),
+        cmocka_unit_test_teardown(every_point_of_every_function_may_fail, tell_where),
+        cmocka_unit_test(points_are_where_they_are_said_to_be),
+        cmocka_unit_test(every_exported_function_has_a_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

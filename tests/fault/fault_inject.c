@@ -1,0 +1,246 @@
+/*
+ * Making one step fail at one point.
+ */
+#include "tests/fault/fault_inject.h"
+
+#include "tests/fault/fault_codes.h"
+
+enum { MOST_BLOCKS = 64, MOST_REPEATS = 40 };
+
+struct snapshot {
+    MaarStatistics totals;
+    MaarSimulatedCounters driver;
+    uint64_t host_live;
+    uint64_t host_bytes;
+    uint32_t block_count;
+    MaarBlockInfo blocks[MOST_BLOCKS];
+};
+
+/* ---- before and after ---- */
+
+static void take_snapshot(struct rig* rig, struct snapshot* snapshot)
+{
+    memset(snapshot, 0, sizeof *snapshot);
+    snapshot->totals = rig_statistics(rig, VK_NULL_HANDLE);
+    snapshot->driver = rig_counters(rig);
+    snapshot->host_live = atomic_load(&rig->host.live);
+    snapshot->host_bytes = atomic_load(&rig->host.live_bytes);
+    snapshot->block_count = MOST_BLOCKS;
+    for (uint32_t i = 0; i < MOST_BLOCKS; ++i) {
+        snapshot->blocks[i].sType = MAAR_STRUCTURE_TYPE_BLOCK_INFO;
+    }
+    assert_int_equal(maarEnumerateBlocks(rig->allocator, VK_NULL_HANDLE, &snapshot->block_count,
+                                         snapshot->blocks),
+                     VK_SUCCESS);
+}
+
+static void expect_same_totals(const MaarStatistics* a, const MaarStatistics* b)
+{
+    assert_int_equal(a->blockCount, b->blockCount);
+    assert_int_equal(a->dedicatedCount, b->dedicatedCount);
+    assert_int_equal(a->allocationCount, b->allocationCount);
+    assert_int_equal(a->pendingCount, b->pendingCount);
+    assert_true(a->blockBytes == b->blockBytes && a->dedicatedBytes == b->dedicatedBytes);
+    assert_true(a->allocationBytes == b->allocationBytes && a->pendingBytes == b->pendingBytes);
+    assert_true(a->paddingBytes == b->paddingBytes && a->freeBytes == b->freeBytes);
+    assert_int_equal(a->sliceCount, b->sliceCount);
+    assert_int_equal(a->pendingSliceCount, b->pendingSliceCount);
+    assert_true(a->sliceBytes == b->sliceBytes && a->pendingSliceBytes == b->pendingSliceBytes);
+    assert_true(a->failureCount <= b->failureCount);
+}
+
+/* Counters of calls and failures, and peaks, are what they are. */
+static void expect_unchanged(const struct fault_step* step, const struct snapshot* before,
+                             const struct snapshot* now)
+{
+    expect_same_totals(&before->totals, &now->totals);
+    assert_memory_equal(before->driver.liveCount, now->driver.liveCount,
+                        sizeof now->driver.liveCount);
+    assert_memory_equal(before->driver.heapLive, now->driver.heapLive, sizeof now->driver.heapLive);
+    if (!step->maps) {
+        assert_int_equal(before->driver.mappedCount, now->driver.mappedCount);
+    }
+    assert_int_equal(before->driver.violationCount, now->driver.violationCount);
+    assert_int_equal(before->block_count, now->block_count);
+    for (uint32_t i = 0; i < now->block_count; ++i) {
+        assert_true(before->blocks[i].memory == now->blocks[i].memory);
+        assert_true(before->blocks[i].allocationBytes == now->blocks[i].allocationBytes);
+    }
+    if (!step->session) { /* there the calls before the failing one did succeed */
+        assert_true(before->totals.allocationsMade == now->totals.allocationsMade);
+        assert_true(before->totals.fallbackCount == now->totals.fallbackCount);
+        assert_true(before->totals.overBudgetCount == now->totals.overBudgetCount);
+    }
+}
+
+/* ---- one device ---- */
+
+static void open_context(struct fault_context* c, const struct fault_step* step)
+{
+    const struct rig_setup setup = {
+        .profile = step->profile != NULL ? step->profile() : NULL,
+        .flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT,
+        .off = step->off,
+        .count_host = true,
+    };
+    memset(c, 0, sizeof *c);
+    rig_open(&c->rig, &setup);
+    fault_host_init(&c->host, &c->rig.host_callbacks);
+    c->rig.create_info.pAllocationCallbacks = &c->host.callbacks;
+    rig_make_allocator(&c->rig);
+    if (step->prepare != NULL) {
+        step->prepare(c);
+    }
+}
+
+static void close_context(struct fault_context* c, const struct fault_step* step)
+{
+    if (step->undo != NULL) {
+        step->undo(c);
+    }
+    if (step->finish != NULL) {
+        step->finish(c);
+    }
+    assert_int_equal(maarTrim(c->rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+    MaarStatistics end = rig_statistics(&c->rig, VK_NULL_HANDLE);
+    assert_int_equal(end.allocationCount, 0);
+    assert_int_equal(end.pendingCount, 0);
+    assert_int_equal(end.blockCount, 0);
+    rig_check(&c->rig);
+    rig_close(&c->rig);
+}
+
+/* ---- without a fault ---- */
+
+static void note_call(void* data, const char* function)
+{
+    struct fault_course* course = data;
+    VkResult codes[FAULT_MOST_CODES];
+    if (fault_codes_of(function, codes) > 0) {
+        assert_true(course->driver_calls < FAULT_MOST_CALLS);
+        course->functions[course->driver_calls++] = function;
+    }
+}
+
+struct fault_course fault_follow(const struct fault_step* step)
+{
+    static struct fault_context context;
+    struct fault_course course = {.host_calls = 0};
+    open_context(&context, step);
+    uint64_t before = rig_counters(&context.rig).fallibleCallCount;
+    fault_host_arm(&context.host, 0, 0);
+    context.rig.call_data = &course;
+    context.rig.call = note_call;
+    assert_int_equal(step->run(&context), VK_SUCCESS);
+    context.rig.call = NULL;
+    course.host_calls = atomic_load(&context.host.calls);
+    /* Else a call is missing in fault_codes.c. */
+    assert_int_equal(rig_counters(&context.rig).fallibleCallCount - before, course.driver_calls);
+    close_context(&context, step);
+    return course;
+}
+
+/* ---- with one ---- */
+
+static void arm(struct fault_context* c, const struct fault_point* point)
+{
+    switch (point->kind) {
+    case FAULT_HOST_ONCE:
+        fault_host_arm(&c->host, point->nth, 1);
+        break;
+    case FAULT_HOST_EVER:
+        fault_host_arm(&c->host, point->nth, UINT64_MAX);
+        break;
+    case FAULT_DRIVER_ONCE:
+        rig_set_fault(&c->rig, NULL, point->nth, 1, point->code);
+        break;
+    case FAULT_DRIVER_EVER:
+        rig_set_fault(&c->rig, NULL, point->nth, UINT64_MAX, point->code);
+        break;
+    case FAULT_DRIVER_PAIR: /* the call that the first one hits does not count for the second */
+        rig_set_fault(&c->rig, NULL, point->nth, 1, point->code);
+        rig_set_fault(&c->rig, NULL, point->nth - 1 + point->second, 1, point->code);
+        break;
+    }
+}
+
+/* Returns how many faults struck since it was armed. */
+static uint64_t disarm(struct fault_context* c, const struct fault_point* point,
+                       const struct snapshot* before)
+{
+    uint64_t host = fault_host_disarm(&c->host);
+    uint64_t driver = rig_counters(&c->rig).faultCount - before->driver.faultCount;
+    rig_clear_faults(&c->rig);
+    return point->kind <= FAULT_HOST_EVER ? host : driver;
+}
+
+static void expect_code(const struct fault_point* point, VkResult result)
+{
+    VkResult expected = point->kind <= FAULT_HOST_EVER ? VK_ERROR_OUT_OF_HOST_MEMORY : point->code;
+    if (result != expected) {
+        fail_msg("the call answers %d where %d was the trouble", (int)result, (int)expected);
+    }
+}
+
+struct trial {
+    uint64_t struck;
+    VkResult result;
+    bool done; /* it succeeded, or what it says comes to the same */
+    uint64_t host_live;
+    uint64_t host_bytes;
+};
+
+static struct trial try_once(struct fault_context* c, const struct fault_step* step,
+                             const struct fault_point* point)
+{
+    static struct snapshot before;
+    static struct snapshot after;
+    struct trial trial = {.struck = 0};
+    take_snapshot(&c->rig, &before);
+    arm(c, point);
+    trial.result = step->run(c);
+    trial.struck = disarm(c, point, &before);
+    trial.done =
+        trial.result == VK_SUCCESS || (step->lost_is_done && trial.result == VK_ERROR_DEVICE_LOST);
+    assert_true(trial.done || trial.struck > 0);
+    rig_check(&c->rig);
+    if (trial.result != VK_SUCCESS) {
+        expect_code(point, trial.result);
+    }
+    if (!trial.done) {
+        take_snapshot(&c->rig, &after);
+        if (!step->partial) {
+            expect_unchanged(step, &before, &after);
+        }
+        trial.host_live = after.host_live;
+        trial.host_bytes = after.host_bytes;
+    }
+    return trial;
+}
+
+struct fault_outcome fault_inject(const struct fault_step* step, const struct fault_point* point)
+{
+    static struct fault_context context;
+    open_context(&context, step);
+    struct trial last = try_once(&context, step, point);
+    const struct fault_outcome outcome = {.struck = last.struck, .result = last.result};
+    /* Tables may grow before a call fails, and stay, but not each time. */
+    uint32_t repeats = 0;
+    for (bool grows = true; !last.done && grows; ++repeats) {
+        struct trial next = try_once(&context, step, point);
+        grows = !next.done && !step->partial &&
+                (next.host_live != last.host_live || next.host_bytes != last.host_bytes);
+        last = next;
+        if (repeats > MOST_REPEATS) {
+            fail_msg("%s: host memory grows with each failure at point %u", step->function,
+                     (unsigned)point->nth);
+        }
+    }
+    if (!last.done) {
+        VkResult result = step->run(&context);
+        assert_true(result == VK_SUCCESS ||
+                    (step->lost_is_done && point->code == VK_ERROR_DEVICE_LOST));
+    }
+    close_context(&context, step);
+    return outcome;
+}

@@ -1,0 +1,263 @@
+/*
+ * Steps: life of an allocator, and what can be learnt of it.
+ */
+#include "tests/fault/fault_steps.h"
+
+/* ---- before and around an allocator ---- */
+
+static VkResult run_version(struct fault_context* c)
+{
+    (void)c;
+    assert_int_equal(maarGetVersion(), MAAR_VERSION);
+    return VK_SUCCESS;
+}
+
+static VkResult run_recommend(struct fault_context* c)
+{
+    static MaarDeviceRecommendation before;
+    memset(&c->recommendation, 0, sizeof c->recommendation);
+    c->recommendation.sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION;
+    c->recommendation.extensionCount = 77;
+    memcpy(&before, &c->recommendation, sizeof before);
+    VkResult result = maarRecommendDevice(vkGetInstanceProcAddr, c->rig.instance, c->rig.physical,
+                                          &c->host.callbacks, &c->recommendation);
+    if (result != VK_SUCCESS) {
+        assert_memory_equal(&before, &c->recommendation, sizeof before);
+    }
+    return result;
+}
+
+static VkResult run_create(struct fault_context* c)
+{
+    const MaarQueue queue = {.queue = c->rig.queue};
+    MaarAllocatorCreateInfo info = c->rig.create_info;
+    info.queueCount = 1;
+    info.pQueues = &queue;
+    c->second = (MaarAllocator)(uintptr_t)1;
+    VkResult result = maarCreateAllocator(&info, &c->second);
+    assert_true((result == VK_SUCCESS) == (c->second != VK_NULL_HANDLE));
+    return result;
+}
+
+static void undo_create(struct fault_context* c)
+{
+    maarDestroyAllocator(c->second);
+}
+
+static MaarAllocation allocate_in_second(struct fault_context* c)
+{
+    MaarMemoryRequest request = rig_request(5000, 16, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation memory = VK_NULL_HANDLE;
+    assert_int_equal(maarAllocateMemory(c->second, &request, NULL, &memory), VK_SUCCESS);
+    return memory;
+}
+
+/* Live, leaked, pending on a semaphore that has passed and on the host: all must go. */
+static void prepare_second(struct fault_context* c)
+{
+    const MaarSliceCreateInfo slice = {
+        .sType = MAAR_STRUCTURE_TYPE_SLICE_CREATE_INFO,
+        .size = 100,
+        .usage = VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT,
+        .memoryUsage = MAAR_MEMORY_USAGE_UPLOAD,
+    };
+    const MaarPoolCreateInfo pool = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .minBlockCount = 2,
+        .pName = "leaked",
+    };
+    assert_int_equal(run_create(c), VK_SUCCESS);
+    c->timeline = rig_create_timeline(&c->rig, 1);
+    const MaarPoint points[2] = {{c->timeline, 1}, {VK_NULL_HANDLE, 1}};
+    (void)allocate_in_second(c);
+    assert_int_equal(maarCreateSlice(c->second, &slice, &c->slice), VK_SUCCESS);
+    assert_int_equal(maarCreatePool(c->second, &pool, &c->pool), VK_SUCCESS);
+    for (uint32_t i = 0; i < 2; ++i) {
+        assert_int_equal(maarFreeMemoryAfter(c->second, allocate_in_second(c), 1, &points[i]),
+                         VK_SUCCESS);
+    }
+}
+
+static VkResult run_destroy(struct fault_context* c)
+{
+    maarDestroyAllocator(c->second);
+    return VK_SUCCESS;
+}
+
+static void finish_second(struct fault_context* c)
+{
+    vkDestroySemaphore(c->rig.device, c->timeline, NULL);
+}
+
+static VkResult run_allocator_info(struct fault_context* c)
+{
+    MaarAllocatorInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO};
+    VkResult result = maarGetAllocatorInfo(c->rig.allocator, &info);
+    assert_int_equal(info.memoryProperties.memoryTypeCount, 4);
+    return result;
+}
+
+static VkResult run_choose(struct fault_context* c)
+{
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    c->choice.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE;
+    VkResult result = maarChooseMemoryType(c->rig.allocator, UINT32_MAX, &how, &c->choice);
+    assert_int_equal(c->choice.memoryTypeIndex, 1);
+    return result;
+}
+
+/* ---- looking ---- */
+
+static VkResult run_statistics(struct fault_context* c)
+{
+    assert_int_equal(rig_statistics(&c->rig, VK_NULL_HANDLE).allocationCount, 1);
+    return VK_SUCCESS;
+}
+
+static VkResult run_type_statistics(struct fault_context* c)
+{
+    const uint32_t type = rig_info(&c->rig, c->memory).memoryTypeIndex;
+    MaarStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_STATISTICS};
+    VkResult result = maarGetMemoryTypeStatistics(c->rig.allocator, type, &statistics);
+    assert_int_equal(statistics.allocationCount, 1);
+    return result;
+}
+
+static VkResult run_details(struct fault_context* c)
+{
+    MaarDetailedStatistics details = {.sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS};
+    VkResult result = maarGetDetailedStatistics(c->rig.allocator, VK_NULL_HANDLE, &details);
+    assert_int_equal(details.allocationSizeMax, MIB);
+    return result;
+}
+
+static VkResult run_reset_peaks(struct fault_context* c)
+{
+    maarResetPeaks(c->rig.allocator);
+    assert_int_equal(rig_statistics(&c->rig, VK_NULL_HANDLE).peakAllocationBytes, MIB);
+    return VK_SUCCESS;
+}
+
+static VkResult run_budgets(struct fault_context* c)
+{
+    assert_int_equal(rig_budget(&c->rig, 0).size, 8 * GIB);
+    return VK_SUCCESS;
+}
+
+static VkResult run_blocks(struct fault_context* c)
+{
+    MaarBlockInfo block = {.sType = MAAR_STRUCTURE_TYPE_BLOCK_INFO};
+    uint32_t count = 1;
+    VkResult result = maarEnumerateBlocks(c->rig.allocator, VK_NULL_HANDLE, &count, &block);
+    assert_int_equal(block.allocationCount, 1);
+    return result;
+}
+
+static VkResult run_block_ranges(struct fault_context* c)
+{
+    MaarBlockRange ranges[4];
+    uint32_t count = 4;
+    VkResult result = maarEnumerateBlockRanges(
+        c->rig.allocator, rig_info(&c->rig, c->memory).blockId, &count, ranges);
+    assert_true(count >= 1 && ranges[0].state == MAAR_BLOCK_RANGE_STATE_LIVE);
+    return result;
+}
+
+static VkResult run_check(struct fault_context* c)
+{
+    rig_check(&c->rig);
+    return VK_SUCCESS;
+}
+
+static VkResult write_dump(struct fault_context* c, MaarDumpFormat format)
+{
+    const MaarDumpInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_DUMP_INFO,
+        .format = format,
+        .detailed = VK_TRUE,
+    };
+    size_t size = 0;
+    VkResult result = maarWriteDump(c->rig.allocator, &info, &size, NULL);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    c->dump = malloc(size);
+    assert_non_null(c->dump);
+    result = maarWriteDump(c->rig.allocator, &info, &size, c->dump);
+    assert_true(result != VK_SUCCESS || strlen(c->dump) + 1 == size);
+    free(c->dump);
+    return result;
+}
+
+static VkResult run_dump(struct fault_context* c)
+{
+    return write_dump(c, MAAR_DUMP_FORMAT_MAAR);
+}
+
+static VkResult run_dump_vma(struct fault_context* c)
+{
+    return write_dump(c, MAAR_DUMP_FORMAT_VMA);
+}
+
+static const char only_reads[] = "reads what is kept";
+
+static const struct fault_step steps[] = {
+    {.function = "maarGetVersion", .never = "a constant", .run = run_version},
+    {.function = "maarRecommendDevice", .run = run_recommend},
+    {.function = "maarCreateAllocator", .run = run_create, .undo = undo_create},
+    {.function = "maarDestroyAllocator",
+     .prepare = prepare_second,
+     .run = run_destroy,
+     .finish = finish_second},
+    {.function = "maarGetAllocatorInfo", .never = only_reads, .run = run_allocator_info},
+    {.function = "maarChooseMemoryType", .never = "reads the device's tables", .run = run_choose},
+    {.function = "maarGetStatistics",
+     .never = only_reads,
+     .prepare = fault_prepare_memory,
+     .run = run_statistics,
+     .finish = fault_undo_memory},
+    {.function = "maarGetMemoryTypeStatistics",
+     .never = only_reads,
+     .prepare = fault_prepare_memory,
+     .run = run_type_statistics,
+     .finish = fault_undo_memory},
+    {.function = "maarGetDetailedStatistics",
+     .never = only_reads,
+     .prepare = fault_prepare_memory,
+     .run = run_details,
+     .finish = fault_undo_memory},
+    {.function = "maarResetPeaks",
+     .never = "copies numbers",
+     .prepare = fault_prepare_memory,
+     .run = run_reset_peaks,
+     .finish = fault_undo_memory},
+    {.function = "maarGetHeapBudgets",
+     .never = "vkGetPhysicalDeviceMemoryProperties2 returns nothing",
+     .run = run_budgets},
+    {.function = "maarEnumerateBlocks",
+     .never = only_reads,
+     .prepare = fault_prepare_memory,
+     .run = run_blocks,
+     .finish = fault_undo_memory},
+    {.function = "maarEnumerateBlockRanges",
+     .never = only_reads,
+     .prepare = fault_prepare_memory,
+     .run = run_block_ranges,
+     .finish = fault_undo_memory},
+    {.function = "maarCheckAllocator",
+     .never = only_reads,
+     .prepare = fault_prepare_memory,
+     .run = run_check,
+     .finish = fault_undo_memory},
+    {.function = "maarWriteDump",
+     .prepare = fault_prepare_memory,
+     .run = run_dump,
+     .finish = fault_undo_memory},
+    {.function = "maarWriteDump",
+     .variant = "vma",
+     .prepare = fault_prepare_memory,
+     .run = run_dump_vma,
+     .finish = fault_undo_memory},
+};
+
+const struct fault_table fault_watch_steps = {steps, sizeof steps / sizeof steps[0]};
