@@ -1,0 +1,531 @@
+/*
+ * Device-level benchmark: random churn of memory and of buffers through Maar, through
+ * VulkanMemoryAllocator, and through the bare driver, on one device, in one process. Run k of every
+ * contestant comes before run k + 1 of any, so that what disturbs the machine disturbs all alike.
+ */
+#include "bench/allocator_peer.h"
+#include "bench/bench_common.h"
+#include "bench/bench_row.h"
+#include "bench/bench_team.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_CONTESTANTS = 16,
+    LARGE = 100000,
+    LEAD = 10,                  /* one of so many operations of a run goes before the timed ones */
+    WARM_UP_RUNS = 2,           /* untimed runs before the timed ones, unless asked otherwise */
+    DRIVER_MAX_LIVE = 10000,    /* VkDeviceMemory objects: a process has 65,530 mappings */
+    DRIVER_COUNT_RESERVE = 256, /* VkDeviceMemory left to the others where the device limits them */
+};
+
+struct allocator_bench {
+    const char* workload;
+    const char* peers;
+    const char* sync;
+    const char* device_name;
+    struct bench_heaps heaps;
+    uint64_t block_size;
+    uint32_t live;
+    uint32_t threads;
+    uint32_t runs;       /* 0: as many as suit the number of live allocations */
+    uint32_t operations; /* of a run, each thread; 0 likewise */
+    uint32_t warm_up;    /* operations per slot; 0: two runs */
+    struct bench_device device;
+    struct bench_team* alone;
+    struct bench_team* together;
+    struct bench_table table;
+};
+
+/* What one thread of a contestant does. */
+struct worker {
+    struct allocator_item* items;
+    uint32_t* sizes;
+    uint32_t slot_count;
+    struct bench_operation* operations;
+    uint32_t lead; /* operations before those that are timed */
+    uint32_t operation_count;
+    uint64_t state; /* of the random numbers */
+    uint64_t failures;
+    double wall_ns, cpu_ns; /* of the last run */
+    uint64_t preempted;     /* how often others got the processor in it */
+};
+
+/* An allocator in use by some threads. */
+struct contestant {
+    const struct allocator_bench* bench;
+    const struct allocator_peer* peer;
+    bool external;
+    bool buffers;
+    uint32_t threads;
+    uint32_t live;
+    struct bench_team* team;
+    void* allocator;
+    struct allocator_tally tally;
+    struct worker* workers;
+    uint64_t fill_calls;
+    double host_bytes;
+    double wall[BENCH_MAX_RUNS], cpu[BENCH_MAX_RUNS], parallel[BENCH_MAX_RUNS];
+    double quiet[BENCH_MAX_RUNS]; /* the wall's times of runs that nobody preempted */
+    uint32_t quiet_count;
+};
+
+static void churn_memory(const struct contestant* contestant, struct worker* worker,
+                         const struct bench_operation* operations, uint32_t count)
+{
+    const struct allocator_peer* const peer = contestant->peer;
+    void* const allocator = contestant->allocator;
+    for (uint32_t i = 0; i < count; ++i) {
+        const struct bench_operation* const operation = &operations[i];
+        struct allocator_item* const item = &worker->items[operation->slot];
+        if (item->allocation.number != 0) {
+            peer->free(allocator, item);
+        }
+        worker->sizes[operation->slot] = operation->size;
+        if (!peer->allocate(allocator, operation->size, BENCH_ALIGNMENT, item)) {
+            item->allocation.number = 0;
+            worker->failures += 1;
+        }
+    }
+}
+
+static void churn_buffers(const struct contestant* contestant, struct worker* worker,
+                          const struct bench_operation* operations, uint32_t count)
+{
+    const struct allocator_peer* const peer = contestant->peer;
+    void* const allocator = contestant->allocator;
+    for (uint32_t i = 0; i < count; ++i) {
+        const struct bench_operation* const operation = &operations[i];
+        struct allocator_item* const item = &worker->items[operation->slot];
+        if (item->allocation.number != 0) {
+            peer->destroy_buffer(allocator, item);
+        }
+        worker->sizes[operation->slot] = operation->size;
+        if (!peer->create_buffer(allocator, operation->size, item)) {
+            item->allocation.number = 0;
+            worker->failures += 1;
+        }
+    }
+}
+
+static void churn(const struct contestant* contestant, struct worker* worker,
+                  const struct bench_operation* operations, uint32_t count)
+{
+    if (contestant->buffers) {
+        churn_buffers(contestant, worker, operations, count);
+    } else {
+        churn_memory(contestant, worker, operations, count);
+    }
+}
+
+/* What is timed and counted; a function of its own, so that profilers can name it. */
+static BENCH_NOINLINE void bench_operations(const struct contestant* contestant,
+                                            struct worker* worker)
+{
+    churn(contestant, worker, &worker->operations[worker->lead], worker->operation_count);
+}
+
+/* Plays what was drawn, all threads at a time; the lead brings this contestant into the caches. */
+static void play(const struct contestant* contestant, struct worker* worker)
+{
+    churn(contestant, worker, worker->operations, worker->lead);
+    if (contestant->threads > 1) {
+        bench_team_meet(contestant->team);
+    }
+    const uint64_t preempted = bench_preemptions();
+    const double wall = bench_wall_ns();
+    const double cpu = bench_thread_ns();
+    bench_operations(contestant, worker);
+    worker->cpu_ns = bench_thread_ns() - cpu;
+    worker->wall_ns = bench_wall_ns() - wall;
+    worker->preempted = bench_preemptions() - preempted;
+}
+
+static uint32_t run_operations(const struct contestant* contestant)
+{
+    const uint32_t asked = contestant->bench->operations;
+    return asked != 0                                                           ? asked
+           : contestant->peer->allocate != NULL && contestant->peer->is_control ? 5000
+                                                                                : 20000;
+}
+
+static void fill_work(void* argument, uint32_t index)
+{
+    const struct contestant* const contestant = argument;
+    struct worker* const worker = &contestant->workers[index];
+    bench_draw_fill(&worker->state, worker->slot_count, false, worker->operations);
+    churn(contestant, worker, worker->operations, worker->slot_count);
+}
+
+static void round_work(void* argument, uint32_t index)
+{
+    const struct contestant* const contestant = argument;
+    struct worker* const worker = &contestant->workers[index];
+    bench_draw(&worker->state, worker->slot_count, false, worker->operations, worker->slot_count);
+    churn(contestant, worker, worker->operations, worker->slot_count);
+}
+
+static void run_work(void* argument, uint32_t index)
+{
+    const struct contestant* const contestant = argument;
+    struct worker* const worker = &contestant->workers[index];
+    bench_draw(&worker->state, worker->slot_count, false, worker->operations,
+               worker->lead + worker->operation_count);
+    play(contestant, worker);
+}
+
+static void clear_work(void* argument, uint32_t index)
+{
+    struct contestant* const contestant = argument;
+    struct worker* const worker = &contestant->workers[index];
+    for (uint32_t i = 0; i < worker->slot_count; ++i) {
+        if (worker->items[i].allocation.number == 0) {
+            continue;
+        }
+        if (contestant->buffers) {
+            contestant->peer->destroy_buffer(contestant->allocator, &worker->items[i]);
+        } else {
+            contestant->peer->free(contestant->allocator, &worker->items[i]);
+        }
+    }
+}
+
+static void make_workers(struct contestant* contestant)
+{
+    contestant->workers = bench_allocate(contestant->threads, sizeof(*contestant->workers));
+    for (uint32_t i = 0; i < contestant->threads; ++i) {
+        struct worker* const worker = &contestant->workers[i];
+        worker->slot_count = contestant->live / contestant->threads;
+        worker->state = BENCH_SEED + (uint64_t)i * 0x9E3779B97F4A7C15u;
+        worker->items = bench_allocate(worker->slot_count, sizeof(*worker->items));
+        worker->sizes = bench_allocate(worker->slot_count, sizeof(*worker->sizes));
+        worker->operation_count = run_operations(contestant);
+        worker->lead = worker->operation_count / LEAD;
+        const uint32_t most = worker->operation_count + worker->lead;
+        worker->operations = bench_allocate(most > worker->slot_count ? most : worker->slot_count,
+                                            sizeof(*worker->operations));
+    }
+}
+
+static void begin(struct contestant* contestant)
+{
+    const struct allocator_bench* const bench = contestant->bench;
+    make_workers(contestant);
+    const struct allocator_options options = {.externally_synchronized = contestant->external,
+                                              .block_size = bench->block_size};
+    contestant->host_bytes = -bench_heap_bytes();
+    contestant->allocator = contestant->peer->create(&bench->device, &options, &contestant->tally);
+    bench_team_run(contestant->team, fill_work, contestant);
+    contestant->fill_calls = atomic_load(&contestant->tally.calls);
+    for (uint32_t i = 0; i < bench->warm_up; ++i) {
+        bench_team_run(contestant->team, round_work, contestant);
+    }
+    for (uint32_t i = 0; bench->warm_up == 0 && i < WARM_UP_RUNS; ++i) {
+        bench_team_run(contestant->team, run_work, contestant);
+    }
+    contestant->host_bytes += bench_heap_bytes();
+}
+
+static void run(struct contestant* contestant, uint32_t index)
+{
+    bench_team_run(contestant->team, run_work, contestant);
+    const struct worker* slowest = &contestant->workers[0];
+    double cpu_ns = 0;
+    uint64_t preempted = 0;
+    for (uint32_t i = 0; i < contestant->threads; ++i) {
+        const struct worker* const worker = &contestant->workers[i];
+        preempted += worker->preempted;
+        slowest = worker->wall_ns > slowest->wall_ns ? worker : slowest;
+        cpu_ns += worker->cpu_ns / contestant->threads;
+    }
+    contestant->wall[index] = slowest->wall_ns / slowest->operation_count;
+    contestant->cpu[index] = cpu_ns / slowest->operation_count;
+    contestant->parallel[index] = slowest->cpu_ns / slowest->wall_ns;
+    if (preempted == 0) {
+        contestant->quiet[contestant->quiet_count++] = contestant->wall[index];
+    }
+}
+
+/* Checks where everything lies; returns the bytes that live. */
+static double check(const struct contestant* contestant)
+{
+    struct bench_range* const ranges = bench_allocate(contestant->live, sizeof(*ranges));
+    size_t count = 0;
+    double bytes = 0;
+    for (uint32_t i = 0; i < contestant->threads; ++i) {
+        const struct worker* const worker = &contestant->workers[i];
+        for (uint32_t j = 0; j < worker->slot_count; ++j) {
+            if (worker->items[j].allocation.number == 0 || contestant->peer->place == NULL) {
+                continue;
+            }
+            struct allocator_place place;
+            contestant->peer->place(contestant->allocator, &worker->items[j], &place);
+            struct bench_range* const range = &ranges[count++];
+            *range = (struct bench_range){
+                .space_size = place.block_size, .offset = place.offset, .size = worker->sizes[j]};
+            range->alignment = contestant->buffers ? 0 : BENCH_ALIGNMENT;
+            memcpy(&range->space, &place.memory, sizeof(place.memory));
+            bytes += worker->sizes[j];
+        }
+    }
+    bench_check_ranges(contestant->peer->name, ranges, count);
+    free(ranges);
+    return bytes;
+}
+
+static void end(struct contestant* contestant)
+{
+    bench_team_run(contestant->team, clear_work, contestant);
+    contestant->peer->destroy(contestant->allocator);
+    for (uint32_t i = 0; i < contestant->threads; ++i) {
+        free(contestant->workers[i].items);
+        free(contestant->workers[i].sizes);
+        free(contestant->workers[i].operations);
+    }
+    free(contestant->workers);
+}
+
+/* The contestant that differs in one thing: it is VMA, or it has one thread. NULL: there is none.
+ */
+static const struct contestant* find_other(const struct contestant* all, uint32_t count,
+                                           const struct contestant* contestant, const char* peer,
+                                           uint32_t threads)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        if (strcmp(all[i].peer->name, peer) == 0 && all[i].threads == threads &&
+            all[i].external == contestant->external && &all[i] != contestant) {
+            return &all[i];
+        }
+    }
+    return NULL;
+}
+
+static double quiet_ns(const struct contestant* contestant)
+{
+    return contestant != NULL && contestant->quiet_count != 0
+               ? bench_median_of(contestant->quiet, contestant->quiet_count)
+               : NAN;
+}
+
+/* One thread: CPU times of the same runs. More: the wall's of the quiet ones. */
+static double ratio_to_vma(const struct contestant* all, uint32_t count,
+                           const struct contestant* contestant, uint32_t runs)
+{
+    const struct contestant* const vma =
+        find_other(all, count, contestant, "vma", contestant->threads);
+    if (vma == NULL || contestant->peer->is_control) {
+        return NAN;
+    }
+    return contestant->threads == 1 ? bench_median_ratio(contestant->cpu, vma->cpu, runs)
+                                    : quiet_ns(contestant) / quiet_ns(vma);
+}
+
+/* Operations in a time, all threads together, as a multiple of what one thread gets done. */
+static double speedup(const struct contestant* all, uint32_t count,
+                      const struct contestant* contestant)
+{
+    if (contestant->threads == 1) {
+        return NAN;
+    }
+    return contestant->threads *
+           quiet_ns(find_other(all, count, contestant, contestant->peer->name, 1)) /
+           quiet_ns(contestant);
+}
+
+static void add_blocks(struct bench_row* row, const struct contestant* contestant,
+                       double live_bytes)
+{
+    struct allocator_tally* const tally = (struct allocator_tally*)&contestant->tally;
+    if (contestant->peer->place == NULL) {
+        static const char* const keys[] = {"calls_fill", "calls", "blocks", "block_mib", "used"};
+        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); ++i) {
+            bench_row_none(row, keys[i]);
+        }
+        return;
+    }
+    const double bytes = (double)atomic_load(&tally->bytes);
+    bench_row_count(row, "calls_fill", contestant->fill_calls);
+    bench_row_count(row, "calls", atomic_load(&tally->calls));
+    bench_row_count(row, "blocks", atomic_load(&tally->blocks));
+    bench_row_number(row, "block_mib", bytes / 1048576.0, 1);
+    bench_row_number(row, "used", live_bytes / bytes, 4);
+}
+
+static void report(struct allocator_bench* bench, const struct contestant* all, uint32_t count,
+                   const struct contestant* contestant, uint32_t runs)
+{
+    struct bench_row row;
+    const double live_bytes = check(contestant);
+    uint64_t failures = 0;
+    for (uint32_t i = 0; i < contestant->threads; ++i) {
+        failures += contestant->workers[i].failures;
+    }
+    bench_row_begin(&row, "allocator");
+    bench_row_text(&row, ".device", bench->device.properties.deviceName);
+    bench_row_text(&row, "workload", contestant->buffers ? "buffer" : "memory");
+    bench_row_text(&row, "peer", contestant->peer->name);
+    bench_row_text(&row, "sync", contestant->external ? "external" : "internal");
+    bench_row_count(&row, "threads", contestant->threads);
+    bench_row_count(&row, "live", contestant->live);
+    bench_row_number(&row, "cpu_ns", bench_median_of(contestant->cpu, runs), 1);
+    bench_row_number(&row, "cpu_min", bench_least_of(contestant->cpu, runs), 1);
+    bench_row_number(&row, "wall_ns", bench_median_of(contestant->wall, runs), 1);
+    bench_row_number(&row, "wall_min", bench_least_of(contestant->wall, runs), 1);
+    bench_row_number(&row, "parallel", bench_median_of(contestant->parallel, runs), 2);
+    bench_row_count(&row, "quiet", contestant->quiet_count);
+    bench_row_number(&row, "quiet_ns", quiet_ns(contestant), 1);
+    bench_row_number(&row, "of_vma", ratio_to_vma(all, count, contestant, runs), 3);
+    bench_row_number(&row, "speedup", speedup(all, count, contestant), 2);
+    add_blocks(&row, contestant, live_bytes);
+    bench_row_number(&row, "host_b", contestant->host_bytes / contestant->live, 1);
+    bench_row_count(&row, "failures", failures);
+    bench_row_count(&row, ".runs", runs);
+    bench_row_count(&row, ".operations", run_operations(contestant));
+    bench_row_text(&row, ".self_check", contestant->peer->place != NULL ? "passed" : "none");
+    bench_row_end(&row, &bench->table);
+}
+
+static uint32_t control_live(const struct allocator_bench* bench)
+{
+    const uint32_t limit = bench->device.properties.limits.maxMemoryAllocationCount;
+    uint32_t live = bench->live < DRIVER_MAX_LIVE ? bench->live : DRIVER_MAX_LIVE;
+    if (limit > DRIVER_COUNT_RESERVE && live > limit - DRIVER_COUNT_RESERVE) {
+        live = limit - DRIVER_COUNT_RESERVE;
+    }
+    return live;
+}
+
+static uint32_t add_contestant(struct allocator_bench* bench, struct contestant* all,
+                               uint32_t count, struct contestant wanted)
+{
+    const bool serves =
+        wanted.buffers ? wanted.peer->create_buffer != NULL : wanted.peer->allocate != NULL;
+    if (!serves || !bench_is_listed(bench->peers, wanted.peer->name) ||
+        !bench_is_listed(bench->sync, wanted.external ? "external" : "internal")) {
+        return count;
+    }
+    wanted.bench = bench;
+    wanted.team = wanted.threads == 1 ? bench->alone : bench->together;
+    wanted.live = wanted.peer->is_control && !wanted.buffers ? control_live(bench) : bench->live;
+    all[count] = wanted;
+    return count + 1;
+}
+
+static uint32_t list_contestants(struct allocator_bench* bench, bool buffers,
+                                 struct contestant* all)
+{
+    static const struct allocator_peer* const controls[] = {
+        &allocator_peer_driver, &allocator_peer_bind, &allocator_peer_create};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < allocator_peer_count + 3; ++i) {
+        struct contestant one = {.peer = i < allocator_peer_count
+                                             ? allocator_peers[i]
+                                             : controls[i - allocator_peer_count],
+                                 .buffers = buffers,
+                                 .threads = 1};
+        count = add_contestant(bench, all, count, one);
+        if (!one.peer->is_control) {
+            one.external = true;
+            count = add_contestant(bench, all, count, one);
+            one.external = false;
+        }
+        if (bench->threads > 1) {
+            one.threads = bench->threads;
+            count = add_contestant(bench, all, count, one);
+        }
+    }
+    return count;
+}
+
+static void compare(struct allocator_bench* bench, bool buffers)
+{
+    struct contestant* const all = bench_allocate(MAX_CONTESTANTS, sizeof(*all));
+    const uint32_t count = list_contestants(bench, buffers, all);
+    const uint32_t runs = bench->runs != 0 ? bench->runs : bench->live >= LARGE ? 11 : 21;
+    for (uint32_t i = 0; i < count; ++i) {
+        begin(&all[i]);
+    }
+    for (uint32_t i = 0; i < runs; ++i) {
+        for (uint32_t j = 0; j < count; ++j) {
+            run(&all[j], i);
+        }
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        report(bench, all, count, &all[i], runs);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        end(&all[i]);
+    }
+    free(all);
+}
+
+static void parse(struct allocator_bench* bench, int argc, char** argv)
+{
+    const struct bench_option options[] = {
+        {"--device", "DEVICE", BENCH_OPTION_TEXT, &bench->device_name,
+         "auto (default), vulkan:N, or simulated:PROFILE"},
+        {"--heap", "N=SIZE", BENCH_OPTION_HEAP, &bench->heaps, "size of a simulated heap"},
+        {"--workload", "LIST", BENCH_OPTION_TEXT, &bench->workload, "memory, buffer, or all"},
+        {"--peer", "LIST", BENCH_OPTION_TEXT, &bench->peers,
+         "maar, vma, driver, driver-bind, driver-create, or all"},
+        {"--sync", "LIST", BENCH_OPTION_TEXT, &bench->sync, "internal, external, or all"},
+        {"--live", "N", BENCH_OPTION_COUNT, &bench->live, "allocations alive (10000)"},
+        {"--threads", "N", BENCH_OPTION_COUNT, &bench->threads,
+         "also with so many threads on one allocator"},
+        {"--runs", "N", BENCH_OPTION_COUNT, &bench->runs, "timed runs (21; 11 from 100000 live)"},
+        {"--operations", "N", BENCH_OPTION_COUNT, &bench->operations,
+         "pairs of a run, each thread (20000)"},
+        {"--warm-up", "ROUNDS", BENCH_OPTION_COUNT, &bench->warm_up,
+         "untimed pairs per slot, instead of two untimed runs"},
+        {"--block-size", "SIZE", BENCH_OPTION_SIZE, &bench->block_size,
+         "preferred block size of both, instead of their own"},
+    };
+    const struct bench_command command = {
+        .name = "bench_allocator",
+        .summary = "Times allocate + free and create + destroy pairs on a device.",
+        .options = options,
+        .option_count = sizeof(options) / sizeof(options[0]),
+    };
+    static const char* const peers[] = {"maar", "vma", "driver", "driver-bind", "driver-create"};
+    static const char* const workloads[] = {"memory", "buffer"};
+    static const char* const syncs[] = {"internal", "external"};
+    bench_parse_options(&command, argc, argv);
+    bench_check_list("--peer", bench->peers, peers, 5);
+    bench_check_list("--workload", bench->workload, workloads, 2);
+    bench_check_list("--sync", bench->sync, syncs, 2);
+    if (bench->runs > BENCH_MAX_RUNS) {
+        bench_die(BENCH_EXIT_USAGE, "--runs: at most %d", BENCH_MAX_RUNS);
+    }
+    if (bench->threads > 64 || bench->threads > bench->live) {
+        bench_die(BENCH_EXIT_USAGE, "--threads: at most 64, and no more than --live");
+    }
+}
+
+int main(int argc, char** argv)
+{
+    struct allocator_bench bench = {
+        .workload = "all",
+        .peers = "all",
+        .sync = "all",
+        .device_name = "auto",
+        .live = 10000,
+        .threads = 1,
+    };
+    parse(&bench, argc, argv);
+    bench_note_peers();
+    bench_device_open(&bench.device, bench.device_name, &bench.heaps);
+    bench.alone = bench_team_create(1);
+    bench.together = bench_team_create(bench.threads);
+    if (bench_is_listed(bench.workload, "memory")) {
+        compare(&bench, false);
+    }
+    if (bench_is_listed(bench.workload, "buffer")) {
+        compare(&bench, true);
+    }
+    bench_team_destroy(bench.together);
+    bench_team_destroy(bench.alone);
+    bench_device_close(&bench.device);
+    return 0;
+}

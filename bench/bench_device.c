@@ -1,0 +1,245 @@
+/*
+ * Devices of the benchmarks; see bench_device.h.
+ */
+#include "bench_device.h"
+
+#include "bench_common.h"
+
+#include "maar/simulated.h"
+#include "support/profile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIMULATED "simulated:"
+#define VULKAN "vulkan:"
+
+enum { MAX_PHYSICAL_DEVICES = 16 };
+
+static _Thread_local struct bench_driver_time driver_time;
+
+struct bench_driver_time bench_device_driver_time(void)
+{
+    return driver_time;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL timed_allocate(VkDevice device,
+                                                     const VkMemoryAllocateInfo* info,
+                                                     const VkAllocationCallbacks* callbacks,
+                                                     VkDeviceMemory* memory)
+{
+    const double start = bench_thread_ns();
+    const VkResult result = vkAllocateMemory(device, info, callbacks, memory);
+    driver_time.ns += bench_thread_ns() - start;
+    driver_time.allocate_calls += 1;
+    return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL timed_free(VkDevice device, VkDeviceMemory memory,
+                                             const VkAllocationCallbacks* callbacks)
+{
+    const double start = bench_thread_ns();
+    vkFreeMemory(device, memory, callbacks);
+    driver_time.ns += bench_thread_ns() - start;
+}
+
+PFN_vkVoidFunction VKAPI_CALL bench_device_proc_addr(VkDevice device, const char* name)
+{
+    if (strcmp(name, "vkAllocateMemory") == 0) {
+        return (PFN_vkVoidFunction)timed_allocate;
+    }
+    if (strcmp(name, "vkFreeMemory") == 0) {
+        return (PFN_vkVoidFunction)timed_free;
+    }
+    return vkGetDeviceProcAddr(device, name);
+}
+
+static void VKAPI_CALL receive_violation(void* user_data, MaarSimulatedViolation violation,
+                                         const char* text)
+{
+    (void)user_data;
+    (void)violation;
+    bench_die(BENCH_EXIT_FAILED, "the simulated driver saw a breach: %s", text);
+}
+
+static MaarSimulatedProfile* load_profile(const char* name, const struct bench_heaps* heaps)
+{
+    char path[1024];
+    FILE* const file = fopen(name, "rb");
+    if (file != NULL) {
+        fclose(file);
+        snprintf(path, sizeof(path), "%s", name);
+    } else {
+        snprintf(path, sizeof(path), "%s/profiles/%s.json", MAAR_BENCH_DATA, name);
+    }
+    MaarSimulatedProfile* const profile = bench_allocate(1, sizeof(*profile));
+    struct support_error error = {{0}};
+    if (!support_profile_load(path, profile, &error)) {
+        bench_die(BENCH_EXIT_USAGE, "%s", error.text);
+    }
+    for (uint32_t i = 0; i < VK_MAX_MEMORY_HEAPS; ++i) {
+        if (heaps->sizes[i] == 0) {
+            continue;
+        }
+        if (i >= profile->heapCount) {
+            bench_die(BENCH_EXIT_USAGE, "--heap %u: %s has %u heaps", i, profile->name,
+                      profile->heapCount);
+        }
+        profile->heaps[i].size = heaps->sizes[i];
+        profile->heaps[i].budget = heaps->sizes[i];
+        profile->heaps[i].usage = 0;
+    }
+    return profile;
+}
+
+static void create_instance(struct bench_device* device, const void* next)
+{
+    const VkApplicationInfo application = {
+        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+        .pApplicationName = "maar bench",
+        .apiVersion = BENCH_API_VERSION,
+    };
+    const VkInstanceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+        .pNext = next,
+        .pApplicationInfo = &application,
+    };
+    const VkResult result = vkCreateInstance(&info, NULL, &device->instance);
+    if (result != VK_SUCCESS) {
+        bench_die(BENCH_EXIT_USAGE,
+                  "no Vulkan instance (%d): no driver found? --device simulated:PROFILE needs none",
+                  result);
+    }
+    volkLoadInstance(device->instance);
+}
+
+/* Binds of the controls overlap on purpose. */
+static void open_simulated(struct bench_device* device, const char* name,
+                           const struct bench_heaps* heaps)
+{
+    MaarSimulatedProfile* const profile = load_profile(name, heaps);
+    volkInitializeCustom(maarSimulatedGetInstanceProcAddr);
+    const MaarSimulatedInstanceCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO,
+        .flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT,
+        .profileCount = 1,
+        .pProfiles = profile,
+        .pfnViolation = receive_violation,
+    };
+    create_instance(device, &info);
+    free(profile);
+}
+
+static void open_loader(struct bench_device* device)
+{
+    if (volkInitialize() != VK_SUCCESS) {
+        bench_die(BENCH_EXIT_USAGE,
+                  "no Vulkan loader found; --device simulated:PROFILE needs none");
+    }
+    create_instance(device, NULL);
+}
+
+static VkPhysicalDevice pick_by_number(const VkPhysicalDevice* devices, uint32_t count,
+                                       const char* number)
+{
+    char* end = NULL;
+    const unsigned long index = strtoul(number, &end, 10);
+    const bool fits = number[0] >= '0' && number[0] <= '9' && *end == '\0' && index < count;
+    return fits ? devices[index] : VK_NULL_HANDLE;
+}
+
+/* The first device that is as much of a GPU as any. */
+static VkPhysicalDevice pick_by_type(const VkPhysicalDevice* devices, uint32_t count)
+{
+    static const VkPhysicalDeviceType order[] = {
+        VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU,
+        VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU, VK_PHYSICAL_DEVICE_TYPE_CPU,
+        VK_PHYSICAL_DEVICE_TYPE_OTHER};
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); ++i) {
+        for (uint32_t j = 0; j < count; ++j) {
+            VkPhysicalDeviceProperties properties;
+            vkGetPhysicalDeviceProperties(devices[j], &properties);
+            if (properties.deviceType == order[i]) {
+                return devices[j];
+            }
+        }
+    }
+    return VK_NULL_HANDLE;
+}
+
+static void pick_physical(struct bench_device* device, const char* name)
+{
+    VkPhysicalDevice devices[MAX_PHYSICAL_DEVICES];
+    uint32_t count = MAX_PHYSICAL_DEVICES;
+    if (vkEnumeratePhysicalDevices(device->instance, &count, devices) < 0) {
+        count = 0;
+    }
+    device->physical = strncmp(name, VULKAN, strlen(VULKAN)) == 0
+                           ? pick_by_number(devices, count, name + strlen(VULKAN))
+                           : pick_by_type(devices, count);
+    if (device->physical == VK_NULL_HANDLE) {
+        bench_die(BENCH_EXIT_USAGE, "--device %s: no such device; Vulkan lists %u", name, count);
+    }
+    vkGetPhysicalDeviceProperties(device->physical, &device->properties);
+    if (device->properties.apiVersion < BENCH_API_VERSION) {
+        bench_die(BENCH_EXIT_USAGE, "%s: Vulkan 1.1 is the least that Maar uses",
+                  device->properties.deviceName);
+    }
+}
+
+static void create_device(struct bench_device* device)
+{
+    const float priority = 1.0f;
+    const VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueCount = 1,
+        .pQueuePriorities = &priority,
+    };
+    const VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+    };
+    const VkResult result = vkCreateDevice(device->physical, &info, NULL, &device->device);
+    if (result != VK_SUCCESS) {
+        bench_die(BENCH_EXIT_FAILED, "%s: no device (%d)", device->properties.deviceName, result);
+    }
+    volkLoadDevice(device->device);
+}
+
+static bool changes_heaps(const struct bench_heaps* heaps)
+{
+    for (uint32_t i = 0; i < VK_MAX_MEMORY_HEAPS; ++i) {
+        if (heaps->sizes[i] != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void bench_device_open(struct bench_device* device, const char* name,
+                       const struct bench_heaps* heaps)
+{
+    *device = (struct bench_device){0};
+    device->simulated = strncmp(name, SIMULATED, strlen(SIMULATED)) == 0;
+    if (device->simulated) {
+        open_simulated(device, name + strlen(SIMULATED), heaps);
+    } else if (strcmp(name, "auto") != 0 && strncmp(name, VULKAN, strlen(VULKAN)) != 0) {
+        bench_die(BENCH_EXIT_USAGE, "--device %s: expected auto, vulkan:N or simulated:PROFILE",
+                  name);
+    } else if (changes_heaps(heaps)) {
+        bench_die(BENCH_EXIT_USAGE, "--heap is for simulated devices");
+    } else {
+        open_loader(device);
+    }
+    pick_physical(device, name);
+    create_device(device);
+}
+
+void bench_device_close(struct bench_device* device)
+{
+    vkDestroyDevice(device->device, NULL);
+    vkDestroyInstance(device->instance, NULL);
+    *device = (struct bench_device){0};
+}
