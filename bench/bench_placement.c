@@ -1,32 +1,32 @@
 /*
  * Placement benchmark: random churn, growth to the first failure, fill from empty, and ordered
- * workloads, at the level of offsets. JSON lines on standard output, a table on standard error.
- * docs/placement.md says what each workload is and what it measured.
+ * workloads, at the level of offsets. Run k of every contestant comes before run k + 1 of any, and
+ * all of them see the same sizes and slots.
  */
-#define _POSIX_C_SOURCE 200809L
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
-
+#include "bench/bench_common.h"
+#include "bench/bench_options.h"
+#include "bench/bench_row.h"
 #include "bench/placement_peer.h"
 
-enum { ALIGNMENT = 256, MEAN_DRAWS = 200000, MAX_RUNS = 64 };
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-struct bench_options {
+enum {
+    LEAD = 10, /* one of so many operations of a run goes before the timed ones */
+    ORDERED_RUNS = 7
+};
+
+struct placement_bench {
     const char* workload;
-    const char* peer;
+    const char* peers;
     uint32_t live;
     uint32_t runs;       /* 0: as the workload has it */
     uint32_t operations; /* of a run; 0: as the workload has it */
     uint32_t warm_up;    /* operations per slot; 0: as the workload has it */
     bool raw;
+    double mean;
+    struct bench_table table;
 };
 
 struct bench_slot {
@@ -35,468 +35,514 @@ struct bench_slot {
     uint64_t size;
 };
 
-struct bench_operation {
-    uint32_t slot;
-    uint32_t size;
-};
-
-struct bench {
-    const struct bench_options* options;
+/* One peer with its block. */
+struct contestant {
+    const struct placement_bench* bench;
     const struct placement_peer* peer;
     void* block;
     uint64_t capacity;
     struct bench_slot* slots;
-    uint64_t state; /* of the random numbers */
     uint64_t failures;
     double host_bytes;
+    double occupancy; /* NAN: not measured */
+    double ns[BENCH_MAX_RUNS];
 };
 
-static const struct placement_peer* const peers[] = {
+static void* create_nothing(uint64_t capacity)
+{
+    (void)capacity;
+    static char nothing;
+    return &nothing;
+}
+
+static void destroy_nothing(void* block)
+{
+    (void)block;
+}
+
+static bool allocate_nothing(void* block, uint64_t size, uint64_t alignment, uint64_t* handle,
+                             uint64_t* offset)
+{
+    (void)block;
+    (void)size;
+    (void)alignment;
+    *handle = 1;
+    *offset = 0;
+    return true;
+}
+
+static void free_nothing(void* block, uint64_t handle)
+{
+    (void)block;
+    (void)handle;
+}
+
+/* What the loop costs. */
+static const struct placement_peer empty_peer = {
+    .name = "empty",
+    .is_control = true,
+    .create = create_nothing,
+    .destroy = destroy_nothing,
+    .allocate = allocate_nothing,
+    .free = free_nothing,
+    .reset = destroy_nothing,
+};
+
+static const struct placement_peer* const all_peers[] = {
     &placement_peer_tlsf,
     &placement_peer_buddy,
     &placement_peer_linear,
+#if MAAR_BENCH_VMA
+    &placement_peer_vma,
+    &placement_peer_vma_min_time,
+    &placement_peer_vma_min_memory,
+    &placement_peer_vma_linear,
+#endif
+    &empty_peer,
 };
 
-static uint64_t bench_random(uint64_t* state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
+enum { PEER_COUNT = sizeof(all_peers) / sizeof(all_peers[0]) };
 
-static uint32_t round_up(uint32_t size)
+static void churn(struct contestant* contestant, const struct bench_operation* operations,
+                  uint32_t count)
 {
-    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-/* Log-uniform, 256 B to 1 MiB. */
-static uint32_t bench_size(uint64_t* state, bool raw)
-{
-    const double u = (double)(bench_random(state) >> 11) * 0x1.0p-53;
-    const uint32_t size = (uint32_t)(256.0 * pow(4096.0, u));
-    return raw ? size : round_up(size);
-}
-
-static double mean_size(void)
-{
-    uint64_t state = 88172645463325252u;
-    double sum = 0;
-    for (uint32_t i = 0; i < MEAN_DRAWS; ++i) {
-        sum += bench_size(&state, false);
-    }
-    return sum / MEAN_DRAWS;
-}
-
-static double thread_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static double heap_bytes(void)
-{
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
-    const struct mallinfo2 info = mallinfo2();
-    return (double)(info.uordblks + info.hblkhd);
-#else
-    return 0;
-#endif
-}
-
-static int compare_doubles(const void* a, const void* b)
-{
-    const double x = *(const double*)a;
-    const double y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
-static void* must_allocate(size_t count, size_t size)
-{
-    void* memory = calloc(count, size);
-    if (memory == NULL) {
-        fprintf(stderr, "bench_placement: out of memory\n");
-        exit(1);
-    }
-    return memory;
-}
-
-/* The loop that is timed and counted; a function of its own, so that profilers can name it. */
-static void __attribute__((noinline))
-bench_operations(struct bench* bench, const struct bench_operation* operations, uint32_t count)
-{
-    const struct placement_peer* peer = bench->peer;
+    const struct placement_peer* const peer = contestant->peer;
+    void* const block = contestant->block;
     for (uint32_t i = 0; i < count; ++i) {
-        struct bench_slot* slot = &bench->slots[operations[i].slot];
+        struct bench_slot* const slot = &contestant->slots[operations[i].slot];
         if (slot->handle != 0) {
-            peer->free(bench->block, slot->handle);
+            peer->free(block, slot->handle);
         }
         slot->size = operations[i].size;
-        if (!peer->allocate(bench->block, slot->size, ALIGNMENT, &slot->handle, &slot->offset)) {
+        if (!peer->allocate(block, slot->size, BENCH_ALIGNMENT, &slot->handle, &slot->offset)) {
             slot->handle = 0;
-            bench->failures += 1;
+            contestant->failures += 1;
         }
     }
 }
 
-static void draw_operations(struct bench* bench, struct bench_operation* operations, uint32_t count)
+/* What is timed and counted; a function of its own, so that profilers can name it. */
+static BENCH_NOINLINE void bench_operations(struct contestant* contestant,
+                                            const struct bench_operation* operations,
+                                            uint32_t count)
 {
-    for (uint32_t i = 0; i < count; ++i) {
-        operations[i].slot = (uint32_t)(bench_random(&bench->state) % bench->options->live);
-        operations[i].size = bench_size(&bench->state, bench->options->raw);
+    churn(contestant, operations, count);
+}
+
+static void verify(const struct contestant* contestant, const struct bench_slot* slots,
+                   uint32_t count)
+{
+    if (contestant->peer->is_control) {
+        return;
     }
-}
-
-static int compare_slots(const void* a, const void* b)
-{
-    const struct bench_slot* x = a;
-    const struct bench_slot* y = b;
-    return (x->offset > y->offset) - (x->offset < y->offset);
-}
-
-/* Ends the program if ranges overlap, are misaligned or out of bounds. */
-static void bench_verify(const struct bench* bench, const struct bench_slot* slots, uint32_t count)
-{
-    struct bench_slot* sorted = must_allocate(count + 1, sizeof(*sorted));
-    uint32_t live = 0;
+    struct bench_range* const ranges = bench_allocate(count, sizeof(*ranges));
+    size_t live = 0;
     for (uint32_t i = 0; i < count; ++i) {
         if (slots[i].handle != 0) {
-            sorted[live++] = slots[i];
+            ranges[live++] = (struct bench_range){.space_size = contestant->capacity,
+                                                  .offset = slots[i].offset,
+                                                  .size = slots[i].size,
+                                                  .alignment = BENCH_ALIGNMENT};
         }
     }
-    qsort(sorted, live, sizeof(*sorted), compare_slots);
-    uint64_t end = 0;
-    for (uint32_t i = 0; i < live; ++i) {
-        if (sorted[i].offset < end || sorted[i].offset % ALIGNMENT != 0 ||
-            sorted[i].offset + sorted[i].size > bench->capacity) {
-            fprintf(stderr, "bench_placement: %s placed a range wrongly\n", bench->peer->name);
-            exit(1);
-        }
-        end = sorted[i].offset + sorted[i].size;
-    }
-    free(sorted);
+    bench_check_ranges(contestant->peer->name, ranges, live);
+    free(ranges);
 }
 
-static void bench_begin(struct bench* bench, double capacity, uint32_t slot_count)
+static void begin(struct contestant* contestant, double capacity, uint32_t slot_count)
 {
-    bench->state = 88172645463325252u;
-    bench->failures = 0;
-    bench->capacity = (uint64_t)capacity / ALIGNMENT * ALIGNMENT;
-    bench->slots = must_allocate(slot_count, sizeof(*bench->slots));
-    bench->host_bytes = -heap_bytes();
-    bench->block = bench->peer->create(bench->capacity);
-    if (bench->block == NULL) {
-        fprintf(stderr, "bench_placement: %s cannot be created\n", bench->peer->name);
-        exit(1);
+    contestant->capacity = (uint64_t)capacity / BENCH_ALIGNMENT * BENCH_ALIGNMENT;
+    contestant->slots = bench_allocate(slot_count, sizeof(*contestant->slots));
+    contestant->occupancy = NAN;
+    contestant->host_bytes = -bench_heap_bytes();
+    contestant->block = contestant->peer->create(contestant->capacity);
+    if (contestant->block == NULL) {
+        bench_die(BENCH_EXIT_FAILED, "%s cannot be created", contestant->peer->name);
     }
 }
 
-static void bench_end(struct bench* bench)
+static void end(struct contestant* contestant)
 {
-    bench->peer->destroy(bench->block);
-    free(bench->slots);
+    contestant->peer->destroy(contestant->block);
+    free(contestant->slots);
+    contestant->slots = NULL;
+    contestant->failures = 0;
 }
 
-/* Fills the slots and churns them warm. */
-static void bench_warm_up(struct bench* bench, uint32_t rounds)
+static uint32_t warm_up_rounds(const struct placement_bench* bench)
 {
-    const uint32_t live = bench->options->live;
-    struct bench_operation* operations = must_allocate(live, sizeof(*operations));
-    for (uint32_t i = 0; i < live; ++i) {
-        operations[i].slot = i;
-        operations[i].size = bench_size(&bench->state, bench->options->raw);
+    if (bench->warm_up != 0) {
+        return bench->warm_up;
     }
-    bench_operations(bench, operations, live);
-    for (uint32_t round = 0; round < rounds; ++round) {
-        draw_operations(bench, operations, live);
-        bench_operations(bench, operations, live);
-    }
-    free(operations);
-    bench->host_bytes += heap_bytes();
-}
-
-static uint32_t warm_up_rounds(const struct bench_options* options)
-{
-    if (options->warm_up != 0) {
-        return options->warm_up;
-    }
-    if (options->live >= 1000000) {
+    if (bench->live >= 1000000) {
         return 5;
     }
-    return options->raw && options->live >= 100000 ? 4 : 10;
+    return bench->raw && bench->live >= 100000 ? 4 : 10;
 }
 
-static void report(const struct bench* bench, const char* workload, const char* unit, double value,
-                   double least)
+/* Fills the slots and churns them warm. Returns the state of the random numbers. */
+static uint64_t warm_up(struct contestant* contestant)
 {
-    const struct bench_options* options = bench->options;
-    printf("{\"bench\":\"placement\",\"peer\":\"%s\",\"workload\":\"%s\",\"live\":%u,"
-           "\"sizes\":\"%s\",\"%s\":%.5g,\"min\":%.5g,\"failures\":%" PRIu64
-           ",\"host_bytes_per_live\":%.4g}\n",
-           bench->peer->name, workload, options->live, options->raw ? "raw" : "rounded", unit,
-           value, least, bench->failures, bench->host_bytes / options->live);
-    fprintf(stderr,
-            "%-12s %-8s %8u %-8s %10.5g %-10s min %-8.5g failures %" PRIu64 ", host B/live %.1f\n",
-            bench->peer->name, workload, options->live, options->raw ? "raw" : "rounded", value,
-            unit, least, bench->failures, bench->host_bytes / options->live);
+    const struct placement_bench* const bench = contestant->bench;
+    const uint32_t live = bench->live;
+    uint64_t state = BENCH_SEED;
+    struct bench_operation* const operations = bench_allocate(live, sizeof(*operations));
+    bench_draw_fill(&state, live, bench->raw, operations);
+    churn(contestant, operations, live);
+    for (uint32_t round = 0; round < warm_up_rounds(bench); ++round) {
+        bench_draw(&state, live, bench->raw, operations, live);
+        churn(contestant, operations, live);
+    }
+    free(operations);
+    contestant->host_bytes += bench_heap_bytes();
+    return state;
 }
 
-static void report_runs(const struct bench* bench, const char* workload, double* ns, uint32_t runs)
+static const struct contestant* find_rival(const struct contestant* all, uint32_t count,
+                                           const struct contestant* contestant)
 {
-    qsort(ns, runs, sizeof(*ns), compare_doubles);
-    report(bench, workload, "ns", ns[runs / 2], ns[0]);
+    for (uint32_t i = 0; i < count; ++i) {
+        if (contestant->peer->rival != NULL &&
+            strcmp(all[i].peer->name, contestant->peer->rival) == 0) {
+            return &all[i];
+        }
+    }
+    return NULL;
+}
+
+/* runs 0: nothing was timed. */
+static void report(struct placement_bench* bench, const char* workload,
+                   const struct contestant* contestant, const struct contestant* rival,
+                   uint32_t runs, uint32_t operations)
+{
+    struct bench_row row;
+    bench_row_begin(&row, "placement");
+    bench_row_text(&row, "workload", workload);
+    bench_row_text(&row, "peer", contestant->peer->name);
+    bench_row_text(&row, "sizes", bench->raw ? "raw" : "rounded");
+    bench_row_count(&row, "live", bench->live);
+    bench_row_number(&row, "ns", runs != 0 ? bench_median_of(contestant->ns, runs) : NAN, 1);
+    bench_row_number(&row, "min", runs != 0 ? bench_least_of(contestant->ns, runs) : NAN, 1);
+    bench_row_number(
+        &row, "of_vma",
+        runs != 0 && rival != NULL ? bench_median_ratio(contestant->ns, rival->ns, runs) : NAN, 3);
+    bench_row_number(&row, "occupancy", contestant->occupancy, 4);
+    bench_row_number(&row, "host_b", contestant->host_bytes / bench->live, 1);
+    bench_row_count(&row, "failures", contestant->failures);
+    bench_row_count(&row, ".runs", runs);
+    bench_row_count(&row, ".operations", operations);
+    bench_row_text(&row, ".self_check", contestant->peer->is_control ? "none" : "passed");
+    bench_row_end(&row, &bench->table);
+}
+
+static void report_all(struct placement_bench* bench, const char* workload,
+                       const struct contestant* all, uint32_t count, uint32_t runs,
+                       uint32_t operations)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        report(bench, workload, &all[i], find_rival(all, count, &all[i]), runs, operations);
+    }
+}
+
+static uint32_t churn_runs(const struct placement_bench* bench)
+{
+    if (bench->runs != 0) {
+        return bench->runs;
+    }
+    if (bench->raw) {
+        return bench->live >= 100000 ? 7 : 11;
+    }
+    return bench->live >= 1000000 ? 7 : 21;
+}
+
+static uint32_t churn_operations(const struct placement_bench* bench)
+{
+    if (bench->operations != 0) {
+        return bench->operations;
+    }
+    if (bench->raw && bench->live >= 100000) {
+        return 50000;
+    }
+    return bench->live >= 1000000 ? 500000 : 200000;
+}
+
+static void run_churn(struct placement_bench* bench, struct contestant* all, uint32_t count)
+{
+    const uint32_t runs = churn_runs(bench);
+    const uint32_t operations = churn_operations(bench);
+    const uint32_t lead = operations / LEAD;
+    uint64_t state = BENCH_SEED;
+    for (uint32_t i = 0; i < count; ++i) {
+        begin(&all[i], 1.3 * bench->live * bench->mean, bench->live);
+        state = warm_up(&all[i]);
+    }
+    struct bench_operation* const list = bench_allocate(operations + lead, sizeof(*list));
+    for (uint32_t run = 0; run < runs; ++run) {
+        bench_draw(&state, bench->live, bench->raw, list, operations + lead);
+        for (uint32_t i = 0; i < count; ++i) {
+            churn(&all[i], list, lead);
+            const double start = bench_thread_ns();
+            bench_operations(&all[i], &list[lead], operations);
+            all[i].ns[run] = (bench_thread_ns() - start) / operations;
+        }
+    }
+    free(list);
+    for (uint32_t i = 0; i < count; ++i) {
+        verify(&all[i], all[i].slots, bench->live);
+    }
+    report_all(bench, "churn", all, count, runs, operations);
+    for (uint32_t i = 0; i < count; ++i) {
+        end(&all[i]);
+    }
+}
+
+static bool grow_once(struct contestant* contestant, struct bench_slot* slot, uint64_t* state)
+{
+    slot->size = bench_size(state, contestant->bench->raw);
+    return contestant->peer->allocate(contestant->block, slot->size, BENCH_ALIGNMENT, &slot->handle,
+                                      &slot->offset);
 }
 
 /* From the churned state: free one, allocate two, until the first failure. */
-static double bench_grow(struct bench* bench)
+static double grow(struct contestant* contestant, uint64_t state)
 {
-    const uint32_t live = bench->options->live;
+    const uint32_t live = contestant->bench->live;
     const uint32_t limit = live * 4;
-    struct bench_slot* slots = must_allocate(limit, sizeof(*slots));
+    struct bench_slot* const slots = bench_allocate(limit, sizeof(*slots));
     uint32_t count = 0;
     double bytes = 0;
     for (uint32_t i = 0; i < live; ++i) {
-        if (bench->slots[i].handle != 0) {
-            slots[count++] = bench->slots[i];
-            bytes += round_up((uint32_t)bench->slots[i].size);
+        if (contestant->slots[i].handle != 0) {
+            slots[count++] = contestant->slots[i];
+            bytes += bench_round_up((uint32_t)contestant->slots[i].size);
         }
     }
     bool failed = false;
     while (!failed && count != 0 && count + 2 < limit) {
-        const uint32_t victim = (uint32_t)(bench_random(&bench->state) % count);
-        bench->peer->free(bench->block, slots[victim].handle);
-        bytes -= round_up((uint32_t)slots[victim].size);
+        const uint32_t victim = (uint32_t)(bench_random(&state) % count);
+        contestant->peer->free(contestant->block, slots[victim].handle);
+        bytes -= bench_round_up((uint32_t)slots[victim].size);
         slots[victim] = slots[--count];
         for (uint32_t i = 0; i < 2 && !failed; ++i) {
-            struct bench_slot* slot = &slots[count];
-            slot->size = bench_size(&bench->state, bench->options->raw);
-            failed = !bench->peer->allocate(bench->block, slot->size, ALIGNMENT, &slot->handle,
-                                            &slot->offset);
+            failed = !grow_once(contestant, &slots[count], &state);
             if (!failed) {
-                bytes += round_up((uint32_t)slot->size);
+                bytes += bench_round_up((uint32_t)slots[count].size);
                 count += 1;
             }
         }
     }
-    bench_verify(bench, slots, count);
+    verify(contestant, slots, count);
     free(slots);
-    return bytes / (double)bench->capacity;
+    return bytes / (double)contestant->capacity;
 }
 
-static void run_churn(struct bench* bench, double mean, bool grow)
+static void run_growth(struct placement_bench* bench, struct contestant* all, uint32_t count)
 {
-    const struct bench_options* options = bench->options;
-    const bool large = options->live >= 1000000;
-    uint32_t runs = options->raw ? (options->live >= 100000 ? 7 : 11) : (large ? 7 : 21);
-    uint32_t operations =
-        options->raw && options->live >= 100000 ? 50000 : (large ? 500000 : 200000);
-    runs = options->runs != 0 && options->runs <= MAX_RUNS ? options->runs : runs;
-    operations = options->operations != 0 ? options->operations : operations;
-    bench_begin(bench, 1.3 * options->live * mean, options->live);
-    bench_warm_up(bench, warm_up_rounds(options));
-    if (!grow) {
-        struct bench_operation* list = must_allocate(operations, sizeof(*list));
-        double ns[MAX_RUNS];
-        for (uint32_t run = 0; run < runs; ++run) {
-            draw_operations(bench, list, operations);
-            const double start = thread_ns();
-            bench_operations(bench, list, operations);
-            ns[run] = (thread_ns() - start) / operations;
-        }
-        free(list);
-        bench_verify(bench, bench->slots, options->live);
-        report_runs(bench, "churn", ns, runs);
-    } else {
-        const double occupancy = bench_grow(bench);
-        report(bench, "growth", "occupancy", occupancy, occupancy);
+    for (uint32_t i = 0; i < count; ++i) {
+        begin(&all[i], 1.3 * bench->live * bench->mean, bench->live);
+        const uint64_t state = warm_up(&all[i]);
+        all[i].occupancy = grow(&all[i], state);
+        report(bench, "growth", &all[i], NULL, 0, 0);
+        end(&all[i]);
     }
-    bench_end(bench);
 }
 
-static void run_fill(struct bench* bench, double mean)
+/* An empty block, filled to the first failure. */
+static void fill(struct contestant* contestant, uint32_t limit)
 {
-    const uint32_t limit = bench->options->live * 2 + 64;
-    bench_begin(bench, bench->options->live * mean, limit);
+    uint64_t state = BENCH_SEED;
     double bytes = 0;
     uint32_t count = 0;
-    while (count < limit) {
-        struct bench_slot* slot = &bench->slots[count];
-        slot->size = bench_size(&bench->state, bench->options->raw);
-        if (!bench->peer->allocate(bench->block, slot->size, ALIGNMENT, &slot->handle,
-                                   &slot->offset)) {
-            slot->handle = 0;
-            break;
-        }
-        bytes += round_up((uint32_t)slot->size);
+    while (count < limit && grow_once(contestant, &contestant->slots[count], &state)) {
+        bytes += bench_round_up((uint32_t)contestant->slots[count].size);
         count += 1;
     }
-    bench->host_bytes += heap_bytes();
-    bench_verify(bench, bench->slots, count);
-    report(bench, "fill", "occupancy", bytes / (double)bench->capacity,
-           bytes / (double)bench->capacity);
-    bench_end(bench);
+    contestant->host_bytes += bench_heap_bytes();
+    contestant->occupancy = bytes / (double)contestant->capacity;
+    verify(contestant, contestant->slots, count);
+}
+
+static void run_fill(struct placement_bench* bench, struct contestant* all, uint32_t count)
+{
+    const uint32_t limit = bench->live * 2 + 64;
+    for (uint32_t i = 0; i < count; ++i) {
+        begin(&all[i], bench->live * bench->mean, limit);
+        fill(&all[i], limit);
+        report(bench, "fill", &all[i], NULL, 0, 0);
+        end(&all[i]);
+    }
 }
 
 /* FIFO: free the oldest, allocate the same size again, once for each. */
-static double ordered_fifo(struct bench* bench)
+static void order_fifo(struct contestant* contestant)
 {
-    const uint32_t live = bench->options->live;
-    const double start = thread_ns();
-    for (uint32_t i = 0; i < live; ++i) {
-        struct bench_slot* slot = &bench->slots[i];
+    const struct placement_peer* const peer = contestant->peer;
+    for (uint32_t i = 0; i < contestant->bench->live; ++i) {
+        struct bench_slot* const slot = &contestant->slots[i];
         if (slot->handle != 0) {
-            bench->peer->free(bench->block, slot->handle);
+            peer->free(contestant->block, slot->handle);
         }
-        if (!bench->peer->allocate(bench->block, slot->size, ALIGNMENT, &slot->handle,
-                                   &slot->offset)) {
+        if (!peer->allocate(contestant->block, slot->size, BENCH_ALIGNMENT, &slot->handle,
+                            &slot->offset)) {
             slot->handle = 0;
-            bench->failures += 1;
+            contestant->failures += 1;
         }
     }
-    return (thread_ns() - start) / live;
 }
 
-static void ordered_fill(struct bench* bench)
+static void order_fill(struct contestant* contestant)
 {
-    const uint32_t live = bench->options->live;
-    for (uint32_t i = 0; i < live; ++i) {
-        struct bench_slot* slot = &bench->slots[i];
-        if (!bench->peer->allocate(bench->block, slot->size, ALIGNMENT, &slot->handle,
-                                   &slot->offset)) {
+    const struct placement_peer* const peer = contestant->peer;
+    for (uint32_t i = 0; i < contestant->bench->live; ++i) {
+        struct bench_slot* const slot = &contestant->slots[i];
+        if (!peer->allocate(contestant->block, slot->size, BENCH_ALIGNMENT, &slot->handle,
+                            &slot->offset)) {
             slot->handle = 0;
-            bench->failures += 1;
+            contestant->failures += 1;
         }
     }
 }
 
 /* LIFO: allocate all, free in reverse. */
-static double ordered_lifo(struct bench* bench)
+static void order_lifo(struct contestant* contestant)
 {
-    const uint32_t live = bench->options->live;
-    const double start = thread_ns();
-    ordered_fill(bench);
-    for (uint32_t i = live; i-- > 0;) {
-        if (bench->slots[i].handle != 0) {
-            bench->peer->free(bench->block, bench->slots[i].handle);
+    const struct placement_peer* const peer = contestant->peer;
+    order_fill(contestant);
+    for (uint32_t i = contestant->bench->live; i-- > 0;) {
+        if (contestant->slots[i].handle != 0) {
+            peer->free(contestant->block, contestant->slots[i].handle);
         }
     }
-    return (thread_ns() - start) / live;
 }
 
-static double ordered_bump(struct bench* bench)
+/* Bump: allocate all, forget all. */
+static void order_bump(struct contestant* contestant)
 {
-    const double start = thread_ns();
-    ordered_fill(bench);
-    bench->peer->reset(bench->block);
-    return (thread_ns() - start) / bench->options->live;
+    order_fill(contestant);
+    contestant->peer->reset(contestant->block);
 }
 
-static void run_ordered(struct bench* bench, double mean)
+struct order {
+    const char* name;
+    void (*run)(struct contestant* contestant);
+    bool starts_full;
+};
+
+static void begin_order(const struct order* order, struct contestant* contestant)
 {
-    static const struct {
-        const char* name;
-        double (*run)(struct bench* bench);
-    } orders[] = {{"fifo", ordered_fifo}, {"lifo", ordered_lifo}, {"bump", ordered_bump}};
-    const uint32_t runs =
-        bench->options->runs != 0 && bench->options->runs <= MAX_RUNS ? bench->options->runs : 7;
-    for (uint32_t order = 0; order < 3; ++order) {
-        double ns[MAX_RUNS];
-        bench_begin(bench, 1.3 * bench->options->live * mean, bench->options->live);
-        for (uint32_t i = 0; i < bench->options->live; ++i) {
-            bench->slots[i].size = bench_size(&bench->state, false);
+    const struct placement_bench* const bench = contestant->bench;
+    uint64_t state = BENCH_SEED;
+    begin(contestant, 1.3 * bench->live * bench->mean, bench->live);
+    for (uint32_t i = 0; i < bench->live; ++i) {
+        contestant->slots[i].size = bench_size(&state, bench->raw);
+    }
+    order_fill(contestant);
+    contestant->host_bytes += bench_heap_bytes();
+    verify(contestant, contestant->slots, bench->live);
+    if (!order->starts_full) {
+        contestant->peer->reset(contestant->block);
+    }
+}
+
+static void run_order(struct placement_bench* bench, const struct order* order,
+                      struct contestant* all, uint32_t count)
+{
+    const uint32_t runs = bench->runs != 0 ? bench->runs : ORDERED_RUNS;
+    for (uint32_t i = 0; i < count; ++i) {
+        begin_order(order, &all[i]);
+    }
+    for (uint32_t run = 0; run < runs; ++run) {
+        for (uint32_t i = 0; i < count; ++i) {
+            const double start = bench_thread_ns();
+            order->run(&all[i]);
+            all[i].ns[run] = (bench_thread_ns() - start) / bench->live;
         }
-        ordered_fill(bench);
-        bench->host_bytes += heap_bytes();
-        if (order != 0) {
-            bench->peer->reset(bench->block);
+    }
+    for (uint32_t i = 0; i < count && order->starts_full; ++i) {
+        verify(&all[i], all[i].slots, bench->live);
+    }
+    report_all(bench, order->name, all, count, runs, bench->live);
+    for (uint32_t i = 0; i < count; ++i) {
+        end(&all[i]);
+    }
+}
+
+static void run_ordered(struct placement_bench* bench, struct contestant* all, uint32_t count)
+{
+    static const struct order orders[] = {
+        {"fifo", order_fifo, true}, {"lifo", order_lifo, false}, {"bump", order_bump, false}};
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); ++i) {
+        run_order(bench, &orders[i], all, count);
+    }
+}
+
+struct workload {
+    const char* name;
+    void (*run)(struct placement_bench* bench, struct contestant* all, uint32_t count);
+    bool is_ordered; /* linear peers can do it */
+    bool wants_placement;
+};
+
+static void run_workload(struct placement_bench* bench, const struct workload* workload)
+{
+    struct contestant* const all = bench_allocate(PEER_COUNT, sizeof(*all));
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < PEER_COUNT; ++i) {
+        const struct placement_peer* const peer = all_peers[i];
+        if (bench_is_listed(bench->peers, peer->name) &&
+            (workload->is_ordered || !peer->is_ordered) &&
+            (!workload->wants_placement || !peer->is_control)) {
+            all[count++] = (struct contestant){.bench = bench, .peer = peer};
         }
-        for (uint32_t run = 0; run < runs; ++run) {
-            ns[run] = orders[order].run(bench);
-        }
-        if (order == 0) {
-            bench_verify(bench, bench->slots, bench->options->live);
-        }
-        report_runs(bench, orders[order].name, ns, runs);
-        bench_end(bench);
     }
+    workload->run(bench, all, count);
+    free(all);
 }
 
-static bool is_chosen(const char* choice, const char* name)
+static void parse(struct placement_bench* bench, int argc, char** argv)
 {
-    return strcmp(choice, "all") == 0 || strcmp(choice, name) == 0;
-}
-
-static void run_peer(const struct bench_options* options, const struct placement_peer* peer,
-                     double mean)
-{
-    struct bench bench = {.options = options, .peer = peer};
-    if (is_chosen(options->workload, "churn") && !peer->is_ordered) {
-        run_churn(&bench, mean, false);
+    const struct bench_option options[] = {
+        {"--workload", "LIST", BENCH_OPTION_TEXT, &bench->workload,
+         "churn, growth, fill, ordered, or all"},
+        {"--peer", "LIST", BENCH_OPTION_TEXT, &bench->peers, "such as maar-tlsf,vma; or all"},
+        {"--live", "N", BENCH_OPTION_COUNT, &bench->live, "allocations alive (10000)"},
+        {"--raw", NULL, BENCH_OPTION_FLAG, &bench->raw, "sizes as drawn, not multiples of 256"},
+        {"--runs", "N", BENCH_OPTION_COUNT, &bench->runs, "timed runs"},
+        {"--operations", "N", BENCH_OPTION_COUNT, &bench->operations, "pairs of a run"},
+        {"--warm-up", "ROUNDS", BENCH_OPTION_COUNT, &bench->warm_up, "untimed pairs per slot"},
+    };
+    const struct bench_command command = {
+        .name = "bench_placement",
+        .summary = "Times the placement of ranges in one block, integers in, offsets out.",
+        .options = options,
+        .option_count = sizeof(options) / sizeof(options[0]),
+    };
+    static const char* const peers[] = {"maar-tlsf",    "maar-buddy",     "maar-linear", "vma",
+                                        "vma-min-time", "vma-min-memory", "vma-linear",  "empty"};
+    static const char* const workloads[] = {"churn", "growth", "fill", "ordered"};
+    bench_parse_options(&command, argc, argv);
+    bench_check_list("--peer", bench->peers, peers, 8);
+    bench_check_list("--workload", bench->workload, workloads, 4);
+    if (bench->runs > BENCH_MAX_RUNS) {
+        bench_die(BENCH_EXIT_USAGE, "--runs: at most %d", BENCH_MAX_RUNS);
     }
-    if (is_chosen(options->workload, "growth") && !peer->is_ordered) {
-        run_churn(&bench, mean, true);
-    }
-    if (is_chosen(options->workload, "fill")) {
-        run_fill(&bench, mean);
-    }
-    if (is_chosen(options->workload, "ordered")) {
-        run_ordered(&bench, mean);
-    }
-}
-
-static bool parse_count(const char* text, uint32_t* number)
-{
-    char* end = NULL;
-    const unsigned long value = strtoul(text, &end, 10);
-    *number = (uint32_t)value;
-    return *text != '\0' && *end == '\0' && value > 0 && value <= 100000000;
-}
-
-static bool parse_option(struct bench_options* options, const char* name, const char* value)
-{
-    if (strcmp(name, "--workload") == 0) {
-        options->workload = value;
-        return true;
-    }
-    if (strcmp(name, "--peer") == 0) {
-        options->peer = value;
-        return true;
-    }
-    if (strcmp(name, "--live") == 0) {
-        return parse_count(value, &options->live);
-    }
-    if (strcmp(name, "--runs") == 0) {
-        return parse_count(value, &options->runs);
-    }
-    if (strcmp(name, "--operations") == 0) {
-        return parse_count(value, &options->operations);
-    }
-    if (strcmp(name, "--warm-up") == 0) {
-        return parse_count(value, &options->warm_up);
-    }
-    return false;
 }
 
 int main(int argc, char** argv)
 {
-    struct bench_options options = {.workload = "all", .peer = "all", .live = 10000};
-    for (int i = 1; i < argc; ++i) {
-        if (strcmp(argv[i], "--raw") == 0) {
-            options.raw = true;
-        } else if (i + 1 == argc || !parse_option(&options, argv[i], argv[i + 1])) {
-            fprintf(stderr, "usage: bench_placement [--workload churn|growth|fill|ordered|all] "
-                            "[--peer NAME|all] [--live N] [--raw] [--runs N] [--operations N] "
-                            "[--warm-up ROUNDS]\n");
-            return 2;
-        } else {
-            ++i;
-        }
-    }
-    const double mean = mean_size();
-    for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); ++i) {
-        if (is_chosen(options.peer, peers[i]->name)) {
-            run_peer(&options, peers[i], mean);
+    static const struct workload workloads[] = {
+        {.name = "churn", .run = run_churn},
+        {.name = "growth", .run = run_growth, .wants_placement = true},
+        {.name = "fill", .run = run_fill, .is_ordered = true, .wants_placement = true},
+        {.name = "ordered", .run = run_ordered, .is_ordered = true},
+    };
+    struct placement_bench bench = {.workload = "all", .peers = "all", .live = 10000};
+    parse(&bench, argc, argv);
+    bench_note_peers();
+    bench.mean = bench_mean_size();
+    for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); ++i) {
+        if (bench_is_listed(bench.workload, workloads[i].name)) {
+            run_workload(&bench, &workloads[i]);
         }
     }
     return 0;

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Instructions of one free + allocate pair, by callgrind: six runs less one run of 100,000
-# operations, so that filling and warming up do not count.
+# Instructions of one free + allocate pair, by callgrind: six runs less one run, so that filling and
+# warming up do not count. PEER is one that the program knows, maar-tlsf or maar by default; OPTION
+# is one of the program's own, such as --raw, --workload buffer, --sync external or --device.
 #
-# usage: bench/instructions.sh BENCH_PLACEMENT [LIVE] [PEER] [--raw]
+# usage: bench/instructions.sh PROGRAM [LIVE] [PEER] [OPTION...]
 set -eu
 
 if [ $# -lt 1 ]; then
@@ -10,9 +11,23 @@ if [ $# -lt 1 ]; then
     exit 2
 fi
 program=$1
-live=${2:-100000}
-peer=${3:-maar-tlsf}
-sizes=${4:-}
+shift
+case $(basename "$program") in
+bench_placement)
+    live=${1:-100000} peer=${2:-maar-tlsf} operations=100000
+    defaults="--workload churn"
+    ;;
+bench_allocator)
+    live=${1:-10000} peer=${2:-maar} operations=20000
+    defaults="--workload memory --sync internal"
+    ;;
+*)
+    echo "instructions.sh: $program is neither bench_placement nor bench_allocator" >&2
+    exit 2
+    ;;
+esac
+[ $# -lt 2 ] || shift
+[ $# -lt 1 ] || shift
 if ! command -v valgrind >/dev/null; then
     echo "instructions.sh: valgrind is missing" >&2
     exit 1
@@ -20,14 +35,20 @@ fi
 
 # Prints the instructions inside the timed loop of a number of runs.
 count() {
-    # An empty $sizes is no argument.
+    runs=$1
+    shift
+    # $defaults are several arguments.
     # shellcheck disable=SC2086
     valgrind --tool=callgrind --callgrind-out-file=/dev/null \
-        --toggle-collect=bench_operations "$program" --workload churn --peer "$peer" \
-        --live "$live" --operations 100000 --runs "$1" $sizes 2>&1 >/dev/null |
+        --toggle-collect='bench_operations*' "$program" $defaults --peer "$peer" \
+        --live "$live" --operations "$operations" --runs "$runs" "$@" 2>&1 >/dev/null |
         sed -n 's/.*Collected : //p'
 }
 
-one=$(count 1)
-six=$(count 6)
-echo "$peer, $live live ${sizes:---rounded}: $(((six - one) / 500000)) instructions a pair"
+one=$(count 1 "$@")
+six=$(count 6 "$@")
+if [ -z "$one" ] || [ -z "$six" ]; then
+    echo "instructions.sh: $program failed: $program $defaults --peer $peer --live $live $*" >&2
+    exit 1
+fi
+echo "$peer, $live live${*:+, $*}: $(((six - one) / (5 * operations))) instructions a pair"

@@ -9,8 +9,12 @@
 
 struct placement_peer {
     const char* name;
+    /* The peer whose times this one's are divided by; NULL: none's. */
+    const char* rival;
     /* For ordered workloads only: churn makes no sense with it. */
     bool is_ordered;
+    /* Places nothing: what the loop costs. */
+    bool is_control;
     /* NULL when the block cannot be made. */
     void* (*create)(uint64_t capacity);
     void (*destroy)(void* block);
@@ -24,5 +28,11 @@ struct placement_peer {
 extern const struct placement_peer placement_peer_tlsf;
 extern const struct placement_peer placement_peer_buddy;
 extern const struct placement_peer placement_peer_linear;
+#if MAAR_BENCH_VMA
+extern const struct placement_peer placement_peer_vma;
+extern const struct placement_peer placement_peer_vma_min_time;
+extern const struct placement_peer placement_peer_vma_min_memory;
+extern const struct placement_peer placement_peer_vma_linear;
+#endif
 
 #endif

@@ -67,6 +67,7 @@ static void peer_reset(void* block)
 
 const struct placement_peer placement_peer_tlsf = {
     .name = "maar-tlsf",
+    .rival = "vma",
     .create = peer_create_tlsf,
     .destroy = peer_destroy,
     .allocate = peer_allocate,
@@ -76,6 +77,7 @@ const struct placement_peer placement_peer_tlsf = {
 
 const struct placement_peer placement_peer_buddy = {
     .name = "maar-buddy",
+    .rival = "vma",
     .create = peer_create_buddy,
     .destroy = peer_destroy,
     .allocate = peer_allocate,
@@ -85,6 +87,7 @@ const struct placement_peer placement_peer_buddy = {
 
 const struct placement_peer placement_peer_linear = {
     .name = "maar-linear",
+    .rival = "vma-linear",
     .is_ordered = true,
     .create = peer_create_linear,
     .destroy = peer_destroy,
