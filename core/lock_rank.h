@@ -11,10 +11,11 @@
 enum maar_lock_rank {
     MAAR_LOCK_POOL_LIST = 1, /* the list of pools of an allocator */
     MAAR_LOCK_SLICES = 2,    /* slice buffers of one usage */
-    MAAR_LOCK_POOL = 3,      /* blocks, placements and slots of one pool */
-    MAAR_LOCK_SLOTS = 4,     /* free runs of the handle table */
-    MAAR_LOCK_RETIRE = 5,    /* what is pending */
-    MAAR_LOCK_MAP = 6        /* a block's mapping; may be held across vkMapMemory */
+    MAAR_LOCK_POOL = 3,      /* a pool's settings, and which lanes it has */
+    MAAR_LOCK_LANE = 4,      /* blocks, placements and slots of one lane */
+    MAAR_LOCK_SLOTS = 5,     /* free runs of the handle table */
+    MAAR_LOCK_RETIRE = 6,    /* what is pending */
+    MAAR_LOCK_MAP = 7        /* a block's mapping; may be held across vkMapMemory */
 };
 
 #if defined(MAAR_HEAVY_CHECKS)

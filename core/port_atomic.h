@@ -74,6 +74,62 @@ static inline void maar_atomic32_add_release(maar_atomic32* counter, uint32_t va
     (void)atomic_fetch_add_explicit(&counter->value, value, memory_order_acq_rel);
 }
 
+/* Adds unless the sum would exceed the limit; returns whether it did. */
+static inline bool maar_atomic32_add_below(maar_atomic32* counter, uint32_t value, uint32_t limit)
+{
+    uint32_t old = atomic_load_explicit(&counter->value, memory_order_relaxed);
+    do {
+        if (value > limit || old > limit - value) {
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&counter->value, &old, old + value,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return true;
+}
+
+/* Takes one away unless that would leave less than the floor; returns whether it did. */
+static inline bool maar_atomic32_take_above(maar_atomic32* counter, uint32_t floor)
+{
+    uint32_t old = atomic_load_explicit(&counter->value, memory_order_relaxed);
+    do {
+        if (old <= floor) {
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&counter->value, &old, old - 1u,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return true;
+}
+
+/* Returns the value after the addition; pass a negative one's two's complement to subtract. */
+static inline uint32_t maar_atomic32_add(maar_atomic32* counter, uint32_t value)
+{
+    return atomic_fetch_add_explicit(&counter->value, value, memory_order_relaxed) + value;
+}
+
+static inline void maar_atomic32_max(maar_atomic32* counter, uint32_t value)
+{
+    uint32_t old = atomic_load_explicit(&counter->value, memory_order_relaxed);
+    while (old < value &&
+           !atomic_compare_exchange_weak_explicit(&counter->value, &old, value,
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+    }
+}
+
+/* Sets a value that nobody has set yet (0); returns whether this call did. */
+static inline bool maar_atomic32_claim(maar_atomic32* word, uint32_t value)
+{
+    uint32_t old = 0;
+    return atomic_compare_exchange_strong_explicit(&word->value, &old, value, memory_order_relaxed,
+                                                   memory_order_relaxed);
+}
+
+static inline bool maar_atomic64_claim(maar_atomic64* word, uint64_t value)
+{
+    uint64_t old = 0;
+    return atomic_compare_exchange_strong_explicit(&word->value, &old, value, memory_order_relaxed,
+                                                   memory_order_relaxed);
+}
+
 /* With acquire and release order, for values that publish what was written before them. */
 static inline uint32_t maar_atomic32_load_acquire(const maar_atomic32* counter)
 {

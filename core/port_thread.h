@@ -68,6 +68,23 @@ static inline void maar_mutex_lock(struct maar_mutex* mutex)
 #endif
 }
 
+/* False when another thread holds it; never waits. */
+static inline bool maar_mutex_try_lock(struct maar_mutex* mutex)
+{
+    if (!mutex->enabled) {
+        return true;
+    }
+#if defined(_WIN32)
+    bool taken = TryAcquireSRWLockExclusive(&mutex->native) != 0;
+#else
+    bool taken = pthread_mutex_trylock(&mutex->native) == 0;
+#endif
+    if (taken) {
+        maar_lock_rank_enter(mutex->rank);
+    }
+    return taken;
+}
+
 static inline void maar_mutex_unlock(struct maar_mutex* mutex)
 {
     if (!mutex->enabled) {

@@ -26,13 +26,26 @@ struct job {
     const MaarAllocationCreateInfo* info;
     struct maar_place_request place;
     float priority;
-    char* name; /* a copy, for the slot that will be taken */
-    bool internal;
     bool over_budget_allowed; /* the second round */
     bool refused_by_budget;   /* a budget alone stood in the way of something */
     bool exceeded;            /* a budget was exceeded for it */
-    MaarMemoryTypeChoice choice;
+    struct maar_type_choice choice;
 };
+
+VkDeviceSize maar_odd_common_multiple(VkDeviceSize a, VkDeviceSize b)
+{
+    a = a == 0 ? 1 : a;
+    b = b == 0 ? 1 : b;
+    VkDeviceSize x = a;
+    VkDeviceSize y = b;
+    while (y != 0) {
+        VkDeviceSize rest = x % y;
+        x = y;
+        y = rest;
+    }
+    VkDeviceSize factor = a / x;
+    return factor > MAAR_RANGE_MAX_SIZE / b ? 0 : factor * b;
+}
 
 /* What the request becomes in one memory type: whole atoms where the host's caches are not
  * coherent. False when the sum leaves all bounds. */
@@ -83,7 +96,7 @@ static VkResult note_cap(struct job* job, VkResult result)
 
 /* Exactly the size that was asked for, as Vulkan demands of memory dedicated to a resource; whole
  * atoms do not matter, since nobody shares the last one. */
-static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, uint32_t slot)
+static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, uint32_t* slot)
 {
     const struct maar_place_request* place = &job->place;
     const MaarAllocationCreateFlags untying =
@@ -118,7 +131,7 @@ static bool fits_fixed_block(const struct maar_pool* pool, const struct maar_pla
 
 /* One attempt at a block of that size, waiting for a block that another thread is making. */
 static VkResult grow_or_share(struct maar_pool* pool, const struct maar_place_request* place,
-                              VkDeviceSize size, VkDeviceSize cap, uint32_t slot)
+                              VkDeviceSize size, VkDeviceSize cap, uint32_t* slot)
 {
     for (;;) {
         VkResult result = maar_pool_grow(pool, place, size, cap, slot);
@@ -126,7 +139,7 @@ static VkResult grow_or_share(struct maar_pool* pool, const struct maar_place_re
             return result;
         }
         maar_thread_yield();
-        result = maar_pool_place(pool, place, slot);
+        result = maar_pool_place(pool, place, true, slot);
         if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
             return result;
         }
@@ -135,7 +148,7 @@ static VkResult grow_or_share(struct maar_pool* pool, const struct maar_place_re
 
 /* A new block of a good size, or of a smaller one when heap or budget have no room for that. */
 static VkResult allocate_block(struct job* job, struct maar_pool* pool,
-                               const struct maar_place_request* place, uint32_t slot)
+                               const struct maar_place_request* place, uint32_t* slot)
 {
     VkDeviceSize least = 0;
     VkDeviceSize size = maar_pool_next_size(pool, place, &least);
@@ -163,25 +176,36 @@ static VkResult allocate_block(struct job* job, struct maar_pool* pool,
     }
 }
 
-static VkResult allocate_placed(struct job* job, struct maar_pool* pool,
-                                const struct maar_place_request* place, uint32_t slot)
+/* Another type, or another round, may fare better after these. */
+static bool is_shortage(VkResult result)
 {
-    VkResult result = maar_pool_place(pool, place, slot);
+    return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
+           result == VK_ERROR_TOO_MANY_OBJECTS;
+}
+
+/* Into what there is; then into what is no longer pending; then into a new block, before waiting
+ * for blocks that other threads are at: they would meet there again and again. */
+static VkResult allocate_placed(struct job* job, struct maar_pool* pool,
+                                const struct maar_place_request* place, uint32_t* slot)
+{
+    VkResult result = maar_pool_place(pool, place, false, slot);
     if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
         return result;
     }
     uint32_t collected = 0;
     (void)maar_retire_collect(job->allocator, &collected);
     if (collected > 0) {
-        result = maar_pool_place(pool, place, slot);
-        if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
-            return result;
-        }
+        result = maar_pool_place(pool, place, true, slot);
     }
-    if ((job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) != 0) {
-        return VK_ERROR_OUT_OF_POOL_MEMORY;
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY &&
+        (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0) {
+        result = allocate_block(job, pool, place, slot);
     }
-    return allocate_block(job, pool, place, slot);
+    if (is_shortage(result) && maar_atomic32_load(&pool->lane_count) > 1) {
+        VkResult last = maar_pool_place(pool, place, true, slot);
+        result = last != VK_ERROR_OUT_OF_POOL_MEMORY ? last : result;
+    }
+    return result;
 }
 
 static bool wants_dedicated(const struct job* job, const struct maar_pool* pool)
@@ -205,7 +229,7 @@ static bool wants_dedicated(const struct job* job, const struct maar_pool* pool)
            (request->prefersDedicated == VK_TRUE || job->place.size >= pool->preferred_size / 2);
 }
 
-static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, uint32_t slot)
+static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, uint32_t* slot)
 {
     struct maar_place_request place;
     if (!shape_for_pool(job, pool, &place)) {
@@ -227,63 +251,49 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, uint32
     return allocate_placed(job, pool, &place, slot);
 }
 
-/* Another type, or another round, may fare better after these. */
-static bool is_shortage(VkResult result)
-{
-    return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
-           result == VK_ERROR_TOO_MANY_OBJECTS;
-}
-
-/* Takes a slot of the pool, allocates into it, gives it back on failure. What others may read of
- * the slot is written before its range is placed, under whose lock it becomes visible. */
-static VkResult try_pool(struct job* job, struct maar_pool* pool, uint32_t* index)
-{
-    VkResult result = maar_pool_take_slot(pool, index);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    struct maar_slot* slot = maar_slot_at(&job->allocator->slots, *index);
-    slot->user_data = job->info->pUserData;
-    slot->name = job->name;
-    slot->internal = job->internal;
-    slot->can_alias = (job->info->flags & MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT) != 0;
-    job->exceeded = false;
-    result = allocate_in_pool(job, pool, *index);
-    if (result != VK_SUCCESS) {
-        slot->name = NULL;
-        maar_pool_return_slot(pool, *index);
-        *index = MAAR_SLOT_NONE;
-    }
-    return result;
-}
-
 /* One round over all candidate types. */
 static VkResult try_types(struct job* job, uint32_t* slot, bool* fallback)
 {
+    const struct maar_type_choice* choice = &job->choice;
     VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    uint32_t count = job->choice.candidateCount;
-    if ((job->info->flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0) {
-        count = 1;
-    }
-    for (uint32_t i = 0; i < count; ++i) {
+    bool first = true;
+    for (uint32_t i = 0; i < choice->count; ++i) {
+        const uint32_t type = choice->types[i];
+        if ((choice->bits & (1u << type)) == 0) {
+            continue;
+        }
         struct maar_pool* pool = maar_pool_of(job->info->pool);
         VkResult attempt = VK_SUCCESS;
         if (pool == NULL) {
-            attempt = maar_pool_default(job->allocator, job->choice.candidates[i], job->place.kind,
-                                        &pool);
+            attempt = maar_pool_default(job->allocator, type, job->place.kind, &pool);
         }
         if (attempt == VK_SUCCESS) {
-            attempt = try_pool(job, pool, slot);
+            job->exceeded = false;
+            attempt = allocate_in_pool(job, pool, slot);
         }
-        if (i == 0 || !is_shortage(attempt)) {
+        if (first || !is_shortage(attempt)) {
             result = attempt;
         }
         if (!is_shortage(attempt)) {
-            *fallback = attempt == VK_SUCCESS && i > 0;
+            *fallback = attempt == VK_SUCCESS && !first;
             return result;
         }
+        if ((job->info->flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0) {
+            return result;
+        }
+        first = false;
     }
     return result;
+}
+
+/* The types that the request may use. */
+static uint32_t candidate_bits(const struct job* job)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < job->choice.count; ++i) {
+        bits |= job->choice.bits & (1u << job->choice.types[i]);
+    }
+    return bits;
 }
 
 /* Frees what has passed and gives the empty blocks of the candidates' heaps back; true when that
@@ -294,8 +304,9 @@ static bool release_empty(const struct job* job)
     uint32_t heaps = 0;
     uint32_t collected = 0;
     VkDeviceSize released = 0;
-    for (uint32_t i = 0; i < job->choice.candidateCount; ++i) {
-        heaps |= 1u << maar_type_heap(allocator, job->choice.candidates[i]);
+    uint32_t types = candidate_bits(job);
+    for (uint32_t i = 0; i < allocator->device.facts.memory.memoryTypeCount; ++i) {
+        heaps |= (types & (1u << i)) != 0 ? 1u << maar_type_heap(allocator, i) : 0;
     }
     (void)maar_retire_collect(allocator, &collected);
     for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
@@ -331,10 +342,6 @@ static VkResult try_rounds(struct job* job, uint32_t* slot, bool* fallback)
 static VkResult try_with_observer(struct job* job, uint32_t* slot, bool* fallback)
 {
     MaarAllocator allocator = job->allocator;
-    uint32_t bits = 0;
-    for (uint32_t i = 0; i < job->choice.candidateCount; ++i) {
-        bits |= 1u << job->choice.candidates[i];
-    }
     for (uint32_t attempt = 0;; ++attempt) {
         VkResult result = try_rounds(job, slot, fallback);
         if (!is_shortage(result) || allocator->out_of_memory == NULL ||
@@ -344,9 +351,9 @@ static VkResult try_with_observer(struct job* job, uint32_t* slot, bool* fallbac
         const MaarOutOfMemoryInfo report = {
             .sType = MAAR_STRUCTURE_TYPE_OUT_OF_MEMORY_INFO,
             .size = job->place.size,
-            .memoryTypeBits = bits,
-            .memoryTypeIndex = job->choice.memoryTypeIndex,
-            .heapIndex = maar_type_heap(allocator, job->choice.memoryTypeIndex),
+            .memoryTypeBits = candidate_bits(job),
+            .memoryTypeIndex = maar_best_type(&job->choice),
+            .heapIndex = maar_type_heap(allocator, maar_best_type(&job->choice)),
             .attempt = attempt,
             .result = result,
         };
@@ -358,9 +365,8 @@ static VkResult try_with_observer(struct job* job, uint32_t* slot, bool* fallbac
 }
 
 /* Maps what was asked to be mapped for life. */
-static VkResult finish_slot(struct job* job, uint32_t index, bool fallback)
+static VkResult finish_slot(const struct job* job, struct maar_slot* slot, bool fallback)
 {
-    struct maar_slot* slot = maar_slot_at(&job->allocator->slots, index);
     slot->fallback = fallback;
     slot->exceeded = job->exceeded;
     slot->mapped_for_life = (job->info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0;
@@ -372,27 +378,30 @@ static VkResult finish_slot(struct job* job, uint32_t index, bool fallback)
 }
 
 /* Takes back the mapping and the bytes, then the name. */
-static void undress_slot(MaarAllocator allocator, uint32_t index, enum maar_slot_end end)
+static void undress_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index,
+                         enum maar_slot_end end)
 {
-    struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
     while (slot->map_count > 0 && maar_block_unmap(slot->block, slot, 0)) {
     }
-    char* name = maar_pool_free_slot(slot->block->pool, index, end);
-    maar_host_free(allocator->callbacks, name);
+    char* name = maar_pool_free_slot(slot, index, end);
+    if (name != NULL) {
+        maar_host_free(allocator->callbacks, name);
+    }
 }
 
-void maar_release_slot(MaarAllocator allocator, uint32_t index, bool was_pending)
+void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
 {
-    const struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
+    maar_count_dead(allocator, slot->block->lane->number, slot->size);
+    undress_slot(allocator, slot, index, MAAR_SLOT_END_LIVE);
+}
+
+void maar_release_pending(MaarAllocator allocator, uint32_t index)
+{
+    struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
     struct maar_pool* pool = slot->block->pool;
-    if (!was_pending) {
-        (void)maar_atomic64_sub(&allocator->live_bytes, slot->size);
-        undress_slot(allocator, index, MAAR_SLOT_END_LIVE);
-        return;
-    }
     /* Another thread may be waiting for this very allocation to end before it destroys the pool. */
     maar_pool_hold(allocator, pool);
-    undress_slot(allocator, index, MAAR_SLOT_END_PENDING);
+    undress_slot(allocator, slot, index, MAAR_SLOT_END_PENDING);
     maar_pool_leave(allocator, pool);
 }
 
@@ -401,12 +410,11 @@ void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation)
     uint32_t index = 0;
     struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &index);
     if (slot != NULL && maar_slot_claim(slot, allocation)) {
-        (void)maar_atomic64_sub(&allocator->live_bytes, slot->size);
-        (void)maar_atomic64_sub(&allocator->allocations_made, 1);
+        maar_count_dead(allocator, slot->block->lane->number, slot->size);
         (void)maar_atomic64_sub(&allocator->fallbacks, slot->fallback ? 1 : 0);
         (void)maar_atomic64_sub(&allocator->over_budget, slot->exceeded ? 1 : 0);
         (void)maar_atomic64_add(&allocator->failures, 1);
-        undress_slot(allocator, index, MAAR_SLOT_END_UNDONE);
+        undress_slot(allocator, slot, index, MAAR_SLOT_END_UNDONE);
     }
 }
 
@@ -473,30 +481,92 @@ static VkResult choose(struct job* job)
         return maar_misuse(job->allocator, job->call,
                            "the mapped flag with a pool whose memory type is not HOST_VISIBLE");
     }
-    job->choice.memoryTypeIndex = pool->type_index;
-    job->choice.candidateCount = 1;
-    job->choice.candidates[0] = pool->type_index;
+    job->choice.bits = 1u << pool->type_index;
+    job->choice.count = 1;
+    job->choice.own[0] = (uint8_t)pool->type_index;
+    job->choice.types = job->choice.own;
     return VK_SUCCESS;
 }
 
-static void report_success(const struct job* job, uint32_t index, bool fallback)
+/* Tells of what the caller may not have expected. */
+static void report_detour(const struct job* job, const struct maar_slot* slot)
 {
     MaarAllocator allocator = job->allocator;
-    const struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
-    uint32_t type = slot->block->pool->type_index;
-    (void)maar_atomic64_add(&allocator->allocations_made, 1);
-    maar_atomic64_max(&allocator->peak_live_bytes,
-                      maar_atomic64_add(&allocator->live_bytes, slot->size));
-    if (fallback) {
+    const uint32_t type = slot->block->pool->type_index;
+    if (slot->fallback) {
+        const uint32_t best = maar_best_type(&job->choice);
         (void)maar_atomic64_add(&allocator->fallbacks, 1);
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
                   "%llu bytes went to memory type %u, since type %u of heap %u has no room",
-                  (unsigned long long)slot->size, type, job->choice.memoryTypeIndex,
-                  maar_type_heap(allocator, job->choice.memoryTypeIndex));
+                  (unsigned long long)slot->size, type, best, maar_type_heap(allocator, best));
     }
-    if (job->exceeded) {
+    if (slot->exceeded) {
         maar_tell_over_budget(allocator, maar_type_heap(allocator, type), slot->size);
     }
+}
+
+/* What is wrong with the arguments, told; VK_SUCCESS when nothing is. */
+static VkResult check_arguments(const struct job* job)
+{
+    MaarAllocator allocator = job->allocator;
+    VkResult result = maar_check_structure(allocator, job->call, "pRequest", job->request,
+                                           MAAR_STRUCTURE_TYPE_MEMORY_REQUEST);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, job->call, "pCreateInfo", job->info,
+                                      MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const char* fault = find_request_fault(job->request, job->info);
+    return fault != NULL ? maar_misuse(allocator, job->call, fault) : VK_SUCCESS;
+}
+
+/* What the request wants of any memory type; false when it leaves all bounds. */
+static bool shape(struct job* job, bool internal)
+{
+    const MaarMemoryRequest* request = job->request;
+    const MaarAllocationCreateInfo* info = job->info;
+    const bool can_alias = (info->flags & MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT) != 0;
+    job->place = (struct maar_place_request){
+        .size = request->requirements.size,
+        .alignment = maar_common_multiple(request->requirements.alignment, info->minAlignment),
+        .shown_kind = request->kind,
+        /* What may be aliased may become anything. */
+        .kind = can_alias ? MAAR_RESOURCE_KIND_UNKNOWN : request->kind,
+        .upper = (info->flags & MAAR_ALLOCATION_CREATE_UPPER_BIT) != 0,
+        .can_alias = can_alias,
+        .internal = internal,
+        .user_data = info->pUserData,
+    };
+    job->priority = info->priority != 0.0F ? info->priority : 0.5F;
+    return job->place.alignment != 0 && job->place.size <= MAAR_RANGE_MAX_SIZE;
+}
+
+/* Chooses, places, maps. The name is ours to free when it fails. */
+static VkResult carry_out(struct job* job, uint32_t* index)
+{
+    MaarAllocator allocator = job->allocator;
+    bool fallback = false;
+    VkResult result = choose(job);
+    if (result == VK_SUCCESS && job->info->pName != NULL) {
+        job->place.name = maar_copy_string(allocator->callbacks, job->info->pName);
+        result = job->place.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = try_with_observer(job, index, &fallback);
+    if (result != VK_SUCCESS) {
+        maar_host_free(allocator->callbacks, job->place.name);
+        return result;
+    }
+    struct maar_slot* slot = maar_slot_at(&allocator->slots, *index);
+    result = finish_slot(job, slot, fallback);
+    if (result != VK_SUCCESS) {
+        undress_slot(allocator, slot, *index, MAAR_SLOT_END_UNDONE);
+    }
+    return result;
 }
 
 VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
@@ -504,66 +574,27 @@ VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemo
                        MaarAllocation* allocation)
 {
     *allocation = VK_NULL_HANDLE;
-    struct job job = {
-        .allocator = allocator,
-        .call = call,
-        .request = request,
-        .info = info != NULL ? info : &maar_default_create_info,
-        .internal = internal,
-    };
-    VkResult result = maar_check_structure(allocator, call, "pRequest", request,
-                                           MAAR_STRUCTURE_TYPE_MEMORY_REQUEST);
-    if (result == VK_SUCCESS) {
-        result = maar_check_structure(allocator, call, "pCreateInfo", job.info,
-                                      MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
-    }
+    struct job job;
+    job.allocator = allocator;
+    job.call = call;
+    job.request = request;
+    job.info = info != NULL ? info : &maar_default_create_info;
+    VkResult result = check_arguments(&job);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    const char* fault = find_request_fault(request, job.info);
-    if (fault != NULL) {
-        return maar_misuse(allocator, call, fault);
-    }
-    job.place.size = request->requirements.size;
-    job.place.alignment =
-        maar_common_multiple(request->requirements.alignment, job.info->minAlignment);
-    job.place.shown_kind = request->kind;
-    /* What may be aliased may become anything. */
-    job.place.kind = (job.info->flags & MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT) != 0
-                         ? MAAR_RESOURCE_KIND_UNKNOWN
-                         : request->kind;
-    job.place.upper = (job.info->flags & MAAR_ALLOCATION_CREATE_UPPER_BIT) != 0;
-    job.priority = job.info->priority != 0.0F ? job.info->priority : 0.5F;
-    if (job.place.alignment == 0 || job.place.size > MAAR_RANGE_MAX_SIZE) {
-        (void)maar_atomic64_add(&allocator->failures, 1);
-        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     uint32_t index = MAAR_SLOT_NONE;
-    bool fallback = false;
-    result = choose(&job);
-    if (result == VK_SUCCESS && job.info->pName != NULL) {
-        job.name = maar_copy_string(allocator->callbacks, job.info->pName);
-        result = job.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    if (result == VK_SUCCESS) {
-        result = try_with_observer(&job, &index, &fallback);
-        if (result != VK_SUCCESS) {
-            maar_host_free(allocator->callbacks, job.name);
-        }
-    }
-    if (result == VK_SUCCESS) {
-        result = finish_slot(&job, index, fallback);
-        if (result != VK_SUCCESS) {
-            undress_slot(allocator, index, MAAR_SLOT_END_UNDONE);
-        }
-    }
+    result = shape(&job, internal) ? carry_out(&job, &index) : VK_ERROR_OUT_OF_DEVICE_MEMORY;
     if (result != VK_SUCCESS) {
         (void)maar_atomic64_add(&allocator->failures, 1);
         return result;
     }
-    report_success(&job, index, fallback);
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
-    uint32_t key = maar_atomic32_load(&slot->key) + 1u;
+    maar_count_live(allocator, slot->block->lane->number, slot->size);
+    if (slot->fallback || slot->exceeded) {
+        report_detour(&job, slot);
+    }
+    const uint32_t key = maar_atomic32_load(&slot->key) + 1u;
     *allocation = maar_handle_make(index, key);
     maar_atomic32_store_release(&slot->key, key);
     return VK_SUCCESS;

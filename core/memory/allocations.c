@@ -6,7 +6,11 @@
 struct maar_slot* maar_resolve(MaarAllocator allocator, const char* call, MaarAllocation allocation,
                                uint32_t* index)
 {
-    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, index);
+    uint32_t number = 0;
+    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &number);
+    if (index != NULL) {
+        *index = number;
+    }
     if (slot != NULL) {
         return slot;
     }
@@ -83,7 +87,7 @@ VKAPI_ATTR void VKAPI_CALL maarFreeMemory(MaarAllocator allocator, MaarAllocatio
     uint32_t index = 0;
     struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, &index);
     if (slot != NULL && maar_slot_claim(slot, allocation)) {
-        maar_release_slot(allocator, index, false);
+        maar_release_slot(allocator, slot, index);
     }
 }
 
@@ -104,14 +108,14 @@ VKAPI_ATTR void VKAPI_CALL maarFreeMemories(MaarAllocator allocator, uint32_t al
 
 static void free_pending(MaarAllocator allocator, const struct maar_retire_item* item)
 {
-    maar_release_slot(allocator, (uint32_t)item->aside, true);
+    maar_release_pending(allocator, (uint32_t)item->aside);
 }
 
 void maar_slot_make_pending(MaarAllocator allocator, uint32_t index)
 {
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
-    (void)maar_atomic64_sub(&allocator->live_bytes, slot->size);
-    maar_pool_make_pending(slot->block->pool, index);
+    maar_count_dead(allocator, slot->block->lane->number, slot->size);
+    maar_pool_make_pending(slot);
 }
 
 VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t object,
@@ -246,10 +250,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationUserData(MaarAllocator allocator
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    struct maar_pool* pool = slot->block->pool;
-    maar_mutex_lock(&pool->lock);
+    struct maar_lane* lane = slot->block->lane;
+    maar_mutex_lock(&lane->lock);
     slot->user_data = pUserData;
-    maar_mutex_unlock(&pool->lock);
+    maar_mutex_unlock(&lane->lock);
     return VK_SUCCESS;
 }
 
@@ -271,12 +275,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationName(MaarAllocator allocator,
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
     }
-    /* The pool's lock keeps a dump on another thread from reading a name that goes. */
-    struct maar_pool* pool = slot->block->pool;
-    maar_mutex_lock(&pool->lock);
+    /* The lock keeps a dump on another thread from reading a name that goes. */
+    struct maar_lane* lane = slot->block->lane;
+    maar_mutex_lock(&lane->lock);
     char* old = slot->name;
     slot->name = copy;
-    maar_mutex_unlock(&pool->lock);
+    maar_mutex_unlock(&lane->lock);
     maar_host_free(allocator->callbacks, old);
     return VK_SUCCESS;
 }

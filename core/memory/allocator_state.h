@@ -1,11 +1,12 @@
 /*
- * What the allocator is made of: heaps' accounts, pools, blocks and the handle table. Shared by the
- * rooms that carry out public functions; nothing here names a buffer or an image but to pass one on
- * in VkMemoryDedicatedAllocateInfo.
+ * What the allocator is made of: heaps' accounts, pools, lanes, blocks and the handle table. Shared
+ * by the rooms that carry out public functions; nothing here names a buffer or an image but to pass
+ * one on in VkMemoryDedicatedAllocateInfo.
  *
- * Locking: a pool's lock guards its blocks, their placements, its totals and its free slots. A
- * block's map lock guards its mapping. Counters are atomic. No lock but a map lock is held across a
- * call of the driver, of a host allocation or of the caller's code.
+ * Locking: a pool is divided into lanes, one as long as threads do not meet in it. A lane's lock
+ * guards its blocks, their placements and its free slots. A block's map lock guards its mapping.
+ * Counters are atomic. No lock but a map lock is held across a call of the driver, of a host
+ * allocation or of the caller's code.
  */
 #ifndef MAAR_CORE_MEMORY_ALLOCATOR_STATE_H
 #define MAAR_CORE_MEMORY_ALLOCATOR_STATE_H
@@ -27,26 +28,55 @@
  * cannot keep kinds apart cheaply. */
 enum { MAAR_DEFAULT_POOLS = 3 };
 
+/* Lanes a pool may have. Threads beyond so many share them. */
+enum { MAAR_LANES = 16 };
+
+/* Threads that an allocator remembers; others get the lane that their hash says. */
+enum { MAAR_KNOWN_THREADS = 64 };
+
+struct maar_lane;
+
 struct maar_block {
+    /* What placing and freeing touch comes first. */
+    struct maar_placement* placement; /* NULL: dedicated */
+    struct maar_lane* lane;           /* for life */
+    uint32_t at;                      /* in the list of its lane */
+    uint32_t range_count;             /* allocations in it, live or pending */
+    uint32_t pending_count;
+    uint32_t pin_count; /* somebody left the lock and will come back to it */
+    VkDeviceSize pending_bytes;
     struct maar_pool* pool;
     VkDeviceMemory memory;
     VkDeviceSize size;
     uint64_t id;
-    struct maar_placement* placement; /* NULL: dedicated */
-    struct maar_block* next;          /* dedicated ones: doubly linked list of the pool */
+    struct maar_block* next; /* dedicated ones: doubly linked list of the lane */
     struct maar_block* previous;
     uint32_t dedicated_slot;
-    bool named;         /* made with VkMemoryDedicatedAllocateInfo: for one object alone */
-    uint32_t pin_count; /* somebody left the lock and will come back to it */
-    uint32_t live_count;
-    uint32_t pending_count;
-    VkDeviceSize live_bytes;
-    VkDeviceSize pending_bytes;
+    bool named; /* made with VkMemoryDedicatedAllocateInfo: for one object alone */
 
     struct maar_mutex map_lock; /* guards what follows, and map_count of its slots */
     maar_atomic32 map_count;    /* written under the lock, read by dumps without it */
     uint32_t map_calls;         /* how often the driver was asked to map it */
     void* mapped;
+};
+
+/* Blocks that one thread, or a few, allocate from. */
+struct maar_lane {
+    struct maar_mutex lock; /* guards what follows and the insides of the blocks */
+    struct maar_pool* pool;
+    uint32_t number;
+    struct maar_slot_list slots; /* free ones */
+    struct maar_block** blocks;  /* in order of their ids */
+    uint16_t* room;              /* see lane.c */
+    uint32_t block_count;
+    uint32_t block_capacity;
+    uint32_t creating_count; /* blocks on their way */
+    uint32_t dedicated_count;
+    uint32_t pending_count;
+    struct maar_block* dedicated;
+    VkDeviceSize block_bytes; /* without dedicated ones */
+    VkDeviceSize dedicated_bytes;
+    uint64_t made_count; /* allocations ever made in it */
 };
 
 struct maar_pool {
@@ -69,22 +99,41 @@ struct maar_pool {
     const void* allocate_next;
     char* name;
 
-    struct maar_mutex lock; /* guards what follows */
+    maar_atomic32 lane_count;
+    maar_atomic32 block_count; /* without dedicated ones; those on their way count */
+    maar_atomic32 empty_count; /* blocks without an allocation, and their bytes */
+    maar_atomic64 empty_bytes;
+    struct maar_mutex lock; /* guards the priority, and which lanes there are */
     float priority;
-    struct maar_block** blocks; /* in order of their ids */
-    uint32_t block_count;
-    uint32_t block_capacity;
-    uint32_t creating_count; /* blocks on their way; they count towards max_block_count */
-    struct maar_block* dedicated;
-    uint32_t dedicated_count;
-    uint32_t free_slot; /* head of a list through the slots */
-    uint32_t live_count;
-    uint32_t pending_count;
-    VkDeviceSize live_bytes;
-    VkDeviceSize pending_bytes;
-    VkDeviceSize block_bytes; /* without dedicated ones */
-    VkDeviceSize dedicated_bytes;
+    maar_atomic_pointer lanes[MAAR_LANES]; /* the first is first_lane, others come when needed */
+    struct maar_lane first_lane;
 };
+
+/* Live bytes of the lanes of one number, and the most they have been, on a cache line of their
+ * own: threads that do not meet in a lane do not meet here. */
+struct maar_live_account {
+    maar_atomic64 bytes;
+    maar_atomic64 high;
+    uint64_t unused[6];
+};
+
+/* A thread that has met another one, and the number of its lanes plus one. */
+struct maar_known_thread {
+    maar_atomic64 tag;
+    maar_atomic32 lane;
+};
+
+/* Memory types in order of liking for one kind of wish; see choose_type.c. */
+struct maar_ranking {
+    maar_atomic32 state; /* 0: unused, 1: being written, 2: complete, and never changed again */
+    uint64_t wish;
+    uint32_t usage;
+    uint32_t count;
+    uint8_t types[VK_MAX_MEMORY_TYPES];
+};
+
+/* Rankings kept. Programs have few: one for each usage and set of flags. */
+enum { MAAR_RANKINGS = 32 };
 
 struct maar_heap_account {
     VkDeviceSize limit; /* the caller's, 0 for none */
@@ -132,16 +181,20 @@ struct MaarAllocator_T {
     struct maar_pool* pools;
     maar_atomic_pointer default_pools[VK_MAX_MEMORY_TYPES][MAAR_DEFAULT_POOLS];
     struct maar_attachment slices;
+    struct maar_ranking rankings[MAAR_RANKINGS];
+    maar_atomic32 thread_count;
+    struct maar_known_thread threads[MAAR_KNOWN_THREADS];
+    maar_atomic32 lane_limit; /* no pool has a lane of a higher number */
+    struct maar_live_account live[MAAR_LANES];
 
     maar_atomic64 block_bytes;
     maar_atomic64 block_count;
-    maar_atomic64 live_bytes;
     maar_atomic64 peak_block_bytes;
     maar_atomic64 peak_block_count;
     maar_atomic64 peak_live_bytes;
     maar_atomic64 allocate_calls;
     maar_atomic64 free_calls;
-    maar_atomic64 allocations_made;
+    maar_atomic64 allocations_made; /* in pools that are gone; lanes count theirs */
     maar_atomic64 failures;
     maar_atomic64 fallbacks;
     maar_atomic64 over_budget;
@@ -157,6 +210,34 @@ static inline struct maar_pool* maar_pool_of(MaarPool pool)
 static inline MaarPool maar_pool_handle(struct maar_pool* pool)
 {
     return pool->custom ? (MaarPool)(void*)pool : VK_NULL_HANDLE;
+}
+
+/* NULL while the pool has no lane of that number. */
+static inline struct maar_lane* maar_pool_lane(const struct maar_pool* pool, uint32_t number)
+{
+    return maar_atomic_pointer_load(&pool->lanes[number]);
+}
+
+/* The next lane of a pool; start with number 0 and pass the last one's number plus one. NULL at the
+ * end. */
+static inline struct maar_lane* maar_pool_next_lane(const struct maar_pool* pool, uint32_t number)
+{
+    struct maar_lane* lane = NULL;
+    for (; number < MAAR_LANES && lane == NULL; ++number) {
+        lane = maar_pool_lane(pool, number);
+    }
+    return lane;
+}
+
+/* Bytes of live allocations in a block; its lane's lock is held. */
+static inline VkDeviceSize maar_block_live_bytes(const struct maar_block* block)
+{
+    if (block->placement == NULL) {
+        return block->range_count > block->pending_count ? block->size : 0;
+    }
+    struct maar_placement_totals totals;
+    maar_placement_totals(block->placement, &totals);
+    return totals.used_size - block->pending_bytes;
 }
 
 static inline bool maar_is_synchronized(MaarAllocator allocator)

@@ -10,9 +10,10 @@
  * frame pays for it twice, not for ever. */
 enum { STICKY_MAP_CALLS = 2 };
 
-VkResult maar_block_create(struct maar_pool* pool, const struct maar_device_memory_info* info,
+VkResult maar_block_create(struct maar_lane* lane, const struct maar_device_memory_info* info,
                            bool dedicated, struct maar_block** block)
 {
+    struct maar_pool* pool = lane->pool;
     MaarAllocator allocator = pool->allocator;
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
     struct maar_block* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
@@ -20,6 +21,7 @@ VkResult maar_block_create(struct maar_pool* pool, const struct maar_device_memo
         return result;
     }
     made->pool = pool;
+    made->lane = lane;
     made->size = info->size;
     made->dedicated_slot = MAAR_SLOT_NONE;
     made->named =

@@ -42,6 +42,9 @@ enum {
  * device's memory; it serves what asks for the host's view of it, and nothing else first. */
 enum { SMALL_HEAP_FRACTION = 16 };
 
+/* States of a ranking. */
+enum { RANKING_UNUSED = 0, RANKING_TAKEN = 1, RANKING_COMPLETE = 2 };
+
 /* What one usage demands and wishes. Penalties apply where a wanted flag is missing, or an unwanted
  * one is there. */
 struct usage_rule {
@@ -185,76 +188,107 @@ static bool is_asked_for(VkMemoryPropertyFlags flags, const MaarAllocationCreate
     return (flags & AVOIDED_FLAGS) == 0 || (flags & AVOIDED_FLAGS & info->requiredFlags) != 0;
 }
 
-/* Types that have what is required and may be used. */
-static uint32_t eligible_types(MaarAllocator allocator, uint32_t type_bits,
-                               const MaarAllocationCreateInfo* info)
+/* What of a create info the order of types depends on, in one word. */
+static uint64_t wish_of(const MaarAllocationCreateInfo* info)
 {
-    const VkPhysicalDeviceMemoryProperties* memory = &allocator->device.facts.memory;
     VkMemoryPropertyFlags required = info->requiredFlags | usage_rules[info->usage].required;
     if ((info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0) {
         required |= HOST_VISIBLE;
     }
-    if (info->memoryTypeBits != 0) {
-        type_bits &= info->memoryTypeBits;
-    }
-    uint32_t eligible = 0;
-    for (uint32_t i = 0; i < memory->memoryTypeCount; ++i) {
-        uint32_t bit = 1u << i;
-        VkMemoryPropertyFlags flags = memory->memoryTypes[i].propertyFlags;
-        if ((type_bits & bit) != 0 && (flags & required) == required &&
-            maar_type_is_usable(allocator, i) && is_asked_for(flags, info)) {
-            eligible |= bit;
-        }
-    }
-    return eligible;
+    return (uint64_t)info->preferredFlags << 32 | required;
 }
 
-/* A small stable insertion sort: at most 32 types. */
-static void sort_candidates(const VkPhysicalDeviceMemoryProperties* memory,
-                            MaarMemoryTypeChoice* choice, const uint32_t* costs, bool by_heap)
+/* Whether a type has what is required and may be used. */
+static bool is_eligible(MaarAllocator allocator, uint32_t type,
+                        const MaarAllocationCreateInfo* info)
 {
-    for (uint32_t i = 1; i < choice->candidateCount; ++i) {
-        uint32_t type = choice->candidates[i];
-        VkDeviceSize size = memory->memoryHeaps[memory->memoryTypes[type].heapIndex].size;
-        uint32_t j = i;
-        while (j > 0) {
-            uint32_t other = choice->candidates[j - 1];
-            VkDeviceSize other_size =
-                memory->memoryHeaps[memory->memoryTypes[other].heapIndex].size;
-            bool better = costs[type] < costs[other] ||
-                          (by_heap && costs[type] == costs[other] && size > other_size);
-            if (!better) {
-                break;
-            }
-            choice->candidates[j] = other;
-            --j;
+    const VkMemoryPropertyFlags required = (VkMemoryPropertyFlags)wish_of(info);
+    const VkMemoryPropertyFlags flags = maar_type_flags(allocator, type);
+    return (flags & required) == required && maar_type_is_usable(allocator, type) &&
+           is_asked_for(flags, info);
+}
+
+/* Whether one type is liked better than another one of a lower number. */
+static bool is_better(const VkPhysicalDeviceMemoryProperties* memory, const uint32_t* costs,
+                      bool by_heap, uint32_t type, uint32_t other)
+{
+    const VkDeviceSize size = memory->memoryHeaps[memory->memoryTypes[type].heapIndex].size;
+    const VkDeviceSize other_size = memory->memoryHeaps[memory->memoryTypes[other].heapIndex].size;
+    return costs[type] < costs[other] ||
+           (by_heap && costs[type] == costs[other] && size > other_size);
+}
+
+/* All eligible types in order of liking; returns how many. A stable insertion sort of at most 32.
+ */
+static uint32_t rank_types(MaarAllocator allocator, const MaarAllocationCreateInfo* info,
+                           uint8_t* types)
+{
+    const VkPhysicalDeviceMemoryProperties* memory = &allocator->device.facts.memory;
+    const VkDeviceSize largest = largest_device_heap(memory);
+    const bool by_heap = info->usage != MAAR_MEMORY_USAGE_FLAGS_ONLY;
+    uint32_t costs[VK_MAX_MEMORY_TYPES] = {0};
+    uint32_t count = 0;
+    for (uint32_t type = 0; type < memory->memoryTypeCount; ++type) {
+        if (!is_eligible(allocator, type, info)) {
+            continue;
         }
-        choice->candidates[j] = type;
+        costs[type] = type_cost(memory, type, info, largest);
+        uint32_t at = count++;
+        for (; at > 0 && is_better(memory, costs, by_heap, type, types[at - 1]); --at) {
+            types[at] = types[at - 1];
+        }
+        types[at] = (uint8_t)type;
     }
+    return count;
+}
+
+/* The ranking that is kept for a wish, made now if there is room for one more; NULL if there is
+ * none. A ranking depends on nothing that changes, so it is written once and then only read. */
+static const struct maar_ranking* find_ranking(MaarAllocator allocator,
+                                               const MaarAllocationCreateInfo* info)
+{
+    const uint64_t wish = wish_of(info);
+    const uint32_t usage = (uint32_t)info->usage << 1 | (info->memoryTypeBits != 0 ? 1u : 0u);
+    const uint32_t hash = (uint32_t)(wish ^ (wish >> 30)) * 31u + usage;
+    for (uint32_t i = 0; i < MAAR_RANKINGS; ++i) {
+        struct maar_ranking* ranking = &allocator->rankings[(hash + i) % MAAR_RANKINGS];
+        uint32_t state = maar_atomic32_load_acquire(&ranking->state);
+        if (state == RANKING_COMPLETE) {
+            if (ranking->wish == wish && ranking->usage == usage) {
+                return ranking;
+            }
+        } else if (state == RANKING_UNUSED && maar_atomic32_claim(&ranking->state, RANKING_TAKEN)) {
+            ranking->wish = wish;
+            ranking->usage = usage;
+            ranking->count = rank_types(allocator, info, ranking->types);
+            maar_atomic32_store_release(&ranking->state, RANKING_COMPLETE);
+            return ranking;
+        }
+    }
+    return NULL;
 }
 
 bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
-                       const MaarAllocationCreateInfo* info, MaarMemoryTypeChoice* choice)
+                       const MaarAllocationCreateInfo* info, struct maar_type_choice* choice)
 {
-    const VkPhysicalDeviceMemoryProperties* memory = &allocator->device.facts.memory;
-    VkDeviceSize largest = largest_device_heap(memory);
-    uint32_t costs[VK_MAX_MEMORY_TYPES] = {0};
-    uint32_t eligible = eligible_types(allocator, type_bits, info);
-
-    choice->memoryTypeIndex = MAAR_MEMORY_TYPE_NONE;
-    choice->candidateCount = 0;
-    for (uint32_t i = 0; i < memory->memoryTypeCount; ++i) {
-        if ((eligible & (1u << i)) != 0) {
-            costs[i] = type_cost(memory, i, info, largest);
-            choice->candidates[choice->candidateCount++] = i;
+    const struct maar_ranking* ranking = find_ranking(allocator, info);
+    if (info->memoryTypeBits != 0) {
+        type_bits &= info->memoryTypeBits;
+    }
+    if (ranking != NULL) {
+        choice->types = ranking->types;
+        choice->count = ranking->count;
+    } else {
+        choice->types = choice->own;
+        choice->count = rank_types(allocator, info, choice->own);
+    }
+    choice->bits = type_bits;
+    for (uint32_t i = 0; i < choice->count; ++i) {
+        if ((type_bits & (1u << choice->types[i])) != 0) {
+            return true;
         }
     }
-    if (choice->candidateCount == 0) {
-        return false;
-    }
-    sort_candidates(memory, choice, costs, info->usage != MAAR_MEMORY_USAGE_FLAGS_ONLY);
-    choice->memoryTypeIndex = choice->candidates[0];
-    return true;
+    return false;
 }
 
 /* Appends the names of flags to a text that may be full already. */
@@ -322,11 +356,20 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryType(MaarAllocator allocator,
     if ((uint32_t)pCreateInfo->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
         return maar_misuse(allocator, __func__, "pCreateInfo->usage is not a MaarMemoryUsage");
     }
+    struct maar_type_choice choice;
     pChoice->reason[0] = '\0';
+    pChoice->memoryTypeIndex = MAAR_MEMORY_TYPE_NONE;
+    pChoice->candidateCount = 0;
     memset(pChoice->candidates, 0, sizeof pChoice->candidates);
-    if (!maar_choose_types(allocator, memoryTypeBits, pCreateInfo, pChoice)) {
+    if (!maar_choose_types(allocator, memoryTypeBits, pCreateInfo, &choice)) {
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
+    for (uint32_t i = 0; i < choice.count; ++i) {
+        if ((choice.bits & (1u << choice.types[i])) != 0) {
+            pChoice->candidates[pChoice->candidateCount++] = choice.types[i];
+        }
+    }
+    pChoice->memoryTypeIndex = pChoice->candidates[0];
     explain(allocator, pCreateInfo, pChoice);
     return VK_SUCCESS;
 }

@@ -11,9 +11,26 @@
 
 /* ---- choose_type.c ---- */
 
-/* Ranks the types; false when none serves. Pure. */
+/* Types in order of liking; those that a request may use are the ones among `bits`. */
+struct maar_type_choice {
+    uint32_t bits;
+    uint32_t count;
+    const uint8_t* types; /* in `own`, or in a ranking that lives as long as the allocator */
+    uint8_t own[VK_MAX_MEMORY_TYPES];
+};
+
+/* Ranks the types; false when none serves. The choice must stay where it is. */
 bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
-                       const MaarAllocationCreateInfo* info, MaarMemoryTypeChoice* choice);
+                       const MaarAllocationCreateInfo* info, struct maar_type_choice* choice);
+/* The type liked best of a choice that serves. */
+static inline uint32_t maar_best_type(const struct maar_type_choice* choice)
+{
+    const uint8_t* type = choice->types;
+    while ((choice->bits & (1u << *type)) == 0) {
+        ++type;
+    }
+    return *type;
+}
 /* False for types whose feature is not enabled. */
 bool maar_type_is_usable(MaarAllocator allocator, uint32_t type);
 /* Types that are never chosen unless named. */
@@ -68,7 +85,7 @@ bool maar_device_count_is_high(MaarAllocator allocator);
 /* ---- block.c ---- */
 
 /* Makes a block (with a placement unless dedicated); it belongs to no list yet. */
-VkResult maar_block_create(struct maar_pool* pool, const struct maar_device_memory_info* info,
+VkResult maar_block_create(struct maar_lane* lane, const struct maar_device_memory_info* info,
                            bool dedicated, struct maar_block** block);
 /* The block must be in no list any more. No lock may be held. */
 void maar_block_destroy(struct maar_block* block);
@@ -94,26 +111,70 @@ struct maar_place_request {
     MaarResourceKind kind;       /* for the placement */
     MaarResourceKind shown_kind; /* what the caller said */
     bool upper;
+    bool can_alias; /* these four are for the slot */
+    bool internal;
+    void* user_data;
+    char* name;
 };
 
-/* A free slot, taken before anything else so that nothing has to be undone for want of one. */
-VkResult maar_pool_take_slot(struct maar_pool* pool, uint32_t* slot);
-void maar_pool_return_slot(struct maar_pool* pool, uint32_t slot);
+/* ---- lane.c ---- */
+
+bool maar_lane_init(struct maar_lane* lane, struct maar_pool* pool, uint32_t number);
+/* The lane that this thread allocates from, locked. */
+struct maar_lane* maar_lane_enter(struct maar_pool* pool);
 /* Brings storage to a placement that answered VK_INCOMPLETE. Under its owner's lock, which it
  * leaves and takes again: the owner keeps the placement alive meanwhile, and looks again
  * afterwards. */
 VkResult maar_bring_storage(const VkAllocationCallbacks* callbacks, struct maar_mutex* lock,
                             struct maar_placement* placement);
-/* Places into blocks that exist; VK_ERROR_OUT_OF_POOL_MEMORY when none has room. */
+
+/* What follows is called under the lane's lock; those with a result may leave it and take it again.
+ */
+
+/* Places into the lane's blocks; VK_ERROR_OUT_OF_POOL_MEMORY when none has room. */
+VkResult maar_lane_place(struct maar_lane* lane, const struct maar_place_request* request,
+                         uint32_t* index);
+/* Places into one block. VK_INCOMPLETE: the lock was left meanwhile, so look again. */
+VkResult maar_lane_place_in(struct maar_lane* lane, struct maar_block* block,
+                            const struct maar_place_request* request, uint32_t* index);
+/* Takes a free slot, which there must be, and writes it for a range that was just placed. */
+void maar_lane_settle(struct maar_lane* lane, struct maar_block* block,
+                      const struct maar_place_request* request,
+                      const struct maar_placement_range* range, uint32_t* index);
+/* Ends a range of a block; false if there is none. */
+bool maar_lane_release(struct maar_lane* lane, struct maar_block* block, uint32_t node);
+void maar_lane_put_slot(struct maar_lane* lane, struct maar_slot* slot, uint32_t index);
+/* Room for one more block in the list. */
+VkResult maar_lane_reserve_list(struct maar_lane* lane);
+/* Keeps the list in order of ids, whichever thread was faster. */
+void maar_lane_list(struct maar_lane* lane, struct maar_block* block);
+/* The block must be empty. */
+void maar_lane_unlist(struct maar_lane* lane, struct maar_block* block);
+/* After a change of its placement. */
+void maar_lane_note_room(struct maar_lane* lane, struct maar_block* block);
+const char* maar_lane_check_room(const struct maar_lane* lane);
+
+/* Live bytes that came to the lanes of a number, and those that went. */
+void maar_count_live(MaarAllocator allocator, uint32_t lane, VkDeviceSize size);
+static inline void maar_count_dead(MaarAllocator allocator, uint32_t lane, VkDeviceSize size)
+{
+    (void)maar_atomic64_sub(&allocator->live[lane].bytes, size);
+}
+void maar_reset_live_peak(MaarAllocator allocator);
+
+/* ---- pool_place.c ---- */
+
+/* Places into blocks that exist; VK_ERROR_OUT_OF_POOL_MEMORY when none has room. Patient: waits for
+ * the lanes of other threads too, rather than passing over those in use. */
 VkResult maar_pool_place(struct maar_pool* pool, const struct maar_place_request* request,
-                         uint32_t slot);
+                         bool patient, uint32_t* slot);
 /* Makes a block of the given size, within a cap on the heap's blocks, and places into it.
  * VK_NOT_READY: another thread is making one, whose room may serve; look again. */
 VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request* request,
-                        VkDeviceSize size, VkDeviceSize cap, uint32_t slot);
-/* Makes a dedicated block for the slot. */
+                        VkDeviceSize size, VkDeviceSize cap, uint32_t* slot);
+/* Makes a dedicated block. */
 VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_place_request* request,
-                                   const struct maar_device_memory_info* info, uint32_t slot);
+                                   const struct maar_device_memory_info* info, uint32_t* slot);
 /* How large the next block should be, and the least that the request can live in. */
 VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place_request* request,
                                  VkDeviceSize* least);
@@ -126,15 +187,13 @@ enum maar_slot_end {
 };
 /* Ends a slot: its bytes become free. The slot must have been claimed. Returns its name, which the
  * caller is to free. */
-char* maar_pool_free_slot(struct maar_pool* pool, uint32_t slot, enum maar_slot_end end);
+char* maar_pool_free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot_end end);
 /* Live bytes become pending ones. */
-void maar_pool_make_pending(struct maar_pool* pool, uint32_t slot);
+void maar_pool_make_pending(struct maar_slot* slot);
 /* Releases empty blocks; returns their bytes. */
 VkDeviceSize maar_pool_trim(struct maar_pool* pool);
-/* First broken invariant or NULL. Takes the lock. */
+/* First broken invariant or NULL. Takes the lanes' locks, one after another. */
 const char* maar_pool_check(struct maar_pool* pool);
-/* Same, under the lock. */
-const char* maar_pool_check_locked(struct maar_pool* pool);
 
 /* The pools of an allocator, one after another; start with NULL. The pool that is returned stays in
  * the list until the next step, or until maar_pool_leave ends the walk early. No lock may be held.
@@ -153,7 +212,9 @@ VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemo
 /* How to allocate when the caller does not say: what a NULL create info stands for. */
 extern const MaarAllocationCreateInfo maar_default_create_info;
 /* Frees a claimed slot with everything that hangs on it. */
-void maar_release_slot(MaarAllocator allocator, uint32_t index, bool was_pending);
+void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index);
+/* The same for one that was pending. */
+void maar_release_pending(MaarAllocator allocator, uint32_t index);
 
 /* Takes back an allocation of a call that fails, and the block that it made. */
 void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation);
@@ -175,20 +236,15 @@ struct maar_slot* maar_resolve(MaarAllocator allocator, const char* call, MaarAl
 
 char* maar_copy_string(const VkAllocationCallbacks* callbacks, const char* text);
 
+/* maar_common_multiple of numbers that are not both powers of two. */
+VkDeviceSize maar_odd_common_multiple(VkDeviceSize a, VkDeviceSize b);
+
 /* The least common multiple, where 0 counts as 1; 0 when it would be above MAAR_RANGE_MAX_SIZE. */
 static inline VkDeviceSize maar_common_multiple(VkDeviceSize a, VkDeviceSize b)
 {
-    a = a == 0 ? 1 : a;
-    b = b == 0 ? 1 : b;
-    VkDeviceSize x = a;
-    VkDeviceSize y = b;
-    while (y != 0) {
-        VkDeviceSize rest = x % y;
-        x = y;
-        y = rest;
-    }
-    VkDeviceSize factor = a / x;
-    return factor > MAAR_RANGE_MAX_SIZE / b ? 0 : factor * b;
+    const bool simple =
+        (a & (a - 1)) == 0 && (b & (b - 1)) == 0 && (a | b) != 0 && (a | b) <= MAAR_RANGE_MAX_SIZE;
+    return simple ? (a > b ? a : b) : maar_odd_common_multiple(a, b);
 }
 
 static inline VkDeviceSize maar_align_up(VkDeviceSize value, VkDeviceSize alignment)

@@ -92,7 +92,6 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
     pool->max_block_count = info->maxBlockCount != 0 ? info->maxBlockCount : UINT32_MAX;
     pool->allocate_next = info->pMemoryAllocateNext;
     pool->priority = info->priority != 0.0F ? info->priority : 0.5F;
-    pool->free_slot = MAAR_SLOT_NONE;
 }
 
 /* The blocks that a pool always has. They are what the caller asked for, so a budget does not stop
@@ -102,7 +101,7 @@ static VkResult make_first_blocks(struct maar_pool* pool)
     VkDeviceSize size = pool->fixed_size != 0 ? pool->fixed_size : pool->preferred_size;
     for (uint32_t i = 0; i < pool->min_block_count; ++i) {
         struct maar_budget budget = maar_budget_read(pool->allocator, pool->heap_index);
-        VkResult result = maar_pool_grow(pool, NULL, size, UINT64_MAX, MAAR_SLOT_NONE);
+        VkResult result = maar_pool_grow(pool, NULL, size, UINT64_MAX, NULL);
         if (result != VK_SUCCESS) {
             return result;
         }
@@ -131,6 +130,12 @@ VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* inf
     if (!maar_mutex_init(&made->lock, MAAR_LOCK_POOL, maar_is_synchronized(allocator))) {
         goto free_pool;
     }
+    if (!maar_lane_init(&made->first_lane, made, 0)) {
+        maar_mutex_destroy(&made->lock);
+        goto free_pool;
+    }
+    maar_atomic_pointer_store(&made->lanes[0], &made->first_lane);
+    maar_atomic32_store(&made->lane_count, 1);
     result = make_first_blocks(made);
     if (result != VK_SUCCESS) {
         maar_pool_destroy(made);
@@ -146,8 +151,9 @@ free_pool:
 }
 
 /* Tells of an allocation that nobody freed, and ends it. */
-static void bury_leak(struct maar_pool* pool, uint32_t index)
+static void bury_leak(struct maar_lane* lane, uint32_t index)
 {
+    const struct maar_pool* pool = lane->pool;
     MaarAllocator allocator = pool->allocator;
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
     if (!slot->internal) {
@@ -161,9 +167,8 @@ static void bury_leak(struct maar_pool* pool, uint32_t index)
     slot->name = NULL;
     slot->block = NULL;
     maar_atomic32_store_release(&slot->key, maar_atomic32_load(&slot->key) + 1u);
-    (void)maar_atomic64_sub(&allocator->live_bytes, slot->size);
-    slot->next_free = pool->free_slot;
-    pool->free_slot = index;
+    maar_count_dead(allocator, lane->number, slot->size);
+    maar_slots_push(&lane->slots, slot, index);
 }
 
 static bool visit_leak(void* context, const MaarRangeInfo* info)
@@ -175,42 +180,59 @@ static bool visit_leak(void* context, const MaarRangeInfo* info)
 }
 
 /* Frees every block and slot. Whoever walks the list of pools sees an empty one from the start. */
-static void empty_pool(struct maar_pool* pool)
+static void empty_lane(struct maar_lane* lane)
 {
-    MaarAllocator allocator = pool->allocator;
-    maar_mutex_lock(&pool->lock);
-    struct maar_block** blocks = pool->blocks;
-    uint32_t block_count = pool->block_count;
-    struct maar_block* dedicated = pool->dedicated;
-    pool->blocks = NULL;
-    pool->block_count = 0;
-    pool->block_capacity = 0;
-    pool->block_bytes = 0;
-    pool->dedicated = NULL;
-    pool->dedicated_count = 0;
-    pool->dedicated_bytes = 0;
-    pool->live_count = 0;
-    pool->live_bytes = 0;
-    maar_mutex_unlock(&pool->lock);
+    MaarAllocator allocator = lane->pool->allocator;
+    maar_mutex_lock(&lane->lock);
+    struct maar_block** blocks = lane->blocks;
+    uint32_t block_count = lane->block_count;
+    struct maar_block* dedicated = lane->dedicated;
+    lane->blocks = NULL;
+    lane->room = NULL;
+    lane->block_count = 0;
+    lane->block_capacity = 0;
+    lane->block_bytes = 0;
+    lane->dedicated = NULL;
+    lane->dedicated_count = 0;
+    lane->dedicated_bytes = 0;
+    (void)maar_atomic64_add(&allocator->allocations_made, lane->made_count);
+    lane->made_count = 0;
+    maar_mutex_unlock(&lane->lock);
 
     for (uint32_t i = 0; i < block_count; ++i) {
-        maar_placement_walk(blocks[i]->placement, visit_leak, pool);
+        maar_placement_walk(blocks[i]->placement, visit_leak, lane);
         maar_block_destroy(blocks[i]);
     }
     while (dedicated != NULL) {
         struct maar_block* block = dedicated;
         dedicated = block->next;
-        bury_leak(pool, block->dedicated_slot);
+        bury_leak(lane, block->dedicated_slot);
         maar_block_destroy(block);
     }
     maar_host_free(allocator->callbacks, blocks);
-    maar_slots_give_back(&allocator->slots, pool->free_slot);
-    pool->free_slot = MAAR_SLOT_NONE;
+    maar_slots_give_back(&allocator->slots, &lane->slots);
+}
+
+static void empty_pool(struct maar_pool* pool)
+{
+    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
+         lane = maar_pool_next_lane(pool, lane->number + 1)) {
+        empty_lane(lane);
+    }
 }
 
 static void free_pool(struct maar_pool* pool)
 {
     const VkAllocationCallbacks* callbacks = pool->allocator->callbacks;
+    for (uint32_t i = 0; i < MAAR_LANES; ++i) {
+        struct maar_lane* lane = maar_pool_lane(pool, i);
+        if (lane != NULL) {
+            maar_mutex_destroy(&lane->lock);
+        }
+        if (lane != &pool->first_lane) {
+            maar_host_free(callbacks, lane);
+        }
+    }
     maar_mutex_destroy(&pool->lock);
     maar_host_free(callbacks, pool->name);
     maar_host_free(callbacks, pool);
@@ -230,9 +252,13 @@ static bool is_of_pool(MaarAllocator allocator, const struct maar_retire_item* i
 
 static uint32_t count_pending(struct maar_pool* pool)
 {
-    maar_mutex_lock(&pool->lock);
-    uint32_t count = pool->pending_count;
-    maar_mutex_unlock(&pool->lock);
+    uint32_t count = 0;
+    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
+         lane = maar_pool_next_lane(pool, lane->number + 1)) {
+        maar_mutex_lock(&lane->lock);
+        count += lane->pending_count;
+        maar_mutex_unlock(&lane->lock);
+    }
     return count;
 }
 
@@ -399,73 +425,6 @@ VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceK
     return VK_SUCCESS;
 }
 
-const char* maar_pool_check_locked(struct maar_pool* pool)
-{
-    uint32_t live = 0;
-    uint32_t pending = 0;
-    VkDeviceSize bytes = 0;
-    VkDeviceSize live_bytes = 0;
-    VkDeviceSize pending_bytes = 0;
-    VkDeviceSize dedicated_bytes = 0;
-    for (uint32_t i = 0; i < pool->block_count; ++i) {
-        const struct maar_block* block = pool->blocks[i];
-        struct maar_placement_totals totals;
-        const char* broken = maar_placement_check(block->placement);
-        if (broken != NULL) {
-            return broken;
-        }
-        maar_placement_totals(block->placement, &totals);
-        if (totals.used_size + totals.padding_size + totals.free_size != block->size) {
-            return "used, padding and free bytes do not add up to the block";
-        }
-        if (totals.used_size != block->live_bytes + block->pending_bytes) {
-            return "live and pending bytes are not those placed in the block";
-        }
-        if (totals.range_count != block->live_count + block->pending_count) {
-            return "live and pending allocations are not those placed in the block";
-        }
-        if (i > 0 && pool->blocks[i - 1]->id >= block->id) {
-            return "blocks are not in order of their numbers";
-        }
-        live += block->live_count;
-        pending += block->pending_count;
-        live_bytes += block->live_bytes;
-        pending_bytes += block->pending_bytes;
-        bytes += block->size;
-    }
-    uint32_t dedicated = 0;
-    for (const struct maar_block* block = pool->dedicated; block != NULL; block = block->next) {
-        if (block->live_count + block->pending_count != 1) {
-            return "a dedicated block does not hold exactly one allocation";
-        }
-        live += block->live_count;
-        pending += block->pending_count;
-        live_bytes += block->live_bytes;
-        pending_bytes += block->pending_bytes;
-        dedicated_bytes += block->size;
-        ++dedicated;
-    }
-    if (live_bytes != pool->live_bytes || pending_bytes != pool->pending_bytes ||
-        dedicated_bytes != pool->dedicated_bytes) {
-        return "a pool's live, pending or dedicated bytes are not the sums of its blocks";
-    }
-    if (live != pool->live_count || pending != pool->pending_count) {
-        return "a pool's totals are not the sums of its blocks";
-    }
-    if (bytes != pool->block_bytes || dedicated != pool->dedicated_count) {
-        return "a pool's bytes are not the sums of its blocks";
-    }
-    return NULL;
-}
-
-const char* maar_pool_check(struct maar_pool* pool)
-{
-    maar_mutex_lock(&pool->lock);
-    const char* broken = maar_pool_check_locked(pool);
-    maar_mutex_unlock(&pool->lock);
-    return broken;
-}
-
 VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
                                               const MaarPoolCreateInfo* pCreateInfo,
                                               MaarPool* pPool)
@@ -547,6 +506,32 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
     return VK_SUCCESS;
 }
 
+/* One block after another, each pinned while the driver is called without the lock. */
+static void set_lane_priority(const struct maar_device* device, struct maar_lane* lane,
+                              float priority)
+{
+    uint64_t last_id = 0;
+    for (;;) {
+        struct maar_block* block = NULL;
+        maar_mutex_lock(&lane->lock);
+        for (uint32_t i = 0; i < lane->block_count && block == NULL; ++i) {
+            if (lane->blocks[i]->id > last_id) {
+                block = lane->blocks[i];
+                ++block->pin_count;
+            }
+        }
+        maar_mutex_unlock(&lane->lock);
+        if (block == NULL) {
+            return;
+        }
+        last_id = block->id;
+        device->vkSetDeviceMemoryPriorityEXT(device->handle, block->memory, priority);
+        maar_mutex_lock(&lane->lock);
+        --block->pin_count;
+        maar_mutex_unlock(&lane->lock);
+    }
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, MaarPool pool,
                                                    float priority)
 {
@@ -572,25 +557,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, Maar
     if (!device->facts.pageable_memory) {
         return VK_INCOMPLETE;
     }
-    /* One block after another, each pinned while the driver is called without the lock. */
-    uint64_t last_id = 0;
-    for (;;) {
-        struct maar_block* block = NULL;
-        maar_mutex_lock(&own->lock);
-        for (uint32_t i = 0; i < own->block_count && block == NULL; ++i) {
-            if (own->blocks[i]->id > last_id) {
-                block = own->blocks[i];
-                ++block->pin_count;
-            }
-        }
-        maar_mutex_unlock(&own->lock);
-        if (block == NULL) {
-            return VK_SUCCESS;
-        }
-        last_id = block->id;
-        device->vkSetDeviceMemoryPriorityEXT(device->handle, block->memory, priority);
-        maar_mutex_lock(&own->lock);
-        --block->pin_count;
-        maar_mutex_unlock(&own->lock);
+    for (struct maar_lane* lane = maar_pool_next_lane(own, 0); lane != NULL;
+         lane = maar_pool_next_lane(own, lane->number + 1)) {
+        set_lane_priority(device, lane, priority);
     }
+    return VK_SUCCESS;
 }

@@ -1,142 +1,23 @@
 /*
- * The traffic of a pool: slots, places, new blocks, frees.
+ * The traffic of a pool: places, new blocks, frees.
  *
  * Everything between lock and unlock here is integers. Whatever may run foreign code (host memory,
  * the driver) happens with the lock released: metadata storage is brought from outside, blocks are
  * made before they are listed and unlisted before they are destroyed, and a pinned block is neither
  * unlisted nor destroyed.
  */
-#include <string.h>
-
 #include "core/memory/memory_internal.h"
 
 /* A new block is rounded up to this, bytes: what drivers hand out in anyway. */
 #define BLOCK_ROUNDING ((VkDeviceSize)65536)
 /* The first growing block is this share of the preferred size (4 MiB of 256 MiB), and each later
- * one this part of what the pool holds: a small program stays small, at most a third of what is
+ * one this part of what the lane holds: a small program stays small, at most a third of what is
  * held is ahead of need, and thirteen blocks reach the full size. Doubling instead held 128 MiB
  * where the captured game needs 67, halves hold 93. */
 enum { FIRST_BLOCK_SHARE = 64, GROWTH_DIVISOR = 2 };
-/* Room in the list of blocks that a pool starts with. */
-enum { FIRST_BLOCK_CAPACITY = 8 };
 /* A request up to this share of the preferred size waits for a block that another thread is making,
  * rather than making one of its own. */
 enum { SHARED_MISS_SHARE = 8 };
-
-VkResult maar_pool_take_slot(struct maar_pool* pool, uint32_t* slot)
-{
-    maar_mutex_lock(&pool->lock);
-    VkResult result =
-        maar_slots_take_one(&pool->allocator->slots, &pool->lock, &pool->free_slot, slot);
-    maar_mutex_unlock(&pool->lock);
-    return result;
-}
-
-static void push_free_slot(struct maar_pool* pool, uint32_t slot)
-{
-    maar_slot_at(&pool->allocator->slots, slot)->next_free = pool->free_slot;
-    pool->free_slot = slot;
-}
-
-void maar_pool_return_slot(struct maar_pool* pool, uint32_t slot)
-{
-    maar_mutex_lock(&pool->lock);
-    push_free_slot(pool, slot);
-    maar_mutex_unlock(&pool->lock);
-}
-
-/* Under the lock: writes the slot and the totals for a range that was just placed. */
-static void settle(struct maar_pool* pool, struct maar_block* block,
-                   const struct maar_place_request* request,
-                   const struct maar_placement_range* range, uint32_t index)
-{
-    struct maar_slot* slot = maar_slot_at(&pool->allocator->slots, index);
-    slot->node = range->node;
-    slot->block = block;
-    slot->offset = range->offset;
-    slot->size = request->size;
-    slot->map_count = 0;
-    slot->kind = (uint8_t)request->shown_kind;
-    slot->pending = false;
-    slot->made_block = false;
-    ++block->live_count;
-    block->live_bytes += request->size;
-    ++pool->live_count;
-    pool->live_bytes += request->size;
-}
-
-/* Kinds of the placement: an unknown resource is kept apart from both known ones. */
-static uint32_t pool_kind(const struct maar_pool* pool, MaarResourceKind kind)
-{
-    if (pool->granularity <= 1) {
-        return 0;
-    }
-    return kind == MAAR_RESOURCE_KIND_UNKNOWN ? 3u : (uint32_t)kind;
-}
-
-VkResult maar_bring_storage(const VkAllocationCallbacks* callbacks, struct maar_mutex* lock,
-                            struct maar_placement* placement)
-{
-    size_t wanted = maar_placement_storage_wanted(placement);
-    maar_mutex_unlock(lock);
-    void* memory = maar_host_alloc(callbacks, wanted);
-    maar_mutex_lock(lock);
-    if (memory == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    void* old = maar_placement_storage_give(placement, memory, wanted);
-    maar_mutex_unlock(lock);
-    maar_host_free(callbacks, old);
-    maar_mutex_lock(lock);
-    return VK_SUCCESS;
-}
-
-/* Under the lock. VK_INCOMPLETE: the lock was left meanwhile, so look again from the start. */
-static VkResult place_in_block(struct maar_pool* pool, struct maar_block* block,
-                               const struct maar_place_request* request, uint32_t slot)
-{
-    const struct maar_placement_request placement = {
-        .size = request->size,
-        .alignment = request->alignment,
-        .user = slot,
-        .kind = pool_kind(pool, request->kind),
-        .upper = request->upper,
-    };
-    struct maar_placement_range range;
-    VkResult result = maar_placement_allocate(block->placement, &placement, &range);
-    if (result == VK_SUCCESS) {
-        settle(pool, block, request, &range, slot);
-        return VK_SUCCESS;
-    }
-    if (result == VK_INCOMPLETE) {
-        ++block->pin_count;
-        result = maar_bring_storage(pool->allocator->callbacks, &pool->lock, block->placement);
-        --block->pin_count;
-        return result == VK_SUCCESS ? VK_INCOMPLETE : result;
-    }
-    return result;
-}
-
-/* Under the lock. */
-static VkResult place_in_any(struct maar_pool* pool, const struct maar_place_request* request,
-                             uint32_t slot)
-{
-    uint32_t i = 0;
-    while (i < pool->block_count) {
-        struct maar_block* block = pool->blocks[i];
-        ++i;
-        if (maar_placement_largest_free_bound(block->placement) < request->size) {
-            continue;
-        }
-        VkResult result = place_in_block(pool, block, request, slot);
-        if (result == VK_INCOMPLETE) {
-            i = 0;
-        } else if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
-            return result;
-        }
-    }
-    return VK_ERROR_OUT_OF_POOL_MEMORY;
-}
 
 static void check_if_asked(struct maar_pool* pool)
 {
@@ -148,12 +29,37 @@ static void check_if_asked(struct maar_pool* pool)
     }
 }
 
-VkResult maar_pool_place(struct maar_pool* pool, const struct maar_place_request* request,
-                         uint32_t slot)
+/* Into the lanes of others: into those that nobody holds just now, or, when patient, into any. */
+static VkResult place_elsewhere(struct maar_pool* pool, const struct maar_lane* own, bool patient,
+                                const struct maar_place_request* request, uint32_t* slot)
 {
-    maar_mutex_lock(&pool->lock);
-    VkResult result = place_in_any(pool, request, slot);
-    maar_mutex_unlock(&pool->lock);
+    VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
+    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0);
+         lane != NULL && result == VK_ERROR_OUT_OF_POOL_MEMORY;
+         lane = maar_pool_next_lane(pool, lane->number + 1)) {
+        if (lane == own) {
+            continue;
+        }
+        if (patient) {
+            maar_mutex_lock(&lane->lock);
+        } else if (!maar_mutex_try_lock(&lane->lock)) {
+            continue;
+        }
+        result = maar_lane_place(lane, request, slot);
+        maar_mutex_unlock(&lane->lock);
+    }
+    return result;
+}
+
+VkResult maar_pool_place(struct maar_pool* pool, const struct maar_place_request* request,
+                         bool patient, uint32_t* slot)
+{
+    struct maar_lane* lane = maar_lane_enter(pool);
+    VkResult result = maar_lane_place(lane, request, slot);
+    maar_mutex_unlock(&lane->lock);
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_atomic32_load(&pool->lane_count) > 1) {
+        result = place_elsewhere(pool, lane, patient, request, slot);
+    }
     check_if_asked(pool);
     return result;
 }
@@ -179,9 +85,9 @@ VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place
         *least = pool->fixed_size;
         return pool->fixed_size;
     }
-    maar_mutex_lock(&pool->lock);
-    VkDeviceSize held = pool->block_bytes;
-    maar_mutex_unlock(&pool->lock);
+    struct maar_lane* lane = maar_lane_enter(pool);
+    VkDeviceSize held = lane->block_bytes;
+    maar_mutex_unlock(&lane->lock);
 
     VkDeviceSize size = maar_pool_first_size(pool);
     if (size < held / GROWTH_DIVISOR) {
@@ -194,93 +100,75 @@ VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place
     return size > *least ? size : *least;
 }
 
-/* Under the lock, which it leaves and takes again: room for one more block in the list. */
-static VkResult reserve_list(struct maar_pool* pool)
-{
-    const VkAllocationCallbacks* callbacks = pool->allocator->callbacks;
-    while (pool->block_count + pool->creating_count > pool->block_capacity) {
-        uint32_t capacity =
-            pool->block_capacity == 0 ? FIRST_BLOCK_CAPACITY : pool->block_capacity * 2;
-        maar_mutex_unlock(&pool->lock);
-        struct maar_block** bigger = maar_host_calloc(callbacks, capacity, sizeof *bigger);
-        maar_mutex_lock(&pool->lock);
-        if (bigger == NULL) {
-            return VK_ERROR_OUT_OF_HOST_MEMORY;
-        }
-        struct maar_block** old = bigger;
-        if (capacity > pool->block_capacity) {
-            if (pool->block_count > 0) {
-                memcpy(bigger, pool->blocks, pool->block_count * sizeof *bigger);
-            }
-            old = pool->blocks;
-            pool->blocks = bigger;
-            pool->block_capacity = capacity;
-        }
-        maar_mutex_unlock(&pool->lock);
-        maar_host_free(callbacks, old);
-        maar_mutex_lock(&pool->lock);
-    }
-    return VK_SUCCESS;
-}
-
-/* Announces a block, so that two threads together never pass the pool's maximum. Looks again first:
+/* Announces a block, so that threads together never pass the pool's maximum. Looks again first:
  * since the last look another thread may have listed a block; then *placed is set. VK_NOT_READY:
  * the block that another thread is making may do for this one too. */
 static VkResult announce_block(struct maar_pool* pool, const struct maar_place_request* request,
-                               uint32_t slot, float* priority, bool* placed)
+                               uint32_t* slot, struct maar_lane** out, bool* placed)
 {
-    maar_mutex_lock(&pool->lock);
+    struct maar_lane* lane = maar_lane_enter(pool);
     VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
+    bool small = request != NULL && request->size <= pool->preferred_size / SHARED_MISS_SHARE;
     if (request != NULL) {
-        result = place_in_any(pool, request, slot);
+        result = maar_lane_place(lane, request, slot);
         *placed = result == VK_SUCCESS;
     }
-    bool full = pool->block_count + pool->creating_count >= pool->max_block_count;
-    bool small = request != NULL && request->size <= pool->preferred_size / SHARED_MISS_SHARE;
     if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
-        if (pool->creating_count > 0 && (full || small)) {
+        if (lane->creating_count > 0 && small) {
             result = VK_NOT_READY;
-        } else if (!full) {
-            ++pool->creating_count;
-            result = reserve_list(pool);
+        } else if (maar_atomic32_add_below(&pool->block_count, 1, pool->max_block_count)) {
+            ++lane->creating_count;
+            result = maar_lane_reserve_list(lane);
             if (result != VK_SUCCESS) {
-                --pool->creating_count;
+                --lane->creating_count;
+                (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
             }
+        } else if (lane->creating_count > 0) {
+            result = VK_NOT_READY;
         }
     }
-    *priority = pool->priority;
-    maar_mutex_unlock(&pool->lock);
+    maar_mutex_unlock(&lane->lock);
+    *out = lane;
     return result;
 }
 
-/* Under the lock: keeps the list in order of ids, whichever thread was faster. */
-static void list_block(struct maar_pool* pool, struct maar_block* block)
+static float read_priority(struct maar_pool* pool)
 {
-    uint32_t at = pool->block_count;
-    while (at > 0 && pool->blocks[at - 1]->id > block->id) {
-        pool->blocks[at] = pool->blocks[at - 1];
-        --at;
-    }
-    pool->blocks[at] = block;
-    ++pool->block_count;
-    pool->block_bytes += block->size;
+    maar_mutex_lock(&pool->lock);
+    float priority = pool->priority;
+    maar_mutex_unlock(&pool->lock);
+    return priority;
 }
 
-/* Under the lock. */
-static void unlist_block(struct maar_pool* pool, uint32_t at)
+/* Lists a new block and places into it. Under the lock, which it may leave and take again. */
+static VkResult use_new_block(struct maar_lane* lane, struct maar_block* block,
+                              const struct maar_place_request* request, uint32_t* slot)
 {
-    pool->block_bytes -= pool->blocks[at]->size;
-    --pool->block_count;
-    memmove(&pool->blocks[at], &pool->blocks[at + 1],
-            (pool->block_count - at) * sizeof pool->blocks[0]);
+    VkResult result = VK_SUCCESS;
+    maar_lane_list(lane, block);
+    if (request == NULL) {
+        return VK_SUCCESS;
+    }
+    do {
+        result = maar_lane_place_in(lane, block, request, slot);
+    } while (result == VK_INCOMPLETE);
+    if (result == VK_SUCCESS) {
+        maar_slot_at(&lane->pool->allocator->slots, *slot)->made_block = true;
+    }
+    return result;
+}
+
+static bool block_is_idle(const struct maar_block* block)
+{
+    return block->range_count == 0 && block->pin_count == 0;
 }
 
 VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request* request,
-                        VkDeviceSize size, VkDeviceSize cap, uint32_t slot)
+                        VkDeviceSize size, VkDeviceSize cap, uint32_t* slot)
 {
-    float priority = 0.0F;
     bool placed = false;
-    VkResult result = announce_block(pool, request, slot, &priority, &placed);
+    struct maar_lane* lane = NULL;
+    VkResult result = announce_block(pool, request, slot, &lane, &placed);
     if (result != VK_SUCCESS || placed) {
         return result;
     }
@@ -288,37 +176,26 @@ VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request*
         .type_index = pool->type_index,
         .size = size,
         .cap = cap,
-        .priority = priority,
+        .priority = read_priority(pool),
         .next = pool->allocate_next,
     };
     struct maar_block* block = NULL;
-    result = maar_block_create(pool, &info, false, &block);
-
-    maar_mutex_lock(&pool->lock);
-    --pool->creating_count;
-    if (result == VK_SUCCESS) {
-        list_block(pool, block);
-        if (request != NULL) {
-            do {
-                result = place_in_block(pool, block, request, slot);
-            } while (result == VK_INCOMPLETE);
-            if (result == VK_SUCCESS) {
-                maar_slot_at(&pool->allocator->slots, slot)->made_block = true;
-            }
-        }
-    }
     struct maar_block* unwanted = NULL;
-    if (result != VK_SUCCESS && block != NULL && block->live_count + block->pending_count == 0 &&
-        block->pin_count == 0) {
-        for (uint32_t i = 0; i < pool->block_count; ++i) {
-            if (pool->blocks[i] == block) {
-                unlist_block(pool, i);
-                unwanted = block;
-                break;
-            }
+    result = maar_block_create(lane, &info, false, &block);
+
+    maar_mutex_lock(&lane->lock);
+    --lane->creating_count;
+    if (result == VK_SUCCESS) {
+        result = use_new_block(lane, block, request, slot);
+        if (result != VK_SUCCESS && block_is_idle(block)) {
+            maar_lane_unlist(lane, block);
+            unwanted = block;
         }
     }
-    maar_mutex_unlock(&pool->lock);
+    if (block == NULL || unwanted != NULL) {
+        (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
+    }
+    maar_mutex_unlock(&lane->lock);
     if (unwanted != NULL) {
         maar_block_destroy(unwanted);
     }
@@ -327,10 +204,12 @@ VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request*
 }
 
 VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_place_request* request,
-                                   const struct maar_device_memory_info* info, uint32_t slot)
+                                   const struct maar_device_memory_info* info, uint32_t* slot)
 {
+    struct maar_lane* lane = maar_lane_enter(pool);
+    maar_mutex_unlock(&lane->lock);
     struct maar_block* block = NULL;
-    VkResult result = maar_block_create(pool, info, true, &block);
+    VkResult result = maar_block_create(lane, info, true, &block);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -339,135 +218,127 @@ VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_pla
         .size = request->size,
         .node = MAAR_PLACEMENT_NO_NODE,
     };
-    maar_mutex_lock(&pool->lock);
-    block->dedicated_slot = slot;
-    block->next = pool->dedicated;
-    if (pool->dedicated != NULL) {
-        pool->dedicated->previous = block;
+    maar_mutex_lock(&lane->lock);
+    result = maar_slots_refill(&pool->allocator->slots, &lane->lock, &lane->slots);
+    if (result == VK_SUCCESS) {
+        block->next = lane->dedicated;
+        if (lane->dedicated != NULL) {
+            lane->dedicated->previous = block;
+        }
+        lane->dedicated = block;
+        ++lane->dedicated_count;
+        lane->dedicated_bytes += block->size;
+        maar_lane_settle(lane, block, request, &range, slot);
+        block->dedicated_slot = *slot;
     }
-    pool->dedicated = block;
-    ++pool->dedicated_count;
-    pool->dedicated_bytes += block->size;
-    settle(pool, block, request, &range, slot);
-    maar_mutex_unlock(&pool->lock);
+    maar_mutex_unlock(&lane->lock);
+    if (result != VK_SUCCESS) {
+        maar_block_destroy(block);
+    }
     check_if_asked(pool);
-    return VK_SUCCESS;
+    return result;
 }
 
-static bool block_is_empty(const struct maar_block* block)
+/* Whether a pool has more empty blocks than it keeps. */
+static bool has_surplus(const struct maar_pool* pool)
 {
-    return block->live_count == 0 && block->pending_count == 0 && block->pin_count == 0;
+    return pool->retained_size == 0 ? maar_atomic32_load(&pool->empty_count) > 1
+                                    : maar_atomic64_load(&pool->empty_bytes) > pool->retained_size;
 }
 
-/* Under the lock: whether a pool with these empty blocks has more of them than it keeps. */
-static bool has_surplus(const struct maar_pool* pool, uint32_t empty_count,
-                        VkDeviceSize empty_bytes)
-{
-    return pool->retained_size == 0 ? empty_count > 1 : empty_bytes > pool->retained_size;
-}
-
-/* Under the lock: an empty block that the pool need not keep, unlisted; or NULL. Which one goes: of
- * a pool that keeps its largest block the smallest, else the one that has just become empty. */
-static struct maar_block* pick_surplus(struct maar_pool* pool, const struct maar_block* emptied,
+/* Under the lock: an empty block of the lane that the pool need not keep, unlisted; or NULL. Which
+ * one goes: of a pool that keeps its largest block the smallest, else the one that has just become
+ * empty. */
+static struct maar_block* pick_surplus(struct maar_lane* lane, struct maar_block* emptied,
                                        bool keep_none)
 {
-    VkDeviceSize empty_bytes = 0;
-    uint32_t empty_count = 0;
-    uint32_t smallest = UINT32_MAX;
-    uint32_t chosen = UINT32_MAX;
-    for (uint32_t i = pool->block_count; i-- > 0;) {
-        struct maar_block* block = pool->blocks[i];
-        if (!block_is_empty(block)) {
-            continue;
-        }
-        empty_bytes += block->size;
-        ++empty_count;
-        chosen = block == emptied ? i : chosen;
-        if (smallest == UINT32_MAX || block->size < pool->blocks[smallest]->size) {
-            smallest = i;
-        }
-    }
-    if (empty_count == 0 || pool->block_count <= pool->min_block_count ||
-        !(keep_none || has_surplus(pool, empty_count, empty_bytes))) {
+    struct maar_pool* pool = lane->pool;
+    struct maar_block* chosen = NULL;
+    if (!keep_none && !has_surplus(pool)) {
         return NULL;
     }
-    if (chosen == UINT32_MAX || pool->retained_size == 0) {
-        chosen = smallest;
+    const bool any = emptied == NULL || pool->retained_size == 0 || !block_is_idle(emptied);
+    if (!any) {
+        chosen = emptied;
     }
-    struct maar_block* block = pool->blocks[chosen];
-    unlist_block(pool, chosen);
-    return block;
+    for (uint32_t i = any ? lane->block_count : 0; i-- > 0;) {
+        struct maar_block* block = lane->blocks[i];
+        if (block_is_idle(block) && (chosen == NULL || block->size < chosen->size)) {
+            chosen = block;
+        }
+    }
+    if (chosen == NULL || !maar_atomic32_take_above(&pool->block_count, pool->min_block_count)) {
+        return NULL;
+    }
+    maar_lane_unlist(lane, chosen);
+    return chosen;
 }
 
 /* Under the lock: a dedicated block leaves with its allocation. */
-static void unlink_dedicated(struct maar_pool* pool, struct maar_block* block)
+static void unlink_dedicated(struct maar_lane* lane, struct maar_block* block)
 {
     if (block->previous != NULL) {
         block->previous->next = block->next;
     } else {
-        pool->dedicated = block->next;
+        lane->dedicated = block->next;
     }
     if (block->next != NULL) {
         block->next->previous = block->previous;
     }
-    --pool->dedicated_count;
-    pool->dedicated_bytes -= block->size;
+    --block->range_count;
+    --lane->dedicated_count;
+    lane->dedicated_bytes -= block->size;
 }
 
 /* Under the lock: the block that an emptied one leaves behind, unlisted, or NULL. */
-static struct maar_block* pick_leaving(struct maar_pool* pool, const struct maar_slot* slot,
-                                       enum maar_slot_end end)
+static struct maar_block* pick_leaving(struct maar_lane* lane, struct maar_block* emptied,
+                                       bool made_block, enum maar_slot_end end)
 {
-    if (end == MAAR_SLOT_END_UNDONE && !slot->made_block) {
+    struct maar_pool* pool = lane->pool;
+    if (end != MAAR_SLOT_END_UNDONE) {
+        return pick_surplus(lane, emptied, false);
+    }
+    if (!made_block || emptied->pin_count != 0 ||
+        !maar_atomic32_take_above(&pool->block_count, pool->min_block_count)) {
         return NULL;
     }
-    if (end != MAAR_SLOT_END_UNDONE) {
-        return pick_surplus(pool, slot->block, false);
-    }
-    for (uint32_t i = 0; i < pool->block_count; ++i) {
-        if (pool->blocks[i] == slot->block && pool->block_count > pool->min_block_count) {
-            unlist_block(pool, i);
-            return slot->block;
-        }
-    }
-    return NULL;
+    maar_lane_unlist(lane, emptied);
+    return emptied;
 }
 
-char* maar_pool_free_slot(struct maar_pool* pool, uint32_t index, enum maar_slot_end end)
+char* maar_pool_free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot_end end)
 {
-    struct maar_slot* slot = maar_slot_at(&pool->allocator->slots, index);
     struct maar_block* block = slot->block;
+    struct maar_pool* pool = block->pool;
+    struct maar_lane* lane = block->lane;
     struct maar_block* leaving = NULL;
     bool emptied = false;
     bool known = true;
 
-    maar_mutex_lock(&pool->lock);
+    maar_mutex_lock(&lane->lock);
     if (end == MAAR_SLOT_END_PENDING) {
         --block->pending_count;
-        --pool->pending_count;
+        --lane->pending_count;
         block->pending_bytes -= slot->size;
-        pool->pending_bytes -= slot->size;
-    } else {
-        --block->live_count;
-        --pool->live_count;
-        block->live_bytes -= slot->size;
-        pool->live_bytes -= slot->size;
+    }
+    if (end == MAAR_SLOT_END_UNDONE) {
+        --lane->made_count;
     }
     if (block->placement == NULL) {
-        unlink_dedicated(pool, block);
+        unlink_dedicated(lane, block);
         leaving = block;
     } else {
-        known = maar_placement_free(block->placement, slot->node);
-        emptied = block_is_empty(block);
+        known = maar_lane_release(lane, block, slot->node);
+        emptied = block->range_count == 0;
         if (emptied) {
-            leaving = pick_leaving(pool, slot, end);
+            leaving = pick_leaving(lane, block, slot->made_block, end);
         }
     }
     char* name = slot->name;
     slot->name = NULL;
     slot->block = NULL;
-    push_free_slot(pool, index);
-    maar_mutex_unlock(&pool->lock);
+    maar_lane_put_slot(lane, slot, index);
+    maar_mutex_unlock(&lane->lock);
 
     if (leaving != NULL) {
         maar_block_destroy(leaving);
@@ -484,34 +355,31 @@ char* maar_pool_free_slot(struct maar_pool* pool, uint32_t index, enum maar_slot
     return name;
 }
 
-void maar_pool_make_pending(struct maar_pool* pool, uint32_t index)
+void maar_pool_make_pending(struct maar_slot* slot)
 {
-    struct maar_slot* slot = maar_slot_at(&pool->allocator->slots, index);
     struct maar_block* block = slot->block;
-    maar_mutex_lock(&pool->lock);
+    struct maar_lane* lane = block->lane;
+    maar_mutex_lock(&lane->lock);
     slot->pending = true;
-    --block->live_count;
-    --pool->live_count;
-    block->live_bytes -= slot->size;
-    pool->live_bytes -= slot->size;
     ++block->pending_count;
-    ++pool->pending_count;
+    ++lane->pending_count;
     block->pending_bytes += slot->size;
-    pool->pending_bytes += slot->size;
-    maar_mutex_unlock(&pool->lock);
+    maar_mutex_unlock(&lane->lock);
 }
 
 VkDeviceSize maar_pool_trim(struct maar_pool* pool)
 {
     VkDeviceSize released = 0;
-    for (;;) {
-        maar_mutex_lock(&pool->lock);
-        struct maar_block* block = pick_surplus(pool, NULL, true);
-        maar_mutex_unlock(&pool->lock);
-        if (block == NULL) {
-            return released;
+    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;) {
+        maar_mutex_lock(&lane->lock);
+        struct maar_block* block = pick_surplus(lane, NULL, true);
+        maar_mutex_unlock(&lane->lock);
+        if (block != NULL) {
+            released += block->size;
+            maar_block_destroy(block);
+        } else {
+            lane = maar_pool_next_lane(pool, lane->number + 1);
         }
-        released += block->size;
-        maar_block_destroy(block);
     }
+    return released;
 }

@@ -1,9 +1,10 @@
 /*
  * The handle table: allocation handles to slots by one indexed load. Slots live in segments that
- * double in size and never move, so a slot's address is stable.
+ * grow by a quarter of what there is and never move, so a slot's address is stable, and little is
+ * held ahead of need.
  *
  * A slot's key counts its uses: odd while an allocation lives in it. A handle carries the key, so a
- * stale one is seen, and of two threads that free one handle only one succeeds. Pools take free
+ * stale one is seen, and of two threads that free one handle only one succeeds. Owners take free
  * slots in runs and keep them under their own lock; the table's lock is for runs alone.
  */
 #ifndef MAAR_CORE_MEMORY_SLOT_TABLE_H
@@ -18,79 +19,132 @@
 
 #define MAAR_SLOT_NONE 0xFFFFFFFEu
 
-enum { MAAR_SLOT_SEGMENTS = 22, MAAR_SLOT_FIRST_SEGMENT = 256, MAAR_SLOT_RUN = 64 };
+/* Four segments an octave; the first four have a run each. */
+enum { MAAR_SLOT_SEGMENTS = 88, MAAR_SLOT_RUN = 64, MAAR_SLOT_BIAS = 4 * MAAR_SLOT_RUN };
 
 struct maar_block;
 
+/* One cache line where pointers have 64 bits: freeing touches it and little else. */
 struct maar_slot {
     maar_atomic32 key; /* odd: live */
-    uint32_t node;     /* in its block's placement */
+    union {
+        uint32_t node;      /* in its block's placement */
+        uint32_t next_free; /* while it is free */
+    };
     struct maar_block* block;
-    void* home; /* slices: their buffer */
     VkDeviceSize offset;
     VkDeviceSize size;
     void* user_data;
-    char* name;
+    union {
+        char* name;
+        void* home; /* slices: their buffer */
+    };
     uint32_t map_count; /* under the block's map lock */
-    uint32_t next_free; /* while it is free */
     uint8_t kind;       /* MaarResourceKind */
     bool fallback;
     bool mapped_for_life;
-    bool pending;    /* freed after points that have not passed; under the pool's lock */
+    bool pending;    /* freed after points that have not passed; under the lane's lock */
     bool made_block; /* its block was made for it */
     bool can_alias;  /* objects of either kind may be bound to it */
     bool exceeded;   /* a budget was exceeded for it */
     bool internal;   /* belongs to Maar itself, such as a buffer of slices: no leak */
+#if UINTPTR_MAX > 0xFFFFFFFFu
+    uint32_t unused;
+#endif
+};
+
+/* A list of free slots that an owner keeps under a lock of its own. */
+struct maar_slot_list {
+    uint32_t head;
+    uint32_t count;
 };
 
 struct maar_slot_table {
     const VkAllocationCallbacks* callbacks;
     maar_atomic_pointer segments[MAAR_SLOT_SEGMENTS];
-    struct maar_mutex lock; /* guards what follows */
+    void* memory[MAAR_SLOT_SEGMENTS]; /* what segments lie in; under the lock, as what follows */
+    struct maar_mutex lock;
     uint32_t segment_count;
     uint32_t unused;    /* slots from here on were never handed out */
-    uint32_t free_slot; /* slots given back by pools that are gone */
+    uint32_t free_slot; /* slots given back by their owners */
 };
 
 bool maar_slots_init(struct maar_slot_table* table, const VkAllocationCallbacks* callbacks,
                      bool synchronized);
 void maar_slots_destroy(struct maar_slot_table* table);
 
-/* Takes up to MAAR_SLOT_RUN free slots as a list through next_free, from *head to *tail; false when
- * host memory is out. No lock may be held. */
-bool maar_slots_take_run(struct maar_slot_table* table, uint32_t* head, uint32_t* tail);
-/* The free slots that an owner keeps under a lock of its own: takes one, leaving the lock and
- * taking it again when a run must be fetched. VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
-VkResult maar_slots_take_one(struct maar_slot_table* table, struct maar_mutex* lock,
-                             uint32_t* free_list, uint32_t* slot);
-/* Gives a list back. */
-void maar_slots_give_back(struct maar_slot_table* table, uint32_t head);
+/* Sees to it that a list has a slot, leaving the owner's lock and taking it again when a run must
+ * be fetched. VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
+VkResult maar_slots_refill(struct maar_slot_table* table, struct maar_mutex* lock,
+                           struct maar_slot_list* list);
+/* Gives a whole list back. */
+void maar_slots_give_back(struct maar_slot_table* table, struct maar_slot_list* list);
+/* Gives one run of a long list back, so that nobody hoards. The owner's lock may be held. */
+void maar_slots_spill(struct maar_slot_table* table, struct maar_slot_list* list);
 
+/* Index of the highest bit; value is not 0. */
+static inline uint32_t maar_slot_top_bit(uint32_t value)
+{
+#if defined(__GNUC__)
+    return 31u - (uint32_t)__builtin_clz(value);
+#else
+    uint32_t bit = 0;
+    while ((value >>= 1) != 0) {
+        ++bit;
+    }
+    return bit;
+#endif
+}
+
+/* With the bias added, segment 4 * k + s begins at (4 + s) << k runs and has 1 << k of them: its
+ * number is what the highest bit and the two below it say. index is below 2^30. */
 static inline uint32_t maar_slot_segment(uint32_t index)
 {
-    uint32_t scaled = index / MAAR_SLOT_FIRST_SEGMENT + 1;
-#if defined(__GNUC__)
-    return 31u - (uint32_t)__builtin_clz(scaled);
-#else
-    uint32_t segment = 0;
-    while ((scaled >>= 1) != 0) {
-        ++segment;
-    }
-    return segment;
-#endif
+    const uint32_t runs = (index + MAAR_SLOT_BIAS) / MAAR_SLOT_RUN;
+    const uint32_t octave = maar_slot_top_bit(runs) - 2;
+    return octave * 4 + (runs >> octave) - 4;
+}
+
+static inline uint32_t maar_slot_segment_size(uint32_t segment)
+{
+    return (uint32_t)MAAR_SLOT_RUN << (segment / 4);
 }
 
 static inline uint32_t maar_slot_segment_base(uint32_t segment)
 {
-    return (uint32_t)MAAR_SLOT_FIRST_SEGMENT * ((1u << segment) - 1u);
+    return ((4u + segment % 4) << (segment / 4)) * MAAR_SLOT_RUN - MAAR_SLOT_BIAS;
+}
+
+/* The place of a slot in its segment. */
+static inline uint32_t maar_slot_place(uint32_t index, uint32_t segment)
+{
+    return (index + MAAR_SLOT_BIAS) & (maar_slot_segment_size(segment) - 1);
 }
 
 /* index must be one that was handed out. */
 static inline struct maar_slot* maar_slot_at(const struct maar_slot_table* table, uint32_t index)
 {
-    uint32_t segment = maar_slot_segment(index);
+    const uint32_t segment = maar_slot_segment(index);
     struct maar_slot* slots = maar_atomic_pointer_load(&table->segments[segment]);
-    return &slots[index - maar_slot_segment_base(segment)];
+    return &slots[maar_slot_place(index, segment)];
+}
+
+/* Takes a slot from a list that has one. */
+static inline uint32_t maar_slots_pop(const struct maar_slot_table* table,
+                                      struct maar_slot_list* list)
+{
+    const uint32_t index = list->head;
+    list->head = maar_slot_at(table, index)->next_free;
+    --list->count;
+    return index;
+}
+
+static inline void maar_slots_push(struct maar_slot_list* list, struct maar_slot* slot,
+                                   uint32_t index)
+{
+    slot->next_free = list->head;
+    list->head = index;
+    ++list->count;
 }
 
 static inline uint64_t maar_handle_bits(MaarAllocation allocation)
@@ -112,12 +166,40 @@ static inline MaarAllocation maar_handle_make(uint32_t index, uint32_t key)
 #endif
 }
 
+/* The slot that a handle's number names, whatever its key; NULL when no segment holds it. */
+static inline struct maar_slot* maar_slot_find(const struct maar_slot_table* table,
+                                               MaarAllocation allocation, uint32_t* index)
+{
+    const uint32_t number = (uint32_t)maar_handle_bits(allocation) - 1u;
+    if (number >= 1u << 30) {
+        return NULL;
+    }
+    const uint32_t segment = maar_slot_segment(number);
+    struct maar_slot* slots = maar_atomic_pointer_load(&table->segments[segment]);
+    *index = number;
+    return slots != NULL ? &slots[maar_slot_place(number, segment)] : NULL;
+}
+
 /* The live slot that a handle names, or NULL when it names none. */
-struct maar_slot* maar_slot_resolve(const struct maar_slot_table* table, MaarAllocation allocation,
-                                    uint32_t* index);
+static inline struct maar_slot* maar_slot_resolve(const struct maar_slot_table* table,
+                                                  MaarAllocation allocation, uint32_t* index)
+{
+    const uint32_t key = (uint32_t)(maar_handle_bits(allocation) >> 32);
+    struct maar_slot* slot = maar_slot_find(table, allocation, index);
+    const bool is_live =
+        slot != NULL && (key & 1u) != 0 && maar_atomic32_load_acquire(&slot->key) == key;
+    return is_live ? slot : NULL;
+}
+
 /* Whether a handle that names no live slot may have named one once. */
 bool maar_slot_was_used(const struct maar_slot_table* table, MaarAllocation allocation);
+
 /* Ends a slot's life for one caller alone: false when somebody else was faster. */
-bool maar_slot_claim(struct maar_slot* slot, MaarAllocation allocation);
+static inline bool maar_slot_claim(struct maar_slot* slot, MaarAllocation allocation)
+{
+    uint32_t key = (uint32_t)(maar_handle_bits(allocation) >> 32);
+    return atomic_compare_exchange_strong_explicit(&slot->key.value, &key, key + 1u,
+                                                   memory_order_acq_rel, memory_order_acquire);
+}
 
 #endif

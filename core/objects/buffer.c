@@ -107,7 +107,7 @@ void maar_destroy_object(MaarAllocator allocator, const char* call, uint64_t obj
         destroy(&allocator->device, object);
     }
     if (slot != NULL) {
-        maar_release_slot(allocator, index, false);
+        maar_release_slot(allocator, slot, index);
     }
 }
 
@@ -129,7 +129,7 @@ static void destroy_pending_buffer(MaarAllocator allocator, const struct maar_re
 {
     destroy_buffer_bits(&allocator->device, item->object);
     if (item->aside != MAAR_SLOT_NONE) {
-        maar_release_slot(allocator, (uint32_t)item->aside, true);
+        maar_release_pending(allocator, (uint32_t)item->aside);
     }
 }
 

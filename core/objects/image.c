@@ -79,7 +79,7 @@ static void destroy_pending_image(MaarAllocator allocator, const struct maar_ret
 {
     destroy_image_bits(&allocator->device, item->object);
     if (item->aside != MAAR_SLOT_NONE) {
-        maar_release_slot(allocator, (uint32_t)item->aside, true);
+        maar_release_pending(allocator, (uint32_t)item->aside);
     }
 }
 

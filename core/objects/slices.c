@@ -52,7 +52,7 @@ struct slice_state {
     struct maar_slot_table slots; /* a slice's slot names its buffer in `home` */
     struct maar_mutex lock;       /* guards what follows */
     struct slice_shelf* shelves;
-    uint32_t free_slot;
+    struct maar_slot_list free_slots;
     uint32_t live_count;
     VkDeviceSize live_bytes;
     uint32_t pending_count;
@@ -361,8 +361,7 @@ static VkResult check_slice_info(MaarAllocator allocator, const char* call,
 /* Under the lock. */
 static void return_slice_slot(struct slice_state* state, uint32_t index)
 {
-    maar_slot_at(&state->slots, index)->next_free = state->free_slot;
-    state->free_slot = index;
+    maar_slots_push(&state->free_slots, maar_slot_at(&state->slots, index), index);
 }
 
 /* Under the lock, which it may leave and take again. */
@@ -461,7 +460,7 @@ static VkResult open_slices(MaarAllocator allocator, struct slice_state** out)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     bool synchronized = maar_is_synchronized(allocator);
-    made->free_slot = MAAR_SLOT_NONE;
+    made->free_slots.head = MAAR_SLOT_NONE;
     if (!maar_slots_init(&made->slots, allocator->callbacks, synchronized)) {
         maar_host_free(allocator->callbacks, made);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -515,8 +514,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSlice(MaarAllocator allocator,
     uint32_t index = 0;
     shape_slice(allocator, pCreateInfo, &job);
     maar_mutex_lock(&state->lock);
-    result = maar_slots_take_one(&state->slots, &state->lock, &state->free_slot, &index);
+    result = maar_slots_refill(&state->slots, &state->lock, &state->free_slots);
     if (result == VK_SUCCESS) {
+        index = maar_slots_pop(&state->slots, &state->free_slots);
         result = take_slice(allocator, state, pCreateInfo, &job);
         if (result == VK_SUCCESS) {
             struct maar_slot* slot = maar_slot_at(&state->slots, index);

@@ -204,20 +204,31 @@ static void add_dump_block(struct snapshot_walk* walk, const struct maar_block* 
     };
 }
 
-/* Under the lock of the pool. */
-static void walk_pool_blocks(struct snapshot_walk* walk, const struct maar_pool* pool,
+/* Under the lock. */
+static void walk_lane_blocks(struct snapshot_walk* walk, const struct maar_lane* lane,
                              struct maar_dump_totals* sum)
 {
-    for (uint32_t i = 0; i < pool->block_count; ++i) {
-        add_dump_block(walk, pool->blocks[i], sum);
+    for (uint32_t i = 0; i < lane->block_count; ++i) {
+        add_dump_block(walk, lane->blocks[i], sum);
     }
     /* Newest first in the list; oldest first for the reader. */
-    const struct maar_block* last = pool->dedicated;
+    const struct maar_block* last = lane->dedicated;
     while (last != NULL && last->next != NULL) {
         last = last->next;
     }
     for (; last != NULL; last = last->previous) {
         add_dump_block(walk, last, sum);
+    }
+}
+
+static void walk_pool_blocks(struct snapshot_walk* walk, const struct maar_pool* pool,
+                             struct maar_dump_totals* sum)
+{
+    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
+         lane = maar_pool_next_lane(pool, lane->number + 1)) {
+        maar_mutex_lock(&lane->lock);
+        walk_lane_blocks(walk, lane, sum);
+        maar_mutex_unlock(&lane->lock);
     }
 }
 
@@ -276,8 +287,8 @@ static VkResult take_pool(MaarAllocator allocator, struct maar_pool* pool, bool 
         }
         maar_mutex_lock(&pool->lock);
         fill_record(pool, &walk, record);
-        walk_pool_blocks(&walk, pool, &record->totals);
         maar_mutex_unlock(&pool->lock);
+        walk_pool_blocks(&walk, pool, &record->totals);
         if (!detailed || has_room(&room, &walk.wanted)) {
             record->block_count = detailed ? (uint32_t)walk.wanted.blocks : 0;
             *out = record;

@@ -20,8 +20,8 @@ static void fill_block(const struct maar_block* block, MaarBlockInfo* out)
     out->memoryTypeIndex = pool->type_index;
     out->dedicated = block->placement == NULL ? VK_TRUE : VK_FALSE;
     out->strategy = pool->strategy;
-    out->allocationCount = block->live_count;
-    out->allocationBytes = block->live_bytes;
+    out->allocationCount = block->range_count - block->pending_count;
+    out->allocationBytes = maar_block_live_bytes(block);
     out->pendingBytes = block->pending_bytes;
     out->pool = maar_pool_handle(pool);
 }
@@ -36,25 +36,33 @@ static void list_block_info(struct block_list* list, const struct maar_block* bl
 
 /* Both lists are in order of ids, or nearly: dedicated blocks stand in the order in which they were
  * listed, newest first. The reader gets one list, as ordered as they are. */
-static void list_pool_blocks(struct maar_pool* pool, struct block_list* list)
+static void list_lane_blocks(struct maar_lane* lane, struct block_list* list)
 {
-    maar_mutex_lock(&pool->lock);
-    const struct maar_block* dedicated = pool->dedicated;
+    maar_mutex_lock(&lane->lock);
+    const struct maar_block* dedicated = lane->dedicated;
     while (dedicated != NULL && dedicated->next != NULL) {
         dedicated = dedicated->next;
     }
     uint32_t i = 0;
-    while (i < pool->block_count || dedicated != NULL) {
+    while (i < lane->block_count || dedicated != NULL) {
         bool shared_first =
-            dedicated == NULL || (i < pool->block_count && pool->blocks[i]->id < dedicated->id);
+            dedicated == NULL || (i < lane->block_count && lane->blocks[i]->id < dedicated->id);
         if (shared_first) {
-            list_block_info(list, pool->blocks[i++]);
+            list_block_info(list, lane->blocks[i++]);
         } else {
             list_block_info(list, dedicated);
             dedicated = dedicated->previous;
         }
     }
-    maar_mutex_unlock(&pool->lock);
+    maar_mutex_unlock(&lane->lock);
+}
+
+static void list_pool_blocks(const struct maar_pool* pool, struct block_list* list)
+{
+    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
+         lane = maar_pool_next_lane(pool, lane->number + 1)) {
+        list_lane_blocks(lane, list);
+    }
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateBlocks(MaarAllocator allocator, MaarPool pool,
@@ -149,18 +157,35 @@ static void list_block_ranges(const struct maar_block* block, struct range_list*
 }
 
 /* Under the lock. */
-static const struct maar_block* find_block(const struct maar_pool* pool, uint64_t id)
+static const struct maar_block* find_block(const struct maar_lane* lane, uint64_t id)
 {
-    for (uint32_t i = 0; i < pool->block_count; ++i) {
-        if (pool->blocks[i]->id == id) {
-            return pool->blocks[i];
+    for (uint32_t i = 0; i < lane->block_count; ++i) {
+        if (lane->blocks[i]->id == id) {
+            return lane->blocks[i];
         }
     }
-    const struct maar_block* block = pool->dedicated;
+    const struct maar_block* block = lane->dedicated;
     while (block != NULL && block->id != id) {
         block = block->next;
     }
     return block;
+}
+
+/* False when the block is not in this pool. */
+static bool list_ranges_of(const struct maar_pool* pool, uint64_t block_id, struct range_list* list)
+{
+    bool found = false;
+    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL && !found;
+         lane = maar_pool_next_lane(pool, lane->number + 1)) {
+        maar_mutex_lock(&lane->lock);
+        const struct maar_block* block = find_block(lane, block_id);
+        found = block != NULL;
+        if (found) {
+            list_block_ranges(block, list);
+        }
+        maar_mutex_unlock(&lane->lock);
+    }
+    return found;
 }
 
 bool maar_list_ranges(MaarAllocator allocator, uint64_t block_id, uint32_t* count,
@@ -173,13 +198,7 @@ bool maar_list_ranges(MaarAllocator allocator, uint64_t block_id, uint32_t* coun
     };
     for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
          pool = maar_pool_next(allocator, pool)) {
-        maar_mutex_lock(&pool->lock);
-        const struct maar_block* block = find_block(pool, block_id);
-        if (block != NULL) {
-            list_block_ranges(block, &list);
-        }
-        maar_mutex_unlock(&pool->lock);
-        if (block != NULL) {
+        if (list_ranges_of(pool, block_id, &list)) {
             maar_pool_leave(allocator, pool);
             *count = list.count;
             return true;

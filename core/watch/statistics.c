@@ -5,29 +5,46 @@
 
 #include <string.h>
 
+static void add_allocations(const struct maar_block* block, MaarStatistics* sum)
+{
+    sum->allocationCount += block->range_count - block->pending_count;
+    sum->allocationBytes += maar_block_live_bytes(block);
+    sum->pendingBytes += block->pending_bytes;
+}
+
 static void add_block(const struct maar_block* block, MaarStatistics* sum)
 {
+    add_allocations(block, sum);
     struct maar_placement_totals totals;
     maar_placement_totals(block->placement, &totals);
     sum->paddingBytes += totals.padding_size;
     sum->freeBytes += totals.free_size;
 }
 
-void maar_pool_add_statistics(struct maar_pool* pool, MaarStatistics* sum)
+static void add_lane(struct maar_lane* lane, MaarStatistics* sum)
 {
-    maar_mutex_lock(&pool->lock);
-    sum->blockCount += pool->block_count + pool->dedicated_count;
-    sum->dedicatedCount += pool->dedicated_count;
-    sum->allocationCount += pool->live_count;
-    sum->pendingCount += pool->pending_count;
-    sum->blockBytes += pool->block_bytes + pool->dedicated_bytes;
-    sum->dedicatedBytes += pool->dedicated_bytes;
-    sum->allocationBytes += pool->live_bytes;
-    sum->pendingBytes += pool->pending_bytes;
-    for (uint32_t i = 0; i < pool->block_count; ++i) {
-        add_block(pool->blocks[i], sum);
+    maar_mutex_lock(&lane->lock);
+    sum->blockCount += lane->block_count + lane->dedicated_count;
+    sum->dedicatedCount += lane->dedicated_count;
+    sum->pendingCount += lane->pending_count;
+    sum->blockBytes += lane->block_bytes + lane->dedicated_bytes;
+    sum->dedicatedBytes += lane->dedicated_bytes;
+    sum->allocationsMade += lane->made_count;
+    for (uint32_t i = 0; i < lane->block_count; ++i) {
+        add_block(lane->blocks[i], sum);
     }
-    maar_mutex_unlock(&pool->lock);
+    for (const struct maar_block* block = lane->dedicated; block != NULL; block = block->next) {
+        add_allocations(block, sum);
+    }
+    maar_mutex_unlock(&lane->lock);
+}
+
+void maar_pool_add_statistics(const struct maar_pool* pool, MaarStatistics* sum)
+{
+    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
+         lane = maar_pool_next_lane(pool, lane->number + 1)) {
+        add_lane(lane, sum);
+    }
 }
 
 void maar_statistics_clear(MaarStatistics* statistics)
@@ -44,6 +61,7 @@ void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint3
     maar_statistics_clear(statistics);
     if (pool != NULL) {
         maar_pool_add_statistics(pool, statistics);
+        statistics->allocationsMade = 0;
         return;
     }
     for (pool = maar_pool_next(allocator, NULL); pool != NULL;
@@ -53,6 +71,7 @@ void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint3
         }
     }
     if (type != MAAR_MEMORY_TYPE_NONE) {
+        statistics->allocationsMade = 0;
         return;
     }
     statistics->peakBlockBytes = maar_atomic64_load(&allocator->peak_block_bytes);
@@ -60,7 +79,7 @@ void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint3
     statistics->peakBlockCount = (uint32_t)maar_atomic64_load(&allocator->peak_block_count);
     statistics->deviceAllocationCalls = maar_atomic64_load(&allocator->allocate_calls);
     statistics->deviceFreeCalls = maar_atomic64_load(&allocator->free_calls);
-    statistics->allocationsMade = maar_atomic64_load(&allocator->allocations_made);
+    statistics->allocationsMade += maar_atomic64_load(&allocator->allocations_made);
     statistics->failureCount = maar_atomic64_load(&allocator->failures);
     statistics->fallbackCount = maar_atomic64_load(&allocator->fallbacks);
     statistics->overBudgetCount = maar_atomic64_load(&allocator->over_budget);
@@ -146,18 +165,22 @@ static bool visit_detail(void* context, const MaarRangeInfo* info)
     return true;
 }
 
-static void walk_pool(struct maar_pool* pool, struct detail_walk* walk)
+static void walk_pool(const struct maar_pool* pool, struct detail_walk* walk)
 {
-    maar_mutex_lock(&pool->lock);
-    for (uint32_t i = 0; i < pool->block_count; ++i) {
-        maar_placement_walk(pool->blocks[i]->placement, visit_detail, walk);
-    }
-    for (const struct maar_block* block = pool->dedicated; block != NULL; block = block->next) {
-        if (block->live_count > 0) {
-            note_live(walk->out, block->live_bytes);
+    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
+         lane = maar_pool_next_lane(pool, lane->number + 1)) {
+        maar_mutex_lock(&lane->lock);
+        for (uint32_t i = 0; i < lane->block_count; ++i) {
+            maar_placement_walk(lane->blocks[i]->placement, visit_detail, walk);
         }
+        for (const struct maar_block* block = lane->dedicated; block != NULL; block = block->next) {
+            const VkDeviceSize live = maar_block_live_bytes(block);
+            if (live > 0) {
+                note_live(walk->out, live);
+            }
+        }
+        maar_mutex_unlock(&lane->lock);
     }
-    maar_mutex_unlock(&pool->lock);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetDetailedStatistics(MaarAllocator allocator, MaarPool pool,
@@ -196,7 +219,7 @@ VKAPI_ATTR void VKAPI_CALL maarResetPeaks(MaarAllocator allocator)
     }
     maar_atomic64_store(&allocator->peak_block_bytes, maar_atomic64_load(&allocator->block_bytes));
     maar_atomic64_store(&allocator->peak_block_count, maar_atomic64_load(&allocator->block_count));
-    maar_atomic64_store(&allocator->peak_live_bytes, maar_atomic64_load(&allocator->live_bytes));
+    maar_reset_live_peak(allocator);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarCheckAllocator(MaarAllocator allocator, const char** ppBroken)

@@ -7,8 +7,8 @@
 #include "core/memory/memory_internal.h"
 
 void maar_statistics_clear(MaarStatistics* statistics);
-/* Adds what one pool holds. Takes its lock. */
-void maar_pool_add_statistics(struct maar_pool* pool, MaarStatistics* sum);
+/* Adds what one pool holds. Takes its lanes' locks, one after another. */
+void maar_pool_add_statistics(const struct maar_pool* pool, MaarStatistics* sum);
 /* One pool; or all pools of one memory type; or everything, with what is counted allocator-wide. */
 void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint32_t type,
                           MaarStatistics* statistics);

@@ -1,0 +1,467 @@
+/*
+ * Lanes: the blocks of a pool that a thread allocates from, under one lock.
+ *
+ * A pool begins with one lane, and all threads use it. A thread that finds it locked by another one
+ * gets a lane of its own, with blocks of its own, and keeps to it. So a program of one thread, or
+ * of threads that never meet, has the placement and the memory of a single lane.
+ *
+ * Which block among many: `room` says for each block of a lane how large its largest free range may
+ * be, as a 16-bit class, and for each 16 blocks the best of them, and so on upward. The first block
+ * that may have room is found in O(log n); the lower ones fill first, so the later ones empty.
+ */
+#include <string.h>
+
+#include "core/memory/memory_internal.h"
+
+/* Room in the list of blocks that a lane starts with; a power of ROOM_FAN is not needed. */
+enum { FIRST_BLOCK_CAPACITY = 16 };
+/* Entries of `room` under one entry of the level above. */
+enum { ROOM_FAN = 16, ROOM_FAN_BITS = 4, ROOM_LEVELS = 9 };
+/* Steps of a class in each octave of sizes: 2^5. */
+enum { ROOM_CLASS_BITS = 5 };
+/* Free slots that a lane keeps before it gives a run back. */
+enum { HOARD_LIMIT = 1024 };
+/* A change of live bytes across a multiple of 2^22 makes a lane look at the sum of all. */
+enum { PEAK_STEP_BITS = 22 };
+
+/* A size below another one never has a higher class. 0 for no bytes. */
+static inline uint32_t room_class(VkDeviceSize size)
+{
+    if (size < 1u << ROOM_CLASS_BITS) {
+        return (uint32_t)size;
+    }
+    const uint32_t high = (uint32_t)(size >> 32);
+    const uint32_t top =
+        high != 0 ? 32 + maar_slot_top_bit(high) : maar_slot_top_bit((uint32_t)size);
+    const uint32_t step = top - ROOM_CLASS_BITS;
+    return (step << ROOM_CLASS_BITS) + (uint32_t)(size >> step);
+}
+
+/* Entries of all levels over so many blocks. */
+static size_t room_entries(uint32_t capacity)
+{
+    size_t entries = capacity;
+    while (capacity > ROOM_FAN) {
+        capacity = (capacity + ROOM_FAN - 1) >> ROOM_FAN_BITS;
+        entries += capacity;
+    }
+    return entries;
+}
+
+static void write_room(struct maar_lane* lane, uint32_t at, uint32_t value)
+{
+    uint16_t* level = lane->room;
+    uint32_t width = lane->block_capacity;
+    level[at] = (uint16_t)value;
+    while (width > ROOM_FAN) {
+        const uint32_t parent = at >> ROOM_FAN_BITS;
+        uint32_t end = (parent + 1) << ROOM_FAN_BITS;
+        end = end < width ? end : width;
+        uint16_t best = 0;
+        for (uint32_t i = parent << ROOM_FAN_BITS; i < end; ++i) {
+            best = level[i] > best ? level[i] : best;
+        }
+        uint16_t* above = level + width;
+        if (above[parent] == best) {
+            return;
+        }
+        above[parent] = best;
+        level = above;
+        width = (width + ROOM_FAN - 1) >> ROOM_FAN_BITS;
+        at = parent;
+    }
+}
+
+/* The first block at or after `from` that may have room of a class; UINT32_MAX if none has. */
+static uint32_t find_room(const struct maar_lane* lane, uint32_t from, uint32_t wanted)
+{
+    const uint16_t* levels[ROOM_LEVELS];
+    uint32_t level = 0;
+    uint32_t width = lane->block_capacity;
+    uint32_t at = from;
+    levels[0] = lane->room;
+    for (;;) {
+        uint32_t end = (at | (ROOM_FAN - 1)) + 1;
+        end = end < width ? end : width;
+        while (at < end && levels[level][at] < wanted) {
+            ++at;
+        }
+        if (at < end) {
+            break;
+        }
+        if (end >= width) {
+            return UINT32_MAX;
+        }
+        at = end >> ROOM_FAN_BITS;
+        levels[level + 1] = levels[level] + width;
+        width = (width + ROOM_FAN - 1) >> ROOM_FAN_BITS;
+        ++level;
+    }
+    while (level > 0) {
+        --level;
+        at <<= ROOM_FAN_BITS;
+        while (levels[level][at] < wanted) {
+            ++at;
+        }
+    }
+    return at;
+}
+
+void maar_lane_note_room(struct maar_lane* lane, struct maar_block* block)
+{
+    const uint32_t value = room_class(maar_placement_largest_free_bound(block->placement));
+    if (lane->room[block->at] != value) {
+        write_room(lane, block->at, value);
+    }
+}
+
+/* After blocks have moved in the list. */
+static void rebuild_room(struct maar_lane* lane, uint32_t from)
+{
+    if (lane->room == NULL) {
+        return;
+    }
+    for (uint32_t i = from; i < lane->block_capacity; ++i) {
+        uint32_t value = 0;
+        if (i < lane->block_count) {
+            lane->blocks[i]->at = i;
+            value = room_class(maar_placement_largest_free_bound(lane->blocks[i]->placement));
+        }
+        if (lane->room[i] != value) {
+            write_room(lane, i, value);
+        }
+    }
+}
+
+bool maar_lane_init(struct maar_lane* lane, struct maar_pool* pool, uint32_t number)
+{
+    lane->pool = pool;
+    lane->number = number;
+    lane->slots.head = MAAR_SLOT_NONE;
+    return maar_mutex_init(&lane->lock, MAAR_LOCK_LANE, maar_is_synchronized(pool->allocator));
+}
+
+/* Makes the lane of a number, if it can and nobody else has. */
+static struct maar_lane* make_lane(struct maar_pool* pool, uint32_t number)
+{
+    MaarAllocator allocator = pool->allocator;
+    struct maar_lane* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
+    if (made == NULL) {
+        return NULL;
+    }
+    if (!maar_lane_init(made, pool, number)) {
+        maar_host_free(allocator->callbacks, made);
+        return NULL;
+    }
+    maar_mutex_lock(&pool->lock);
+    struct maar_lane* lane = maar_pool_lane(pool, number);
+    if (lane == NULL) {
+        lane = made;
+        made = NULL;
+        maar_atomic_pointer_store(&pool->lanes[number], lane);
+        (void)maar_atomic32_add(&pool->lane_count, 1);
+    }
+    maar_mutex_unlock(&pool->lock);
+    maar_atomic32_max(&allocator->lane_limit, number);
+    if (made != NULL) {
+        maar_mutex_destroy(&made->lock);
+        maar_host_free(allocator->callbacks, made);
+    }
+    return lane;
+}
+
+/* The number of this thread's lanes. Threads get numbers in the order in which they ask, and ask
+ * only when they have met another thread. Nothing is to be done when a thread ends: what lies in
+ * its lanes is used by the others, and a number may be had by several. */
+static uint32_t thread_lane(MaarAllocator allocator)
+{
+    static _Thread_local const char here = 0;
+    const uint64_t tag = (uint64_t)(uintptr_t)&here;
+    const uint32_t hash = (uint32_t)((tag * 0x9E3779B97F4A7C15u) >> 40);
+    for (uint32_t i = 0; i < MAAR_KNOWN_THREADS; ++i) {
+        struct maar_known_thread* thread = &allocator->threads[(hash + i) % MAAR_KNOWN_THREADS];
+        uint64_t known = maar_atomic64_load(&thread->tag);
+        if (known == 0 && maar_atomic64_claim(&thread->tag, tag)) {
+            const uint32_t number = maar_atomic32_add(&allocator->thread_count, 1) - 1u;
+            maar_atomic32_store(&thread->lane, number % MAAR_LANES + 1);
+            return number % MAAR_LANES;
+        }
+        known = maar_atomic64_load(&thread->tag);
+        if (known == tag) {
+            const uint32_t lane = maar_atomic32_load(&thread->lane);
+            return lane != 0 ? lane - 1 : 0;
+        }
+    }
+    return hash % MAAR_LANES;
+}
+
+struct maar_lane* maar_lane_enter(struct maar_pool* pool)
+{
+    struct maar_lane* lane = &pool->first_lane;
+    const bool divided = maar_atomic32_load(&pool->lane_count) > 1;
+    if (!divided && maar_mutex_try_lock(&lane->lock)) {
+        return lane;
+    }
+    const uint32_t number = thread_lane(pool->allocator);
+    struct maar_lane* own = maar_pool_lane(pool, number);
+    if (own == NULL) {
+        if (divided && maar_mutex_try_lock(&lane->lock)) {
+            return lane;
+        }
+        own = make_lane(pool, number);
+    }
+    lane = own != NULL ? own : lane;
+    maar_mutex_lock(&lane->lock);
+    return lane;
+}
+
+VkResult maar_bring_storage(const VkAllocationCallbacks* callbacks, struct maar_mutex* lock,
+                            struct maar_placement* placement)
+{
+    size_t wanted = maar_placement_storage_wanted(placement);
+    maar_mutex_unlock(lock);
+    void* memory = maar_host_alloc(callbacks, wanted);
+    maar_mutex_lock(lock);
+    if (memory == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    void* old = maar_placement_storage_give(placement, memory, wanted);
+    maar_mutex_unlock(lock);
+    maar_host_free(callbacks, old);
+    maar_mutex_lock(lock);
+    return VK_SUCCESS;
+}
+
+/* Whether an empty block counts as one that could be given back. */
+static void count_empty(struct maar_block* block, uint32_t sign)
+{
+    struct maar_pool* pool = block->pool;
+    (void)maar_atomic32_add(&pool->empty_count, sign);
+    (void)maar_atomic64_add(&pool->empty_bytes, sign == 1 ? block->size : 0 - block->size);
+}
+
+void maar_lane_settle(struct maar_lane* lane, struct maar_block* block,
+                      const struct maar_place_request* request,
+                      const struct maar_placement_range* range, uint32_t* index)
+{
+    const struct maar_slot_table* table = &lane->pool->allocator->slots;
+    *index = lane->slots.head;
+    struct maar_slot* slot = maar_slot_at(table, *index);
+    lane->slots.head = slot->next_free;
+    --lane->slots.count;
+    slot->node = range->node;
+    slot->block = block;
+    slot->offset = range->offset;
+    slot->size = request->size;
+    slot->user_data = request->user_data;
+    slot->name = request->name;
+    slot->map_count = 0;
+    slot->kind = (uint8_t)request->shown_kind;
+    slot->pending = false;
+    slot->made_block = false;
+    slot->can_alias = request->can_alias;
+    slot->internal = request->internal;
+    ++lane->made_count;
+    if (block->range_count++ == 0 && block->placement != NULL) {
+        count_empty(block, UINT32_MAX);
+    }
+}
+
+void maar_lane_put_slot(struct maar_lane* lane, struct maar_slot* slot, uint32_t index)
+{
+    maar_slots_push(&lane->slots, slot, index);
+    if (lane->slots.count > HOARD_LIMIT) {
+        maar_slots_spill(&lane->pool->allocator->slots, &lane->slots);
+    }
+}
+
+/* Kinds of the placement: an unknown resource is kept apart from both known ones. */
+static uint32_t placement_kind_of(const struct maar_pool* pool, MaarResourceKind kind)
+{
+    if (pool->granularity <= 1) {
+        return 0;
+    }
+    return kind == MAAR_RESOURCE_KIND_UNKNOWN ? 3u : (uint32_t)kind;
+}
+
+VkResult maar_lane_place_in(struct maar_lane* lane, struct maar_block* block,
+                            const struct maar_place_request* request, uint32_t* index)
+{
+    MaarAllocator allocator = lane->pool->allocator;
+    VkResult result = VK_SUCCESS;
+    if (lane->slots.head == MAAR_SLOT_NONE) {
+        ++block->pin_count;
+        result = maar_slots_refill(&allocator->slots, &lane->lock, &lane->slots);
+        --block->pin_count;
+        return result == VK_SUCCESS ? VK_INCOMPLETE : result;
+    }
+    const struct maar_placement_request placement = {
+        .size = request->size,
+        .alignment = request->alignment,
+        .user = lane->slots.head,
+        .kind = placement_kind_of(lane->pool, request->kind),
+        .upper = request->upper,
+    };
+    struct maar_placement_range range;
+    result = maar_placement_allocate(block->placement, &placement, &range);
+    if (result == VK_SUCCESS) {
+        maar_lane_settle(lane, block, request, &range, index);
+        maar_lane_note_room(lane, block);
+        return VK_SUCCESS;
+    }
+    if (result == VK_INCOMPLETE) {
+        ++block->pin_count;
+        result = maar_bring_storage(allocator->callbacks, &lane->lock, block->placement);
+        --block->pin_count;
+        return result == VK_SUCCESS ? VK_INCOMPLETE : result;
+    }
+    return result;
+}
+
+VkResult maar_lane_place(struct maar_lane* lane, const struct maar_place_request* request,
+                         uint32_t* index)
+{
+    const uint32_t wanted = room_class(request->size);
+    uint32_t at = find_room(lane, 0, wanted);
+    while (at != UINT32_MAX) {
+        VkResult result = maar_lane_place_in(lane, lane->blocks[at], request, index);
+        if (result == VK_INCOMPLETE) {
+            /* The lock was left: everything may have changed. */
+            at = find_room(lane, 0, wanted);
+        } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
+            at = find_room(lane, at + 1, wanted);
+        } else {
+            return result;
+        }
+    }
+    return VK_ERROR_OUT_OF_POOL_MEMORY;
+}
+
+VkResult maar_lane_reserve_list(struct maar_lane* lane)
+{
+    const VkAllocationCallbacks* callbacks = lane->pool->allocator->callbacks;
+    while (lane->block_count + lane->creating_count > lane->block_capacity) {
+        uint32_t capacity =
+            lane->block_capacity == 0 ? FIRST_BLOCK_CAPACITY : lane->block_capacity * 2;
+        maar_mutex_unlock(&lane->lock);
+        const size_t pointers = capacity * sizeof(struct maar_block*);
+        struct maar_block** bigger =
+            maar_host_calloc(callbacks, 1, pointers + room_entries(capacity) * sizeof(uint16_t));
+        maar_mutex_lock(&lane->lock);
+        if (bigger == NULL) {
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        struct maar_block** old = bigger;
+        if (capacity > lane->block_capacity) {
+            if (lane->block_count > 0) {
+                memcpy(bigger, lane->blocks, lane->block_count * sizeof *bigger);
+            }
+            old = lane->blocks;
+            lane->blocks = bigger;
+            lane->room = (uint16_t*)(void*)(bigger + capacity);
+            lane->block_capacity = capacity;
+            rebuild_room(lane, 0);
+        }
+        maar_mutex_unlock(&lane->lock);
+        maar_host_free(callbacks, old);
+        maar_mutex_lock(&lane->lock);
+    }
+    return VK_SUCCESS;
+}
+
+void maar_lane_list(struct maar_lane* lane, struct maar_block* block)
+{
+    uint32_t at = lane->block_count;
+    while (at > 0 && lane->blocks[at - 1]->id > block->id) {
+        lane->blocks[at] = lane->blocks[at - 1];
+        --at;
+    }
+    lane->blocks[at] = block;
+    ++lane->block_count;
+    lane->block_bytes += block->size;
+    count_empty(block, 1);
+    rebuild_room(lane, at);
+}
+
+void maar_lane_unlist(struct maar_lane* lane, struct maar_block* block)
+{
+    const uint32_t at = block->at;
+    lane->block_bytes -= block->size;
+    --lane->block_count;
+    memmove(&lane->blocks[at], &lane->blocks[at + 1],
+            (lane->block_count - at) * sizeof lane->blocks[0]);
+    count_empty(block, UINT32_MAX);
+    rebuild_room(lane, at);
+}
+
+bool maar_lane_release(struct maar_lane* lane, struct maar_block* block, uint32_t node)
+{
+    const bool known = maar_placement_free(block->placement, node);
+    if (--block->range_count == 0) {
+        count_empty(block, 1);
+    }
+    maar_lane_note_room(lane, block);
+    return known;
+}
+
+const char* maar_lane_check_room(const struct maar_lane* lane)
+{
+    for (uint32_t i = 0; i < lane->block_count; ++i) {
+        const struct maar_block* block = lane->blocks[i];
+        if (block->at != i || block->lane != lane) {
+            return "a block does not know its place in its lane";
+        }
+        if (lane->room[i] != room_class(maar_placement_largest_free_bound(block->placement))) {
+            return "a lane is wrong about the room in a block";
+        }
+    }
+    const uint16_t* level = lane->room;
+    for (uint32_t width = lane->block_capacity; width > ROOM_FAN;) {
+        const uint16_t* above = level + width;
+        for (uint32_t i = 0; i < width; ++i) {
+            if (level[i] > above[i >> ROOM_FAN_BITS]) {
+                return "a lane would pass over a block that has room";
+            }
+        }
+        level = above;
+        width = (width + ROOM_FAN - 1) >> ROOM_FAN_BITS;
+    }
+    return NULL;
+}
+
+/* Live bytes of all lanes together are looked at when those of one were never so many, or have
+ * changed much: with one lane the peak is exact, with several it may miss 4 MiB of each. */
+static void raise_peak(MaarAllocator allocator)
+{
+    uint64_t sum = 0;
+    const uint32_t limit = maar_atomic32_load(&allocator->lane_limit) + 1;
+    for (uint32_t i = 0; i < limit; ++i) {
+        sum += maar_atomic64_load(&allocator->live[i].bytes);
+    }
+    if ((int64_t)sum > 0) {
+        maar_atomic64_max(&allocator->peak_live_bytes, sum);
+    }
+}
+
+void maar_count_live(MaarAllocator allocator, uint32_t lane, VkDeviceSize size)
+{
+    struct maar_live_account* account = &allocator->live[lane];
+    const uint64_t bytes = maar_atomic64_add(&account->bytes, size);
+    const bool highest = bytes > maar_atomic64_load(&account->high);
+    if (highest) {
+        maar_atomic64_store(&account->high, bytes);
+    }
+    if (highest || ((bytes ^ (bytes - size)) >> PEAK_STEP_BITS) != 0) {
+        raise_peak(allocator);
+    }
+}
+
+void maar_reset_live_peak(MaarAllocator allocator)
+{
+    maar_atomic64_store(&allocator->peak_live_bytes, 0);
+    for (uint32_t i = 0; i < MAAR_LANES; ++i) {
+        maar_atomic64_store(&allocator->live[i].high,
+                            maar_atomic64_load(&allocator->live[i].bytes));
+    }
+    raise_peak(allocator);
+}
