@@ -63,6 +63,7 @@ struct rig_setup {
     uint32_t api_version; /* of the program; 0: 1.3 */
     VkFlags off;          /* enum rig_off */
     bool count_host;      /* the allocator and the driver get rig_host's callbacks */
+    bool without_layer;   /* rig_open_vulkan: not under the validation layer */
 };
 
 struct rig {
@@ -109,7 +110,7 @@ const MaarSimulatedProfile* rig_profile_file(const char* name);
 void rig_open(struct rig* rig, const struct rig_setup* setup);
 /* Opens the first device that the loader finds, under the validation layer with synchronization
  * checks where it is installed; false, having said why, when there is none. Any message of the
- * layer fails rig_close. setup's profile and flags do not matter. */
+ * layer fails rig_close. setup's profile and flags do not matter; it may be NULL. */
 bool rig_open_vulkan(struct rig* rig, const struct rig_setup* setup, bool needs_validation);
 /* Creates the allocator from create_info; fails the test if it cannot. */
 void rig_make_allocator(struct rig* rig);

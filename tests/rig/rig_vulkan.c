@@ -84,11 +84,12 @@ bool rig_open_vulkan(struct rig* rig, const struct rig_setup* setup, bool needs_
 {
     static const struct rig_setup defaults = {.profile = NULL};
     memset(rig, 0, sizeof *rig);
+    setup = setup != NULL ? setup : &defaults;
     if (volkInitialize() != VK_SUCCESS) {
         print_message("skipped: no Vulkan loader\n");
         return false;
     }
-    rig->validated = layer_is_there();
+    rig->validated = !setup->without_layer && layer_is_there();
     if (needs_validation && !rig->validated) {
         print_message("skipped: %s is not installed\n", layer_name);
         return false;
@@ -104,6 +105,6 @@ bool rig_open_vulkan(struct rig* rig, const struct rig_setup* setup, bool needs_
         vkDestroyInstance(rig->instance, NULL);
         return false;
     }
-    rig_open_device(rig, setup != NULL ? setup : &defaults);
+    rig_open_device(rig, setup);
     return true;
 }
