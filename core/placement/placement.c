@@ -8,11 +8,15 @@
 #include <string.h>
 
 #include "core/host_memory.h"
-#include "core/placement/placement_nodes.h"
+#include "core/placement/placement_tlsf.h"
 
 enum {
     /* Nodes to begin with: enough for a reset of a buddy forest of any size. */
     PLACEMENT_FIRST_NODES = 56,
+    /* Bytes; nodes begin at a multiple of it, so that none lies in two lines. */
+    PLACEMENT_CACHE_LINE = 64,
+    /* So that a link has a bit to spare. */
+    PLACEMENT_MOST_NODES = INT32_MAX,
     /* Storage grows by a fifth: at most a sixth of it is idle, and a node is
      * copied about five times on the way to any number of them. */
     PLACEMENT_GROWTH_DIVISOR = 5,
@@ -34,16 +38,17 @@ static uint32_t placement_bins_for(MaarPlacementStrategy strategy, VkDeviceSize 
  * in pairs, so that the size says how many nodes there are. */
 static uint64_t placement_storage_size(uint64_t nodes, uint32_t bins)
 {
-    if (nodes >= PLACEMENT_NONE) {
+    if (nodes > PLACEMENT_MOST_NODES) {
         return UINT64_MAX;
     }
-    return nodes * sizeof(struct placement_node) + bins * sizeof(uint32_t);
+    return PLACEMENT_CACHE_LINE + nodes * sizeof(struct placement_node) + bins * sizeof(uint32_t);
 }
 
-static void placement_adopt(struct maar_placement* placement, void* memory, size_t size,
-                            uint32_t capacity, uint32_t bins)
+static void placement_adopt(struct maar_placement* placement, void* memory, uint32_t capacity,
+                            uint32_t bins)
 {
-    struct placement_node* nodes = memory;
+    const uintptr_t skipped = (0 - (uintptr_t)memory) & (PLACEMENT_CACHE_LINE - 1);
+    struct placement_node* nodes = (void*)((char*)memory + skipped);
     uint32_t* heads = (uint32_t*)(void*)(nodes + capacity);
     if (placement->touched_slots != 0) {
         memcpy(nodes, placement->nodes, placement->touched_slots * sizeof(*nodes));
@@ -52,24 +57,32 @@ static void placement_adopt(struct maar_placement* placement, void* memory, size
         heads[bin] = bin < placement->bin_count ? placement->bins[bin] : PLACEMENT_NONE;
     }
     placement->slots_left += capacity - placement->capacity;
+    placement->storage = memory;
     placement->nodes = nodes;
     placement->bins = heads;
     placement->capacity = capacity;
     placement->bin_count = bins;
-    placement->storage_size = size;
+}
+
+static void placement_set_border(struct maar_placement* placement)
+{
+    placement->nodes[PLACEMENT_NONE] =
+        (struct placement_node){.where = placement_meta(PLACEMENT_DEAD, 0, 0)};
+    placement->used_slots = 1;
+    placement->slots_left = placement->capacity - 1;
+    if (placement->touched_slots == 0) {
+        placement->touched_slots = 1;
+    }
 }
 
 void maar_placement_reset(struct maar_placement* placement)
 {
-    placement->used_slots = 0;
-    placement->slots_left = placement->capacity;
+    placement_set_border(placement);
     placement->free_slot = PLACEMENT_NONE;
-    placement->first = PLACEMENT_NONE;
-    placement->last = PLACEMENT_NONE;
     placement->range_count = 0;
     placement->used_size = 0;
-    placement->padding_size = 0;
-    for (uint32_t bin = placement_bin_next(placement, 0); bin != PLACEMENT_NONE;
+    placement->free_extent = placement->size << PLACEMENT_SIZE_SHIFT;
+    for (uint32_t bin = placement_bin_next(placement, 0); bin != UINT32_MAX;
          bin = placement_bin_next(placement, bin + 1)) {
         placement->bins[bin] = PLACEMENT_NONE;
     }
@@ -108,7 +121,7 @@ VkResult maar_placement_create(const struct maar_placement_info* info,
     created->size = info->size;
     created->granularity =
         info->granularity < MAAR_RANGE_MAX_SIZE ? info->granularity : MAAR_RANGE_MAX_SIZE;
-    placement_adopt(created, memory, size, PLACEMENT_FIRST_NODES, bins);
+    placement_adopt(created, memory, PLACEMENT_FIRST_NODES, bins);
     maar_placement_reset(created);
     *placement = created;
     return VK_SUCCESS;
@@ -118,7 +131,7 @@ void maar_placement_destroy(struct maar_placement* placement,
                             const VkAllocationCallbacks* callbacks)
 {
     if (placement != NULL) {
-        maar_host_free(callbacks, placement->nodes);
+        maar_host_free(callbacks, placement->storage);
         maar_host_free(callbacks, placement);
     }
 }
@@ -133,7 +146,7 @@ VkResult maar_placement_allocate(struct maar_placement* placement,
                                  const struct maar_placement_request* request,
                                  struct maar_placement_range* range)
 {
-    range->node = PLACEMENT_NONE;
+    range->node = MAAR_PLACEMENT_NO_NODE;
     switch (placement->strategy) {
     case MAAR_PLACEMENT_STRATEGY_BUDDY:
         return maar_buddy_allocate(placement, request, range);
@@ -205,8 +218,8 @@ size_t maar_placement_storage_wanted(const struct maar_placement* placement)
     if (nodes < capacity + placement->wanted_slots) {
         nodes = capacity + placement->wanted_slots;
     }
-    if (nodes >= PLACEMENT_NONE && capacity + placement->wanted_slots < PLACEMENT_NONE) {
-        nodes = PLACEMENT_NONE - 1;
+    if (nodes > PLACEMENT_MOST_NODES && capacity + placement->wanted_slots < PLACEMENT_MOST_NODES) {
+        nodes = PLACEMENT_MOST_NODES;
     }
     const uint32_t bins = placement->bin_count > placement->wanted_bins ? placement->bin_count
                                                                         : placement->wanted_bins;
@@ -219,16 +232,16 @@ void* maar_placement_storage_give(struct maar_placement* placement, void* memory
     const uint32_t bin_choices[2] = {placement->wanted_bins, placement->bin_count};
     for (uint32_t i = 0; i < 2; ++i) {
         const uint32_t bins = bin_choices[i];
-        const uint64_t bin_bytes = bins * sizeof(uint32_t);
-        if (bins < placement->bin_count || size < bin_bytes) {
+        const uint64_t other_bytes = PLACEMENT_CACHE_LINE + bins * sizeof(uint32_t);
+        if (bins < placement->bin_count || size < other_bytes) {
             continue;
         }
-        const uint64_t nodes = (size - bin_bytes) / sizeof(struct placement_node);
+        const uint64_t nodes = (size - other_bytes) / sizeof(struct placement_node);
         const bool is_larger = nodes > placement->capacity ||
                                (nodes == placement->capacity && bins > placement->bin_count);
-        if (is_larger && nodes < PLACEMENT_NONE) {
-            void* old = placement->nodes;
-            placement_adopt(placement, memory, size, (uint32_t)nodes, bins);
+        if (is_larger && nodes <= PLACEMENT_MOST_NODES) {
+            void* old = placement->storage;
+            placement_adopt(placement, memory, (uint32_t)nodes, bins);
             return old;
         }
     }
@@ -240,13 +253,10 @@ void maar_placement_totals(const struct maar_placement* placement,
 {
     totals->range_count = placement->range_count;
     totals->used_size = placement->used_size;
-    if (placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR) {
-        totals->free_size = maar_linear_free_size(placement);
-        totals->padding_size = placement->size - totals->free_size - totals->used_size;
-    } else {
-        totals->padding_size = placement->padding_size;
-        totals->free_size = placement->size - totals->padding_size - totals->used_size;
-    }
+    totals->free_size = placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR
+                            ? maar_linear_free_size(placement)
+                            : placement->free_extent >> PLACEMENT_SIZE_SHIFT;
+    totals->padding_size = placement->size - totals->free_size - totals->used_size;
 }
 
 VkDeviceSize maar_placement_largest_free_bound(const struct maar_placement* placement)
@@ -265,14 +275,14 @@ uint32_t maar_placement_lower(const struct maar_placement* placement, uint32_t s
 {
     return placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR
                ? maar_linear_lower(placement, slot)
-               : placement->nodes[slot].prev;
+               : placement_prev(&placement->nodes[slot]);
 }
 
 uint32_t maar_placement_higher(const struct maar_placement* placement, uint32_t slot)
 {
     return placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR
                ? maar_linear_higher(placement, slot)
-               : placement->nodes[slot].next;
+               : placement_next(&placement->nodes[slot]);
 }
 
 VkDeviceSize maar_placement_clear_below(const struct maar_placement* placement, uint32_t below,
@@ -394,7 +404,8 @@ void maar_placement_walk(const struct maar_placement* placement, maar_placement_
     if (placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR) {
         maar_linear_walk(placement, &walk);
     } else {
-        for (uint32_t slot = placement->first; slot != PLACEMENT_NONE && !walk.stopped;) {
+        for (uint32_t slot = placement_next(&placement->nodes[PLACEMENT_NONE]);
+             slot != PLACEMENT_NONE && !walk.stopped;) {
             const struct placement_node* node = &placement->nodes[slot];
             if (placement_state(node) == PLACEMENT_LIVE) {
                 maar_placement_tell_live(placement, &walk, slot);
@@ -402,7 +413,7 @@ void maar_placement_walk(const struct maar_placement* placement, maar_placement_
                 const VkDeviceSize offset = placement_offset(node);
                 maar_placement_tell_free(&walk, offset, offset + placement_size(node));
             }
-            slot = node->next;
+            slot = placement_next(node);
         }
     }
     if (!walk.stopped) {

@@ -29,8 +29,7 @@ static void buddy_set_free(struct maar_placement* placement, uint32_t slot, VkDe
                            uint32_t order)
 {
     struct placement_node* node = &placement->nodes[slot];
-    placement_set(node, PLACEMENT_FREE, offset, (VkDeviceSize)1 << order);
-    placement_set_tag(node, order);
+    placement_set(node, placement_meta(PLACEMENT_FREE, 0, order), offset, (VkDeviceSize)1 << order);
 }
 
 /* Joins a free node, which is in no list yet, with its buddies, and puts it
@@ -48,7 +47,7 @@ static void buddy_join(struct maar_placement* placement, uint32_t slot)
             placement_tag(&nodes[buddy]) != order) {
             break;
         }
-        placement_bin_remove(placement, order, buddy);
+        placement_bin_remove(placement, buddy);
         placement_join(placement, nodes[buddy].prev, nodes[buddy].next);
         placement_drop_slot(placement, buddy);
         begin &= ~size;
@@ -68,7 +67,7 @@ static void buddy_extend(struct maar_placement* placement, VkDeviceSize begin, V
         }
         const uint32_t slot = placement_take_slot(placement);
         buddy_set_free(placement, slot, begin, order);
-        placement_link(placement, placement->last, slot, PLACEMENT_NONE);
+        placement_link(placement, placement->nodes[PLACEMENT_NONE].prev, slot, PLACEMENT_NONE);
         buddy_join(placement, slot);
         begin += (VkDeviceSize)1 << order;
     }
@@ -86,6 +85,7 @@ VkResult maar_buddy_resize(struct maar_placement* placement, VkDeviceSize size)
     }
     const VkDeviceSize begin = placement->size;
     placement->size = size;
+    placement->free_extent += (size - begin) << PLACEMENT_SIZE_SHIFT;
     buddy_extend(placement, begin, size);
     return VK_SUCCESS;
 }
@@ -131,7 +131,7 @@ VkResult maar_buddy_allocate(struct maar_placement* placement,
     if (!placement_has_slots(placement, order)) {
         return VK_INCOMPLETE;
     }
-    placement_bin_remove(placement, order, slot);
+    placement_bin_remove(placement, slot);
     while (order != 0) {
         const VkDeviceSize half = (VkDeviceSize)1 << (order - 1);
         const bool is_lower = request->size <= half && offset - begin <= half - request->size;
@@ -150,9 +150,8 @@ VkResult maar_buddy_allocate(struct maar_placement* placement,
         }
         placement_bin_insert(placement, order, other);
     }
-    placement_set(taken, PLACEMENT_LIVE, offset, request->size);
-    placement_set_kind(taken, request->kind);
-    placement_set_tag(taken, order);
+    placement_set(taken, placement_meta(PLACEMENT_LIVE, request->kind, order), offset,
+                  request->size);
     placement_count_in(placement, request->size, (VkDeviceSize)1 << order);
     placement_tell_range(placement, slot, request, range);
     return VK_SUCCESS;
@@ -189,7 +188,7 @@ static const char* buddy_check_lists(const struct maar_placement* placement, uin
             if (placement_state(node) != PLACEMENT_FREE || placement_tag(node) != order) {
                 return "buddy: a range is in the wrong list";
             }
-            if (node->u.bin.prev != prev) {
+            if (node->u.bin.prev != (prev != PLACEMENT_NONE ? prev : PLACEMENT_LINK_HEAD | order)) {
                 return "buddy: the list of an order does not lead back";
             }
             prev = slot;
@@ -206,7 +205,7 @@ const char* maar_buddy_check(const struct maar_placement* placement)
 {
     uint32_t free_count = 0;
     VkDeviceSize cursor = 0;
-    for (uint32_t slot = placement->first; slot != PLACEMENT_NONE;) {
+    for (uint32_t slot = placement->nodes[PLACEMENT_NONE].next; slot != PLACEMENT_NONE;) {
         const struct placement_node* node = &placement->nodes[slot];
         const VkDeviceSize begin = buddy_begin(node);
         if (begin != cursor) {

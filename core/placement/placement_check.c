@@ -47,18 +47,23 @@ static bool check_visit(void* context, const MaarRangeInfo* info)
 
 static const char* check_slots(const struct maar_placement* placement)
 {
-    uint32_t counts[PLACEMENT_STATE_MASK + 1] = {0};
+    uint32_t counts[PLACEMENT_DEAD + 1] = {0};
     uint32_t unused = 0;
+    if (placement_state(&placement->nodes[PLACEMENT_NONE]) != PLACEMENT_DEAD) {
+        return "the border is not what it was";
+    }
     if (placement->used_slots > placement->touched_slots ||
         placement->touched_slots > placement->capacity) {
         return "more nodes are in use than there are";
     }
-    for (uint32_t slot = 0; slot < placement->used_slots; ++slot) {
+    for (uint32_t slot = 1; slot < placement->used_slots; ++slot) {
         counts[placement_state(&placement->nodes[slot])] += 1;
     }
     for (uint32_t slot = placement->free_slot; slot != PLACEMENT_NONE;) {
         if (slot >= placement->used_slots || ++unused > placement->used_slots ||
-            placement_state(&placement->nodes[slot]) != PLACEMENT_UNUSED) {
+            placement_state(&placement->nodes[slot]) != PLACEMENT_UNUSED ||
+            (placement->nodes[slot].where & ~(uint64_t)PLACEMENT_ERA_MASK) != 0 ||
+            placement_size(&placement->nodes[slot]) != 0) {
             return "the stack of unused nodes leads astray";
         }
         slot = placement->nodes[slot].next;
@@ -75,26 +80,41 @@ static const char* check_slots(const struct maar_placement* placement)
     return NULL;
 }
 
+/* What a link to a node says of it; only TLSF has it so. */
+static uint32_t check_link(const struct maar_placement* placement, uint32_t slot)
+{
+    const bool is_told = placement->strategy == MAAR_PLACEMENT_STRATEGY_TLSF &&
+                         placement_state(&placement->nodes[slot]) == PLACEMENT_FREE;
+    return is_told ? slot | PLACEMENT_LINK_FREE : slot;
+}
+
 /* The list of neighbours, which linear placements do not have. */
 static const char* check_neighbours(const struct maar_placement* placement)
 {
     uint32_t prev = PLACEMENT_NONE;
     uint32_t seen = 0;
-    for (uint32_t slot = placement->first; slot != PLACEMENT_NONE;) {
+    uint32_t link = placement->nodes[PLACEMENT_NONE].next;
+    for (uint32_t slot = link & ~PLACEMENT_LINK_FREE; slot != PLACEMENT_NONE;) {
         if (slot >= placement->used_slots || ++seen > placement->used_slots) {
             return "the list of neighbours leads astray";
         }
         const struct placement_node* node = &placement->nodes[slot];
-        if (node->prev != prev) {
+        if (node->prev != check_link(placement, prev)) {
             return "the list of neighbours does not lead back";
         }
         if (placement_state(node) != PLACEMENT_LIVE && placement_state(node) != PLACEMENT_FREE) {
             return "an unused node is among the neighbours";
         }
+        if (link != check_link(placement, slot)) {
+            return "a link says wrongly whether a neighbour is free";
+        }
         prev = slot;
-        slot = node->next;
+        link = node->next;
+        slot = placement_next(node);
     }
-    return prev == placement->last ? NULL : "the list of neighbours ends early";
+    return placement->nodes[PLACEMENT_NONE].prev == check_link(placement, prev)
+               ? NULL
+               : "the list of neighbours ends early";
 }
 
 const char* maar_placement_check(const struct maar_placement* placement)

@@ -196,9 +196,7 @@ VkResult maar_linear_allocate(struct maar_placement* placement,
     struct placement_node* nodes = placement->nodes;
     struct placement_node* taken = &nodes[slot];
     const uint32_t newest = sequence->newest;
-    placement_set(taken, PLACEMENT_LIVE, offset, request->size);
-    taken->where |= (uint64_t)request->kind << PLACEMENT_KIND_SHIFT | (uint64_t)tag
-                                                                          << PLACEMENT_TAG_SHIFT;
+    placement_set(taken, placement_meta(PLACEMENT_LIVE, request->kind, tag), offset, request->size);
     taken->prev = newest;
     taken->next = PLACEMENT_NONE;
     *(newest != PLACEMENT_NONE ? &nodes[newest].next : &sequence->oldest) = slot;
@@ -248,8 +246,7 @@ void maar_linear_free(struct maar_placement* placement, uint32_t slot)
         linear_remove(placement, node->next);
     }
     if (node->prev != PLACEMENT_NONE && node->next != PLACEMENT_NONE) {
-        placement_set(node, PLACEMENT_DEAD, placement_offset(node), 0);
-        placement_set_tag(node, tag);
+        placement_set(node, placement_meta(PLACEMENT_DEAD, 0, tag), placement_offset(node), 0);
         return;
     }
     linear_remove(placement, slot);

@@ -1,11 +1,13 @@
 /*
- * What the three strategies share: one flat array of 32-byte nodes, named by
- * index, and lists of them. A node is a live range, a free one, or (linear) a
- * dead one that waits to be reused.
+ * What the three strategies share: one flat array of 32-byte nodes, named by index, and lists of
+ * them. A node is a live range, a free one, or (linear) a dead one that waits to be reused.
  *
- * A node that is in no use is on the stack of free slots or beyond used_slots.
- * Generations outlive that, so that a stale name of a range is told from a new
- * one. Internal to core/placement.
+ * Node 0 is the border: it stands before the first range and behind the last one, and at the end of
+ * every list, so that a neighbour can be written without asking whether there is one. It is never
+ * live and never free.
+ *
+ * A node that is in no use is on the stack of free slots or beyond used_slots. Generations outlive
+ * that, so that a stale name of a range is told from a new one. Internal to core/placement.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_NODES_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_NODES_H
@@ -16,25 +18,37 @@ enum placement_state {
     PLACEMENT_UNUSED = 0,
     PLACEMENT_LIVE = 1,
     PLACEMENT_FREE = 2,
-    PLACEMENT_DEAD = 3,
+    PLACEMENT_DEAD = 3, /* linear: freed, but not to be reused yet; and the border */
 };
 
-/* Bits of where: offset 48, kind 5, state 2, tag 6 (buddy: order; linear:
- * sequence), generation 3. Bits of extent: size 49, generation 15. */
+/* Bits of where, from below: tag 6 (buddy: order; linear: sequence; TLSF: of what multiple the
+ * extent is), kind 5, era 3 (upper part of the generation), state 2, offset 48. Bits of extent:
+ * generation 15, size 49. What is used most lies on top: a shift gets it, extents are compared
+ * without one, and what is added to either leaves the rest alone. */
 enum {
-    PLACEMENT_OFFSET_BITS = 48,
-    PLACEMENT_KIND_SHIFT = 48,
-    PLACEMENT_KIND_MASK = 31,
-    PLACEMENT_STATE_SHIFT = 53,
-    PLACEMENT_STATE_MASK = 3,
-    PLACEMENT_TAG_SHIFT = 55,
     PLACEMENT_TAG_MASK = 63,
-    PLACEMENT_ERA_SHIFT = 61,
-    PLACEMENT_SIZE_BITS = 49,
-    PLACEMENT_SIZE_GENERATIONS = 15,
+    PLACEMENT_KIND_SHIFT = 6,
+    PLACEMENT_KIND_MASK = 31,
+    PLACEMENT_ERA_SHIFT = 11,
+    PLACEMENT_ERA_MASK = 7 << PLACEMENT_ERA_SHIFT,
+    PLACEMENT_STATE_SHIFT = 14,
+    PLACEMENT_STATE_MASK = 3 << PLACEMENT_STATE_SHIFT,
+    PLACEMENT_OFFSET_SHIFT = 16,
+    PLACEMENT_META_MASK = (1 << PLACEMENT_OFFSET_SHIFT) - 1,
+    PLACEMENT_OFFSET_BITS = 48,
+    PLACEMENT_SIZE_SHIFT = 15,
+    PLACEMENT_GENERATION_MASK = (1 << PLACEMENT_SIZE_SHIFT) - 1,
+    /* In a generation as the owner sees it, where's lower part lies above extent's. The state
+     * would come above bit 31, so no name fits a node that is not live. */
+    PLACEMENT_NAME_SHIFT = 18,
 };
 
-#define PLACEMENT_NONE MAAR_PLACEMENT_NO_NODE
+/* The border; so, no node. */
+#define PLACEMENT_NONE 0u
+/* In the list of neighbours of a TLSF placement: that neighbour is free. */
+#define PLACEMENT_LINK_FREE 0x80000000u
+/* In a bin's list: the node is the first one, and the rest of the bits is the bin. */
+#define PLACEMENT_LINK_HEAD 0x80000000u
 
 enum {
     /* Second level of TLSF: 2^6 bins an octave. Measured in docs/placement.md. */
@@ -53,8 +67,8 @@ struct placement_node {
         uint64_t user; /* live */
         struct {
             uint32_t next;
-            uint32_t prev;
-        } bin; /* free: neighbours in the list of its bin */
+            uint32_t prev; /* or PLACEMENT_LINK_HEAD and the bin */
+        } bin;             /* free: neighbours in the list of its bin */
     } u;
     /* Neighbours in the space: lower and higher (linear: older and newer). */
     uint32_t prev;
@@ -75,42 +89,46 @@ enum {
 };
 
 struct maar_placement {
-    struct placement_node* nodes;
-    uint32_t* bins; /* heads; a bit of bin_words is set where one is not
-                       PLACEMENT_NONE */
+    struct placement_node* nodes; /* two in a cache line */
+    uint32_t* bins;               /* heads; a bit of bin_words is set where one is not
+                                     PLACEMENT_NONE */
     uint64_t bin_summary;
-    VkDeviceSize unit; /* TLSF: ranges begin and end at multiples of this power of two */
     VkDeviceSize size;
-    VkDeviceSize granularity;
-    uint32_t capacity;
-    uint32_t used_slots; /* slots at and beyond it were not used since the last
-                            reset */
-    uint32_t free_slot;
-    uint32_t slots_left;    /* on the stack of free slots and beyond used_slots */
-    uint32_t touched_slots; /* slots that have a generation */
-    uint32_t first;         /* lowest and highest node of the space; not linear */
-    uint32_t last;
+    VkDeviceSize plain_size; /* TLSF: size, so that one comparison tells what is too large and what
+                                is not TLSF */
+    /* TLSF: ranges begin and end at multiples of this power of two; and the tag of ranges and the
+     * highest kind that needs no look at neighbours then. 0 elsewhere. */
+    VkDeviceSize unit;
+    uint32_t plain_tag;
+    uint32_t plain_kind;
     VkDeviceSize used_size;
-    VkDeviceSize padding_size; /* not linear, which derives it */
     uint32_t range_count;
-    uint32_t bin_count;
+    uint32_t free_slot;
+    uint64_t free_extent; /* not linear, which derives it: free bytes, shifted as in an extent */
+    uint32_t slots_left;  /* on the stack of free slots and beyond used_slots */
+    uint32_t used_slots;  /* slots at and beyond it were not used since the last
+                             reset */
+    uint32_t capacity;
+    uint32_t touched_slots; /* slots that have a generation */
     MaarPlacementStrategy strategy;
+    uint32_t bin_count;
+    VkDeviceSize granularity;
     uint32_t wanted_slots;
     uint32_t wanted_bins;
     uint32_t first_sequence; /* linear: 0 or 1, the older of the two upward runs */
     struct placement_sequence sequences[PLACEMENT_SEQUENCES];
-    size_t storage_size;
+    void* storage; /* nodes, then bins, behind up to a cache line of nothing */
     uint64_t bin_words[PLACEMENT_BIN_WORDS];
 };
 
 static inline VkDeviceSize placement_offset(const struct placement_node* node)
 {
-    return node->where & (((uint64_t)1 << PLACEMENT_OFFSET_BITS) - 1);
+    return node->where >> PLACEMENT_OFFSET_SHIFT;
 }
 
 static inline VkDeviceSize placement_size(const struct placement_node* node)
 {
-    return node->extent & (((uint64_t)1 << PLACEMENT_SIZE_BITS) - 1);
+    return node->extent >> PLACEMENT_SIZE_SHIFT;
 }
 
 static inline uint32_t placement_kind(const struct placement_node* node)
@@ -120,55 +138,69 @@ static inline uint32_t placement_kind(const struct placement_node* node)
 
 static inline enum placement_state placement_state(const struct placement_node* node)
 {
-    return (enum placement_state)((node->where >> PLACEMENT_STATE_SHIFT) & PLACEMENT_STATE_MASK);
+    return (enum placement_state)((node->where & PLACEMENT_STATE_MASK) >> PLACEMENT_STATE_SHIFT);
 }
 
 static inline uint32_t placement_tag(const struct placement_node* node)
 {
-    return (uint32_t)(node->where >> PLACEMENT_TAG_SHIFT) & PLACEMENT_TAG_MASK;
+    return (uint32_t)node->where & PLACEMENT_TAG_MASK;
+}
+
+/* Neighbours of a node, whether free or not. */
+static inline uint32_t placement_prev(const struct placement_node* node)
+{
+    return node->prev & ~PLACEMENT_LINK_FREE;
+}
+
+static inline uint32_t placement_next(const struct placement_node* node)
+{
+    return node->next & ~PLACEMENT_LINK_FREE;
+}
+
+/* All of where but offset and era. */
+static inline uint64_t placement_meta(enum placement_state state, uint32_t kind, uint32_t tag)
+{
+    return ((uint64_t)state << PLACEMENT_STATE_SHIFT) | ((uint64_t)kind << PLACEMENT_KIND_SHIFT) |
+           tag;
 }
 
 /* Sets all but the generation. */
-static inline void placement_set(struct placement_node* node, enum placement_state state,
-                                 VkDeviceSize offset, VkDeviceSize size)
+static inline void placement_set(struct placement_node* node, uint64_t meta, VkDeviceSize offset,
+                                 VkDeviceSize size)
 {
-    node->where = (node->where & ~(((uint64_t)1 << PLACEMENT_ERA_SHIFT) - 1)) |
-                  ((uint64_t)state << PLACEMENT_STATE_SHIFT) | offset;
-    node->extent = (node->extent & ~(((uint64_t)1 << PLACEMENT_SIZE_BITS) - 1)) | size;
+    node->where = (node->where & PLACEMENT_ERA_MASK) | meta | offset << PLACEMENT_OFFSET_SHIFT;
+    node->extent = (node->extent & PLACEMENT_GENERATION_MASK) | size << PLACEMENT_SIZE_SHIFT;
 }
 
-/* After placement_set. */
-static inline void placement_set_kind(struct placement_node* node, uint32_t kind)
-{
-    node->where |= (uint64_t)(kind & PLACEMENT_KIND_MASK) << PLACEMENT_KIND_SHIFT;
-}
-
-/* Moves a free node that stays free; the sum cannot leave its bits. */
-static inline void placement_move(struct placement_node* node, VkDeviceSize offset,
-                                  VkDeviceSize size)
-{
-    node->where += offset - placement_offset(node);
-    node->extent += size - placement_size(node);
-}
-
-/* After placement_set. */
-static inline void placement_set_tag(struct placement_node* node, uint32_t tag)
-{
-    node->where |= (uint64_t)(tag & PLACEMENT_TAG_MASK) << PLACEMENT_TAG_SHIFT;
-}
-
+/* What tells a live node from earlier ones of the same number. It holds kind and tag too, which
+ * stay as they are while it lives. */
 static inline uint32_t placement_node_generation(const struct placement_node* node)
 {
-    return (uint32_t)(node->extent >> PLACEMENT_SIZE_BITS) |
-           (uint32_t)(node->where >> PLACEMENT_ERA_SHIFT) << PLACEMENT_SIZE_GENERATIONS;
+    const uint32_t meta = (uint32_t)node->where & ((1u << PLACEMENT_STATE_SHIFT) - 1);
+    return meta << PLACEMENT_NAME_SHIFT | ((uint32_t)node->extent & PLACEMENT_GENERATION_MASK);
+}
+
+/* Whether a node is live and of this generation. */
+static inline bool placement_is_named(const struct placement_node* node, uint64_t generation)
+{
+    const uint64_t meta =
+        (node->where ^ ((uint64_t)PLACEMENT_LIVE << PLACEMENT_STATE_SHIFT)) & PLACEMENT_META_MASK;
+    return (meta << PLACEMENT_NAME_SHIFT | (node->extent & PLACEMENT_GENERATION_MASK)) ==
+           generation;
+}
+
+static inline uint64_t placement_next_era(uint64_t where)
+{
+    const uint64_t era = where + ((uint64_t)1 << PLACEMENT_ERA_SHIFT);
+    return (where & ~(uint64_t)PLACEMENT_ERA_MASK) | (era & PLACEMENT_ERA_MASK);
 }
 
 /* Makes every name of this node stale. */
 static inline void placement_next_generation(struct placement_node* node)
 {
-    node->extent += (uint64_t)1 << PLACEMENT_SIZE_BITS;
-    if (node->extent >> PLACEMENT_SIZE_BITS == 0) {
-        node->where += (uint64_t)1 << PLACEMENT_ERA_SHIFT;
+    if ((++node->extent & PLACEMENT_GENERATION_MASK) == 0) {
+        node->extent -= (uint64_t)1 << PLACEMENT_SIZE_SHIFT;
+        node->where = placement_next_era(node->where);
     }
 }
 
@@ -176,7 +208,7 @@ static inline void placement_next_generation(struct placement_node* node)
 static inline uint32_t placement_log2(uint64_t value)
 {
 #if defined(__GNUC__)
-    return 63u - (uint32_t)__builtin_clzll(value);
+    return 63u ^ (uint32_t)__builtin_clzll(value);
 #else
     uint32_t bit = 0;
     for (uint32_t step = 32; step != 0; step >>= 1) {
@@ -250,12 +282,14 @@ static inline uint32_t placement_take_fresh_slot(struct maar_placement* placemen
         node->extent = 0;
     } else {
         placement_next_generation(node);
+        node->where &= PLACEMENT_ERA_MASK;
+        node->extent &= PLACEMENT_GENERATION_MASK;
     }
     return slot;
 }
 
-/* Takes a node; placement_has_slots said that there is one. Its neighbours are
- * undefined. */
+/* Takes a node; placement_has_slots said that there is one. It holds nothing but its generation,
+ * and its neighbours are undefined. */
 static inline uint32_t placement_take_slot(struct maar_placement* placement)
 {
     const uint32_t slot = placement->free_slot;
@@ -270,89 +304,101 @@ static inline uint32_t placement_take_slot(struct maar_placement* placement)
 static inline void placement_drop_slot(struct maar_placement* placement, uint32_t slot)
 {
     struct placement_node* node = &placement->nodes[slot];
-    node->where &= ~((uint64_t)PLACEMENT_STATE_MASK << PLACEMENT_STATE_SHIFT);
+    node->where &= PLACEMENT_ERA_MASK;
+    node->extent &= PLACEMENT_GENERATION_MASK;
     node->next = placement->free_slot;
     placement->free_slot = slot;
     placement->slots_left += 1;
 }
 
-/* Inserts node into the space between two neighbours, either of which may be
- * PLACEMENT_NONE. */
+/* Inserts node into the space between two neighbours. */
 static inline void placement_link(struct maar_placement* placement, uint32_t prev, uint32_t slot,
                                   uint32_t next)
 {
     struct placement_node* nodes = placement->nodes;
     nodes[slot].prev = prev;
     nodes[slot].next = next;
-    *(prev != PLACEMENT_NONE ? &nodes[prev].next : &placement->first) = slot;
-    *(next != PLACEMENT_NONE ? &nodes[next].prev : &placement->last) = slot;
+    nodes[prev].next = slot;
+    nodes[next].prev = slot;
 }
 
 /* Makes two nodes neighbours, whatever was between them. */
 static inline void placement_join(struct maar_placement* placement, uint32_t prev, uint32_t next)
 {
-    struct placement_node* nodes = placement->nodes;
-    *(prev != PLACEMENT_NONE ? &nodes[prev].next : &placement->first) = next;
-    *(next != PLACEMENT_NONE ? &nodes[next].prev : &placement->last) = prev;
+    placement->nodes[prev].next = next;
+    placement->nodes[next].prev = prev;
+}
+
+static inline void placement_bin_mark_filled(struct maar_placement* placement, uint32_t bin)
+{
+    placement->bin_words[bin >> 6] |= (uint64_t)1 << (bin & 63);
+    placement->bin_summary |= (uint64_t)1 << (bin >> 6);
+}
+
+static inline void placement_bin_mark_empty(struct maar_placement* placement, uint32_t bin)
+{
+    uint64_t* word = &placement->bin_words[bin >> 6];
+    *word &= ~((uint64_t)1 << (bin & 63));
+    if (*word == 0) {
+        placement->bin_summary &= ~((uint64_t)1 << (bin >> 6));
+    }
 }
 
 static inline void placement_bin_insert(struct maar_placement* placement, uint32_t bin,
                                         uint32_t slot)
 {
     struct placement_node* nodes = placement->nodes;
-    uint32_t* head = &placement->bins[bin];
-    const uint32_t next = *head;
+    const uint32_t next = placement->bins[bin];
     nodes[slot].u.bin.next = next;
-    nodes[slot].u.bin.prev = PLACEMENT_NONE;
-    *head = slot;
-    if (next != PLACEMENT_NONE) {
-        nodes[next].u.bin.prev = slot;
-    } else {
-        placement->bin_words[bin >> 6] |= (uint64_t)1 << (bin & 63);
-        placement->bin_summary |= (uint64_t)1 << (bin >> 6);
+    nodes[slot].u.bin.prev = PLACEMENT_LINK_HEAD | bin;
+    nodes[next].u.bin.prev = slot;
+    placement->bins[bin] = slot;
+    if (next == PLACEMENT_NONE) {
+        placement_bin_mark_filled(placement, bin);
     }
 }
 
-static inline void placement_bin_remove(struct maar_placement* placement, uint32_t bin,
-                                        uint32_t slot)
+/* Takes the first node out of its bin. */
+static inline void placement_bin_pop(struct maar_placement* placement, uint32_t bin, uint32_t slot)
 {
     struct placement_node* nodes = placement->nodes;
     const uint32_t next = nodes[slot].u.bin.next;
-    const uint32_t prev = nodes[slot].u.bin.prev;
-    if (next != PLACEMENT_NONE) {
-        nodes[next].u.bin.prev = prev;
-    }
-    if (prev != PLACEMENT_NONE) {
-        nodes[prev].u.bin.next = next;
-        return;
-    }
+    nodes[next].u.bin.prev = PLACEMENT_LINK_HEAD | bin;
     placement->bins[bin] = next;
     if (next == PLACEMENT_NONE) {
-        uint64_t* word = &placement->bin_words[bin >> 6];
-        *word &= ~((uint64_t)1 << (bin & 63));
-        if (*word == 0) {
-            placement->bin_summary &= ~((uint64_t)1 << (bin >> 6));
-        }
+        placement_bin_mark_empty(placement, bin);
     }
 }
 
-/* First bin at or above bin that holds anything, or PLACEMENT_NONE. */
+/* Takes any node out of its bin. */
+static inline void placement_bin_remove(struct maar_placement* placement, uint32_t slot)
+{
+    struct placement_node* nodes = placement->nodes;
+    const uint32_t prev = nodes[slot].u.bin.prev;
+    if ((prev & PLACEMENT_LINK_HEAD) != 0) {
+        placement_bin_pop(placement, prev & ~PLACEMENT_LINK_HEAD, slot);
+        return;
+    }
+    const uint32_t next = nodes[slot].u.bin.next;
+    nodes[next].u.bin.prev = prev;
+    nodes[prev].u.bin.next = next;
+}
+
+/* First bin at or above bin, which is below 64 * PLACEMENT_BIN_WORDS, that holds anything, or
+ * UINT32_MAX. */
 static inline uint32_t placement_bin_next(const struct maar_placement* placement, uint32_t bin)
 {
-    uint32_t word = bin >> 6;
-    if (word >= PLACEMENT_BIN_WORDS) {
-        return PLACEMENT_NONE;
-    }
-    const uint64_t bits = placement->bin_words[word] & (UINT64_MAX << (bin & 63));
+    const uint32_t word = bin >> 6;
+    const uint64_t bits = placement->bin_words[word] >> (bin & 63);
     if (bits != 0) {
-        return (word << 6) + placement_low_bit(bits);
+        return bin + placement_low_bit(bits);
     }
     const uint64_t words = placement->bin_summary & (UINT64_MAX << 1 << word);
     if (words == 0) {
-        return PLACEMENT_NONE;
+        return UINT32_MAX;
     }
-    word = placement_low_bit(words);
-    return (word << 6) + placement_low_bit(placement->bin_words[word]);
+    const uint32_t next = placement_low_bit(words);
+    return (next << 6) + placement_low_bit(placement->bin_words[next]);
 }
 
 /* What allocate answers about a new live node; keeps the owner's tag in it. */
@@ -374,7 +420,7 @@ static inline void placement_count_in(struct maar_placement* placement, VkDevice
 {
     placement->range_count += 1;
     placement->used_size += size;
-    placement->padding_size += extent - size;
+    placement->free_extent -= extent << PLACEMENT_SIZE_SHIFT;
 }
 
 static inline void placement_count_out(struct maar_placement* placement, VkDeviceSize size,
@@ -382,7 +428,7 @@ static inline void placement_count_out(struct maar_placement* placement, VkDevic
 {
     placement->range_count -= 1;
     placement->used_size -= size;
-    placement->padding_size -= extent - size;
+    placement->free_extent += extent << PLACEMENT_SIZE_SHIFT;
 }
 
 /* Neighbours by offset, across the runs of a linear placement. */
@@ -421,7 +467,8 @@ void maar_tlsf_reset(struct maar_placement* placement);
 VkResult maar_tlsf_allocate(struct maar_placement* placement,
                             const struct maar_placement_request* request,
                             struct maar_placement_range* range);
-void maar_tlsf_free(struct maar_placement* placement, uint32_t slot);
+/* Lets the free node on one side, or on both, take over the extent of a node, which is dropped. */
+void maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint64_t extent);
 VkResult maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size);
 VkDeviceSize maar_tlsf_largest_free_bound(const struct maar_placement* placement);
 const char* maar_tlsf_check(const struct maar_placement* placement);
@@ -446,22 +493,5 @@ uint32_t maar_linear_lower(const struct maar_placement* placement, uint32_t slot
 uint32_t maar_linear_higher(const struct maar_placement* placement, uint32_t slot);
 void maar_linear_walk(const struct maar_placement* placement, struct placement_walk* walk);
 const char* maar_linear_check(const struct maar_placement* placement);
-
-/* Frees a node that is known to be live. */
-static inline void placement_free_live(struct maar_placement* placement, uint32_t slot)
-{
-    placement_next_generation(&placement->nodes[slot]);
-    switch (placement->strategy) {
-    case MAAR_PLACEMENT_STRATEGY_BUDDY:
-        maar_buddy_free(placement, slot);
-        break;
-    case MAAR_PLACEMENT_STRATEGY_LINEAR:
-        maar_linear_free(placement, slot);
-        break;
-    default:
-        maar_tlsf_free(placement, slot);
-        break;
-    }
-}
 
 #endif

@@ -8,12 +8,9 @@
  * multiples of it cost no time. The last range may end at the end of the space.
  * Two free ranges never touch. A search looks at a bounded number of nodes.
  */
-#include "core/placement/placement_nodes.h"
+#include "core/placement/placement_tlsf.h"
 
 enum {
-    /* Nodes looked at in the bin that a size falls into, whose ranges may be too
-     * small. Measured in docs/placement.md. */
-    TLSF_LOOK = 2,
     /* Nodes looked at when alignment or kinds may spoil ranges that are large
        enough. */
     TLSF_LOOK_ALIGNED = 24,
@@ -43,51 +40,39 @@ struct tlsf_place {
 
 static inline uint32_t tlsf_bin(VkDeviceSize size)
 {
-    if (size < (1u << PLACEMENT_BIN_BITS)) {
-        return (uint32_t)size;
-    }
-    const uint32_t top = placement_log2(size);
-    const uint32_t below = (uint32_t)(size >> (top - PLACEMENT_BIN_BITS));
-    return ((top - PLACEMENT_BIN_BITS) << PLACEMENT_BIN_BITS) + below;
+    return placement_tlsf_bin(size << PLACEMENT_SIZE_SHIFT);
 }
 
 uint32_t maar_tlsf_bin_count(VkDeviceSize size)
 {
-    return tlsf_bin(size) + 1;
+    return tlsf_bin((size + TLSF_UNIT_MAX - 1) & ~(VkDeviceSize)(TLSF_UNIT_MAX - 1)) + 1;
 }
 
-static void tlsf_insert(struct maar_placement* placement, uint32_t slot)
+static void tlsf_set_unit(struct maar_placement* placement, VkDeviceSize unit)
 {
-    placement_bin_insert(placement, tlsf_bin(placement_size(&placement->nodes[slot])), slot);
+    placement->unit = unit;
+    placement->plain_tag = placement_log2(unit) + PLACEMENT_SIZE_SHIFT;
+    placement->plain_kind = placement->granularity <= unit ? MAAR_RANGE_MAX_KIND : 0;
 }
 
-static void tlsf_remove(struct maar_placement* placement, uint32_t slot)
+/* Adds a free range between two neighbours that are not free. */
+static void tlsf_add(struct maar_placement* placement, uint32_t prev, uint32_t next,
+                     VkDeviceSize begin, VkDeviceSize end)
 {
-    placement_bin_remove(placement, tlsf_bin(placement_size(&placement->nodes[slot])), slot);
-}
-
-/* Gives a free node other bounds; in most cases its bin stays the same only for
- * large ones. */
-static void tlsf_move(struct maar_placement* placement, uint32_t slot, VkDeviceSize offset,
-                      VkDeviceSize size)
-{
+    const uint32_t slot = placement_take_slot(placement);
     struct placement_node* node = &placement->nodes[slot];
-    const uint32_t old_bin = tlsf_bin(placement_size(node));
-    const uint32_t bin = tlsf_bin(size);
-    placement_move(node, offset, size);
-    if (bin != old_bin) {
-        placement_bin_remove(placement, old_bin, slot);
-        placement_bin_insert(placement, bin, slot);
-    }
+    placement_set(node, placement_meta(PLACEMENT_FREE, 0, 0), begin, end - begin);
+    node->prev = prev;
+    node->next = next;
+    placement_tlsf_link(placement->nodes, prev, slot | PLACEMENT_LINK_FREE, next);
+    placement_tlsf_insert(placement, slot);
 }
 
 void maar_tlsf_reset(struct maar_placement* placement)
 {
-    placement->unit = TLSF_UNIT_MAX;
-    const uint32_t slot = placement_take_slot(placement);
-    placement_set(&placement->nodes[slot], PLACEMENT_FREE, 0, placement->size);
-    placement_link(placement, PLACEMENT_NONE, slot, PLACEMENT_NONE);
-    tlsf_insert(placement, slot);
+    tlsf_set_unit(placement, TLSF_UNIT_MAX);
+    placement->plain_size = placement->size;
+    tlsf_add(placement, PLACEMENT_NONE, PLACEMENT_NONE, 0, placement->size);
 }
 
 /* Where the query lies in a free node, or UINT64_MAX. */
@@ -114,35 +99,15 @@ static uint32_t tlsf_look_plain(const struct maar_placement* placement, VkDevice
     return PLACEMENT_NONE;
 }
 
-/* A free node of at least this size, near the best, and its bin; PLACEMENT_NONE
- * if there is none. */
-static inline uint32_t tlsf_find_plain(const struct maar_placement* placement, VkDeviceSize rounded,
-                                       uint32_t* found_bin)
-{
-    const uint32_t bin = tlsf_bin(rounded);
-    uint32_t head = PLACEMENT_NONE;
-    *found_bin = bin;
-    if (bin < placement->bin_count) {
-        head = placement->bins[bin];
-        const uint32_t slot = tlsf_look_plain(placement, rounded, head, TLSF_LOOK);
-        if (slot != PLACEMENT_NONE) {
-            return slot;
-        }
-    }
-    const uint32_t next = placement_bin_next(placement, bin + 1);
-    if (next == PLACEMENT_NONE) {
-        return tlsf_look_plain(placement, rounded, head, TLSF_LOOK_LAST);
-    }
-    *found_bin = next;
-    return placement->bins[next];
-}
-
 /* The first that fits among the first few nodes of bins in [bin, end). */
 static struct tlsf_place tlsf_look(const struct maar_placement* placement,
                                    const struct tlsf_query* query, uint32_t bin, uint32_t end,
                                    uint32_t looks)
 {
     struct tlsf_place place = {.slot = PLACEMENT_NONE};
+    if (bin >= placement->bin_count) {
+        return place;
+    }
     for (bin = placement_bin_next(placement, bin); bin < end && looks != 0;
          bin = placement_bin_next(placement, bin + 1)) {
         for (uint32_t slot = placement->bins[bin]; slot != PLACEMENT_NONE && looks != 0; --looks) {
@@ -163,10 +128,11 @@ static struct tlsf_place tlsf_find_odd(const struct maar_placement* placement,
                                        const struct tlsf_query* query)
 {
     const uint32_t bin = tlsf_bin(query->rounded);
-    const uint32_t sure = tlsf_bin(query->sure - 1) + 1;
+    const uint32_t sure =
+        query->sure <= placement->size ? tlsf_bin(query->sure - 1) + 1 : UINT32_MAX;
     struct tlsf_place place = tlsf_look(placement, query, bin, sure, TLSF_LOOK_ALIGNED);
     if (place.slot == PLACEMENT_NONE) {
-        place = tlsf_look(placement, query, sure, PLACEMENT_NONE, 1);
+        place = tlsf_look(placement, query, sure, UINT32_MAX, 1);
     }
     if (place.slot == PLACEMENT_NONE) {
         place = tlsf_look(placement, query, bin, sure, TLSF_LOOK_LAST);
@@ -180,7 +146,8 @@ static struct tlsf_place tlsf_find_at_ends(const struct maar_placement* placemen
                                            const struct tlsf_query* query)
 {
     struct tlsf_place place = {.slot = PLACEMENT_NONE};
-    const uint32_t ends[2] = {placement->last, placement->first};
+    const uint32_t ends[2] = {placement->nodes[PLACEMENT_NONE].prev & ~PLACEMENT_LINK_FREE,
+                              placement->nodes[PLACEMENT_NONE].next & ~PLACEMENT_LINK_FREE};
     for (uint32_t i = 0; i < 2; ++i) {
         if (placement_state(&placement->nodes[ends[i]]) == PLACEMENT_FREE) {
             place.offset = tlsf_fit(placement, query, ends[i]);
@@ -193,13 +160,29 @@ static struct tlsf_place tlsf_find_at_ends(const struct maar_placement* placemen
     return place;
 }
 
-/* Not in line with the common case. */
-static struct tlsf_place tlsf_find_rare(const struct maar_placement* placement,
-                                        struct tlsf_query* query)
+/* A free node of at least this size, PLACEMENT_NONE if there is none. */
+static uint32_t tlsf_find_plain(const struct maar_placement* placement, VkDeviceSize rounded)
+{
+    const uint32_t bin = tlsf_bin(rounded);
+    uint32_t slot = tlsf_look_plain(placement, rounded, placement->bins[bin], 1);
+    if (slot == PLACEMENT_NONE) {
+        const uint32_t next = placement_bin_next(placement, bin + 1);
+        slot = next != UINT32_MAX
+                   ? placement->bins[next]
+                   : tlsf_look_plain(placement, rounded, placement->bins[bin], TLSF_LOOK_LAST);
+    }
+    return slot;
+}
+
+static struct tlsf_place tlsf_find_any(const struct maar_placement* placement,
+                                       struct tlsf_query* query)
 {
     struct tlsf_place place = {.slot = PLACEMENT_NONE};
     const VkDeviceSize alignment = query->request->alignment;
-    if (!query->plain) {
+    if (query->plain) {
+        place.slot = tlsf_find_plain(placement, query->rounded);
+        place.offset = placement_offset(&placement->nodes[place.slot]);
+    } else {
         query->sure =
             query->rounded + (alignment < MAAR_RANGE_MAX_SIZE ? alignment : MAAR_RANGE_MAX_SIZE);
         if (placement_minds_kind(placement, query->request->kind)) {
@@ -210,45 +193,26 @@ static struct tlsf_place tlsf_find_rare(const struct maar_placement* placement,
     return place.slot != PLACEMENT_NONE ? place : tlsf_find_at_ends(placement, query);
 }
 
-/* Cuts [offset, cut) out of a free node and returns the slot of that part, in
- * no bin. */
-static uint32_t tlsf_cut(struct maar_placement* placement, uint32_t slot, VkDeviceSize offset,
-                         VkDeviceSize cut)
-{
-    const struct placement_node* node = &placement->nodes[slot];
-    const VkDeviceSize begin = placement_offset(node);
-    const VkDeviceSize end = begin + placement_size(node);
-    uint32_t part = slot;
-    if (offset == begin && cut >= end) {
-        tlsf_remove(placement, slot);
-        return slot;
-    }
-    part = placement_take_slot(placement);
-    if (offset == begin) {
-        placement_link(placement, node->prev, part, slot);
-        tlsf_move(placement, slot, cut, end - cut);
-        return part;
-    }
-    placement_link(placement, slot, part, node->next);
-    if (cut < end) {
-        const uint32_t back = placement_take_slot(placement);
-        placement_set(&placement->nodes[back], PLACEMENT_FREE, cut, end - cut);
-        placement_link(placement, part, back, placement->nodes[part].next);
-        tlsf_insert(placement, back);
-    }
-    tlsf_move(placement, slot, begin, offset - begin);
-    return part;
-}
-
-/* Makes a node that tlsf_cut returned the live range of a request. */
-static inline void tlsf_fill(struct maar_placement* placement, uint32_t slot,
-                             const struct maar_placement_request* request, VkDeviceSize offset,
-                             struct maar_placement_range* range)
+/* Makes [offset, cut) of a free node live, in the node's own slot, and returns its end: cut, or the
+ * end of the space. What lies before and behind stays free. */
+static VkDeviceSize tlsf_cut(struct maar_placement* placement, uint32_t slot, VkDeviceSize offset,
+                             VkDeviceSize cut, uint64_t meta, VkDeviceSize size)
 {
     struct placement_node* node = &placement->nodes[slot];
-    placement_set(node, PLACEMENT_LIVE, offset, request->size);
-    placement_set_kind(node, request->kind);
-    placement_tell_range(placement, slot, request, range);
+    const VkDeviceSize begin = placement_offset(node);
+    const VkDeviceSize end = begin + placement_size(node);
+    const uint32_t prev = node->prev;
+    const uint32_t next = node->next;
+    placement_bin_remove(placement, slot);
+    placement_set(node, meta, offset, size);
+    placement_tlsf_link(placement->nodes, prev, slot, next);
+    if (cut < end) {
+        tlsf_add(placement, slot, next, cut, end);
+    }
+    if (begin < offset) {
+        tlsf_add(placement, prev, slot, begin, offset);
+    }
+    return cut < end ? cut : end;
 }
 
 /* Whatever the alignment and the kind, wherever the place is. */
@@ -263,111 +227,71 @@ static VkResult tlsf_allocate_rare(struct maar_placement* placement,
         .rounded = (request->size + unit - 1) & ~(unit - 1),
         .plain = request->alignment == unit && !tlsf_minds_kind(placement, request->kind, unit),
     };
-    struct tlsf_place place = {.slot = PLACEMENT_NONE};
-    if (query.plain) {
-        uint32_t bin = 0;
-        place.slot = tlsf_find_plain(placement, query.rounded, &bin);
-    }
-    if (place.slot != PLACEMENT_NONE) {
-        place.offset = placement_offset(&placement->nodes[place.slot]);
-    } else {
-        place = tlsf_find_rare(placement, &query);
-        if (place.slot == PLACEMENT_NONE) {
-            return VK_ERROR_OUT_OF_POOL_MEMORY;
-        }
+    struct tlsf_place place = tlsf_find_any(placement, &query);
+    if (place.slot == PLACEMENT_NONE) {
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
     if (!placement_has_slots(placement, 2)) {
         return VK_INCOMPLETE;
     }
+    const uint64_t meta =
+        placement_meta(PLACEMENT_LIVE, request->kind, placement_log2(unit) + PLACEMENT_SIZE_SHIFT);
     const VkDeviceSize cut = (place.offset + request->size + unit - 1) & ~(unit - 1);
-    const VkDeviceSize end = cut < placement->size ? cut : placement->size;
-    const uint32_t slot = tlsf_cut(placement, place.slot, place.offset, cut);
-    tlsf_fill(placement, slot, request, place.offset, range);
-    placement->unit = unit;
+    const VkDeviceSize end =
+        tlsf_cut(placement, place.slot, place.offset, cut, meta, request->size);
     placement_count_in(placement, request->size, end - place.offset);
+    placement_tell_range(placement, place.slot, request, range);
+    if (unit != placement->unit) {
+        tlsf_set_unit(placement, unit);
+    }
     return VK_SUCCESS;
 }
 
-/* The common case, in line: the alignment is the unit, kinds do not matter, and
- * a bin has a range that is large enough. All else is left to
- * tlsf_allocate_rare. */
 VkResult maar_tlsf_allocate(struct maar_placement* placement,
                             const struct maar_placement_request* request,
                             struct maar_placement_range* range)
 {
-    const VkDeviceSize size = request->size;
-    const VkDeviceSize unit = placement->unit;
-    if (size > placement->size) {
+    if (request->size > placement->size) {
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
-    if (request->alignment != unit || tlsf_minds_kind(placement, request->kind, unit) ||
-        placement->slots_left < 2) {
-        return tlsf_allocate_rare(placement, request, range);
+    struct placement_tlsf_place place;
+    if (placement_tlsf_is_plain(placement, request->alignment, request->kind) &&
+        placement_tlsf_allocate_plain(placement, request->size, request->kind, &place)) {
+        place.node->u.user = request->user;
+        range->offset = place.offset;
+        range->size = request->size;
+        range->node = place.slot;
+        range->generation = place.generation;
+        return VK_SUCCESS;
     }
-    const VkDeviceSize rounded = (size + unit - 1) & ~(unit - 1);
-    uint32_t bin = 0;
-    uint32_t slot = tlsf_find_plain(placement, rounded, &bin);
-    if (slot == PLACEMENT_NONE) {
-        return tlsf_allocate_rare(placement, request, range);
-    }
-    struct placement_node* node = &placement->nodes[slot];
-    const VkDeviceSize offset = placement_offset(node);
-    const VkDeviceSize rest = placement_size(node) - rounded;
-    if (rest == 0) {
-        placement_bin_remove(placement, bin, slot);
-    } else {
-        const uint32_t part = placement_take_slot(placement);
-        const uint32_t rest_bin = tlsf_bin(rest);
-        placement_move(node, offset + rounded, rest);
-        if (rest_bin != bin) {
-            placement_bin_remove(placement, bin, slot);
-            placement_bin_insert(placement, rest_bin, slot);
-        }
-        placement_link(placement, node->prev, part, slot);
-        slot = part;
-    }
-    tlsf_fill(placement, slot, request, offset, range);
-    placement_count_in(placement, size, rounded);
-    return VK_SUCCESS;
+    return tlsf_allocate_rare(placement, request, range);
 }
 
-void maar_tlsf_free(struct maar_placement* placement, uint32_t slot)
+void maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint64_t extent)
 {
     struct placement_node* nodes = placement->nodes;
-    struct placement_node* node = &nodes[slot];
-    const uint32_t prev = node->prev;
-    const uint32_t next = node->next;
-    const VkDeviceSize begin = placement_offset(node);
-    const VkDeviceSize end =
-        next != PLACEMENT_NONE ? placement_offset(&nodes[next]) : placement->size;
-    const bool joins_prev =
-        prev != PLACEMENT_NONE && placement_state(&nodes[prev]) == PLACEMENT_FREE;
-    const bool joins_next =
-        next != PLACEMENT_NONE && placement_state(&nodes[next]) == PLACEMENT_FREE;
-    placement_count_out(placement, placement_size(node), end - begin);
-    if (!joins_prev && !joins_next) {
-        placement_set(node, PLACEMENT_FREE, begin, end - begin);
-        tlsf_insert(placement, slot);
-        return;
-    }
-    /* The free neighbour takes the bytes over: of the nodes around, only those
-     * are touched that were looked at anyway. */
+    const uint32_t prev = nodes[slot].prev;
+    uint32_t next = nodes[slot].next;
     placement_drop_slot(placement, slot);
-    if (!joins_prev) {
-        placement_join(placement, prev, next);
-        tlsf_move(placement, next, begin, end - begin + placement_size(&nodes[next]));
+    if ((prev & PLACEMENT_LINK_FREE) == 0) {
+        struct placement_node* higher = &nodes[next & ~PLACEMENT_LINK_FREE];
+        higher->where -= extent << (PLACEMENT_OFFSET_SHIFT - PLACEMENT_SIZE_SHIFT);
+        higher->prev = prev;
+        nodes[prev].next = next;
+        placement_tlsf_set_extent(placement, next & ~PLACEMENT_LINK_FREE, higher->extent + extent);
         return;
     }
-    VkDeviceSize size = placement_size(&nodes[prev]) + (end - begin);
-    uint32_t behind = next;
-    if (joins_next) {
-        size += placement_size(&nodes[next]);
-        behind = nodes[next].next;
-        tlsf_remove(placement, next);
-        placement_drop_slot(placement, next);
+    struct placement_node* lower = &nodes[prev & ~PLACEMENT_LINK_FREE];
+    if ((next & PLACEMENT_LINK_FREE) != 0) {
+        const uint32_t higher = next & ~PLACEMENT_LINK_FREE;
+        extent += nodes[higher].extent & ~(uint64_t)PLACEMENT_GENERATION_MASK;
+        next = nodes[higher].next;
+        placement_bin_remove(placement, higher);
+        placement_drop_slot(placement, higher);
     }
-    placement_join(placement, prev, behind);
-    tlsf_move(placement, prev, placement_offset(&nodes[prev]), size);
+    lower->next = next;
+    nodes[next].prev = prev;
+    placement_tlsf_set_extent(placement, prev & ~PLACEMENT_LINK_FREE, lower->extent + extent);
 }
 
 VkResult maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size)
@@ -380,23 +304,25 @@ VkResult maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size)
     if (!placement_has_slots(placement, 1)) {
         return VK_INCOMPLETE;
     }
-    const VkDeviceSize begin = placement->size;
-    const uint32_t last = placement->last;
+    const uint32_t last = placement_prev(&placement->nodes[PLACEMENT_NONE]);
     const struct placement_node* node = &placement->nodes[last];
-    placement->size = size;
+    const uint64_t growth = (size - placement->size) << PLACEMENT_SIZE_SHIFT;
     if (placement_state(node) == PLACEMENT_FREE) {
-        const VkDeviceSize offset = placement_offset(node);
-        tlsf_move(placement, last, offset, size - offset);
-        return VK_SUCCESS;
+        placement->free_extent += growth;
+        placement_tlsf_set_extent(placement, last, node->extent + growth);
+    } else {
+        /* The last range takes what it lacked to whole units. */
+        const uint64_t before = placement_tlsf_extent(placement, node);
+        placement->size = size;
+        const uint64_t extent = placement_tlsf_extent(placement, node);
+        const VkDeviceSize end = placement_offset(node) + (extent >> PLACEMENT_SIZE_SHIFT);
+        placement->free_extent += growth - (extent - before);
+        if (end < size) {
+            tlsf_add(placement, last, PLACEMENT_NONE, end, size);
+        }
     }
-    /* The old end becomes a border, which all borders' unit must divide. */
-    while ((begin & (placement->unit - 1)) != 0) {
-        placement->unit >>= 1;
-    }
-    const uint32_t slot = placement_take_slot(placement);
-    placement_set(&placement->nodes[slot], PLACEMENT_FREE, begin, size - begin);
-    placement_link(placement, last, slot, PLACEMENT_NONE);
-    tlsf_insert(placement, slot);
+    placement->size = size;
+    placement->plain_size = size;
     return VK_SUCCESS;
 }
 
@@ -442,7 +368,7 @@ static const char* tlsf_check_bins(const struct maar_placement* placement, uint3
             if (tlsf_bin(placement_size(node)) != bin) {
                 return "TLSF: a free range is in the wrong bin";
             }
-            if (node->u.bin.prev != prev) {
+            if (node->u.bin.prev != (prev != PLACEMENT_NONE ? prev : PLACEMENT_LINK_HEAD | bin)) {
                 return "TLSF: the list of a bin does not lead back";
             }
             prev = slot;
@@ -460,17 +386,17 @@ const char* maar_tlsf_check(const struct maar_placement* placement)
     uint32_t free_count = 0;
     VkDeviceSize cursor = 0;
     bool was_free = false;
-    if (placement->first == PLACEMENT_NONE ||
-        placement_offset(&placement->nodes[placement->first]) != 0) {
+    const uint32_t first = placement_next(&placement->nodes[PLACEMENT_NONE]);
+    if (first == PLACEMENT_NONE || placement_offset(&placement->nodes[first]) != 0) {
         return "TLSF: the first range does not begin at 0";
     }
-    for (uint32_t slot = placement->first; slot != PLACEMENT_NONE;) {
+    for (uint32_t slot = first; slot != PLACEMENT_NONE;) {
         const struct placement_node* node = &placement->nodes[slot];
         const VkDeviceSize offset = placement_offset(node);
         const bool is_free = placement_state(node) == PLACEMENT_FREE;
-        const VkDeviceSize end = node->next != PLACEMENT_NONE
-                                     ? placement_offset(&placement->nodes[node->next])
-                                     : placement->size;
+        const uint32_t next = placement_next(node);
+        const VkDeviceSize end =
+            next != PLACEMENT_NONE ? placement_offset(&placement->nodes[next]) : placement->size;
         if (offset < cursor || !placement_fits(offset, placement_size(node), end)) {
             return "TLSF: ranges overlap or leave the space";
         }
@@ -480,10 +406,14 @@ const char* maar_tlsf_check(const struct maar_placement* placement)
         if (is_free && (was_free || offset + placement_size(node) != end)) {
             return "TLSF: free ranges are not joined";
         }
+        if (!is_free &&
+            offset + (placement_tlsf_extent(placement, node) >> PLACEMENT_SIZE_SHIFT) != end) {
+            return "TLSF: a live range does not reach its neighbour";
+        }
         free_count += is_free ? 1 : 0;
         was_free = is_free;
         cursor = offset + placement_size(node);
-        slot = node->next;
+        slot = next;
     }
     return tlsf_check_bins(placement, free_count);
 }

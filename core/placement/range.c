@@ -9,7 +9,7 @@
 
 #include "core/check.h"
 #include "core/host_memory.h"
-#include "core/placement/placement_nodes.h"
+#include "core/placement/placement_tlsf.h"
 
 struct MaarRangeAllocator_T {
     struct maar_placement* placement;
@@ -70,9 +70,7 @@ static inline uint32_t range_node(MaarRangeAllocator allocator, MaarRange range)
     const uint64_t handle = (uint64_t)range;
     const uint32_t slot = (uint32_t)handle - 1;
     const struct maar_placement* placement = allocator->placement;
-    if (slot < placement->used_slots &&
-        placement_state(&placement->nodes[slot]) == PLACEMENT_LIVE &&
-        placement_node_generation(&placement->nodes[slot]) == handle >> 32) {
+    if (slot < placement->used_slots && placement_is_named(&placement->nodes[slot], handle >> 32)) {
         return slot;
     }
     return MAAR_PLACEMENT_NO_NODE;
@@ -154,16 +152,7 @@ void VKAPI_CALL maarDestroyRangeAllocator(MaarRangeAllocator allocator)
     maar_host_free(used, allocator);
 }
 
-static inline bool range_allocate_is_valid(const MaarRangeAllocateInfo* info,
-                                           const MaarRange* range)
-{
-    return info != NULL && range != NULL &&
-           info->sType == MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO && info->size != 0 &&
-           info->kind <= MAAR_RANGE_MAX_KIND &&
-           info->flags <= (MaarRangeAllocateFlags)MAAR_RANGE_ALLOCATE_UPPER_BIT;
-}
-
-/* Why range_allocate_is_valid said no. */
+/* What is wrong with the arguments of maarAllocateRange, or NULL. */
 static const char* range_allocate_misuse(const MaarRangeAllocateInfo* info, const MaarRange* range)
 {
     if (info == NULL) {
@@ -181,7 +170,10 @@ static const char* range_allocate_misuse(const MaarRangeAllocateInfo* info, cons
     if (info->kind > MAAR_RANGE_MAX_KIND) {
         return "maarAllocateRange: pInfo->kind is above MAAR_RANGE_MAX_KIND.";
     }
-    return "maarAllocateRange: pInfo->flags has unknown bits.";
+    if (info->flags > (MaarRangeAllocateFlags)MAAR_RANGE_ALLOCATE_UPPER_BIT) {
+        return "maarAllocateRange: pInfo->flags has unknown bits.";
+    }
+    return NULL;
 }
 
 /* Nothing was allocated: clears the outputs and passes the result on. */
@@ -211,15 +203,15 @@ static VkResult range_allocate_cold(MaarRangeAllocator allocator,
     return result;
 }
 
-VkResult VKAPI_CALL maarAllocateRange(MaarRangeAllocator allocator,
-                                      const MaarRangeAllocateInfo* pInfo, MaarRange* pRange,
-                                      VkDeviceSize* pOffset)
+/* Whatever maarAllocateRange has not done in line. */
+static VkResult range_allocate_any(MaarRangeAllocator allocator, const MaarRangeAllocateInfo* pInfo,
+                                   MaarRange* pRange, VkDeviceSize* pOffset)
 {
     if (allocator == VK_NULL_HANDLE) {
         return range_allocate_fail(pRange, pOffset, VK_ERROR_VALIDATION_FAILED_EXT);
     }
-    if (!range_allocate_is_valid(pInfo, pRange)) {
-        const char* misuse = range_allocate_misuse(pInfo, pRange);
+    const char* misuse = range_allocate_misuse(pInfo, pRange);
+    if (misuse != NULL) {
         return range_allocate_fail(pRange, pOffset, range_misuse(allocator, misuse));
     }
     const struct maar_placement_request request = {
@@ -240,6 +232,32 @@ VkResult VKAPI_CALL maarAllocateRange(MaarRangeAllocator allocator,
     *pRange = maar_placement_handle(range.node, range.generation);
     if (pOffset != NULL) {
         *pOffset = range.offset;
+    }
+    range_check_heavily(allocator);
+    return VK_SUCCESS;
+}
+
+VkResult VKAPI_CALL maarAllocateRange(MaarRangeAllocator allocator,
+                                      const MaarRangeAllocateInfo* pInfo, MaarRange* pRange,
+                                      VkDeviceSize* pOffset)
+{
+    if (allocator == VK_NULL_HANDLE || pInfo == NULL || pRange == NULL ||
+        pInfo->sType != MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO || pInfo->flags != 0) {
+        return range_allocate_any(allocator, pInfo, pRange, pOffset);
+    }
+    /* This also leaves size 0 and kinds beyond the highest to the rest. */
+    struct maar_placement* placement = allocator->placement;
+    const VkDeviceSize alignment = pInfo->alignment != 0 ? pInfo->alignment : 1;
+    struct placement_tlsf_place place;
+    if (pInfo->size - 1 >= placement->plain_size ||
+        !placement_tlsf_is_plain(placement, alignment, pInfo->kind) ||
+        !placement_tlsf_allocate_plain(placement, pInfo->size, pInfo->kind, &place)) {
+        return range_allocate_any(allocator, pInfo, pRange, pOffset);
+    }
+    place.node->u.user = pInfo->userData;
+    *pRange = maar_placement_handle(place.slot, place.generation);
+    if (pOffset != NULL) {
+        *pOffset = place.offset;
     }
     range_check_heavily(allocator);
     return VK_SUCCESS;

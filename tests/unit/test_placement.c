@@ -247,15 +247,21 @@ static void check_notices_planted_errors(void** state)
         placement->touched_slots = 0;
         assert_non_null(maar_placement_check(placement));
         *placement = good;
+        placement->nodes[PLACEMENT_NONE].where ^= PLACEMENT_STATE_MASK;
+        assert_non_null(maar_placement_check(placement));
+        placement->nodes[PLACEMENT_NONE].where ^= PLACEMENT_STATE_MASK;
+        placement->slots_left += 1;
+        assert_non_null(maar_placement_check(placement));
+        *placement = good;
 
-        node->where += 5000; /* overlaps its upper neighbour */
+        node->where += (uint64_t)5000 << PLACEMENT_OFFSET_SHIFT; /* overlaps its upper neighbour */
         assert_non_null(maar_placement_check(placement));
         *node = good_node;
-        node->extent += 5000;
+        node->extent += (uint64_t)5000 << PLACEMENT_SIZE_SHIFT;
         assert_non_null(maar_placement_check(placement));
         *node = good_node;
         node->where ^= (uint64_t)3 << PLACEMENT_KIND_SHIFT; /* kind 2 between kinds 1 */
-        node->extent += 1048;
+        node->extent += (uint64_t)1048 << PLACEMENT_SIZE_SHIFT;
         assert_non_null(maar_placement_check(placement));
         *node = good_node;
         node->prev = nodes[5];
@@ -264,10 +270,14 @@ static void check_notices_planted_errors(void** state)
         node->next = 0x7FFFFFF0;
         assert_non_null(maar_placement_check(placement));
         *node = good_node;
-        placement_set(node, PLACEMENT_FREE, placement_offset(&good_node), 1024);
+        node->prev ^= PLACEMENT_LINK_FREE;
         assert_non_null(maar_placement_check(placement));
         *node = good_node;
-        placement_set(node, PLACEMENT_UNUSED, 0, 0);
+        placement_set(node, placement_meta(PLACEMENT_FREE, 0, 0), placement_offset(&good_node),
+                      1024);
+        assert_non_null(maar_placement_check(placement));
+        *node = good_node;
+        placement_set(node, placement_meta(PLACEMENT_UNUSED, 0, 0), 0, 0);
         assert_non_null(maar_placement_check(placement));
         *node = good_node;
         assert_null(maar_placement_check(placement));
@@ -303,7 +313,7 @@ static void check_notices_broken_bins(void** state)
         free_node->u.bin.prev = 3;
         assert_non_null(maar_placement_check(placement));
         *free_node = good_node;
-        free_node->extent -= 512;
+        free_node->extent -= (uint64_t)512 << PLACEMENT_SIZE_SHIFT;
         assert_non_null(maar_placement_check(placement));
         *free_node = good_node;
         assert_null(maar_placement_check(placement));

@@ -202,9 +202,16 @@ static void resize_extends_a_full_space(void** state)
     (void)state;
     struct maar_placement* placement = create(1001, 0);
     assert_true(fixture_allocate(placement, 1001, 256, NULL) == 0);
+    /* The range takes the rest of its unit: borders stay multiples of it. */
     fixture_resize(placement, 1010);
-    assert_true(fixture_totals(placement).free_size == 9);
-    assert_true(fixture_allocate(placement, 9, 1, NULL) == 1001);
+    assert_true(fixture_totals(placement).free_size == 0);
+    assert_true(fixture_totals(placement).padding_size == 9);
+    fixture_resize(placement, 1034);
+    assert_true(fixture_totals(placement).free_size == 10);
+    fixture_resize(placement, 1290);
+    assert_true(fixture_allocate(placement, 256, 256, NULL) == 1024);
+    assert_true(fixture_totals(placement).free_size == 10);
+    assert_true(fixture_allocate(placement, 10, 1, NULL) == 1280);
     maar_placement_destroy(placement, NULL);
 }
 
