@@ -324,6 +324,40 @@ static void model_resize(struct model* model)
     model->size = size;
 }
 
+/* Names that no live range has change nothing; a tag may change as long as its range lives. */
+static void model_name(struct model* model)
+{
+    const uint32_t node = (uint32_t)model_draw(model, (uint64_t)UINT32_MAX + 1);
+    const uint32_t index = model->count != 0 ? (uint32_t)model_draw(model, model->count) : 0;
+    const uint32_t stray = model_draw(model, 2) == 0 ? node : node % (2 * MODEL_RANGES);
+    struct maar_placement_range range;
+    uint64_t user = 0;
+    uint32_t kind = 0;
+    bool is_live = false;
+    for (uint32_t i = 0; i < model->count; ++i) {
+        is_live = is_live || model->ranges[i].node == stray;
+    }
+    if (maar_placement_get(model->placement, stray, &range, &user, &kind) != is_live) {
+        model_fail(model, "node %u is taken for what it is not", (unsigned)stray);
+    }
+    if (!is_live &&
+        (maar_placement_free(model->placement, stray) ||
+         maar_placement_generation(model->placement, stray) != MAAR_PLACEMENT_NO_GENERATION)) {
+        model_fail(model, "node %u, which is not live, has a name", (unsigned)stray);
+    }
+    if (model->count == 0) {
+        return;
+    }
+    struct model_range* tagged = &model->ranges[index];
+    tagged->user = ++model->next_user;
+    maar_placement_set_user(model->placement, tagged->node, tagged->user);
+    if (!maar_placement_get(model->placement, tagged->node, &range, &user, &kind) ||
+        range.offset != tagged->offset || range.size != tagged->size || user != tagged->user ||
+        kind != tagged->kind) {
+        model_fail(model, "a range with a new tag is described wrongly");
+    }
+}
+
 static void model_step(struct model* model, struct model_walk* walk)
 {
     const uint64_t action = model_draw(model, 1000);
@@ -333,6 +367,8 @@ static void model_step(struct model* model, struct model_walk* walk)
         model_reset(model);
     } else if (action >= 993) {
         model_resize(model);
+    } else if (action >= 980) {
+        model_name(model);
     } else if (action < grow && model->count < model->options->max_live) {
         model_allocate(model, walk);
     } else {
