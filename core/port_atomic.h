@@ -141,6 +141,20 @@ static inline void maar_atomic32_store_release(maar_atomic32* counter, uint32_t 
     atomic_store_explicit(&counter->value, value, memory_order_release);
 }
 
+/* Makes a 1 of a 0, with acquire order; false when it was something else. */
+static inline bool maar_atomic32_take(maar_atomic32* word)
+{
+    uint32_t old = 0;
+    return atomic_compare_exchange_strong_explicit(&word->value, &old, 1, memory_order_acquire,
+                                                   memory_order_relaxed);
+}
+
+/* With acquire and release order; returns what was there. */
+static inline uint32_t maar_atomic32_exchange(maar_atomic32* word, uint32_t value)
+{
+    return atomic_exchange_explicit(&word->value, value, memory_order_acq_rel);
+}
+
 /* Pointers that are published once they are complete. */
 typedef struct {
     _Atomic(void*) value;

@@ -24,6 +24,8 @@ struct job {
     const char* call; /* the public function, for messages */
     const MaarMemoryRequest* request;
     const MaarAllocationCreateInfo* info;
+    VkDeviceSize size; /* as asked for; `place` is what becomes of it in one memory type */
+    VkDeviceSize alignment;
     struct maar_place_request place;
     float priority;
     bool over_budget_allowed; /* the second round */
@@ -49,19 +51,18 @@ VkDeviceSize maar_odd_common_multiple(VkDeviceSize a, VkDeviceSize b)
 
 /* What the request becomes in one memory type: whole atoms where the host's caches are not
  * coherent. False when the sum leaves all bounds. */
-static bool shape_for_pool(const struct job* job, const struct maar_pool* pool,
-                           struct maar_place_request* place)
+static bool shape_for_pool(struct job* job, const struct maar_pool* pool)
 {
-    *place = job->place;
-    place->alignment = maar_common_multiple(place->alignment, pool->min_alignment);
+    struct maar_place_request* place = &job->place;
+    place->size = job->size;
+    place->alignment = maar_common_multiple(job->alignment, pool->min_alignment);
     /* Two unknown ones may be of different kinds: each starts a granule of its own. */
     if (place->kind == MAAR_RESOURCE_KIND_UNKNOWN) {
         place->alignment = maar_common_multiple(place->alignment, pool->granularity);
     }
-    if (maar_type_is_noncoherent(job->allocator, pool->type_index)) {
-        VkDeviceSize atom = job->allocator->device.facts.atom;
-        place->alignment = maar_common_multiple(place->alignment, atom);
-        place->size = maar_align_up(place->size, atom);
+    if (pool->atom > 1) {
+        place->alignment = maar_common_multiple(place->alignment, pool->atom);
+        place->size = maar_align_up(place->size, pool->atom);
     }
     return place->alignment != 0 && place->size <= MAAR_RANGE_MAX_SIZE;
 }
@@ -96,25 +97,26 @@ static VkResult note_cap(struct job* job, VkResult result)
 
 /* Exactly the size that was asked for, as Vulkan demands of memory dedicated to a resource; whole
  * atoms do not matter, since nobody shares the last one. */
-static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, uint32_t* slot)
+static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, struct maar_made* made)
 {
-    const struct maar_place_request* place = &job->place;
     const MaarAllocationCreateFlags untying =
         (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT |
         (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_UNTIED_BIT;
     bool untied = (job->info->flags & untying) != 0 && job->request->requiresDedicated != VK_TRUE;
     struct maar_device_memory_info info = {
         .type_index = pool->type_index,
-        .size = place->size,
+        .size = job->size,
         .priority = job->priority,
         .dedicated_buffer = untied ? VK_NULL_HANDLE : job->request->dedicatedBuffer,
         .dedicated_image = untied ? VK_NULL_HANDLE : job->request->dedicatedImage,
         .next = pool->allocate_next,
     };
-    if (!budget_admits(job, pool->heap_index, place->size, &info.cap)) {
+    if (!budget_admits(job, pool->heap_index, job->size, &info.cap)) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
-    return note_cap(job, maar_pool_place_dedicated(pool, place, &info, slot));
+    struct maar_place_request place = job->place;
+    place.size = job->size;
+    return note_cap(job, maar_pool_place_dedicated(pool, &place, &info, made));
 }
 
 /* Whether a pool whose blocks all have one size could hold the request in an empty one. */
@@ -131,15 +133,15 @@ static bool fits_fixed_block(const struct maar_pool* pool, const struct maar_pla
 
 /* One attempt at a block of that size, waiting for a block that another thread is making. */
 static VkResult grow_or_share(struct maar_pool* pool, const struct maar_place_request* place,
-                              VkDeviceSize size, VkDeviceSize cap, uint32_t* slot)
+                              VkDeviceSize size, VkDeviceSize cap, struct maar_made* made)
 {
     for (;;) {
-        VkResult result = maar_pool_grow(pool, place, size, cap, slot);
+        VkResult result = maar_pool_grow(pool, place, size, cap, made);
         if (result != VK_NOT_READY) {
             return result;
         }
         maar_thread_yield();
-        result = maar_pool_place(pool, place, true, slot);
+        result = maar_pool_place(pool, place, true, made);
         if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
             return result;
         }
@@ -148,7 +150,7 @@ static VkResult grow_or_share(struct maar_pool* pool, const struct maar_place_re
 
 /* A new block of a good size, or of a smaller one when heap or budget have no room for that. */
 static VkResult allocate_block(struct job* job, struct maar_pool* pool,
-                               const struct maar_place_request* place, uint32_t* slot)
+                               const struct maar_place_request* place, struct maar_made* made)
 {
     VkDeviceSize least = 0;
     VkDeviceSize size = maar_pool_next_size(pool, place, &least);
@@ -164,7 +166,7 @@ static VkResult allocate_block(struct job* job, struct maar_pool* pool,
         VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
         VkDeviceSize cap = 0;
         if (budget_admits(job, pool->heap_index, size, &cap)) {
-            result = note_cap(job, grow_or_share(pool, place, size, cap, slot));
+            result = note_cap(job, grow_or_share(pool, place, size, cap, made));
         }
         if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY || size == least) {
             return result;
@@ -185,24 +187,24 @@ static bool is_shortage(VkResult result)
 
 /* Into what there is; then into what is no longer pending; then into a new block, before waiting
  * for blocks that other threads are at: they would meet there again and again. */
-static VkResult allocate_placed(struct job* job, struct maar_pool* pool,
-                                const struct maar_place_request* place, uint32_t* slot)
+static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct maar_made* made)
 {
-    VkResult result = maar_pool_place(pool, place, false, slot);
+    const struct maar_place_request* place = &job->place;
+    VkResult result = maar_pool_place(pool, place, false, made);
     if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
         return result;
     }
     uint32_t collected = 0;
     (void)maar_retire_collect(job->allocator, &collected);
     if (collected > 0) {
-        result = maar_pool_place(pool, place, true, slot);
+        result = maar_pool_place(pool, place, true, made);
     }
     if (result == VK_ERROR_OUT_OF_POOL_MEMORY &&
         (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0) {
-        result = allocate_block(job, pool, place, slot);
+        result = allocate_block(job, pool, place, made);
     }
     if (is_shortage(result) && maar_atomic32_load(&pool->lane_count) > 1) {
-        VkResult last = maar_pool_place(pool, place, true, slot);
+        VkResult last = maar_pool_place(pool, place, true, made);
         result = last != VK_ERROR_OUT_OF_POOL_MEMORY ? last : result;
     }
     return result;
@@ -226,13 +228,12 @@ static bool wants_dedicated(const struct job* job, const struct maar_pool* pool)
         return true;
     }
     return !pool->custom &&
-           (request->prefersDedicated == VK_TRUE || job->place.size >= pool->preferred_size / 2);
+           (request->prefersDedicated == VK_TRUE || job->size >= pool->preferred_size / 2);
 }
 
-static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, uint32_t* slot)
+static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct maar_made* made)
 {
-    struct maar_place_request place;
-    if (!shape_for_pool(job, pool, &place)) {
+    if (!shape_for_pool(job, pool)) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     bool must_be_dedicated =
@@ -241,18 +242,27 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, uint32
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
     if (wants_dedicated(job, pool)) {
-        VkResult result = allocate_dedicated(job, pool, slot);
+        VkResult result = allocate_dedicated(job, pool, made);
         bool may_share = !must_be_dedicated && (result == VK_ERROR_OUT_OF_DEVICE_MEMORY ||
                                                 result == VK_ERROR_TOO_MANY_OBJECTS);
         if (!may_share) {
             return result;
         }
     }
-    return allocate_placed(job, pool, &place, slot);
+    return allocate_placed(job, pool, made);
+}
+
+/* The default pool for a type and kind, made when it is first needed. */
+static inline VkResult find_default_pool(MaarAllocator allocator, uint32_t type,
+                                         MaarResourceKind kind, struct maar_pool** pool)
+{
+    const uint32_t number = allocator->kinds_apart ? (uint32_t)kind : 0;
+    *pool = maar_atomic_pointer_load(&allocator->default_pools[type][number]);
+    return *pool != NULL ? VK_SUCCESS : maar_pool_default(allocator, type, kind, number, pool);
 }
 
 /* One round over all candidate types. */
-static VkResult try_types(struct job* job, uint32_t* slot, bool* fallback)
+static VkResult try_types(struct job* job, struct maar_made* made, bool* fallback)
 {
     const struct maar_type_choice* choice = &job->choice;
     VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
@@ -265,11 +275,11 @@ static VkResult try_types(struct job* job, uint32_t* slot, bool* fallback)
         struct maar_pool* pool = maar_pool_of(job->info->pool);
         VkResult attempt = VK_SUCCESS;
         if (pool == NULL) {
-            attempt = maar_pool_default(job->allocator, type, job->place.kind, &pool);
+            attempt = find_default_pool(job->allocator, type, job->place.kind, &pool);
         }
         if (attempt == VK_SUCCESS) {
             job->exceeded = false;
-            attempt = allocate_in_pool(job, pool, slot);
+            attempt = allocate_in_pool(job, pool, made);
         }
         if (first || !is_shortage(attempt)) {
             result = attempt;
@@ -319,38 +329,38 @@ static bool release_empty(const struct job* job)
 }
 
 /* Within budgets; again once what nobody uses is given back; over a budget as a last resort. */
-static VkResult try_rounds(struct job* job, uint32_t* slot, bool* fallback)
+static VkResult try_rounds(struct job* job, struct maar_made* made, bool* fallback)
 {
     MaarAllocationCreateFlags flags = job->info->flags;
     job->over_budget_allowed = false;
     job->refused_by_budget = false;
-    VkResult result = try_types(job, slot, fallback);
+    VkResult result = try_types(job, made, fallback);
     if (!is_shortage(result) || (flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) != 0) {
         return result;
     }
     if (release_empty(job)) {
-        result = try_types(job, slot, fallback);
+        result = try_types(job, made, fallback);
     }
     if (is_shortage(result) && job->refused_by_budget &&
         (flags & MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT) == 0) {
         job->over_budget_allowed = true;
-        result = try_types(job, slot, fallback);
+        result = try_types(job, made, fallback);
     }
     return result;
 }
 
-static VkResult try_with_observer(struct job* job, uint32_t* slot, bool* fallback)
+static VkResult try_with_observer(struct job* job, struct maar_made* made, bool* fallback)
 {
     MaarAllocator allocator = job->allocator;
     for (uint32_t attempt = 0;; ++attempt) {
-        VkResult result = try_rounds(job, slot, fallback);
+        VkResult result = try_rounds(job, made, fallback);
         if (!is_shortage(result) || allocator->out_of_memory == NULL ||
             attempt == MAAR_MAX_OUT_OF_MEMORY_ATTEMPTS) {
             return result;
         }
         const MaarOutOfMemoryInfo report = {
             .sType = MAAR_STRUCTURE_TYPE_OUT_OF_MEMORY_INFO,
-            .size = job->place.size,
+            .size = job->size,
             .memoryTypeBits = candidate_bits(job),
             .memoryTypeIndex = maar_best_type(&job->choice),
             .heapIndex = maar_type_heap(allocator, maar_best_type(&job->choice)),
@@ -528,9 +538,9 @@ static bool shape(struct job* job, bool internal)
     const MaarMemoryRequest* request = job->request;
     const MaarAllocationCreateInfo* info = job->info;
     const bool can_alias = (info->flags & MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT) != 0;
+    job->size = request->requirements.size;
+    job->alignment = maar_common_multiple(request->requirements.alignment, info->minAlignment);
     job->place = (struct maar_place_request){
-        .size = request->requirements.size,
-        .alignment = maar_common_multiple(request->requirements.alignment, info->minAlignment),
         .shown_kind = request->kind,
         /* What may be aliased may become anything. */
         .kind = can_alias ? MAAR_RESOURCE_KIND_UNKNOWN : request->kind,
@@ -540,11 +550,11 @@ static bool shape(struct job* job, bool internal)
         .user_data = info->pUserData,
     };
     job->priority = info->priority != 0.0F ? info->priority : 0.5F;
-    return job->place.alignment != 0 && job->place.size <= MAAR_RANGE_MAX_SIZE;
+    return job->alignment != 0 && job->size <= MAAR_RANGE_MAX_SIZE;
 }
 
 /* Chooses, places, maps. The name is ours to free when it fails. */
-static VkResult carry_out(struct job* job, uint32_t* index)
+static VkResult carry_out(struct job* job, struct maar_made* made)
 {
     MaarAllocator allocator = job->allocator;
     bool fallback = false;
@@ -556,15 +566,14 @@ static VkResult carry_out(struct job* job, uint32_t* index)
     if (result != VK_SUCCESS) {
         return result;
     }
-    result = try_with_observer(job, index, &fallback);
+    result = try_with_observer(job, made, &fallback);
     if (result != VK_SUCCESS) {
         maar_host_free(allocator->callbacks, job->place.name);
         return result;
     }
-    struct maar_slot* slot = maar_slot_at(&allocator->slots, *index);
-    result = finish_slot(job, slot, fallback);
+    result = finish_slot(job, made->slot, fallback);
     if (result != VK_SUCCESS) {
-        undress_slot(allocator, slot, *index, MAAR_SLOT_END_UNDONE);
+        undress_slot(allocator, made->slot, made->index, MAAR_SLOT_END_UNDONE);
     }
     return result;
 }
@@ -583,19 +592,19 @@ VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemo
     if (result != VK_SUCCESS) {
         return result;
     }
-    uint32_t index = MAAR_SLOT_NONE;
-    result = shape(&job, internal) ? carry_out(&job, &index) : VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    struct maar_made made;
+    result = shape(&job, internal) ? carry_out(&job, &made) : VK_ERROR_OUT_OF_DEVICE_MEMORY;
     if (result != VK_SUCCESS) {
         (void)maar_atomic64_add(&allocator->failures, 1);
         return result;
     }
-    struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
+    struct maar_slot* slot = made.slot;
     maar_count_live(allocator, slot->block->lane->number, slot->size);
     if (slot->fallback || slot->exceeded) {
         report_detour(&job, slot);
     }
     const uint32_t key = maar_atomic32_load(&slot->key) + 1u;
-    *allocation = maar_handle_make(index, key);
+    *allocation = maar_handle_make(made.index, key);
     maar_atomic32_store_release(&slot->key, key);
     return VK_SUCCESS;
 }

@@ -3,17 +3,8 @@
  */
 #include "core/memory/memory_internal.h"
 
-struct maar_slot* maar_resolve(MaarAllocator allocator, const char* call, MaarAllocation allocation,
-                               uint32_t* index)
+void maar_tell_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation)
 {
-    uint32_t number = 0;
-    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &number);
-    if (index != NULL) {
-        *index = number;
-    }
-    if (slot != NULL) {
-        return slot;
-    }
     if (allocation == VK_NULL_HANDLE) {
         (void)maar_misuse(allocator, call, "allocation is VK_NULL_HANDLE");
     } else {
@@ -23,7 +14,6 @@ struct maar_slot* maar_resolve(MaarAllocator allocator, const char* call, MaarAl
                       ? "was freed already"
                       : "is not an allocation of this allocator");
     }
-    return NULL;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemory(MaarAllocator allocator,

@@ -198,6 +198,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
     if (!maar_retire_init(&made->retire, &made->device, synchronized)) {
         goto free_slots;
     }
+    made->kinds_apart =
+        made->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY && made->device.facts.granularity > 1;
     tell_dropped(made);
     *pAllocator = made;
     return VK_SUCCESS;

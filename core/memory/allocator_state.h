@@ -90,6 +90,7 @@ struct maar_pool {
     uint32_t heap_index;
     MaarPlacementStrategy strategy;
     VkDeviceSize granularity;    /* for its placements */
+    VkDeviceSize atom;           /* nonCoherentAtomSize where that matters, else 1 */
     VkDeviceSize fixed_size;     /* 0: blocks grow */
     VkDeviceSize preferred_size; /* what they grow to */
     VkDeviceSize min_alignment;
@@ -164,6 +165,9 @@ struct MaarAllocator_T {
     PFN_maarOutOfMemory out_of_memory;
     void* out_of_memory_user_data;
     MaarPlacementStrategy strategy;
+    /* Each kind has default pools of its own: buddy nodes would have to be a granule large to keep
+     * kinds apart; the other strategies do it at the cost of a gap where they meet. */
+    bool kinds_apart;
     VkDeviceSize preferred_block_size;
     VkDeviceSize retained_size;
     uint32_t avoided_types;
@@ -272,14 +276,29 @@ void maar_tell(MaarAllocator allocator, MaarMessageSeverity severity, const char
 /* Tells of misuse; always VK_ERROR_VALIDATION_FAILED_EXT. call: the public function. */
 VkResult maar_misuse(MaarAllocator allocator, const char* call, const char* sentence);
 
-/* VK_SUCCESS, or tells that an argument is NULL or has another sType than it should. */
-VkResult maar_check_structure(MaarAllocator allocator, const char* call, const char* name,
-                              const void* structure, int wanted);
+/* Tells that an argument is NULL or has another sType than it should; the error for that. */
+VkResult maar_refuse_structure(MaarAllocator allocator, const char* call, const char* name,
+                               const void* structure, int wanted);
+/* VK_SUCCESS, or the error for what was told. */
+static inline VkResult maar_check_structure(MaarAllocator allocator, const char* call,
+                                            const char* name, const void* structure, int wanted)
+{
+    const VkBaseInStructure* base = (const VkBaseInStructure*)structure;
+    return base != NULL && (int)base->sType == wanted
+               ? VK_SUCCESS
+               : maar_refuse_structure(allocator, call, name, structure, wanted);
+}
 
 /* Reports a broken invariant and poisons the allocator; debug builds stop here. */
 void maar_broken(MaarAllocator allocator, const char* sentence);
 
 /* VK_SUCCESS, or the error that a call on this allocator must return at once. */
-VkResult maar_enter(MaarAllocator allocator);
+static inline VkResult maar_enter(MaarAllocator allocator)
+{
+    if (allocator == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    return maar_atomic32_load(&allocator->poisoned) != 0 ? VK_ERROR_UNKNOWN : VK_SUCCESS;
+}
 
 #endif

@@ -5,8 +5,9 @@
  * gets a lane of its own, with blocks of its own, and keeps to it. So a program of one thread, or
  * of threads that never meet, has the placement and the memory of a single lane.
  *
- * Which block among many: `room` says for each block of a lane how large its largest free range may
- * be, as a 16-bit class, and for each 16 blocks the best of them, and so on upward. The first block
+ * Which block among many: `room` says for each block of a lane how large its largest free range is
+ * at most, as a 16-bit class, and for each 16 blocks the best of them, and so on upward. A free
+ * raises it; an allocation leaves it alone until one has failed for it. The first block
  * that may have room is found in O(log n); the lower ones fill first, so the later ones empty.
  */
 #include <string.h>
@@ -242,11 +243,12 @@ static void count_empty(struct maar_block* block, uint32_t sign)
 
 void maar_lane_settle(struct maar_lane* lane, struct maar_block* block,
                       const struct maar_place_request* request,
-                      const struct maar_placement_range* range, uint32_t* index)
+                      const struct maar_placement_range* range, struct maar_made* made)
 {
-    const struct maar_slot_table* table = &lane->pool->allocator->slots;
-    *index = lane->slots.head;
-    struct maar_slot* slot = maar_slot_at(table, *index);
+    const uint32_t index = lane->slots.head;
+    struct maar_slot* slot = maar_slot_at(&lane->pool->allocator->slots, index);
+    made->slot = slot;
+    made->index = index;
     lane->slots.head = slot->next_free;
     --lane->slots.count;
     slot->node = range->node;
@@ -285,7 +287,7 @@ static uint32_t placement_kind_of(const struct maar_pool* pool, MaarResourceKind
 }
 
 VkResult maar_lane_place_in(struct maar_lane* lane, struct maar_block* block,
-                            const struct maar_place_request* request, uint32_t* index)
+                            const struct maar_place_request* request, struct maar_made* made)
 {
     MaarAllocator allocator = lane->pool->allocator;
     VkResult result = VK_SUCCESS;
@@ -305,8 +307,8 @@ VkResult maar_lane_place_in(struct maar_lane* lane, struct maar_block* block,
     struct maar_placement_range range;
     result = maar_placement_allocate(block->placement, &placement, &range);
     if (result == VK_SUCCESS) {
-        maar_lane_settle(lane, block, request, &range, index);
-        maar_lane_note_room(lane, block);
+        /* What is left is not looked at: a request that fails for it will. */
+        maar_lane_settle(lane, block, request, &range, made);
         return VK_SUCCESS;
     }
     if (result == VK_INCOMPLETE) {
@@ -315,16 +317,17 @@ VkResult maar_lane_place_in(struct maar_lane* lane, struct maar_block* block,
         --block->pin_count;
         return result == VK_SUCCESS ? VK_INCOMPLETE : result;
     }
+    maar_lane_note_room(lane, block);
     return result;
 }
 
 VkResult maar_lane_place(struct maar_lane* lane, const struct maar_place_request* request,
-                         uint32_t* index)
+                         struct maar_made* made)
 {
     const uint32_t wanted = room_class(request->size);
     uint32_t at = find_room(lane, 0, wanted);
     while (at != UINT32_MAX) {
-        VkResult result = maar_lane_place_in(lane, lane->blocks[at], request, index);
+        VkResult result = maar_lane_place_in(lane, lane->blocks[at], request, made);
         if (result == VK_INCOMPLETE) {
             /* The lock was left: everything may have changed. */
             at = find_room(lane, 0, wanted);
@@ -411,8 +414,8 @@ const char* maar_lane_check_room(const struct maar_lane* lane)
         if (block->at != i || block->lane != lane) {
             return "a block does not know its place in its lane";
         }
-        if (lane->room[i] != room_class(maar_placement_largest_free_bound(block->placement))) {
-            return "a lane is wrong about the room in a block";
+        if (lane->room[i] < room_class(maar_placement_largest_free_bound(block->placement))) {
+            return "a lane does not know of room in a block";
         }
     }
     const uint16_t* level = lane->room;

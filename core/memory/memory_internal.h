@@ -101,9 +101,9 @@ void* maar_slot_address(struct maar_slot* slot);
 VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* info, bool custom,
                           struct maar_pool** pool);
 void maar_pool_destroy(struct maar_pool* pool);
-/* The default pool for a type and kind, made when it is first needed. */
+/* Makes the default pool of a number for a type and kind, unless another thread was faster. */
 VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
-                           struct maar_pool** pool);
+                           uint32_t number, struct maar_pool** pool);
 
 struct maar_place_request {
     VkDeviceSize size;
@@ -115,6 +115,12 @@ struct maar_place_request {
     bool internal;
     void* user_data;
     char* name;
+};
+
+/* What placing made. */
+struct maar_made {
+    struct maar_slot* slot;
+    uint32_t index;
 };
 
 /* ---- lane.c ---- */
@@ -133,14 +139,14 @@ VkResult maar_bring_storage(const VkAllocationCallbacks* callbacks, struct maar_
 
 /* Places into the lane's blocks; VK_ERROR_OUT_OF_POOL_MEMORY when none has room. */
 VkResult maar_lane_place(struct maar_lane* lane, const struct maar_place_request* request,
-                         uint32_t* index);
+                         struct maar_made* made);
 /* Places into one block. VK_INCOMPLETE: the lock was left meanwhile, so look again. */
 VkResult maar_lane_place_in(struct maar_lane* lane, struct maar_block* block,
-                            const struct maar_place_request* request, uint32_t* index);
+                            const struct maar_place_request* request, struct maar_made* made);
 /* Takes a free slot, which there must be, and writes it for a range that was just placed. */
 void maar_lane_settle(struct maar_lane* lane, struct maar_block* block,
                       const struct maar_place_request* request,
-                      const struct maar_placement_range* range, uint32_t* index);
+                      const struct maar_placement_range* range, struct maar_made* made);
 /* Ends a range of a block; false if there is none. */
 bool maar_lane_release(struct maar_lane* lane, struct maar_block* block, uint32_t node);
 void maar_lane_put_slot(struct maar_lane* lane, struct maar_slot* slot, uint32_t index);
@@ -167,14 +173,15 @@ void maar_reset_live_peak(MaarAllocator allocator);
 /* Places into blocks that exist; VK_ERROR_OUT_OF_POOL_MEMORY when none has room. Patient: waits for
  * the lanes of other threads too, rather than passing over those in use. */
 VkResult maar_pool_place(struct maar_pool* pool, const struct maar_place_request* request,
-                         bool patient, uint32_t* slot);
+                         bool patient, struct maar_made* made);
 /* Makes a block of the given size, within a cap on the heap's blocks, and places into it.
  * VK_NOT_READY: another thread is making one, whose room may serve; look again. */
 VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request* request,
-                        VkDeviceSize size, VkDeviceSize cap, uint32_t* slot);
+                        VkDeviceSize size, VkDeviceSize cap, struct maar_made* made);
 /* Makes a dedicated block. */
 VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_place_request* request,
-                                   const struct maar_device_memory_info* info, uint32_t* slot);
+                                   const struct maar_device_memory_info* info,
+                                   struct maar_made* made);
 /* How large the next block should be, and the least that the request can live in. */
 VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place_request* request,
                                  VkDeviceSize* least);
@@ -228,9 +235,22 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
                          MaarAllocation allocation, uint32_t point_count, const MaarPoint* points,
                          maar_retire_action action);
 
-/* Resolves, or tells the message callback. */
-struct maar_slot* maar_resolve(MaarAllocator allocator, const char* call, MaarAllocation allocation,
-                               uint32_t* index);
+/* Tells why a handle names no allocation. */
+void maar_tell_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation);
+/* Resolves, or tells the message callback. index may be NULL. */
+static inline struct maar_slot* maar_resolve(MaarAllocator allocator, const char* call,
+                                             MaarAllocation allocation, uint32_t* index)
+{
+    uint32_t number = 0;
+    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &number);
+    if (index != NULL) {
+        *index = number;
+    }
+    if (slot == NULL) {
+        maar_tell_unresolved(allocator, call, allocation);
+    }
+    return slot;
+}
 
 /* ---- statistics helpers used by several rooms ---- */
 

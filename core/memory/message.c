@@ -28,20 +28,17 @@ VkResult maar_misuse(MaarAllocator allocator, const char* call, const char* sent
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
-VkResult maar_check_structure(MaarAllocator allocator, const char* call, const char* name,
-                              const void* structure, int wanted)
+VkResult maar_refuse_structure(MaarAllocator allocator, const char* call, const char* name,
+                               const void* structure, int wanted)
 {
     if (structure == NULL) {
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s is NULL", call, name);
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    const VkBaseInStructure* base = structure;
-    if ((int)base->sType != wanted) {
+    } else {
+        const VkBaseInStructure* base = structure;
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s->sType is 0x%X, not 0x%X", call,
                   name, (unsigned)base->sType, (unsigned)wanted);
-        return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    return VK_SUCCESS;
+    return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
 void maar_broken(MaarAllocator allocator, const char* sentence)
@@ -51,12 +48,4 @@ void maar_broken(MaarAllocator allocator, const char* sentence)
 #if defined(MAAR_HEAVY_CHECKS)
     maar_trap();
 #endif
-}
-
-VkResult maar_enter(MaarAllocator allocator)
-{
-    if (allocator == NULL) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    return maar_atomic32_load(&allocator->poisoned) != 0 ? VK_ERROR_UNKNOWN : VK_SUCCESS;
 }

@@ -84,6 +84,9 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
     pool->heap_index = maar_type_heap(allocator, info->memoryTypeIndex);
     pool->strategy = info->strategy;
     pool->granularity = pool_granularity(allocator, info);
+    pool->atom = maar_type_is_noncoherent(allocator, info->memoryTypeIndex)
+                     ? allocator->device.facts.atom
+                     : 1;
     pool->fixed_size = info->blockSize;
     pool->preferred_size = default_block_size(allocator, pool->heap_index);
     pool->min_alignment = info->minAlignment;
@@ -378,24 +381,10 @@ void maar_pool_leave(MaarAllocator allocator, struct maar_pool* pool)
     }
 }
 
-/* Buddy nodes would have to be a granule large to keep kinds apart, so each kind gets pools of its
- * own; the other strategies keep kinds apart at the cost of a gap where they meet. */
-static uint32_t default_pool_number(MaarAllocator allocator, MaarResourceKind kind)
-{
-    bool split = allocator->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY &&
-                 allocator->device.facts.granularity > 1;
-    return split ? (uint32_t)kind : 0;
-}
-
 VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
-                           struct maar_pool** pool)
+                           uint32_t number, struct maar_pool** pool)
 {
-    uint32_t number = default_pool_number(allocator, kind);
     maar_atomic_pointer* home = &allocator->default_pools[type][number];
-    *pool = maar_atomic_pointer_load(home);
-    if (*pool != NULL) {
-        return VK_SUCCESS;
-    }
     const MaarPoolCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
         .memoryTypeIndex = type,

@@ -31,7 +31,7 @@ static void check_if_asked(struct maar_pool* pool)
 
 /* Into the lanes of others: into those that nobody holds just now, or, when patient, into any. */
 static VkResult place_elsewhere(struct maar_pool* pool, const struct maar_lane* own, bool patient,
-                                const struct maar_place_request* request, uint32_t* slot)
+                                const struct maar_place_request* request, struct maar_made* made)
 {
     VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
     for (struct maar_lane* lane = maar_pool_next_lane(pool, 0);
@@ -45,20 +45,20 @@ static VkResult place_elsewhere(struct maar_pool* pool, const struct maar_lane* 
         } else if (!maar_mutex_try_lock(&lane->lock)) {
             continue;
         }
-        result = maar_lane_place(lane, request, slot);
+        result = maar_lane_place(lane, request, made);
         maar_mutex_unlock(&lane->lock);
     }
     return result;
 }
 
 VkResult maar_pool_place(struct maar_pool* pool, const struct maar_place_request* request,
-                         bool patient, uint32_t* slot)
+                         bool patient, struct maar_made* made)
 {
     struct maar_lane* lane = maar_lane_enter(pool);
-    VkResult result = maar_lane_place(lane, request, slot);
+    VkResult result = maar_lane_place(lane, request, made);
     maar_mutex_unlock(&lane->lock);
     if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_atomic32_load(&pool->lane_count) > 1) {
-        result = place_elsewhere(pool, lane, patient, request, slot);
+        result = place_elsewhere(pool, lane, patient, request, made);
     }
     check_if_asked(pool);
     return result;
@@ -104,13 +104,13 @@ VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place
  * since the last look another thread may have listed a block; then *placed is set. VK_NOT_READY:
  * the block that another thread is making may do for this one too. */
 static VkResult announce_block(struct maar_pool* pool, const struct maar_place_request* request,
-                               uint32_t* slot, struct maar_lane** out, bool* placed)
+                               struct maar_made* made, struct maar_lane** out, bool* placed)
 {
     struct maar_lane* lane = maar_lane_enter(pool);
     VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
     bool small = request != NULL && request->size <= pool->preferred_size / SHARED_MISS_SHARE;
     if (request != NULL) {
-        result = maar_lane_place(lane, request, slot);
+        result = maar_lane_place(lane, request, made);
         *placed = result == VK_SUCCESS;
     }
     if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
@@ -142,7 +142,7 @@ static float read_priority(struct maar_pool* pool)
 
 /* Lists a new block and places into it. Under the lock, which it may leave and take again. */
 static VkResult use_new_block(struct maar_lane* lane, struct maar_block* block,
-                              const struct maar_place_request* request, uint32_t* slot)
+                              const struct maar_place_request* request, struct maar_made* made)
 {
     VkResult result = VK_SUCCESS;
     maar_lane_list(lane, block);
@@ -150,10 +150,10 @@ static VkResult use_new_block(struct maar_lane* lane, struct maar_block* block,
         return VK_SUCCESS;
     }
     do {
-        result = maar_lane_place_in(lane, block, request, slot);
+        result = maar_lane_place_in(lane, block, request, made);
     } while (result == VK_INCOMPLETE);
     if (result == VK_SUCCESS) {
-        maar_slot_at(&lane->pool->allocator->slots, *slot)->made_block = true;
+        made->slot->made_block = true;
     }
     return result;
 }
@@ -164,11 +164,11 @@ static bool block_is_idle(const struct maar_block* block)
 }
 
 VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request* request,
-                        VkDeviceSize size, VkDeviceSize cap, uint32_t* slot)
+                        VkDeviceSize size, VkDeviceSize cap, struct maar_made* made)
 {
     bool placed = false;
     struct maar_lane* lane = NULL;
-    VkResult result = announce_block(pool, request, slot, &lane, &placed);
+    VkResult result = announce_block(pool, request, made, &lane, &placed);
     if (result != VK_SUCCESS || placed) {
         return result;
     }
@@ -186,7 +186,7 @@ VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request*
     maar_mutex_lock(&lane->lock);
     --lane->creating_count;
     if (result == VK_SUCCESS) {
-        result = use_new_block(lane, block, request, slot);
+        result = use_new_block(lane, block, request, made);
         if (result != VK_SUCCESS && block_is_idle(block)) {
             maar_lane_unlist(lane, block);
             unwanted = block;
@@ -204,7 +204,8 @@ VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request*
 }
 
 VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_place_request* request,
-                                   const struct maar_device_memory_info* info, uint32_t* slot)
+                                   const struct maar_device_memory_info* info,
+                                   struct maar_made* made)
 {
     struct maar_lane* lane = maar_lane_enter(pool);
     maar_mutex_unlock(&lane->lock);
@@ -228,8 +229,8 @@ VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_pla
         lane->dedicated = block;
         ++lane->dedicated_count;
         lane->dedicated_bytes += block->size;
-        maar_lane_settle(lane, block, request, &range, slot);
-        block->dedicated_slot = *slot;
+        maar_lane_settle(lane, block, request, &range, made);
+        block->dedicated_slot = made->index;
     }
     maar_mutex_unlock(&lane->lock);
     if (result != VK_SUCCESS) {
