@@ -10,7 +10,7 @@
 
 #include "support/trace.h"
 
-enum { EVENTS = 700, MOST_EVENTS = 20000, SLOTS = 40, CAPTURED = 400, MOST_CALLS = 1 << 16 };
+enum { EVENTS = 500, MOST_EVENTS = 20000, SLOTS = 40, CAPTURED = 300, MOST_CALLS = 1 << 16 };
 
 /* ---- what is injected ---- */
 
