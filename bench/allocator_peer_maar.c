@@ -29,13 +29,6 @@ static void VKAPI_CALL on_free(void* user_data, uint32_t memory_type, VkDeviceMe
     allocator_tally_remove(user_data, size);
 }
 
-static void VKAPI_CALL on_message(void* user_data, MaarMessageSeverity severity, const char* text)
-{
-    (void)user_data;
-    (void)severity;
-    bench_complain("maar says: %s", text);
-}
-
 static void* create(const struct bench_device* device, const struct allocator_options* options,
                     struct allocator_tally* tally)
 {
@@ -48,7 +41,6 @@ static void* create(const struct bench_device* device, const struct allocator_op
         .instance = device->instance,
         .physicalDevice = device->physical,
         .device = device->device,
-        .pfnMessage = on_message,
         .pfnDeviceAllocate = on_allocate,
         .pfnDeviceFree = on_free,
         .pDeviceMemoryUserData = tally,

@@ -22,6 +22,7 @@ struct bench_device {
     VkPhysicalDevice physical;
     VkDevice device;
     VkPhysicalDeviceProperties properties;
+    VkDeviceSize heap_size; /* of the largest DEVICE_LOCAL heap */
 };
 
 /*

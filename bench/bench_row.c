@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { NUMBER_WIDTH = 7, TEXT_WIDTH = 14, NAME_WIDTH = 28 };
+
 __attribute__((format(printf, 2, 3))) static void append(char* text, const char* format, ...)
 {
     const size_t used = strlen(text);
@@ -36,8 +38,8 @@ static void add_cell(struct bench_row* row, const char* key, const char* cell, i
         return;
     }
     const int width = (int)strlen(key) > least ? (int)strlen(key) : least;
-    append(row->header, least > 8 ? "%-*s " : "%*s ", width, key);
-    append(row->cells, least > 8 ? "%-*s " : "%*s ", width, cell);
+    append(row->header, least > NUMBER_WIDTH ? "%-*s " : "%*s ", width, key);
+    append(row->cells, least > NUMBER_WIDTH ? "%-*s " : "%*s ", width, cell);
 }
 
 static const char* key_of(const char* key)
@@ -45,7 +47,7 @@ static const char* key_of(const char* key)
     return key[0] == '.' ? key + 1 : key;
 }
 
-void bench_row_text(struct bench_row* row, const char* key, const char* value)
+static void add_text(struct bench_row* row, const char* key, const char* value, int width)
 {
     append(row->json, ",\"%s\":\"", key_of(key));
     for (const char* c = value; *c != '\0'; ++c) {
@@ -58,7 +60,17 @@ void bench_row_text(struct bench_row* row, const char* key, const char* value)
         }
     }
     append(row->json, "\"");
-    add_cell(row, key, value, 14);
+    add_cell(row, key, value, width);
+}
+
+void bench_row_text(struct bench_row* row, const char* key, const char* value)
+{
+    add_text(row, key, value, TEXT_WIDTH);
+}
+
+void bench_row_name(struct bench_row* row, const char* key, const char* value)
+{
+    add_text(row, key, value, NAME_WIDTH);
 }
 
 void bench_row_count(struct bench_row* row, const char* key, uint64_t value)
@@ -66,7 +78,7 @@ void bench_row_count(struct bench_row* row, const char* key, uint64_t value)
     char cell[32];
     snprintf(cell, sizeof(cell), "%" PRIu64, value);
     append(row->json, ",\"%s\":%s", key_of(key), cell);
-    add_cell(row, key, cell, 7);
+    add_cell(row, key, cell, NUMBER_WIDTH);
 }
 
 void bench_row_number(struct bench_row* row, const char* key, double value, int digits)
@@ -78,13 +90,13 @@ void bench_row_number(struct bench_row* row, const char* key, double value, int 
     char cell[64];
     append(row->json, ",\"%s\":%.6g", key_of(key), value);
     snprintf(cell, sizeof(cell), "%.*f", digits, value);
-    add_cell(row, key, cell, 7);
+    add_cell(row, key, cell, NUMBER_WIDTH);
 }
 
 void bench_row_none(struct bench_row* row, const char* key)
 {
     append(row->json, ",\"%s\":null", key_of(key));
-    add_cell(row, key, "-", 7);
+    add_cell(row, key, "-", NUMBER_WIDTH);
 }
 
 void bench_row_end(struct bench_row* row, struct bench_table* table)

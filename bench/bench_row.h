@@ -24,6 +24,8 @@ void bench_row_begin(struct bench_row* row, const char* bench);
 
 /* Adds a column; a key that begins with '.' is in the JSON (without the dot), not in the table. */
 void bench_row_text(struct bench_row* row, const char* key, const char* value);
+/* A text for a wide column. */
+void bench_row_name(struct bench_row* row, const char* key, const char* value);
 void bench_row_count(struct bench_row* row, const char* key, uint64_t value);
 /* digits: after the point, in the table. A value that is not finite is null and "-". */
 void bench_row_number(struct bench_row* row, const char* key, double value, int digits);
