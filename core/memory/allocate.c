@@ -24,9 +24,8 @@ struct job {
     const char* call; /* the public function, for messages */
     const MaarMemoryRequest* request;
     const MaarAllocationCreateInfo* info;
-    VkDeviceSize size; /* as asked for; `place` is what becomes of it in one memory type */
-    VkDeviceSize alignment;
-    struct maar_place_request place;
+    const struct maar_place_request* general; /* as asked for */
+    struct maar_place_request place;          /* what becomes of it in one memory type */
     float priority;
     bool over_budget_allowed; /* the second round */
     bool refused_by_budget;   /* a budget alone stood in the way of something */
@@ -51,11 +50,11 @@ VkDeviceSize maar_odd_common_multiple(VkDeviceSize a, VkDeviceSize b)
 
 /* What the request becomes in one memory type: whole atoms where the host's caches are not
  * coherent. False when the sum leaves all bounds. */
-static bool shape_for_pool(struct job* job, const struct maar_pool* pool)
+static inline bool shape_for_pool(const struct maar_place_request* general,
+                                  const struct maar_pool* pool, struct maar_place_request* place)
 {
-    struct maar_place_request* place = &job->place;
-    place->size = job->size;
-    place->alignment = maar_common_multiple(job->alignment, pool->min_alignment);
+    place->size = general->size;
+    place->alignment = maar_common_multiple(general->alignment, pool->min_alignment);
     /* Two unknown ones may be of different kinds: each starts a granule of its own. */
     if (place->kind == MAAR_RESOURCE_KIND_UNKNOWN) {
         place->alignment = maar_common_multiple(place->alignment, pool->granularity);
@@ -105,17 +104,17 @@ static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, stru
     bool untied = (job->info->flags & untying) != 0 && job->request->requiresDedicated != VK_TRUE;
     struct maar_device_memory_info info = {
         .type_index = pool->type_index,
-        .size = job->size,
+        .size = job->general->size,
         .priority = job->priority,
         .dedicated_buffer = untied ? VK_NULL_HANDLE : job->request->dedicatedBuffer,
         .dedicated_image = untied ? VK_NULL_HANDLE : job->request->dedicatedImage,
         .next = pool->allocate_next,
     };
-    if (!budget_admits(job, pool->heap_index, job->size, &info.cap)) {
+    if (!budget_admits(job, pool->heap_index, job->general->size, &info.cap)) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     struct maar_place_request place = job->place;
-    place.size = job->size;
+    place.size = job->general->size;
     return note_cap(job, maar_pool_place_dedicated(pool, &place, &info, made));
 }
 
@@ -210,30 +209,25 @@ static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct 
     return result;
 }
 
-static bool wants_dedicated(const struct job* job, const struct maar_pool* pool)
+static inline bool wants_dedicated(MaarAllocator allocator, const MaarMemoryRequest* request,
+                                   const MaarAllocationCreateInfo* info,
+                                   const struct maar_pool* pool)
 {
-    const MaarMemoryRequest* request = job->request;
-    MaarDedicated mode = job->info->dedicated;
+    MaarDedicated mode = info->dedicated;
     if (request->requiresDedicated == VK_TRUE || mode == MAAR_DEDICATED_ALWAYS) {
         return true;
     }
-    if (mode == MAAR_DEDICATED_NEVER ||
-        (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) != 0) {
-        return false;
-    }
-    if (maar_device_count_is_high(job->allocator)) {
-        return false;
-    }
-    if (mode == MAAR_DEDICATED_PREFERRED) {
-        return true;
-    }
-    return !pool->custom &&
-           (request->prefersDedicated == VK_TRUE || job->size >= pool->preferred_size / 2);
+    const bool wished = mode == MAAR_DEDICATED_PREFERRED ||
+                        (!pool->custom && (request->prefersDedicated == VK_TRUE ||
+                                           request->requirements.size >= pool->preferred_size / 2));
+    return wished && mode != MAAR_DEDICATED_NEVER &&
+           (info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0 &&
+           !maar_device_count_is_high(allocator);
 }
 
 static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct maar_made* made)
 {
-    if (!shape_for_pool(job, pool)) {
+    if (!shape_for_pool(job->general, pool, &job->place)) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     bool must_be_dedicated =
@@ -241,7 +235,7 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct
     if (must_be_dedicated && (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) != 0) {
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
-    if (wants_dedicated(job, pool)) {
+    if (wants_dedicated(job->allocator, job->request, job->info, pool)) {
         VkResult result = allocate_dedicated(job, pool, made);
         bool may_share = !must_be_dedicated && (result == VK_ERROR_OUT_OF_DEVICE_MEMORY ||
                                                 result == VK_ERROR_TOO_MANY_OBJECTS);
@@ -360,7 +354,7 @@ static VkResult try_with_observer(struct job* job, struct maar_made* made, bool*
         }
         const MaarOutOfMemoryInfo report = {
             .sType = MAAR_STRUCTURE_TYPE_OUT_OF_MEMORY_INFO,
-            .size = job->size,
+            .size = job->general->size,
             .memoryTypeBits = candidate_bits(job),
             .memoryTypeIndex = maar_best_type(&job->choice),
             .heapIndex = maar_type_heap(allocator, maar_best_type(&job->choice)),
@@ -372,19 +366,6 @@ static VkResult try_with_observer(struct job* job, struct maar_made* made, bool*
             return result;
         }
     }
-}
-
-/* Maps what was asked to be mapped for life. */
-static VkResult finish_slot(const struct job* job, struct maar_slot* slot, bool fallback)
-{
-    slot->fallback = fallback;
-    slot->exceeded = job->exceeded;
-    slot->mapped_for_life = (job->info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0;
-    if (!slot->mapped_for_life) {
-        return VK_SUCCESS;
-    }
-    void* data = NULL;
-    return maar_block_map(slot->block, slot, &data);
 }
 
 /* Takes back the mapping and the bytes, then the name. */
@@ -498,80 +479,135 @@ static VkResult choose(struct job* job)
     return VK_SUCCESS;
 }
 
-/* Tells of what the caller may not have expected. */
-static void report_detour(const struct job* job, const struct maar_slot* slot)
+/* What the caller may not have expected of an allocation that succeeded. */
+struct detour {
+    bool fallback; /* another type than the one liked best */
+    bool exceeded; /* a budget */
+    uint32_t best_type;
+};
+
+static void report_detour(MaarAllocator allocator, const struct maar_slot* slot,
+                          const struct detour* detour)
 {
-    MaarAllocator allocator = job->allocator;
     const uint32_t type = slot->block->pool->type_index;
-    if (slot->fallback) {
-        const uint32_t best = maar_best_type(&job->choice);
+    if (detour->fallback) {
         (void)maar_atomic64_add(&allocator->fallbacks, 1);
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
                   "%llu bytes went to memory type %u, since type %u of heap %u has no room",
-                  (unsigned long long)slot->size, type, best, maar_type_heap(allocator, best));
+                  (unsigned long long)slot->size, type, detour->best_type,
+                  maar_type_heap(allocator, detour->best_type));
     }
-    if (slot->exceeded) {
+    if (detour->exceeded) {
         maar_tell_over_budget(allocator, maar_type_heap(allocator, type), slot->size);
     }
 }
 
-/* What is wrong with the arguments, told; VK_SUCCESS when nothing is. */
-static VkResult check_arguments(const struct job* job)
+/* What is wrong with the arguments, told. */
+static VkResult refuse_arguments(MaarAllocator allocator, const char* call,
+                                 const MaarMemoryRequest* request,
+                                 const MaarAllocationCreateInfo* info)
 {
-    MaarAllocator allocator = job->allocator;
-    VkResult result = maar_check_structure(allocator, job->call, "pRequest", job->request,
+    VkResult result = maar_check_structure(allocator, call, "pRequest", request,
                                            MAAR_STRUCTURE_TYPE_MEMORY_REQUEST);
     if (result == VK_SUCCESS) {
-        result = maar_check_structure(allocator, job->call, "pCreateInfo", job->info,
+        result = maar_check_structure(allocator, call, "pCreateInfo", info,
                                       MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
     }
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    const char* fault = find_request_fault(job->request, job->info);
-    return fault != NULL ? maar_misuse(allocator, job->call, fault) : VK_SUCCESS;
+    return result == VK_SUCCESS ? maar_misuse(allocator, call, find_request_fault(request, info))
+                                : result;
+}
+
+static inline bool are_arguments_fine(const MaarMemoryRequest* request,
+                                      const MaarAllocationCreateInfo* info)
+{
+    return request != NULL && request->sType == MAAR_STRUCTURE_TYPE_MEMORY_REQUEST &&
+           info->sType == MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO &&
+           find_request_fault(request, info) == NULL;
 }
 
 /* What the request wants of any memory type; false when it leaves all bounds. */
-static bool shape(struct job* job, bool internal)
+static inline bool shape(const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
+                         bool internal, struct maar_place_request* place)
 {
-    const MaarMemoryRequest* request = job->request;
-    const MaarAllocationCreateInfo* info = job->info;
     const bool can_alias = (info->flags & MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT) != 0;
-    job->size = request->requirements.size;
-    job->alignment = maar_common_multiple(request->requirements.alignment, info->minAlignment);
-    job->place = (struct maar_place_request){
-        .shown_kind = request->kind,
-        /* What may be aliased may become anything. */
-        .kind = can_alias ? MAAR_RESOURCE_KIND_UNKNOWN : request->kind,
-        .upper = (info->flags & MAAR_ALLOCATION_CREATE_UPPER_BIT) != 0,
-        .can_alias = can_alias,
-        .internal = internal,
-        .user_data = info->pUserData,
-    };
-    job->priority = info->priority != 0.0F ? info->priority : 0.5F;
-    return job->alignment != 0 && job->size <= MAAR_RANGE_MAX_SIZE;
+    place->size = request->requirements.size;
+    place->alignment = maar_common_multiple(request->requirements.alignment, info->minAlignment);
+    place->shown_kind = request->kind;
+    /* What may be aliased may become anything. */
+    place->kind = can_alias ? MAAR_RESOURCE_KIND_UNKNOWN : request->kind;
+    place->upper = (info->flags & MAAR_ALLOCATION_CREATE_UPPER_BIT) != 0;
+    place->can_alias = can_alias;
+    place->internal = internal;
+    place->user_data = info->pUserData;
+    place->name = NULL;
+    return place->alignment != 0 && place->size <= MAAR_RANGE_MAX_SIZE;
 }
 
-/* Chooses, places, maps. The name is ours to free when it fails. */
-static VkResult carry_out(struct job* job, struct maar_made* made)
+/* The first step of carry_out alone, as it goes nearly always: the pool of the type liked best has
+ * a block with room. Whatever else there is to do is left to carry_out, which starts anew. */
+static inline bool place_at_once(MaarAllocator allocator, const MaarMemoryRequest* request,
+                                 const MaarAllocationCreateInfo* info,
+                                 const struct maar_place_request* general, struct maar_made* made)
 {
-    MaarAllocator allocator = job->allocator;
-    bool fallback = false;
-    VkResult result = choose(job);
-    if (result == VK_SUCCESS && job->info->pName != NULL) {
-        job->place.name = maar_copy_string(allocator->callbacks, job->info->pName);
-        result = job->place.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    const struct maar_ranking* ranking = maar_ranking_find(allocator, info);
+    if (info->pool != VK_NULL_HANDLE || ranking == NULL) {
+        return false;
     }
-    if (result != VK_SUCCESS) {
-        return result;
+    uint32_t bits = request->requirements.memoryTypeBits;
+    bits &= info->memoryTypeBits != 0 ? info->memoryTypeBits : UINT32_MAX;
+    uint32_t i = 0;
+    while (i < ranking->count && (bits & (1u << ranking->types[i])) == 0) {
+        ++i;
     }
-    result = try_with_observer(job, made, &fallback);
-    if (result != VK_SUCCESS) {
-        maar_host_free(allocator->callbacks, job->place.name);
-        return result;
+    if (i == ranking->count) {
+        return false;
     }
-    result = finish_slot(job, made->slot, fallback);
+    const uint32_t number = allocator->kinds_apart ? (uint32_t)general->kind : 0;
+    struct maar_pool* pool =
+        maar_atomic_pointer_load(&allocator->default_pools[ranking->types[i]][number]);
+    if (pool == NULL || wants_dedicated(allocator, request, info, pool)) {
+        return false;
+    }
+    if (pool->plain && general->kind != MAAR_RESOURCE_KIND_UNKNOWN) {
+        return maar_pool_place(pool, general, false, made) == VK_SUCCESS;
+    }
+    struct maar_place_request place = *general;
+    return shape_for_pool(general, pool, &place) &&
+           maar_pool_place(pool, &place, false, made) == VK_SUCCESS;
+}
+
+/* Chooses and places, whatever it takes. */
+static VkResult carry_out(MaarAllocator allocator, const char* call,
+                          const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
+                          const struct maar_place_request* general, struct maar_made* made,
+                          struct detour* detour)
+{
+    struct job job = {
+        .allocator = allocator,
+        .call = call,
+        .request = request,
+        .info = info,
+        .general = general,
+        .place = *general,
+        .priority = info->priority != 0.0F ? info->priority : 0.5F,
+    };
+    VkResult result = choose(&job);
+    if (result == VK_SUCCESS) {
+        result = try_with_observer(&job, made, &detour->fallback);
+    }
+    if (result == VK_SUCCESS) {
+        detour->exceeded = job.exceeded;
+        detour->best_type = maar_best_type(&job.choice);
+    }
+    return result;
+}
+
+/* The rare last step: maps for life. On failure everything is undone but the counting. */
+static VkResult map_for_life(MaarAllocator allocator, const struct maar_made* made)
+{
+    void* data = NULL;
+    made->slot->mapped_for_life = true;
+    VkResult result = maar_block_map(made->slot->block, made->slot, &data);
     if (result != VK_SUCCESS) {
         undress_slot(allocator, made->slot, made->index, MAAR_SLOT_END_UNDONE);
     }
@@ -583,25 +619,39 @@ VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemo
                        MaarAllocation* allocation)
 {
     *allocation = VK_NULL_HANDLE;
-    struct job job;
-    job.allocator = allocator;
-    job.call = call;
-    job.request = request;
-    job.info = info != NULL ? info : &maar_default_create_info;
-    VkResult result = check_arguments(&job);
-    if (result != VK_SUCCESS) {
-        return result;
+    info = info != NULL ? info : &maar_default_create_info;
+    if (!are_arguments_fine(request, info)) {
+        return refuse_arguments(allocator, call, request, info);
     }
+    struct maar_place_request general;
     struct maar_made made;
-    result = shape(&job, internal) ? carry_out(&job, &made) : VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    struct detour detour = {.fallback = false};
+    VkResult result = VK_SUCCESS;
+    if (!shape(request, info, internal, &general)) {
+        result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    } else if (info->pName != NULL) {
+        general.name = maar_copy_string(allocator->callbacks, info->pName);
+        result = general.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result == VK_SUCCESS && !place_at_once(allocator, request, info, &general, &made)) {
+        result = carry_out(allocator, call, request, info, &general, &made, &detour);
+        if (result != VK_SUCCESS) {
+            maar_host_free(allocator->callbacks, general.name);
+        }
+    }
+    if (result == VK_SUCCESS && (info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0) {
+        result = map_for_life(allocator, &made);
+    }
     if (result != VK_SUCCESS) {
         (void)maar_atomic64_add(&allocator->failures, 1);
         return result;
     }
     struct maar_slot* slot = made.slot;
     maar_count_live(allocator, slot->block->lane->number, slot->size);
-    if (slot->fallback || slot->exceeded) {
-        report_detour(&job, slot);
+    if (detour.fallback || detour.exceeded) {
+        slot->fallback = detour.fallback;
+        slot->exceeded = detour.exceeded;
+        report_detour(allocator, slot, &detour);
     }
     const uint32_t key = maar_atomic32_load(&slot->key) + 1u;
     *allocation = maar_handle_make(made.index, key);

@@ -86,6 +86,7 @@ struct maar_pool {
     bool doomed;            /* emptied already; the last walker frees it */
     bool custom;
     bool single_kind;
+    bool plain; /* min_alignment and atom are 1: requests of a known kind are placed as they come */
     uint32_t type_index;
     uint32_t heap_index;
     MaarPlacementStrategy strategy;
@@ -124,11 +125,17 @@ struct maar_known_thread {
     maar_atomic32 lane;
 };
 
+enum maar_ranking_state {
+    MAAR_RANKING_UNUSED = 0,
+    MAAR_RANKING_TAKEN = 1,   /* being written */
+    MAAR_RANKING_COMPLETE = 2 /* never changed again */
+};
+
 /* Memory types in order of liking for one kind of wish; see choose_type.c. */
 struct maar_ranking {
-    maar_atomic32 state; /* 0: unused, 1: being written, 2: complete, and never changed again */
-    uint64_t wish;
-    uint32_t usage;
+    maar_atomic32 state;
+    uint32_t rest;
+    uint64_t flags; /* this and `rest` are the wish */
     uint32_t count;
     uint8_t types[VK_MAX_MEMORY_TYPES];
 };

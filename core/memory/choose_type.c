@@ -42,9 +42,6 @@ enum {
  * device's memory; it serves what asks for the host's view of it, and nothing else first. */
 enum { SMALL_HEAP_FRACTION = 16 };
 
-/* States of a ranking. */
-enum { RANKING_UNUSED = 0, RANKING_TAKEN = 1, RANKING_COMPLETE = 2 };
-
 /* What one usage demands and wishes. Penalties apply where a wanted flag is missing, or an unwanted
  * one is there. */
 struct usage_rule {
@@ -188,21 +185,14 @@ static bool is_asked_for(VkMemoryPropertyFlags flags, const MaarAllocationCreate
     return (flags & AVOIDED_FLAGS) == 0 || (flags & AVOIDED_FLAGS & info->requiredFlags) != 0;
 }
 
-/* What of a create info the order of types depends on, in one word. */
-static uint64_t wish_of(const MaarAllocationCreateInfo* info)
+/* Whether a type has what is required and may be used. */
+static bool is_eligible(MaarAllocator allocator, uint32_t type,
+                        const MaarAllocationCreateInfo* info)
 {
     VkMemoryPropertyFlags required = info->requiredFlags | usage_rules[info->usage].required;
     if ((info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0) {
         required |= HOST_VISIBLE;
     }
-    return (uint64_t)info->preferredFlags << 32 | required;
-}
-
-/* Whether a type has what is required and may be used. */
-static bool is_eligible(MaarAllocator allocator, uint32_t type,
-                        const MaarAllocationCreateInfo* info)
-{
-    const VkMemoryPropertyFlags required = (VkMemoryPropertyFlags)wish_of(info);
     const VkMemoryPropertyFlags flags = maar_type_flags(allocator, type);
     return (flags & required) == required && maar_type_is_usable(allocator, type) &&
            is_asked_for(flags, info);
@@ -242,26 +232,20 @@ static uint32_t rank_types(MaarAllocator allocator, const MaarAllocationCreateIn
     return count;
 }
 
-/* The ranking that is kept for a wish, made now if there is room for one more; NULL if there is
- * none. A ranking depends on nothing that changes, so it is written once and then only read. */
-static const struct maar_ranking* find_ranking(MaarAllocator allocator,
-                                               const MaarAllocationCreateInfo* info)
+const struct maar_ranking* maar_ranking_search(MaarAllocator allocator,
+                                               const MaarAllocationCreateInfo* info,
+                                               const struct maar_wish* wish)
 {
-    const uint64_t wish = wish_of(info);
-    const uint32_t usage = (uint32_t)info->usage << 1 | (info->memoryTypeBits != 0 ? 1u : 0u);
-    const uint32_t hash = (uint32_t)(wish ^ (wish >> 30)) * 31u + usage;
     for (uint32_t i = 0; i < MAAR_RANKINGS; ++i) {
-        struct maar_ranking* ranking = &allocator->rankings[(hash + i) % MAAR_RANKINGS];
-        uint32_t state = maar_atomic32_load_acquire(&ranking->state);
-        if (state == RANKING_COMPLETE) {
-            if (ranking->wish == wish && ranking->usage == usage) {
-                return ranking;
-            }
-        } else if (state == RANKING_UNUSED && maar_atomic32_claim(&ranking->state, RANKING_TAKEN)) {
-            ranking->wish = wish;
-            ranking->usage = usage;
+        struct maar_ranking* ranking = &allocator->rankings[(wish->home + i) % MAAR_RANKINGS];
+        if (maar_ranking_is_of(ranking, wish)) {
+            return ranking;
+        }
+        if (maar_atomic32_claim(&ranking->state, MAAR_RANKING_TAKEN)) {
+            ranking->flags = wish->flags;
+            ranking->rest = wish->rest;
             ranking->count = rank_types(allocator, info, ranking->types);
-            maar_atomic32_store_release(&ranking->state, RANKING_COMPLETE);
+            maar_atomic32_store_release(&ranking->state, MAAR_RANKING_COMPLETE);
             return ranking;
         }
     }
@@ -271,7 +255,7 @@ static const struct maar_ranking* find_ranking(MaarAllocator allocator,
 bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
                        const MaarAllocationCreateInfo* info, struct maar_type_choice* choice)
 {
-    const struct maar_ranking* ranking = find_ranking(allocator, info);
+    const struct maar_ranking* ranking = maar_ranking_find(allocator, info);
     if (info->memoryTypeBits != 0) {
         type_bits &= info->memoryTypeBits;
     }

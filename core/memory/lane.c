@@ -73,23 +73,43 @@ static void write_room(struct maar_lane* lane, uint32_t at, uint32_t value)
     }
 }
 
-/* The first block at or after `from` that may have room of a class; UINT32_MAX if none has. */
-static uint32_t find_room(const struct maar_lane* lane, uint32_t from, uint32_t wanted)
+/* The first entry in [at, end) of one group that has a class, or end. Four entries at a time:
+ * classes are below 2^15, so with the top bit of each set, taking the class away clears it where
+ * the entry is lower. */
+static inline uint32_t scan_room(const uint16_t* level, uint32_t at, uint32_t end, uint32_t wanted)
+{
+    while (at < end) {
+#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        if (at + 4 <= end) {
+            const uint64_t tops = 0x8000800080008000u;
+            uint64_t four = 0;
+            memcpy(&four, &level[at], sizeof four);
+            four = ((four | tops) - wanted * 0x0001000100010001u) & tops;
+            if (four != 0) {
+                return at + (uint32_t)__builtin_ctzll(four) / 16;
+            }
+            at += 4;
+            continue;
+        }
+#endif
+        if (level[at] >= wanted) {
+            return at;
+        }
+        ++at;
+    }
+    return end;
+}
+
+/* The same above the first group: climbs until a group has an entry, then descends to it. */
+static uint32_t find_room_far(const struct maar_lane* lane, uint32_t from, uint32_t wanted)
 {
     const uint16_t* levels[ROOM_LEVELS];
     uint32_t level = 0;
     uint32_t width = lane->block_capacity;
     uint32_t at = from;
+    uint32_t end = from;
     levels[0] = lane->room;
-    for (;;) {
-        uint32_t end = (at | (ROOM_FAN - 1)) + 1;
-        end = end < width ? end : width;
-        while (at < end && levels[level][at] < wanted) {
-            ++at;
-        }
-        if (at < end) {
-            break;
-        }
+    while (at == end) {
         if (end >= width) {
             return UINT32_MAX;
         }
@@ -97,15 +117,26 @@ static uint32_t find_room(const struct maar_lane* lane, uint32_t from, uint32_t 
         levels[level + 1] = levels[level] + width;
         width = (width + ROOM_FAN - 1) >> ROOM_FAN_BITS;
         ++level;
+        end = (at | (ROOM_FAN - 1)) + 1;
+        end = end < width ? end : width;
+        at = scan_room(levels[level], at, end, wanted);
     }
     while (level > 0) {
         --level;
         at <<= ROOM_FAN_BITS;
-        while (levels[level][at] < wanted) {
-            ++at;
-        }
+        at = scan_room(levels[level], at, at + ROOM_FAN, wanted);
     }
     return at;
+}
+
+/* The first block at or after `from` that may have room of a class; UINT32_MAX if none has. */
+static inline uint32_t find_room(const struct maar_lane* lane, uint32_t from, uint32_t wanted)
+{
+    const uint32_t width = lane->block_capacity;
+    uint32_t end = (from | (ROOM_FAN - 1)) + 1;
+    end = end < width ? end : width;
+    const uint32_t at = from < end ? scan_room(lane->room, from, end, wanted) : end;
+    return at < end ? at : find_room_far(lane, end, wanted);
 }
 
 void maar_lane_note_room(struct maar_lane* lane, struct maar_block* block)
@@ -196,13 +227,10 @@ static uint32_t thread_lane(MaarAllocator allocator)
     return hash % MAAR_LANES;
 }
 
-struct maar_lane* maar_lane_enter(struct maar_pool* pool)
+/* The same where threads have met, or meet now. */
+static struct maar_lane* enter_own_lane(struct maar_pool* pool, bool divided)
 {
     struct maar_lane* lane = &pool->first_lane;
-    const bool divided = maar_atomic32_load(&pool->lane_count) > 1;
-    if (!divided && maar_mutex_try_lock(&lane->lock)) {
-        return lane;
-    }
     const uint32_t number = thread_lane(pool->allocator);
     struct maar_lane* own = maar_pool_lane(pool, number);
     if (own == NULL) {
@@ -214,6 +242,20 @@ struct maar_lane* maar_lane_enter(struct maar_pool* pool)
     lane = own != NULL ? own : lane;
     maar_mutex_lock(&lane->lock);
     return lane;
+}
+
+static inline struct maar_lane* enter_lane(struct maar_pool* pool)
+{
+    const bool divided = maar_atomic32_load(&pool->lane_count) > 1;
+    if (!divided && maar_mutex_try_lock(&pool->first_lane.lock)) {
+        return &pool->first_lane;
+    }
+    return enter_own_lane(pool, divided);
+}
+
+struct maar_lane* maar_lane_enter(struct maar_pool* pool)
+{
+    return enter_lane(pool);
 }
 
 VkResult maar_bring_storage(const VkAllocationCallbacks* callbacks, struct maar_mutex* lock,
@@ -241,9 +283,9 @@ static void count_empty(struct maar_block* block, uint32_t sign)
     (void)maar_atomic64_add(&pool->empty_bytes, sign == 1 ? block->size : 0 - block->size);
 }
 
-void maar_lane_settle(struct maar_lane* lane, struct maar_block* block,
-                      const struct maar_place_request* request,
-                      const struct maar_placement_range* range, struct maar_made* made)
+static inline void settle(struct maar_lane* lane, struct maar_block* block,
+                          const struct maar_place_request* request,
+                          const struct maar_placement_range* range, struct maar_made* made)
 {
     const uint32_t index = lane->slots.head;
     struct maar_slot* slot = maar_slot_at(&lane->pool->allocator->slots, index);
@@ -259,6 +301,9 @@ void maar_lane_settle(struct maar_lane* lane, struct maar_block* block,
     slot->name = request->name;
     slot->map_count = 0;
     slot->kind = (uint8_t)request->shown_kind;
+    slot->fallback = false;
+    slot->exceeded = false;
+    slot->mapped_for_life = false;
     slot->pending = false;
     slot->made_block = false;
     slot->can_alias = request->can_alias;
@@ -267,6 +312,13 @@ void maar_lane_settle(struct maar_lane* lane, struct maar_block* block,
     if (block->range_count++ == 0 && block->placement != NULL) {
         count_empty(block, UINT32_MAX);
     }
+}
+
+void maar_lane_settle(struct maar_lane* lane, struct maar_block* block,
+                      const struct maar_place_request* request,
+                      const struct maar_placement_range* range, struct maar_made* made)
+{
+    settle(lane, block, request, range, made);
 }
 
 void maar_lane_put_slot(struct maar_lane* lane, struct maar_slot* slot, uint32_t index)
@@ -286,48 +338,60 @@ static uint32_t placement_kind_of(const struct maar_pool* pool, MaarResourceKind
     return kind == MAAR_RESOURCE_KIND_UNKNOWN ? 3u : (uint32_t)kind;
 }
 
+/* Brings what was lacking, leaving the lock: VK_INCOMPLETE then. Or notes that there is no room. */
+static VkResult place_in_vain(struct maar_lane* lane, struct maar_block* block, VkResult result)
+{
+    MaarAllocator allocator = lane->pool->allocator;
+    if (result != VK_INCOMPLETE) {
+        maar_lane_note_room(lane, block);
+        return result;
+    }
+    ++block->pin_count;
+    if (lane->slots.head == MAAR_SLOT_NONE) {
+        result = maar_slots_refill(&allocator->slots, &lane->lock, &lane->slots);
+    } else {
+        result = maar_bring_storage(allocator->callbacks, &lane->lock, block->placement);
+    }
+    --block->pin_count;
+    return result == VK_SUCCESS ? VK_INCOMPLETE : result;
+}
+
+static inline VkResult place_in(struct maar_lane* lane, struct maar_block* block,
+                                const struct maar_place_request* request, struct maar_made* made)
+{
+    VkResult result = VK_INCOMPLETE;
+    if (lane->slots.head != MAAR_SLOT_NONE) {
+        const struct maar_placement_request placement = {
+            .size = request->size,
+            .alignment = request->alignment,
+            .user = lane->slots.head,
+            .kind = placement_kind_of(lane->pool, request->kind),
+            .upper = request->upper,
+        };
+        struct maar_placement_range range;
+        result = maar_placement_allocate(block->placement, &placement, &range);
+        if (result == VK_SUCCESS) {
+            /* What is left is not looked at: a request that fails for it will. */
+            settle(lane, block, request, &range, made);
+            return VK_SUCCESS;
+        }
+    }
+    return place_in_vain(lane, block, result);
+}
+
 VkResult maar_lane_place_in(struct maar_lane* lane, struct maar_block* block,
                             const struct maar_place_request* request, struct maar_made* made)
 {
-    MaarAllocator allocator = lane->pool->allocator;
-    VkResult result = VK_SUCCESS;
-    if (lane->slots.head == MAAR_SLOT_NONE) {
-        ++block->pin_count;
-        result = maar_slots_refill(&allocator->slots, &lane->lock, &lane->slots);
-        --block->pin_count;
-        return result == VK_SUCCESS ? VK_INCOMPLETE : result;
-    }
-    const struct maar_placement_request placement = {
-        .size = request->size,
-        .alignment = request->alignment,
-        .user = lane->slots.head,
-        .kind = placement_kind_of(lane->pool, request->kind),
-        .upper = request->upper,
-    };
-    struct maar_placement_range range;
-    result = maar_placement_allocate(block->placement, &placement, &range);
-    if (result == VK_SUCCESS) {
-        /* What is left is not looked at: a request that fails for it will. */
-        maar_lane_settle(lane, block, request, &range, made);
-        return VK_SUCCESS;
-    }
-    if (result == VK_INCOMPLETE) {
-        ++block->pin_count;
-        result = maar_bring_storage(allocator->callbacks, &lane->lock, block->placement);
-        --block->pin_count;
-        return result == VK_SUCCESS ? VK_INCOMPLETE : result;
-    }
-    maar_lane_note_room(lane, block);
-    return result;
+    return place_in(lane, block, request, made);
 }
 
-VkResult maar_lane_place(struct maar_lane* lane, const struct maar_place_request* request,
-                         struct maar_made* made)
+static inline VkResult place(struct maar_lane* lane, const struct maar_place_request* request,
+                             struct maar_made* made)
 {
     const uint32_t wanted = room_class(request->size);
     uint32_t at = find_room(lane, 0, wanted);
     while (at != UINT32_MAX) {
-        VkResult result = maar_lane_place_in(lane, lane->blocks[at], request, made);
+        VkResult result = place_in(lane, lane->blocks[at], request, made);
         if (result == VK_INCOMPLETE) {
             /* The lock was left: everything may have changed. */
             at = find_room(lane, 0, wanted);
@@ -338,6 +402,47 @@ VkResult maar_lane_place(struct maar_lane* lane, const struct maar_place_request
         }
     }
     return VK_ERROR_OUT_OF_POOL_MEMORY;
+}
+
+VkResult maar_lane_place(struct maar_lane* lane, const struct maar_place_request* request,
+                         struct maar_made* made)
+{
+    return place(lane, request, made);
+}
+
+/* Into the lanes of others: into those that nobody holds just now, or, when patient, into any. */
+static VkResult place_elsewhere(struct maar_pool* pool, const struct maar_lane* own, bool patient,
+                                const struct maar_place_request* request, struct maar_made* made)
+{
+    VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
+    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0);
+         lane != NULL && result == VK_ERROR_OUT_OF_POOL_MEMORY;
+         lane = maar_pool_next_lane(pool, lane->number + 1)) {
+        if (lane == own) {
+            continue;
+        }
+        if (patient) {
+            maar_mutex_lock(&lane->lock);
+        } else if (!maar_mutex_try_lock(&lane->lock)) {
+            continue;
+        }
+        result = maar_lane_place(lane, request, made);
+        maar_mutex_unlock(&lane->lock);
+    }
+    return result;
+}
+
+VkResult maar_pool_place(struct maar_pool* pool, const struct maar_place_request* request,
+                         bool patient, struct maar_made* made)
+{
+    struct maar_lane* lane = enter_lane(pool);
+    VkResult result = place(lane, request, made);
+    maar_mutex_unlock(&lane->lock);
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_atomic32_load(&pool->lane_count) > 1) {
+        result = place_elsewhere(pool, lane, patient, request, made);
+    }
+    maar_check_if_asked(pool);
+    return result;
 }
 
 VkResult maar_lane_reserve_list(struct maar_lane* lane)

@@ -19,6 +19,45 @@ struct maar_type_choice {
     uint8_t own[VK_MAX_MEMORY_TYPES];
 };
 
+/* What of a create info the order of types depends on. */
+struct maar_wish {
+    uint64_t flags;
+    uint32_t rest;
+    uint32_t home; /* where its ranking is looked for first */
+};
+
+static inline struct maar_wish maar_wish_of(const MaarAllocationCreateInfo* info)
+{
+    struct maar_wish wish;
+    const uint32_t mapped = info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT;
+    wish.flags = (uint64_t)info->preferredFlags << 32 | info->requiredFlags;
+    wish.rest = (uint32_t)info->usage << 2 | (mapped != 0 ? 2u : 0u) |
+                (info->memoryTypeBits != 0 ? 1u : 0u);
+    wish.home = (wish.rest * 5 + info->requiredFlags + info->preferredFlags * 3) % MAAR_RANKINGS;
+    return wish;
+}
+
+static inline bool maar_ranking_is_of(const struct maar_ranking* ranking,
+                                      const struct maar_wish* wish)
+{
+    return maar_atomic32_load_acquire(&ranking->state) == MAAR_RANKING_COMPLETE &&
+           ranking->flags == wish->flags && ranking->rest == wish->rest;
+}
+
+/* The ranking that is kept for a wish, made now if there is room for one more; NULL if there is
+ * none. It depends on nothing that changes, so it is written once and then only read. */
+const struct maar_ranking* maar_ranking_search(MaarAllocator allocator,
+                                               const MaarAllocationCreateInfo* info,
+                                               const struct maar_wish* wish);
+static inline const struct maar_ranking* maar_ranking_find(MaarAllocator allocator,
+                                                           const MaarAllocationCreateInfo* info)
+{
+    const struct maar_wish wish = maar_wish_of(info);
+    const struct maar_ranking* ranking = &allocator->rankings[wish.home];
+    return maar_ranking_is_of(ranking, &wish) ? ranking
+                                              : maar_ranking_search(allocator, info, &wish);
+}
+
 /* Ranks the types; false when none serves. The choice must stay where it is. */
 bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
                        const MaarAllocationCreateInfo* info, struct maar_type_choice* choice);
@@ -134,6 +173,16 @@ struct maar_lane* maar_lane_enter(struct maar_pool* pool);
 VkResult maar_bring_storage(const VkAllocationCallbacks* callbacks, struct maar_mutex* lock,
                             struct maar_placement* placement);
 
+/* Checks a pool and poisons the allocator if it is broken. No lock may be held. */
+void maar_pool_check_now(struct maar_pool* pool);
+/* The same if the allocator was asked to check heavily. */
+static inline void maar_check_if_asked(struct maar_pool* pool)
+{
+    if ((pool->allocator->flags & MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT) != 0) {
+        maar_pool_check_now(pool);
+    }
+}
+
 /* What follows is called under the lane's lock; those with a result may leave it and take it again.
  */
 
@@ -168,12 +217,13 @@ static inline void maar_count_dead(MaarAllocator allocator, uint32_t lane, VkDev
 }
 void maar_reset_live_peak(MaarAllocator allocator);
 
-/* ---- pool_place.c ---- */
-
 /* Places into blocks that exist; VK_ERROR_OUT_OF_POOL_MEMORY when none has room. Patient: waits for
  * the lanes of other threads too, rather than passing over those in use. */
 VkResult maar_pool_place(struct maar_pool* pool, const struct maar_place_request* request,
                          bool patient, struct maar_made* made);
+
+/* ---- pool_place.c ---- */
+
 /* Makes a block of the given size, within a cap on the heap's blocks, and places into it.
  * VK_NOT_READY: another thread is making one, whose room may serve; look again. */
 VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request* request,

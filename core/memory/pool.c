@@ -90,6 +90,7 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
     pool->fixed_size = info->blockSize;
     pool->preferred_size = default_block_size(allocator, pool->heap_index);
     pool->min_alignment = info->minAlignment;
+    pool->plain = pool->min_alignment <= 1 && pool->atom <= 1;
     pool->retained_size = info->retainedEmptySize;
     pool->min_block_count = info->minBlockCount;
     pool->max_block_count = info->maxBlockCount != 0 ? info->maxBlockCount : UINT32_MAX;

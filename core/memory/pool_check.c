@@ -106,3 +106,11 @@ const char* maar_pool_check(struct maar_pool* pool)
     }
     return broken;
 }
+
+void maar_pool_check_now(struct maar_pool* pool)
+{
+    const char* broken = maar_pool_check(pool);
+    if (broken != NULL) {
+        maar_broken(pool->allocator, broken);
+    }
+}

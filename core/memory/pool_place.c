@@ -19,51 +19,6 @@ enum { FIRST_BLOCK_SHARE = 64, GROWTH_DIVISOR = 2 };
  * rather than making one of its own. */
 enum { SHARED_MISS_SHARE = 8 };
 
-static void check_if_asked(struct maar_pool* pool)
-{
-    if ((pool->allocator->flags & MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT) != 0) {
-        const char* broken = maar_pool_check(pool);
-        if (broken != NULL) {
-            maar_broken(pool->allocator, broken);
-        }
-    }
-}
-
-/* Into the lanes of others: into those that nobody holds just now, or, when patient, into any. */
-static VkResult place_elsewhere(struct maar_pool* pool, const struct maar_lane* own, bool patient,
-                                const struct maar_place_request* request, struct maar_made* made)
-{
-    VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
-    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0);
-         lane != NULL && result == VK_ERROR_OUT_OF_POOL_MEMORY;
-         lane = maar_pool_next_lane(pool, lane->number + 1)) {
-        if (lane == own) {
-            continue;
-        }
-        if (patient) {
-            maar_mutex_lock(&lane->lock);
-        } else if (!maar_mutex_try_lock(&lane->lock)) {
-            continue;
-        }
-        result = maar_lane_place(lane, request, made);
-        maar_mutex_unlock(&lane->lock);
-    }
-    return result;
-}
-
-VkResult maar_pool_place(struct maar_pool* pool, const struct maar_place_request* request,
-                         bool patient, struct maar_made* made)
-{
-    struct maar_lane* lane = maar_lane_enter(pool);
-    VkResult result = maar_lane_place(lane, request, made);
-    maar_mutex_unlock(&lane->lock);
-    if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_atomic32_load(&pool->lane_count) > 1) {
-        result = place_elsewhere(pool, lane, patient, request, made);
-    }
-    check_if_asked(pool);
-    return result;
-}
-
 VkDeviceSize maar_pool_first_size(const struct maar_pool* pool)
 {
     return maar_align_up(pool->preferred_size / FIRST_BLOCK_SHARE, BLOCK_ROUNDING);
@@ -199,7 +154,7 @@ VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request*
     if (unwanted != NULL) {
         maar_block_destroy(unwanted);
     }
-    check_if_asked(pool);
+    maar_check_if_asked(pool);
     return result;
 }
 
@@ -236,7 +191,7 @@ VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_pla
     if (result != VK_SUCCESS) {
         maar_block_destroy(block);
     }
-    check_if_asked(pool);
+    maar_check_if_asked(pool);
     return result;
 }
 
@@ -352,7 +307,7 @@ char* maar_pool_free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot
     if (!known) {
         maar_broken(pool->allocator, "a live allocation has no range in its block");
     }
-    check_if_asked(pool);
+    maar_check_if_asked(pool);
     return name;
 }
 
