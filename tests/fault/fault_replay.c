@@ -26,10 +26,48 @@ struct player {
     VkSemaphore timeline;
     uint64_t clock;
     uint64_t signalled;
-    bool lost; /* the device may be, by now */
+    bool lost;          /* the device may be, by now */
+    uint64_t told_live; /* VkDeviceMemory, as the callbacks have it */
     uint32_t skipped;
     uint32_t made;
 };
+
+/* ---- callbacks ---- */
+
+static void VKAPI_PTR count_allocated(void* user, uint32_t type, VkDeviceMemory memory,
+                                      VkDeviceSize size)
+{
+    struct player* p = user;
+    assert_true(type < VK_MAX_MEMORY_TYPES && memory != VK_NULL_HANDLE && size > 0);
+    ++p->told_live;
+}
+
+static void VKAPI_PTR count_freed(void* user, uint32_t type, VkDeviceMemory memory,
+                                  VkDeviceSize size)
+{
+    struct player* p = user;
+    assert_true(type < VK_MAX_MEMORY_TYPES && memory != VK_NULL_HANDLE && size > 0);
+    assert_true(p->told_live > 0);
+    --p->told_live;
+}
+
+/* Gives up one plain allocation, if there is any. */
+static VkBool32 VKAPI_PTR spare_something(void* user, const MaarOutOfMemoryInfo* info)
+{
+    struct player* p = user;
+    assert_true(info->attempt < MAAR_MAX_OUT_OF_MEMORY_ATTEMPTS);
+    for (uint32_t i = 0; i < p->program->slot_count; ++i) {
+        struct slot* s = &p->slots[i];
+        if (s->used && s->op == REPLAY_MEMORY) {
+            maarFreeMemory(p->rig.allocator, s->memory);
+            s->used = false;
+            return VK_TRUE;
+        }
+    }
+    return VK_FALSE;
+}
+
+/* ---- results ---- */
 
 /* A failing call leaves nothing, which `empty` says, and nothing broken. */
 static bool worked(struct player* p, VkResult result, bool empty)
@@ -41,6 +79,7 @@ static bool worked(struct player* p, VkResult result, bool empty)
     }
     assert_true(result < 0);
     assert_true(empty);
+    assert_int_equal(p->told_live, rig_counters(&p->rig).liveCount[MAAR_SIMULATED_OBJECT_MEMORY]);
     if (++p->skipped < 8 || p->skipped % 32 == 0) { /* the check is slow */
         rig_check(&p->rig);
     }
@@ -300,7 +339,7 @@ static void signal_timeline(struct player* p, uint64_t value)
         .semaphore = p->timeline,
         .value = value,
     };
-    if (vkSignalSemaphore(p->rig.device, &info) == VK_SUCCESS) {
+    if (p->timeline != VK_NULL_HANDLE && vkSignalSemaphore(p->rig.device, &info) == VK_SUCCESS) {
         p->signalled = value;
     }
 }
@@ -375,8 +414,11 @@ static void step(struct player* p, const struct replay_event* event)
 
 static void open_player(struct player* p, const struct replay_program* program)
 {
+    const struct replay_setting* setting = program->setting;
     const struct rig_setup setup = {
+        .profile = setting->profile != NULL ? setting->profile() : NULL,
         .flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT,
+        .off = setting->off,
         .count_host = true,
     };
     assert_true(program->slot_count <= MOST_SLOTS);
@@ -386,8 +428,17 @@ static void open_player(struct player* p, const struct replay_program* program)
     fault_host_init(&p->host, &p->rig.host_callbacks);
     p->rig.create_info.pAllocationCallbacks = &p->host.callbacks;
     p->rig.create_info.preferredBlockSize = 2 * MIB; /* many blocks: many calls that may fail */
+    p->rig.create_info.flags = setting->flags;
+    p->rig.create_info.pfnDeviceAllocate = count_allocated;
+    p->rig.create_info.pfnDeviceFree = count_freed;
+    p->rig.create_info.pDeviceMemoryUserData = p;
+    p->rig.create_info.pfnOutOfMemory = setting->observed ? spare_something : NULL;
+    p->rig.create_info.pOutOfMemoryUserData = p;
+    p->rig.create_info.strategy = setting->strategy;
     rig_make_allocator(&p->rig);
-    p->timeline = rig_create_timeline(&p->rig, 0);
+    if ((setting->off & RIG_OFF_TIMELINE) == 0) {
+        p->timeline = rig_create_timeline(&p->rig, 0);
+    }
 }
 
 static void close_player(struct player* p)
@@ -411,6 +462,7 @@ static void close_player(struct player* p)
     assert_int_equal(end_state.sliceCount, 0);
     assert_int_equal(end_state.pendingSliceCount, 0);
     assert_int_equal(end_state.blockCount, 0);
+    assert_int_equal(p->told_live, 0);
     assert_int_equal(p->rig.messages.counts[MAAR_MESSAGE_SEVERITY_FATAL], 0);
     assert_int_equal(p->rig.messages.counts[MAAR_MESSAGE_SEVERITY_ERROR], 0);
     rig_check(&p->rig);

@@ -30,7 +30,19 @@ struct replay_event {
     uint32_t style; /* decides what else there is to decide */
 };
 
+/* On what device, with what allocator. */
+struct replay_setting {
+    const char* name;
+    const MaarSimulatedProfile* (*profile)(void); /* NULL: the discrete one */
+    VkFlags off;
+    MaarAllocatorCreateFlags flags;
+    MaarPlacementStrategy strategy;
+    bool observed; /* an out-of-memory observer frees what it can spare */
+    bool scarce;   /* calls fail there without any fault, too */
+};
+
 struct replay_program {
+    const struct replay_setting* setting;
     const struct replay_event* events;
     uint32_t event_count;
     uint32_t slot_count;
