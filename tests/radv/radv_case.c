@@ -163,7 +163,26 @@ void radv_expect_unchanged(struct rig* rig, const struct radv_snapshot* before)
         assert_true(before->blocks[i].memory == now.blocks[i].memory);
         assert_int_equal(before->blocks[i].allocationBytes, now.blocks[i].allocationBytes);
     }
-    rig_check(rig);
+    radv_expect_books_agree(rig);
+}
+
+/* What is reserved of the heaps is what blocks take, whatever failed before. */
+static void expect_heaps_agree(struct rig* rig, const MaarStatistics* totals)
+{
+    MaarHeapBudget budgets[VK_MAX_MEMORY_HEAPS];
+    uint32_t count = VK_MAX_MEMORY_HEAPS;
+    VkDeviceSize bytes = 0;
+    uint32_t blocks = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        budgets[i] = (MaarHeapBudget){.sType = MAAR_STRUCTURE_TYPE_HEAP_BUDGET};
+    }
+    assert_int_equal(maarGetHeapBudgets(rig->allocator, &count, budgets), VK_SUCCESS);
+    for (uint32_t i = 0; i < count; ++i) {
+        bytes += budgets[i].blockBytes;
+        blocks += budgets[i].blockCount;
+    }
+    assert_int_equal(bytes, totals->blockBytes);
+    assert_int_equal(blocks, totals->blockCount);
 }
 
 void radv_expect_books_agree(struct rig* rig)
@@ -174,6 +193,7 @@ void radv_expect_books_agree(struct rig* rig)
     assert_int_equal(totals.blockCount, count);
     assert_true(totals.blockBytes <= bytes);
     assert_true(bytes - totals.blockBytes < (count + 1) * KERNEL_PAGE);
+    expect_heaps_agree(rig, &totals);
     rig_check(rig);
 }
 

@@ -64,9 +64,10 @@ struct radv_snapshot {
     MaarBlockInfo blocks[64];
 };
 void radv_take_snapshot(struct rig* rig, struct radv_snapshot* snapshot);
-/* All but counters of calls, failures and peaks; and the heavy check. */
+/* All but counters of calls, failures and peaks; and the books agree. */
 void radv_expect_unchanged(struct rig* rig, const struct radv_snapshot* before);
-/* Blocks by the allocator's account are the buffer objects by the kernel's; and the heavy check. */
+/* Blocks by the allocator's account, of all and of each heap, are the buffer objects by the
+ * kernel's; and the heavy check. */
 void radv_expect_books_agree(struct rig* rig);
 
 /* The driver's device is one with memory of its own, not a part of the host's. */
