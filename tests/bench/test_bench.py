@@ -1,0 +1,236 @@
+"""The benchmarks from outside, with tiny numbers: arguments, exit codes, lines, self-checks.
+
+test_bench.py --programs=FOLDER --source=ROOT --rig=RIG [--missing=REASON] [--env=NAME=VALUE...]
+
+Nothing of speed is tested, but that times are positive. VulkanMemoryAllocator is expected to take
+part where the programs do not say that they were built without it.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+PLACEMENT = ("bench workload peer sizes live ns min of_vma occupancy host_b failures runs "
+             "operations self_check").split()
+ALLOCATOR = ("bench device workload peer sync threads live cpu_ns cpu_min wall_ns wall_min "
+             "parallel quiet quiet_ns of_vma speedup calls_fill calls blocks block_mib used host_b "
+             "failures runs operations self_check").split()
+TRACE = ("bench device trace peer policy live live_mib reserved_mib reserved_per_live "
+         "reserved_of_vma calls ns min driver_ns of_vma host_b failures copies steps runs "
+         "self_check").split()
+PROFILE = "simulated:amd-rx7900xtx-radv25.0"
+NO_VMA = "VulkanMemoryAllocator was not found"
+OPTIONS = None
+
+
+def bench(name, *arguments):
+    environment = dict(os.environ)
+    environment.update(item.split("=", 1) for item in OPTIONS.env)
+    program = pathlib.Path(OPTIONS.programs) / f"bench_{name}"
+    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=100, env=environment, check=False)
+
+
+def game():
+    return pathlib.Path(OPTIONS.source) / "data/traces/captured-supertuxkart.csv"
+
+
+def device():
+    return PROFILE if OPTIONS.rig == "simulated" else "auto"
+
+
+class Case(unittest.TestCase):
+    def rows(self, keys, name, *arguments):
+        """The lines of a run that must succeed, and whether VMA takes part."""
+        done = bench(name, *arguments)
+        self.assertEqual(done.returncode, 0, f"{arguments}: {done.stdout}{done.stderr}")
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertTrue(rows)
+        for row in rows:
+            self.assertEqual(list(row), keys)
+            self.assertEqual(row["bench"], name)
+            control = row["peer"].startswith("driver") or row["peer"] == "empty"
+            self.assertEqual(row["self_check"], "none" if control else "passed")
+        return rows, NO_VMA not in done.stderr
+
+    def refused(self, pattern, name, *arguments):
+        done = bench(name, *arguments)
+        self.assertEqual(done.returncode, 2, f"{arguments}: {done.stdout}{done.stderr}")
+        self.assertRegex(done.stderr, pattern)
+        self.assertEqual(done.stdout, "")
+
+
+class Placement(Case):
+    tiny = ["--live", 3000, "--runs", 3, "--operations", 500, "--warm-up", 2]
+
+    def test_workloads_all_report_every_peer(self):
+        rows, vma = self.rows(PLACEMENT, "placement", *self.tiny)
+        churned = {"maar-tlsf", "maar-buddy"}
+        linear = {"maar-linear"}
+        if vma:
+            churned |= {"vma", "vma-min-time", "vma-min-memory"}
+            linear |= {"vma-linear"}
+        peers = {}
+        for row in rows:
+            peers.setdefault(row["workload"], set()).add(row["peer"])
+            if row["workload"] in ("growth", "fill"):
+                self.assertTrue(0.5 < row["occupancy"] <= 1, row)
+            else:
+                self.assertTrue(0 < row["min"] <= row["ns"], row)
+            if row["peer"] not in ("maar-buddy", "empty"):
+                self.assertEqual(row["failures"], 0, row)
+        ordered = churned | linear | {"empty"}
+        self.assertEqual(peers, {"churn": churned | {"empty"}, "growth": churned,
+                                 "fill": churned | linear, "fifo": ordered, "lifo": ordered,
+                                 "bump": ordered})
+
+    def test_vma_takes_part(self):
+        rows, vma = self.rows(PLACEMENT, "placement", "--workload", "churn", *self.tiny)
+        if not vma:
+            # In the words that scripts/skipped.py reads.
+            name = self.id().rsplit(".", 1)[-1]
+            reason = NO_VMA + " when the benchmarks were built"
+            print(f"\n[ RUN      ] {name}\nskipped: {reason}\n[  SKIPPED ] {name}", flush=True)
+            self.skipTest(reason)
+        compared = {row["peer"] for row in rows if row["of_vma"] is not None}
+        self.assertEqual(compared, {"maar-tlsf", "maar-buddy", "vma-min-time", "vma-min-memory"})
+
+    def test_growth_same_seed_same_result(self):
+        arguments = ["--workload", "growth", "--peer", "maar-tlsf", "--raw", *self.tiny]
+        first, _ = self.rows(PLACEMENT, "placement", *arguments)
+        second, _ = self.rows(PLACEMENT, "placement", *arguments)
+        self.assertEqual(first[0]["occupancy"], second[0]["occupancy"])
+        self.assertEqual(first[0]["sizes"], "raw")
+        self.assertEqual(len(first), 1)
+
+
+class Allocator(Case):
+    tiny = ["--live", 300, "--runs", 3, "--operations", 200]
+
+    def test_workloads_two_threads_report_every_contestant(self):
+        rows, vma = self.rows(ALLOCATOR, "allocator", "--device", device(), "--threads", 2,
+                              *self.tiny)
+        found = {}
+        for row in rows:
+            who = (row["peer"], row["sync"], row["threads"])
+            found.setdefault(row["workload"], set()).add(who)
+            self.assertTrue(0 < row["cpu_min"] <= row["cpu_ns"], row)
+            self.assertTrue(0 < row["wall_min"] <= row["wall_ns"], row)
+            self.assertEqual(row["failures"], 0, row)
+            if not row["peer"].startswith("driver"):
+                self.assertGreaterEqual(row["calls"], row["calls_fill"])
+                self.assertGreater(row["calls_fill"], 0)
+                self.assertGreaterEqual(row["calls"], row["blocks"])
+                self.assertTrue(0 < row["used"] <= 1, row)
+        allocators = {(name, sync, threads) for name in (["maar", "vma"] if vma else ["maar"])
+                      for sync, threads in (("internal", 1), ("external", 1), ("internal", 2))}
+        self.assertEqual(found, {
+            "memory": allocators | {("driver", "internal", 1), ("driver", "internal", 2)},
+            "buffer": allocators | {(f"driver-{what}", "internal", threads)
+                                    for what in ("bind", "create") for threads in (1, 2)}})
+
+    def test_peer_chosen_runs_alone(self):
+        rows, _ = self.rows(ALLOCATOR, "allocator", "--device", device(), "--peer", "maar",
+                            "--sync", "external", "--workload", "memory", "--block-size", "1MiB",
+                            "--warm-up", 1, *self.tiny)
+        self.assertEqual([(row["peer"], row["sync"]) for row in rows], [("maar", "external")])
+
+
+class Trace(Case):
+    def check_rows(self, rows, vma):
+        self.assertEqual([(row["policy"], row["peer"]) for row in rows],
+                         [(policy, peer) for policy in ("default", "same")
+                          for peer in (["maar", "vma"] if vma else ["maar"])])
+        for row in rows:
+            self.assertGreaterEqual(row["reserved_mib"], row["live_mib"])
+            self.assertGreater(row["calls"], 0)
+            self.assertEqual(row["failures"], 0)
+
+    def test_game_recorded_reports_memory(self):
+        rows, vma = self.rows(TRACE, "trace", "--device", device(), "--runs", 2, game())
+        self.check_rows(rows, vma)
+        for row in rows:
+            self.assertEqual((row["live"], row["steps"], row["copies"]), (245, 1746, 1))
+            self.assertAlmostEqual(row["live_mib"] * 2**20, 70144424, delta=1000)
+
+    def test_game_scaled_keeps_as_many_alive(self):
+        rows, vma = self.rows(TRACE, "trace", "--device", device(), "--runs", 3, "--scale", 1000,
+                              "--operations", 500, game())
+        self.check_rows(rows, vma)
+        for row in rows:
+            self.assertTrue(900 <= row["live"] <= 1300, row)
+            self.assertGreater(row["copies"], 5)
+
+    def test_heap_too_small_skipped(self):
+        done = bench("trace", "--device", PROFILE, "--heap", "1=64MiB", "--heap", "0=64MiB", game())
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertRegex(done.stderr, "skipped: captured-supertuxkart: 0.1 GiB live")
+
+
+class Arguments(Case):
+    def test_arguments_wrong_exit_2(self):
+        for name in ("placement", "allocator", "trace"):
+            self.refused("--frobnicate: no such option", name, "--frobnicate")
+            self.refused("--runs needs N", name, "--runs")
+            self.refused("--runs 0: expected a number", name, "--runs", "0")
+            self.refused("--runs: at most 64", name, "--runs", "65")
+            self.refused("--peer nobody: expected a list of: all, maar", name, "--peer", "nobody")
+        self.refused("x: unexpected argument", "placement", "x")
+        self.refused("--workload paint", "allocator", "--workload", "memory,paint")
+        self.refused("--threads: at most 64", "allocator", "--threads", "65")
+        self.refused("--heap 0: expected N=SIZE", "allocator", "--heap", "0")
+
+    def test_device_wrong_exit_2(self):
+        for name, operands in (("allocator", []), ("trace", [game()])):
+            self.refused("expected auto, vulkan:N or simulated", name, "--device", "x", *operands)
+            self.refused("no-such", name, "--device", "simulated:no-such", *operands)
+            self.refused("--heap 9: .* heaps", name, "--device", PROFILE, "--heap", "9=1GiB",
+                         *operands)
+
+    def test_traces_wrong_exit_2(self):
+        self.refused("no trace given", "trace")
+        self.refused("no-such.csv", "trace", "--device", PROFILE, "no-such.csv")
+        self.refused(r"README.md:1: ", "trace", "--device", PROFILE,
+                     pathlib.Path(OPTIONS.source) / "README.md")
+
+    def test_help_says_all_options(self):
+        for name in ("placement", "allocator", "trace"):
+            done = bench(name, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertTrue(re.search(r"^  --runs N +\S", done.stdout, re.MULTILINE))
+
+    def test_instructions_wrong_exit_2(self):
+        script = pathlib.Path(OPTIONS.source) / "bench/instructions.sh"
+        for arguments in ([], ["/bin/true"]):
+            done = subprocess.run(["sh", script, *arguments], capture_output=True, text=True,
+                                  timeout=60, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stderr, "instructions.sh")
+
+
+def main():
+    global OPTIONS
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--programs", required=True)
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--rig", required=True)
+    parser.add_argument("--missing", default="")
+    parser.add_argument("--env", action="append", default=[])
+    OPTIONS = parser.parse_args()
+    if OPTIONS.missing:
+        print(f"skipped: {OPTIONS.missing}")
+        return 77
+    cases = [Allocator, Trace] if OPTIONS.rig != "simulated" else \
+        [Placement, Allocator, Trace, Arguments]
+    suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromTestCase(case)
+                               for case in cases)
+    return 0 if unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
