@@ -3,6 +3,8 @@
  * names in them, and SVG. What is written must be read by a parser that is not ours, whatever the
  * names. The first byte says which.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include "core/watch/json_writer.h"
 #include "support/picture.h"
 #include "support/svg.h"
@@ -11,6 +13,7 @@
 #include "tests/rig/rig.h"
 
 #include <jansson.h>
+#include <unistd.h>
 
 enum { DUMP_MODES = 5, DUMP_CALLS = 400, DUMP_TEXT = 96 };
 
@@ -228,6 +231,15 @@ static void try_dump(struct fuzz_input* input)
 
 /* ---- SVG ---- */
 
+static void require_xml(const char* text, size_t size)
+{
+    const char* wrong = fuzz_xml_check(text, size);
+    if (wrong != NULL) {
+        (void)fprintf(stderr, "%s in\n%s\n", wrong, text);
+        abort();
+    }
+}
+
 static void try_svg(struct fuzz_input* input)
 {
     static const char* const anchors[] = {NULL, "start", "middle", "end"};
@@ -253,11 +265,7 @@ static void try_svg(struct fuzz_input* input)
         }
     }
     support_svg_raw(&svg, "</svg>\n");
-    const char* wrong = fuzz_xml_check(svg.text, svg.size);
-    if (wrong != NULL) {
-        (void)fprintf(stderr, "%s in\n%s\n", wrong, svg.text);
-        abort();
-    }
+    require_xml(svg.text, svg.size);
     svg.size -= strlen("</svg>\n");
     fuzz_require(support_svg_finish(&svg, "/dev/null", NULL));
 }
@@ -291,7 +299,15 @@ static void try_picture(struct fuzz_input* input)
         }
         block->size += block->range_count == 0 ? 1 : 0;
     }
-    fuzz_require(support_picture_write(&picture, "/dev/null", NULL));
+    char path[64];
+    char* text = NULL;
+    size_t size = 0;
+    (void)snprintf(path, sizeof path, "fuzz_dump_%ld.svg", (long)getpid());
+    fuzz_require(support_picture_write(&picture, path, NULL));
+    fuzz_require(support_read_file(path, 0, &text, &size, NULL));
+    fuzz_require(remove(path) == 0);
+    require_xml(text, size);
+    free(text);
     support_picture_release(&picture);
     fuzz_require(picture.blocks == NULL && picture.block_count == 0);
 }

@@ -8,7 +8,7 @@
 
 #include <zlib.h>
 
-enum { TRACE_MODES = 4, TRACE_MAX_EXPANSION = 1 << 22 };
+enum { TRACE_MODES = 4 };
 
 static void require_resource(const struct support_trace* trace, size_t index)
 {
@@ -53,8 +53,10 @@ static void require_whole(const struct support_trace* trace)
             continue;
         }
         fuzz_require(event->resource < trace->resource_count);
-        const uint64_t size = trace->resources[event->resource].size;
+        const struct support_trace_resource* resource = &trace->resources[event->resource];
+        const uint64_t size = resource->size;
         const bool made = event->op == SUPPORT_TRACE_ALLOC;
+        fuzz_require((made ? resource->alloc_event : resource->free_event) == i);
         live_bytes = made ? live_bytes + size : live_bytes - size;
         live_count = made ? live_count + 1 : live_count - 1;
         peak_event = live_bytes > peak_bytes ? i : peak_event;
@@ -148,6 +150,7 @@ static void try_damaged(struct fuzz_input* input)
     const uint64_t where = fuzz_below(input, 65536);
     const uint8_t change = fuzz_byte(input);
     const uint64_t cut = fuzz_byte(input);
+    const size_t most = (size_t)fuzz_scaled(input, 22) + 1;
     uint8_t* packed = compress_text(input->at, input->left, &packed_size);
     packed[where % packed_size] ^= change;
     const size_t kept = packed_size - (size_t)(cut % packed_size);
@@ -158,7 +161,6 @@ static void try_damaged(struct fuzz_input* input)
     support_trace_release(&trace);
     char* expanded = NULL;
     size_t expanded_size = 0;
-    const size_t most = (size_t)fuzz_below(input, TRACE_MAX_EXPANSION) + 1;
     if (support_gunzip("fuzz", exact, kept, most, &expanded, &expanded_size, NULL)) {
         fuzz_require(expanded_size <= most && expanded[expanded_size] == '\0');
     } else {
