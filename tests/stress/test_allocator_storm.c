@@ -46,10 +46,12 @@ struct storm {
     _Atomic uint32_t working;
     _Atomic bool lost;
     bool may_lose;
+    uint32_t heap_count;
     uint32_t rounds;
     pthread_mutex_t stall_lock; /* guards stalls: what waits for another thread to end it */
     struct item stalls[STALLS];
-    _Atomic uint64_t made, failed, inherited;
+    _Atomic uint64_t made, failed, inherited, spared;
+    _Atomic int64_t told_live; /* VkDeviceMemory, as the callbacks have it */
 };
 
 struct worker {
@@ -234,22 +236,57 @@ static bool leave_item(struct storm* storm, struct item* item)
     return left;
 }
 
-static void inherit_item(struct worker* worker)
+/* Takes what another thread left, if there is anything. */
+static struct item find_item(struct storm* storm, uint32_t from)
 {
-    struct storm* storm = worker->storm;
     struct item item = {.used = false};
-    uint32_t at = rig_below(&worker->random, STALLS);
     (void)pthread_mutex_lock(&storm->stall_lock);
     for (uint32_t i = 0; i < STALLS && !item.used; ++i) {
-        struct item* stall = &storm->stalls[(at + i) % STALLS];
+        struct item* stall = &storm->stalls[(from + i) % STALLS];
         item = *stall;
         stall->used = false;
     }
     (void)pthread_mutex_unlock(&storm->stall_lock);
+    return item;
+}
+
+static void inherit_item(struct worker* worker)
+{
+    struct storm* storm = worker->storm;
+    struct item item = find_item(storm, rig_below(&worker->random, STALLS));
     if (item.used) {
         end_item(worker, &item);
         (void)atomic_fetch_add(&storm->inherited, 1);
     }
+}
+
+/* The out-of-memory observer: frees, in the midst of a request, what somebody left. */
+static VkBool32 VKAPI_PTR spare_item(void* user, const MaarOutOfMemoryInfo* info)
+{
+    struct storm* storm = user;
+    EXPECT(storm, info->attempt < MAAR_MAX_OUT_OF_MEMORY_ATTEMPTS);
+    const struct item item = find_item(storm, info->attempt);
+    if (item.used) {
+        end_now(storm->rig.allocator, &item);
+        (void)atomic_fetch_add(&storm->spared, 1);
+    }
+    return item.used ? VK_TRUE : VK_FALSE;
+}
+
+static void VKAPI_PTR count_allocated(void* user, uint32_t type, VkDeviceMemory memory,
+                                      VkDeviceSize size)
+{
+    struct storm* storm = user;
+    EXPECT(storm, type < VK_MAX_MEMORY_TYPES && memory != VK_NULL_HANDLE && size > 0);
+    (void)atomic_fetch_add(&storm->told_live, 1);
+}
+
+static void VKAPI_PTR count_freed(void* user, uint32_t type, VkDeviceMemory memory,
+                                  VkDeviceSize size)
+{
+    struct storm* storm = user;
+    EXPECT(storm, type < VK_MAX_MEMORY_TYPES && memory != VK_NULL_HANDLE && size > 0);
+    EXPECT(storm, atomic_fetch_sub(&storm->told_live, 1) > 0);
 }
 
 static void use_shared(struct worker* worker)
@@ -440,8 +477,9 @@ static void change_budget(struct storm* storm, struct rig_random* random)
     static const VkDeviceSize budgets[] = {
         0, 1, 4 * MIB, 64 * MIB, 256 * MIB, 8 * GIB, (VkDeviceSize)1 << 60, UINT64_MAX,
     };
-    EXPECT(storm, maarSimulatedSetHeapBudget(storm->rig.physical, rig_below(random, 3),
-                                             budgets[rig_below(random, 8)], 0) == VK_SUCCESS);
+    EXPECT(storm,
+           maarSimulatedSetHeapBudget(storm->rig.physical, rig_below(random, storm->heap_count),
+                                      budgets[rig_below(random, 8)], 0) == VK_SUCCESS);
 }
 
 static void* blow(void* argument)
@@ -478,17 +516,23 @@ static uint32_t rounds_of_each(void)
 {
     const char* text = getenv("MAAR_STRESS_ROUNDS");
     uint32_t rounds = text != NULL ? (uint32_t)strtoul(text, NULL, 0) : 0;
-    return rounds != 0 ? rounds : 10000;
+    return rounds != 0 ? rounds : 6000;
 }
 
-static void open_storm(struct storm* storm, bool may_lose)
+static void open_storm(struct storm* storm, const MaarSimulatedProfile* profile, bool may_lose)
 {
-    const struct rig_setup setup = {.count_host = true};
+    const struct rig_setup setup = {.profile = profile, .count_host = true};
     memset(storm, 0, sizeof *storm);
+    storm->heap_count = profile->heapCount;
     rig_open(&storm->rig, &setup);
     fault_host_init(&storm->host, &storm->rig.host_callbacks);
     storm->rig.create_info.pAllocationCallbacks = &storm->host.callbacks;
     storm->rig.create_info.preferredBlockSize = 4 * MIB;
+    storm->rig.create_info.pfnOutOfMemory = spare_item;
+    storm->rig.create_info.pOutOfMemoryUserData = storm;
+    storm->rig.create_info.pfnDeviceAllocate = count_allocated;
+    storm->rig.create_info.pfnDeviceFree = count_freed;
+    storm->rig.create_info.pDeviceMemoryUserData = storm;
     rig_make_allocator(&storm->rig);
     storm->timeline = rig_create_timeline(&storm->rig, 0);
     storm->may_lose = may_lose;
@@ -554,6 +598,7 @@ static void close_storm(struct storm* storm)
     assert_int_equal(statistics.sliceCount, 0);
     assert_int_equal(statistics.pendingSliceCount, 0);
     assert_int_equal(statistics.blockCount, 0);
+    assert_int_equal(atomic_load(&storm->told_live), 0);
     assert_int_equal(rig->messages.counts[MAAR_MESSAGE_SEVERITY_FATAL], 0);
     rig_check(rig);
     MaarSimulatedCounters driver = rig_counters(rig);
@@ -563,13 +608,13 @@ static void close_storm(struct storm* storm)
     rig_close(rig);
 }
 
-static void run_storm(bool may_lose)
+static void run_storm(const MaarSimulatedProfile* profile, bool may_lose)
 {
     static struct storm storm;
     static struct worker workers[WORKERS];
     pthread_t watcher;
     pthread_t blower;
-    open_storm(&storm, may_lose);
+    open_storm(&storm, profile, may_lose);
     (void)atomic_fetch_add(&storm.working, 1); /* until all generations have lived */
     assert_int_equal(pthread_create(&watcher, NULL, watch, &storm), 0);
     assert_int_equal(pthread_create(&blower, NULL, blow, &storm), 0);
@@ -577,12 +622,13 @@ static void run_storm(bool may_lose)
     (void)atomic_fetch_sub(&storm.working, 1);
     assert_int_equal(pthread_join(watcher, NULL), 0);
     assert_int_equal(pthread_join(blower, NULL), 0);
-    print_message("%u calls worked, %u failed, %u resources ended by others; %u driver calls "
-                  "and %u host allocations were made to fail\n",
-                  (unsigned)atomic_load(&storm.made), (unsigned)atomic_load(&storm.failed),
-                  (unsigned)atomic_load(&storm.inherited),
-                  (unsigned)rig_counters(&storm.rig).faultCount,
-                  (unsigned)atomic_load(&storm.host.struck));
+    print_message(
+        "%u calls worked, %u failed; %u resources were ended by others, %u of them to make "
+        "room; %u driver calls and %u host allocations were made to fail\n",
+        (unsigned)atomic_load(&storm.made), (unsigned)atomic_load(&storm.failed),
+        (unsigned)(atomic_load(&storm.inherited) + atomic_load(&storm.spared)),
+        (unsigned)atomic_load(&storm.spared), (unsigned)rig_counters(&storm.rig).faultCount,
+        (unsigned)atomic_load(&storm.host.struck));
     if (atomic_load(&storm.errors) != 0) {
         fail_msg("%u expectations failed, the first in line %u",
                  (unsigned)atomic_load(&storm.errors), (unsigned)atomic_load(&storm.first_error));
@@ -597,13 +643,26 @@ static void run_storm(bool may_lose)
 static void threads_survive_random_failures(void** state)
 {
     (void)state;
-    run_storm(false);
+    run_storm(rig_profile_discrete(), false);
 }
 
 static void threads_survive_the_loss_of_the_device(void** state)
 {
     (void)state;
-    run_storm(true);
+    run_storm(rig_profile_discrete(), true);
+}
+
+/* 16 objects, heaps of 64 MiB: much fails of itself. */
+static void threads_survive_failures_at_the_limits(void** state)
+{
+    (void)state;
+    run_storm(rig_profile_tiny(), false);
+}
+
+static void threads_survive_failures_of_incoherent_memory(void** state)
+{
+    (void)state;
+    run_storm(rig_profile_noncoherent(), false);
 }
 
 int main(void)
@@ -611,6 +670,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_survive_random_failures),
         cmocka_unit_test(threads_survive_the_loss_of_the_device),
+        cmocka_unit_test(threads_survive_failures_at_the_limits),
+        cmocka_unit_test(threads_survive_failures_of_incoherent_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
