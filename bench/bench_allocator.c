@@ -16,10 +16,14 @@ enum {
     MAX_CONTESTANTS = 16,
     LARGE = 100000,
     LEAD = 10,                  /* one of so many operations of a run goes before the timed ones */
+    LEAST_LEAD = 2000,          /* but at least so many */
     WARM_UP_RUNS = 2,           /* untimed runs before the timed ones, unless asked otherwise */
     DRIVER_MAX_LIVE = 10000,    /* VkDeviceMemory objects: a process has 65,530 mappings */
     DRIVER_COUNT_RESERVE = 256, /* VkDeviceMemory left to the others where the device limits them */
 };
+
+/* The part of a run by which a thread may be late for the run to count as quiet. */
+#define MOST_SKEW 0.05
 
 struct allocator_bench {
     const char* workload;
@@ -49,8 +53,9 @@ struct worker {
     uint32_t operation_count;
     uint64_t state; /* of the random numbers */
     uint64_t failures;
-    double wall_ns, cpu_ns; /* of the last run */
-    uint64_t preempted;     /* how often others got the processor in it */
+    double start, end;  /* of the last run, on the wall's clock, ns */
+    double cpu_ns;      /* of it */
+    uint64_t preempted; /* how often others got the processor in it */
 };
 
 /* An allocator in use by some threads. */
@@ -135,11 +140,11 @@ static void play(const struct contestant* contestant, struct worker* worker)
         bench_team_meet(contestant->team);
     }
     const uint64_t preempted = bench_preemptions();
-    const double wall = bench_wall_ns();
+    worker->start = bench_wall_ns();
     const double cpu = bench_thread_ns();
     bench_operations(contestant, worker);
     worker->cpu_ns = bench_thread_ns() - cpu;
-    worker->wall_ns = bench_wall_ns() - wall;
+    worker->end = bench_wall_ns();
     worker->preempted = bench_preemptions() - preempted;
 }
 
@@ -202,7 +207,8 @@ static void make_workers(struct contestant* contestant)
         worker->items = bench_allocate(worker->slot_count, sizeof(*worker->items));
         worker->sizes = bench_allocate(worker->slot_count, sizeof(*worker->sizes));
         worker->operation_count = run_operations(contestant);
-        worker->lead = worker->operation_count / LEAD;
+        const uint32_t lead = worker->operation_count / LEAD;
+        worker->lead = lead > LEAST_LEAD ? lead : LEAST_LEAD;
         const uint32_t most = worker->operation_count + worker->lead;
         worker->operations = bench_allocate(most > worker->slot_count ? most : worker->slot_count,
                                             sizeof(*worker->operations));
@@ -228,22 +234,24 @@ static void begin(struct contestant* contestant)
     contestant->host_bytes += bench_heap_bytes();
 }
 
+/* The wall's time is from the first thread's start to the last one's end. */
 static void run(struct contestant* contestant, uint32_t index)
 {
     bench_team_run(contestant->team, run_work, contestant);
-    const struct worker* slowest = &contestant->workers[0];
-    double cpu_ns = 0;
+    const struct worker* const workers = contestant->workers;
+    double first = workers[0].start, last_start = first, last = workers[0].end, cpu_ns = 0;
     uint64_t preempted = 0;
     for (uint32_t i = 0; i < contestant->threads; ++i) {
-        const struct worker* const worker = &contestant->workers[i];
-        preempted += worker->preempted;
-        slowest = worker->wall_ns > slowest->wall_ns ? worker : slowest;
-        cpu_ns += worker->cpu_ns / contestant->threads;
+        first = workers[i].start < first ? workers[i].start : first;
+        last_start = workers[i].start > last_start ? workers[i].start : last_start;
+        last = workers[i].end > last ? workers[i].end : last;
+        cpu_ns += workers[i].cpu_ns / contestant->threads;
+        preempted += workers[i].preempted;
     }
-    contestant->wall[index] = slowest->wall_ns / slowest->operation_count;
-    contestant->cpu[index] = cpu_ns / slowest->operation_count;
-    contestant->parallel[index] = slowest->cpu_ns / slowest->wall_ns;
-    if (preempted == 0) {
+    contestant->wall[index] = (last - first) / workers[0].operation_count;
+    contestant->cpu[index] = cpu_ns / workers[0].operation_count;
+    contestant->parallel[index] = cpu_ns / (last - first);
+    if (preempted == 0 && last_start - first <= MOST_SKEW * (last - first)) {
         contestant->quiet[contestant->quiet_count++] = contestant->wall[index];
     }
 }

@@ -13,7 +13,7 @@
 
 enum {
     BENCH_ALIGNMENT = 256,
-    BENCH_MAX_RUNS = 64,
+    BENCH_MAX_RUNS = 1000,
     BENCH_EXIT_FAILED = 1, /* a range was placed wrongly, or there was no memory */
     BENCH_EXIT_USAGE = 2,  /* wrong arguments, malformed input, no such device */
 };

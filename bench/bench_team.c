@@ -10,8 +10,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Looks at the barrier before the processor is offered to others, who may be the ones awaited. */
-enum { SPINS = 10000 };
+/*
+ * Looks at the barrier, some milliseconds, before the processor is offered to others, who may be
+ * the ones awaited: threads that have processors of their own must not give them away.
+ */
+enum { SPINS = 1000000 };
 
 struct member {
     struct bench_team* team;
