@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh TARGET SECONDS [LIBFUZZER_OPTION...]: builds a fuzz target with clang (libFuzzer,
-# AddressSanitizer, UndefinedBehaviorSanitizer) and runs it, starting from its corpus. Prints the
+# AddressSanitizer, UndefinedBehaviorSanitizer, heavy checks) and runs it, starting from its corpus. Prints the
 # executions and the findings; exits 1 when there are any, 77 when clang or libFuzzer is missing.
 #
 # MAAR_BUILD_DIR: where to build (build/fuzz). In it, fuzz/work/TARGET keeps what was learnt for the
@@ -40,8 +40,8 @@ if ! "$clang" -fsanitize=fuzzer,address,undefined "$probe/probe.c" -o "$probe/pr
 fi
 
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_C_COMPILER="$clang" -DCMAKE_BUILD_TYPE=Debug \
-    "-DCMAKE_C_FLAGS_DEBUG=-g -O1" -DMAAR_SANITIZE=address,undefined,fuzzer-no-link >"$probe/log" ||
-    { cat "$probe/log"; exit 1; }
+    "-DCMAKE_C_FLAGS_DEBUG=-g -O1" -DMAAR_SANITIZE=address,undefined,fuzzer-no-link \
+    -DMAAR_HEAVY_CHECKS=ON >"$probe/log" || { cat "$probe/log"; exit 1; }
 cmake --build "$build" --target "maar_fuzz_$target" >"$probe/log" ||
     { cat "$probe/log"; exit 1; }
 
