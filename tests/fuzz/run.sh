@@ -1,7 +1,8 @@
 #!/bin/sh
 # run.sh TARGET SECONDS [LIBFUZZER_OPTION...]: builds a fuzz target with clang (libFuzzer,
-# AddressSanitizer, UndefinedBehaviorSanitizer, heavy checks) and runs it, starting from its corpus. Prints the
-# executions and the findings; exits 1 when there are any, 77 when clang or libFuzzer is missing.
+# AddressSanitizer, UndefinedBehaviorSanitizer, heavy checks) and runs it, starting from its corpus.
+# Prints the executions and the findings; exits 1 when there are any, 77 when clang or libFuzzer is
+# missing.
 #
 # MAAR_BUILD_DIR: where to build (build/fuzz). In it, fuzz/work/TARGET keeps what was learnt for the
 # next run, fuzz/found/ the inputs that failed.
