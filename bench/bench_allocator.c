@@ -15,6 +15,8 @@
 enum {
     MAX_CONTESTANTS = 16,
     LARGE = 100000,
+    OPERATIONS = 20000,         /* of a run */
+    DRIVER_OPERATIONS = 5000,   /* of a run that calls vkAllocateMemory, which is slow */
     LEAD = 10,                  /* one of so many operations of a run goes before the timed ones */
     LEAST_LEAD = 2000,          /* but at least so many */
     WARM_UP_RUNS = 2,           /* untimed runs before the timed ones, unless asked otherwise */
@@ -150,10 +152,11 @@ static void play(const struct contestant* contestant, struct worker* worker)
 
 static uint32_t run_operations(const struct contestant* contestant)
 {
-    const uint32_t asked = contestant->bench->operations;
-    return asked != 0                                                           ? asked
-           : contestant->peer->allocate != NULL && contestant->peer->is_control ? 5000
-                                                                                : 20000;
+    if (contestant->bench->operations != 0) {
+        return contestant->bench->operations;
+    }
+    const bool calls_driver = contestant->peer->is_control && !contestant->buffers;
+    return calls_driver ? DRIVER_OPERATIONS : OPERATIONS;
 }
 
 static void fill_work(void* argument, uint32_t index)
@@ -295,8 +298,7 @@ static void end(struct contestant* contestant)
     free(contestant->workers);
 }
 
-/* The contestant that differs in one thing: it is VMA, or it has one thread. NULL: there is none.
- */
+/* Another contestant, synchronized alike. NULL: there is none. */
 static const struct contestant* find_other(const struct contestant* all, uint32_t count,
                                            const struct contestant* contestant, const char* peer,
                                            uint32_t threads)
