@@ -109,6 +109,28 @@ static VkResult run_wait(struct fault_context* c)
     return maarWaitPending(c->rig.allocator, UINT64_MAX);
 }
 
+static void prepare_unpassed(struct fault_context* c)
+{
+    fault_prepare_memory(c);
+    c->timeline = rig_create_timeline(&c->rig, 0);
+    const MaarPoint point = {c->timeline, 1};
+    assert_int_equal(maarFreeMemoryAfter(c->rig.allocator, c->memory, 1, &point), VK_SUCCESS);
+}
+
+/* That the time is over is what is expected here. */
+static VkResult run_wait_in_vain(struct fault_context* c)
+{
+    VkResult result = maarWaitPending(c->rig.allocator, 1000);
+    return result == VK_TIMEOUT ? VK_SUCCESS : result;
+}
+
+static void finish_unpassed(struct fault_context* c)
+{
+    rig_signal(&c->rig, c->timeline, 1);
+    (void)maarCollect(c->rig.allocator, NULL);
+    vkDestroySemaphore(c->rig.device, c->timeline, NULL);
+}
+
 static VkResult run_trim(struct fault_context* c)
 {
     VkDeviceSize released = 1;
@@ -157,6 +179,12 @@ static const struct fault_step steps[] = {
      .prepare = prepare_passed,
      .run = run_wait,
      .finish = finish_timeline,
+     .lost_is_done = true},
+    {.function = "maarWaitPending",
+     .variant = "in vain",
+     .prepare = prepare_unpassed,
+     .run = run_wait_in_vain,
+     .finish = finish_unpassed,
      .lost_is_done = true},
     {.function = "maarTrim",
      .prepare = prepare_passed,

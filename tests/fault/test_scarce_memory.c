@@ -3,7 +3,7 @@
  * program or make no sense, a full BAR, no more memory objects, a driver that lets a heap
  * overflow. What unit tests hold already (see docs/testing.md) is not repeated here.
  */
-#include "tests/rig/rig.h"
+#include "tests/fault/fault_balance.h"
 
 static VkResult take(struct rig* rig, VkDeviceSize size, const MaarAllocationCreateInfo* how,
                      MaarAllocation* allocation)
@@ -57,7 +57,7 @@ static void budget_below_what_is_held_breaks_nothing(void** state)
     set_budget(&rig, 0, 8 * GIB, 0);
     assert_int_equal(take(&rig, 512 * MIB, &within, &more), VK_SUCCESS);
     maarFreeMemory(rig.allocator, more);
-    rig_check(&rig);
+    fault_expect_balance(&rig);
     rig_close(&rig);
 }
 
@@ -90,7 +90,7 @@ static void budget_swinging_in_mid_run_is_followed(void** state)
         assert_true(result == VK_SUCCESS || result == VK_ERROR_OUT_OF_DEVICE_MEMORY);
         failed += result != VK_SUCCESS ? 1 : 0;
         if (round % 64 == 0) {
-            rig_check(&rig);
+            fault_expect_balance(&rig);
         }
     }
     print_message("%u of %u rounds found no memory\n", failed, (uint32_t)ROUNDS);
@@ -121,7 +121,7 @@ static void budget_absurd_in_mid_run_stops_nobody(void** state)
         MaarHeapBudget budget = rig_budget(&rig, 0);
         assert_true(budget.budget <= budget.size && budget.budget > 0);
         assert_int_equal(take(&rig, (1 + i % 3) * 20 * MIB, NULL, &made[count++]), VK_SUCCESS);
-        rig_check(&rig);
+        fault_expect_balance(&rig);
     }
     maarFreeMemories(rig.allocator, count, made);
     rig_close(&rig);
@@ -235,11 +235,36 @@ static void objects_run_out_at_4096(void** state)
     maarDestroyBuffer(rig.allocator, buffers[0], made[0]);
     assert_int_equal(take(&rig, 4096, &how, &more), VK_SUCCESS);
     maarFreeMemory(rig.allocator, more);
-    rig_check(&rig);
+    fault_expect_balance(&rig);
     for (uint32_t i = 1; i < LIMIT; ++i) {
         maarDestroyBuffer(rig.allocator, buffers[i], made[i]);
     }
     maarFreeMemories(rig.allocator, count, demanded);
+    rig_close(&rig);
+}
+
+/* A failing vkAllocateMemory takes no place in Maar's count of objects. */
+static void failures_use_up_no_objects(void** state)
+{
+    (void)state;
+    enum { LIMIT = 16 };
+    const struct rig_setup setup = {.profile = rig_profile_tiny()};
+    struct rig rig;
+    rig_start(&rig, &setup);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    MaarAllocation made[LIMIT] = {VK_NULL_HANDLE};
+    rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    for (uint32_t i = 0; i < 10 * LIMIT; ++i) {
+        assert_int_equal(take(&rig, MIB, &how, &made[0]), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    }
+    rig_clear_faults(&rig);
+    fault_expect_empty(&rig);
+    for (uint32_t i = 0; i < LIMIT; ++i) {
+        assert_int_equal(take(&rig, MIB, &how, &made[i]), VK_SUCCESS);
+    }
+    fault_expect_balance(&rig);
+    maarFreeMemories(rig.allocator, LIMIT, made);
     rig_close(&rig);
 }
 
@@ -270,7 +295,7 @@ static void heap_overflowing_adds_up(void** state)
     how.flags |= MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT;
     MaarAllocation more = VK_NULL_HANDLE;
     assert_int_equal(take(&rig, MIB, &how, &more), VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    rig_check(&rig);
+    fault_expect_balance(&rig);
     maarFreeMemories(rig.allocator, count, made);
     assert_true(rig_counters(&rig).heapLive[0] <= 7 * GIB);
     assert_int_equal(take(&rig, MIB, &how, &more), VK_SUCCESS);
@@ -287,6 +312,7 @@ int main(void)
         cmocka_unit_test(bar_exhausted_falls_back_until_there_is_room),
         cmocka_unit_test(bar_taken_by_others_is_survived),
         cmocka_unit_test(objects_run_out_at_4096),
+        cmocka_unit_test(failures_use_up_no_objects),
         cmocka_unit_test(heap_overflowing_adds_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
