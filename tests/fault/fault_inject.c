@@ -5,6 +5,7 @@
 
 #include "tests/fault/fault_balance.h"
 #include "tests/fault/fault_codes.h"
+#include "tests/fault/fault_rubbish.h"
 
 enum { MOST_BLOCKS = 64, MOST_REPEATS = 40 };
 
@@ -88,6 +89,7 @@ static void open_context(struct fault_context* c, const struct fault_step* step)
     rig_open(&c->rig, &setup);
     fault_host_init(&c->host, &c->rig.host_callbacks);
     c->rig.create_info.pAllocationCallbacks = &c->host.callbacks;
+    fault_use_rubbish(&c->rig.create_info);
     rig_make_allocator(&c->rig);
     if (step->prepare != NULL) {
         step->prepare(c);

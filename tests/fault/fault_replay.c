@@ -4,6 +4,7 @@
 #include "tests/fault/fault_replay.h"
 
 #include "tests/fault/fault_balance.h"
+#include "tests/fault/fault_rubbish.h"
 
 enum { MOST_SLOTS = 4096 };
 
@@ -429,6 +430,7 @@ static void open_player(struct player* p, const struct replay_program* program)
     rig_open(&p->rig, &setup);
     fault_host_init(&p->host, &p->rig.host_callbacks);
     p->rig.create_info.pAllocationCallbacks = &p->host.callbacks;
+    fault_use_rubbish(&p->rig.create_info);
     p->rig.create_info.preferredBlockSize = 2 * MIB; /* many blocks: many calls that may fail */
     p->rig.create_info.flags = setting->flags;
     p->rig.create_info.pfnDeviceAllocate = count_allocated;

@@ -10,6 +10,7 @@
 #include "tests/fault/fault_balance.h"
 #include "tests/fault/fault_codes.h"
 #include "tests/fault/fault_host.h"
+#include "tests/fault/fault_rubbish.h"
 
 #include <pthread.h>
 
@@ -46,6 +47,7 @@ static void open_program(struct program* p)
     rig_open(&p->rig, &setup);
     fault_host_init(&p->host, &p->rig.host_callbacks);
     p->rig.create_info.pAllocationCallbacks = &p->host.callbacks;
+    fault_use_rubbish(&p->rig.create_info);
     rig_make_allocator(&p->rig);
     MaarAllocator allocator = p->rig.allocator;
     p->never = rig_create_timeline(&p->rig, 0);

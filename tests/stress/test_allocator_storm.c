@@ -15,6 +15,7 @@
 #include "tests/fault/fault_balance.h"
 #include "tests/fault/fault_codes.h"
 #include "tests/fault/fault_host.h"
+#include "tests/fault/fault_rubbish.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -528,6 +529,7 @@ static void open_storm(struct storm* storm, const MaarSimulatedProfile* profile,
     rig_open(&storm->rig, &setup);
     fault_host_init(&storm->host, &storm->rig.host_callbacks);
     storm->rig.create_info.pAllocationCallbacks = &storm->host.callbacks;
+    fault_use_rubbish(&storm->rig.create_info);
     storm->rig.create_info.preferredBlockSize = 4 * MIB;
     storm->rig.create_info.pfnOutOfMemory = spare_item;
     storm->rig.create_info.pOutOfMemoryUserData = storm;

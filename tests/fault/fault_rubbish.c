@@ -1,0 +1,87 @@
+/*
+ * A driver that leaves rubbish where a failing call should have written. In front of the rig's
+ * driver, whose functions volk holds.
+ */
+#include "tests/fault/fault_rubbish.h"
+
+#define RUBBISH ((uintptr_t)0xDEADBEE8)
+
+static VkResult VKAPI_PTR rubbish_allocate_memory(VkDevice device, const VkMemoryAllocateInfo* info,
+                                                  const VkAllocationCallbacks* callbacks,
+                                                  VkDeviceMemory* memory)
+{
+    VkResult result = vkAllocateMemory(device, info, callbacks, memory);
+    if (result != VK_SUCCESS) {
+        *memory = (VkDeviceMemory)RUBBISH;
+    }
+    return result;
+}
+
+static VkResult VKAPI_PTR rubbish_map_memory(VkDevice device, VkDeviceMemory memory,
+                                             VkDeviceSize offset, VkDeviceSize size,
+                                             VkMemoryMapFlags flags, void** data)
+{
+    VkResult result = vkMapMemory(device, memory, offset, size, flags, data);
+    if (result != VK_SUCCESS) {
+        *data = (void*)RUBBISH;
+    }
+    return result;
+}
+
+static VkResult VKAPI_PTR rubbish_create_buffer(VkDevice device, const VkBufferCreateInfo* info,
+                                                const VkAllocationCallbacks* callbacks,
+                                                VkBuffer* buffer)
+{
+    VkResult result = vkCreateBuffer(device, info, callbacks, buffer);
+    if (result != VK_SUCCESS) {
+        *buffer = (VkBuffer)RUBBISH;
+    }
+    return result;
+}
+
+static VkResult VKAPI_PTR rubbish_create_image(VkDevice device, const VkImageCreateInfo* info,
+                                               const VkAllocationCallbacks* callbacks,
+                                               VkImage* image)
+{
+    VkResult result = vkCreateImage(device, info, callbacks, image);
+    if (result != VK_SUCCESS) {
+        *image = (VkImage)RUBBISH;
+    }
+    return result;
+}
+
+static VkResult VKAPI_PTR rubbish_counter_value(VkDevice device, VkSemaphore semaphore,
+                                                uint64_t* value)
+{
+    VkResult result = vkGetSemaphoreCounterValue(device, semaphore, value);
+    if (result != VK_SUCCESS) {
+        *value = UINT64_MAX; /* everything would have passed */
+    }
+    return result;
+}
+
+static PFN_vkVoidFunction VKAPI_PTR rubbish_device_proc_addr(VkDevice device, const char* name)
+{
+    static const struct {
+        const char* name;
+        PFN_vkVoidFunction function;
+    } rows[] = {
+        {"vkAllocateMemory", (PFN_vkVoidFunction)rubbish_allocate_memory},
+        {"vkMapMemory", (PFN_vkVoidFunction)rubbish_map_memory},
+        {"vkCreateBuffer", (PFN_vkVoidFunction)rubbish_create_buffer},
+        {"vkCreateImage", (PFN_vkVoidFunction)rubbish_create_image},
+        {"vkGetSemaphoreCounterValue", (PFN_vkVoidFunction)rubbish_counter_value},
+    };
+    PFN_vkVoidFunction real = vkGetDeviceProcAddr(device, name);
+    for (size_t i = 0; real != NULL && i < sizeof rows / sizeof rows[0]; ++i) {
+        if (strcmp(rows[i].name, name) == 0) {
+            return rows[i].function;
+        }
+    }
+    return real;
+}
+
+void fault_use_rubbish(MaarAllocatorCreateInfo* info)
+{
+    info->pfnGetDeviceProcAddr = rubbish_device_proc_addr;
+}
