@@ -495,8 +495,10 @@ static void* blow(void* argument)
         if (turn % 4 == 0) {
             change_budget(storm, &random);
         }
-        /* Now and then nothing of the host's fails, now and then one in sixteen. */
-        atomic_store(&storm->host.chance, turn % 8 < 4 ? 0 : 600 * (uint32_t)(turn % 8));
+        /* Now and then nothing of the host's fails, now and then one in sixteen; so at the start,
+         * when threads meet for the first time. */
+        const uint32_t phase = (uint32_t)((turn + 7) % 8);
+        atomic_store(&storm->host.chance, phase < 4 ? 0 : 600 * phase);
         if (storm->may_lose && turn == loss) {
             const MaarSimulatedFault fault = {
                 .sType = MAAR_STRUCTURE_TYPE_SIMULATED_FAULT,
