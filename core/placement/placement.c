@@ -162,8 +162,7 @@ bool maar_placement_free(struct maar_placement* placement, uint32_t node)
     if (!placement_is_live(placement, node)) {
         return false;
     }
-    placement_free_live(placement, node);
-    return true;
+    return placement_free_live(placement, node) == VK_SUCCESS;
 }
 
 VkResult maar_placement_resize(struct maar_placement* placement, VkDeviceSize size)

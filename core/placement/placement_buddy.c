@@ -47,14 +47,14 @@ static void buddy_join(struct maar_placement* placement, uint32_t slot)
             placement_tag(&nodes[buddy]) != order) {
             break;
         }
-        placement_bin_remove(placement, buddy);
+        placement_bin_remove(placement, order, &nodes[buddy]);
         placement_join(placement, nodes[buddy].prev, nodes[buddy].next);
         placement_drop_slot(placement, buddy);
         begin &= ~size;
         order += 1;
     }
     buddy_set_free(placement, slot, begin, order);
-    placement_bin_insert(placement, order, slot);
+    placement_bin_insert(placement, order, &nodes[slot], slot);
 }
 
 /* Adds [begin, end) at the end of the space; nodes for it are there. */
@@ -131,7 +131,7 @@ VkResult maar_buddy_allocate(struct maar_placement* placement,
     if (!placement_has_slots(placement, order)) {
         return VK_INCOMPLETE;
     }
-    placement_bin_remove(placement, slot);
+    placement_bin_remove(placement, order, taken);
     while (order != 0) {
         const VkDeviceSize half = (VkDeviceSize)1 << (order - 1);
         const bool is_lower = request->size <= half && offset - begin <= half - request->size;
@@ -148,7 +148,7 @@ VkResult maar_buddy_allocate(struct maar_placement* placement,
             placement_link(placement, taken->prev, other, slot);
             begin += half;
         }
-        placement_bin_insert(placement, order, other);
+        placement_bin_insert(placement, order, &placement->nodes[other], other);
     }
     placement_set(taken, placement_meta(PLACEMENT_LIVE, request->kind, order), offset,
                   request->size);
@@ -157,13 +157,14 @@ VkResult maar_buddy_allocate(struct maar_placement* placement,
     return VK_SUCCESS;
 }
 
-void maar_buddy_free(struct maar_placement* placement, uint32_t slot)
+VkResult maar_buddy_free(struct maar_placement* placement, uint32_t slot)
 {
     struct placement_node* node = &placement->nodes[slot];
     const VkDeviceSize begin = buddy_begin(node);
     placement_count_out(placement, placement_size(node), buddy_size(node));
     buddy_set_free(placement, slot, begin, placement_tag(node));
     buddy_join(placement, slot);
+    return VK_SUCCESS;
 }
 
 VkDeviceSize maar_buddy_largest_free_bound(const struct maar_placement* placement)
@@ -188,7 +189,7 @@ static const char* buddy_check_lists(const struct maar_placement* placement, uin
             if (placement_state(node) != PLACEMENT_FREE || placement_tag(node) != order) {
                 return "buddy: a range is in the wrong list";
             }
-            if (node->u.bin.prev != (prev != PLACEMENT_NONE ? prev : PLACEMENT_LINK_HEAD | order)) {
+            if (node->u.bin.prev != prev) {
                 return "buddy: the list of an order does not lead back";
             }
             prev = slot;

@@ -38,17 +38,15 @@ enum {
     PLACEMENT_OFFSET_BITS = 48,
     PLACEMENT_SIZE_SHIFT = 15,
     PLACEMENT_GENERATION_MASK = (1 << PLACEMENT_SIZE_SHIFT) - 1,
-    /* In a generation as the owner sees it, where's lower part lies above extent's. The state
-     * would come above bit 31, so no name fits a node that is not live. */
-    PLACEMENT_NAME_SHIFT = 18,
+    /* In a generation as the owner sees it, where's lower part lies above extent's. */
+    PLACEMENT_NAME_SHIFT = PLACEMENT_SIZE_SHIFT,
+    PLACEMENT_NAME_MASK = (1 << PLACEMENT_STATE_SHIFT) - 1,
 };
 
 /* The border; so, no node. */
 #define PLACEMENT_NONE 0u
 /* In the list of neighbours of a TLSF placement: that neighbour is free. */
 #define PLACEMENT_LINK_FREE 0x80000000u
-/* In a bin's list: the node is the first one, and the rest of the bits is the bin. */
-#define PLACEMENT_LINK_HEAD 0x80000000u
 
 enum {
     /* Second level of TLSF: 2^6 bins an octave. Measured in docs/placement.md. */
@@ -67,8 +65,8 @@ struct placement_node {
         uint64_t user; /* live */
         struct {
             uint32_t next;
-            uint32_t prev; /* or PLACEMENT_LINK_HEAD and the bin */
-        } bin;             /* free: neighbours in the list of its bin */
+            uint32_t prev;
+        } bin; /* free: neighbours in the list of its bin */
     } u;
     /* Neighbours in the space: lower and higher (linear: older and newer). */
     uint32_t prev;
@@ -96,10 +94,12 @@ struct maar_placement {
     VkDeviceSize size;
     VkDeviceSize plain_size; /* TLSF: size, so that one comparison tells what is too large and what
                                 is not TLSF */
-    /* TLSF: ranges begin and end at multiples of this power of two; and the tag of ranges and the
-     * highest kind that needs no look at neighbours then. 0 elsewhere. */
+    /* TLSF: ranges begin and end at multiples of this power of two; the same shifted as in an
+     * extent, what makes a free node's where a live one's, and the highest kind that needs no look
+     * at neighbours. */
     VkDeviceSize unit;
-    uint32_t plain_tag;
+    uint64_t unit_extent;
+    uint64_t plain_meta;
     uint32_t plain_kind;
     VkDeviceSize used_size;
     uint32_t range_count;
@@ -176,17 +176,16 @@ static inline void placement_set(struct placement_node* node, uint64_t meta, VkD
  * stay as they are while it lives. */
 static inline uint32_t placement_node_generation(const struct placement_node* node)
 {
-    const uint32_t meta = (uint32_t)node->where & ((1u << PLACEMENT_STATE_SHIFT) - 1);
+    const uint32_t meta = (uint32_t)node->where & PLACEMENT_NAME_MASK;
     return meta << PLACEMENT_NAME_SHIFT | ((uint32_t)node->extent & PLACEMENT_GENERATION_MASK);
 }
 
 /* Whether a node is live and of this generation. */
 static inline bool placement_is_named(const struct placement_node* node, uint64_t generation)
 {
-    const uint64_t meta =
-        (node->where ^ ((uint64_t)PLACEMENT_LIVE << PLACEMENT_STATE_SHIFT)) & PLACEMENT_META_MASK;
-    return (meta << PLACEMENT_NAME_SHIFT | (node->extent & PLACEMENT_GENERATION_MASK)) ==
-           generation;
+    const uint64_t meta = node->where & PLACEMENT_META_MASK;
+    return (generation >> PLACEMENT_NAME_SHIFT) + placement_meta(PLACEMENT_LIVE, 0, 0) == meta &&
+           ((generation ^ node->extent) & PLACEMENT_GENERATION_MASK) == 0;
 }
 
 static inline uint64_t placement_next_era(uint64_t where)
@@ -338,50 +337,49 @@ static inline void placement_bin_mark_filled(struct maar_placement* placement, u
 static inline void placement_bin_mark_empty(struct maar_placement* placement, uint32_t bin)
 {
     uint64_t* word = &placement->bin_words[bin >> 6];
-    *word &= ~((uint64_t)1 << (bin & 63));
+    *word ^= (uint64_t)1 << (bin & 63);
     if (*word == 0) {
-        placement->bin_summary &= ~((uint64_t)1 << (bin >> 6));
+        placement->bin_summary ^= (uint64_t)1 << (bin >> 6);
     }
 }
 
 static inline void placement_bin_insert(struct maar_placement* placement, uint32_t bin,
-                                        uint32_t slot)
+                                        struct placement_node* node, uint32_t slot)
 {
-    struct placement_node* nodes = placement->nodes;
     const uint32_t next = placement->bins[bin];
-    nodes[slot].u.bin.next = next;
-    nodes[slot].u.bin.prev = PLACEMENT_LINK_HEAD | bin;
-    nodes[next].u.bin.prev = slot;
     placement->bins[bin] = slot;
+    node->u.bin.next = next;
+    node->u.bin.prev = PLACEMENT_NONE;
+    placement->nodes[next].u.bin.prev = slot;
     if (next == PLACEMENT_NONE) {
         placement_bin_mark_filled(placement, bin);
     }
 }
 
 /* Takes the first node out of its bin. */
-static inline void placement_bin_pop(struct maar_placement* placement, uint32_t bin, uint32_t slot)
+static inline void placement_bin_pop(struct maar_placement* placement, uint32_t bin,
+                                     const struct placement_node* node)
 {
-    struct placement_node* nodes = placement->nodes;
-    const uint32_t next = nodes[slot].u.bin.next;
-    nodes[next].u.bin.prev = PLACEMENT_LINK_HEAD | bin;
+    const uint32_t next = node->u.bin.next;
     placement->bins[bin] = next;
+    placement->nodes[next].u.bin.prev = PLACEMENT_NONE;
     if (next == PLACEMENT_NONE) {
         placement_bin_mark_empty(placement, bin);
     }
 }
 
 /* Takes any node out of its bin. */
-static inline void placement_bin_remove(struct maar_placement* placement, uint32_t slot)
+static inline void placement_bin_remove(struct maar_placement* placement, uint32_t bin,
+                                        const struct placement_node* node)
 {
-    struct placement_node* nodes = placement->nodes;
-    const uint32_t prev = nodes[slot].u.bin.prev;
-    if ((prev & PLACEMENT_LINK_HEAD) != 0) {
-        placement_bin_pop(placement, prev & ~PLACEMENT_LINK_HEAD, slot);
+    const uint32_t prev = node->u.bin.prev;
+    if (prev == PLACEMENT_NONE) {
+        placement_bin_pop(placement, bin, node);
         return;
     }
-    const uint32_t next = nodes[slot].u.bin.next;
-    nodes[next].u.bin.prev = prev;
-    nodes[prev].u.bin.next = next;
+    const uint32_t next = node->u.bin.next;
+    placement->nodes[next].u.bin.prev = prev;
+    placement->nodes[prev].u.bin.next = next;
 }
 
 /* First bin at or above bin, which is below 64 * PLACEMENT_BIN_WORDS, that holds anything, or
@@ -467,8 +465,11 @@ void maar_tlsf_reset(struct maar_placement* placement);
 VkResult maar_tlsf_allocate(struct maar_placement* placement,
                             const struct maar_placement_request* request,
                             struct maar_placement_range* range);
-/* Lets the free node on one side, or on both, take over the extent of a node, which is dropped. */
-void maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint64_t extent);
+/* Lets the free node on one side, or on both, take over the extent of a node, which is dropped.
+ * Always VK_SUCCESS, so that maarFreeRange can end in a jump here. */
+VkResult maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint64_t extent);
+/* Frees the live range that reaches the end of the space. VK_SUCCESS. */
+VkResult maar_tlsf_free_last(struct maar_placement* placement, uint32_t slot);
 VkResult maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size);
 VkDeviceSize maar_tlsf_largest_free_bound(const struct maar_placement* placement);
 const char* maar_tlsf_check(const struct maar_placement* placement);
@@ -477,7 +478,7 @@ void maar_buddy_reset(struct maar_placement* placement);
 VkResult maar_buddy_allocate(struct maar_placement* placement,
                              const struct maar_placement_request* request,
                              struct maar_placement_range* range);
-void maar_buddy_free(struct maar_placement* placement, uint32_t slot);
+VkResult maar_buddy_free(struct maar_placement* placement, uint32_t slot);
 VkResult maar_buddy_resize(struct maar_placement* placement, VkDeviceSize size);
 VkDeviceSize maar_buddy_largest_free_bound(const struct maar_placement* placement);
 const char* maar_buddy_check(const struct maar_placement* placement);
@@ -486,7 +487,7 @@ void maar_linear_reset(struct maar_placement* placement);
 VkResult maar_linear_allocate(struct maar_placement* placement,
                               const struct maar_placement_request* request,
                               struct maar_placement_range* range);
-void maar_linear_free(struct maar_placement* placement, uint32_t slot);
+VkResult maar_linear_free(struct maar_placement* placement, uint32_t slot);
 VkDeviceSize maar_linear_free_size(const struct maar_placement* placement);
 VkDeviceSize maar_linear_largest_free_bound(const struct maar_placement* placement);
 uint32_t maar_linear_lower(const struct maar_placement* placement, uint32_t slot);

@@ -48,11 +48,30 @@ uint32_t maar_tlsf_bin_count(VkDeviceSize size)
     return tlsf_bin((size + TLSF_UNIT_MAX - 1) & ~(VkDeviceSize)(TLSF_UNIT_MAX - 1)) + 1;
 }
 
+/* Of a live range whose extent is a multiple of this power of two. */
+static uint64_t tlsf_live_meta(VkDeviceSize unit, uint32_t kind)
+{
+    return placement_meta(PLACEMENT_LIVE, kind, placement_log2(unit) + PLACEMENT_SIZE_SHIFT);
+}
+
 static void tlsf_set_unit(struct maar_placement* placement, VkDeviceSize unit)
 {
     placement->unit = unit;
-    placement->plain_tag = placement_log2(unit) + PLACEMENT_SIZE_SHIFT;
+    placement->unit_extent = unit << PLACEMENT_SIZE_SHIFT;
+    placement->plain_meta = tlsf_live_meta(unit, 0) - placement_meta(PLACEMENT_FREE, 0, 0);
     placement->plain_kind = placement->granularity <= unit ? MAAR_RANGE_MAX_KIND : 0;
+}
+
+/* Gives a free node another extent; large ones mostly stay in their bin. */
+static void tlsf_set_extent(struct maar_placement* placement, uint32_t slot, uint64_t extent)
+{
+    struct placement_node* node = &placement->nodes[slot];
+    const uint64_t old = node->extent;
+    node->extent = extent;
+    if ((old ^ extent) >> placement_tlsf_shift(extent) != 0) {
+        placement_bin_remove(placement, placement_tlsf_bin(old), node);
+        placement_tlsf_insert(placement, node, slot);
+    }
 }
 
 /* Adds a free range between two neighbours that are not free. */
@@ -65,7 +84,7 @@ static void tlsf_add(struct maar_placement* placement, uint32_t prev, uint32_t n
     node->prev = prev;
     node->next = next;
     placement_tlsf_link(placement->nodes, prev, slot | PLACEMENT_LINK_FREE, next);
-    placement_tlsf_insert(placement, slot);
+    placement_tlsf_insert(placement, node, slot);
 }
 
 void maar_tlsf_reset(struct maar_placement* placement)
@@ -203,7 +222,7 @@ static VkDeviceSize tlsf_cut(struct maar_placement* placement, uint32_t slot, Vk
     const VkDeviceSize end = begin + placement_size(node);
     const uint32_t prev = node->prev;
     const uint32_t next = node->next;
-    placement_bin_remove(placement, slot);
+    placement_bin_remove(placement, placement_tlsf_bin(node->extent), node);
     placement_set(node, meta, offset, size);
     placement_tlsf_link(placement->nodes, prev, slot, next);
     if (cut < end) {
@@ -254,44 +273,61 @@ VkResult maar_tlsf_allocate(struct maar_placement* placement,
     if (request->size > placement->size) {
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
-    struct placement_tlsf_place place;
-    if (placement_tlsf_is_plain(placement, request->alignment, request->kind) &&
-        placement_tlsf_allocate_plain(placement, request->size, request->kind, &place)) {
-        place.node->u.user = request->user;
-        range->offset = place.offset;
-        range->size = request->size;
-        range->node = place.slot;
-        range->generation = place.generation;
-        return VK_SUCCESS;
+    if (placement_tlsf_is_plain(placement, request->alignment, request->kind)) {
+        const struct placement_tlsf_wish wish = {&request->size, &request->kind, &request->user};
+        if (placement_tlsf_allocate_plain(placement, wish, &range->node, &range->generation,
+                                          &range->offset)) {
+            range->size = request->size;
+            return VK_SUCCESS;
+        }
     }
     return tlsf_allocate_rare(placement, request, range);
 }
 
-void maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint64_t extent)
+VkResult maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint64_t extent)
 {
     struct placement_node* nodes = placement->nodes;
     const uint32_t prev = nodes[slot].prev;
     uint32_t next = nodes[slot].next;
-    placement_drop_slot(placement, slot);
+    nodes[slot].next = placement->free_slot;
+    placement->free_slot = slot;
+    placement->slots_left += 1;
     if ((prev & PLACEMENT_LINK_FREE) == 0) {
         struct placement_node* higher = &nodes[next & ~PLACEMENT_LINK_FREE];
         higher->where -= extent << (PLACEMENT_OFFSET_SHIFT - PLACEMENT_SIZE_SHIFT);
         higher->prev = prev;
         nodes[prev].next = next;
-        placement_tlsf_set_extent(placement, next & ~PLACEMENT_LINK_FREE, higher->extent + extent);
-        return;
+        tlsf_set_extent(placement, next & ~PLACEMENT_LINK_FREE, higher->extent + extent);
+        return VK_SUCCESS;
     }
     struct placement_node* lower = &nodes[prev & ~PLACEMENT_LINK_FREE];
     if ((next & PLACEMENT_LINK_FREE) != 0) {
         const uint32_t higher = next & ~PLACEMENT_LINK_FREE;
         extent += nodes[higher].extent & ~(uint64_t)PLACEMENT_GENERATION_MASK;
         next = nodes[higher].next;
-        placement_bin_remove(placement, higher);
+        placement_bin_remove(placement, placement_tlsf_bin(nodes[higher].extent), &nodes[higher]);
         placement_drop_slot(placement, higher);
     }
     lower->next = next;
     nodes[next].prev = prev;
-    placement_tlsf_set_extent(placement, prev & ~PLACEMENT_LINK_FREE, lower->extent + extent);
+    tlsf_set_extent(placement, prev & ~PLACEMENT_LINK_FREE, lower->extent + extent);
+    return VK_SUCCESS;
+}
+
+/* The extent of a live range, also of the last one: the space may end between two units. */
+static uint64_t tlsf_last_extent(const struct maar_placement* placement,
+                                 const struct placement_node* node)
+{
+    const VkDeviceSize begin = placement_offset(node);
+    const VkDeviceSize unit = (VkDeviceSize)1 << (placement_tag(node) - PLACEMENT_SIZE_SHIFT);
+    const VkDeviceSize end = (begin + placement_size(node) + unit - 1) & (0 - unit);
+    return ((end < placement->size ? end : placement->size) - begin) << PLACEMENT_SIZE_SHIFT;
+}
+
+VkResult maar_tlsf_free_last(struct maar_placement* placement, uint32_t slot)
+{
+    const uint64_t extent = tlsf_last_extent(placement, &placement->nodes[slot]);
+    return placement_tlsf_free_extent(placement, slot, extent);
 }
 
 VkResult maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size)
@@ -309,12 +345,12 @@ VkResult maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size)
     const uint64_t growth = (size - placement->size) << PLACEMENT_SIZE_SHIFT;
     if (placement_state(node) == PLACEMENT_FREE) {
         placement->free_extent += growth;
-        placement_tlsf_set_extent(placement, last, node->extent + growth);
+        tlsf_set_extent(placement, last, node->extent + growth);
     } else {
         /* The last range takes what it lacked to whole units. */
-        const uint64_t before = placement_tlsf_extent(placement, node);
+        const uint64_t before = tlsf_last_extent(placement, node);
         placement->size = size;
-        const uint64_t extent = placement_tlsf_extent(placement, node);
+        const uint64_t extent = tlsf_last_extent(placement, node);
         const VkDeviceSize end = placement_offset(node) + (extent >> PLACEMENT_SIZE_SHIFT);
         placement->free_extent += growth - (extent - before);
         if (end < size) {
@@ -368,7 +404,7 @@ static const char* tlsf_check_bins(const struct maar_placement* placement, uint3
             if (tlsf_bin(placement_size(node)) != bin) {
                 return "TLSF: a free range is in the wrong bin";
             }
-            if (node->u.bin.prev != (prev != PLACEMENT_NONE ? prev : PLACEMENT_LINK_HEAD | bin)) {
+            if (node->u.bin.prev != prev) {
                 return "TLSF: the list of a bin does not lead back";
             }
             prev = slot;
@@ -407,7 +443,7 @@ const char* maar_tlsf_check(const struct maar_placement* placement)
             return "TLSF: free ranges are not joined";
         }
         if (!is_free &&
-            offset + (placement_tlsf_extent(placement, node) >> PLACEMENT_SIZE_SHIFT) != end) {
+            offset + (tlsf_last_extent(placement, node) >> PLACEMENT_SIZE_SHIFT) != end) {
             return "TLSF: a live range does not reach its neighbour";
         }
         free_count += is_free ? 1 : 0;

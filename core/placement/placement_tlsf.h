@@ -24,25 +24,14 @@ static inline uint32_t placement_tlsf_shift(uint64_t extent)
 static inline uint32_t placement_tlsf_bin(uint64_t extent)
 {
     const uint32_t shift = placement_tlsf_shift(extent);
-    return ((shift - PLACEMENT_SIZE_SHIFT) << PLACEMENT_BIN_BITS) + (uint32_t)(extent >> shift);
+    return (shift << PLACEMENT_BIN_BITS) + (uint32_t)(extent >> shift) -
+           (PLACEMENT_SIZE_SHIFT << PLACEMENT_BIN_BITS);
 }
 
-static inline void placement_tlsf_insert(struct maar_placement* placement, uint32_t slot)
+static inline void placement_tlsf_insert(struct maar_placement* placement,
+                                         struct placement_node* node, uint32_t slot)
 {
-    placement_bin_insert(placement, placement_tlsf_bin(placement->nodes[slot].extent), slot);
-}
-
-/* Gives a free node another extent; large ones mostly stay in their bin. */
-static inline void placement_tlsf_set_extent(struct maar_placement* placement, uint32_t slot,
-                                             uint64_t extent)
-{
-    struct placement_node* node = &placement->nodes[slot];
-    const uint64_t changed = node->extent ^ extent;
-    node->extent = extent;
-    if (changed >> placement_tlsf_shift(extent) != 0) {
-        placement_bin_remove(placement, slot);
-        placement_bin_insert(placement, placement_tlsf_bin(extent), slot);
-    }
+    placement_bin_insert(placement, placement_tlsf_bin(node->extent), node, slot);
 }
 
 /* Makes a node, free or not, the neighbour of both prev and next, which are links. */
@@ -53,142 +42,154 @@ static inline void placement_tlsf_link(struct placement_node* nodes, uint32_t pr
     nodes[next & ~PLACEMENT_LINK_FREE].prev = link;
 }
 
-/* Whether a request of this alignment and kind needs no look at where a free range lies. Sizes from
- * 1 up to plain_size may follow. */
+/* Whether a request of this alignment (0 is 1) and kind needs no look at where a free range lies.
+ * Sizes from 1 up to plain_size may follow. */
 static inline bool placement_tlsf_is_plain(const struct maar_placement* placement,
                                            VkDeviceSize alignment, uint32_t kind)
 {
-    return alignment == placement->unit && kind <= placement->plain_kind;
+    return (alignment == placement->unit || (alignment | placement->unit) == 1) &&
+           kind <= placement->plain_kind;
 }
 
-/* The slot of a new range, and its node but for the owner's tag. */
-struct placement_tlsf_place {
-    struct placement_node* node;
-    uint32_t slot;
-    uint32_t generation;
-    VkDeviceSize offset;
-};
-
-/* Takes the front of a free node, which is more than needed, for a new live one. */
+/* Takes the front of a free node, which is more than needed, for a new one; as yet the new one is
+ * marked as free, and its extent is 0. */
 static inline struct placement_node* placement_tlsf_split(struct maar_placement* placement,
-                                                          struct placement_node* node, uint32_t bin,
-                                                          uint64_t extent, uint32_t* slot)
+                                                          struct placement_node* node,
+                                                          uint32_t* slot, uint32_t bin,
+                                                          uint64_t extent)
 {
-    const uint32_t part = placement_take_slot(placement);
     struct placement_node* nodes = placement->nodes;
+    const uint32_t rest_slot = *slot;
     const uint64_t rest = node->extent - extent;
     const uint32_t rest_bin = placement_tlsf_bin(rest);
-    const uint32_t prev = node->prev;
-    node->where += extent << (PLACEMENT_OFFSET_SHIFT - PLACEMENT_SIZE_SHIFT);
     node->extent = rest;
-    node->prev = part;
-    nodes[prev].next = part;
-    nodes[part].prev = prev;
-    nodes[part].next = *slot | PLACEMENT_LINK_FREE;
     if (rest_bin != bin) {
-        placement_bin_pop(placement, bin, *slot);
-        placement_bin_insert(placement, rest_bin, *slot);
+        placement_bin_pop(placement, bin, node);
+        placement_bin_insert(placement, rest_bin, node, rest_slot);
     }
-    *slot = part;
-    return &nodes[part];
+    const uint32_t part_slot = placement_take_slot(placement);
+    struct placement_node* part = &nodes[part_slot];
+    *slot = part_slot;
+    part->next = rest_slot | PLACEMENT_LINK_FREE;
+    part->prev = node->prev;
+    nodes[node->prev].next = part_slot;
+    node->prev = part_slot;
+    part->where += node->where & ~(uint64_t)PLACEMENT_ERA_MASK;
+    node->where += extent << (PLACEMENT_OFFSET_SHIFT - PLACEMENT_SIZE_SHIFT);
+    return part;
 }
+
+/* What is to be placed. By reference, because it is cheaper to read this twice than to keep it. */
+struct placement_tlsf_wish {
+    const VkDeviceSize* size;
+    const uint32_t* kind;
+    const uint64_t* user;
+};
 
 /* Serves a plain request from the first node of its size's own bin, whose ranges may be a little
  * too small, or of the next filled bin, where all fit. If there is no such node, or none for what
- * would be left, nothing changes, and maar_tlsf_allocate knows more. */
+ * would be left, answers false: nothing has changed then, and maar_tlsf_allocate knows more. */
 static inline bool placement_tlsf_allocate_plain(struct maar_placement* placement,
-                                                 VkDeviceSize size, uint32_t kind,
-                                                 struct placement_tlsf_place* place)
+                                                 struct placement_tlsf_wish wish, uint32_t* found,
+                                                 uint32_t* generation, VkDeviceSize* offset)
 {
-    const uint64_t extent = ((size + placement->unit - 1) & (0 - placement->unit))
-                            << PLACEMENT_SIZE_SHIFT;
+    const uint64_t extent = ((*wish.size << PLACEMENT_SIZE_SHIFT) + placement->unit_extent - 1) &
+                            (0 - placement->unit_extent);
+    struct placement_node* nodes = placement->nodes;
     uint32_t bin = placement_tlsf_bin(extent);
     uint32_t slot = placement->bins[bin];
-    struct placement_node* node = &placement->nodes[slot];
+    struct placement_node* node = &nodes[slot];
     if (node->extent < extent) {
         bin = placement_bin_next(placement, bin + 1);
         if (bin == UINT32_MAX) {
             return false;
         }
         slot = placement->bins[bin];
-        node = &placement->nodes[slot];
+        node = &nodes[slot];
     }
-    if (placement->slots_left == 0) {
-        return false;
-    }
-    const uint64_t begin = node->where;
-    if (node->extent - extent < (uint64_t)1 << PLACEMENT_SIZE_SHIFT) {
-        placement_bin_pop(placement, bin, slot);
-        placement_tlsf_link(placement->nodes, node->prev, slot, node->next);
-        node->where &= PLACEMENT_ERA_MASK;
-        node->extent -= extent;
+    uint64_t rest = node->extent - extent;
+    if (rest < (uint64_t)1 << PLACEMENT_SIZE_SHIFT) {
+        placement_bin_pop(placement, bin, node);
+        nodes[node->prev].next = slot;
+        nodes[node->next].prev = slot;
     } else {
-        node = placement_tlsf_split(placement, node, bin, extent, &slot);
+        if (placement->slots_left == 0) {
+            return false;
+        }
+        node = placement_tlsf_split(placement, node, &slot, bin, extent);
+        rest = node->extent;
     }
+    node->u.user = *wish.user;
     placement->range_count += 1;
-    placement->used_size += size;
     placement->free_extent -= extent;
-    const uint64_t name =
-        node->where + ((uint64_t)kind << PLACEMENT_KIND_SHIFT) + placement->plain_tag;
-    place->generation = (uint32_t)name << PLACEMENT_NAME_SHIFT | (uint32_t)node->extent;
-    node->where =
-        (begin & ~(uint64_t)PLACEMENT_META_MASK) + name + placement_meta(PLACEMENT_LIVE, 0, 0);
-    node->extent += size << PLACEMENT_SIZE_SHIFT;
-    place->node = node;
-    place->slot = slot;
-    place->offset = begin >> PLACEMENT_OFFSET_SHIFT;
+    const VkDeviceSize size = *wish.size;
+    placement->used_size += size;
+    node->extent = (size << PLACEMENT_SIZE_SHIFT) + rest;
+    const uint64_t where =
+        node->where + ((uint64_t)*wish.kind << PLACEMENT_KIND_SHIFT) + placement->plain_meta;
+    node->where = where;
+    *offset = where >> PLACEMENT_OFFSET_SHIFT;
+    *generation = ((uint32_t)where & PLACEMENT_NAME_MASK) << PLACEMENT_NAME_SHIFT | (uint32_t)rest;
+    *found = slot;
     return true;
 }
 
-/* The bytes that a live node occupies, as an extent without a generation. */
-static inline uint64_t placement_tlsf_extent(const struct maar_placement* placement,
-                                             const struct placement_node* node)
+/* The bytes that a live node occupies, as an extent without a generation; not those of the last
+ * range, since the space may end between two units. */
+static inline uint64_t placement_tlsf_extent(const struct placement_node* node)
 {
-    if (node->next == PLACEMENT_NONE) {
-        /* The space may end between two units. */
-        const VkDeviceSize begin = placement_offset(node);
-        const VkDeviceSize unit = (VkDeviceSize)1 << (placement_tag(node) - PLACEMENT_SIZE_SHIFT);
-        const VkDeviceSize end = (begin + placement_size(node) + unit - 1) & (0 - unit);
-        return ((end < placement->size ? end : placement->size) - begin) << PLACEMENT_SIZE_SHIFT;
-    }
     const uint64_t below = ((uint64_t)1 << (node->where & PLACEMENT_TAG_MASK)) - 1;
     return ((node->extent - ((uint64_t)1 << PLACEMENT_SIZE_SHIFT)) | below) + 1;
 }
 
-/* Frees a live node. */
-static inline void placement_tlsf_free(struct maar_placement* placement, uint32_t slot)
+/* Frees a live node of this extent. VK_SUCCESS. */
+static inline VkResult placement_tlsf_free_extent(struct maar_placement* placement, uint32_t slot,
+                                                  uint64_t extent)
 {
     struct placement_node* nodes = placement->nodes;
     struct placement_node* node = &nodes[slot];
-    const uint64_t extent = placement_tlsf_extent(placement, node);
+    uint64_t where = node->where;
     placement->range_count -= 1;
     placement->used_size -= placement_size(node);
     placement->free_extent += extent;
-    placement_next_generation(node);
-    if (((node->prev | node->next) & PLACEMENT_LINK_FREE) != 0) {
-        maar_tlsf_absorb(placement, slot, extent);
-        return;
+    const uint64_t generation = (node->extent + 1) & PLACEMENT_GENERATION_MASK;
+    if (generation == 0) {
+        where = placement_next_era(where);
     }
-    node->where = (node->where & (~(uint64_t)PLACEMENT_META_MASK | PLACEMENT_ERA_MASK)) |
+    const uint32_t prev = node->prev;
+    const uint32_t next = node->next;
+    if (((prev | next) & PLACEMENT_LINK_FREE) != 0) {
+        node->where = where & PLACEMENT_ERA_MASK;
+        node->extent = generation;
+        return maar_tlsf_absorb(placement, slot, extent);
+    }
+    node->where = (where & (~(uint64_t)PLACEMENT_META_MASK | PLACEMENT_ERA_MASK)) |
                   placement_meta(PLACEMENT_FREE, 0, 0);
-    node->extent = (node->extent & PLACEMENT_GENERATION_MASK) | extent;
-    placement_tlsf_link(nodes, node->prev, slot | PLACEMENT_LINK_FREE, node->next);
-    placement_tlsf_insert(placement, slot);
+    node->extent = extent | generation;
+    nodes[prev].next = slot | PLACEMENT_LINK_FREE;
+    nodes[next].prev = slot | PLACEMENT_LINK_FREE;
+    placement_bin_insert(placement, placement_tlsf_bin(extent), node, slot);
+    return VK_SUCCESS;
 }
 
-/* Frees a live node of any strategy. */
-static inline void placement_free_live(struct maar_placement* placement, uint32_t slot)
+/* Frees a live node. VK_SUCCESS. */
+static inline VkResult placement_tlsf_free(struct maar_placement* placement, uint32_t slot)
+{
+    const struct placement_node* node = &placement->nodes[slot];
+    return node->next == PLACEMENT_NONE
+               ? maar_tlsf_free_last(placement, slot)
+               : placement_tlsf_free_extent(placement, slot, placement_tlsf_extent(node));
+}
+
+/* Frees a live node of any strategy. VK_SUCCESS. */
+static inline VkResult placement_free_live(struct maar_placement* placement, uint32_t slot)
 {
     if (placement->strategy == MAAR_PLACEMENT_STRATEGY_TLSF) {
-        placement_tlsf_free(placement, slot);
-        return;
+        return placement_tlsf_free(placement, slot);
     }
     placement_next_generation(&placement->nodes[slot]);
-    if (placement->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY) {
-        maar_buddy_free(placement, slot);
-    } else {
-        maar_linear_free(placement, slot);
-    }
+    return placement->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY ? maar_buddy_free(placement, slot)
+                                                                : maar_linear_free(placement, slot);
 }
 
 #endif

@@ -241,26 +241,38 @@ VkResult VKAPI_CALL maarAllocateRange(MaarRangeAllocator allocator,
                                       const MaarRangeAllocateInfo* pInfo, MaarRange* pRange,
                                       VkDeviceSize* pOffset)
 {
-    if (allocator == VK_NULL_HANDLE || pInfo == NULL || pRange == NULL ||
-        pInfo->sType != MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO || pInfo->flags != 0) {
+    if (pInfo == NULL || pInfo->sType != MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO ||
+        pRange == NULL || pInfo->flags != 0 || allocator == VK_NULL_HANDLE) {
         return range_allocate_any(allocator, pInfo, pRange, pOffset);
     }
     /* This also leaves size 0 and kinds beyond the highest to the rest. */
     struct maar_placement* placement = allocator->placement;
-    const VkDeviceSize alignment = pInfo->alignment != 0 ? pInfo->alignment : 1;
-    struct placement_tlsf_place place;
     if (pInfo->size - 1 >= placement->plain_size ||
-        !placement_tlsf_is_plain(placement, alignment, pInfo->kind) ||
-        !placement_tlsf_allocate_plain(placement, pInfo->size, pInfo->kind, &place)) {
+        !placement_tlsf_is_plain(placement, pInfo->alignment, pInfo->kind)) {
         return range_allocate_any(allocator, pInfo, pRange, pOffset);
     }
-    place.node->u.user = pInfo->userData;
-    *pRange = maar_placement_handle(place.slot, place.generation);
+    uint32_t slot = PLACEMENT_NONE;
+    uint32_t generation = 0;
+    VkDeviceSize offset = 0;
+    const struct placement_tlsf_wish wish = {&pInfo->size, &pInfo->kind, &pInfo->userData};
+    if (!placement_tlsf_allocate_plain(placement, wish, &slot, &generation, &offset)) {
+        return range_allocate_any(allocator, pInfo, pRange, pOffset);
+    }
+    *pRange = maar_placement_handle(slot, generation);
     if (pOffset != NULL) {
-        *pOffset = place.offset;
+        *pOffset = offset;
     }
     range_check_heavily(allocator);
     return VK_SUCCESS;
+}
+
+/* range is null or names no live range. */
+static VkResult range_free_none(MaarRangeAllocator allocator, MaarRange range)
+{
+    return range == VK_NULL_HANDLE
+               ? VK_SUCCESS
+               : range_misuse(allocator, "maarFreeRange: range is no live range of allocator; it "
+                                         "was freed before or belongs to another allocator.");
 }
 
 VkResult VKAPI_CALL maarFreeRange(MaarRangeAllocator allocator, MaarRange range)
@@ -268,17 +280,13 @@ VkResult VKAPI_CALL maarFreeRange(MaarRangeAllocator allocator, MaarRange range)
     if (allocator == VK_NULL_HANDLE) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (range == VK_NULL_HANDLE) {
-        return VK_SUCCESS;
-    }
     const uint32_t node = range_node(allocator, range);
     if (node == MAAR_PLACEMENT_NO_NODE) {
-        return range_misuse(allocator, "maarFreeRange: range is no live range of allocator; it was "
-                                       "freed before or belongs to another allocator.");
+        return range_free_none(allocator, range);
     }
-    placement_free_live(allocator->placement, node);
+    const VkResult result = placement_free_live(allocator->placement, node);
     range_check_heavily(allocator);
-    return VK_SUCCESS;
+    return result;
 }
 
 VkResult VKAPI_CALL maarResetRangeAllocator(MaarRangeAllocator allocator)
