@@ -22,8 +22,8 @@ enum { ROOM_FAN = 16, ROOM_FAN_BITS = 4, ROOM_LEVELS = 9 };
 enum { ROOM_CLASS_BITS = 5 };
 /* Free slots that a lane keeps before it gives a run back. */
 enum { HOARD_LIMIT = 1024 };
-/* A change of live bytes across a multiple of 2^22 makes a lane look at the sum of all. */
-enum { PEAK_STEP_BITS = 22 };
+/* A change of live bytes across a multiple of 2^24 makes a lane look at the sum of all. */
+enum { PEAK_STEP_BITS = 24 };
 
 /* A size below another one never has a higher class. 0 for no bytes. */
 static inline uint32_t room_class(VkDeviceSize size)
@@ -538,7 +538,7 @@ const char* maar_lane_check_room(const struct maar_lane* lane)
 }
 
 /* Live bytes of all lanes together are looked at when those of one were never so many, or have
- * changed much: with one lane the peak is exact, with several it may miss 4 MiB of each. */
+ * changed much: with one lane the peak is exact, with several it may miss 16 MiB of each. */
 static void raise_peak(MaarAllocator allocator)
 {
     uint64_t sum = 0;

@@ -978,7 +978,8 @@ typedef struct MaarStatistics {
     /** Most blockBytes since the last maarResetPeaks; also what a failing call held for a moment.
      * Allocator-wide statistics only. */
     VkDeviceSize peakBlockBytes;
-    /** Most allocationBytes since then. Allocator-wide statistics only. */
+    /** Most allocationBytes since then: exact unless several threads allocate at the same time,
+     * when it may fall short by up to 16 MiB a thread. Allocator-wide statistics only. */
     VkDeviceSize peakAllocationBytes;
     /** Most blocks since then. Allocator-wide statistics only. */
     uint32_t peakBlockCount;
