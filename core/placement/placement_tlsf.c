@@ -11,9 +11,10 @@
 #include "core/placement/placement_tlsf.h"
 
 enum {
-    /* Nodes looked at when alignment or kinds may spoil ranges that are large
-       enough. */
-    TLSF_LOOK_ALIGNED = 24,
+    /* Nodes looked at when alignment or kinds may spoil ranges that are large enough: in the size's
+     * own bin, and above it, where only the first of each bin is looked at. */
+    TLSF_LOOK_OWN = 2,
+    TLSF_LOOK_ABOVE = 6,
     /* Nodes looked at before a request is refused. */
     TLSF_LOOK_LAST = 64,
     TLSF_UNIT_MAX = 256,
@@ -28,9 +29,11 @@ static inline bool tlsf_minds_kind(const struct maar_placement* placement, uint3
 
 struct tlsf_query {
     const struct maar_placement_request* request;
-    VkDeviceSize rounded; /* size rounded up to the unit */
-    VkDeviceSize sure;    /* a free range of this size fits, whatever its place */
-    bool plain;           /* rounded is sure, and the range goes to the beginning */
+    VkDeviceSize rounded;        /* size rounded up to the unit */
+    VkDeviceSize sure;           /* a free range of this size fits, whatever its place */
+    VkDeviceSize alignment_mask; /* alignment - 1 if that is a power of two, else UINT64_MAX */
+    VkDeviceSize granule_mask;   /* granularity - 1 if kinds may be too near, else 0 */
+    bool minds_kind;
 };
 
 struct tlsf_place {
@@ -95,13 +98,25 @@ void maar_tlsf_reset(struct maar_placement* placement)
 }
 
 /* Where the query lies in a free node, or UINT64_MAX. */
-static VkDeviceSize tlsf_fit(const struct maar_placement* placement, const struct tlsf_query* query,
-                             uint32_t slot)
+static inline VkDeviceSize tlsf_fit(const struct maar_placement* placement,
+                                    const struct tlsf_query* query, uint32_t slot)
 {
     const struct placement_node* node = &placement->nodes[slot];
     const VkDeviceSize begin = placement_offset(node);
-    return maar_placement_fit(placement, query->request, node->prev, node->next, begin,
-                              begin + placement_size(node));
+    const VkDeviceSize end = begin + placement_size(node);
+    if (query->alignment_mask != UINT64_MAX) {
+        const VkDeviceSize mask = query->granule_mask;
+        const VkDeviceSize offset = (begin + query->alignment_mask) & ~query->alignment_mask;
+        const VkDeviceSize used_end = offset + query->request->size;
+        if (used_end > end) {
+            return UINT64_MAX;
+        }
+        /* Neighbours matter only if a granule reaches beyond the free range. */
+        if ((offset & ~mask) >= begin && ((used_end + mask) & ~mask) <= end) {
+            return offset;
+        }
+    }
+    return maar_placement_fit(placement, query->request, node->prev, node->next, begin, end);
 }
 
 /* The first large enough among the first few nodes of one bin. */
@@ -118,21 +133,25 @@ static uint32_t tlsf_look_plain(const struct maar_placement* placement, VkDevice
     return PLACEMENT_NONE;
 }
 
-/* The first that fits among the first few nodes of bins in [bin, end). */
-static struct tlsf_place tlsf_look(const struct maar_placement* placement,
-                                   const struct tlsf_query* query, uint32_t bin, uint32_t end,
-                                   uint32_t looks)
+/* The first that fits among the first nodes of each of the bins in [bin, end). */
+static inline struct tlsf_place tlsf_look(const struct maar_placement* placement,
+                                          const struct tlsf_query* query, uint32_t bin,
+                                          uint32_t end, uint32_t looks, uint32_t looks_in_bin)
 {
     struct tlsf_place place = {.slot = PLACEMENT_NONE};
     if (bin >= placement->bin_count) {
         return place;
     }
-    for (bin = placement_bin_next(placement, bin); bin < end && looks != 0;
+    for (bin = placement_bin_next(placement, bin); bin < end;
          bin = placement_bin_next(placement, bin + 1)) {
-        for (uint32_t slot = placement->bins[bin]; slot != PLACEMENT_NONE && looks != 0; --looks) {
+        uint32_t left = looks_in_bin;
+        for (uint32_t slot = placement->bins[bin]; slot != PLACEMENT_NONE && left != 0; --left) {
             place.offset = tlsf_fit(placement, query, slot);
             if (place.offset != UINT64_MAX) {
                 place.slot = slot;
+                return place;
+            }
+            if (--looks == 0) {
                 return place;
             }
             slot = placement->nodes[slot].u.bin.next;
@@ -141,20 +160,24 @@ static struct tlsf_place tlsf_look(const struct maar_placement* placement,
     return place;
 }
 
-/* When alignment or kinds may spoil a range: in [bin, sure) each is tried, from
- * there on the first one fits. */
+/* When alignment or kinds may spoil a range: in [bin, sure) some are tried, from there on the first
+ * one fits. */
 static struct tlsf_place tlsf_find_odd(const struct maar_placement* placement,
                                        const struct tlsf_query* query)
 {
     const uint32_t bin = tlsf_bin(query->rounded);
     const uint32_t sure =
         query->sure <= placement->size ? tlsf_bin(query->sure - 1) + 1 : UINT32_MAX;
-    struct tlsf_place place = tlsf_look(placement, query, bin, sure, TLSF_LOOK_ALIGNED);
+    struct tlsf_place place =
+        tlsf_look(placement, query, bin, bin + 1, TLSF_LOOK_OWN, TLSF_LOOK_OWN);
     if (place.slot == PLACEMENT_NONE) {
-        place = tlsf_look(placement, query, sure, UINT32_MAX, 1);
+        place = tlsf_look(placement, query, bin + 1, sure, TLSF_LOOK_ABOVE, 1);
     }
     if (place.slot == PLACEMENT_NONE) {
-        place = tlsf_look(placement, query, bin, sure, TLSF_LOOK_LAST);
+        place = tlsf_look(placement, query, sure, UINT32_MAX, 1, 1);
+    }
+    if (place.slot == PLACEMENT_NONE) {
+        place = tlsf_look(placement, query, bin, sure, TLSF_LOOK_LAST, TLSF_LOOK_LAST);
     }
     return place;
 }
@@ -194,17 +217,20 @@ static uint32_t tlsf_find_plain(const struct maar_placement* placement, VkDevice
 }
 
 static struct tlsf_place tlsf_find_any(const struct maar_placement* placement,
-                                       struct tlsf_query* query)
+                                       struct tlsf_query* query, bool plain)
 {
     struct tlsf_place place = {.slot = PLACEMENT_NONE};
     const VkDeviceSize alignment = query->request->alignment;
-    if (query->plain) {
+    if (plain) {
         place.slot = tlsf_find_plain(placement, query->rounded);
         place.offset = placement_offset(&placement->nodes[place.slot]);
     } else {
-        query->sure =
-            query->rounded + (alignment < MAAR_RANGE_MAX_SIZE ? alignment : MAAR_RANGE_MAX_SIZE);
-        if (placement_minds_kind(placement, query->request->kind)) {
+        const bool is_large = alignment > MAAR_RANGE_MAX_SIZE;
+        const bool is_power = !is_large && placement_is_power_of_two(alignment);
+        query->alignment_mask = is_power ? alignment - 1 : UINT64_MAX;
+        query->sure = query->rounded + (is_large ? MAAR_RANGE_MAX_SIZE : alignment);
+        if (query->minds_kind) {
+            query->granule_mask = placement->granularity - 1;
             query->sure += 2 * placement->granularity;
         }
         place = tlsf_find_odd(placement, query);
@@ -212,26 +238,37 @@ static struct tlsf_place tlsf_find_any(const struct maar_placement* placement,
     return place.slot != PLACEMENT_NONE ? place : tlsf_find_at_ends(placement, query);
 }
 
-/* Makes [offset, cut) of a free node live, in the node's own slot, and returns its end: cut, or the
- * end of the space. What lies before and behind stays free. */
-static VkDeviceSize tlsf_cut(struct maar_placement* placement, uint32_t slot, VkDeviceSize offset,
-                             VkDeviceSize cut, uint64_t meta, VkDeviceSize size)
+/* Takes [offset, cut) out of a free node and returns the slot of that part, which is in no bin and
+ * holds nothing yet but its generation. What lies before it stays in the node, what lies behind it
+ * too if nothing lies before it. */
+static uint32_t tlsf_cut(struct maar_placement* placement, uint32_t slot, VkDeviceSize offset,
+                         VkDeviceSize cut)
 {
-    struct placement_node* node = &placement->nodes[slot];
+    struct placement_node* nodes = placement->nodes;
+    struct placement_node* node = &nodes[slot];
     const VkDeviceSize begin = placement_offset(node);
     const VkDeviceSize end = begin + placement_size(node);
-    const uint32_t prev = node->prev;
+    if (offset == begin && cut >= end) {
+        placement_bin_remove(placement, placement_tlsf_bin(node->extent), node);
+        placement_tlsf_link(nodes, node->prev, slot, node->next);
+        return slot;
+    }
+    const uint32_t part = placement_take_slot(placement);
+    if (offset == begin) {
+        placement_link(placement, node->prev, part, slot);
+        nodes[part].next = slot | PLACEMENT_LINK_FREE;
+        node->where += (cut - begin) << PLACEMENT_OFFSET_SHIFT;
+        tlsf_set_extent(placement, slot, node->extent - ((cut - begin) << PLACEMENT_SIZE_SHIFT));
+        return part;
+    }
     const uint32_t next = node->next;
-    placement_bin_remove(placement, placement_tlsf_bin(node->extent), node);
-    placement_set(node, meta, offset, size);
-    placement_tlsf_link(placement->nodes, prev, slot, next);
+    placement_link(placement, slot, part, next);
+    nodes[part].prev = slot | PLACEMENT_LINK_FREE;
+    tlsf_set_extent(placement, slot, node->extent - ((end - offset) << PLACEMENT_SIZE_SHIFT));
     if (cut < end) {
-        tlsf_add(placement, slot, next, cut, end);
+        tlsf_add(placement, part, next, cut, end);
     }
-    if (begin < offset) {
-        tlsf_add(placement, prev, slot, begin, offset);
-    }
-    return cut < end ? cut : end;
+    return part;
 }
 
 /* Whatever the alignment and the kind, wherever the place is. */
@@ -244,22 +281,24 @@ static VkResult tlsf_allocate_rare(struct maar_placement* placement,
     struct tlsf_query query = {
         .request = request,
         .rounded = (request->size + unit - 1) & ~(unit - 1),
-        .plain = request->alignment == unit && !tlsf_minds_kind(placement, request->kind, unit),
+        .alignment_mask = UINT64_MAX,
+        .minds_kind = tlsf_minds_kind(placement, request->kind, unit),
     };
-    struct tlsf_place place = tlsf_find_any(placement, &query);
+    const bool plain = request->alignment == unit && !query.minds_kind;
+    const struct tlsf_place place = tlsf_find_any(placement, &query, plain);
     if (place.slot == PLACEMENT_NONE) {
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
     if (!placement_has_slots(placement, 2)) {
         return VK_INCOMPLETE;
     }
-    const uint64_t meta =
-        placement_meta(PLACEMENT_LIVE, request->kind, placement_log2(unit) + PLACEMENT_SIZE_SHIFT);
-    const VkDeviceSize cut = (place.offset + request->size + unit - 1) & ~(unit - 1);
-    const VkDeviceSize end =
-        tlsf_cut(placement, place.slot, place.offset, cut, meta, request->size);
+    const VkDeviceSize cut = place.offset + query.rounded;
+    const VkDeviceSize end = cut < placement->size ? cut : placement->size;
+    const uint32_t slot = tlsf_cut(placement, place.slot, place.offset, cut);
+    placement_set(&placement->nodes[slot], tlsf_live_meta(unit, request->kind), place.offset,
+                  request->size);
     placement_count_in(placement, request->size, end - place.offset);
-    placement_tell_range(placement, place.slot, request, range);
+    placement_tell_range(placement, slot, request, range);
     if (unit != placement->unit) {
         tlsf_set_unit(placement, unit);
     }

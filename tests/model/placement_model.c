@@ -207,6 +207,10 @@ static void model_test_refusal(struct model* model, const struct maar_placement_
 static VkDeviceSize model_draw_alignment(struct model* model)
 {
     static const VkDeviceSize choices[] = {1, 1, 2, 3, 4, 16, 48, 64, 100, 256, 256, 1024, 4096};
+    static const VkDeviceSize pool_choices[] = {16, 64, 64, 256, 256, 256, 4096, 65536};
+    if (model->options->pool_alignments) {
+        return pool_choices[model_draw(model, sizeof(pool_choices) / sizeof(pool_choices[0]))];
+    }
     const uint64_t pick = model_draw(model, sizeof(choices) / sizeof(choices[0]));
     return model->options->fixed_alignment != 0 ? model->options->fixed_alignment : choices[pick];
 }

@@ -14,6 +14,7 @@ struct placement_model_options {
     struct maar_placement_info info;
     VkDeviceSize max_size;        /* of a request */
     VkDeviceSize fixed_alignment; /* 0: drawn anew each time */
+    bool pool_alignments;         /* drawn as buffers and images have them: 16 to 65536 */
     uint32_t max_kind;            /* 0: no kinds */
     uint32_t max_live;
     uint32_t steps;

@@ -87,6 +87,20 @@ static void kinds_agree(void** state)
                                              .steps = 4000});
 }
 
+static void pools_agree(void** state)
+{
+    (void)state;
+    for (VkDeviceSize granularity = 1; granularity <= 65536; granularity *= 16) {
+        run_all((struct placement_model_options){
+            .info = {.size = (VkDeviceSize)16 << 20, .granularity = granularity},
+            .max_size = 1 << 20,
+            .pool_alignments = true,
+            .max_kind = 3,
+            .max_live = 300,
+            .steps = 1500});
+    }
+}
+
 static void kinds_in_small_granules_agree(void** state)
 {
     (void)state;
@@ -155,6 +169,7 @@ int main(void)
         cmocka_unit_test(slots_of_one_agree),
         cmocka_unit_test(memory_block_agrees),
         cmocka_unit_test(kinds_agree),
+        cmocka_unit_test(pools_agree),
         cmocka_unit_test(kinds_in_small_granules_agree),
         cmocka_unit_test(small_kinds_in_large_granules_agree),
         cmocka_unit_test(double_stack_agrees),

@@ -134,6 +134,30 @@ static void generations_outlive_resets_and_growth(void** state)
     }
 }
 
+/* The generation is in two parts; the name must not repeat when the lower one does. */
+static void names_do_not_repeat_soon(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i) {
+        struct maar_placement* placement = fixture_create(strategies[i], 1 << 20, 0);
+        uint32_t node = 0;
+        fixture_allocate(placement, 100, 256, &node);
+        const uint32_t only = node;
+        const uint32_t first = maar_placement_generation(placement, node);
+        uint32_t last = first;
+        for (uint32_t frees = 1; frees < 1u << 18; ++frees) {
+            fixture_free(placement, node);
+            fixture_allocate(placement, 100, 256, &node);
+            const uint32_t generation = maar_placement_generation(placement, node);
+            assert_int_equal(node, only);
+            assert_true(generation != first && generation != last);
+            last = generation;
+        }
+        assert_null(maar_placement_check(placement));
+        maar_placement_destroy(placement, NULL);
+    }
+}
+
 static void user_and_kind_are_kept(void** state)
 {
     (void)state;
@@ -329,6 +353,7 @@ int main(void)
         cmocka_unit_test(warm_placement_asks_for_nothing),
         cmocka_unit_test(unknown_nodes_are_refused),
         cmocka_unit_test(generations_outlive_resets_and_growth),
+        cmocka_unit_test(names_do_not_repeat_soon),
         cmocka_unit_test(user_and_kind_are_kept),
         cmocka_unit_test(walk_stops_when_told),
         cmocka_unit_test(same_calls_give_the_same_placement),
