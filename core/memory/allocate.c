@@ -158,7 +158,7 @@ static VkResult allocate_block(struct job* job, struct maar_pool* pool,
     }
     if (job->over_budget_allowed && !maar_device_count_is_high(job->allocator)) {
         /* Over budget little is taken, but not so little that objects run out. */
-        VkDeviceSize modest = maar_pool_first_size(pool);
+        VkDeviceSize modest = maar_pool_modest_size(pool);
         size = size < modest ? size : (modest > least ? modest : least);
     }
     for (uint32_t halving = 0;; ++halving) {
@@ -382,7 +382,7 @@ static void undress_slot(MaarAllocator allocator, struct maar_slot* slot, uint32
 
 void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
 {
-    maar_count_dead(allocator, slot->block->lane->number, slot->size);
+    maar_count_dead(allocator, slot->block->lane->number, maar_slot_size(slot));
     undress_slot(allocator, slot, index, MAAR_SLOT_END_LIVE);
 }
 
@@ -401,7 +401,7 @@ void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation)
     uint32_t index = 0;
     struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &index);
     if (slot != NULL && maar_slot_claim(slot, allocation)) {
-        maar_count_dead(allocator, slot->block->lane->number, slot->size);
+        maar_count_dead(allocator, slot->block->lane->number, maar_slot_size(slot));
         (void)maar_atomic64_sub(&allocator->fallbacks, slot->fallback ? 1 : 0);
         (void)maar_atomic64_sub(&allocator->over_budget, slot->exceeded ? 1 : 0);
         (void)maar_atomic64_add(&allocator->failures, 1);
@@ -494,11 +494,11 @@ static void report_detour(MaarAllocator allocator, const struct maar_slot* slot,
         (void)maar_atomic64_add(&allocator->fallbacks, 1);
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
                   "%llu bytes went to memory type %u, since type %u of heap %u has no room",
-                  (unsigned long long)slot->size, type, detour->best_type,
+                  (unsigned long long)maar_slot_size(slot), type, detour->best_type,
                   maar_type_heap(allocator, detour->best_type));
     }
     if (detour->exceeded) {
-        maar_tell_over_budget(allocator, maar_type_heap(allocator, type), slot->size);
+        maar_tell_over_budget(allocator, maar_type_heap(allocator, type), maar_slot_size(slot));
     }
 }
 
@@ -540,7 +540,7 @@ static inline bool shape(const MaarMemoryRequest* request, const MaarAllocationC
     place->internal = internal;
     place->user_data = info->pUserData;
     place->name = NULL;
-    return place->alignment != 0 && place->size <= MAAR_RANGE_MAX_SIZE;
+    return place->alignment != 0 && place->size < MAAR_RANGE_MAX_SIZE;
 }
 
 /* The first step of carry_out alone, as it goes nearly always: the pool of the type liked best has
@@ -647,7 +647,7 @@ VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemo
         return result;
     }
     struct maar_slot* slot = made.slot;
-    maar_count_live(allocator, slot->block->lane->number, slot->size);
+    maar_count_live(allocator, slot->block->lane->number, maar_slot_size(slot));
     if (detour.fallback || detour.exceeded) {
         slot->fallback = detour.fallback;
         slot->exceeded = detour.exceeded;

@@ -104,7 +104,7 @@ static void free_pending(MaarAllocator allocator, const struct maar_retire_item*
 void maar_slot_make_pending(MaarAllocator allocator, uint32_t index)
 {
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
-    maar_count_dead(allocator, slot->block->lane->number, slot->size);
+    maar_count_dead(allocator, slot->block->lane->number, maar_slot_size(slot));
     maar_pool_make_pending(slot);
 }
 
@@ -204,8 +204,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
     }
     struct maar_block* block = slot->block;
     pInfo->memory = block->memory;
-    pInfo->offset = slot->offset;
-    pInfo->size = slot->size;
+    pInfo->offset = maar_slot_offset(slot);
+    pInfo->size = maar_slot_size(slot);
     pInfo->blockSize = block->size;
     pInfo->blockId = block->id;
     pInfo->memoryTypeIndex = block->pool->type_index;

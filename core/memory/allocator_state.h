@@ -17,6 +17,7 @@
 #include "core/check.h"
 #include "core/device.h"
 #include "core/host_memory.h"
+#include "core/memory/room.h"
 #include "core/memory/slot_table.h"
 #include "core/placement/placement.h"
 #include "core/port_atomic.h"
@@ -67,7 +68,6 @@ struct maar_lane {
     uint32_t number;
     struct maar_slot_list slots; /* free ones */
     struct maar_block** blocks;  /* in order of their ids */
-    uint16_t* room;              /* see lane.c */
     uint32_t block_count;
     uint32_t block_capacity;
     uint32_t creating_count; /* blocks on their way */
@@ -77,7 +77,8 @@ struct maar_lane {
     VkDeviceSize block_bytes; /* without dedicated ones */
     VkDeviceSize dedicated_bytes;
     uint64_t made_count; /* allocations ever made in it */
-    uint64_t apart[16];  /* from whatever another thread writes behind it */
+    struct maar_room room;
+    uint64_t apart[16]; /* from whatever another thread writes behind it */
 };
 
 struct maar_pool {
@@ -95,6 +96,7 @@ struct maar_pool {
     VkDeviceSize atom;           /* nonCoherentAtomSize where that matters, else 1 */
     VkDeviceSize fixed_size;     /* 0: blocks grow */
     VkDeviceSize preferred_size; /* what they grow to */
+    VkDeviceSize tight_size;     /* requests from here on take the block that they fit tightest */
     VkDeviceSize min_alignment;
     VkDeviceSize retained_size; /* see MaarPoolCreateInfo::retainedEmptySize */
     uint32_t min_block_count;

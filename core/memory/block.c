@@ -82,7 +82,9 @@ VkResult maar_block_map(struct maar_block* block, struct maar_slot* slot, void**
     VkResult result = VK_SUCCESS;
     maar_lock_rank_expect_none();
     maar_mutex_lock(&block->map_lock);
-    if (block->mapped == NULL) {
+    if (slot->map_count == UINT16_MAX) {
+        result = VK_ERROR_MEMORY_MAP_FAILED;
+    } else if (block->mapped == NULL) {
         result =
             device->vkMapMemory(device->handle, block->memory, 0, VK_WHOLE_SIZE, 0, &block->mapped);
         if (result == VK_SUCCESS) {
@@ -94,7 +96,7 @@ VkResult maar_block_map(struct maar_block* block, struct maar_slot* slot, void**
     if (result == VK_SUCCESS) {
         maar_atomic32_store(&block->map_count, maar_atomic32_load(&block->map_count) + 1u);
         ++slot->map_count;
-        *data = (char*)block->mapped + slot->offset;
+        *data = (char*)block->mapped + maar_slot_offset(slot);
     }
     maar_mutex_unlock(&block->map_lock);
     return result;
@@ -125,5 +127,5 @@ void* maar_slot_address(struct maar_slot* slot)
     maar_mutex_lock(&block->map_lock);
     char* base = slot->map_count > 0 ? block->mapped : NULL;
     maar_mutex_unlock(&block->map_lock);
-    return base != NULL ? base + slot->offset : NULL;
+    return base != NULL ? base + maar_slot_offset(slot) : NULL;
 }

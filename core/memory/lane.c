@@ -4,11 +4,6 @@
  * A pool begins with one lane, and all threads use it. A thread that finds it locked by another one
  * gets a lane of its own, with blocks of its own, and keeps to it. So a program of one thread, or
  * of threads that never meet, has the placement and the memory of a single lane.
- *
- * Which block among many: `room` says for each block of a lane how large its largest free range is
- * at most, as a 16-bit class, and for each 16 blocks the best of them, and so on upward. A free
- * raises it; an allocation leaves it alone until one has failed for it. The first block
- * that may have room is found in O(log n); the lower ones fill first, so the later ones empty.
  */
 #include <string.h>
 
@@ -16,153 +11,17 @@
 
 /* Room in the list of blocks that a lane starts with; a power of ROOM_FAN is not needed. */
 enum { FIRST_BLOCK_CAPACITY = 16 };
-/* Entries of `room` under one entry of the level above. */
-enum { ROOM_FAN = 16, ROOM_FAN_BITS = 4, ROOM_LEVELS = 9 };
-/* Steps of a class in each octave of sizes: 2^5. */
-enum { ROOM_CLASS_BITS = 5 };
+/* Allocations in a block for each look at what is left of its largest free range, less one. */
+enum { ROOM_LOOK_MASK = 15 };
 /* Free slots that a lane keeps before it gives a run back. */
 enum { HOARD_LIMIT = 1024 };
 /* A change of live bytes across a multiple of 2^24 makes a lane look at the sum of all. */
 enum { PEAK_STEP_BITS = 24 };
 
-/* A size below another one never has a higher class. 0 for no bytes. */
-static inline uint32_t room_class(VkDeviceSize size)
-{
-    if (size < 1u << ROOM_CLASS_BITS) {
-        return (uint32_t)size;
-    }
-    const uint32_t high = (uint32_t)(size >> 32);
-    const uint32_t top =
-        high != 0 ? 32 + maar_slot_top_bit(high) : maar_slot_top_bit((uint32_t)size);
-    const uint32_t step = top - ROOM_CLASS_BITS;
-    return (step << ROOM_CLASS_BITS) + (uint32_t)(size >> step);
-}
-
-/* Entries of all levels over so many blocks. */
-static size_t room_entries(uint32_t capacity)
-{
-    size_t entries = capacity;
-    while (capacity > ROOM_FAN) {
-        capacity = (capacity + ROOM_FAN - 1) >> ROOM_FAN_BITS;
-        entries += capacity;
-    }
-    return entries;
-}
-
-static void write_room(struct maar_lane* lane, uint32_t at, uint32_t value)
-{
-    uint16_t* level = lane->room;
-    uint32_t width = lane->block_capacity;
-    level[at] = (uint16_t)value;
-    while (width > ROOM_FAN) {
-        const uint32_t parent = at >> ROOM_FAN_BITS;
-        uint32_t end = (parent + 1) << ROOM_FAN_BITS;
-        end = end < width ? end : width;
-        uint16_t best = 0;
-        for (uint32_t i = parent << ROOM_FAN_BITS; i < end; ++i) {
-            best = level[i] > best ? level[i] : best;
-        }
-        uint16_t* above = level + width;
-        if (above[parent] == best) {
-            return;
-        }
-        above[parent] = best;
-        level = above;
-        width = (width + ROOM_FAN - 1) >> ROOM_FAN_BITS;
-        at = parent;
-    }
-}
-
-/* The first entry in [at, end) of one group that has a class, or end. Four entries at a time:
- * classes are below 2^15, so with the top bit of each set, taking the class away clears it where
- * the entry is lower. */
-static inline uint32_t scan_room(const uint16_t* level, uint32_t at, uint32_t end, uint32_t wanted)
-{
-    while (at < end) {
-#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        if (at + 4 <= end) {
-            const uint64_t tops = 0x8000800080008000u;
-            uint64_t four = 0;
-            memcpy(&four, &level[at], sizeof four);
-            four = ((four | tops) - wanted * 0x0001000100010001u) & tops;
-            if (four != 0) {
-                return at + (uint32_t)__builtin_ctzll(four) / 16;
-            }
-            at += 4;
-            continue;
-        }
-#endif
-        if (level[at] >= wanted) {
-            return at;
-        }
-        ++at;
-    }
-    return end;
-}
-
-/* The same above the first group: climbs until a group has an entry, then descends to it. */
-static uint32_t find_room_far(const struct maar_lane* lane, uint32_t from, uint32_t wanted)
-{
-    const uint16_t* levels[ROOM_LEVELS];
-    uint32_t level = 0;
-    uint32_t width = lane->block_capacity;
-    uint32_t at = from;
-    uint32_t end = from;
-    levels[0] = lane->room;
-    while (at == end) {
-        if (end >= width) {
-            return UINT32_MAX;
-        }
-        at = end >> ROOM_FAN_BITS;
-        levels[level + 1] = levels[level] + width;
-        width = (width + ROOM_FAN - 1) >> ROOM_FAN_BITS;
-        ++level;
-        end = (at | (ROOM_FAN - 1)) + 1;
-        end = end < width ? end : width;
-        at = scan_room(levels[level], at, end, wanted);
-    }
-    while (level > 0) {
-        --level;
-        at <<= ROOM_FAN_BITS;
-        at = scan_room(levels[level], at, at + ROOM_FAN, wanted);
-    }
-    return at;
-}
-
-/* The first block at or after `from` that may have room of a class; UINT32_MAX if none has. */
-static inline uint32_t find_room(const struct maar_lane* lane, uint32_t from, uint32_t wanted)
-{
-    const uint32_t width = lane->block_capacity;
-    uint32_t end = (from | (ROOM_FAN - 1)) + 1;
-    end = end < width ? end : width;
-    const uint32_t at = from < end ? scan_room(lane->room, from, end, wanted) : end;
-    return at < end ? at : find_room_far(lane, end, wanted);
-}
-
 void maar_lane_note_room(struct maar_lane* lane, struct maar_block* block)
 {
-    const uint32_t value = room_class(maar_placement_largest_free_bound(block->placement));
-    if (lane->room[block->at] != value) {
-        write_room(lane, block->at, value);
-    }
-}
-
-/* After blocks have moved in the list. */
-static void rebuild_room(struct maar_lane* lane, uint32_t from)
-{
-    if (lane->room == NULL) {
-        return;
-    }
-    for (uint32_t i = from; i < lane->block_capacity; ++i) {
-        uint32_t value = 0;
-        if (i < lane->block_count) {
-            lane->blocks[i]->at = i;
-            value = room_class(maar_placement_largest_free_bound(lane->blocks[i]->placement));
-        }
-        if (lane->room[i] != value) {
-            write_room(lane, i, value);
-        }
-    }
+    maar_room_set(&lane->room, block,
+                  maar_room_class(maar_placement_largest_free_bound(block->placement)));
 }
 
 bool maar_lane_init(struct maar_lane* lane, struct maar_pool* pool, uint32_t number)
@@ -295,12 +154,11 @@ static inline void settle(struct maar_lane* lane, struct maar_block* block,
     --lane->slots.count;
     slot->node = range->node;
     slot->block = block;
-    slot->offset = range->offset;
-    slot->size = request->size;
+    maar_slot_set_range(slot, range->offset, request->size);
     slot->user_data = request->user_data;
     slot->name = request->name;
     slot->map_count = 0;
-    slot->kind = (uint8_t)request->shown_kind;
+    slot->kind = (uint8_t)request->shown_kind & 3u;
     slot->fallback = false;
     slot->exceeded = false;
     slot->mapped_for_life = false;
@@ -371,8 +229,11 @@ static inline VkResult place_in(struct maar_lane* lane, struct maar_block* block
         struct maar_placement_range range;
         result = maar_placement_allocate(block->placement, &placement, &range);
         if (result == VK_SUCCESS) {
-            /* What is left is not looked at: a request that fails for it will. */
             settle(lane, block, request, &range, made);
+            /* What is left is looked at now and then; a request that fails for it will, too. */
+            if ((block->range_count & ROOM_LOOK_MASK) == 0) {
+                maar_lane_note_room(lane, block);
+            }
             return VK_SUCCESS;
         }
     }
@@ -385,18 +246,50 @@ VkResult maar_lane_place_in(struct maar_lane* lane, struct maar_block* block,
     return place_in(lane, block, request, made);
 }
 
+/* Into the block that a large request fits most tightly, as far as the lane knows; what it knows is
+ * brought up to date for the block that it chooses. */
+static VkResult place_tightly(struct maar_lane* lane, const struct maar_place_request* request,
+                              uint32_t wanted, struct maar_made* made)
+{
+    for (;;) {
+        const uint32_t at = maar_room_tightest(&lane->room, wanted);
+        if (at == UINT32_MAX) {
+            return VK_ERROR_OUT_OF_POOL_MEMORY;
+        }
+        struct maar_block* block = lane->blocks[at];
+        const uint32_t known = lane->room.levels[at];
+        maar_lane_note_room(lane, block);
+        if (lane->room.levels[at] != known) {
+            continue;
+        }
+        VkResult result = place_in(lane, block, request, made);
+        if (result == VK_SUCCESS) {
+            maar_lane_note_room(lane, block);
+        }
+        if (result != VK_INCOMPLETE) {
+            return result;
+        }
+    }
+}
+
 static inline VkResult place(struct maar_lane* lane, const struct maar_place_request* request,
                              struct maar_made* made)
 {
-    const uint32_t wanted = room_class(request->size);
-    uint32_t at = find_room(lane, 0, wanted);
+    const uint32_t wanted = maar_room_class(request->size);
+    if (request->size >= lane->pool->tight_size) {
+        VkResult result = place_tightly(lane, request, wanted, made);
+        if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
+            return result;
+        }
+    }
+    uint32_t at = maar_room_first(&lane->room, 0, wanted);
     while (at != UINT32_MAX) {
         VkResult result = place_in(lane, lane->blocks[at], request, made);
         if (result == VK_INCOMPLETE) {
             /* The lock was left: everything may have changed. */
-            at = find_room(lane, 0, wanted);
+            at = maar_room_first(&lane->room, 0, wanted);
         } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
-            at = find_room(lane, at + 1, wanted);
+            at = maar_room_first(&lane->room, at + 1, wanted);
         } else {
             return result;
         }
@@ -453,8 +346,8 @@ VkResult maar_lane_reserve_list(struct maar_lane* lane)
             lane->block_capacity == 0 ? FIRST_BLOCK_CAPACITY : lane->block_capacity * 2;
         maar_mutex_unlock(&lane->lock);
         const size_t pointers = capacity * sizeof(struct maar_block*);
-        struct maar_block** bigger =
-            maar_host_calloc(callbacks, 1, pointers + room_entries(capacity) * sizeof(uint16_t));
+        struct maar_block** bigger = maar_host_calloc(
+            callbacks, 1, pointers + maar_room_entries(capacity) * sizeof(uint16_t));
         maar_mutex_lock(&lane->lock);
         if (bigger == NULL) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -466,9 +359,10 @@ VkResult maar_lane_reserve_list(struct maar_lane* lane)
             }
             old = lane->blocks;
             lane->blocks = bigger;
-            lane->room = (uint16_t*)(void*)(bigger + capacity);
             lane->block_capacity = capacity;
-            rebuild_room(lane, 0);
+            lane->room.levels = (uint16_t*)(void*)(bigger + capacity);
+            lane->room.capacity = capacity;
+            maar_room_renumber(&lane->room, bigger, lane->block_count, 0);
         }
         maar_mutex_unlock(&lane->lock);
         maar_host_free(callbacks, old);
@@ -488,7 +382,7 @@ void maar_lane_list(struct maar_lane* lane, struct maar_block* block)
     ++lane->block_count;
     lane->block_bytes += block->size;
     count_empty(block, 1);
-    rebuild_room(lane, at);
+    maar_room_renumber(&lane->room, lane->blocks, lane->block_count, at);
 }
 
 void maar_lane_unlist(struct maar_lane* lane, struct maar_block* block)
@@ -499,42 +393,21 @@ void maar_lane_unlist(struct maar_lane* lane, struct maar_block* block)
     memmove(&lane->blocks[at], &lane->blocks[at + 1],
             (lane->block_count - at) * sizeof lane->blocks[0]);
     count_empty(block, UINT32_MAX);
-    rebuild_room(lane, at);
+    maar_room_renumber(&lane->room, lane->blocks, lane->block_count, at);
 }
 
 bool maar_lane_release(struct maar_lane* lane, struct maar_block* block, uint32_t node)
 {
-    const bool known = maar_placement_free(block->placement, node);
+    VkDeviceSize room = 0;
+    const bool known = maar_placement_free_into(block->placement, node, &room);
     if (--block->range_count == 0) {
         count_empty(block, 1);
     }
-    maar_lane_note_room(lane, block);
+    const uint32_t value = maar_room_class(room);
+    if (lane->room.levels[block->at] < value) {
+        maar_room_set(&lane->room, block, value);
+    }
     return known;
-}
-
-const char* maar_lane_check_room(const struct maar_lane* lane)
-{
-    for (uint32_t i = 0; i < lane->block_count; ++i) {
-        const struct maar_block* block = lane->blocks[i];
-        if (block->at != i || block->lane != lane) {
-            return "a block does not know its place in its lane";
-        }
-        if (lane->room[i] < room_class(maar_placement_largest_free_bound(block->placement))) {
-            return "a lane does not know of room in a block";
-        }
-    }
-    const uint16_t* level = lane->room;
-    for (uint32_t width = lane->block_capacity; width > ROOM_FAN;) {
-        const uint16_t* above = level + width;
-        for (uint32_t i = 0; i < width; ++i) {
-            if (level[i] > above[i >> ROOM_FAN_BITS]) {
-                return "a lane would pass over a block that has room";
-            }
-        }
-        level = above;
-        width = (width + ROOM_FAN - 1) >> ROOM_FAN_BITS;
-    }
-    return NULL;
 }
 
 /* Live bytes of all lanes together are looked at when those of one were never so many, or have

@@ -28,15 +28,16 @@ static VkResult call_invalidate(const struct maar_device* device, uint32_t count
 static bool shape_range(MaarAllocator allocator, const char* call, const struct maar_slot* slot,
                         VkDeviceSize offset, VkDeviceSize size, VkMappedMemoryRange* range)
 {
-    if (offset > slot->size || (size != VK_WHOLE_SIZE && size > slot->size - offset)) {
+    if (offset > maar_slot_size(slot) ||
+        (size != VK_WHOLE_SIZE && size > maar_slot_size(slot) - offset)) {
         (void)maar_misuse(allocator, call, "offset and size reach outside the allocation");
         return false;
     }
     VkDeviceSize atom = allocator->device.facts.atom;
     VkDeviceSize block_size = slot->block->size;
-    VkDeviceSize length = size == VK_WHOLE_SIZE ? slot->size - offset : size;
-    VkDeviceSize begin = (slot->offset + offset) / atom * atom;
-    VkDeviceSize end = maar_align_up(slot->offset + offset + length, atom);
+    VkDeviceSize length = size == VK_WHOLE_SIZE ? maar_slot_size(slot) - offset : size;
+    VkDeviceSize begin = (maar_slot_offset(slot) + offset) / atom * atom;
+    VkDeviceSize end = maar_align_up(maar_slot_offset(slot) + offset + length, atom);
     *range = (VkMappedMemoryRange){
         .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE,
         .memory = slot->block->memory,
@@ -186,7 +187,7 @@ static VkResult begin_copy(MaarAllocator allocator, const char* call, MaarAlloca
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (size > SIZE_MAX || offset > slot->size || size > slot->size - offset) {
+    if (size > SIZE_MAX || offset > maar_slot_size(slot) || size > maar_slot_size(slot) - offset) {
         return maar_misuse(allocator, call, "offset and size reach outside the allocation");
     }
     return maarMapMemory(allocator, allocation, data);

@@ -207,7 +207,6 @@ void maar_lane_list(struct maar_lane* lane, struct maar_block* block);
 void maar_lane_unlist(struct maar_lane* lane, struct maar_block* block);
 /* After a change of its placement. */
 void maar_lane_note_room(struct maar_lane* lane, struct maar_block* block);
-const char* maar_lane_check_room(const struct maar_lane* lane);
 
 /* Live bytes that came to the lanes of a number, and those that went. */
 void maar_count_live(MaarAllocator allocator, uint32_t lane, VkDeviceSize size);
@@ -235,8 +234,8 @@ VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_pla
 /* How large the next block should be, and the least that the request can live in. */
 VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place_request* request,
                                  VkDeviceSize* least);
-/* What its first block would have. */
-VkDeviceSize maar_pool_first_size(const struct maar_pool* pool);
+/* What a pool takes at once where it should take little. */
+VkDeviceSize maar_pool_modest_size(const struct maar_pool* pool);
 enum maar_slot_end {
     MAAR_SLOT_END_LIVE,    /* freed by its owner */
     MAAR_SLOT_END_PENDING, /* its points have passed */

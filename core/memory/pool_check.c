@@ -43,6 +43,9 @@ static const char* check_shared_blocks(const struct maar_lane* lane, struct lane
         if (broken != NULL) {
             return broken;
         }
+        if (block->lane != lane) {
+            return "a block stands in a lane that is not its own";
+        }
         if (i > 0 && lane->blocks[i - 1]->id >= block->id) {
             return "blocks are not in order of their numbers";
         }
@@ -53,7 +56,7 @@ static const char* check_shared_blocks(const struct maar_lane* lane, struct lane
             sums->empty_bytes += block->size;
         }
     }
-    return maar_lane_check_room(lane);
+    return maar_room_check(&lane->room, lane->blocks, lane->block_count);
 }
 
 /* Under the lock. */

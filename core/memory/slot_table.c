@@ -7,10 +7,8 @@
 
 #include "core/host_memory.h"
 
-enum { SLOT_LINE = 64 };
-
 #if UINTPTR_MAX > 0xFFFFFFFFu
-_Static_assert(sizeof(struct maar_slot) == SLOT_LINE, "a slot is one cache line");
+_Static_assert(sizeof(struct maar_slot) == 48, "there is one for each allocation");
 #endif
 
 bool maar_slots_init(struct maar_slot_table* table, const VkAllocationCallbacks* callbacks,
@@ -25,7 +23,7 @@ bool maar_slots_init(struct maar_slot_table* table, const VkAllocationCallbacks*
 void maar_slots_destroy(struct maar_slot_table* table)
 {
     for (uint32_t i = 0; i < table->segment_count; ++i) {
-        maar_host_free(table->callbacks, table->memory[i]);
+        maar_host_free(table->callbacks, maar_atomic_pointer_load(&table->segments[i]));
     }
     maar_mutex_destroy(&table->lock);
 }
@@ -70,22 +68,19 @@ static bool add_segment(struct maar_slot_table* table, uint32_t segment)
     if (segment == MAAR_SLOT_SEGMENTS) {
         return false;
     }
-    const size_t size = maar_slot_segment_size(segment) * sizeof(struct maar_slot);
-    char* memory = maar_host_calloc(table->callbacks, 1, size + SLOT_LINE);
-    if (memory == NULL) {
+    struct maar_slot* slots = maar_host_calloc(table->callbacks, maar_slot_segment_size(segment),
+                                               sizeof(struct maar_slot));
+    if (slots == NULL) {
         return false;
     }
-    const uintptr_t rest = (uintptr_t)memory % SLOT_LINE;
-    void* slots = memory + (rest == 0 ? 0 : SLOT_LINE - rest);
     maar_mutex_lock(&table->lock);
     if (table->segment_count == segment) {
-        table->memory[segment] = memory;
         maar_atomic_pointer_store(&table->segments[segment], slots);
         ++table->segment_count;
-        memory = NULL;
+        slots = NULL;
     }
     maar_mutex_unlock(&table->lock);
-    maar_host_free(table->callbacks, memory);
+    maar_host_free(table->callbacks, slots);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /*
  * The handle table: allocation handles to slots by one indexed load. Slots live in segments that
- * grow by a quarter of what there is and never move, so a slot's address is stable, and little is
+ * grow by an eighth of what there is and never move, so a slot's address is stable, and little is
  * held ahead of need.
  *
  * A slot's key counts its uses: odd while an allocation lives in it. A handle carries the key, so a
@@ -19,12 +19,12 @@
 
 #define MAAR_SLOT_NONE 0xFFFFFFFEu
 
-/* Four segments an octave; the first four have a run each. */
-enum { MAAR_SLOT_SEGMENTS = 88, MAAR_SLOT_RUN = 64, MAAR_SLOT_BIAS = 4 * MAAR_SLOT_RUN };
+/* Eight segments an octave; the first eight have a run each. */
+enum { MAAR_SLOT_SEGMENTS = 168, MAAR_SLOT_RUN = 64, MAAR_SLOT_BIAS = 8 * MAAR_SLOT_RUN };
 
 struct maar_block;
 
-/* One cache line where pointers have 64 bits: freeing touches it and little else. */
+/* 48 bytes where pointers have 64 bits: four slots in three cache lines. */
 struct maar_slot {
     maar_atomic32 key; /* odd: live */
     union {
@@ -32,26 +32,48 @@ struct maar_slot {
         uint32_t next_free; /* while it is free */
     };
     struct maar_block* block;
-    VkDeviceSize offset;
-    VkDeviceSize size;
+    uint32_t offset_low; /* see maar_slot_offset and maar_slot_size */
+    uint32_t size_low;
+    uint16_t offset_high;
+    uint16_t size_high;
+    uint16_t map_count; /* under the block's map lock */
+    /* Written under the lane's lock alone, */
+    uint8_t kind : 2;      /* MaarResourceKind */
+    uint8_t pending : 1;   /* freed after points that have not passed */
+    uint8_t can_alias : 1; /* objects of either kind may be bound to it */
+    uint8_t internal : 1;  /* belongs to Maar itself, such as a buffer of slices: no leak */
+    uint8_t : 0;
+    /* and by its maker alone, before anybody has the handle. */
+    uint8_t fallback : 1;
+    uint8_t mapped_for_life : 1;
+    uint8_t made_block : 1; /* its block was made for it */
+    uint8_t exceeded : 1;   /* a budget was exceeded for it */
     void* user_data;
     union {
         char* name;
         void* home; /* slices: their buffer */
     };
-    uint32_t map_count; /* under the block's map lock */
-    uint8_t kind;       /* MaarResourceKind */
-    bool fallback;
-    bool mapped_for_life;
-    bool pending;    /* freed after points that have not passed; under the lane's lock */
-    bool made_block; /* its block was made for it */
-    bool can_alias;  /* objects of either kind may be bound to it */
-    bool exceeded;   /* a budget was exceeded for it */
-    bool internal;   /* belongs to Maar itself, such as a buffer of slices: no leak */
-#if UINTPTR_MAX > 0xFFFFFFFFu
-    uint32_t unused;
-#endif
 };
+
+static inline VkDeviceSize maar_slot_offset(const struct maar_slot* slot)
+{
+    return (VkDeviceSize)slot->offset_high << 32 | slot->offset_low;
+}
+
+static inline VkDeviceSize maar_slot_size(const struct maar_slot* slot)
+{
+    return (VkDeviceSize)slot->size_high << 32 | slot->size_low;
+}
+
+/* Both are below 2^48. */
+static inline void maar_slot_set_range(struct maar_slot* slot, VkDeviceSize offset,
+                                       VkDeviceSize size)
+{
+    slot->offset_low = (uint32_t)offset;
+    slot->offset_high = (uint16_t)(offset >> 32);
+    slot->size_low = (uint32_t)size;
+    slot->size_high = (uint16_t)(size >> 32);
+}
 
 /* A list of free slots that an owner keeps under a lock of its own. */
 struct maar_slot_list {
@@ -62,8 +84,7 @@ struct maar_slot_list {
 struct maar_slot_table {
     const VkAllocationCallbacks* callbacks;
     maar_atomic_pointer segments[MAAR_SLOT_SEGMENTS];
-    void* memory[MAAR_SLOT_SEGMENTS]; /* what segments lie in; under the lock, as what follows */
-    struct maar_mutex lock;
+    struct maar_mutex lock; /* guards what follows */
     uint32_t segment_count;
     uint32_t unused;    /* slots from here on were never handed out */
     uint32_t free_slot; /* slots given back by their owners */
@@ -96,23 +117,23 @@ static inline uint32_t maar_slot_top_bit(uint32_t value)
 #endif
 }
 
-/* With the bias added, segment 4 * k + s begins at (4 + s) << k runs and has 1 << k of them: its
- * number is what the highest bit and the two below it say. index is below 2^30. */
+/* With the bias added, segment 8 * k + s begins at (8 + s) << k runs and has 1 << k of them: its
+ * number is what the highest bit and the three below it say. index is below 2^30. */
 static inline uint32_t maar_slot_segment(uint32_t index)
 {
     const uint32_t runs = (index + MAAR_SLOT_BIAS) / MAAR_SLOT_RUN;
-    const uint32_t octave = maar_slot_top_bit(runs) - 2;
-    return octave * 4 + (runs >> octave) - 4;
+    const uint32_t octave = maar_slot_top_bit(runs) - 3;
+    return octave * 8 + (runs >> octave) - 8;
 }
 
 static inline uint32_t maar_slot_segment_size(uint32_t segment)
 {
-    return (uint32_t)MAAR_SLOT_RUN << (segment / 4);
+    return (uint32_t)MAAR_SLOT_RUN << (segment / 8);
 }
 
 static inline uint32_t maar_slot_segment_base(uint32_t segment)
 {
-    return ((4u + segment % 4) << (segment / 4)) * MAAR_SLOT_RUN - MAAR_SLOT_BIAS;
+    return ((8u + segment % 8) << (segment / 8)) * MAAR_SLOT_RUN - MAAR_SLOT_BIAS;
 }
 
 /* The place of a slot in its segment. */

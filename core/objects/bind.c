@@ -7,7 +7,7 @@ struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
                                    MaarAllocation allocation, VkDeviceSize offset)
 {
     struct maar_slot* slot = maar_resolve(allocator, call, allocation, NULL);
-    if (slot != NULL && offset >= slot->size) {
+    if (slot != NULL && offset >= maar_slot_size(slot)) {
         (void)maar_misuse(allocator, call, "offset is not within the allocation");
         return NULL;
     }
@@ -35,7 +35,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBindBuffer(MaarAllocator allocator, MaarAlloc
         .pNext = pNext,
         .buffer = buffer,
         .memory = slot->block->memory,
-        .memoryOffset = slot->offset + offset,
+        .memoryOffset = maar_slot_offset(slot) + offset,
     };
     maar_lock_rank_expect_none();
     return device->vkBindBufferMemory2(device->handle, 1, &bind);
@@ -61,7 +61,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBindImage(MaarAllocator allocator, MaarAlloca
         .pNext = pNext,
         .image = image,
         .memory = slot->block->memory,
-        .memoryOffset = slot->offset + offset,
+        .memoryOffset = maar_slot_offset(slot) + offset,
     };
     maar_lock_rank_expect_none();
     return device->vkBindImageMemory2(device->handle, 1, &bind);
@@ -113,14 +113,14 @@ static VkResult check_fit(MaarAllocator allocator, const char* call, const struc
                           VkDeviceSize offset, const MaarMemoryRequest* request)
 {
     const VkMemoryRequirements* needs = &request->requirements;
-    if (needs->size > slot->size - offset) {
+    if (needs->size > maar_slot_size(slot) - offset) {
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                   "the object needs %llu bytes; the allocation has %llu from offset %llu on",
-                  (unsigned long long)needs->size, (unsigned long long)(slot->size - offset),
-                  (unsigned long long)offset);
+                  (unsigned long long)needs->size,
+                  (unsigned long long)(maar_slot_size(slot) - offset), (unsigned long long)offset);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (needs->alignment > 1 && (slot->offset + offset) % needs->alignment != 0) {
+    if (needs->alignment > 1 && (maar_slot_offset(slot) + offset) % needs->alignment != 0) {
         return maar_misuse(allocator, call,
                            "the allocation's offset does not have the object's alignment");
     }

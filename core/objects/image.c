@@ -127,7 +127,7 @@ static VkResult bind_planes(MaarAllocator allocator, VkImage image, uint32_t pla
             .pNext = &planes[i],
             .image = image,
             .memory = slot->block->memory,
-            .memoryOffset = slot->offset,
+            .memoryOffset = maar_slot_offset(slot),
         };
     }
     return device->vkBindImageMemory2(device->handle, plane_count, binds);

@@ -523,11 +523,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSlice(MaarAllocator allocator,
             uint32_t key = maar_atomic32_load(&slot->key) + 1u;
             slot->node = job.range.node;
             slot->home = job.home;
-            slot->offset = job.range.offset;
-            slot->size = pCreateInfo->size;
+            maar_slot_set_range(slot, job.range.offset, pCreateInfo->size);
             slot->user_data = pCreateInfo->pUserData;
             ++state->live_count;
-            state->live_bytes += slot->size;
+            state->live_bytes += maar_slot_size(slot);
             maar_atomic32_store_release(&slot->key, key);
             *pSlice = MAAR_FROM_BITS(MaarSlice, maar_handle_bits(maar_handle_make(index, key)));
         } else {
@@ -570,10 +569,10 @@ static void release_slice(MaarAllocator allocator, struct slice_state* state, ui
     --home->slice_count;
     if (was_pending) {
         --state->pending_count;
-        state->pending_bytes -= slot->size;
+        state->pending_bytes -= maar_slot_size(slot);
     } else {
         --state->live_count;
-        state->live_bytes -= slot->size;
+        state->live_bytes -= maar_slot_size(slot);
     }
     return_slice_slot(state, index);
     if (home->slice_count == 0) {
@@ -643,9 +642,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroySliceAfter(MaarAllocator allocator, Ma
     }
     maar_mutex_lock(&state->lock);
     --state->live_count;
-    state->live_bytes -= slot->size;
+    state->live_bytes -= maar_slot_size(slot);
     ++state->pending_count;
-    state->pending_bytes += slot->size;
+    state->pending_bytes += maar_slot_size(slot);
     maar_mutex_unlock(&state->lock);
     item->action = release_pending_slice;
     item->object = index;
@@ -674,12 +673,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetSliceInfo(MaarAllocator allocator, MaarSli
     }
     const struct slice_buffer* home = slot->home;
     pInfo->buffer = home->buffer;
-    pInfo->offset = slot->offset;
-    pInfo->size = slot->size;
-    pInfo->pMappedData = home->mapped != NULL ? home->mapped + slot->offset : NULL;
-    pInfo->address = home->address != 0 ? home->address + slot->offset : 0;
+    pInfo->offset = maar_slot_offset(slot);
+    pInfo->size = maar_slot_size(slot);
+    pInfo->pMappedData = home->mapped != NULL ? home->mapped + maar_slot_offset(slot) : NULL;
+    pInfo->address = home->address != 0 ? home->address + maar_slot_offset(slot) : 0;
     pInfo->allocation = home->allocation;
-    pInfo->allocationOffset = slot->offset;
+    pInfo->allocationOffset = maar_slot_offset(slot);
     pInfo->pUserData = slot->user_data;
     return VK_SUCCESS;
 }

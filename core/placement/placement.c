@@ -17,9 +17,9 @@ enum {
     PLACEMENT_CACHE_LINE = 64,
     /* So that a link has a bit to spare. */
     PLACEMENT_MOST_NODES = INT32_MAX,
-    /* Storage grows by a fifth: at most a sixth of it is idle, and a node is
-     * copied about five times on the way to any number of them. */
-    PLACEMENT_GROWTH_DIVISOR = 5,
+    /* Storage grows by an eighth: at most a ninth of it is idle, and a node is
+     * copied about eight times on the way to any number of them. */
+    PLACEMENT_GROWTH_DIVISOR = 8,
 };
 
 static uint32_t placement_bins_for(MaarPlacementStrategy strategy, VkDeviceSize size)
@@ -159,10 +159,17 @@ VkResult maar_placement_allocate(struct maar_placement* placement,
 
 bool maar_placement_free(struct maar_placement* placement, uint32_t node)
 {
+    VkDeviceSize size = 0;
+    return maar_placement_free_into(placement, node, &size);
+}
+
+bool maar_placement_free_into(struct maar_placement* placement, uint32_t node, VkDeviceSize* size)
+{
     if (!placement_is_live(placement, node)) {
         return false;
     }
-    return placement_free_live(placement, node) == VK_SUCCESS;
+    *size = placement_free_live(placement, node) >> PLACEMENT_SIZE_SHIFT;
+    return true;
 }
 
 VkResult maar_placement_resize(struct maar_placement* placement, VkDeviceSize size)

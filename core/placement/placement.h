@@ -71,6 +71,8 @@ VkResult maar_placement_allocate(struct maar_placement* placement,
 /* Never fails, never needs storage. Returns false if node names no live range
  * (nothing changes). */
 bool maar_placement_free(struct maar_placement* placement, uint32_t node);
+/* The same; tells how large the free range is, at most, that holds it now. */
+bool maar_placement_free_into(struct maar_placement* placement, uint32_t node, VkDeviceSize* size);
 /* Frees everything; keeps the storage. */
 void maar_placement_reset(struct maar_placement* placement);
 /* Grows the range at its end; size >= the present one. May answer VK_INCOMPLETE

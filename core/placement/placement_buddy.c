@@ -157,14 +157,14 @@ VkResult maar_buddy_allocate(struct maar_placement* placement,
     return VK_SUCCESS;
 }
 
-VkResult maar_buddy_free(struct maar_placement* placement, uint32_t slot)
+VkDeviceSize maar_buddy_free(struct maar_placement* placement, uint32_t slot)
 {
     struct placement_node* node = &placement->nodes[slot];
     const VkDeviceSize begin = buddy_begin(node);
     placement_count_out(placement, placement_size(node), buddy_size(node));
     buddy_set_free(placement, slot, begin, placement_tag(node));
     buddy_join(placement, slot);
-    return VK_SUCCESS;
+    return maar_buddy_largest_free_bound(placement);
 }
 
 VkDeviceSize maar_buddy_largest_free_bound(const struct maar_placement* placement)

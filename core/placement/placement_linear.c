@@ -230,7 +230,7 @@ static bool linear_is_dead(const struct maar_placement* placement, uint32_t slot
     return slot != PLACEMENT_NONE && placement_state(&placement->nodes[slot]) == PLACEMENT_DEAD;
 }
 
-VkResult maar_linear_free(struct maar_placement* placement, uint32_t slot)
+VkDeviceSize maar_linear_free(struct maar_placement* placement, uint32_t slot)
 {
     struct placement_node* node = &placement->nodes[slot];
     const uint32_t tag = placement_tag(node);
@@ -247,13 +247,13 @@ VkResult maar_linear_free(struct maar_placement* placement, uint32_t slot)
     }
     if (node->prev != PLACEMENT_NONE && node->next != PLACEMENT_NONE) {
         placement_set(node, placement_meta(PLACEMENT_DEAD, 0, tag), placement_offset(node), 0);
-        return VK_SUCCESS;
+        return maar_linear_largest_free_bound(placement);
     }
     linear_remove(placement, slot);
     if (tag == linear_older(placement) && linear_oldest(placement, tag) == PLACEMENT_NONE) {
         placement->first_sequence ^= 1u;
     }
-    return VK_SUCCESS;
+    return maar_linear_largest_free_bound(placement);
 }
 
 VkDeviceSize maar_linear_free_size(const struct maar_placement* placement)

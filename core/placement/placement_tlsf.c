@@ -323,7 +323,7 @@ VkResult maar_tlsf_allocate(struct maar_placement* placement,
     return tlsf_allocate_rare(placement, request, range);
 }
 
-VkResult maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint64_t extent)
+uint64_t maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint64_t extent)
 {
     struct placement_node* nodes = placement->nodes;
     const uint32_t prev = nodes[slot].prev;
@@ -337,7 +337,7 @@ VkResult maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint6
         higher->prev = prev;
         nodes[prev].next = next;
         tlsf_set_extent(placement, next & ~PLACEMENT_LINK_FREE, higher->extent + extent);
-        return VK_SUCCESS;
+        return higher->extent;
     }
     struct placement_node* lower = &nodes[prev & ~PLACEMENT_LINK_FREE];
     if ((next & PLACEMENT_LINK_FREE) != 0) {
@@ -350,7 +350,7 @@ VkResult maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint6
     lower->next = next;
     nodes[next].prev = prev;
     tlsf_set_extent(placement, prev & ~PLACEMENT_LINK_FREE, lower->extent + extent);
-    return VK_SUCCESS;
+    return lower->extent;
 }
 
 /* The extent of a live range, also of the last one: the space may end between two units. */
@@ -363,7 +363,7 @@ static uint64_t tlsf_last_extent(const struct maar_placement* placement,
     return ((end < placement->size ? end : placement->size) - begin) << PLACEMENT_SIZE_SHIFT;
 }
 
-VkResult maar_tlsf_free_last(struct maar_placement* placement, uint32_t slot)
+uint64_t maar_tlsf_free_last(struct maar_placement* placement, uint32_t slot)
 {
     const uint64_t extent = tlsf_last_extent(placement, &placement->nodes[slot]);
     return placement_tlsf_free_extent(placement, slot, extent);

@@ -142,8 +142,8 @@ static inline uint64_t placement_tlsf_extent(const struct placement_node* node)
     return ((node->extent - ((uint64_t)1 << PLACEMENT_SIZE_SHIFT)) | below) + 1;
 }
 
-/* Frees a live node of this extent. VK_SUCCESS. */
-static inline VkResult placement_tlsf_free_extent(struct maar_placement* placement, uint32_t slot,
+/* Frees a live node of this extent; the extent of the free node that has it now. */
+static inline uint64_t placement_tlsf_free_extent(struct maar_placement* placement, uint32_t slot,
                                                   uint64_t extent)
 {
     struct placement_node* nodes = placement->nodes;
@@ -169,11 +169,11 @@ static inline VkResult placement_tlsf_free_extent(struct maar_placement* placeme
     nodes[prev].next = slot | PLACEMENT_LINK_FREE;
     nodes[next].prev = slot | PLACEMENT_LINK_FREE;
     placement_bin_insert(placement, placement_tlsf_bin(extent), node, slot);
-    return VK_SUCCESS;
+    return extent;
 }
 
 /* Frees a live node. VK_SUCCESS. */
-static inline VkResult placement_tlsf_free(struct maar_placement* placement, uint32_t slot)
+static inline uint64_t placement_tlsf_free(struct maar_placement* placement, uint32_t slot)
 {
     const struct placement_node* node = &placement->nodes[slot];
     return node->next == PLACEMENT_NONE
@@ -181,15 +181,18 @@ static inline VkResult placement_tlsf_free(struct maar_placement* placement, uin
                : placement_tlsf_free_extent(placement, slot, placement_tlsf_extent(node));
 }
 
-/* Frees a live node of any strategy. VK_SUCCESS. */
-static inline VkResult placement_free_live(struct maar_placement* placement, uint32_t slot)
+/* Frees a live node of any strategy; how large the free range that holds it now may be, at most, in
+ * the high bits of an extent. */
+static inline uint64_t placement_free_live(struct maar_placement* placement, uint32_t slot)
 {
     if (placement->strategy == MAAR_PLACEMENT_STRATEGY_TLSF) {
         return placement_tlsf_free(placement, slot);
     }
     placement_next_generation(&placement->nodes[slot]);
-    return placement->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY ? maar_buddy_free(placement, slot)
-                                                                : maar_linear_free(placement, slot);
+    const VkDeviceSize size = placement->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY
+                                  ? maar_buddy_free(placement, slot)
+                                  : maar_linear_free(placement, slot);
+    return size << PLACEMENT_SIZE_SHIFT;
 }
 
 #endif

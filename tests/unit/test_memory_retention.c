@@ -45,16 +45,20 @@ static void start_with(struct rig* rig, VkDeviceSize preferred, VkDeviceSize ret
 
 /* ---- what default pools keep ---- */
 
-/* A small and a large block, both full, emptied in one order or the other; bytes left. */
+/* Blocks of a pool that prefers 256 MiB: the first one, and one for 200 MiB. */
+#define SMALL_BLOCK ((VkDeviceSize)1 * MIB)
+#define LARGE_BLOCK ((VkDeviceSize)256 * MIB)
+
+/* A small and a large block, emptied in one order or the other; bytes left. */
 static VkDeviceSize kept_of_two(VkDeviceSize retained, bool small_first)
 {
     const MaarAllocationCreateInfo how = plain(0, MAAR_DEDICATED_NEVER);
     struct rig rig;
     start_with(&rig, 256 * MIB, retained);
-    MaarAllocation small = take(&rig, 0, 4 * MIB, &how);
+    MaarAllocation small = take(&rig, 0, 1000, &how);
     MaarAllocation large = take(&rig, 0, 200 * MIB, &how);
-    assert_int_equal(rig_info(&rig, small).blockSize, 4 * MIB);
-    assert_int_equal(rig_info(&rig, large).blockSize, 200 * MIB);
+    assert_int_equal(rig_info(&rig, small).blockSize, SMALL_BLOCK);
+    assert_int_equal(rig_info(&rig, large).blockSize, LARGE_BLOCK);
     maarFreeMemory(rig.allocator, small_first ? small : large);
     maarFreeMemory(rig.allocator, small_first ? large : small);
     MaarStatistics statistics = rig_statistics(&rig, VK_NULL_HANDLE);
@@ -71,21 +75,21 @@ static void retention_holds_in_either_order(void** state)
         VkDeviceSize retained;
         VkDeviceSize kept;
     } rows[] = {
-        {0, 200 * MIB}, /* the largest alone */
+        {0, LARGE_BLOCK}, /* the largest alone */
         {1, 0},
-        {4 * MIB - 1, 0},
-        {4 * MIB, 4 * MIB},
-        {10 * MIB, 4 * MIB},
-        {204 * MIB, 204 * MIB},
-        {UINT64_MAX, 204 * MIB},
+        {SMALL_BLOCK - 1, 0},
+        {SMALL_BLOCK, SMALL_BLOCK},
+        {10 * MIB, SMALL_BLOCK},
+        {LARGE_BLOCK + SMALL_BLOCK, LARGE_BLOCK + SMALL_BLOCK},
+        {UINT64_MAX, LARGE_BLOCK + SMALL_BLOCK},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         assert_int_equal(kept_of_two(rows[i].retained, true), rows[i].kept);
         assert_int_equal(kept_of_two(rows[i].retained, false), rows[i].kept);
     }
     /* Whichever becomes empty first stays when there is room for one of them alone. */
-    assert_int_equal(kept_of_two(203 * MIB, true), 4 * MIB);
-    assert_int_equal(kept_of_two(203 * MIB, false), 200 * MIB);
+    assert_int_equal(kept_of_two(LARGE_BLOCK, true), SMALL_BLOCK);
+    assert_int_equal(kept_of_two(LARGE_BLOCK, false), LARGE_BLOCK);
 }
 
 static void nothing_empty_is_kept_over_budget(void** state)
