@@ -45,14 +45,16 @@ static void require_sound(const MaarSimulatedProfile* read)
 }
 
 /* An allocator lives on it: whatever it may refuse, nothing is broken or left behind. */
-static void use_device(MaarAllocator allocator)
+static void use_device(MaarAllocator allocator, VkDeviceSize largest_buffer)
 {
     const char* broken = NULL;
     for (uint32_t usage = 0; usage <= MAAR_MEMORY_USAGE_TRANSIENT; ++usage) {
         const MaarAllocationCreateInfo how = rig_how((MaarMemoryUsage)usage);
         const MaarMemoryRequest request =
             rig_request(1000, 256, UINT32_MAX, (MaarResourceKind)(usage % 3));
-        const VkBufferCreateInfo buffer_info = rig_buffer_info(3000);
+        const VkDeviceSize size =
+            largest_buffer != 0 && largest_buffer < 3000 ? largest_buffer : 3000;
+        const VkBufferCreateInfo buffer_info = rig_buffer_info(size);
         MaarAllocation allocation = VK_NULL_HANDLE;
         VkBuffer buffer = VK_NULL_HANDLE;
         MaarAllocation buffer_memory = VK_NULL_HANDLE;
@@ -123,7 +125,7 @@ static void try_device(const MaarSimulatedProfile* read)
         };
         maarUseVolk(&create_info);
         if (maarCreateAllocator(&create_info, &rig.allocator) == VK_SUCCESS) {
-            use_device(rig.allocator);
+            use_device(rig.allocator, read->limits.maxBufferSize);
             maarDestroyAllocator(rig.allocator);
         }
         vkDestroyDevice(rig.device, NULL);
