@@ -12,6 +12,15 @@
 #define maar_trap() __builtin_trap()
 #endif
 
+/* For the few steps of the common path whose call would cost more than they do. */
+#if defined(__GNUC__)
+#define MAAR_INLINE static inline __attribute__((always_inline))
+#define MAAR_NOINLINE static __attribute__((noinline))
+#else
+#define MAAR_INLINE static inline
+#define MAAR_NOINLINE static
+#endif
+
 /* Debug builds only: O(1) conditions that cannot be false unless Maar itself is wrong. */
 #if defined(MAAR_HEAVY_CHECKS)
 #define MAAR_DEBUG_ASSERT(condition)                                                               \

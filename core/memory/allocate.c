@@ -50,7 +50,7 @@ VkDeviceSize maar_odd_common_multiple(VkDeviceSize a, VkDeviceSize b)
 
 /* What the request becomes in one memory type: whole atoms where the host's caches are not
  * coherent. False when the sum leaves all bounds. */
-static inline bool shape_for_pool(const struct maar_place_request* general,
+MAAR_NOINLINE bool shape_for_pool(const struct maar_place_request* general,
                                   const struct maar_pool* pool, struct maar_place_request* place)
 {
     place->size = general->size;
@@ -64,6 +64,14 @@ static inline bool shape_for_pool(const struct maar_place_request* general,
         place->size = maar_align_up(place->size, pool->atom);
     }
     return place->alignment != 0 && place->size <= MAAR_RANGE_MAX_SIZE;
+}
+
+/* Whether shape_for_pool would change nothing. */
+static inline bool has_shape_for_pool(const struct maar_place_request* general,
+                                      const struct maar_pool* pool)
+{
+    return pool->plain && (general->kind != MAAR_RESOURCE_KIND_UNKNOWN ||
+                           (general->alignment & (pool->granularity - 1)) == 0);
 }
 
 /* Whether a new VkDeviceMemory of that size may be asked for in this round, and up to which total
@@ -374,16 +382,19 @@ static void undress_slot(MaarAllocator allocator, struct maar_slot* slot, uint32
 {
     while (slot->map_count > 0 && maar_block_unmap(slot->block, slot, 0)) {
     }
-    char* name = maar_pool_free_slot(slot, index, end);
-    if (name != NULL) {
-        maar_host_free(allocator->callbacks, name);
-    }
+    maar_host_free(allocator->callbacks, maar_pool_free_slot(slot, index, end));
 }
 
 void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
 {
-    maar_count_dead(allocator, slot->block->lane->number, maar_slot_size(slot));
-    undress_slot(allocator, slot, index, MAAR_SLOT_END_LIVE);
+    if (slot->map_count > 0) {
+        undress_slot(allocator, slot, index, MAAR_SLOT_END_LIVE);
+        return;
+    }
+    char* name = maar_pool_free_live(slot, index);
+    if (name != NULL) {
+        maar_host_free(allocator->callbacks, name);
+    }
 }
 
 void maar_release_pending(MaarAllocator allocator, uint32_t index)
@@ -401,7 +412,6 @@ void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation)
     uint32_t index = 0;
     struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &index);
     if (slot != NULL && maar_slot_claim(slot, allocation)) {
-        maar_count_dead(allocator, slot->block->lane->number, maar_slot_size(slot));
         (void)maar_atomic64_sub(&allocator->fallbacks, slot->fallback ? 1 : 0);
         (void)maar_atomic64_sub(&allocator->over_budget, slot->exceeded ? 1 : 0);
         (void)maar_atomic64_add(&allocator->failures, 1);
@@ -486,8 +496,8 @@ struct detour {
     uint32_t best_type;
 };
 
-static void report_detour(MaarAllocator allocator, const struct maar_slot* slot,
-                          const struct detour* detour)
+MAAR_NOINLINE void report_detour(MaarAllocator allocator, const struct maar_slot* slot,
+                                 const struct detour* detour)
 {
     const uint32_t type = slot->block->pool->type_index;
     if (detour->fallback) {
@@ -503,9 +513,9 @@ static void report_detour(MaarAllocator allocator, const struct maar_slot* slot,
 }
 
 /* What is wrong with the arguments, told. */
-static VkResult refuse_arguments(MaarAllocator allocator, const char* call,
-                                 const MaarMemoryRequest* request,
-                                 const MaarAllocationCreateInfo* info)
+MAAR_NOINLINE VkResult refuse_arguments(MaarAllocator allocator, const char* call,
+                                        const MaarMemoryRequest* request,
+                                        const MaarAllocationCreateInfo* info)
 {
     VkResult result = maar_check_structure(allocator, call, "pRequest", request,
                                            MAAR_STRUCTURE_TYPE_MEMORY_REQUEST);
@@ -543,44 +553,33 @@ static inline bool shape(const MaarMemoryRequest* request, const MaarAllocationC
     return place->alignment != 0 && place->size < MAAR_RANGE_MAX_SIZE;
 }
 
-/* The first step of carry_out alone, as it goes nearly always: the pool of the type liked best has
- * a block with room. Whatever else there is to do is left to carry_out, which starts anew. */
-static inline bool place_at_once(MaarAllocator allocator, const MaarMemoryRequest* request,
-                                 const MaarAllocationCreateInfo* info,
-                                 const struct maar_place_request* general, struct maar_made* made)
+/* The type of a ranking that is liked best for a request; VK_MAX_MEMORY_TYPES if none serves. */
+static inline uint32_t first_type(const struct maar_ranking* ranking,
+                                  const MaarMemoryRequest* request)
 {
-    const struct maar_ranking* ranking = maar_ranking_find(allocator, info);
-    if (info->pool != VK_NULL_HANDLE || ranking == NULL) {
-        return false;
+    const uint32_t bits = request->requirements.memoryTypeBits;
+    for (uint32_t i = 0; i < ranking->count; ++i) {
+        if ((bits & (1u << ranking->types[i])) != 0) {
+            return ranking->types[i];
+        }
     }
-    uint32_t bits = request->requirements.memoryTypeBits;
-    bits &= info->memoryTypeBits != 0 ? info->memoryTypeBits : UINT32_MAX;
-    uint32_t i = 0;
-    while (i < ranking->count && (bits & (1u << ranking->types[i])) == 0) {
-        ++i;
-    }
-    if (i == ranking->count) {
-        return false;
-    }
-    const uint32_t number = allocator->kinds_apart ? (uint32_t)general->kind : 0;
-    struct maar_pool* pool =
-        maar_atomic_pointer_load(&allocator->default_pools[ranking->types[i]][number]);
-    if (pool == NULL || wants_dedicated(allocator, request, info, pool)) {
-        return false;
-    }
-    if (pool->plain && general->kind != MAAR_RESOURCE_KIND_UNKNOWN) {
-        return maar_pool_place(pool, general, false, made) == VK_SUCCESS;
-    }
-    struct maar_place_request place = *general;
-    return shape_for_pool(general, pool, &place) &&
-           maar_pool_place(pool, &place, false, made) == VK_SUCCESS;
+    return VK_MAX_MEMORY_TYPES;
+}
+
+/* Makes a slot live; its handle. */
+static inline MaarAllocation publish(const struct maar_made* made)
+{
+    const uint32_t key = maar_atomic32_load(&made->slot->key) + 1u;
+    maar_atomic32_store_release(&made->slot->key, key);
+    return maar_handle_make(made->index, key);
 }
 
 /* Chooses and places, whatever it takes. */
-static VkResult carry_out(MaarAllocator allocator, const char* call,
-                          const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
-                          const struct maar_place_request* general, struct maar_made* made,
-                          struct detour* detour)
+MAAR_NOINLINE VkResult carry_out(MaarAllocator allocator, const char* call,
+                                 const MaarMemoryRequest* request,
+                                 const MaarAllocationCreateInfo* info,
+                                 const struct maar_place_request* general, struct maar_made* made,
+                                 struct detour* detour)
 {
     struct job job = {
         .allocator = allocator,
@@ -603,7 +602,7 @@ static VkResult carry_out(MaarAllocator allocator, const char* call,
 }
 
 /* The rare last step: maps for life. On failure everything is undone but the counting. */
-static VkResult map_for_life(MaarAllocator allocator, const struct maar_made* made)
+MAAR_NOINLINE VkResult map_for_life(MaarAllocator allocator, const struct maar_made* made)
 {
     void* data = NULL;
     made->slot->mapped_for_life = true;
@@ -614,12 +613,12 @@ static VkResult map_for_life(MaarAllocator allocator, const struct maar_made* ma
     return result;
 }
 
-VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
-                       const MaarAllocationCreateInfo* info, bool internal,
-                       MaarAllocation* allocation)
+/* Anything but what allocate_plain does. */
+MAAR_NOINLINE VkResult allocate_any(MaarAllocator allocator, const char* call,
+                                    const MaarMemoryRequest* request,
+                                    const MaarAllocationCreateInfo* info, bool internal,
+                                    MaarAllocation* allocation)
 {
-    *allocation = VK_NULL_HANDLE;
-    info = info != NULL ? info : &maar_default_create_info;
     if (!are_arguments_fine(request, info)) {
         return refuse_arguments(allocator, call, request, info);
     }
@@ -633,7 +632,7 @@ VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemo
         general.name = maar_copy_string(allocator->callbacks, info->pName);
         result = general.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (result == VK_SUCCESS && !place_at_once(allocator, request, info, &general, &made)) {
+    if (result == VK_SUCCESS) {
         result = carry_out(allocator, call, request, info, &general, &made, &detour);
         if (result != VK_SUCCESS) {
             maar_host_free(allocator->callbacks, general.name);
@@ -647,14 +646,74 @@ VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemo
         return result;
     }
     struct maar_slot* slot = made.slot;
-    maar_count_live(allocator, slot->block->lane->number, maar_slot_size(slot));
     if (detour.fallback || detour.exceeded) {
         slot->fallback = detour.fallback;
         slot->exceeded = detour.exceeded;
         report_detour(allocator, slot, &detour);
     }
-    const uint32_t key = maar_atomic32_load(&slot->key) + 1u;
-    *allocation = maar_handle_make(made.index, key);
-    maar_atomic32_store_release(&slot->key, key);
+    *allocation = publish(&made);
     return VK_SUCCESS;
+}
+
+/*
+ * Nearly all requests: a create info that says nothing but usage, required flags and user data, a
+ * request that is in order, and a block with room in the pool of the type liked best. A few sums of
+ * bits tell that all of it is so; for whatever is not, or does not work out, allocate_any starts
+ * anew.
+ */
+static inline bool allocate_plain(MaarAllocator allocator, const MaarMemoryRequest* request,
+                                  const MaarAllocationCreateInfo* info, bool internal,
+                                  MaarAllocation* allocation)
+{
+    const VkDeviceSize size = request->requirements.size;
+    const VkDeviceSize alignment = request->requirements.alignment;
+    const uint32_t words =
+        info->flags | (uint32_t)info->dedicated | info->preferredFlags | info->memoryTypeBits;
+    const bool is_plain = words == 0 && info->minAlignment == 0 && info->pool == VK_NULL_HANDLE &&
+                          info->pName == NULL && info->priority == 0.0F &&
+                          (uint32_t)info->usage <= MAAR_MEMORY_USAGE_FLAGS_ONLY;
+    const bool is_in_order = (request->prefersDedicated | request->requiresDedicated) == 0 &&
+                             (uint32_t)request->kind <= MAAR_RESOURCE_KIND_OPTIMAL &&
+                             request->dedicatedImage == VK_NULL_HANDLE && size != 0 &&
+                             alignment != 0 && (alignment & (alignment - 1)) == 0 &&
+                             alignment <= MAAR_RANGE_MAX_SIZE;
+    if (!is_plain || !is_in_order) {
+        return false;
+    }
+    const struct maar_ranking* ranking = maar_ranking_find(allocator, info);
+    const uint32_t type = ranking != NULL ? first_type(ranking, request) : VK_MAX_MEMORY_TYPES;
+    if (type == VK_MAX_MEMORY_TYPES) {
+        return false;
+    }
+    const struct maar_place_request place = {
+        .size = size,
+        .alignment = alignment,
+        .kind = request->kind,
+        .shown_kind = request->kind,
+        .internal = internal,
+        .user_data = info->pUserData,
+    };
+    const uint32_t number = allocator->kinds_apart ? (uint32_t)request->kind : 0;
+    struct maar_pool* pool = maar_atomic_pointer_load(&allocator->default_pools[type][number]);
+    struct maar_made made;
+    if (pool == NULL || size >= pool->preferred_size / 2 || !has_shape_for_pool(&place, pool) ||
+        maar_pool_place(pool, &place, false, &made) != VK_SUCCESS) {
+        return false;
+    }
+    *allocation = publish(&made);
+    return true;
+}
+
+VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
+                       const MaarAllocationCreateInfo* info, bool internal,
+                       MaarAllocation* allocation)
+{
+    *allocation = VK_NULL_HANDLE;
+    info = info != NULL ? info : &maar_default_create_info;
+    if (request != NULL && request->sType == MAAR_STRUCTURE_TYPE_MEMORY_REQUEST &&
+        info->sType == MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO &&
+        allocate_plain(allocator, request, info, internal, allocation)) {
+        return VK_SUCCESS;
+    }
+    return allocate_any(allocator, call, request, info, internal, allocation);
 }

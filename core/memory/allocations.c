@@ -104,7 +104,6 @@ static void free_pending(MaarAllocator allocator, const struct maar_retire_item*
 void maar_slot_make_pending(MaarAllocator allocator, uint32_t index)
 {
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
-    maar_count_dead(allocator, slot->block->lane->number, maar_slot_size(slot));
     maar_pool_make_pending(slot);
 }
 

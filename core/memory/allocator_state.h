@@ -32,6 +32,10 @@ enum { MAAR_DEFAULT_POOLS = 3 };
 /* Lanes a pool may have. Threads beyond so many share them. */
 enum { MAAR_LANES = 16 };
 
+/* A change of a lane's live bytes for which the peak of them all is looked at. Half of what one
+ * lane can hide of it, and little beside the gigabytes of those who watch it. */
+#define MAAR_PEAK_STEP ((VkDeviceSize)1 << 24)
+
 /* Threads that an allocator remembers; others get the lane that their hash says. */
 enum { MAAR_KNOWN_THREADS = 64 };
 
@@ -76,7 +80,10 @@ struct maar_lane {
     struct maar_block* dedicated;
     VkDeviceSize block_bytes; /* without dedicated ones */
     VkDeviceSize dedicated_bytes;
-    uint64_t made_count; /* allocations ever made in it */
+    uint64_t made_count;      /* allocations ever made in it */
+    maar_atomic64 live_bytes; /* written under the lock, read without it */
+    VkDeviceSize live_high;   /* most since the peaks were reset */
+    VkDeviceSize looked_at;   /* when the sum of all lanes was last looked at */
     struct maar_room room;
     uint64_t apart[16]; /* from whatever another thread writes behind it */
 };
@@ -112,15 +119,6 @@ struct maar_pool {
     float priority;
     maar_atomic_pointer lanes[MAAR_LANES]; /* the first is first_lane, others come when needed */
     struct maar_lane first_lane;
-};
-
-/* Live bytes of the lanes of one number, and the most they have been: threads that do not meet in a
- * lane do not meet here. So far apart that not even the line beside it, which processors fetch
- * along, is another one's: two threads took 200 ns for what takes 125 now. */
-struct maar_live_account {
-    maar_atomic64 bytes;
-    maar_atomic64 high;
-    uint64_t apart[30];
 };
 
 /* A thread that has met another one, and the number of its lanes plus one. */
@@ -199,8 +197,6 @@ struct MaarAllocator_T {
     struct maar_ranking rankings[MAAR_RANKINGS];
     maar_atomic32 thread_count;
     struct maar_known_thread threads[MAAR_KNOWN_THREADS];
-    maar_atomic32 lane_limit; /* no pool has a lane of a higher number */
-    struct maar_live_account live[MAAR_LANES];
 
     maar_atomic64 block_bytes;
     maar_atomic64 block_count;

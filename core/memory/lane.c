@@ -13,10 +13,6 @@
 enum { FIRST_BLOCK_CAPACITY = 16 };
 /* Allocations in a block for each look at what is left of its largest free range, less one. */
 enum { ROOM_LOOK_MASK = 15 };
-/* Free slots that a lane keeps before it gives a run back. */
-enum { HOARD_LIMIT = 1024 };
-/* A change of live bytes across a multiple of 2^24 makes a lane look at the sum of all. */
-enum { PEAK_STEP_BITS = 24 };
 
 void maar_lane_note_room(struct maar_lane* lane, struct maar_block* block)
 {
@@ -53,7 +49,6 @@ static struct maar_lane* make_lane(struct maar_pool* pool, uint32_t number)
         (void)maar_atomic32_add(&pool->lane_count, 1);
     }
     maar_mutex_unlock(&pool->lock);
-    maar_atomic32_max(&allocator->lane_limit, number);
     if (made != NULL) {
         maar_mutex_destroy(&made->lock);
         maar_host_free(allocator->callbacks, made);
@@ -87,7 +82,7 @@ static uint32_t thread_lane(MaarAllocator allocator)
 }
 
 /* The same where threads have met, or meet now. */
-static struct maar_lane* enter_own_lane(struct maar_pool* pool, bool divided)
+MAAR_NOINLINE struct maar_lane* enter_own_lane(struct maar_pool* pool, bool divided)
 {
     struct maar_lane* lane = &pool->first_lane;
     const uint32_t number = thread_lane(pool->allocator);
@@ -134,17 +129,16 @@ VkResult maar_bring_storage(const VkAllocationCallbacks* callbacks, struct maar_
     return VK_SUCCESS;
 }
 
-/* Whether an empty block counts as one that could be given back. */
-static void count_empty(struct maar_block* block, uint32_t sign)
+void maar_lane_count_empty(struct maar_block* block, bool empty)
 {
     struct maar_pool* pool = block->pool;
-    (void)maar_atomic32_add(&pool->empty_count, sign);
-    (void)maar_atomic64_add(&pool->empty_bytes, sign == 1 ? block->size : 0 - block->size);
+    (void)maar_atomic32_add(&pool->empty_count, empty ? 1u : UINT32_MAX);
+    (void)maar_atomic64_add(&pool->empty_bytes, empty ? block->size : 0 - block->size);
 }
 
-static inline void settle(struct maar_lane* lane, struct maar_block* block,
-                          const struct maar_place_request* request,
-                          const struct maar_placement_range* range, struct maar_made* made)
+MAAR_INLINE void settle(struct maar_lane* lane, struct maar_block* block,
+                        const struct maar_place_request* request,
+                        const struct maar_placement_range* range, struct maar_made* made)
 {
     const uint32_t index = lane->slots.head;
     struct maar_slot* slot = maar_slot_at(&lane->pool->allocator->slots, index);
@@ -167,8 +161,9 @@ static inline void settle(struct maar_lane* lane, struct maar_block* block,
     slot->can_alias = request->can_alias;
     slot->internal = request->internal;
     ++lane->made_count;
+    maar_atomic64_store(&lane->live_bytes, maar_atomic64_load(&lane->live_bytes) + request->size);
     if (block->range_count++ == 0 && block->placement != NULL) {
-        count_empty(block, UINT32_MAX);
+        maar_lane_count_empty(block, false);
     }
 }
 
@@ -177,14 +172,6 @@ void maar_lane_settle(struct maar_lane* lane, struct maar_block* block,
                       const struct maar_placement_range* range, struct maar_made* made)
 {
     settle(lane, block, request, range, made);
-}
-
-void maar_lane_put_slot(struct maar_lane* lane, struct maar_slot* slot, uint32_t index)
-{
-    maar_slots_push(&lane->slots, slot, index);
-    if (lane->slots.count > HOARD_LIMIT) {
-        maar_slots_spill(&lane->pool->allocator->slots, &lane->slots);
-    }
 }
 
 /* Kinds of the placement: an unknown resource is kept apart from both known ones. */
@@ -197,7 +184,8 @@ static uint32_t placement_kind_of(const struct maar_pool* pool, MaarResourceKind
 }
 
 /* Brings what was lacking, leaving the lock: VK_INCOMPLETE then. Or notes that there is no room. */
-static VkResult place_in_vain(struct maar_lane* lane, struct maar_block* block, VkResult result)
+MAAR_NOINLINE VkResult place_in_vain(struct maar_lane* lane, struct maar_block* block,
+                                     VkResult result)
 {
     MaarAllocator allocator = lane->pool->allocator;
     if (result != VK_INCOMPLETE) {
@@ -214,8 +202,8 @@ static VkResult place_in_vain(struct maar_lane* lane, struct maar_block* block, 
     return result == VK_SUCCESS ? VK_INCOMPLETE : result;
 }
 
-static inline VkResult place_in(struct maar_lane* lane, struct maar_block* block,
-                                const struct maar_place_request* request, struct maar_made* made)
+MAAR_INLINE VkResult place_in(struct maar_lane* lane, struct maar_block* block,
+                              const struct maar_place_request* request, struct maar_made* made)
 {
     VkResult result = VK_INCOMPLETE;
     if (lane->slots.head != MAAR_SLOT_NONE) {
@@ -248,8 +236,9 @@ VkResult maar_lane_place_in(struct maar_lane* lane, struct maar_block* block,
 
 /* Into the block that a large request fits most tightly, as far as the lane knows; what it knows is
  * brought up to date for the block that it chooses. */
-static VkResult place_tightly(struct maar_lane* lane, const struct maar_place_request* request,
-                              uint32_t wanted, struct maar_made* made)
+MAAR_NOINLINE VkResult place_tightly(struct maar_lane* lane,
+                                     const struct maar_place_request* request, uint32_t wanted,
+                                     struct maar_made* made)
 {
     for (;;) {
         const uint32_t at = maar_room_tightest(&lane->room, wanted);
@@ -262,18 +251,15 @@ static VkResult place_tightly(struct maar_lane* lane, const struct maar_place_re
         if (lane->room.levels[at] != known) {
             continue;
         }
-        VkResult result = place_in(lane, block, request, made);
-        if (result == VK_SUCCESS) {
-            maar_lane_note_room(lane, block);
-        }
+        VkResult result = maar_lane_place_in(lane, block, request, made);
         if (result != VK_INCOMPLETE) {
             return result;
         }
     }
 }
 
-static inline VkResult place(struct maar_lane* lane, const struct maar_place_request* request,
-                             struct maar_made* made)
+MAAR_INLINE VkResult place(struct maar_lane* lane, const struct maar_place_request* request,
+                           struct maar_made* made)
 {
     const uint32_t wanted = maar_room_class(request->size);
     if (request->size >= lane->pool->tight_size) {
@@ -304,8 +290,9 @@ VkResult maar_lane_place(struct maar_lane* lane, const struct maar_place_request
 }
 
 /* Into the lanes of others: into those that nobody holds just now, or, when patient, into any. */
-static VkResult place_elsewhere(struct maar_pool* pool, const struct maar_lane* own, bool patient,
-                                const struct maar_place_request* request, struct maar_made* made)
+MAAR_NOINLINE VkResult place_elsewhere(struct maar_pool* pool, const struct maar_lane* own,
+                                       bool patient, const struct maar_place_request* request,
+                                       struct maar_made* made)
 {
     VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
     for (struct maar_lane* lane = maar_pool_next_lane(pool, 0);
@@ -381,7 +368,7 @@ void maar_lane_list(struct maar_lane* lane, struct maar_block* block)
     lane->blocks[at] = block;
     ++lane->block_count;
     lane->block_bytes += block->size;
-    count_empty(block, 1);
+    maar_lane_count_empty(block, true);
     maar_room_renumber(&lane->room, lane->blocks, lane->block_count, at);
 }
 
@@ -392,57 +379,35 @@ void maar_lane_unlist(struct maar_lane* lane, struct maar_block* block)
     --lane->block_count;
     memmove(&lane->blocks[at], &lane->blocks[at + 1],
             (lane->block_count - at) * sizeof lane->blocks[0]);
-    count_empty(block, UINT32_MAX);
+    maar_lane_count_empty(block, false);
     maar_room_renumber(&lane->room, lane->blocks, lane->block_count, at);
 }
 
-bool maar_lane_release(struct maar_lane* lane, struct maar_block* block, uint32_t node)
+void maar_raise_live_peak(MaarAllocator allocator, VkDeviceSize gone)
 {
-    VkDeviceSize room = 0;
-    const bool known = maar_placement_free_into(block->placement, node, &room);
-    if (--block->range_count == 0) {
-        count_empty(block, 1);
+    VkDeviceSize sum = gone;
+    for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
+         pool = maar_pool_next(allocator, pool)) {
+        for (const struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
+             lane = maar_pool_next_lane(pool, lane->number + 1)) {
+            sum += maar_atomic64_load(&lane->live_bytes);
+        }
     }
-    const uint32_t value = maar_room_class(room);
-    if (lane->room.levels[block->at] < value) {
-        maar_room_set(&lane->room, block, value);
-    }
-    return known;
-}
-
-/* Live bytes of all lanes together are looked at when those of one were never so many, or have
- * changed much: with one lane the peak is exact, with several it may miss 16 MiB of each. */
-static void raise_peak(MaarAllocator allocator)
-{
-    uint64_t sum = 0;
-    const uint32_t limit = maar_atomic32_load(&allocator->lane_limit) + 1;
-    for (uint32_t i = 0; i < limit; ++i) {
-        sum += maar_atomic64_load(&allocator->live[i].bytes);
-    }
-    if ((int64_t)sum > 0) {
-        maar_atomic64_max(&allocator->peak_live_bytes, sum);
-    }
-}
-
-void maar_count_live(MaarAllocator allocator, uint32_t lane, VkDeviceSize size)
-{
-    struct maar_live_account* account = &allocator->live[lane];
-    const uint64_t bytes = maar_atomic64_add(&account->bytes, size);
-    const bool highest = bytes > maar_atomic64_load(&account->high);
-    if (highest) {
-        maar_atomic64_store(&account->high, bytes);
-    }
-    if (highest || ((bytes ^ (bytes - size)) >> PEAK_STEP_BITS) != 0) {
-        raise_peak(allocator);
-    }
+    maar_atomic64_max(&allocator->peak_live_bytes, sum);
 }
 
 void maar_reset_live_peak(MaarAllocator allocator)
 {
     maar_atomic64_store(&allocator->peak_live_bytes, 0);
-    for (uint32_t i = 0; i < MAAR_LANES; ++i) {
-        maar_atomic64_store(&allocator->live[i].high,
-                            maar_atomic64_load(&allocator->live[i].bytes));
+    for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
+         pool = maar_pool_next(allocator, pool)) {
+        for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
+             lane = maar_pool_next_lane(pool, lane->number + 1)) {
+            maar_mutex_lock(&lane->lock);
+            lane->live_high = maar_atomic64_load(&lane->live_bytes);
+            lane->looked_at = lane->live_high;
+            maar_mutex_unlock(&lane->lock);
+        }
     }
-    raise_peak(allocator);
+    maar_raise_live_peak(allocator, 0);
 }

@@ -196,9 +196,36 @@ VkResult maar_lane_place_in(struct maar_lane* lane, struct maar_block* block,
 void maar_lane_settle(struct maar_lane* lane, struct maar_block* block,
                       const struct maar_place_request* request,
                       const struct maar_placement_range* range, struct maar_made* made);
+/* An empty block is there, or is not any more. */
+void maar_lane_count_empty(struct maar_block* block, bool empty);
+
 /* Ends a range of a block; false if there is none. */
-bool maar_lane_release(struct maar_lane* lane, struct maar_block* block, uint32_t node);
-void maar_lane_put_slot(struct maar_lane* lane, struct maar_slot* slot, uint32_t index);
+static inline bool maar_lane_release(struct maar_lane* lane, struct maar_block* block,
+                                     uint32_t node)
+{
+    VkDeviceSize room = 0;
+    const bool known = maar_placement_free_into(block->placement, node, &room);
+    if (--block->range_count == 0) {
+        maar_lane_count_empty(block, true);
+    }
+    const uint32_t value = maar_room_class(room);
+    if (lane->room.levels[block->at] < value) {
+        maar_room_set(&lane->room, block, value);
+    }
+    return known;
+}
+
+/* Free slots that a lane keeps before it gives a run back. */
+enum { MAAR_LANE_HOARD = 1024 };
+
+static inline void maar_lane_put_slot(struct maar_lane* lane, struct maar_slot* slot,
+                                      uint32_t index)
+{
+    maar_slots_push(&lane->slots, slot, index);
+    if (lane->slots.count > MAAR_LANE_HOARD) {
+        maar_slots_spill(&lane->pool->allocator->slots, &lane->slots);
+    }
+}
 /* Room for one more block in the list. */
 VkResult maar_lane_reserve_list(struct maar_lane* lane);
 /* Keeps the list in order of ids, whichever thread was faster. */
@@ -208,12 +235,27 @@ void maar_lane_unlist(struct maar_lane* lane, struct maar_block* block);
 /* After a change of its placement. */
 void maar_lane_note_room(struct maar_lane* lane, struct maar_block* block);
 
-/* Live bytes that came to the lanes of a number, and those that went. */
-void maar_count_live(MaarAllocator allocator, uint32_t lane, VkDeviceSize size);
-static inline void maar_count_dead(MaarAllocator allocator, uint32_t lane, VkDeviceSize size)
+/* Under the lane's lock: live bytes that go. Live bytes have a peak only when some are about to go,
+ * so this is where it is noticed; true when the lane never had so many, or its number has changed
+ * by MAAR_PEAK_STEP since the last look: then maar_raise_live_peak is to be called after the lock.
+ */
+static inline bool maar_lane_lose_live(struct maar_lane* lane, VkDeviceSize size)
 {
-    (void)maar_atomic64_sub(&allocator->live[lane].bytes, size);
+    const VkDeviceSize before = maar_atomic64_load(&lane->live_bytes);
+    maar_atomic64_store(&lane->live_bytes, before - size);
+    const VkDeviceSize change =
+        before > lane->looked_at ? before - lane->looked_at : lane->looked_at - before;
+    if (before <= lane->live_high && change < MAAR_PEAK_STEP) {
+        return false;
+    }
+    lane->live_high = before > lane->live_high ? before : lane->live_high;
+    lane->looked_at = before;
+    return true;
 }
+
+/* Live bytes of everything, and so many that were there just now, may be a peak. No lock may be
+ * held. */
+void maar_raise_live_peak(MaarAllocator allocator, VkDeviceSize gone);
 void maar_reset_live_peak(MaarAllocator allocator);
 
 /* Places into blocks that exist; VK_ERROR_OUT_OF_POOL_MEMORY when none has room. Patient: waits for
@@ -244,6 +286,8 @@ enum maar_slot_end {
 /* Ends a slot: its bytes become free. The slot must have been claimed. Returns its name, which the
  * caller is to free. */
 char* maar_pool_free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot_end end);
+/* The same with MAAR_SLOT_END_LIVE, as it mostly is. */
+char* maar_pool_free_live(struct maar_slot* slot, uint32_t index);
 /* Live bytes become pending ones. */
 void maar_pool_make_pending(struct maar_slot* slot);
 /* Releases empty blocks; returns their bytes. */

@@ -15,10 +15,10 @@ enum { SMALL_HEAP_SHARE = 8 };
 /* A block below this is not worth a call of the driver, bytes. */
 #define SMALLEST_PREFERRED ((VkDeviceSize)1 << 20)
 
-/* Requests of this share of the preferred size and more, 256 KiB of 256 MiB, take the block that
+/* Requests of this share of the preferred size and more, 1 MiB of 256, take the block that
  * they fit tightest; smaller ones the first that has room. With it no trace in bench/README.md
  * reserves more than VMA; with either rule alone two to five of seventeen do. */
-enum { TIGHT_SHARE = 1024 };
+enum { TIGHT_SHARE = 256 };
 
 char* maar_copy_string(const VkAllocationCallbacks* callbacks, const char* text)
 {
@@ -178,7 +178,6 @@ static void bury_leak(struct maar_lane* lane, uint32_t index)
     slot->name = NULL;
     slot->block = NULL;
     maar_atomic32_store_release(&slot->key, maar_atomic32_load(&slot->key) + 1u);
-    maar_count_dead(allocator, lane->number, maar_slot_size(slot));
     maar_slots_push(&lane->slots, slot, index);
 }
 
@@ -208,6 +207,7 @@ static void empty_lane(struct maar_lane* lane)
     lane->dedicated_bytes = 0;
     (void)maar_atomic64_add(&allocator->allocations_made, lane->made_count);
     lane->made_count = 0;
+    maar_atomic64_store(&lane->live_bytes, 0);
     maar_mutex_unlock(&lane->lock);
 
     for (uint32_t i = 0; i < block_count; ++i) {

@@ -16,7 +16,7 @@
  * MiB of 256. So a program with little holds little, and eight blocks serve a gigabyte. A request
  * that is large for the first block, more than half of it, begins with the second sum, and a block
  * is doubled until it holds two of the request that it is made for. From there on blocks are a 32nd
- * of what the lane holds, at least a 16th of the preferred size and at most all of it: little is
+ * of what the lane holds, at least an eighth of the preferred size and at most all of it: little is
  * ahead of need, and still few blocks are made. And a block that is made for a request of a 64th of
  * the preferred size or more, 4 MiB, holds a whole number of them, since large ones come in equal
  * sizes.
@@ -29,8 +29,8 @@ enum {
     SECOND_SHARE = 8,
     LARGE_FOR_FIRST = 2,
     STEADY_QUARTERS = 19,
-    STEADY_SHARE = 32,
-    STEADY_LEAST = 16,
+    STEADY_SHARE = 64,
+    STEADY_LEAST = 8,
     LARGE_SHARE = 64
 };
 /* What is taken at once over a budget: 4 MiB of 256. */
@@ -306,27 +306,49 @@ static struct maar_block* pick_leaving(struct maar_lane* lane, struct maar_block
     return emptied;
 }
 
-char* maar_pool_free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot_end end)
+/* What is left to do, without the lock, when a block has become empty. */
+MAAR_NOINLINE void after_emptied(struct maar_pool* pool, struct maar_block* leaving,
+                                 enum maar_slot_end end)
+{
+    if (leaving != NULL) {
+        maar_block_destroy(leaving);
+    }
+    /* Over budget no empty block is kept; what a failed call undoes leaves the rest alone. */
+    if (end != MAAR_SLOT_END_UNDONE && maar_budget_is_exceeded(pool->allocator, pool->heap_index)) {
+        (void)maar_pool_trim(pool);
+    }
+}
+
+/* In line, so that what only some ends need is left out for the others. */
+MAAR_INLINE char* free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot_end end)
 {
     struct maar_block* block = slot->block;
     struct maar_pool* pool = block->pool;
     struct maar_lane* lane = block->lane;
     struct maar_block* leaving = NULL;
+    const VkDeviceSize size = maar_slot_size(slot);
+    bool dedicated = false;
     bool emptied = false;
     bool known = true;
+    bool peaked = false;
 
     maar_mutex_lock(&lane->lock);
     if (end == MAAR_SLOT_END_PENDING) {
         --block->pending_count;
         --lane->pending_count;
-        block->pending_bytes -= maar_slot_size(slot);
+        block->pending_bytes -= size;
     }
     if (end == MAAR_SLOT_END_UNDONE) {
         --lane->made_count;
+        maar_atomic64_store(&lane->live_bytes, maar_atomic64_load(&lane->live_bytes) - size);
+    }
+    if (end == MAAR_SLOT_END_LIVE) {
+        peaked = maar_lane_lose_live(lane, size);
     }
     if (block->placement == NULL) {
         unlink_dedicated(lane, block);
         leaving = block;
+        dedicated = true;
     } else {
         known = maar_lane_release(lane, block, slot->node);
         emptied = block->range_count == 0;
@@ -340,13 +362,13 @@ char* maar_pool_free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot
     maar_lane_put_slot(lane, slot, index);
     maar_mutex_unlock(&lane->lock);
 
-    if (leaving != NULL) {
+    if (emptied) {
+        after_emptied(pool, leaving, end);
+    } else if (dedicated) {
         maar_block_destroy(leaving);
     }
-    /* Over budget no empty block is kept; what a failed call undoes leaves the rest alone. */
-    if (emptied && end != MAAR_SLOT_END_UNDONE &&
-        maar_budget_is_exceeded(pool->allocator, pool->heap_index)) {
-        (void)maar_pool_trim(pool);
+    if (peaked) {
+        maar_raise_live_peak(pool->allocator, size);
     }
     if (!known) {
         maar_broken(pool->allocator, "a live allocation has no range in its block");
@@ -355,16 +377,31 @@ char* maar_pool_free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot
     return name;
 }
 
+char* maar_pool_free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot_end end)
+{
+    return free_slot(slot, index, end);
+}
+
+char* maar_pool_free_live(struct maar_slot* slot, uint32_t index)
+{
+    return free_slot(slot, index, MAAR_SLOT_END_LIVE);
+}
+
 void maar_pool_make_pending(struct maar_slot* slot)
 {
     struct maar_block* block = slot->block;
     struct maar_lane* lane = block->lane;
+    const VkDeviceSize size = maar_slot_size(slot);
     maar_mutex_lock(&lane->lock);
     slot->pending = true;
     ++block->pending_count;
     ++lane->pending_count;
-    block->pending_bytes += maar_slot_size(slot);
+    block->pending_bytes += size;
+    const bool peaked = maar_lane_lose_live(lane, size);
     maar_mutex_unlock(&lane->lock);
+    if (peaked) {
+        maar_raise_live_peak(block->pool->allocator, size);
+    }
 }
 
 VkDeviceSize maar_pool_trim(struct maar_pool* pool)

@@ -75,6 +75,7 @@ void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint3
         return;
     }
     statistics->peakBlockBytes = maar_atomic64_load(&allocator->peak_block_bytes);
+    maar_atomic64_max(&allocator->peak_live_bytes, statistics->allocationBytes);
     statistics->peakAllocationBytes = maar_atomic64_load(&allocator->peak_live_bytes);
     statistics->peakBlockCount = (uint32_t)maar_atomic64_load(&allocator->peak_block_count);
     statistics->deviceAllocationCalls = maar_atomic64_load(&allocator->allocate_calls);

@@ -978,8 +978,9 @@ typedef struct MaarStatistics {
     /** Most blockBytes since the last maarResetPeaks; also what a failing call held for a moment.
      * Allocator-wide statistics only. */
     VkDeviceSize peakBlockBytes;
-    /** Most allocationBytes since then: exact unless several threads allocate at the same time,
-     * when it may fall short by up to 16 MiB a thread. Allocator-wide statistics only. */
+    /** Most allocationBytes since then. Exact while one thread allocates from one pool; each
+     * further pool, and each thread that allocates at the same time, may hide up to 32 MiB of it.
+     * Allocator-wide statistics only. */
     VkDeviceSize peakAllocationBytes;
     /** Most blocks since then. Allocator-wide statistics only. */
     uint32_t peakBlockCount;
