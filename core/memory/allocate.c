@@ -185,11 +185,12 @@ static VkResult allocate_block(struct job* job, struct maar_pool* pool,
     }
 }
 
-/* Another type, or another round, may fare better after these. */
+/* Another type, or another round, may fare better after these. RADV says "unknown" when the kernel
+ * has no room for page tables. */
 static bool is_shortage(VkResult result)
 {
     return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
-           result == VK_ERROR_TOO_MANY_OBJECTS;
+           result == VK_ERROR_TOO_MANY_OBJECTS || result == VK_ERROR_UNKNOWN;
 }
 
 /* Into what there is; then into what is no longer pending; then into a new block, before waiting

@@ -1,9 +1,10 @@
 /*
  * Budgets: what the system lets this process use of a heap now.
  *
- * A budget of 0 or above its heap's size is no answer but a driver's slip (an unsigned underflow
- * has been seen); four fifths of the heap are assumed then, as they are without
- * VK_EXT_memory_budget.
+ * A budget above its heap's size, or of 0 in every heap, is no answer but a driver's slip (an
+ * unsigned underflow has been seen); four fifths of the heap are assumed then, as they are without
+ * VK_EXT_memory_budget. A 0 beside another heap's budget is an answer: others have filled that
+ * heap.
  */
 #include <string.h>
 
@@ -12,6 +13,17 @@
 /* Share of a heap that is assumed to be ours when nobody says: 4/5. What VMA assumes too, so that a
  * program that moves over meets the same limit. */
 enum { FALLBACK_NUMERATOR = 4, FALLBACK_DENOMINATOR = 5 };
+
+static bool is_answer(const VkPhysicalDeviceMemoryBudgetPropertiesEXT* answer,
+                      const VkPhysicalDeviceMemoryProperties* memory, uint32_t heap)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < memory->memoryHeapCount; ++i) {
+        const VkDeviceSize budget = answer->heapBudget[i];
+        any = any || (budget != 0 && budget <= memory->memoryHeaps[i].size);
+    }
+    return any && answer->heapBudget[heap] <= memory->memoryHeaps[heap].size;
+}
 
 /* own: what this allocator held before the driver was asked. */
 static struct maar_budget judge(MaarAllocator allocator, uint32_t heap, VkDeviceSize own,
@@ -24,8 +36,7 @@ static struct maar_budget judge(MaarAllocator allocator, uint32_t heap, VkDevice
         .usage = own,
         .from_driver = false,
     };
-    if (answer != NULL && answer->heapBudget[heap] != 0 &&
-        answer->heapBudget[heap] <= entry->size) {
+    if (answer != NULL && is_answer(answer, &allocator->device.facts.memory, heap)) {
         budget.budget = answer->heapBudget[heap];
         /* Some drivers count lazily: what is known to be held is held. */
         budget.usage = answer->heapUsage[heap] > own ? answer->heapUsage[heap] : own;

@@ -750,9 +750,9 @@ MAAR_API VkResult VKAPI_CALL maarSetAllocationPriority(MaarAllocator allocator,
  * @param allocator   not null
  * @param allocation  in a HOST_VISIBLE type
  * @param ppData      receives the address of its first byte
- * @return VK_SUCCESS; VK_ERROR_MEMORY_MAP_FAILED, also when the type is not HOST_VISIBLE;
- *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
- *         VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; VK_ERROR_MEMORY_MAP_FAILED, also when the type is not HOST_VISIBLE or the
+ *         allocation is mapped 65,535 times already; VK_ERROR_OUT_OF_HOST_MEMORY;
+ *         VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime the address is valid until the matching maarUnmapMemory
  * @since 0.1.0
@@ -924,7 +924,8 @@ MAAR_API VkResult VKAPI_CALL maarAdvanceHostTimeline(MaarAllocator allocator, ui
  * @param allocator    not null
  * @param pFreedCount  receives how many were freed; may be NULL
  * @return VK_SUCCESS; VK_ERROR_DEVICE_LOST (everything was freed then);
- *         VK_ERROR_OUT_OF_HOST_MEMORY or VK_ERROR_OUT_OF_DEVICE_MEMORY from reading a semaphore;
+ *         VK_ERROR_OUT_OF_HOST_MEMORY or VK_ERROR_OUT_OF_DEVICE_MEMORY from reading a semaphore, when
+ *         what waits for other timelines is freed, and counted, all the same;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0
@@ -1035,7 +1036,7 @@ typedef struct MaarHeapBudget {
     /** MaarAllocatorCreateInfo::pHeapSizeLimits, or 0. */
     VkDeviceSize limit;
     /** What this process may use now, bytes: the driver's answer, or 80 % of the heap when there is
-     * none or it makes no sense (0, or more than the heap). */
+     * none or it makes no sense (more than the heap, or 0 in every heap). */
     VkDeviceSize budget;
     /** What this process uses now, bytes: the driver's answer, or blockBytes when there is none. */
     VkDeviceSize usage;

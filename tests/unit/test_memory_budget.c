@@ -38,6 +38,13 @@ static void budget_without_extension_is_four_fifths(void** state)
     rig_close(&rig);
 }
 
+static uint32_t heap_count(struct rig* rig)
+{
+    uint32_t count = 0;
+    assert_int_equal(maarGetHeapBudgets(rig->allocator, &count, NULL), VK_SUCCESS);
+    return count;
+}
+
 static void budget_from_the_driver_is_taken(void** state)
 {
     (void)state;
@@ -58,7 +65,9 @@ static void budget_absurd_falls_back(void** state)
     struct rig rig;
     rig_start(&rig, NULL);
     for (uint32_t i = 0; i < 4; ++i) {
-        set_budget(&rig, 0, absurd[i], 0);
+        for (uint32_t heap = 0; heap < heap_count(&rig); ++heap) {
+            set_budget(&rig, heap, absurd[i], 0);
+        }
         MaarHeapBudget budget = rig_budget(&rig, 0);
         assert_int_equal(budget.fromDriver, VK_FALSE);
         assert_true(budget.budget == 8 * GIB / 5 * 4);
@@ -67,6 +76,25 @@ static void budget_absurd_falls_back(void** state)
                          VK_SUCCESS);
         maarFreeMemory(rig.allocator, a);
     }
+    rig_close(&rig);
+}
+
+/* What RADV says of a heap that others have filled, as long as we hold nothing in it. */
+static void budget_of_zero_beside_others_is_a_full_heap(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    set_budget(&rig, 0, 0, 0);
+    MaarHeapBudget budget = rig_budget(&rig, 0);
+    assert_int_equal(budget.fromDriver, VK_TRUE);
+    assert_int_equal(budget.budget, 0);
+    MaarAllocation a;
+    assert_int_equal(try_take(&rig, 0, 1000, MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT, &a),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(try_take(&rig, 0, 1000, 0, &a), VK_SUCCESS);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount, 1);
+    maarFreeMemory(rig.allocator, a);
     rig_close(&rig);
 }
 
@@ -216,6 +244,7 @@ int main(void)
         cmocka_unit_test(budget_without_extension_is_four_fifths),
         cmocka_unit_test(budget_from_the_driver_is_taken),
         cmocka_unit_test(budget_absurd_falls_back),
+        cmocka_unit_test(budget_of_zero_beside_others_is_a_full_heap),
         cmocka_unit_test(budget_exceeded_last_and_reported),
         cmocka_unit_test(budget_prefers_another_type_within_it),
         cmocka_unit_test(budget_makes_blocks_smaller),
