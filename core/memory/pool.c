@@ -95,6 +95,8 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
     pool->fixed_size = info->blockSize;
     pool->preferred_size = default_block_size(allocator, pool->heap_index);
     pool->min_alignment = info->minAlignment;
+    pool->device_local = (maar_type_flags(allocator, info->memoryTypeIndex) &
+                          VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
     pool->tight_size = pool->preferred_size / TIGHT_SHARE;
     pool->plain = pool->min_alignment <= 1 && pool->atom <= 1;
     pool->retained_size = info->retainedEmptySize;

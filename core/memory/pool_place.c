@@ -12,17 +12,13 @@
 #define BLOCK_ROUNDING ((VkDeviceSize)65536)
 /*
  * How large the next block is. Until a lane holds 4.75 times the preferred size, what it holds adds
- * up to these shares of it, and then to one more each time: 1, 32, 96, 224, 480, 736, 992 and 1248
- * MiB of 256. So a program with little holds little, and eight blocks serve a gigabyte. A request
- * that is large for the first block, more than half of it, begins with the second sum, and a block
- * is doubled until it holds two of the request that it is made for. From there on blocks are a 32nd
- * of what the lane holds, at least an eighth of the preferred size and at most all of it: little is
- * ahead of need, and still few blocks are made. And a block that is made for a request of a 64th of
- * the preferred size or more, 4 MiB, holds a whole number of them, since large ones come in equal
- * sizes.
- *
- * Measured on seventeen traces with bench_trace: together with TIGHT_SHARE the peak of what is
- * reserved is 0.90 to 1.00 of VMA's on each; blocks of the full size alone gave 0.97 to 1.05.
+ * up to these shares of it, and then to one more each time: 32, 96, 224, 480, 736, 992 and 1248 MiB
+ * of 256; a block is doubled until it holds two of the request that it is made for. So seven blocks
+ * serve a gigabyte. Memory that is not the device's begins with 1 MiB: most programs stage and read
+ * back little. From there on blocks are a 64th of what the lane holds, at least a third of the
+ * preferred size and at most all of it: little is ahead of need, and still few blocks are made. And
+ * a block that is made for a request of a 64th of the preferred size or more, 4 MiB, holds a whole
+ * number of them, since large ones come in equal sizes.
  */
 enum {
     FIRST_SHARE = 256,
@@ -30,7 +26,7 @@ enum {
     LARGE_FOR_FIRST = 2,
     STEADY_QUARTERS = 19,
     STEADY_SHARE = 64,
-    STEADY_LEAST = 8,
+    STEADY_LEAST = 3,
     LARGE_SHARE = 64
 };
 /* What is taken at once over a budget: 4 MiB of 256. */
@@ -49,7 +45,7 @@ static VkDeviceSize next_size(const struct maar_pool* pool, VkDeviceSize held, V
 {
     const VkDeviceSize preferred = pool->preferred_size;
     const VkDeviceSize first = maar_align_up(preferred / FIRST_SHARE, BLOCK_ROUNDING);
-    if (held == 0 && request <= first / LARGE_FOR_FIRST) {
+    if (held == 0 && request <= first / LARGE_FOR_FIRST && !pool->device_local) {
         return first;
     }
     if (held / STEADY_QUARTERS >= preferred / 4) {

@@ -251,15 +251,31 @@ static void blocks_start_small_and_grow(void** state)
     struct rig rig;
     rig_start(&rig, NULL);
     made[0] = rig_allocate(&rig, 64 * KIB, NULL);
-    assert_int_equal(rig_info(&rig, made[0]).blockSize, MIB);
+    assert_int_equal(rig_info(&rig, made[0]).blockSize, 32 * MIB);
     for (uint32_t i = 1; i < COUNT; ++i) {
         made[i] = rig_allocate(&rig, MIB, NULL);
         assert_true(rig_info(&rig, made[i]).blockSize <= 256 * MIB);
     }
     MaarStatistics statistics = rig_statistics(&rig, VK_NULL_HANDLE);
-    assert_int_equal(statistics.blockCount, 8);
+    assert_int_equal(statistics.blockCount, 7);
     assert_int_equal(statistics.blockBytes, 1248 * MIB);
     maarFreeMemories(rig.allocator, COUNT, made);
+    rig_close(&rig);
+}
+
+/* Few programs read back much. */
+static void blocks_of_host_memory_start_smaller(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
+    MaarAllocation small = rig_allocate(&rig, 64 * KIB, &how);
+    assert_int_equal(rig_info(&rig, small).blockSize, MIB);
+    MaarAllocation next = rig_allocate(&rig, MIB, &how);
+    assert_int_equal(rig_info(&rig, next).blockSize, 31 * MIB);
+    maarFreeMemory(rig.allocator, small);
+    maarFreeMemory(rig.allocator, next);
     rig_close(&rig);
 }
 
@@ -269,15 +285,16 @@ static void blocks_shrink_when_the_driver_refuses(void** state)
     struct rig rig;
     rig_start(&rig, NULL);
     MaarAllocation made[2];
-    made[0] = rig_allocate(&rig, 64 * KIB, NULL);
+    made[0] = rig_allocate(&rig, 30 * MIB, NULL);
+    assert_int_equal(rig_info(&rig, made[0]).blockSize, 64 * MIB);
     rig_set_fault(&rig, "vkAllocateMemory", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    made[1] = rig_allocate(&rig, 2 * MIB, NULL);
+    made[1] = rig_allocate(&rig, 40 * MIB, NULL);
     MaarAllocationInfo info = rig_info(&rig, made[1]);
     assert_int_equal(rig_counters(&rig).faultCount, 1);
     assert_int_equal(info.fallback, VK_FALSE);
     assert_int_equal(info.memoryTypeIndex, 0);
-    /* Half of the 31 MiB that it asked for first. */
-    assert_int_equal(info.blockSize, 31 * MIB / 2);
+    /* Half of the 128 MiB that it asked for first, so that two would fit. */
+    assert_int_equal(info.blockSize, 64 * MIB);
     maarFreeMemories(rig.allocator, 2, made);
     rig_close(&rig);
 }
@@ -684,6 +701,7 @@ int main(void)
         cmocka_unit_test(allocate_many_is_all_or_nothing),
         cmocka_unit_test(allocate_never_allocate_uses_what_is_there),
         cmocka_unit_test(blocks_start_small_and_grow),
+        cmocka_unit_test(blocks_of_host_memory_start_smaller),
         cmocka_unit_test(blocks_shrink_when_the_driver_refuses),
         cmocka_unit_test(blocks_count_device_memory_callbacks),
         cmocka_unit_test(dedicated_modes_decide),

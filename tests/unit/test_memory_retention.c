@@ -46,7 +46,7 @@ static void start_with(struct rig* rig, VkDeviceSize preferred, VkDeviceSize ret
 /* ---- what default pools keep ---- */
 
 /* Blocks of a pool that prefers 256 MiB: the first one, and one for 200 MiB. */
-#define SMALL_BLOCK ((VkDeviceSize)1 * MIB)
+#define SMALL_BLOCK ((VkDeviceSize)32 * MIB)
 #define LARGE_BLOCK ((VkDeviceSize)256 * MIB)
 
 /* A small and a large block, emptied in one order or the other; bytes left. */
@@ -79,7 +79,7 @@ static void retention_holds_in_either_order(void** state)
         {1, 0},
         {SMALL_BLOCK - 1, 0},
         {SMALL_BLOCK, SMALL_BLOCK},
-        {10 * MIB, SMALL_BLOCK},
+        {40 * MIB, SMALL_BLOCK},
         {LARGE_BLOCK + SMALL_BLOCK, LARGE_BLOCK + SMALL_BLOCK},
         {UINT64_MAX, LARGE_BLOCK + SMALL_BLOCK},
     };
