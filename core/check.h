@@ -21,6 +21,13 @@
 #define MAAR_NOINLINE static
 #endif
 
+/* Says that an address will be written soon; what lies there does not matter. */
+#if defined(__GNUC__)
+#define MAAR_PREFETCH(address) __builtin_prefetch((address), 1)
+#else
+#define MAAR_PREFETCH(address) ((void)(address))
+#endif
+
 /* Debug builds only: O(1) conditions that cannot be false unless Maar itself is wrong. */
 #if defined(MAAR_HEAVY_CHECKS)
 #define MAAR_DEBUG_ASSERT(condition)                                                               \

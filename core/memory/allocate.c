@@ -668,17 +668,21 @@ static inline bool allocate_plain(MaarAllocator allocator, const MaarMemoryReque
 {
     const VkDeviceSize size = request->requirements.size;
     const VkDeviceSize alignment = request->requirements.alignment;
-    const uint32_t words =
-        info->flags | (uint32_t)info->dedicated | info->preferredFlags | info->memoryTypeBits;
-    const bool is_plain = words == 0 && info->minAlignment == 0 && info->pool == VK_NULL_HANDLE &&
-                          info->pName == NULL && info->priority == 0.0F &&
-                          (uint32_t)info->usage <= MAAR_MEMORY_USAGE_FLAGS_ONLY;
-    const bool is_in_order = (request->prefersDedicated | request->requiresDedicated) == 0 &&
-                             (uint32_t)request->kind <= MAAR_RESOURCE_KIND_OPTIMAL &&
-                             request->dedicatedImage == VK_NULL_HANDLE && size != 0 &&
-                             alignment != 0 && (alignment & (alignment - 1)) == 0 &&
-                             alignment <= MAAR_RANGE_MAX_SIZE;
-    if (!is_plain || !is_in_order) {
+    uint32_t priority = 0; /* its bits: those of 0 are 0 */
+    memcpy(&priority, &info->priority, sizeof priority);
+    const uint32_t words = info->flags | (uint32_t)info->dedicated | info->preferredFlags |
+                           info->memoryTypeBits | priority | request->prefersDedicated |
+                           request->requiresDedicated;
+    const uint64_t longs =
+        info->minAlignment | (uint64_t)(uintptr_t)info->pool | (uint64_t)(uintptr_t)info->pName;
+    if ((words | longs) != 0 || request->dedicatedImage != VK_NULL_HANDLE ||
+        (uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY ||
+        (uint32_t)request->kind > MAAR_RESOURCE_KIND_OPTIMAL) {
+        return false;
+    }
+    /* Powers of two alone: (x ^ (x - 1)) of any other number is below x. */
+    if (size == 0 || alignment - 1 >= MAAR_RANGE_MAX_SIZE ||
+        (alignment ^ (alignment - 1)) < alignment) {
         return false;
     }
     const struct maar_ranking* ranking = maar_ranking_find(allocator, info);

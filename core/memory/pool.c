@@ -15,10 +15,10 @@ enum { SMALL_HEAP_SHARE = 8 };
 /* A block below this is not worth a call of the driver, bytes. */
 #define SMALLEST_PREFERRED ((VkDeviceSize)1 << 20)
 
-/* Requests of this share of the preferred size and more, 1 MiB of 256, take the block that
+/* Requests of this share of the preferred size and more, 1.3 MiB of 256, take the block that
  * they fit tightest; smaller ones the first that has room. With it no trace in bench/README.md
  * reserves more than VMA; with either rule alone two to five of seventeen do. */
-enum { TIGHT_SHARE = 256 };
+enum { TIGHT_SHARE = 192 };
 
 char* maar_copy_string(const VkAllocationCallbacks* callbacks, const char* text)
 {

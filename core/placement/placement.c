@@ -59,6 +59,7 @@ static void placement_adopt(struct maar_placement* placement, void* memory, uint
     placement->slots_left += capacity - placement->capacity;
     placement->storage = memory;
     placement->nodes = nodes;
+    maar_atomic_pointer_store(&placement->nodes_now, nodes);
     placement->bins = heads;
     placement->capacity = capacity;
     placement->bin_count = bins;
@@ -155,6 +156,12 @@ VkResult maar_placement_allocate(struct maar_placement* placement,
     default:
         return maar_tlsf_allocate(placement, request, range);
     }
+}
+
+void maar_placement_prefetch(const struct maar_placement* placement, uint32_t node)
+{
+    const struct placement_node* nodes = maar_atomic_pointer_load(&placement->nodes_now);
+    MAAR_PREFETCH(&nodes[node]);
 }
 
 bool maar_placement_free(struct maar_placement* placement, uint32_t node)

@@ -68,6 +68,9 @@ void maar_placement_destroy(struct maar_placement* placement,
 VkResult maar_placement_allocate(struct maar_placement* placement,
                                  const struct maar_placement_request* request,
                                  struct maar_placement_range* range);
+/* Has the processor fetch what freeing a live node will touch first. Alone of these it may be
+ * called without the owner's lock. */
+void maar_placement_prefetch(const struct maar_placement* placement, uint32_t node);
 /* Never fails, never needs storage. Returns false if node names no live range
  * (nothing changes). */
 bool maar_placement_free(struct maar_placement* placement, uint32_t node);

@@ -12,7 +12,9 @@
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_NODES_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_NODES_H
 
+#include "core/check.h"
 #include "core/placement/placement.h"
+#include "core/port_atomic.h"
 
 enum placement_state {
     PLACEMENT_UNUSED = 0,
@@ -87,9 +89,10 @@ enum {
 };
 
 struct maar_placement {
-    struct placement_node* nodes; /* two in a cache line */
-    uint32_t* bins;               /* heads; a bit of bin_words is set where one is not
-                                     PLACEMENT_NONE */
+    maar_atomic_pointer nodes_now; /* nodes, for who may look without the lock */
+    struct placement_node* nodes;  /* two in a cache line */
+    uint32_t* bins;                /* heads; a bit of bin_words is set where one is not
+                                      PLACEMENT_NONE */
     uint64_t bin_summary;
     VkDeviceSize size;
     VkDeviceSize plain_size; /* TLSF: size, so that one comparison tells what is too large and what
