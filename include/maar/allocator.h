@@ -924,8 +924,8 @@ MAAR_API VkResult VKAPI_CALL maarAdvanceHostTimeline(MaarAllocator allocator, ui
  * @param allocator    not null
  * @param pFreedCount  receives how many were freed; may be NULL
  * @return VK_SUCCESS; VK_ERROR_DEVICE_LOST (everything was freed then);
- *         VK_ERROR_OUT_OF_HOST_MEMORY or VK_ERROR_OUT_OF_DEVICE_MEMORY from reading a semaphore, when
- *         what waits for other timelines is freed, and counted, all the same;
+ *         VK_ERROR_OUT_OF_HOST_MEMORY or VK_ERROR_OUT_OF_DEVICE_MEMORY from reading a semaphore,
+ * when what waits for other timelines is freed, and counted, all the same;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0
