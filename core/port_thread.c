@@ -54,6 +54,26 @@ static void rest_a_moment(void)
 #endif
 }
 
+/* A thread that were cancelled asleep would leave the bed locked for ever; taking a lock is no
+ * place for it to end. */
+static int hold_cancellation(void)
+{
+    int before = 0;
+#if !defined(__ANDROID__)
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+#endif
+    return before;
+}
+
+static void release_cancellation(int before)
+{
+#if !defined(__ANDROID__)
+    (void)pthread_setcancelstate(before, &before);
+#else
+    (void)before;
+#endif
+}
+
 void maar_mutex_wait(struct maar_mutex* mutex)
 {
     for (uint32_t look = 0; look < SPIN_LOOKS; ++look) {
@@ -62,12 +82,14 @@ void maar_mutex_wait(struct maar_mutex* mutex)
         }
         rest_a_moment();
     }
+    const int cancel = hold_cancellation();
     (void)pthread_mutex_lock(&mutex->bed);
     /* Whoever gets it here leaves a 2 behind: others may be asleep still. */
     while (maar_atomic32_exchange(&mutex->state, 2) != 0) {
         (void)pthread_cond_wait(&mutex->alarm, &mutex->bed);
     }
     (void)pthread_mutex_unlock(&mutex->bed);
+    release_cancellation(cancel);
 }
 
 void maar_mutex_wake(struct maar_mutex* mutex)

@@ -63,7 +63,7 @@ MAAR_NOINLINE bool shape_for_pool(const struct maar_place_request* general,
         place->alignment = maar_common_multiple(place->alignment, pool->atom);
         place->size = maar_align_up(place->size, pool->atom);
     }
-    return place->alignment != 0 && place->size <= MAAR_RANGE_MAX_SIZE;
+    return place->alignment != 0 && place->size < MAAR_RANGE_MAX_SIZE;
 }
 
 /* Whether shape_for_pool would change nothing. */
@@ -138,6 +138,20 @@ static bool fits_fixed_block(const struct maar_pool* pool, const struct maar_pla
     return pool->fixed_size == 0 || place->size <= room;
 }
 
+/* The driver has no memory for it. RADV says "unknown" when the kernel has no room for page tables.
+ */
+static bool is_refusal(VkResult result)
+{
+    return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_UNKNOWN;
+}
+
+/* Another type, or another round, may fare better after these. */
+static bool is_shortage(VkResult result)
+{
+    return is_refusal(result) || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
+           result == VK_ERROR_TOO_MANY_OBJECTS;
+}
+
 /* One attempt at a block of that size, waiting for a block that another thread is making. */
 static VkResult grow_or_share(struct maar_pool* pool, const struct maar_place_request* place,
                               VkDeviceSize size, VkDeviceSize cap, struct maar_made* made)
@@ -175,7 +189,7 @@ static VkResult allocate_block(struct job* job, struct maar_pool* pool,
         if (budget_admits(job, pool->heap_index, size, &cap)) {
             result = note_cap(job, grow_or_share(pool, place, size, cap, made));
         }
-        if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY || size == least) {
+        if (!is_refusal(result) || size == least) {
             return result;
         }
         size /= 2;
@@ -183,14 +197,6 @@ static VkResult allocate_block(struct job* job, struct maar_pool* pool,
             size = least;
         }
     }
-}
-
-/* Another type, or another round, may fare better after these. RADV says "unknown" when the kernel
- * has no room for page tables. */
-static bool is_shortage(VkResult result)
-{
-    return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
-           result == VK_ERROR_TOO_MANY_OBJECTS || result == VK_ERROR_UNKNOWN;
 }
 
 /* Into what there is; then into what is no longer pending; then into a new block, before waiting
@@ -211,9 +217,19 @@ static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct 
         (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0) {
         result = allocate_block(job, pool, place, made);
     }
-    if (is_shortage(result) && maar_atomic32_load(&pool->lane_count) > 1) {
+    /* Blocks that other threads are making count: each is looked at once it is there. */
+    for (bool wait = true; is_shortage(result) && wait;) {
+        if (maar_atomic32_load(&pool->lane_count) == 1) {
+            return result;
+        }
+        wait = maar_atomic32_load_acquire(&pool->creating_count) > 0;
         VkResult last = maar_pool_place(pool, place, true, made);
-        result = last != VK_ERROR_OUT_OF_POOL_MEMORY ? last : result;
+        if (last != VK_ERROR_OUT_OF_POOL_MEMORY) {
+            return last;
+        }
+        if (wait) {
+            maar_thread_yield();
+        }
     }
     return result;
 }
@@ -246,8 +262,8 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct
     }
     if (wants_dedicated(job->allocator, job->request, job->info, pool)) {
         VkResult result = allocate_dedicated(job, pool, made);
-        bool may_share = !must_be_dedicated && (result == VK_ERROR_OUT_OF_DEVICE_MEMORY ||
-                                                result == VK_ERROR_TOO_MANY_OBJECTS);
+        bool may_share =
+            !must_be_dedicated && (is_refusal(result) || result == VK_ERROR_TOO_MANY_OBJECTS);
         if (!may_share) {
             return result;
         }

@@ -82,7 +82,8 @@ VkResult maar_block_map(struct maar_block* block, struct maar_slot* slot, void**
     VkResult result = VK_SUCCESS;
     maar_lock_rank_expect_none();
     maar_mutex_lock(&block->map_lock);
-    if (slot->map_count == UINT16_MAX) {
+    const bool is_too_often = slot->map_count == UINT16_MAX;
+    if (is_too_often) {
         result = VK_ERROR_MEMORY_MAP_FAILED;
     } else if (block->mapped == NULL) {
         result =
@@ -99,6 +100,11 @@ VkResult maar_block_map(struct maar_block* block, struct maar_slot* slot, void**
         *data = (char*)block->mapped + maar_slot_offset(slot);
     }
     maar_mutex_unlock(&block->map_lock);
+    if (is_too_often) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "an allocation is mapped %u times already; are unmappings missing?",
+                  (unsigned)UINT16_MAX);
+    }
     return result;
 }
 

@@ -56,10 +56,9 @@ static struct maar_lane* make_lane(struct maar_pool* pool, uint32_t number)
     return lane;
 }
 
-/* The number of this thread's lanes. Threads get numbers in the order in which they ask, and ask
- * only when they have met another thread. Nothing is to be done when a thread ends: what lies in
- * its lanes is used by the others, and a number may be had by several. */
-static uint32_t thread_lane(MaarAllocator allocator)
+/* Threads get numbers in the order in which they ask. Nothing is to be done when a thread ends:
+ * what lies in its lanes is used by the others, and a number may be had by several. */
+uint32_t maar_thread_lane(MaarAllocator allocator)
 {
     static _Thread_local const char here = 0;
     const uint64_t tag = (uint64_t)(uintptr_t)&here;
@@ -85,7 +84,7 @@ static uint32_t thread_lane(MaarAllocator allocator)
 MAAR_NOINLINE struct maar_lane* enter_own_lane(struct maar_pool* pool, bool divided)
 {
     struct maar_lane* lane = &pool->first_lane;
-    const uint32_t number = thread_lane(pool->allocator);
+    const uint32_t number = maar_thread_lane(pool->allocator);
     struct maar_lane* own = maar_pool_lane(pool, number);
     if (own == NULL) {
         if (divided && maar_mutex_try_lock(&lane->lock)) {

@@ -164,6 +164,8 @@ struct maar_made {
 
 /* ---- lane.c ---- */
 
+/* The number of this thread's lanes, below MAAR_LANES. For threads that have met another one. */
+uint32_t maar_thread_lane(MaarAllocator allocator);
 bool maar_lane_init(struct maar_lane* lane, struct maar_pool* pool, uint32_t number);
 /* The lane that this thread allocates from, locked. */
 struct maar_lane* maar_lane_enter(struct maar_pool* pool);

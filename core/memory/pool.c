@@ -467,6 +467,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool poo
         return;
     }
     end_pool_pending(own);
+    maar_raise_live_peak(allocator, 0);
     empty_pool(own);
     doom_pool(own);
 }

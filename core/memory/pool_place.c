@@ -119,9 +119,11 @@ static VkResult announce_block(struct maar_pool* pool, const struct maar_place_r
             result = VK_NOT_READY;
         } else if (maar_atomic32_add_below(&pool->block_count, 1, pool->max_block_count)) {
             ++lane->creating_count;
+            (void)maar_atomic32_add(&pool->creating_count, 1);
             result = maar_lane_reserve_list(lane);
             if (result != VK_SUCCESS) {
                 --lane->creating_count;
+                (void)maar_atomic32_add(&pool->creating_count, UINT32_MAX);
                 (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
             }
         } else if (lane->creating_count > 0) {
@@ -147,6 +149,7 @@ static VkResult use_new_block(struct maar_lane* lane, struct maar_block* block,
 {
     VkResult result = VK_SUCCESS;
     maar_lane_list(lane, block);
+    (void)maar_atomic32_add(&lane->pool->listed_count, 1);
     if (request == NULL) {
         return VK_SUCCESS;
     }
@@ -190,12 +193,15 @@ VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request*
         result = use_new_block(lane, block, request, made);
         if (result != VK_SUCCESS && block_is_idle(block)) {
             maar_lane_unlist(lane, block);
+            (void)maar_atomic32_add(&pool->listed_count, UINT32_MAX);
             unwanted = block;
         }
     }
     if (block == NULL || unwanted != NULL) {
         (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
     }
+    /* After the block is listed, and under the lock: who reads 0 here and looks then sees it. */
+    (void)maar_atomic32_add(&pool->creating_count, UINT32_MAX);
     maar_mutex_unlock(&lane->lock);
     if (unwanted != NULL) {
         maar_block_destroy(unwanted);
@@ -248,6 +254,18 @@ static bool has_surplus(const struct maar_pool* pool)
                                     : maar_atomic64_load(&pool->empty_bytes) > pool->retained_size;
 }
 
+/* Under the lock: takes an empty block off the list, unless the pool would have too few then. */
+static bool take_off_list(struct maar_lane* lane, struct maar_block* block)
+{
+    struct maar_pool* pool = lane->pool;
+    if (!maar_atomic32_take_above(&pool->listed_count, pool->min_block_count)) {
+        return false;
+    }
+    (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
+    maar_lane_unlist(lane, block);
+    return true;
+}
+
 /* Under the lock: an empty block of the lane that the pool need not keep, unlisted; or NULL. Which
  * one goes: of a pool that keeps its largest block the smallest, else the one that has just become
  * empty. */
@@ -269,11 +287,7 @@ static struct maar_block* pick_surplus(struct maar_lane* lane, struct maar_block
             chosen = block;
         }
     }
-    if (chosen == NULL || !maar_atomic32_take_above(&pool->block_count, pool->min_block_count)) {
-        return NULL;
-    }
-    maar_lane_unlist(lane, chosen);
-    return chosen;
+    return chosen != NULL && take_off_list(lane, chosen) ? chosen : NULL;
 }
 
 /* Under the lock: a dedicated block leaves with its allocation. */
@@ -296,16 +310,10 @@ static void unlink_dedicated(struct maar_lane* lane, struct maar_block* block)
 static struct maar_block* pick_leaving(struct maar_lane* lane, struct maar_block* emptied,
                                        bool made_block, enum maar_slot_end end)
 {
-    struct maar_pool* pool = lane->pool;
     if (end != MAAR_SLOT_END_UNDONE) {
         return pick_surplus(lane, emptied, false);
     }
-    if (!made_block || emptied->pin_count != 0 ||
-        !maar_atomic32_take_above(&pool->block_count, pool->min_block_count)) {
-        return NULL;
-    }
-    maar_lane_unlist(lane, emptied);
-    return emptied;
+    return made_block && emptied->pin_count == 0 && take_off_list(lane, emptied) ? emptied : NULL;
 }
 
 /* What is left to do, without the lock, when a block has become empty. */

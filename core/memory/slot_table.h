@@ -192,7 +192,7 @@ static inline struct maar_slot* maar_slot_find(const struct maar_slot_table* tab
                                                MaarAllocation allocation, uint32_t* index)
 {
     const uint32_t number = (uint32_t)maar_handle_bits(allocation) - 1u;
-    if (number >= 1u << 30) {
+    if (number >= maar_slot_segment_base(MAAR_SLOT_SEGMENTS)) {
         return NULL;
     }
     const uint32_t segment = maar_slot_segment(number);

@@ -4,9 +4,13 @@
  */
 #include "core/watch/dump_snapshot.h"
 
+#include <stddef.h>
 #include <string.h>
 
+#include "core/watch/enumerate.h"
 #include "core/watch/statistics.h"
+
+_Static_assert(sizeof(struct maar_dump_block) <= MAAR_SORT_MOST, "blocks of lanes are sorted");
 
 /* Room that is brought above what was measured, so that a pool in use settles soon: 1/8. */
 enum { SLACK_SHARE = 8 };
@@ -290,6 +294,10 @@ static VkResult take_pool(MaarAllocator allocator, struct maar_pool* pool, bool 
         maar_mutex_unlock(&pool->lock);
         walk_pool_blocks(&walk, pool, &record->totals);
         if (!detailed || has_room(&room, &walk.wanted)) {
+            if (detailed && maar_atomic32_load(&pool->lane_count) > 1) {
+                maar_sort_blocks(walk.blocks, walk.wanted.blocks, sizeof walk.blocks[0],
+                                 offsetof(struct maar_dump_block, id));
+            }
             record->block_count = detailed ? (uint32_t)walk.wanted.blocks : 0;
             *out = record;
             return VK_SUCCESS;

@@ -3,6 +3,7 @@
  */
 #include "core/watch/enumerate.h"
 
+#include <stddef.h>
 #include <string.h>
 
 struct block_list {
@@ -57,11 +58,43 @@ static void list_lane_blocks(struct maar_lane* lane, struct block_list* list)
     maar_mutex_unlock(&lane->lock);
 }
 
+/* A Shell sort: in place, and quick where there is little to do. */
+void maar_sort_blocks(void* elements, size_t count, size_t size, size_t id_offset)
+{
+    char held[MAAR_SORT_MOST];
+    char* bytes = elements;
+    for (size_t gap = count / 2; gap > 0; gap /= 2) {
+        for (size_t i = gap; i < count; ++i) {
+            uint64_t id = 0;
+            size_t at = i;
+            memcpy(held, bytes + i * size, size);
+            memcpy(&id, held + id_offset, sizeof id);
+            for (; at >= gap; at -= gap) {
+                uint64_t other = 0;
+                memcpy(&other, bytes + (at - gap) * size + id_offset, sizeof other);
+                if (other <= id) {
+                    break;
+                }
+                memcpy(bytes + at * size, bytes + (at - gap) * size, size);
+            }
+            memcpy(bytes + at * size, held, size);
+        }
+    }
+}
+
+_Static_assert(sizeof(MaarBlockInfo) <= MAAR_SORT_MOST, "blocks of lanes are sorted");
+
 static void list_pool_blocks(const struct maar_pool* pool, struct block_list* list)
 {
+    const uint32_t first = list->count;
     for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
          lane = maar_pool_next_lane(pool, lane->number + 1)) {
         list_lane_blocks(lane, list);
+    }
+    const uint32_t end = list->count < list->capacity ? list->count : list->capacity;
+    if (maar_atomic32_load(&pool->lane_count) > 1 && list->out != NULL && end > first) {
+        maar_sort_blocks(&list->out[first], end - first, sizeof list->out[0],
+                         offsetof(MaarBlockInfo, blockId));
     }
 }
 

@@ -64,6 +64,8 @@ void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint3
         statistics->allocationsMade = 0;
         return;
     }
+    /* Before the walk: a pool that goes meanwhile is rather left out than counted twice. */
+    statistics->allocationsMade = maar_atomic64_load(&allocator->allocations_made);
     for (pool = maar_pool_next(allocator, NULL); pool != NULL;
          pool = maar_pool_next(allocator, pool)) {
         if (type == MAAR_MEMORY_TYPE_NONE || pool->type_index == type) {
@@ -77,10 +79,12 @@ void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint3
     statistics->peakBlockBytes = maar_atomic64_load(&allocator->peak_block_bytes);
     maar_atomic64_max(&allocator->peak_live_bytes, statistics->allocationBytes);
     statistics->peakAllocationBytes = maar_atomic64_load(&allocator->peak_live_bytes);
+    if (statistics->peakAllocationBytes > statistics->peakBlockBytes) {
+        statistics->peakAllocationBytes = statistics->peakBlockBytes;
+    }
     statistics->peakBlockCount = (uint32_t)maar_atomic64_load(&allocator->peak_block_count);
     statistics->deviceAllocationCalls = maar_atomic64_load(&allocator->allocate_calls);
     statistics->deviceFreeCalls = maar_atomic64_load(&allocator->free_calls);
-    statistics->allocationsMade += maar_atomic64_load(&allocator->allocations_made);
     statistics->failureCount = maar_atomic64_load(&allocator->failures);
     statistics->fallbackCount = maar_atomic64_load(&allocator->fallbacks);
     statistics->overBudgetCount = maar_atomic64_load(&allocator->over_budget);

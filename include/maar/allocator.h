@@ -232,11 +232,12 @@ typedef struct MaarAllocatorCreateInfo {
     /** Placement of the default pools. */
     MaarPlacementStrategy strategy;
     /** Size that blocks of the default pools grow to, bytes; 0: 256 MiB, or an eighth of a heap of
-     * at most 1 GiB. The first block has a 64th of it, each later one half of what the pool holds.
-     */
+     * at most 1 GiB. The first block has an eighth of it (in memory that is not DEVICE_LOCAL a
+     * 256th), what a pool holds doubles at first, and blocks of large pools stay below it. */
     VkDeviceSize preferredBlockSize;
     /** Empty blocks that a default pool keeps, bytes: a block that becomes empty is released when
-     * it brings the empty ones above this. 0: the largest block alone is kept; UINT64_MAX: all are.
+     * it brings the empty ones above this. 0: one block alone is kept, the largest unless several
+     * threads have met in the pool; UINT64_MAX: all are.
      * While its heap is over budget, and before a request fails or exceeds a budget, none is. */
     VkDeviceSize retainedEmptySize;
 } MaarAllocatorCreateInfo;
@@ -979,9 +980,9 @@ typedef struct MaarStatistics {
     /** Most blockBytes since the last maarResetPeaks; also what a failing call held for a moment.
      * Allocator-wide statistics only. */
     VkDeviceSize peakBlockBytes;
-    /** Most allocationBytes since then. Exact while one thread allocates from one pool; each
-     * further pool, and each thread that allocates at the same time, may hide up to 32 MiB of it.
-     * Allocator-wide statistics only. */
+    /** Most allocationBytes since then. Exact while one thread allocates from one pool; where
+     * several threads or pools are in use, an estimate, mostly within some MiB for each, and never
+     * above peakBlockBytes. Allocator-wide statistics only. */
     VkDeviceSize peakAllocationBytes;
     /** Most blocks since then. Allocator-wide statistics only. */
     uint32_t peakBlockCount;
