@@ -113,6 +113,11 @@ static VkResult check_fit(MaarAllocator allocator, const char* call, const struc
                           VkDeviceSize offset, const MaarMemoryRequest* request)
 {
     const VkMemoryRequirements* needs = &request->requirements;
+    if (request->requiresDedicated == VK_TRUE) {
+        return maar_misuse(allocator, call,
+                           "the driver requires memory of its own for the object, which can share "
+                           "none");
+    }
     if (needs->size > maar_slot_size(slot) - offset) {
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                   "the object needs %llu bytes; the allocation has %llu from offset %llu on",

@@ -143,7 +143,7 @@ MAAR_API VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
  * @param pBuffer      receives the buffer; destroy it with vkDestroyBuffer and the allocator's
  *                     pAllocationCallbacks
  * @return what vkCreateBuffer and vkBindBufferMemory2 return; VK_ERROR_VALIDATION_FAILED_EXT, also
- *         when it does not fit there
+ *         when it does not fit there, or the driver requires memory of its own for it
  * @threadsafety internally synchronized
  * @lifetime the buffer must go before the allocation
  * @since 0.1.0

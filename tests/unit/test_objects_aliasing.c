@@ -71,6 +71,28 @@ static void other_kind_is_refused_unasked(void** state)
     rig_close(&rig);
 }
 
+/* Whatever the driver wants to have for itself alone cannot lie on anybody's memory. */
+static void object_that_shares_nothing_is_refused(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.flags = MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT;
+    MaarAllocation linear;
+    MaarAllocation optimal;
+    VkBuffer buffer = make_buffer(&rig, 64 * KIB, &how, &linear);
+    VkImage image = make_image(&rig, 128, &how, &optimal);
+    const MaarSimulatedDedicated wish = {.buffersRequire = VK_TRUE};
+    maarSimulatedSetDedicated(rig.physical, &wish);
+    VkBuffer second = VK_NULL_HANDLE;
+    expect_refused(&rig, alias_buffer(&rig, linear, 0, 256, &second), "memory of its own");
+    assert_true(second == VK_NULL_HANDLE);
+    maarDestroyBuffer(rig.allocator, buffer, linear);
+    maarDestroyImage(rig.allocator, image, optimal);
+    rig_close(&rig);
+}
+
 static void pool_of_one_kind_stays_so(void** state)
 {
     (void)state;
@@ -230,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_kind_is_refused_unasked),
+        cmocka_unit_test(object_that_shares_nothing_is_refused),
         cmocka_unit_test(pool_of_one_kind_stays_so),
         cmocka_unit_test(memory_of_one_object_is_refused),
         cmocka_unit_test(same_kind_is_let_in_unasked),
