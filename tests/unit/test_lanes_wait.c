@@ -15,6 +15,7 @@ struct scene {
     MaarPool pool;
     _Atomic int meeting, in_driver, slow, done;
     VkResult results[2];
+    MaarAllocation memories[2];
     VkBool32 fallbacks[2];
 };
 
@@ -62,7 +63,7 @@ static void* act(void* argument)
     while (actor->number == 0 ? !atomic_load(&scene->slow) : !atomic_load(&scene->in_driver)) {
         nap(1);
     }
-    (void)allocate(scene, &scene->results[actor->number]);
+    scene->memories[actor->number] = allocate(scene, &scene->results[actor->number]);
     return NULL;
 }
 
@@ -115,6 +116,9 @@ static void run(bool limited)
     }
     assert_int_equal(scene.results[0], VK_SUCCESS);
     assert_int_equal(scene.results[1], VK_SUCCESS);
+    maarFreeMemories(scene.rig.allocator, 2, scene.memories);
+    maarDestroyPool(scene.rig.allocator, scene.pool);
+    rig_close(&scene.rig);
 }
 
 static void others_wait_for_the_last_block(void** state)
