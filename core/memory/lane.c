@@ -140,9 +140,10 @@ MAAR_INLINE void settle(struct maar_lane* lane, struct maar_block* block,
                         const struct maar_placement_range* range, struct maar_made* made)
 {
     const uint32_t index = lane->slots.head;
-    struct maar_slot* slot = maar_slot_at(&lane->pool->allocator->slots, index);
+    struct maar_slot* slot = maar_slots_first(&lane->pool->allocator->slots, &lane->slots);
     made->slot = slot;
     made->index = index;
+    lane->slots.first = NULL;
     lane->slots.head = slot->next_free;
     --lane->slots.count;
     slot->node = range->node;

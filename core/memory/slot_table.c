@@ -58,6 +58,7 @@ static bool link_run(struct maar_slot_table* table, struct maar_slot_list* list)
     }
     maar_slot_at(table, tail)->next_free = list->head;
     list->head = head;
+    list->first = NULL;
     list->count += count;
     return true;
 }
@@ -119,6 +120,7 @@ void maar_slots_give_back(struct maar_slot_table* table, struct maar_slot_list* 
     table->free_slot = list->head;
     maar_mutex_unlock(&table->lock);
     list->head = MAAR_SLOT_NONE;
+    list->first = NULL;
     list->count = 0;
 }
 
@@ -131,6 +133,7 @@ void maar_slots_spill(struct maar_slot_table* table, struct maar_slot_list* list
     }
     struct maar_slot* tail = maar_slot_at(table, last);
     list->head = tail->next_free;
+    list->first = NULL;
     list->count -= MAAR_SLOT_RUN;
     maar_mutex_lock(&table->lock);
     tail->next_free = table->free_slot;

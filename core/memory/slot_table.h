@@ -79,6 +79,7 @@ static inline void maar_slot_set_range(struct maar_slot* slot, VkDeviceSize offs
 struct maar_slot_list {
     uint32_t head;
     uint32_t count;
+    struct maar_slot* first; /* the slot of head, or NULL while nobody has looked it up */
 };
 
 struct maar_slot_table {
@@ -150,12 +151,20 @@ static inline struct maar_slot* maar_slot_at(const struct maar_slot_table* table
     return &slots[maar_slot_place(index, segment)];
 }
 
+/* The first slot of a list that has one. */
+static inline struct maar_slot* maar_slots_first(const struct maar_slot_table* table,
+                                                 const struct maar_slot_list* list)
+{
+    return list->first != NULL ? list->first : maar_slot_at(table, list->head);
+}
+
 /* Takes a slot from a list that has one. */
 static inline uint32_t maar_slots_pop(const struct maar_slot_table* table,
                                       struct maar_slot_list* list)
 {
     const uint32_t index = list->head;
-    list->head = maar_slot_at(table, index)->next_free;
+    list->head = maar_slots_first(table, list)->next_free;
+    list->first = NULL;
     --list->count;
     return index;
 }
@@ -165,6 +174,7 @@ static inline void maar_slots_push(struct maar_slot_list* list, struct maar_slot
 {
     slot->next_free = list->head;
     list->head = index;
+    list->first = slot;
     ++list->count;
 }
 
