@@ -499,6 +499,12 @@ static VkResult choose(struct job* job)
         return maar_misuse(job->allocator, job->call,
                            "the mapped flag with a pool whose memory type is not HOST_VISIBLE");
     }
+    const uint32_t kind = maar_atomic32_load(&pool->kind);
+    if (pool->single_kind && kind != 0 && job->request->kind != MAAR_RESOURCE_KIND_UNKNOWN &&
+        kind != (uint32_t)job->request->kind && job->allocator->device.facts.granularity > 1) {
+        return maar_misuse(job->allocator, job->call,
+                           "the pool was made for resources of one kind, and this is of the other");
+    }
     job->choice.bits = 1u << pool->type_index;
     job->choice.count = 1;
     job->choice.own[0] = (uint8_t)pool->type_index;
@@ -663,6 +669,9 @@ MAAR_NOINLINE VkResult allocate_any(MaarAllocator allocator, const char* call,
         return result;
     }
     struct maar_slot* slot = made.slot;
+    if (info->pool != VK_NULL_HANDLE) {
+        (void)maar_atomic32_claim(&slot->block->pool->kind, (uint32_t)request->kind);
+    }
     if (detour.fallback || detour.exceeded) {
         slot->fallback = detour.fallback;
         slot->exceeded = detour.exceeded;

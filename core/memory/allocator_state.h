@@ -112,6 +112,7 @@ struct maar_pool {
     const void* allocate_next;
     char* name;
 
+    maar_atomic32 kind; /* of a single_kind pool: that of its first resource, 0 before */
     maar_atomic32 lane_count;
     maar_atomic32 block_count;    /* without dedicated ones; those on their way count */
     maar_atomic32 listed_count;   /* those on their way do not */

@@ -477,7 +477,8 @@ typedef struct MaarPoolCreateInfo {
     float priority;
     /** As MaarAllocatorCreateInfo::retainedEmptySize. */
     VkDeviceSize retainedEmptySize;
-    /** VK_TRUE: only resources of one kind will live here, so bufferImageGranularity is ignored. */
+    /** VK_TRUE: only resources of one kind will live here, so bufferImageGranularity is ignored.
+     * The first one whose kind is known decides which; those of the other kind are refused. */
     VkBool32 singleKind;
     /** Name for dumps, copied; may be NULL. */
     const char* pName;

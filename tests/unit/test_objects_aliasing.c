@@ -93,6 +93,28 @@ static void object_that_shares_nothing_is_refused(void** state)
     rig_close(&rig);
 }
 
+static void pool_of_one_kind_refuses_the_other(void** state)
+{
+    (void)state;
+    const MaarPoolCreateInfo info = {.singleKind = VK_TRUE};
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pool = rig_create_pool(&rig, &info);
+    MaarAllocation optimal;
+    MaarAllocation none = VK_NULL_HANDLE;
+    VkImage image = make_image(&rig, 128, &how, &optimal);
+    const VkBufferCreateInfo linear = rig_buffer_info(256);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateBuffer(rig.allocator, &linear, &how, &buffer, &none),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "of one kind");
+    assert_true(buffer == VK_NULL_HANDLE && none == VK_NULL_HANDLE);
+    maarDestroyImage(rig.allocator, image, optimal);
+    maarDestroyPool(rig.allocator, how.pool);
+    rig_close(&rig);
+}
+
 static void pool_of_one_kind_stays_so(void** state)
 {
     (void)state;
@@ -253,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_kind_is_refused_unasked),
         cmocka_unit_test(object_that_shares_nothing_is_refused),
+        cmocka_unit_test(pool_of_one_kind_refuses_the_other),
         cmocka_unit_test(pool_of_one_kind_stays_so),
         cmocka_unit_test(memory_of_one_object_is_refused),
         cmocka_unit_test(same_kind_is_let_in_unasked),
