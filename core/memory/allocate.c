@@ -199,6 +199,31 @@ static VkResult allocate_block(struct job* job, struct maar_pool* pool,
     }
 }
 
+/* After a shortage: what other threads have, and the blocks that they are making just now, each
+ * looked at once it is there. Not those that are begun later, so that it ends. */
+static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_request* place,
+                                VkResult shortage, struct maar_made* made)
+{
+    const uint32_t creating = maar_atomic32_load_acquire(&pool->creating_count);
+    const uint32_t last = maar_atomic32_load_acquire(&pool->ended_count) + creating;
+    if (creating == 0 && maar_atomic32_load(&pool->lane_count) == 1) {
+        return shortage;
+    }
+    for (;;) {
+        /* Before the look: what has ended by then is seen by it. */
+        const bool is_last = maar_atomic32_load_acquire(&pool->creating_count) == 0 ||
+                             (int32_t)(maar_atomic32_load_acquire(&pool->ended_count) - last) >= 0;
+        VkResult result = maar_pool_place(pool, place, true, made);
+        if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
+            return result;
+        }
+        if (is_last) {
+            return shortage;
+        }
+        maar_thread_yield();
+    }
+}
+
 /* Into what there is; then into what is no longer pending; then into a new block, before waiting
  * for blocks that other threads are at: they would meet there again and again. */
 static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct maar_made* made)
@@ -217,19 +242,11 @@ static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct 
         (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0) {
         result = allocate_block(job, pool, place, made);
     }
-    /* Blocks that other threads are making count: each is looked at once it is there. */
-    for (bool wait = true; is_shortage(result) && wait;) {
-        if (maar_atomic32_load(&pool->lane_count) == 1) {
-            return result;
-        }
-        wait = maar_atomic32_load_acquire(&pool->creating_count) > 0;
-        VkResult last = maar_pool_place(pool, place, true, made);
-        if (last != VK_ERROR_OUT_OF_POOL_MEMORY) {
-            return last;
-        }
-        if (wait) {
-            maar_thread_yield();
-        }
+    const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
+    if (is_shortage(result) && may_grow && fits_fixed_block(pool, place)) {
+        result = wait_for_others(pool, place, result, made);
+    } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_atomic32_load(&pool->lane_count) > 1) {
+        result = maar_pool_place(pool, place, true, made);
     }
     return result;
 }
@@ -469,7 +486,7 @@ static const char* find_request_fault(const MaarMemoryRequest* request,
 /* Fills the candidates: the pool's own type, or the ranking. */
 static VkResult choose(struct job* job)
 {
-    const struct maar_pool* pool = maar_pool_of(job->info->pool);
+    struct maar_pool* pool = maar_pool_of(job->info->pool);
     uint32_t bits = job->request->requirements.memoryTypeBits;
     if (pool == NULL) {
         return maar_choose_types(job->allocator, bits, job->info, &job->choice)
@@ -499,9 +516,10 @@ static VkResult choose(struct job* job)
         return maar_misuse(job->allocator, job->call,
                            "the mapped flag with a pool whose memory type is not HOST_VISIBLE");
     }
-    const uint32_t kind = maar_atomic32_load(&pool->kind);
-    if (pool->single_kind && kind != 0 && job->request->kind != MAAR_RESOURCE_KIND_UNKNOWN &&
-        kind != (uint32_t)job->request->kind && job->allocator->device.facts.granularity > 1) {
+    const uint32_t kind = (uint32_t)job->request->kind;
+    if (pool->single_kind && kind != MAAR_RESOURCE_KIND_UNKNOWN &&
+        job->allocator->device.facts.granularity > 1 && !maar_atomic32_claim(&pool->kind, kind) &&
+        maar_atomic32_load(&pool->kind) != kind) {
         return maar_misuse(job->allocator, job->call,
                            "the pool was made for resources of one kind, and this is of the other");
     }
@@ -669,9 +687,6 @@ MAAR_NOINLINE VkResult allocate_any(MaarAllocator allocator, const char* call,
         return result;
     }
     struct maar_slot* slot = made.slot;
-    if (info->pool != VK_NULL_HANDLE) {
-        (void)maar_atomic32_claim(&slot->block->pool->kind, (uint32_t)request->kind);
-    }
     if (detour.fallback || detour.exceeded) {
         slot->fallback = detour.fallback;
         slot->exceeded = detour.exceeded;

@@ -117,6 +117,7 @@ struct maar_pool {
     maar_atomic32 block_count;    /* without dedicated ones; those on their way count */
     maar_atomic32 listed_count;   /* those on their way do not */
     maar_atomic32 creating_count; /* on their way, in all lanes */
+    maar_atomic32 ended_count;    /* that were on their way, ever; wraps */
     maar_atomic32 empty_count;    /* blocks without an allocation, and their bytes */
     maar_atomic64 empty_bytes;
     struct maar_mutex lock; /* guards the priority, and which lanes there are */

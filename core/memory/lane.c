@@ -372,14 +372,18 @@ void maar_lane_list(struct maar_lane* lane, struct maar_block* block)
     maar_room_renumber(&lane->room, lane->blocks, lane->block_count, at);
 }
 
-void maar_lane_unlist(struct maar_lane* lane, struct maar_block* block)
+void maar_lane_unlist(struct maar_lane* lane, struct maar_block* block, bool counted)
 {
     const uint32_t at = block->at;
     lane->block_bytes -= block->size;
     --lane->block_count;
     memmove(&lane->blocks[at], &lane->blocks[at + 1],
             (lane->block_count - at) * sizeof lane->blocks[0]);
-    maar_lane_count_empty(block, false);
+    if (counted) {
+        (void)maar_atomic64_sub(&lane->pool->empty_bytes, block->size);
+    } else {
+        maar_lane_count_empty(block, false);
+    }
     maar_room_renumber(&lane->room, lane->blocks, lane->block_count, at);
 }
 

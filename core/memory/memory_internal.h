@@ -232,8 +232,8 @@ static inline void maar_lane_put_slot(struct maar_lane* lane, struct maar_slot* 
 VkResult maar_lane_reserve_list(struct maar_lane* lane);
 /* Keeps the list in order of ids, whichever thread was faster. */
 void maar_lane_list(struct maar_lane* lane, struct maar_block* block);
-/* The block must be empty. */
-void maar_lane_unlist(struct maar_lane* lane, struct maar_block* block);
+/* The block must be empty. counted: the pool's number of empty blocks is less by it already. */
+void maar_lane_unlist(struct maar_lane* lane, struct maar_block* block, bool counted);
 /* After a change of its placement. */
 void maar_lane_note_room(struct maar_lane* lane, struct maar_block* block);
 

@@ -123,6 +123,7 @@ static VkResult announce_block(struct maar_pool* pool, const struct maar_place_r
             result = maar_lane_reserve_list(lane);
             if (result != VK_SUCCESS) {
                 --lane->creating_count;
+                (void)maar_atomic32_add(&pool->ended_count, 1);
                 (void)maar_atomic32_add(&pool->creating_count, UINT32_MAX);
                 (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
             }
@@ -167,6 +168,18 @@ static bool block_is_idle(const struct maar_block* block)
     return block->range_count == 0 && block->pin_count == 0;
 }
 
+/* Under the lock: takes an empty block off the list, unless the pool would have too few then. */
+static bool take_off_list(struct maar_lane* lane, struct maar_block* block, bool counted)
+{
+    struct maar_pool* pool = lane->pool;
+    if (!maar_atomic32_take_above(&pool->listed_count, pool->min_block_count)) {
+        return false;
+    }
+    (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
+    maar_lane_unlist(lane, block, counted);
+    return true;
+}
+
 VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request* request,
                         VkDeviceSize size, VkDeviceSize cap, struct maar_made* made)
 {
@@ -192,15 +205,16 @@ VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request*
     if (result == VK_SUCCESS) {
         result = use_new_block(lane, block, request, made);
         if (result != VK_SUCCESS && block_is_idle(block)) {
-            maar_lane_unlist(lane, block);
-            (void)maar_atomic32_add(&pool->listed_count, UINT32_MAX);
-            unwanted = block;
+            unwanted = take_off_list(lane, block, false) ? block : NULL;
+        } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
+            result = VK_NOT_READY; /* others took the room while the lock was left */
         }
     }
-    if (block == NULL || unwanted != NULL) {
+    if (block == NULL) {
         (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
     }
     /* After the block is listed, and under the lock: who reads 0 here and looks then sees it. */
+    (void)maar_atomic32_add(&pool->ended_count, 1);
     (void)maar_atomic32_add(&pool->creating_count, UINT32_MAX);
     maar_mutex_unlock(&lane->lock);
     if (unwanted != NULL) {
@@ -247,23 +261,10 @@ VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_pla
     return result;
 }
 
-/* Whether a pool has more empty blocks than it keeps. */
+/* Whether a pool that keeps so many bytes of empty blocks has more. */
 static bool has_surplus(const struct maar_pool* pool)
 {
-    return pool->retained_size == 0 ? maar_atomic32_load(&pool->empty_count) > 1
-                                    : maar_atomic64_load(&pool->empty_bytes) > pool->retained_size;
-}
-
-/* Under the lock: takes an empty block off the list, unless the pool would have too few then. */
-static bool take_off_list(struct maar_lane* lane, struct maar_block* block)
-{
-    struct maar_pool* pool = lane->pool;
-    if (!maar_atomic32_take_above(&pool->listed_count, pool->min_block_count)) {
-        return false;
-    }
-    (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
-    maar_lane_unlist(lane, block);
-    return true;
+    return maar_atomic64_load(&pool->empty_bytes) > pool->retained_size;
 }
 
 /* Under the lock: an empty block of the lane that the pool need not keep, unlisted; or NULL. Which
@@ -274,7 +275,10 @@ static struct maar_block* pick_surplus(struct maar_lane* lane, struct maar_block
 {
     struct maar_pool* pool = lane->pool;
     struct maar_block* chosen = NULL;
-    if (!keep_none && !has_surplus(pool)) {
+    /* One look decides for one thread: two that look at once must not both give theirs back. */
+    const bool counted = !keep_none && pool->retained_size == 0;
+    if (counted ? !maar_atomic32_take_above(&pool->empty_count, 1)
+                : !keep_none && !has_surplus(pool)) {
         return NULL;
     }
     const bool any = emptied == NULL || pool->retained_size == 0 || !block_is_idle(emptied);
@@ -287,7 +291,11 @@ static struct maar_block* pick_surplus(struct maar_lane* lane, struct maar_block
             chosen = block;
         }
     }
-    return chosen != NULL && take_off_list(lane, chosen) ? chosen : NULL;
+    const bool taken = chosen != NULL && take_off_list(lane, chosen, counted);
+    if (counted && !taken) {
+        (void)maar_atomic32_add(&pool->empty_count, 1);
+    }
+    return taken ? chosen : NULL;
 }
 
 /* Under the lock: a dedicated block leaves with its allocation. */
@@ -313,7 +321,8 @@ static struct maar_block* pick_leaving(struct maar_lane* lane, struct maar_block
     if (end != MAAR_SLOT_END_UNDONE) {
         return pick_surplus(lane, emptied, false);
     }
-    return made_block && emptied->pin_count == 0 && take_off_list(lane, emptied) ? emptied : NULL;
+    return made_block && emptied->pin_count == 0 && take_off_list(lane, emptied, false) ? emptied
+                                                                                        : NULL;
 }
 
 /* What is left to do, without the lock, when a block has become empty. */

@@ -307,7 +307,11 @@ VkResult maar_slice_take(MaarAllocator allocator, struct maar_slice_state* state
         }
         result = add_slice_buffer(allocator, shelf, job->size);
         if (result != VK_SUCCESS) {
-            VkResult other = place_slice_elsewhere(allocator, state, true, lane, job);
+            /* The lock was left: the own lane may have room by now. */
+            VkResult other = place_slice(allocator, shelf, job);
+            if (other == VK_ERROR_OUT_OF_POOL_MEMORY) {
+                other = place_slice_elsewhere(allocator, state, true, lane, job);
+            }
             return other == VK_SUCCESS ? VK_SUCCESS : result;
         }
     }

@@ -294,7 +294,7 @@ static VkResult take_pool(MaarAllocator allocator, struct maar_pool* pool, bool 
         maar_mutex_unlock(&pool->lock);
         walk_pool_blocks(&walk, pool, &record->totals);
         if (!detailed || has_room(&room, &walk.wanted)) {
-            if (detailed && maar_atomic32_load(&pool->lane_count) > 1) {
+            if (detailed) {
                 maar_sort_blocks(walk.blocks, walk.wanted.blocks, sizeof walk.blocks[0],
                                  offsetof(struct maar_dump_block, id));
             }

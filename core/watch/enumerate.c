@@ -92,7 +92,7 @@ static void list_pool_blocks(const struct maar_pool* pool, struct block_list* li
         list_lane_blocks(lane, list);
     }
     const uint32_t end = list->count < list->capacity ? list->count : list->capacity;
-    if (maar_atomic32_load(&pool->lane_count) > 1 && list->out != NULL && end > first) {
+    if (list->out != NULL && end > first) {
         maar_sort_blocks(&list->out[first], end - first, sizeof list->out[0],
                          offsetof(MaarBlockInfo, blockId));
     }
