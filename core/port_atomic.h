@@ -106,15 +106,6 @@ static inline uint32_t maar_atomic32_add(maar_atomic32* counter, uint32_t value)
     return atomic_fetch_add_explicit(&counter->value, value, memory_order_relaxed) + value;
 }
 
-static inline void maar_atomic32_max(maar_atomic32* counter, uint32_t value)
-{
-    uint32_t old = atomic_load_explicit(&counter->value, memory_order_relaxed);
-    while (old < value &&
-           !atomic_compare_exchange_weak_explicit(&counter->value, &old, value,
-                                                  memory_order_relaxed, memory_order_relaxed)) {
-    }
-}
-
 /* Sets a value that nobody has set yet (0); returns whether this call did. */
 static inline bool maar_atomic32_claim(maar_atomic32* word, uint32_t value)
 {

@@ -238,11 +238,10 @@ static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct 
     if (collected > 0) {
         result = maar_pool_place(pool, place, true, made);
     }
-    if (result == VK_ERROR_OUT_OF_POOL_MEMORY &&
-        (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0) {
+    const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY && may_grow) {
         result = allocate_block(job, pool, place, made);
     }
-    const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
     if (is_shortage(result) && may_grow && fits_fixed_block(pool, place)) {
         result = wait_for_others(pool, place, result, made);
     } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_atomic32_load(&pool->lane_count) > 1) {

@@ -9,7 +9,7 @@
 
 #include "core/memory/memory_internal.h"
 
-/* Room in the list of blocks that a lane starts with; a power of ROOM_FAN is not needed. */
+/* Room in the list of blocks that a lane starts with. */
 enum { FIRST_BLOCK_CAPACITY = 16 };
 /* Allocations in a block for each look at what is left of its largest free range, less one. */
 enum { ROOM_LOOK_MASK = 15 };

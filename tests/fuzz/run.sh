@@ -4,7 +4,7 @@
 # Prints the executions and the findings; exits 1 when there are any, 77 when clang or libFuzzer is
 # missing.
 #
-# MAAR_BUILD_DIR: where to build (build/fuzz). In it, fuzz/work/TARGET keeps what was learnt for the
+# MAAR_BUILD_DIR: where to build (build/fuzz). In it, fuzz/learnt/TARGET keeps what was learnt for the
 # next run, fuzz/found/ the inputs that failed.
 set -eu
 
@@ -46,7 +46,7 @@ cmake -S "$root" -B "$build" -G Ninja -DCMAKE_C_COMPILER="$clang" -DCMAKE_BUILD_
 cmake --build "$build" --target "maar_fuzz_$target" >"$probe/log" ||
     { cat "$probe/log"; exit 1; }
 
-work=$build/fuzz/work/$target
+work=$build/fuzz/learnt/$target
 found=$build/fuzz/found
 log=$build/fuzz/$target.log
 mkdir -p "$work" "$found"
