@@ -543,18 +543,6 @@ MAAR_API VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, MaarPo
 /* Allocations */
 /* ---------------------------------------------------------------------------------------------- */
 
-/** What bufferImageGranularity keeps apart. */
-typedef enum MaarResourceKind {
-    /** Not known: kept apart from both others. */
-    MAAR_RESOURCE_KIND_UNKNOWN = 0,
-    /** Buffers and images with linear tiling. */
-    MAAR_RESOURCE_KIND_LINEAR = 1,
-    /** Images with optimal tiling. */
-    MAAR_RESOURCE_KIND_OPTIMAL = 2,
-    /** Reserves the enumeration's size. */
-    MAAR_RESOURCE_KIND_MAX_ENUM = 0x7FFFFFFF
-} MaarResourceKind;
-
 /** What a resource demands of its memory. */
 typedef struct MaarMemoryRequest {
     /** MAAR_STRUCTURE_TYPE_MEMORY_REQUEST */

@@ -82,6 +82,22 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_SLICE_CREATE_INFO = 0x4D410020,
     /** MaarSliceInfo */
     MAAR_STRUCTURE_TYPE_SLICE_INFO = 0x4D410021,
+    /** MaarPlanCreateInfo */
+    MAAR_STRUCTURE_TYPE_PLAN_CREATE_INFO = 0x4D410030,
+    /** MaarPlanInfo */
+    MAAR_STRUCTURE_TYPE_PLAN_INFO = 0x4D410031,
+    /** MaarPlanCacheCreateInfo */
+    MAAR_STRUCTURE_TYPE_PLAN_CACHE_CREATE_INFO = 0x4D410032,
+    /** MaarTransientHeapCreateInfo */
+    MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_CREATE_INFO = 0x4D410040,
+    /** MaarTransientGraph */
+    MAAR_STRUCTURE_TYPE_TRANSIENT_GRAPH = 0x4D410041,
+    /** MaarTransientHeapInfo */
+    MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_INFO = 0x4D410042,
+    /** MaarTransientResourceInfo */
+    MAAR_STRUCTURE_TYPE_TRANSIENT_RESOURCE_INFO = 0x4D410043,
+    /** MaarTransientPassBarriers */
+    MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS = 0x4D410044,
     /** MaarSimulatedInstanceCreateInfo */
     MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO = 0x4D410080,
     /** MaarSimulatedProfile */
@@ -107,6 +123,18 @@ typedef enum MaarMessageSeverity {
     /** Reserves the enumeration's size. */
     MAAR_MESSAGE_SEVERITY_MAX_ENUM = 0x7FFFFFFF
 } MaarMessageSeverity;
+
+/** What bufferImageGranularity keeps apart. */
+typedef enum MaarResourceKind {
+    /** Not known: kept apart from both others. */
+    MAAR_RESOURCE_KIND_UNKNOWN = 0,
+    /** Buffers and images with linear tiling. */
+    MAAR_RESOURCE_KIND_LINEAR = 1,
+    /** Images with optimal tiling. */
+    MAAR_RESOURCE_KIND_OPTIMAL = 2,
+    /** Reserves the enumeration's size. */
+    MAAR_RESOURCE_KIND_MAX_ENUM = 0x7FFFFFFF
+} MaarResourceKind;
 
 /**
  * Receives a message as one English sentence. May be called from any thread that is inside a call

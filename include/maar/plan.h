@@ -1,0 +1,421 @@
+/*
+ * maar/plan.h: the transient planner. Resources that live for a part of a frame get offsets at
+ * which they share bytes, and a proof of how good that is.
+ *
+ * It needs no device: lifetimes in; offsets, bounds and aliasing edges out. maar/transient.h makes
+ * buffers and images of it; a program with a frame graph of its own may use the plan alone.
+ */
+#ifndef MAAR_PLAN_H
+#define MAAR_PLAN_H
+
+#include "maar/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A placement of resources; immutable. */
+VK_DEFINE_HANDLE(MaarPlan)
+/** Plans made lately, so that an unchanged graph is planned once. */
+VK_DEFINE_HANDLE(MaarPlanCache)
+
+/** Most resources of a plan. */
+#define MAAR_PLAN_MAX_RESOURCES 65536u
+/** Most passes of a plan. */
+#define MAAR_PLAN_MAX_PASSES 65536u
+/** Largest sum of the sizes of a plan's resources, each rounded up to its alignment, bytes: 2^60.
+ */
+#define MAAR_PLAN_MAX_SIZE ((VkDeviceSize)1 << 60)
+/** Nodes that a search visits at most when the caller names no limit. */
+#define MAAR_PLAN_DEFAULT_NODE_LIMIT 4000000u
+
+/** Options of one resource. */
+typedef enum MaarPlanResourceFlagBits {
+    /** It lies at MaarPlanResource::fixedOffset. */
+    MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT = 0x1,
+    /** It shares bytes with no other: it keeps its contents from frame to frame. Its lifetime is
+     * not looked at. */
+    MAAR_PLAN_RESOURCE_NO_ALIASING_BIT = 0x2,
+    /** Reserves the enumeration's size. */
+    MAAR_PLAN_RESOURCE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
+} MaarPlanResourceFlagBits;
+/** Any of MaarPlanResourceFlagBits. */
+typedef VkFlags MaarPlanResourceFlags;
+
+/** A resource to place. */
+typedef struct MaarPlanResource {
+    /** Bytes, at least 1. */
+    VkDeviceSize size;
+    /** The offset is a multiple of this; any number up to 2^48, 0 means 1. */
+    VkDeviceSize alignment;
+    /** VkMemoryRequirements::memoryTypeBits; 0 for any type. */
+    uint32_t memoryTypeBits;
+    /** What bufferImageGranularity keeps apart. */
+    MaarResourceKind kind;
+    /** Options. */
+    MaarPlanResourceFlags flags;
+    /** First pass that uses it. Not looked at where useCount is not 0. */
+    uint32_t firstPass;
+    /** Last pass that uses it, included; at least firstPass. */
+    uint32_t lastPass;
+    /** How many uses are listed; 0: it is in use from firstPass to lastPass, which needs a plan of
+     * one queue. */
+    uint32_t useCount;
+    /** The passes that use it, in any order; a pass may be listed twice. */
+    const uint32_t* pUses;
+    /** With FIXED_OFFSET: the offset in its class, bytes, a multiple of the alignment, at most
+     * 2^60. Resources with fixed offsets of one class that live at the same time must not overlap.
+     */
+    VkDeviceSize fixedOffset;
+} MaarPlanResource;
+
+/** An order between two passes of different queues: a semaphore, say. */
+typedef struct MaarPlanDependency {
+    /** This pass is over ... */
+    uint32_t before;
+    /** ... when this one begins. */
+    uint32_t after;
+} MaarPlanDependency;
+
+/** Asked now and then while a search runs; VK_TRUE ends it, and the best found so far is taken. */
+typedef VkBool32(VKAPI_PTR* PFN_maarPlanCancel)(void* pUserData);
+
+/** Options of a plan. */
+typedef enum MaarPlanCreateFlagBits {
+    /** Leave out the second stage, which looks for fewer aliasing edges at the same peak. */
+    MAAR_PLAN_CREATE_KEEP_EDGES_BIT = 0x1,
+    /** Take the best of the greedy orders; search for nothing better. */
+    MAAR_PLAN_CREATE_GREEDY_BIT = 0x2,
+    /** Reserves the enumeration's size. */
+    MAAR_PLAN_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
+} MaarPlanCreateFlagBits;
+/** Any of MaarPlanCreateFlagBits. */
+typedef VkFlags MaarPlanCreateFlags;
+
+/**
+ * What to plan. Zero is the default of every field but sType.
+ *
+ * Passes are numbered from 0. Passes of one queue run in the order of their numbers; passes of
+ * different queues are ordered by dependencies alone. Two resources may share bytes only when every
+ * use of one is before every use of the other. With one queue that is: their intervals from the
+ * first to the last use do not meet.
+ */
+typedef struct MaarPlanCreateInfo {
+    /** MAAR_STRUCTURE_TYPE_PLAN_CREATE_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** Options. */
+    MaarPlanCreateFlags flags;
+    /** How many resources, 0 to MAAR_PLAN_MAX_RESOURCES. */
+    uint32_t resourceCount;
+    /** The resources. */
+    const MaarPlanResource* pResources;
+    /** How many passes; 0: as many as the resources name, on one queue. */
+    uint32_t passCount;
+    /** The queue of each pass, any numbers; NULL: one queue. */
+    const uint32_t* pPassQueues;
+    /** How many dependencies. */
+    uint32_t dependencyCount;
+    /** Orders between passes, without a cycle. What follows from them by transitivity holds too. */
+    const MaarPlanDependency* pDependencies;
+    /** bufferImageGranularity, a power of two; 0 or 1 for none. */
+    VkDeviceSize granularity;
+    /** 0: make the peak as small as can be. Else: find out whether the peak can be at most this,
+     * bytes, and stop at the first placement that is. */
+    VkDeviceSize capacity;
+    /** Nodes that all searches of this plan visit at most; 0: MAAR_PLAN_DEFAULT_NODE_LIMIT;
+     * UINT64_MAX: no limit. The same input under a node limit gives the same plan everywhere. */
+    uint64_t nodeLimit;
+    /** 0: none. Else the first stage is over at most this long after the call began, nanoseconds;
+     * what was cut short says so, and may differ from run to run. */
+    uint64_t timeLimit_ns;
+    /** Most bytes of host memory that the plan may hold at a time, its result included; 0: 1 GiB.
+     * Where a search would need more, the best greedy order is taken. */
+    size_t hostMemoryLimit;
+    /** Asked at least every millisecond or so of the first stage; NULL: never. */
+    PFN_maarPlanCancel pfnCancel;
+    /** Given to pfnCancel. */
+    void* pCancelUserData;
+    /** NULL, or an earlier plan of much the same resources: whatever can stay at its offset there
+     * without costing memory does. */
+    MaarPlan previous;
+    /** How many pPreviousIndices there are: 0, or resourceCount. */
+    uint32_t previousIndexCount;
+    /** For each resource its index in `previous`, UINT32_MAX for a new one; NULL: the same
+     * indices. */
+    const uint32_t* pPreviousIndices;
+    /** NULL, or where to look for the same input first, and to keep the result. */
+    MaarPlanCache cache;
+    /** Host memory; NULL for the C library's. Must stay valid until the plan is destroyed, and the
+     * cache where there is one. */
+    const VkAllocationCallbacks* pAllocationCallbacks;
+    /** Told in words what is wrong with the input; NULL for none. */
+    PFN_maarMessage pfnMessage;
+    /** Given to pfnMessage. */
+    void* pMessageUserData;
+} MaarPlanCreateInfo;
+
+/** What ended the search. */
+typedef enum MaarPlanStop {
+    /** Nothing is left to find: proved optimal, or the question of the capacity is answered. */
+    MAAR_PLAN_STOP_DONE = 0,
+    /** The node limit. */
+    MAAR_PLAN_STOP_NODE_LIMIT = 1,
+    /** The time limit. */
+    MAAR_PLAN_STOP_TIME_LIMIT = 2,
+    /** pfnCancel. */
+    MAAR_PLAN_STOP_CANCELLED = 3,
+    /** The limit of host memory, or no more host memory. */
+    MAAR_PLAN_STOP_HOST_MEMORY = 4,
+    /** MAAR_PLAN_CREATE_GREEDY_BIT. */
+    MAAR_PLAN_STOP_GREEDY = 5,
+    /** Reserves the enumeration's size. */
+    MAAR_PLAN_STOP_MAX_ENUM = 0x7FFFFFFF
+} MaarPlanStop;
+
+/** Whether the resources fit into the capacity. */
+typedef enum MaarPlanFit {
+    /** No capacity was given. */
+    MAAR_PLAN_FIT_NOT_ASKED = 0,
+    /** They do, as placed. */
+    MAAR_PLAN_FIT_YES = 1,
+    /** Proved: they do not. The plan holds the best placement found, which needs more. */
+    MAAR_PLAN_FIT_NO = 2,
+    /** The search ended first: see MaarPlanInfo::stop. */
+    MAAR_PLAN_FIT_UNDECIDED = 3,
+    /** Reserves the enumeration's size. */
+    MAAR_PLAN_FIT_MAX_ENUM = 0x7FFFFFFF
+} MaarPlanFit;
+
+/** What is known of a plan. Sizes are bytes. */
+typedef struct MaarPlanInfo {
+    /** MAAR_STRUCTURE_TYPE_PLAN_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    void* pNext;
+    /** Resources. */
+    uint32_t resourceCount;
+    /** Classes: resources that can live in one VkDeviceMemory. */
+    uint32_t classCount;
+    /** Sum of the sizes of the classes. */
+    VkDeviceSize peakSize;
+    /** No placement needs less than the largest sum of sizes alive at the same time (with several
+     * queues: the heaviest antichain), summed over the classes. */
+    VkDeviceSize lowerBound;
+    /** What the search has proved to be needed, at least lowerBound. Equals peakSize when the plan
+     * is proved optimal. */
+    VkDeviceSize provedBound;
+    /** What the best of the greedy orders needs; peakSize is never above it. */
+    VkDeviceSize greedySize;
+    /** Sum of the sizes of all resources. */
+    VkDeviceSize totalSize;
+    /** No placement has a smaller peak. */
+    VkBool32 provedOptimal;
+    /** The answer to the capacity. */
+    MaarPlanFit fit;
+    /** What ended the search. */
+    MaarPlanStop stop;
+    /** Nodes visited. */
+    uint64_t nodeCount;
+    /** Wall-clock time of the first stage (placement and proof), nanoseconds. */
+    uint64_t placeTime_ns;
+    /** Wall-clock time of the second stage (fewer edges), nanoseconds. */
+    uint64_t edgeTime_ns;
+    /** Aliasing edges within a frame. */
+    uint32_t edgeCount;
+    /** Of these, those between queues. */
+    uint32_t crossQueueEdgeCount;
+    /** Aliasing edges after the first stage. */
+    uint32_t firstStageEdgeCount;
+    /** Edges from one frame to the next. */
+    uint32_t wrapEdgeCount;
+    /** Resources that kept their offset of the previous plan. */
+    uint32_t keptCount;
+    /** It came out of the cache. */
+    VkBool32 cached;
+} MaarPlanInfo;
+
+/** Resources that can live in one VkDeviceMemory. */
+typedef struct MaarPlanClass {
+    /** Types that all of them allow: the AND of their memoryTypeBits. */
+    uint32_t memoryTypeBits;
+    /** How many resources. */
+    uint32_t resourceCount;
+    /** Bytes: the end of the last one. */
+    VkDeviceSize size;
+    /** Bytes: the least common multiple of their alignments, at which the memory must begin; at
+     * least the granularity where kinds are mixed. */
+    VkDeviceSize alignment;
+    /** Largest sum of sizes alive at the same time, bytes. */
+    VkDeviceSize lowerBound;
+    /** The size is proved to be the least possible. */
+    VkBool32 provedOptimal;
+    /** The kind of all of them; MAAR_RESOURCE_KIND_UNKNOWN where they differ. */
+    MaarResourceKind kind;
+} MaarPlanClass;
+
+/** Where a resource lies. */
+typedef struct MaarPlanPlacement {
+    /** Its class. */
+    uint32_t classIndex;
+    /** VK_TRUE: as in the previous plan. */
+    VkBool32 kept;
+    /** Bytes from the beginning of its class. */
+    VkDeviceSize offset;
+} MaarPlanPlacement;
+
+/**
+ * Bytes go from one resource to another: every last use of `before` must be over, and its writes
+ * available, when the first uses of `after` begin.
+ *
+ * There is an edge for each byte (with resources of different kinds, each granule) from its most
+ * recent user to the next, each pair once. Edges by way of a third resource follow from these.
+ */
+typedef struct MaarPlanEdge {
+    /** The resource that dies. */
+    uint32_t before;
+    /** The one that begins. */
+    uint32_t after;
+    /** A last use of `before` and a first use of `after` are on different queues. */
+    VkBool32 crossQueue;
+} MaarPlanEdge;
+
+/**
+ * Plans. May take as long as the limits allow; never calls a driver.
+ *
+ * Each class is placed by a depth-first search over placements in order of rising offsets, after
+ * Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning"
+ * (ASPLOS 2023), with stronger bounds; docs/planner.md explains it. The lower bound for several
+ * queues is a maximum-weight antichain by maximum flow (weighted Dilworth).
+ *
+ * @param pCreateInfo  not NULL
+ * @param pPlan        receives the plan, also where the capacity is not met: see
+ *                     MaarPlanInfo::fit
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY when not even a greedy order can be had within
+ *         hostMemoryLimit; VK_ERROR_VALIDATION_FAILED_EXT for bad input, which pfnMessage is told
+ * of
+ * @threadsafety internally synchronized
+ * @lifetime destroy it with maarDestroyPlan; what is pointed to is read during the call only,
+ *           callbacks excepted
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarCreatePlan(const MaarPlanCreateInfo* pCreateInfo, MaarPlan* pPlan);
+
+/**
+ * Destroys a plan. Never blocks.
+ *
+ * @param plan  may be VK_NULL_HANDLE
+ * @threadsafety `plan` externally synchronized
+ * @since 0.1.0
+ */
+MAAR_API void VKAPI_CALL maarDestroyPlan(MaarPlan plan);
+
+/**
+ * Reads a plan's figures. Never blocks.
+ *
+ * @param plan   not null
+ * @param pInfo  sType and pNext set by the caller; the rest is filled
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetPlanInfo(MaarPlan plan, MaarPlanInfo* pInfo);
+
+/**
+ * Reads a plan's classes. Never blocks.
+ *
+ * @param plan         not null
+ * @param pClassCount  how many pClasses has room for, and then how many were written; with pClasses
+ *                     NULL, receives how many there are
+ * @param pClasses     NULL, or receives the classes
+ * @return VK_SUCCESS; VK_INCOMPLETE when there was too little room; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetPlanClasses(MaarPlan plan, uint32_t* pClassCount,
+                                                MaarPlanClass* pClasses);
+
+/**
+ * Reads where the resources lie, in the order in which they were given. Never blocks.
+ *
+ * @param plan             not null
+ * @param pPlacementCount  as pClassCount of maarGetPlanClasses
+ * @param pPlacements      NULL, or receives the placements
+ * @return VK_SUCCESS; VK_INCOMPLETE when there was too little room; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetPlanPlacements(MaarPlan plan, uint32_t* pPlacementCount,
+                                                   MaarPlanPlacement* pPlacements);
+
+/**
+ * Reads the aliasing edges within a frame, ordered by `after`, then `before`. Never blocks.
+ *
+ * @param plan        not null
+ * @param pEdgeCount  as pClassCount of maarGetPlanClasses
+ * @param pEdges      NULL, or receives the edges
+ * @return VK_SUCCESS; VK_INCOMPLETE when there was too little room; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetPlanEdges(MaarPlan plan, uint32_t* pEdgeCount,
+                                              MaarPlanEdge* pEdges);
+
+/**
+ * Reads the edges from one frame to the next: for each byte, from its last user in a frame to its
+ * first in the following one, where frames use the same memory. A resource alone on its bytes has
+ * an edge to itself; one with MAAR_PLAN_RESOURCE_NO_ALIASING_BIT has none. Ordered as those of
+ * maarGetPlanEdges. Never blocks.
+ *
+ * @param plan        not null
+ * @param pEdgeCount  as pClassCount of maarGetPlanClasses
+ * @param pEdges      NULL, or receives the edges
+ * @return VK_SUCCESS; VK_INCOMPLETE when there was too little room; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetPlanWrapEdges(MaarPlan plan, uint32_t* pEdgeCount,
+                                                  MaarPlanEdge* pEdges);
+
+/** How a plan cache works. */
+typedef struct MaarPlanCacheCreateInfo {
+    /** MAAR_STRUCTURE_TYPE_PLAN_CACHE_CREATE_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** Most plans kept, at most 4096; the one not asked for longest goes first. 0: 16. */
+    uint32_t maxPlanCount;
+    /** Host memory; NULL for the C library's. Must stay valid until the cache is destroyed. */
+    const VkAllocationCallbacks* pAllocationCallbacks;
+} MaarPlanCacheCreateInfo;
+
+/**
+ * Creates an empty cache of plans. Two inputs are the same when everything that decides the result
+ * is: an equal hash alone is not taken for it. Plans cut short by time, cancellation or host memory
+ * are not kept.
+ *
+ * @param pCreateInfo  not NULL
+ * @param pCache       receives the cache
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @lifetime destroy it with maarDestroyPlanCache; plans from it may outlive it
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarCreatePlanCache(const MaarPlanCacheCreateInfo* pCreateInfo,
+                                                 MaarPlanCache* pCache);
+
+/**
+ * Destroys a cache. Plans from it that were not destroyed live on.
+ *
+ * @param cache  may be VK_NULL_HANDLE
+ * @threadsafety `cache` externally synchronized
+ * @since 0.1.0
+ */
+MAAR_API void VKAPI_CALL maarDestroyPlanCache(MaarPlanCache cache);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
