@@ -36,7 +36,7 @@ typedef struct MaarTransientPass {
 } MaarTransientPass;
 
 /** A pass waits for another one of another queue, by a semaphore that the program signals after
- * `before` and waits for ahead of `after`. */
+ * `before` and waits for ahead of `after`, both with VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT. */
 typedef struct MaarTransientDependency {
     /** This pass is over ... */
     uint32_t before;
@@ -89,13 +89,16 @@ typedef struct MaarTransientResource {
     const char* pName;
 } MaarTransientResource;
 
+/** Most queues of a graph. */
+#define MAAR_TRANSIENT_MAX_QUEUES 16u
+
 /** A frame: passes, resources and who uses what. Everything is read during the call only. */
 typedef struct MaarTransientGraph {
     /** MAAR_STRUCTURE_TYPE_TRANSIENT_GRAPH */
     MaarStructureType sType;
     /** NULL or a chain. */
     const void* pNext;
-    /** How many queues, at least 1. */
+    /** How many queues, 1 to MAAR_TRANSIENT_MAX_QUEUES. */
     uint32_t queueCount;
     /** The queues. */
     const MaarTransientQueue* pQueues;
@@ -105,7 +108,9 @@ typedef struct MaarTransientGraph {
     const MaarTransientPass* pPasses;
     /** How many dependencies. */
     uint32_t dependencyCount;
-    /** Orders between passes of different queues, without a cycle. */
+    /** Orders between passes of different queues, without a cycle. Where two passes of different
+     * queues use one resource in ways that need an order, and neither these nor the queues give
+     * one, the pass of the lower index comes first, and the other one has a wait for it. */
     const MaarTransientDependency* pDependencies;
     /** How many resources. */
     uint32_t resourceCount;
@@ -121,8 +126,9 @@ typedef struct MaarTransientGraph {
 typedef enum MaarTransientHeapCreateFlagBits {
     /** No two resources share bytes; all else is the same. To compare with. */
     MAAR_TRANSIENT_HEAP_CREATE_NO_ALIASING_BIT = 0x1,
-    /** Barriers for bytes that go from one resource to another alone: the program records those
-     * between the uses of one resource itself. */
+    /** Barriers for bytes that go from one resource to another alone: `aliasing` and its waits. The
+     * program records those between the uses of one resource itself; its first barrier of a
+     * resource in a frame has the stages of its first use as source, and the layout UNDEFINED. */
     MAAR_TRANSIENT_HEAP_CREATE_ALIASING_BARRIERS_ONLY_BIT = 0x2,
     /** Plan and work out barriers, but create no objects and allocate no memory. */
     MAAR_TRANSIENT_HEAP_CREATE_PLAN_ONLY_BIT = 0x4,
@@ -225,29 +231,41 @@ typedef struct MaarTransientWait {
     uint32_t pass;
     /** 0: of the same frame; n: of the frame n earlier. Frames before the first need no wait. */
     uint32_t framesBack;
-    /** Stages of the waiting pass that must not begin earlier. */
+    /** Stages of the waiting pass, and of later ones of its queue, that must not begin earlier:
+     * VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT. What follows from a wait is not asked for again. */
     VkPipelineStageFlags2 stages;
-    /** Stages of the pass waited for that must be over. */
+    /** Stages of the pass waited for, and of earlier ones of its queue, that must be over:
+     * likewise.
+     */
     VkPipelineStageFlags2 signalStages;
     /** VK_TRUE: bytes that change hands ask for it; VK_FALSE: only uses of one resource do. */
     VkBool32 aliasing;
 } MaarTransientWait;
 
 /**
- * What to do around a pass. Record `before` ahead of its commands (vkCmdPipelineBarrier2) and
- * `after` behind them, each where it has barriers, and let its submission wait for `pWaits`.
+ * What to do around a pass: let its submission wait for `pWaits`; record `aliasing` and then
+ * `before` ahead of its commands and `after` behind them (vkCmdPipelineBarrier2), each where it has
+ * barriers. `aliasing` is a call of its own, since barriers of one call are not ordered among each
+ * other: a new layout must not be made before what was written into the bytes has landed.
  */
 typedef struct MaarTransientPassBarriers {
     /** MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS */
     MaarStructureType sType;
     /** NULL or a chain. */
     void* pNext;
-    /** At most one global barrier, which carries the stages and accesses of all last uses of every
-     * predecessor of the bytes; image barriers: first layouts (from UNDEFINED), changes of layout,
-     * acquisitions from other queue families; buffer barriers: acquisitions. */
+    /** At most one global barrier: for bytes that come from other resources, with the stages and
+     * writes of all last uses of every predecessor. */
+    VkDependencyInfo aliasing;
+    /** At most one global barrier, for earlier uses of the same resources; image barriers: first
+     * layouts (from UNDEFINED), changes of layout, acquisitions from other queue families; buffer
+     * barriers: acquisitions. */
     VkDependencyInfo before;
     /** Releases to other queue families. */
     VkDependencyInfo after;
+    /** The resource of each image barrier, those of `before` first, then those of `after`. */
+    const uint32_t* pImageResources;
+    /** The resource of each buffer barrier, likewise. */
+    const uint32_t* pBufferResources;
     /** How many waits. */
     uint32_t waitCount;
     /** Passes of other queues to wait for, on top of what is ordered otherwise already by the
