@@ -18,7 +18,7 @@ if(TARGET maar_tool)
     install(TARGETS maar_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(DIRECTORY include/maar DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(DIRECTORY data/profiles data/traces DESTINATION ${CMAKE_INSTALL_DATADIR}/maar)
+install(DIRECTORY data/frames data/profiles data/traces DESTINATION ${CMAKE_INSTALL_DATADIR}/maar)
 
 set(maar_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/maar)
 install(EXPORT maarTargets NAMESPACE maar:: DESTINATION ${maar_package_dir})
