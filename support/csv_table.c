@@ -10,6 +10,9 @@
 
 enum { TABLE_FIRST_CELLS = 1024, TABLE_FIRST_ROWS = 256, TABLE_MAX_COLUMNS = 1024 };
 
+/* The byte order mark. */
+static const char table_mark[] = "\xEF\xBB\xBF";
+
 struct table_reader {
     struct support_table* table;
     struct support_error* error;
@@ -216,11 +219,10 @@ static bool table_read_rows(struct table_reader* reader)
 bool support_table_parse(const char* name, const char* data, size_t size,
                          struct support_table* table, struct support_error* error)
 {
-    static const char mark[] = "\xEF\xBB\xBF";
     *table = (struct support_table){0};
     struct table_reader reader = {
         .table = table, .error = error, .name = name, .at = data, .end = data + size, .line = 1};
-    if (size >= 3 && memcmp(data, mark, 3) == 0) {
+    if (size >= 3 && memcmp(data, table_mark, 3) == 0) {
         reader.at += 3;
     }
     table->text = malloc(size + 1);
@@ -269,7 +271,7 @@ void support_table_write_cell(FILE* file, const char* text)
 {
     const size_t length = strlen(text);
     const bool quoted =
-        strpbrk(text, ",\"\r\n") != NULL ||
+        strpbrk(text, ",\"\r\n") != NULL || strncmp(text, table_mark, 3) == 0 ||
         (length != 0 && (table_is_blank(text[0]) || table_is_blank(text[length - 1])));
     if (!quoted) {
         fputs(text, file);

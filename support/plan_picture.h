@@ -1,0 +1,51 @@
+/*
+ * A picture of a plan of transient memory, as SVG: time to the right, offsets upwards, a rectangle
+ * for each resource; below it how many bytes are alive. Knows nothing of Vulkan or of the planner.
+ */
+#ifndef MAAR_SUPPORT_PLAN_PICTURE_H
+#define MAAR_SUPPORT_PLAN_PICTURE_H
+
+#include "readfile.h"
+
+#include <stdint.h>
+
+/* A resource where it was placed. */
+struct support_plan_item {
+    const char* id;
+    const char* name;    /* empty where there is none; decides the colour */
+    uint64_t begin, end; /* end excluded */
+    uint64_t offset, size;
+    uint32_t part; /* which of the picture's parts it lies in */
+};
+
+/* Memory that resources share. */
+struct support_plan_part {
+    char label[96]; /* shown when there are several */
+    uint64_t size;
+    uint64_t lower_bound; /* nothing can be smaller */
+};
+
+/* A pass, at the time of its place in the array. */
+struct support_plan_pass {
+    const char* name;
+    uint32_t queue; /* which of the picture's queues */
+};
+
+struct support_plan_picture {
+    char title[200];
+    char subtitle[320];
+    const struct support_plan_item* items;
+    size_t item_count;
+    const struct support_plan_part* parts;
+    size_t part_count;
+    const struct support_plan_pass* passes; /* NULL where nothing is known of them */
+    size_t pass_count;
+    const char* const* queues; /* their names */
+    size_t queue_count;
+};
+
+/* Draws it into a file. */
+bool support_plan_picture_write(const struct support_plan_picture* picture, const char* path,
+                                struct support_error* error);
+
+#endif
