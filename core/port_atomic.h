@@ -132,6 +132,13 @@ static inline void maar_atomic32_store_release(maar_atomic32* counter, uint32_t 
     atomic_store_explicit(&counter->value, value, memory_order_release);
 }
 
+/* Takes one away and returns what is left, with acquire and release order: whoever gets 0 was the
+ * last owner, and sees what the others wrote. */
+static inline uint32_t maar_atomic32_drop(maar_atomic32* counter)
+{
+    return atomic_fetch_sub_explicit(&counter->value, 1, memory_order_acq_rel) - 1u;
+}
+
 /* Makes a 1 of a 0, with acquire order; false when it was something else. */
 static inline bool maar_atomic32_take(maar_atomic32* word)
 {

@@ -111,7 +111,8 @@ typedef struct MaarPlanCreateInfo {
     uint32_t resourceCount;
     /** The resources. */
     const MaarPlanResource* pResources;
-    /** How many passes; 0: as many as the resources name, on one queue. */
+    /** How many passes, at most MAAR_PLAN_MAX_PASSES; 0: one queue, and any numbers below
+     * UINT32_MAX name its passes. */
     uint32_t passCount;
     /** The queue of each pass, any numbers; NULL: one queue. */
     const uint32_t* pPassQueues;

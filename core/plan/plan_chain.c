@@ -1,0 +1,298 @@
+/*
+ * One class where there are several queues. Items conflict when neither comes before the other, so
+ * a set of items that conflict with each other is an antichain of that order, and the heaviest one
+ * bounds the peak. By the weighted form of Dilworth's theorem it weighs what all items weigh less a
+ * maximum flow: source to u (capacity: the size of u), u to v (unbounded) where u comes before v,
+ * v to sink (the size of v). The flow is found by Dinic's algorithm.
+ */
+#include "core/plan/plan_internal.h"
+
+#include <string.h>
+
+/* Nodes: 0 source, 1 to n left, n + 1 to 2n right, 2n + 1 sink. */
+struct flow {
+    const struct maar_plan_problem* problem;
+    const uint64_t* before; /* row i: items after item i, within the class */
+    size_t words;
+    uint32_t count;
+    uint64_t* from_source; /* what is left, per item */
+    uint64_t* to_sink;     /* likewise */
+    uint64_t* carried;     /* from left u to right v at [u * n + v] */
+    uint32_t* level;       /* per node, left then right; UINT32_MAX: not reached */
+    uint32_t* queue;
+    uint32_t* next; /* per node: where its search goes on */
+    uint32_t* path;
+};
+
+static VkResult create_flow(struct flow* flow, struct maar_plan_arena* arena)
+{
+    const uint32_t count = flow->count;
+    flow->from_source = maar_plan_take(arena, count, sizeof *flow->from_source);
+    flow->to_sink = maar_plan_take(arena, count, sizeof *flow->to_sink);
+    flow->carried = maar_plan_take_zeroed(arena, count, count * sizeof *flow->carried);
+    flow->level = maar_plan_take(arena, count, 2 * sizeof *flow->level);
+    flow->queue = maar_plan_take(arena, count, 2 * sizeof *flow->queue);
+    flow->next = maar_plan_take(arena, count, 2 * sizeof *flow->next);
+    flow->path = maar_plan_take(arena, count, 2 * sizeof *flow->path);
+    if (flow->from_source == NULL || flow->to_sink == NULL || flow->carried == NULL ||
+        flow->level == NULL || flow->queue == NULL || flow->next == NULL || flow->path == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        flow->from_source[i] = flow->problem->bytes[i];
+        flow->to_sink[i] = flow->problem->bytes[i];
+    }
+    return VK_SUCCESS;
+}
+
+/* Whether the residual network has an edge between two nodes of different sides. */
+static bool has_edge(const struct flow* flow, uint32_t node, uint32_t other)
+{
+    const uint32_t count = flow->count;
+    if (node < count) {
+        return other >= count &&
+               maar_plan_has(flow->before + (size_t)node * flow->words, other - count);
+    }
+    return other < count && flow->carried[(size_t)other * count + (node - count)] > 0;
+}
+
+/* Distances from the source by breadth-first search. False when the sink is out of reach. */
+static bool find_levels(struct flow* flow)
+{
+    const uint32_t count = flow->count;
+    uint32_t begin = 0;
+    uint32_t end = 0;
+    bool reached = false;
+    for (uint32_t i = 0; i < 2 * count; ++i) {
+        flow->level[i] = UINT32_MAX;
+        flow->next[i] = 0;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        if (flow->from_source[i] > 0) {
+            flow->level[i] = 0;
+            flow->queue[end++] = i;
+        }
+    }
+    while (begin < end) {
+        const uint32_t node = flow->queue[begin++];
+        reached |= node >= count && flow->to_sink[node - count] > 0;
+        const uint32_t base = node < count ? count : 0;
+        for (uint32_t k = 0; k < count; ++k) {
+            if (flow->level[base + k] == UINT32_MAX && has_edge(flow, node, base + k)) {
+                flow->level[base + k] = flow->level[node] + 1;
+                flow->queue[end++] = base + k;
+            }
+        }
+    }
+    return reached;
+}
+
+/* Sends along the path what its narrowest edge lets through. */
+static uint64_t push_along(struct flow* flow, uint32_t length)
+{
+    const uint32_t count = flow->count;
+    const uint32_t* path = flow->path;
+    uint64_t amount = flow->from_source[path[0]];
+    const uint64_t out = flow->to_sink[path[length - 1] - count];
+    amount = out < amount ? out : amount;
+    for (uint32_t k = 1; k + 1 < length; k += 2) {
+        const uint64_t back = flow->carried[(size_t)path[k + 1] * count + (path[k] - count)];
+        amount = back < amount ? back : amount;
+    }
+    flow->from_source[path[0]] -= amount;
+    flow->to_sink[path[length - 1] - count] -= amount;
+    for (uint32_t k = 0; k + 1 < length; ++k) {
+        if (path[k] < count) {
+            flow->carried[(size_t)path[k] * count + (path[k + 1] - count)] += amount;
+        } else {
+            flow->carried[(size_t)path[k + 1] * count + (path[k] - count)] -= amount;
+        }
+    }
+    return amount;
+}
+
+/* One augmenting path from the given item along rising levels, by depth-first search. */
+static uint64_t augment(struct flow* flow, uint32_t item)
+{
+    const uint32_t count = flow->count;
+    uint32_t length = 1;
+    flow->path[0] = item;
+    while (length > 0) {
+        const uint32_t node = flow->path[length - 1];
+        if (node >= count && flow->to_sink[node - count] > 0) {
+            return push_along(flow, length);
+        }
+        const uint32_t base = node < count ? count : 0;
+        bool deeper = false;
+        for (; flow->next[node] < count; ++flow->next[node]) {
+            const uint32_t other = base + flow->next[node];
+            if (flow->level[other] == flow->level[node] + 1 && has_edge(flow, node, other)) {
+                flow->path[length++] = other;
+                deeper = true;
+                break;
+            }
+        }
+        if (!deeper) {
+            --length;
+            if (length > 0) {
+                ++flow->next[flow->path[length - 1]];
+            }
+        }
+    }
+    return 0;
+}
+
+/* The heaviest antichain as a set; its weight in bytes. */
+static uint64_t heaviest_antichain(struct flow* flow, uint64_t* set)
+{
+    uint64_t weight = 0;
+    for (uint32_t i = 0; i < flow->count; ++i) {
+        weight += flow->problem->bytes[i];
+    }
+    while (find_levels(flow)) {
+        for (uint32_t i = 0; i < flow->count; ++i) {
+            while (flow->from_source[i] > 0) {
+                const uint64_t sent = augment(flow, i);
+                if (sent == 0) {
+                    break;
+                }
+                weight -= sent;
+            }
+        }
+    }
+    /* The last levels tell the minimum cut: neither of an item's edges is in it. */
+    memset(set, 0, flow->words * sizeof *set);
+    for (uint32_t i = 0; i < flow->count; ++i) {
+        if (flow->level[i] != UINT32_MAX && flow->level[flow->count + i] == UINT32_MAX) {
+            maar_plan_put(set, i);
+        }
+    }
+    return weight;
+}
+
+/* Adds to a set whatever conflicts with all of it, in the given order. */
+static void make_maximal(const struct maar_plan_problem* problem, const uint32_t* order,
+                         uint64_t* common, uint64_t* set)
+{
+    const size_t words = problem->conflict_words;
+    memset(common, 0xFF, words * sizeof *common);
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        if (maar_plan_has(set, i)) {
+            for (size_t w = 0; w < words; ++w) {
+                common[w] &= problem->conflict[i * words + w];
+            }
+        }
+    }
+    for (uint32_t k = 0; k < problem->count; ++k) {
+        const uint32_t item = order[k];
+        if (maar_plan_has(common, item) && !maar_plan_has(set, item)) {
+            maar_plan_put(set, item);
+            for (size_t w = 0; w < words; ++w) {
+                common[w] &= problem->conflict[item * words + w];
+            }
+        }
+    }
+}
+
+/* Items by falling size; equal ones by number. */
+static void order_by_size(const struct maar_plan_problem* problem, uint32_t* order)
+{
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        uint32_t k = i;
+        for (; k > 0 && problem->size[order[k - 1]] < problem->size[i]; --k) {
+            order[k] = order[k - 1];
+        }
+        order[k] = i;
+    }
+}
+
+/* A maximal antichain around each item, and the heaviest one; each set once. */
+static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_plan_arena* arena,
+                                const uint64_t* heaviest)
+{
+    const uint32_t count = problem->count;
+    const size_t words = problem->conflict_words;
+    uint64_t* sets = maar_plan_take_zeroed(arena, (size_t)count + 1, words * sizeof *sets);
+    uint32_t* order = maar_plan_take(arena, count, sizeof *order);
+    uint64_t* common = maar_plan_take(arena, words, sizeof *common);
+    if (sets == NULL || order == NULL || common == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    order_by_size(problem, order);
+    memcpy(sets, heaviest, words * sizeof *sets);
+    make_maximal(problem, order, common, sets);
+    uint32_t set_count = 1;
+    size_t member_count = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        uint64_t* set = sets + set_count * words;
+        memset(set, 0, words * sizeof *set);
+        maar_plan_put(set, i);
+        make_maximal(problem, order, common, set);
+        bool known = false;
+        for (uint32_t k = 0; k < set_count && !known; ++k) {
+            known = memcmp(sets + k * words, set, words * sizeof *set) == 0;
+        }
+        set_count += !known;
+    }
+    problem->clique_count = set_count;
+    problem->member_begin =
+        maar_plan_take_zeroed(arena, (size_t)count + 1, sizeof *problem->member_begin);
+    if (problem->member_begin == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        problem->member_begin[i] = (uint32_t)member_count;
+        for (uint32_t k = 0; k < set_count; ++k) {
+            member_count += maar_plan_has(sets + k * words, i);
+        }
+    }
+    problem->member_begin[count] = (uint32_t)member_count;
+    problem->member = maar_plan_take(arena, member_count, sizeof *problem->member);
+    if (problem->member == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0, m = 0; i < count; ++i) {
+        for (uint32_t k = 0; k < set_count; ++k) {
+            if (maar_plan_has(sets + k * words, i)) {
+                problem->member[m++] = k;
+            }
+        }
+    }
+    return VK_SUCCESS;
+}
+
+VkResult maar_plan_build_chains(struct maar_plan_problem* problem, struct maar_plan_arena* arena)
+{
+    const struct maar_plan_graph* graph = problem->graph;
+    const uint32_t count = problem->count;
+    const size_t words = maar_plan_words(count);
+    uint64_t* before = maar_plan_take_zeroed(arena, count, words * sizeof *before);
+    uint64_t* conflict = maar_plan_take_zeroed(arena, count, words * sizeof *conflict);
+    uint64_t* heaviest = maar_plan_take(arena, words, sizeof *heaviest);
+    if (before == NULL || conflict == NULL || heaviest == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    problem->conflict = conflict;
+    problem->conflict_words = words;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint64_t* after_i = graph->before + problem->resource[i] * graph->before_words;
+        for (uint32_t k = 0; k < count; ++k) {
+            const uint64_t* after_k = graph->before + problem->resource[k] * graph->before_words;
+            if (maar_plan_has(after_i, problem->resource[k])) {
+                maar_plan_put(before + i * words, k);
+            } else if (i != k && !maar_plan_has(after_k, problem->resource[i])) {
+                maar_plan_put(conflict + i * words, k);
+            }
+        }
+    }
+    const struct maar_plan_mark mark = maar_plan_arena_mark(arena);
+    struct flow flow = {.problem = problem, .before = before, .words = words, .count = count};
+    VkResult result = create_flow(&flow, arena);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    problem->lower_bound = heaviest_antichain(&flow, heaviest);
+    problem->proved_bound = problem->lower_bound;
+    maar_plan_arena_return(arena, mark);
+    return collect_cliques(problem, arena, heaviest);
+}

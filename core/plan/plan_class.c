@@ -1,0 +1,375 @@
+/*
+ * Classes: which resources can live in one VkDeviceMemory; and one class as a problem in units,
+ * with the maximal sections of time and the bounds that follow from them.
+ */
+#include "core/plan/plan_internal.h"
+
+#include <string.h>
+
+/* The type that most bytes of the resources without a class allow; the lowest of equals. */
+static uint32_t most_wanted_type(const struct maar_plan_graph* graph, const uint32_t* class_of)
+{
+    uint64_t wanted[32] = {0};
+    for (uint32_t i = 0; i < graph->count; ++i) {
+        const MaarPlanResource* resource = &graph->info->pResources[i];
+        for (uint32_t t = 0; class_of[i] == UINT32_MAX && t < 32; ++t) {
+            if ((resource->memoryTypeBits >> t & 1) != 0) {
+                wanted[t] += resource->size;
+            }
+        }
+    }
+    uint32_t best = 0;
+    for (uint32_t t = 1; t < 32; ++t) {
+        best = wanted[t] > wanted[best] ? t : best;
+    }
+    return best;
+}
+
+static bool all_allow_the_same(const struct maar_plan_graph* graph)
+{
+    const MaarPlanResource* resources = graph->info->pResources;
+    for (uint32_t i = 1; i < graph->count; ++i) {
+        if (resources[i].memoryTypeBits != resources[0].memoryTypeBits) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * Greedy set cover: the type that most bytes allow makes a class of all that allow it, and so on.
+ * Resources that allow every type join the first class.
+ */
+void maar_plan_classify(const struct maar_plan_graph* graph, uint32_t* class_of,
+                        uint32_t* class_bits, uint32_t* class_count)
+{
+    const MaarPlanResource* resources = graph->info->pResources;
+    *class_count = 0;
+    if (graph->count == 0) {
+        return;
+    }
+    if (all_allow_the_same(graph)) {
+        memset(class_of, 0, graph->count * sizeof *class_of);
+        class_bits[0] = resources[0].memoryTypeBits != 0 ? resources[0].memoryTypeBits : UINT32_MAX;
+        *class_count = 1;
+        return;
+    }
+    uint32_t left = graph->count;
+    for (uint32_t i = 0; i < graph->count; ++i) {
+        class_of[i] = UINT32_MAX;
+    }
+    while (left > 0) {
+        const uint32_t type = most_wanted_type(graph, class_of);
+        const uint32_t index = (*class_count)++;
+        class_bits[index] = UINT32_MAX;
+        for (uint32_t i = 0; i < graph->count; ++i) {
+            const uint32_t bits = resources[i].memoryTypeBits;
+            if (class_of[i] == UINT32_MAX && (bits == 0 || (bits >> type & 1) != 0)) {
+                class_of[i] = index;
+                class_bits[index] &= bits != 0 ? bits : UINT32_MAX;
+                --left;
+            }
+        }
+    }
+}
+
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* At most 2^60: offsets stay below that, so a larger multiple says no more. */
+static uint64_t common_multiple(uint64_t a, uint64_t b)
+{
+    if (a % b == 0) {
+        return a;
+    }
+    const uint64_t factor = b / greatest_common_divisor(b, a);
+    return factor > MAAR_PLAN_MAX_SIZE / a ? MAAR_PLAN_MAX_SIZE : a * factor;
+}
+
+static uint64_t alignment_at(const struct maar_plan_problem* problem, uint32_t item)
+{
+    const uint64_t alignment = problem->graph->info->pResources[problem->resource[item]].alignment;
+    return alignment > 1 ? alignment : 1;
+}
+
+static bool is_fixed(const struct maar_plan_problem* problem, uint32_t item)
+{
+    const MaarPlanResource* resource = &problem->graph->info->pResources[problem->resource[item]];
+    return (resource->flags & MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT) != 0;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t multiple)
+{
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+/* Kind, and whether the granularity can make a difference. */
+static void find_kind(struct maar_plan_problem* problem)
+{
+    const MaarPlanCreateInfo* info = problem->graph->info;
+    bool aligned = true;
+    problem->kind = info->pResources[problem->resource[0]].kind;
+    problem->granularity = info->granularity > 1 ? info->granularity : 1;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        const MaarPlanResource* resource = &info->pResources[problem->resource[i]];
+        problem->mixed |= resource->kind != problem->kind;
+        aligned &= alignment_at(problem, i) % problem->granularity == 0;
+        problem->kind_index[i] = (uint8_t)resource->kind;
+    }
+    if (problem->mixed) {
+        problem->kind = MAAR_RESOURCE_KIND_UNKNOWN;
+    } else {
+        problem->granularity = 1;
+    }
+    /* Where everything begins on a granule of its own, kinds never meet on one. */
+    problem->mixed = problem->mixed && !aligned;
+    if (!problem->mixed) {
+        memset(problem->kind_index, 0, problem->count);
+    }
+}
+
+/*
+ * The unit. All offsets are multiples of the alignments' common divisor, so sizes may be rounded up
+ * to that. Then, offsets being sums of sizes, rounded up to alignments and granules, any divisor of
+ * all rounded sizes, fixed offsets and the granularity will do that for each alignment divides it
+ * or is a multiple of it.
+ */
+static void find_unit(struct maar_plan_problem* problem)
+{
+    const MaarPlanCreateInfo* info = problem->graph->info;
+    uint64_t common = 0;
+    problem->alignment = 1;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        const uint64_t alignment = alignment_at(problem, i);
+        common = greatest_common_divisor(alignment, common);
+        problem->alignment = common_multiple(problem->alignment, alignment);
+    }
+    uint64_t unit = problem->mixed ? problem->granularity : 0;
+    problem->alignment = common_multiple(problem->alignment, problem->granularity);
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        const MaarPlanResource* resource = &info->pResources[problem->resource[i]];
+        unit = greatest_common_divisor(round_up(resource->size, common), unit);
+        if (is_fixed(problem, i)) {
+            unit = greatest_common_divisor(resource->fixedOffset, unit);
+        }
+    }
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t i = 0; i < problem->count; ++i) {
+            const uint64_t alignment = alignment_at(problem, i);
+            if (unit % alignment != 0 && alignment % unit != 0) {
+                unit = greatest_common_divisor(unit, alignment);
+                again = true;
+            }
+        }
+    }
+    problem->unit = unit;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        const MaarPlanResource* resource = &info->pResources[problem->resource[i]];
+        const uint64_t alignment = alignment_at(problem, i);
+        problem->bytes[i] = resource->size;
+        problem->size[i] = (int64_t)(round_up(resource->size, common) / unit);
+        problem->size[i] += round_up(resource->size, common) % unit != 0;
+        problem->align[i] = alignment % unit == 0 ? (int64_t)(alignment / unit) : 1;
+        problem->fixed[i] = is_fixed(problem, i) ? (int64_t)(resource->fixedOffset / unit) : -1;
+    }
+}
+
+/* Sorts by merging runs; `other` has room for as many. */
+static void sort_passes(uint32_t* values, uint32_t* other, uint32_t count)
+{
+    for (uint32_t width = 1; width < count; width *= 2) {
+        for (uint32_t begin = 0; begin < count; begin += 2 * width) {
+            const uint32_t middle = begin + width < count ? begin + width : count;
+            const uint32_t end = middle + width < count ? middle + width : count;
+            uint32_t a = begin;
+            uint32_t b = middle;
+            for (uint32_t k = begin; k < end; ++k) {
+                other[k] =
+                    b == end || (a < middle && values[a] <= values[b]) ? values[a++] : values[b++];
+            }
+        }
+        memcpy(values, other, count * sizeof *values);
+    }
+}
+
+/* The passes at which maximal sections end; begins and ends are sorted. */
+static uint32_t close_sections(const uint32_t* begins, const uint32_t* ends, uint32_t count,
+                               uint32_t* closes)
+{
+    uint32_t section_count = 0;
+    uint32_t b = 0;
+    for (uint32_t e = 0; e < count; ++e) {
+        bool grew = false;
+        for (; b < count && begins[b] <= ends[e]; ++b) {
+            grew = true;
+        }
+        if (grew) {
+            closes[section_count++] = ends[e];
+        }
+    }
+    return section_count;
+}
+
+/* Sections closed before pass `pass`. */
+static uint32_t sections_before(const uint32_t* closes, uint32_t count, uint64_t pass)
+{
+    uint32_t low = 0;
+    while (count > 0) {
+        const uint32_t half = count / 2;
+        if (closes[low + half] < pass) {
+            low += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return low;
+}
+
+/*
+ * Maximal sections: times whose live set is no part of another's. One ends wherever something ends
+ * and something has begun since the last one ended.
+ */
+static VkResult build_sections(struct maar_plan_problem* problem, struct maar_plan_arena* arena)
+{
+    const struct maar_plan_graph* graph = problem->graph;
+    const uint32_t count = problem->count;
+    problem->first = maar_plan_take(arena, count, sizeof *problem->first);
+    problem->last = maar_plan_take(arena, count, sizeof *problem->last);
+    uint32_t* begins = maar_plan_take(arena, count, 4 * sizeof *begins);
+    if (problem->first == NULL || problem->last == NULL || begins == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    uint32_t* ends = begins + count;
+    uint32_t* other = ends + count;
+    uint32_t* closes = other + count;
+    for (uint32_t i = 0; i < count; ++i) {
+        begins[i] = graph->first[problem->resource[i]];
+        ends[i] = graph->last[problem->resource[i]];
+    }
+    sort_passes(begins, other, count);
+    sort_passes(ends, other, count);
+    problem->clique_count = close_sections(begins, ends, count, closes);
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t resource = problem->resource[i];
+        problem->first[i] = sections_before(closes, problem->clique_count, graph->first[resource]);
+        problem->last[i] =
+            sections_before(closes, problem->clique_count, (uint64_t)graph->last[resource] + 1) - 1;
+    }
+    return VK_SUCCESS;
+}
+
+/* The heaviest section in true bytes, and in units less the most that rounding may have added. */
+static VkResult bound_sections(struct maar_plan_problem* problem, struct maar_plan_arena* arena)
+{
+    uint64_t* bytes = maar_plan_take_zeroed(arena, (size_t)problem->clique_count + 1, 8);
+    int64_t* units = maar_plan_take_zeroed(arena, (size_t)problem->clique_count + 1, 8);
+    if (bytes == NULL || units == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    uint64_t most_slack = 0;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        bytes[problem->first[i]] += problem->bytes[i];
+        bytes[problem->last[i] + 1] -= problem->bytes[i];
+        units[problem->first[i]] += problem->size[i];
+        units[problem->last[i] + 1] -= problem->size[i];
+        const uint64_t slack = (uint64_t)problem->size[i] * problem->unit - problem->bytes[i];
+        most_slack = slack > most_slack ? slack : most_slack;
+    }
+    uint64_t live = 0;
+    int64_t live_units = 0;
+    for (uint32_t s = 0; s < problem->clique_count; ++s) {
+        live += bytes[s];
+        live_units += units[s];
+        const uint64_t rounded = (uint64_t)live_units * problem->unit - most_slack;
+        problem->lower_bound = live > problem->lower_bound ? live : problem->lower_bound;
+        problem->proved_bound = rounded > problem->proved_bound ? rounded : problem->proved_bound;
+    }
+    if (problem->proved_bound < problem->lower_bound) {
+        problem->proved_bound = problem->lower_bound;
+    }
+    return VK_SUCCESS;
+}
+
+/* Two resources with fixed offsets that live at the same time must not overlap. */
+static VkResult check_fixed(const struct maar_plan_problem* problem)
+{
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        if (problem->fixed[i] < 0) {
+            continue;
+        }
+        for (uint32_t k = 0; k < i; ++k) {
+            if (problem->fixed[k] < 0 || !maar_plan_conflicts(problem, i, k)) {
+                continue;
+            }
+            if (problem->fixed[i] < maar_plan_top(problem, k, problem->fixed[k], i) &&
+                problem->fixed[k] < maar_plan_top(problem, i, problem->fixed[i], k)) {
+                return maar_plan_refuse(problem->graph->info,
+                                        "maarCreatePlan: pResources[%u] and [%u] live at the same "
+                                        "time, and their fixed offsets overlap",
+                                        problem->resource[k], problem->resource[i]);
+            }
+        }
+    }
+    return VK_SUCCESS;
+}
+
+VkResult maar_plan_build_problem(const struct maar_plan_graph* graph, struct maar_plan_arena* arena,
+                                 const uint32_t* resources, uint32_t count, uint32_t type_bits,
+                                 struct maar_plan_problem* problem)
+{
+    *problem = (struct maar_plan_problem){
+        .graph = graph,
+        .count = count,
+        .resource = resources,
+        .type_bits = type_bits,
+        .bytes = maar_plan_take(arena, count, sizeof(uint64_t)),
+        .size = maar_plan_take(arena, count, sizeof(int64_t)),
+        .align = maar_plan_take(arena, count, sizeof(int64_t)),
+        .fixed = maar_plan_take(arena, count, sizeof(int64_t)),
+        .kind_index = maar_plan_take(arena, count, 1),
+    };
+    if (problem->bytes == NULL || problem->size == NULL || problem->align == NULL ||
+        problem->fixed == NULL || problem->kind_index == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    find_kind(problem);
+    find_unit(problem);
+    VkResult result;
+    if (graph->before == NULL) {
+        result = build_sections(problem, arena);
+        if (result == VK_SUCCESS) {
+            result = bound_sections(problem, arena);
+        }
+    } else {
+        result = maar_plan_build_chains(problem, arena);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        if (problem->fixed[i] >= 0) {
+            const uint64_t end = maar_plan_end(problem, i, problem->fixed[i]);
+            problem->proved_bound = end > problem->proved_bound ? end : problem->proved_bound;
+        }
+    }
+    return check_fixed(problem);
+}
+
+uint64_t maar_plan_peak(const struct maar_plan_problem* problem, const int64_t* offsets)
+{
+    uint64_t peak = 0;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        const uint64_t end = maar_plan_end(problem, i, offsets[i]);
+        peak = end > peak ? end : peak;
+    }
+    return peak;
+}

@@ -1,0 +1,178 @@
+/*
+ * Input checks of the planner. Each refusal names the argument and its index.
+ */
+#include "core/plan/plan_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { SENTENCE_SIZE = 256 };
+
+static const uint64_t max_alignment = (uint64_t)1 << 48;
+
+VkResult maar_plan_refuse(const MaarPlanCreateInfo* info, const char* format, ...)
+{
+    if (info->pfnMessage != NULL) {
+        char text[SENTENCE_SIZE];
+        va_list arguments;
+        va_start(arguments, format);
+        (void)vsnprintf(text, sizeof text, format, arguments);
+        va_end(arguments);
+        info->pfnMessage(info->pMessageUserData, MAAR_MESSAGE_SEVERITY_ERROR, text);
+    }
+    return VK_ERROR_VALIDATION_FAILED_EXT;
+}
+
+static uint64_t alignment_of(const MaarPlanResource* resource)
+{
+    return resource->alignment > 1 ? resource->alignment : 1;
+}
+
+/* Without passCount any number is a pass: on one queue only their order matters. */
+static bool pass_is_known(const MaarPlanCreateInfo* info, uint32_t pass)
+{
+    return pass < (info->passCount != 0 ? info->passCount : UINT32_MAX);
+}
+
+static VkResult check_lifetime(const MaarPlanCreateInfo* info, uint32_t index)
+{
+    const MaarPlanResource* resource = &info->pResources[index];
+    if ((resource->flags & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) != 0) {
+        return VK_SUCCESS;
+    }
+    if (resource->useCount == 0) {
+        if (info->pPassQueues != NULL) {
+            return maar_plan_refuse(
+                info,
+                "maarCreatePlan: pResources[%u].useCount is 0; with pPassQueues uses are needed",
+                index);
+        }
+        if (resource->lastPass < resource->firstPass) {
+            return maar_plan_refuse(
+                info, "maarCreatePlan: pResources[%u].lastPass (%u) is before firstPass (%u)",
+                index, resource->lastPass, resource->firstPass);
+        }
+        if (!pass_is_known(info, resource->lastPass)) {
+            return maar_plan_refuse(info, "maarCreatePlan: pResources[%u].lastPass (%u) is no pass",
+                                    index, resource->lastPass);
+        }
+        return VK_SUCCESS;
+    }
+    if (resource->pUses == NULL) {
+        return maar_plan_refuse(info, "maarCreatePlan: pResources[%u].pUses is NULL", index);
+    }
+    for (uint32_t i = 0; i < resource->useCount; ++i) {
+        if (!pass_is_known(info, resource->pUses[i])) {
+            return maar_plan_refuse(info,
+                                    "maarCreatePlan: pResources[%u].pUses[%u] (%u) is no pass",
+                                    index, i, resource->pUses[i]);
+        }
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult check_resource(const MaarPlanCreateInfo* info, uint32_t index, uint64_t* sum)
+{
+    const MaarPlanResource* resource = &info->pResources[index];
+    const uint64_t alignment = alignment_of(resource);
+    if (resource->size == 0) {
+        return maar_plan_refuse(info, "maarCreatePlan: pResources[%u].size is 0", index);
+    }
+    if (alignment > max_alignment) {
+        return maar_plan_refuse(info, "maarCreatePlan: pResources[%u].alignment is above 2^48",
+                                index);
+    }
+    if (resource->size > MAAR_PLAN_MAX_SIZE) {
+        return maar_plan_refuse(info, "maarCreatePlan: pResources[%u].size is above 2^60", index);
+    }
+    *sum += (resource->size + alignment - 1) / alignment * alignment;
+    if (*sum > MAAR_PLAN_MAX_SIZE) {
+        return maar_plan_refuse(
+            info,
+            "maarCreatePlan: the sizes up to pResources[%u] add up to more than "
+            "2^60",
+            index);
+    }
+    if ((unsigned)resource->kind > (unsigned)MAAR_RESOURCE_KIND_OPTIMAL) {
+        return maar_plan_refuse(info, "maarCreatePlan: pResources[%u].kind is %d", index,
+                                (int)resource->kind);
+    }
+    const MaarPlanResourceFlags known =
+        MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT | MAAR_PLAN_RESOURCE_NO_ALIASING_BIT;
+    if ((resource->flags & ~known) != 0) {
+        return maar_plan_refuse(info, "maarCreatePlan: pResources[%u].flags has unknown bits",
+                                index);
+    }
+    if ((resource->flags & MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT) != 0) {
+        if (resource->fixedOffset % alignment != 0) {
+            return maar_plan_refuse(
+                info, "maarCreatePlan: pResources[%u].fixedOffset is no multiple of its alignment",
+                index);
+        }
+        if (resource->fixedOffset > MAAR_PLAN_MAX_SIZE) {
+            return maar_plan_refuse(
+                info, "maarCreatePlan: pResources[%u].fixedOffset is above 2^60", index);
+        }
+    }
+    return check_lifetime(info, index);
+}
+
+static VkResult check_passes(const MaarPlanCreateInfo* info)
+{
+    if (info->passCount > MAAR_PLAN_MAX_PASSES) {
+        return maar_plan_refuse(info, "maarCreatePlan: passCount is above MAAR_PLAN_MAX_PASSES");
+    }
+    if (info->pPassQueues != NULL && info->passCount == 0) {
+        return maar_plan_refuse(info, "maarCreatePlan: pPassQueues is set, but passCount is 0");
+    }
+    if (info->dependencyCount != 0 && info->pDependencies == NULL) {
+        return maar_plan_refuse(info, "maarCreatePlan: pDependencies is NULL");
+    }
+    for (uint32_t i = 0; i < info->dependencyCount; ++i) {
+        const MaarPlanDependency* edge = &info->pDependencies[i];
+        if (!pass_is_known(info, edge->before) || !pass_is_known(info, edge->after)) {
+            return maar_plan_refuse(
+                info, "maarCreatePlan: pDependencies[%u] (%u before %u) names no pass", i,
+                edge->before, edge->after);
+        }
+        if (edge->before == edge->after) {
+            return maar_plan_refuse(
+                info, "maarCreatePlan: pDependencies[%u] orders pass %u before itself", i,
+                edge->before);
+        }
+    }
+    return VK_SUCCESS;
+}
+
+VkResult maar_plan_check_input(const MaarPlanCreateInfo* info)
+{
+    if (info->resourceCount > MAAR_PLAN_MAX_RESOURCES) {
+        return maar_plan_refuse(info,
+                                "maarCreatePlan: resourceCount is above MAAR_PLAN_MAX_RESOURCES");
+    }
+    if (info->resourceCount != 0 && info->pResources == NULL) {
+        return maar_plan_refuse(info, "maarCreatePlan: pResources is NULL");
+    }
+    const MaarPlanCreateFlags known = MAAR_PLAN_CREATE_KEEP_EDGES_BIT | MAAR_PLAN_CREATE_GREEDY_BIT;
+    if ((info->flags & ~known) != 0) {
+        return maar_plan_refuse(info, "maarCreatePlan: flags has unknown bits");
+    }
+    if ((info->granularity & (info->granularity - 1)) != 0) {
+        return maar_plan_refuse(info, "maarCreatePlan: granularity is no power of two");
+    }
+    if (info->granularity > max_alignment) {
+        return maar_plan_refuse(info, "maarCreatePlan: granularity is above 2^48");
+    }
+    if (info->previousIndexCount != 0 &&
+        (info->previousIndexCount != info->resourceCount || info->pPreviousIndices == NULL)) {
+        return maar_plan_refuse(info,
+                                "maarCreatePlan: pPreviousIndices does not have one index for "
+                                "each resource");
+    }
+    VkResult result = check_passes(info);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; result == VK_SUCCESS && i < info->resourceCount; ++i) {
+        result = check_resource(info, i, &sum);
+    }
+    return result;
+}

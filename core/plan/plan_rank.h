@@ -1,0 +1,33 @@
+/*
+ * Orders of the items of a problem: what makes an item hard to place, as integers, so that they are
+ * the same on every machine.
+ */
+#ifndef MAAR_CORE_PLAN_PLAN_RANK_H
+#define MAAR_CORE_PLAN_PLAN_RANK_H
+
+#include "core/plan/plan_internal.h"
+
+/* Properties of an item; larger is harder. */
+struct maar_plan_measure {
+    uint64_t span;  /* passes it lives through; with several queues, items that it conflicts with */
+    uint64_t width; /* cliques it is in */
+    uint64_t size;  /* units */
+    uint64_t total; /* units in the heaviest clique it is in */
+    uint64_t area;  /* size times span, scaled to fit */
+    uint64_t begin; /* rank of its first use */
+};
+
+/* An item and what it is sorted by. */
+struct maar_plan_key {
+    uint64_t first;
+    uint64_t second;
+    uint32_t item;
+};
+
+VkResult maar_plan_measure_items(const struct maar_plan_problem* problem,
+                                 struct maar_plan_arena* arena,
+                                 struct maar_plan_measure** measures);
+/* Stable, falling by first, then second. `other` has room for as many. */
+void maar_plan_sort_keys(struct maar_plan_key* keys, struct maar_plan_key* other, uint32_t count);
+
+#endif
