@@ -1,9 +1,15 @@
 /*
- * From a problem to its placement: the best greedy order.
+ * From a problem to its placement: the best greedy order first, and where that does not meet the
+ * bound, searches for the smallest capacity that has a solution. The bound itself is asked first,
+ * since tight capacities are often easier; then the interval between what is proved to be needed
+ * and what is known to be enough is halved, in rounds with more nodes each.
  */
 #include "core/plan/plan_internal.h"
 
 #include "core/port_time.h"
+
+/* Nodes of one question in the first round; doubled in each further round. About 20 ms. */
+enum { FIRST_ROUND_NODES = 20000 };
 
 bool maar_plan_interrupted(struct maar_plan_budget* budget)
 {
@@ -18,30 +24,105 @@ bool maar_plan_interrupted(struct maar_plan_budget* budget)
     return false;
 }
 
+struct solver {
+    struct maar_plan_problem* problem;
+    struct maar_plan_search* search;
+    struct maar_plan_budget* budget;
+    int64_t* offsets;
+    uint64_t peak;
+};
+
+/* The least peak that is at least so many bytes: where nothing was rounded, a multiple of the unit.
+ */
+static uint64_t next_peak(const struct maar_plan_problem* problem, uint64_t bytes)
+{
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        if ((uint64_t)problem->size[i] * problem->unit != problem->bytes[i]) {
+            return bytes;
+        }
+    }
+    return (bytes + problem->unit - 1) / problem->unit * problem->unit;
+}
+
+/* Asks for one capacity and learns from the answer. */
+static enum maar_plan_answer ask(struct solver* solver, uint64_t capacity, uint64_t node_limit)
+{
+    struct maar_plan_budget* budget = solver->budget;
+    if (budget->nodes_left == 0) {
+        budget->stop = MAAR_PLAN_STOP_NODE_LIMIT;
+        return MAAR_PLAN_ANSWER_UNKNOWN;
+    }
+    const uint64_t limit = node_limit < budget->nodes_left ? node_limit : budget->nodes_left;
+    const enum maar_plan_answer answer =
+        maar_plan_search_run(solver->search, capacity, limit, budget, solver->offsets);
+    if (answer == MAAR_PLAN_ANSWER_YES) {
+        solver->peak = maar_plan_peak(solver->problem, solver->offsets);
+    } else if (answer == MAAR_PLAN_ANSWER_NO && capacity + 1 > solver->problem->proved_bound) {
+        solver->problem->proved_bound = next_peak(solver->problem, capacity + 1);
+    }
+    return answer;
+}
+
+/* One round: the bound, then halves. */
+static void search_round(struct solver* solver, uint64_t node_limit)
+{
+    struct maar_plan_problem* problem = solver->problem;
+    uint64_t low = problem->proved_bound;
+    uint64_t capacity = low;
+    while (low < solver->peak && solver->budget->stop == MAAR_PLAN_STOP_DONE) {
+        const enum maar_plan_answer answer = ask(solver, capacity, node_limit);
+        if (answer != MAAR_PLAN_ANSWER_YES) {
+            low = next_peak(problem, capacity + 1);
+        }
+        low = low > problem->proved_bound ? low : problem->proved_bound;
+        if (low < solver->peak) {
+            capacity = low + (solver->peak - 1 - low) / 2;
+        }
+    }
+}
+
+static void minimise(struct solver* solver)
+{
+    uint64_t node_limit = FIRST_ROUND_NODES;
+    while (solver->problem->proved_bound < solver->peak &&
+           solver->budget->stop == MAAR_PLAN_STOP_DONE) {
+        search_round(solver, node_limit);
+        node_limit = node_limit > UINT64_MAX / 2 ? UINT64_MAX : node_limit * 2;
+    }
+}
+
 VkResult maar_plan_solve(struct maar_plan_problem* problem, struct maar_plan_arena* arena,
                          uint64_t capacity, bool greedy_only, struct maar_plan_budget* budget,
                          int64_t* offsets, struct maar_plan_outcome* outcome)
 {
     const bool asked = capacity != UINT64_MAX;
-    uint64_t peak = 0;
+    struct solver solver = {.problem = problem, .budget = budget, .offsets = offsets};
     uint64_t enough = problem->proved_bound;
     enough = asked && capacity > enough ? capacity : enough;
-    VkResult result = maar_plan_greedy(problem, arena, enough, offsets, &peak);
+    VkResult result = maar_plan_greedy(problem, arena, enough, offsets, &solver.peak);
     if (result != VK_SUCCESS) {
         return result;
     }
-    problem->greedy_peak = peak;
-    outcome->fits = peak <= capacity                   ? MAAR_PLAN_ANSWER_YES
+    problem->greedy_peak = solver.peak;
+    outcome->fits = solver.peak <= capacity            ? MAAR_PLAN_ANSWER_YES
                     : problem->proved_bound > capacity ? MAAR_PLAN_ANSWER_NO
                                                        : MAAR_PLAN_ANSWER_UNKNOWN;
-    const bool settled =
-        problem->proved_bound == peak || (asked && outcome->fits != MAAR_PLAN_ANSWER_UNKNOWN);
+    const bool settled = problem->proved_bound == solver.peak ||
+                         (asked && outcome->fits != MAAR_PLAN_ANSWER_UNKNOWN);
     if (!settled && greedy_only) {
         budget->stop = MAAR_PLAN_STOP_GREEDY;
-    } else if (!settled) {
-        budget->stop = MAAR_PLAN_STOP_NODE_LIMIT;
+    } else if (!settled && budget->stop == MAAR_PLAN_STOP_DONE) {
+        const struct maar_plan_mark mark = maar_plan_arena_mark(arena);
+        if (maar_plan_search_create(problem, arena, &solver.search) != VK_SUCCESS) {
+            budget->stop = MAAR_PLAN_STOP_HOST_MEMORY;
+        } else if (asked) {
+            outcome->fits = ask(&solver, capacity, UINT64_MAX);
+        } else {
+            minimise(&solver);
+        }
+        maar_plan_arena_return(arena, mark);
     }
-    outcome->peak = peak;
-    outcome->proved = problem->proved_bound == peak;
+    outcome->peak = solver.peak;
+    outcome->proved = problem->proved_bound == solver.peak;
     return VK_SUCCESS;
 }

@@ -1,0 +1,309 @@
+/*
+ * Restarts. How long a search takes depends wildly on how ties are broken and where it goes first,
+ * so many short walks are made, each with an order and weights of its own, drawn by a generator
+ * with a fixed seed. What failed where is remembered from walk to walk. Every eighth walk is
+ * allowed twice the nodes of the eighth before, so that a proof is found in the end.
+ */
+#include "core/plan/plan_search.h"
+
+#include <string.h>
+
+/* Nodes of a short walk: of 500, 1000 and 2000 the best on google/minimalloc's challenging set. */
+enum { SHORT_WALK = 1000, LONG_WALK_EVERY = 8 };
+
+static uint64_t draw(struct maar_plan_search* search)
+{
+    /* xorshift64* (Vigna, 2014). */
+    uint64_t state = search->random;
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    search->random = state;
+    return (state * 0x2545F4914F6CDD1Du) >> 33;
+}
+
+/* 1024 times the logarithm to base 2, straight between powers of two. */
+static uint64_t log_of(uint64_t value)
+{
+    uint64_t whole = 0;
+    while (value >> whole > 1) {
+        ++whole;
+    }
+    const uint64_t rest = value - ((uint64_t)1 << whole);
+    return whole * 1024 + (whole >= 10 ? rest >> (whole - 10) : rest << (10 - whole));
+}
+
+/* How often the cliques of an item failed, at most, in 128ths of the worst of all. */
+static uint64_t failures_of(const struct maar_plan_search* search, uint32_t item, uint64_t worst)
+{
+    const struct maar_plan_problem* problem = search->problem;
+    uint64_t most = 0;
+    if (problem->conflict == NULL) {
+        for (uint32_t s = problem->first[item]; s <= problem->last[item]; ++s) {
+            most = search->failures[s] > most ? search->failures[s] : most;
+        }
+    } else {
+        for (uint32_t m = problem->member_begin[item]; m < problem->member_begin[item + 1]; ++m) {
+            const uint64_t failures = search->failures[problem->member[m]];
+            most = failures > most ? failures : most;
+        }
+    }
+    return most * 128 / worst;
+}
+
+/* Equal for items that only the order of items or the direction of time tells apart. */
+static uint64_t signature_of(const struct maar_plan_search* search, uint32_t item)
+{
+    const struct maar_plan_problem* problem = search->problem;
+    if (problem->conflict == NULL) {
+        return search->signature[problem->first[item]] + search->signature[problem->last[item]];
+    }
+    uint64_t sum = 0;
+    for (uint32_t m = problem->member_begin[item]; m < problem->member_begin[item + 1]; ++m) {
+        sum += search->signature[problem->member[m]];
+    }
+    return sum;
+}
+
+/* Ranks by a product of powers of what makes an item hard, the exponents drawn at random. */
+static void draw_keys(struct maar_plan_search* search)
+{
+    uint64_t weights[5];
+    for (size_t k = 0; k < 5; ++k) {
+        weights[k] = draw(search) % 256;
+        weights[k] = draw(search) % 5 < 2 ? 0 : weights[k];
+    }
+    uint64_t worst = 1;
+    for (uint32_t s = 0; s < search->problem->clique_count; ++s) {
+        worst = search->failures[s] > worst ? search->failures[s] : worst;
+    }
+    for (uint32_t i = 0; i < search->count; ++i) {
+        const struct maar_plan_measure* measure = &search->measures[i];
+        const uint64_t key =
+            weights[0] * log_of(measure->span) + weights[1] * log_of(measure->width) +
+            weights[2] * log_of(measure->size) + weights[3] * 4 * log_of(measure->total) +
+            weights[4] * log_of(1 + failures_of(search, i, worst));
+        search->keys[i] = (struct maar_plan_key){.first = key, .second = measure->area, .item = i};
+    }
+}
+
+static bool same_conflicts(const struct maar_plan_problem* problem, uint32_t a, uint32_t b)
+{
+    if (problem->conflict == NULL) {
+        return problem->first[a] == problem->first[b] && problem->last[a] == problem->last[b];
+    }
+    if (!maar_plan_conflicts(problem, a, b)) {
+        return false;
+    }
+    for (uint32_t k = 0; k < problem->count; ++k) {
+        if (k != a && k != b &&
+            maar_plan_conflicts(problem, a, k) != maar_plan_conflicts(problem, b, k)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool are_twins(const struct maar_plan_problem* problem, uint32_t a, uint32_t b)
+{
+    return problem->size[a] == problem->size[b] && problem->bytes[a] == problem->bytes[b] &&
+           problem->align[a] == problem->align[b] &&
+           problem->kind_index[a] == problem->kind_index[b] && problem->fixed[a] < 0 &&
+           problem->fixed[b] < 0 && same_conflicts(problem, a, b);
+}
+
+/* Numbers the items by rank. Twins have equal keys and signatures: they stand together. */
+static void rank_items(struct maar_plan_search* search)
+{
+    const struct maar_plan_problem* problem = search->problem;
+    maar_plan_sort_keys(search->keys, search->other_keys, search->count);
+    for (uint32_t r = 0; r < search->count; ++r) {
+        const uint32_t item = search->keys[r].item;
+        search->item[r] = item;
+        search->size[r] = problem->size[item];
+        if (search->first != NULL) {
+            search->first[r] = problem->first[item];
+            search->last[r] = problem->last[item];
+        }
+        search->twin[r] =
+            r > 0 && are_twins(problem, search->item[r - 1], item) ? r - 1 : UINT32_MAX;
+    }
+}
+
+/* Sorted by signature, size and section beforehand, so that equal keys keep that order. */
+static void presort_items(struct maar_plan_search* search)
+{
+    const struct maar_plan_problem* problem = search->problem;
+    for (uint32_t i = 0; i < search->count; ++i) {
+        search->keys[i] = (struct maar_plan_key){
+            .first = signature_of(search, i),
+            .second = problem->conflict == NULL ? problem->first[i] : 0,
+            .item = i,
+        };
+    }
+    maar_plan_sort_keys(search->keys, search->other_keys, search->count);
+}
+
+/* The first walks go where it is lowest and tightest; later ones draw how much each counts. */
+static void draw_weights(struct maar_plan_search* search, uint32_t walk)
+{
+    /* 1024 / 2^0 to 1024 / 2^5. */
+    search->slack_weight = walk == 0 ? 1024 : 1024u >> (draw(search) % 6);
+    search->weighs_failures = walk > 1 && draw(search) % 5 != 0;
+    const int64_t near = (search->capacity >> search->shift) / 100;
+    search->distance_weight = walk > 1 && draw(search) % 10 < 3 ? near : 0;
+}
+
+/* The highest offsets, and the load that no clique may exceed: rounding adds at most one slack. */
+static bool set_capacity(struct maar_plan_search* search, uint64_t capacity)
+{
+    const struct maar_plan_problem* problem = search->problem;
+    uint64_t most_slack = 0;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        const uint64_t slack = (uint64_t)problem->size[i] * problem->unit - problem->bytes[i];
+        most_slack = slack > most_slack ? slack : most_slack;
+        if (problem->bytes[i] > capacity) {
+            return false;
+        }
+    }
+    search->capacity = (int64_t)((capacity + most_slack) / problem->unit);
+    search->shift = 0;
+    while (search->capacity >> search->shift >= (int64_t)1 << 30) {
+        ++search->shift;
+    }
+    return true;
+}
+
+static void set_highest(struct maar_plan_search* search, uint64_t capacity)
+{
+    const struct maar_plan_problem* problem = search->problem;
+    for (uint32_t r = 0; r < search->count; ++r) {
+        search->highest[r] =
+            (int64_t)((capacity - problem->bytes[search->item[r]]) / problem->unit);
+    }
+}
+
+enum maar_plan_answer maar_plan_search_run(struct maar_plan_search* search, uint64_t capacity,
+                                           uint64_t node_limit, struct maar_plan_budget* budget,
+                                           int64_t* offsets)
+{
+    if (!set_capacity(search, capacity)) {
+        return MAAR_PLAN_ANSWER_NO;
+    }
+    search->random = 0x9E3779B97F4A7C15u;
+    memset(search->failures, 0, search->problem->clique_count * sizeof *search->failures);
+    uint64_t long_walk = 2 * SHORT_WALK;
+    const uint64_t end = budget->nodes_used + node_limit;
+    for (uint32_t walk = 0; budget->nodes_used < end; ++walk) {
+        const bool is_long = walk % LONG_WALK_EVERY == LONG_WALK_EVERY - 1;
+        uint64_t limit = is_long ? long_walk : SHORT_WALK;
+        long_walk = is_long ? long_walk * 2 : long_walk;
+        limit = limit < end - budget->nodes_used ? limit : end - budget->nodes_used;
+        presort_items(search);
+        draw_keys(search);
+        draw_weights(search, walk);
+        rank_items(search);
+        set_highest(search, capacity);
+        const enum maar_plan_answer answer = maar_plan_walk(search, limit, budget);
+        for (uint32_t r = 0; answer == MAAR_PLAN_ANSWER_YES && r < search->count; ++r) {
+            offsets[search->item[r]] = search->offset[r];
+        }
+        if (answer != MAAR_PLAN_ANSWER_UNKNOWN || budget->stop != MAAR_PLAN_STOP_DONE) {
+            return answer;
+        }
+    }
+    if (budget->nodes_left == 0) {
+        budget->stop = MAAR_PLAN_STOP_NODE_LIMIT;
+    }
+    return MAAR_PLAN_ANSWER_UNKNOWN;
+}
+
+static uint64_t mix(uint64_t value)
+{
+    value = (value ^ value >> 31) * 0x9E3779B97F4A7C15u;
+    return (value ^ value >> 29) * 0xBF58476D1CE4E5B9u;
+}
+
+/* What a clique consists of, as a sum, so that no order matters. */
+static void sign_cliques(struct maar_plan_search* search)
+{
+    const struct maar_plan_problem* problem = search->problem;
+    memset(search->signature, 0, problem->clique_count * sizeof *search->signature);
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        const uint64_t sign = mix(search->measures[i].size * 31 + search->measures[i].span);
+        if (problem->conflict == NULL) {
+            for (uint32_t s = problem->first[i]; s <= problem->last[i]; ++s) {
+                search->signature[s] += sign;
+            }
+            continue;
+        }
+        for (uint32_t m = problem->member_begin[i]; m < problem->member_begin[i + 1]; ++m) {
+            search->signature[problem->member[m]] += sign;
+        }
+    }
+}
+
+static bool take_lists(struct maar_plan_search* search, struct maar_plan_arena* arena)
+{
+    const uint32_t count = search->count;
+    const size_t cliques = search->problem->clique_count;
+    search->item = maar_plan_take(arena, count, sizeof *search->item);
+    search->size = maar_plan_take(arena, count, sizeof *search->size);
+    search->highest = maar_plan_take(arena, count, sizeof *search->highest);
+    search->twin = maar_plan_take(arena, count, sizeof *search->twin);
+    search->placed = maar_plan_take(arena, count, sizeof *search->placed);
+    search->offset = maar_plan_take(arena, count, sizeof *search->offset);
+    search->crossing = maar_plan_take(arena, cliques, sizeof *search->crossing);
+    search->load = maar_plan_take(arena, cliques, sizeof *search->load);
+    search->floor = maar_plan_take(arena, cliques, sizeof *search->floor);
+    search->failures = maar_plan_take(arena, cliques, sizeof *search->failures);
+    search->signature = maar_plan_take(arena, cliques, sizeof *search->signature);
+    search->trail = maar_plan_take(arena, count, sizeof *search->trail);
+    search->raised = maar_plan_take(arena, count, sizeof *search->raised);
+    search->lifted = maar_plan_take(arena, count, sizeof *search->lifted);
+    search->keys = maar_plan_take(arena, count, sizeof *search->keys);
+    search->other_keys = maar_plan_take(arena, count, sizeof *search->other_keys);
+    if (search->problem->conflict == NULL) {
+        search->first = maar_plan_take(arena, count, sizeof *search->first);
+        search->last = maar_plan_take(arena, count, sizeof *search->last);
+    }
+    return search->item != NULL && search->size != NULL && search->highest != NULL &&
+           search->twin != NULL && search->placed != NULL && search->offset != NULL &&
+           search->crossing != NULL && search->load != NULL && search->floor != NULL &&
+           search->failures != NULL && search->signature != NULL && search->trail != NULL &&
+           search->raised != NULL && search->lifted != NULL && search->keys != NULL &&
+           search->other_keys != NULL &&
+           (search->problem->conflict != NULL || (search->first != NULL && search->last != NULL));
+}
+
+VkResult maar_plan_search_create(const struct maar_plan_problem* problem,
+                                 struct maar_plan_arena* arena, struct maar_plan_search** created)
+{
+    const uint32_t count = problem->count;
+    struct maar_plan_search* search = maar_plan_take_zeroed(arena, 1, sizeof *search);
+    struct maar_plan_measure* measures = NULL;
+    if (search == NULL || maar_plan_measure_items(problem, arena, &measures) != VK_SUCCESS) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    search->problem = problem;
+    search->measures = measures;
+    search->count = count;
+    search->plain = !problem->mixed;
+    for (uint32_t i = 0; i < count; ++i) {
+        search->plain = search->plain && problem->align[i] == 1 && problem->fixed[i] < 0;
+    }
+    /* Each level has one item less than the one above, and its parts may be written once more. */
+    const size_t entries = (size_t)count * ((size_t)count + 2);
+    search->entries = maar_plan_take(arena, entries, sizeof *search->entries);
+    /* A level of decisions and one of parts for each item. */
+    const size_t levels = 2 * (size_t)count + 4;
+    search->nodes = maar_plan_take(arena, levels, sizeof *search->nodes);
+    search->parts = maar_plan_take(arena, levels + count, sizeof *search->parts);
+    if (search->entries == NULL || search->nodes == NULL || search->parts == NULL ||
+        !take_lists(search, arena)) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    sign_cliques(search);
+    *created = search;
+    return VK_SUCCESS;
+}

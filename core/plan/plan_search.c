@@ -1,0 +1,317 @@
+/*
+ * The exact search: does everything fit below a capacity?
+ *
+ * Of all solutions look for one with the least sum of offsets. There each item lies at 0, at its
+ * fixed offset, or on top of one that it conflicts with, so it is enough to decide, from below, for
+ * one item after another: does it lie at its least offset, on top of what is placed, or not? The
+ * item asked about is one below which nothing that conflicts with it can come any more. If it does
+ * lie there, whatever conflicts with it rises; if not, it is skipped, and something has to lift it
+ * (see maar_plan_lift). Each node is checked by maar_plan_bound. Once no item that is left connects
+ * two parts of time, each part is searched alone. Of equal items only the first of those not placed
+ * is tried. An item that raises nobody when placed is placed without looking back.
+ *
+ * After Moffitt, "MiniMalloc" (ASPLOS 2023): canonical placements from below, sections,
+ * decomposition. The bound by release dates, lifting, deciding where it is tightest, and restarts
+ * that learn where searches fail (after the weighted degree of Boussemart et al., "Boosting
+ * Systematic Search by Weighting Constraints", ECAI 2004) are additions.
+ *
+ * A search belongs to one thread. It owns its memory from the start and allocates nothing.
+ */
+#include "core/plan/plan_search.h"
+
+#include <string.h>
+
+/* Nodes between two looks at the clock: well below a millisecond. */
+enum { NODES_PER_LOOK = 128 };
+
+enum step { STEP_ENTER, STEP_FAIL, STEP_SOLVED };
+
+/* Adds what was raised, sorted, to the entries of a child. */
+static uint32_t merge_raised(struct maar_plan_search* search, struct maar_plan_entry* entries,
+                             uint32_t count, uint32_t raised_count)
+{
+    struct maar_plan_entry* raised = search->raised;
+    maar_plan_sort_entries(raised, raised_count);
+    uint32_t left = count;
+    uint32_t right = raised_count;
+    uint32_t at = count + raised_count;
+    while (right > 0) {
+        const bool take_left =
+            left > 0 && maar_plan_entry_less(&raised[right - 1], &entries[left - 1]);
+        entries[--at] = take_left ? entries[--left] : raised[--right];
+    }
+    return count + raised_count;
+}
+
+/*
+ * The entries of the child in which the candidate lies at its least offset, behind those of the
+ * node. False when something is raised too high; *raised_count says how many were.
+ */
+static bool make_child(struct maar_plan_search* search, const struct maar_plan_node* node,
+                       uint32_t candidate, struct maar_plan_node* child, uint32_t* raised_count)
+{
+    const struct maar_plan_entry* entries = search->entries + node->begin;
+    struct maar_plan_entry* out = search->entries + node->free;
+    const struct maar_plan_entry placed = entries[candidate];
+    uint32_t count = 0;
+    uint32_t raised = 0;
+    for (uint32_t i = 0; i < node->count; ++i) {
+        struct maar_plan_entry entry = entries[i];
+        if (i == candidate) {
+            continue;
+        }
+        if (maar_plan_ranks_conflict(search, placed.item, entry.item)) {
+            const int64_t top = maar_plan_rank_top(search, placed.item, placed.least, entry.item);
+            if (top > entry.least) {
+                if (top > search->highest[entry.item] || maar_plan_is_fixed(search, entry.item)) {
+                    return false;
+                }
+                entry.least = top;
+                entry.release = top;
+                entry.skipped = false;
+                search->raised[raised++] = entry;
+                continue;
+            }
+        }
+        out[count++] = entry;
+    }
+    *raised_count = raised;
+    *child = (struct maar_plan_node){
+        .begin = node->free, .low = node->low, .high = node->high, .trail = search->trail_count};
+    child->count = merge_raised(search, out, count, raised);
+    child->free = child->begin + child->count;
+    return raised == 0 || maar_plan_lift(search, out, child->count);
+}
+
+/* Notes that an item is placed. True when time may have come apart. */
+static bool put_down(struct maar_plan_search* search, const struct maar_plan_node* node,
+                     uint32_t rank, int64_t offset)
+{
+    search->trail[search->trail_count++] = rank;
+    search->placed[rank] = true;
+    search->offset[rank] = offset;
+    if (search->first == NULL) {
+        return false;
+    }
+    bool cut = false;
+    for (uint32_t s = search->first[rank]; s < search->last[rank]; ++s) {
+        search->crossing[s] -= 1;
+        cut |= search->crossing[s] == 0;
+    }
+    cut |= search->last[rank] < node->high && search->crossing[search->last[rank]] == 0;
+    return cut ||
+           (search->first[rank] > node->low && search->crossing[search->first[rank] - 1] == 0);
+}
+
+static void take_back(struct maar_plan_search* search, uint32_t trail)
+{
+    while (search->trail_count > trail) {
+        const uint32_t rank = search->trail[--search->trail_count];
+        search->placed[rank] = false;
+        for (uint32_t s = search->first != NULL ? search->first[rank] : 0;
+             search->first != NULL && s < search->last[rank]; ++s) {
+            search->crossing[s] += 1;
+        }
+    }
+}
+
+/* Copies the entries that lie within some sections, in their order. */
+static void add_part(struct maar_plan_search* search, struct maar_plan_node* node, uint32_t low,
+                     uint32_t high)
+{
+    const struct maar_plan_entry* entries = search->entries + node->begin;
+    struct maar_plan_part part = {.begin = node->free, .low = low, .high = high};
+    for (uint32_t i = 0; i < node->count; ++i) {
+        const uint32_t rank = entries[i].item;
+        if (search->first[rank] >= low && search->last[rank] <= high) {
+            search->entries[node->free++] = entries[i];
+            ++part.count;
+        }
+    }
+    if (part.count > 0) {
+        /* The smallest part first. */
+        uint32_t at = node->part_end++;
+        for (; at > node->part && search->parts[at - 1].count > part.count; --at) {
+            search->parts[at] = search->parts[at - 1];
+        }
+        search->parts[at] = part;
+    }
+}
+
+/* Cuts a node into parts of time that nothing connects any more, if there are several. */
+static void split_node(struct maar_plan_search* search, struct maar_plan_node* node,
+                       uint32_t part_count)
+{
+    uint32_t low = node->low;
+    node->part = part_count;
+    node->part_end = part_count;
+    bool several = false;
+    for (uint32_t s = node->low; s < node->high && !several; ++s) {
+        several = search->crossing[s] == 0;
+    }
+    if (!several) {
+        return;
+    }
+    for (uint32_t s = node->low; s <= node->high; ++s) {
+        if (s == node->high || search->crossing[s] == 0) {
+            add_part(search, node, low, s);
+            low = s + 1;
+        }
+    }
+    node->is_split = true;
+}
+
+/* The candidate does not lie there. False when that cannot be. */
+static bool skip_candidate(struct maar_plan_search* search, const struct maar_plan_node* node,
+                           uint32_t candidate)
+{
+    struct maar_plan_entry* entries = search->entries + node->begin;
+    if (maar_plan_is_fixed(search, entries[candidate].item)) {
+        return false;
+    }
+    entries[candidate].skipped = true;
+    return maar_plan_lift(search, entries, node->count);
+}
+
+/* One node: decides on its next item. Pushes a child, or tells that the node fails. */
+static enum step decide(struct maar_plan_search* search, uint32_t* depth)
+{
+    struct maar_plan_node* node = &search->nodes[*depth];
+    for (;;) {
+        if (!maar_plan_bound(search, node)) {
+            return STEP_FAIL;
+        }
+        const uint32_t candidate = maar_plan_choose(search, node);
+        const struct maar_plan_entry entry = search->entries[node->begin + candidate];
+        const uint32_t twin = search->twin[entry.item];
+        if (!entry.skipped && (twin == UINT32_MAX || search->placed[twin])) {
+            struct maar_plan_node* child = node + 1;
+            uint32_t raised_count = 1;
+            if (make_child(search, node, candidate, child, &raised_count)) {
+                node->trail = search->trail_count;
+                node->candidate = candidate;
+                node->forced = raised_count == 0;
+                if (put_down(search, node, entry.item, entry.least)) {
+                    split_node(search, child, node->part_end);
+                } else {
+                    child->part = node->part_end;
+                    child->part_end = node->part_end;
+                }
+                ++*depth;
+                return STEP_ENTER;
+            }
+        }
+        if (entry.skipped || !skip_candidate(search, node, candidate)) {
+            return STEP_FAIL;
+        }
+        return STEP_ENTER;
+    }
+}
+
+/* Enters the next part of a split node. */
+static enum step enter_part(struct maar_plan_search* search, uint32_t* depth)
+{
+    struct maar_plan_node* node = &search->nodes[*depth];
+    if (node->candidate == node->part_end - node->part) {
+        return STEP_SOLVED;
+    }
+    const struct maar_plan_part* part = &search->parts[node->part + node->candidate++];
+    node[1] = (struct maar_plan_node){
+        .begin = part->begin,
+        .free = node->free,
+        .count = part->count,
+        .low = part->low,
+        .high = part->high,
+        .trail = search->trail_count,
+        .part = node->part_end,
+        .part_end = node->part_end,
+    };
+    ++*depth;
+    return STEP_ENTER;
+}
+
+/* Goes back to the last decision that can be taken otherwise. False at the root. */
+static bool back_up(struct maar_plan_search* search, uint32_t* depth)
+{
+    while (*depth > 0) {
+        struct maar_plan_node* node = &search->nodes[--*depth];
+        if (node->is_split) {
+            continue;
+        }
+        take_back(search, node->trail);
+        if (!node->forced && skip_candidate(search, node, node->candidate)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A part or everything is solved: on to the next part. False when nothing is left to do. */
+static bool go_on(const struct maar_plan_search* search, uint32_t* depth)
+{
+    while (*depth > 0) {
+        const struct maar_plan_node* node = &search->nodes[--*depth];
+        if (node->is_split && node->candidate < node->part_end - node->part) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void start_walk(struct maar_plan_search* search)
+{
+    const struct maar_plan_problem* problem = search->problem;
+    search->trail_count = 0;
+    memset(search->placed, 0, search->count * sizeof *search->placed);
+    for (uint32_t r = 0; r < search->count; ++r) {
+        const int64_t fixed = problem->fixed[search->item[r]];
+        search->entries[r] = (struct maar_plan_entry){
+            .least = fixed > 0 ? fixed : 0, .release = fixed > 0 ? fixed : 0, .item = r};
+    }
+    maar_plan_sort_entries(search->entries, search->count);
+    search->nodes[0] = (struct maar_plan_node){
+        .count = search->count, .free = search->count, .high = problem->clique_count - 1};
+    if (search->first == NULL) {
+        return;
+    }
+    memset(search->crossing, 0, problem->clique_count * sizeof *search->crossing);
+    for (uint32_t r = 0; r < search->count; ++r) {
+        for (uint32_t s = search->first[r]; s < search->last[r]; ++s) {
+            search->crossing[s] += 1;
+        }
+    }
+    split_node(search, &search->nodes[0], 0);
+}
+
+enum maar_plan_answer maar_plan_walk(struct maar_plan_search* search, uint64_t node_limit,
+                                     struct maar_plan_budget* budget)
+{
+    uint32_t depth = 0;
+    enum step step = STEP_ENTER;
+    start_walk(search);
+    for (uint64_t visited = 0; visited < node_limit;) {
+        const struct maar_plan_node* node = &search->nodes[depth];
+        if (step == STEP_FAIL) {
+            if (!back_up(search, &depth)) {
+                return MAAR_PLAN_ANSWER_NO;
+            }
+            step = STEP_ENTER;
+        } else if (step == STEP_SOLVED || node->count == 0) {
+            if (!go_on(search, &depth)) {
+                return MAAR_PLAN_ANSWER_YES;
+            }
+            step = STEP_ENTER;
+        } else if (node->is_split) {
+            step = enter_part(search, &depth);
+        } else {
+            ++visited;
+            --budget->nodes_left;
+            ++budget->nodes_used;
+            if (visited % NODES_PER_LOOK == 0 && maar_plan_interrupted(budget)) {
+                return MAAR_PLAN_ANSWER_UNKNOWN;
+            }
+            step = decide(search, &depth);
+        }
+    }
+    return MAAR_PLAN_ANSWER_UNKNOWN;
+}

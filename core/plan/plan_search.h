@@ -1,0 +1,124 @@
+/*
+ * The inside of the exact search, shared by the files that make it up.
+ *
+ * plan_search.c  the walk through the tree       plan_search_bound.c  what cannot fit, and where to
+ * plan_restart.c  orders, restarts, the answer                         go on
+ */
+#ifndef MAAR_CORE_PLAN_PLAN_SEARCH_H
+#define MAAR_CORE_PLAN_PLAN_SEARCH_H
+
+#include "core/plan/plan_rank.h"
+
+/* An item that is not placed yet. Items are numbered by rank within a search. */
+struct maar_plan_entry {
+    int64_t least;   /* units: where it would lie on top of what is placed */
+    int64_t release; /* units: no solution below this node has it lower */
+    uint32_t item;
+    bool skipped; /* it does not lie at `least`: something has to lift it first */
+};
+
+/* A node: items that are left in some sections, by release, then rank. */
+struct maar_plan_node {
+    size_t begin; /* its first entry */
+    size_t free;  /* entries from here on are free for its children */
+    uint32_t count;
+    uint32_t low, high;      /* its cliques: all of them, or a part of time */
+    uint32_t trail;          /* how much was placed when its candidate was */
+    uint32_t candidate;      /* index of the entry that was placed */
+    uint32_t part, part_end; /* its parts; several when nothing connects them any more */
+    bool forced;             /* to place the candidate cost nobody anything: nothing else to try */
+    bool is_split;
+};
+
+struct maar_plan_part {
+    size_t begin;
+    uint32_t count;
+    uint32_t low, high;
+};
+
+struct maar_plan_search {
+    const struct maar_plan_problem* problem;
+    const struct maar_plan_measure* measures;
+    uint32_t count;
+    bool plain; /* no alignment beyond the unit, no mixed kinds */
+    /* The items by rank. */
+    uint32_t* item; /* number in the problem */
+    int64_t* size;
+    uint32_t* first; /* one queue: sections */
+    uint32_t* last;
+    int64_t* highest; /* the highest offset within the capacity */
+    uint32_t* twin;   /* an equal item that is placed first, or UINT32_MAX */
+    bool* placed;
+    int64_t* offset;
+    /* The cliques. */
+    uint32_t* crossing;  /* items not placed that are in this section and the next */
+    int64_t* load;       /* of the node looked at last: the least end of what is left */
+    int64_t* floor;      /* likewise: the least release in it; INT64_MAX: nothing is left */
+    uint64_t* failures;  /* how often it could not fit */
+    uint64_t* signature; /* tells cliques apart, whatever the order of items and of time */
+    /* The walk. */
+    struct maar_plan_entry* entries;
+    size_t entry_room;
+    struct maar_plan_node* nodes;
+    struct maar_plan_part* parts;
+    uint32_t* trail;
+    uint32_t trail_count;
+    struct maar_plan_entry* raised;
+    int64_t* lifted;
+    struct maar_plan_key* keys;
+    struct maar_plan_key* other_keys;
+    int64_t capacity; /* units: no clique's load may be above it */
+    /* Where to go on: see maar_plan_choose. */
+    uint32_t slack_weight; /* 1024ths */
+    int64_t distance_weight;
+    uint32_t shift;
+    bool weighs_failures;
+    uint64_t random;
+};
+
+static inline bool maar_plan_ranks_conflict(const struct maar_plan_search* search, uint32_t a,
+                                            uint32_t b)
+{
+    if (search->first != NULL) {
+        return search->first[a] <= search->last[b] && search->first[b] <= search->last[a];
+    }
+    return maar_plan_conflicts(search->problem, search->item[a], search->item[b]);
+}
+
+/* The least offset of item b on top of item a at `offset`. */
+static inline int64_t maar_plan_rank_top(const struct maar_plan_search* search, uint32_t a,
+                                         int64_t offset, uint32_t b)
+{
+    if (search->plain) {
+        return offset + search->size[a];
+    }
+    const struct maar_plan_problem* problem = search->problem;
+    return maar_plan_align_up(maar_plan_top(problem, search->item[a], offset, search->item[b]),
+                              problem->align[search->item[b]]);
+}
+
+static inline bool maar_plan_is_fixed(const struct maar_plan_search* search, uint32_t rank)
+{
+    return !search->plain && search->problem->fixed[search->item[rank]] >= 0;
+}
+
+static inline bool maar_plan_entry_less(const struct maar_plan_entry* a,
+                                        const struct maar_plan_entry* b)
+{
+    return a->release < b->release || (a->release == b->release && a->item < b->item);
+}
+
+/* Sorts entries that nearly are. */
+void maar_plan_sort_entries(struct maar_plan_entry* entries, uint32_t count);
+/* Fills load and floor for a node. False when something does not fit. */
+bool maar_plan_bound(struct maar_plan_search* search, const struct maar_plan_node* node);
+/* Raises the releases of skipped items. False when nothing can lift one of them. */
+bool maar_plan_lift(struct maar_plan_search* search, struct maar_plan_entry* entries,
+                    uint32_t count);
+/* The entry to decide on next, after maar_plan_bound. */
+uint32_t maar_plan_choose(const struct maar_plan_search* search, const struct maar_plan_node* node);
+/* Walks the tree, visiting at most so many nodes. Offsets by rank are in search->offset. */
+enum maar_plan_answer maar_plan_walk(struct maar_plan_search* search, uint64_t node_limit,
+                                     struct maar_plan_budget* budget);
+
+#endif

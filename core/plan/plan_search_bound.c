@@ -1,0 +1,212 @@
+/*
+ * What cannot fit, and where to go on.
+ *
+ * In a clique all items conflict, so it is one machine that works off jobs one after another: an
+ * item's release is the job's release date, its size the duration. Taken by rising release the jobs
+ * end as early as they can; an end above the capacity proves that there is no solution below the
+ * node. The pass over all entries in the order of releases does it for all cliques at once.
+ */
+#include "core/plan/plan_search.h"
+
+#include <string.h>
+
+void maar_plan_sort_entries(struct maar_plan_entry* entries, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; ++i) {
+        if (!maar_plan_entry_less(&entries[i], &entries[i - 1])) {
+            continue;
+        }
+        const struct maar_plan_entry entry = entries[i];
+        uint32_t k = i;
+        for (; k > 0 && maar_plan_entry_less(&entry, &entries[k - 1]); --k) {
+            entries[k] = entries[k - 1];
+        }
+        entries[k] = entry;
+    }
+}
+
+/* One job for a run of sections. */
+static void work_off(int64_t* restrict load, int64_t* restrict floor, uint32_t count,
+                     int64_t release, int64_t size)
+{
+    for (uint32_t s = 0; s < count; ++s) {
+        load[s] = (load[s] > release ? load[s] : release) + size;
+        floor[s] = floor[s] < release ? floor[s] : release;
+    }
+}
+
+static void work_off_members(struct maar_plan_search* search, uint32_t rank, int64_t release)
+{
+    const struct maar_plan_problem* problem = search->problem;
+    const uint32_t item = search->item[rank];
+    for (uint32_t m = problem->member_begin[item]; m < problem->member_begin[item + 1]; ++m) {
+        work_off(search->load + problem->member[m], search->floor + problem->member[m], 1, release,
+                 search->size[rank]);
+    }
+}
+
+bool maar_plan_bound(struct maar_plan_search* search, const struct maar_plan_node* node)
+{
+    const uint32_t low = node->low;
+    const uint32_t width = node->high - low + 1;
+    const struct maar_plan_entry* entries = search->entries + node->begin;
+    memset(search->load + low, 0, width * sizeof *search->load);
+    for (uint32_t s = 0; s < width; ++s) {
+        search->floor[low + s] = INT64_MAX;
+    }
+    for (uint32_t i = 0; i < node->count; ++i) {
+        const uint32_t rank = entries[i].item;
+        if (entries[i].release > search->highest[rank]) {
+            return false;
+        }
+        if (search->first == NULL) {
+            work_off_members(search, rank, entries[i].release);
+            continue;
+        }
+        const uint32_t first = search->first[rank];
+        work_off(search->load + first, search->floor + first, search->last[rank] - first + 1,
+                 entries[i].release, search->size[rank]);
+    }
+    int64_t most = 0;
+    for (uint32_t s = 0; s < width; ++s) {
+        most = search->load[low + s] > most ? search->load[low + s] : most;
+    }
+    if (most <= search->capacity) {
+        return true;
+    }
+    for (uint32_t s = 0; s < width; ++s) {
+        search->failures[low + s] += search->load[low + s] > search->capacity;
+    }
+    return false;
+}
+
+/*
+ * A skipped item y does not lie at its least offset. Of all solutions take one with the least sum
+ * of offsets: there y cannot be moved down to its least offset, so some item z that is not placed
+ * yet and conflicts with it lies in the way, that is below the top that y would have there; and y
+ * lies above z. So y's release is at least the least end of all such z, and without any there is no
+ * solution.
+ */
+bool maar_plan_lift(struct maar_plan_search* search, struct maar_plan_entry* entries,
+                    uint32_t count)
+{
+    bool moved = false;
+    for (uint32_t i = 0; i < count; ++i) {
+        const struct maar_plan_entry* entry = &entries[i];
+        search->lifted[i] = entry->release;
+        if (!entry->skipped) {
+            continue;
+        }
+        int64_t least = INT64_MAX;
+        for (uint32_t k = 0; k < count && entries[k].release < least; ++k) {
+            const struct maar_plan_entry* other = &entries[k];
+            if (k == i || !maar_plan_ranks_conflict(search, entry->item, other->item)) {
+                continue;
+            }
+            if (other->release >=
+                maar_plan_rank_top(search, entry->item, entry->least, other->item)) {
+                if (search->plain) {
+                    break;
+                }
+                continue;
+            }
+            const int64_t top =
+                maar_plan_rank_top(search, other->item, other->release, entry->item);
+            least = top < least ? top : least;
+        }
+        if (least > search->highest[entry->item]) {
+            return false;
+        }
+        if (least > entry->release) {
+            search->lifted[i] = least;
+            moved = true;
+        }
+    }
+    if (moved) {
+        for (uint32_t i = 0; i < count; ++i) {
+            entries[i].release = search->lifted[i];
+        }
+        maar_plan_sort_entries(entries, count);
+    }
+    return true;
+}
+
+/* How far a clique is from what was placed last. */
+static int64_t distance(const struct maar_plan_search* search, uint32_t clique)
+{
+    if (search->trail_count == 0 || search->first == NULL) {
+        return 0;
+    }
+    const uint32_t rank = search->trail[search->trail_count - 1];
+    if (clique < search->first[rank]) {
+        return search->first[rank] - clique;
+    }
+    return clique > search->last[rank] ? clique - search->last[rank] : 0;
+}
+
+/* The clique that is lowest, tightest, nearest, and has failed most: there a wrong turn shows soon.
+ */
+static uint32_t choose_clique(const struct maar_plan_search* search,
+                              const struct maar_plan_node* node)
+{
+    uint32_t best = UINT32_MAX;
+    uint64_t best_cost = 0;
+    uint64_t best_weight = 1;
+    for (uint32_t s = node->low; s <= node->high; ++s) {
+        if (search->floor[s] == INT64_MAX) {
+            continue;
+        }
+        const uint64_t slack = (uint64_t)(search->capacity - search->load[s]) >> search->shift;
+        uint64_t cost = (slack * search->slack_weight >> 10) +
+                        ((uint64_t)search->floor[s] >> search->shift) + 1;
+        if (search->distance_weight != 0) {
+            cost += (uint64_t)(distance(search, s) * search->distance_weight);
+        }
+        const uint64_t weight = search->weighs_failures ? 1 + search->failures[s] : 1;
+        const uint64_t left = cost * best_weight;
+        const uint64_t right = best_cost * weight;
+        if (best == UINT32_MAX || left < right ||
+            (left == right && search->signature[s] < search->signature[best])) {
+            best = s;
+            best_cost = cost;
+            best_weight = weight;
+        }
+    }
+    return best;
+}
+
+static bool is_member(const struct maar_plan_search* search, uint32_t rank, uint32_t clique)
+{
+    if (search->first != NULL) {
+        return search->first[rank] <= clique && search->last[rank] >= clique;
+    }
+    const struct maar_plan_problem* problem = search->problem;
+    const uint32_t item = search->item[rank];
+    for (uint32_t m = problem->member_begin[item]; m < problem->member_begin[item + 1]; ++m) {
+        if (problem->member[m] == clique) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * The lowest item of the chosen clique, or, as long as something that conflicts with it may lie
+ * lower, that. A skipped item is never lowest, since what lifts it conflicts with it and is lower.
+ */
+uint32_t maar_plan_choose(const struct maar_plan_search* search, const struct maar_plan_node* node)
+{
+    const struct maar_plan_entry* entries = search->entries + node->begin;
+    const uint32_t clique = choose_clique(search, node);
+    uint32_t chosen = 0;
+    while (chosen + 1 < node->count && !is_member(search, entries[chosen].item, clique)) {
+        ++chosen;
+    }
+    for (uint32_t k = 0; k < chosen && entries[k].release < entries[chosen].release; ++k) {
+        if (maar_plan_ranks_conflict(search, entries[k].item, entries[chosen].item)) {
+            chosen = k;
+            k = UINT32_MAX;
+        }
+    }
+    return chosen;
+}
