@@ -407,7 +407,7 @@ bool support_frame_graph_load(const char* path, const char* pass_path, const cha
     *graph = (struct support_frame_graph){.queue_count = 0};
     for (size_t i = 0; i < 3; ++i) {
         size_t size = 0;
-        good = good && (paths[i] == NULL ||
+        good = good && ((i != 0 && paths[i] == NULL) ||
                         support_read_file(paths[i], GRAPH_MAX_BYTES, &data[i], &size, error));
         texts[i] = (struct support_frame_text){paths[i], data[i], size};
     }

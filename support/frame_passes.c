@@ -15,10 +15,11 @@ enum { GRAPH_MAX_QUEUES = 256 };
 static bool graph_number_queues(struct graph_reader* reader)
 {
     struct support_frame_graph* const graph = reader->graph;
-    const char* names[GRAPH_MAX_QUEUES];
+    uint32_t firsts[GRAPH_MAX_QUEUES] = {0}; /* the first pass of each */
     for (uint32_t i = 0; i < graph->pass_count; ++i) {
         uint32_t queue = 0;
-        while (queue < graph->queue_count && strcmp(names[queue], graph->passes[i].queue) != 0) {
+        while (queue < graph->queue_count &&
+               strcmp(graph->passes[firsts[queue]].queue, graph->passes[i].queue) != 0) {
             ++queue;
         }
         if (queue == GRAPH_MAX_QUEUES) {
@@ -27,7 +28,7 @@ static bool graph_number_queues(struct graph_reader* reader)
             return false;
         }
         if (queue == graph->queue_count) {
-            names[graph->queue_count++] = graph->passes[i].queue;
+            firsts[graph->queue_count++] = i;
         }
         graph->pass_queues[i] = queue;
         graph->passes[i].place = i;

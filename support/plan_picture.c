@@ -145,14 +145,16 @@ static void chart_line(struct chart* chart, double y, const char* colour, const 
                     CHART_LEFT, y, CHART_LEFT + CHART_INNER, colour, dashes);
 }
 
-/* The name inside of a rectangle, lying or standing, and the size below it, where there is room. */
+/* The name inside of a rectangle, lying or, where it only fits so, standing; and the size below it.
+ */
 static void chart_label_item(struct chart* chart, const struct support_plan_item* item, double x,
                              double y, double width, double height)
 {
     const char* const text = item->name[0] != '\0' ? item->name : item->id;
     const double wanted = support_svg_text_width(text, ITEM_TEXT, false);
     const double least = wanted < ITEM_MIN_TEXT ? wanted : ITEM_MIN_TEXT;
-    if (height >= ITEM_TEXT + 2.0 && width >= least + 5.0) {
+    const bool upright = wanted > width - 4.0 && wanted <= height - 4.0 && width >= ITEM_TEXT + 2.0;
+    if (height >= ITEM_TEXT + 2.0 && width >= least + 5.0 && !upright) {
         char size[32];
         const bool two = height >= 2 * ITEM_TEXT + 6.0 && width >= 48.0;
         struct support_svg_text style = {.x = x + width / 2,
