@@ -1,5 +1,6 @@
 /*
- * maar: what a device's memory looks like, and what becomes of a program's memory traffic on it.
+ * maar: what a device's memory looks like, what becomes of a program's memory traffic on it, and
+ * how little memory the transient resources of a frame need.
  */
 #include "maar/base.h"
 #include "tool_commands.h"
@@ -16,6 +17,7 @@ static void print_usage(FILE* file)
             "  maar info      devices, heaps, memory types, budgets, limits, and what Maar\n"
             "                 uses for each purpose\n"
             "  maar replay    replay the memory traffic of a program from a trace\n"
+            "  maar plan      place the transient resources of a frame, and prove how well\n"
             "\n"
             "  maar COMMAND --help or maar help COMMAND explains the options; maar --version\n"
             "  prints the version.\n"
@@ -31,6 +33,9 @@ static int run_command(const char* name, int argc, char** argv)
     }
     if (strcmp(name, "replay") == 0) {
         return tool_command_replay(argc, argv);
+    }
+    if (strcmp(name, "plan") == 0) {
+        return tool_command_plan(argc, argv);
     }
     return -1;
 }

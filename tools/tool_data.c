@@ -24,6 +24,11 @@ struct data_kind {
 static const struct data_kind data_kinds[] = {
     [TOOL_DATA_PROFILES] = {"profiles", "profile", "maar info --list-profiles", {".json", NULL}},
     [TOOL_DATA_TRACES] = {"traces", "trace", "maar replay --list-traces", {".csv", ".csv.gz"}},
+    [TOOL_DATA_FRAMES] = {"frames", "frame graph", "maar plan --list-frames", {".csv", NULL}},
+    [TOOL_DATA_QUEUES] = {"frames/dag",
+                          "frame graph",
+                          "maar plan --list-frames",
+                          {".resources.csv", NULL}},
 };
 
 static const char* program_argument = "";

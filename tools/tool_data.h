@@ -1,5 +1,6 @@
 /*
- * Where the command finds profiles and traces by name: in $MAAR_DATA_DIR, beside the program
+ * Where the command finds profiles, traces and frame graphs by name: in $MAAR_DATA_DIR, beside the
+ * program
  * (../share/maar), in the sources that it was built from, and where it was to be installed.
  * Single-threaded.
  */
@@ -13,6 +14,8 @@
 enum tool_data_kind {
     TOOL_DATA_PROFILES = 0,
     TOOL_DATA_TRACES = 1,
+    TOOL_DATA_FRAMES = 2, /* frame graphs of one queue */
+    TOOL_DATA_QUEUES = 3, /* the resources of those of several */
 };
 
 /* Tells where the program is, for systems that do not say it themselves. Must outlive all use. */

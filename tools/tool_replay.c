@@ -7,13 +7,10 @@
 #include "tool_player.h"
 #include "tool_report.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define MAX_THREADS 256u
 
@@ -228,38 +225,11 @@ static bool parse_arguments(int argc, char** argv, struct replay_settings* setti
 static void name_picture(const struct replay_settings* settings, const char* trace,
                          enum tool_strategy strategy, char* out, size_t size)
 {
-    const char* const path = settings->picture;
-    const char* const slash = strrchr(path, '/');
-    const char* const dot = strrchr(path, '.');
-    const bool has_suffix = dot != NULL && (slash == NULL || dot > slash);
-    const int stem = (int)(has_suffix ? dot - path : (long)strlen(path));
-    snprintf(out, size, "%.*s%s%s%s%s%s", stem, path, settings->trace_count > 1 ? "-" : "",
-             settings->trace_count > 1 ? trace : "", settings->all_strategies ? "-" : "",
-             settings->all_strategies ? tool_strategy_names[strategy] : "", has_suffix ? dot : "");
-}
-
-/* Whether a picture could be written there, as far as can be told without trying. */
-static bool check_picture_path(const char* path)
-{
-    char folder[4096];
-    snprintf(folder, sizeof(folder), "%s", path);
-    char* const slash = strrchr(folder, '/');
-    if (slash == NULL) {
-        snprintf(folder, sizeof(folder), ".");
-    } else {
-        slash[slash == folder ? 1 : 0] = '\0';
-    }
-    struct stat status;
-    int problem = 0;
-    if (stat(path, &status) == 0) {
-        problem = S_ISDIR(status.st_mode) ? EISDIR : access(path, W_OK) != 0 ? errno : 0;
-    } else {
-        problem = access(folder, W_OK | X_OK) != 0 ? errno : 0;
-    }
-    if (problem != 0) {
-        tool_complain("%s: cannot be written: %s", path, strerror(problem));
-    }
-    return problem == 0;
+    char part[320];
+    snprintf(part, sizeof(part), "%s%s%s", settings->trace_count > 1 ? trace : "",
+             settings->trace_count > 1 && settings->all_strategies ? "-" : "",
+             settings->all_strategies ? tool_strategy_names[strategy] : "");
+    tool_name_file(settings->picture, part, out, size);
 }
 
 static void title_picture(const struct tool_report* report, struct support_picture* picture)
@@ -320,7 +290,7 @@ static int run_once(struct replay_settings* settings, const struct support_trace
     char path[4096];
     if (settings->picture != NULL) {
         name_picture(settings, trace->name, strategy, path, sizeof(path));
-        if (!check_picture_path(path)) {
+        if (!tool_check_path(path)) {
             return TOOL_EXIT_USAGE;
         }
     }
@@ -417,7 +387,7 @@ int tool_command_replay(int argc, char** argv)
         return tool_data_print_names(TOOL_DATA_TRACES) ? TOOL_EXIT_OK : TOOL_EXIT_USAGE;
     }
     if (settings.picture != NULL && settings.trace_count == 1 && !settings.all_strategies &&
-        !check_picture_path(settings.picture)) {
+        !tool_check_path(settings.picture)) {
         return TOOL_EXIT_USAGE;
     }
     int worst = TOOL_EXIT_OK;

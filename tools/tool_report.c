@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdlib.h>
 
 static void set_count(json_t* object, const char* key, uint64_t value)
 {
@@ -48,14 +47,7 @@ bool tool_report_print_json(const struct tool_report* report)
     set_count(object, "freed_at_end", outcome->leftovers);
     set_count(object, "threads", report->threads);
     json_object_set_new(object, "validated", json_boolean(report->validated));
-    char* const text = json_dumps(object, JSON_REAL_PRECISION(6));
-    json_decref(object);
-    if (text == NULL) {
-        return false;
-    }
-    const bool good = puts(text) >= 0 && fflush(stdout) == 0;
-    free(text);
-    return good;
+    return tool_print_json(object);
 }
 
 void tool_report_print_head(const struct tool_report* report)

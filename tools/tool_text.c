@@ -6,10 +6,13 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 bool tool_parse_size(const char* text, uint64_t* out)
 {
@@ -17,7 +20,8 @@ bool tool_parse_size(const char* text, uint64_t* out)
         const char* suffix;
         unsigned shift;
     } units[] = {
-        {"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40},
+        {"", 0},     {"B", 0},  {"KiB", 10}, {"MiB", 20}, {"GiB", 30},
+        {"TiB", 40}, {"K", 10}, {"M", 20},   {"G", 30},   {"T", 40},
     };
     if (text[0] < '0' || text[0] > '9') {
         return false;
@@ -55,6 +59,39 @@ bool tool_parse_number(const char* text, uint32_t* out)
     return true;
 }
 
+void tool_name_file(const char* path, const char* part, char* out, size_t size)
+{
+    const char* const slash = strrchr(path, '/');
+    const char* const dot = strrchr(path, '.');
+    const bool has_suffix = dot != NULL && (slash == NULL || dot > slash);
+    const int stem = (int)(has_suffix ? dot - path : (long)strlen(path));
+    snprintf(out, size, "%.*s%s%s%s", stem, path, part[0] != '\0' ? "-" : "", part,
+             has_suffix ? dot : "");
+}
+
+bool tool_check_path(const char* path)
+{
+    char folder[4096];
+    snprintf(folder, sizeof(folder), "%s", path);
+    char* const slash = strrchr(folder, '/');
+    if (slash == NULL) {
+        snprintf(folder, sizeof(folder), ".");
+    } else {
+        slash[slash == folder ? 1 : 0] = '\0';
+    }
+    struct stat status;
+    int problem = 0;
+    if (stat(path, &status) == 0) {
+        problem = S_ISDIR(status.st_mode) ? EISDIR : access(path, W_OK) != 0 ? errno : 0;
+    } else {
+        problem = access(folder, W_OK | X_OK) != 0 ? errno : 0;
+    }
+    if (problem != 0) {
+        tool_complain("%s: cannot be written: %s", path, strerror(problem));
+    }
+    return problem == 0;
+}
+
 const char* tool_format_size(uint64_t bytes, char* buffer, size_t size)
 {
     static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -74,6 +111,15 @@ uint64_t tool_now_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+bool tool_print_json(struct json_t* object)
+{
+    char* const text = json_dumps(object, JSON_REAL_PRECISION(6));
+    json_decref(object);
+    const bool good = text != NULL && puts(text) >= 0 && fflush(stdout) == 0;
+    free(text);
+    return good;
 }
 
 void tool_complain(const char* format, ...)

@@ -1,6 +1,6 @@
 /*
  * The C in the documents compiles, and does what they say: a simulated device, the first allocator
- * and buffer on it, and a trace that the command's reader takes.
+ * and buffer on it, a trace that the command's reader takes, and a plan.
  */
 #define VK_NO_PROTOTYPES
 #include <inttypes.h>
@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include <maar/maar.h>
+#include <maar/plan.h>
 #include <maar/simulated.h>
 
 #include "support/trace.h"
@@ -26,6 +27,7 @@ void log_buffer(FILE* log, uint64_t id, const VkBufferCreateInfo* info,
                 const VkMemoryRequirements* needs, uint64_t time_ns);
 void log_free(FILE* log, uint64_t id, uint64_t time_ns);
 
+#include "planning.inc"
 #include "replay.inc"
 
 static VkInstance make_simulated_instance(void)
@@ -98,11 +100,26 @@ static void docs_logged_trace_is_read(void** state)
     support_trace_release(&trace);
 }
 
+static void docs_plan_shares_as_told(void** state)
+{
+    (void)state;
+    VkDeviceSize offsets[3] = {0};
+    const MaarPlan plan = plan_frame(VK_NULL_HANDLE, offsets);
+    assert_non_null(plan);
+    MaarPlanInfo info = {.sType = MAAR_STRUCTURE_TYPE_PLAN_INFO};
+    assert_int_equal(maarGetPlanInfo(plan, &info), VK_SUCCESS);
+    assert_int_equal(info.peakSize, 100270080);
+    assert_int_equal(info.provedOptimal, VK_TRUE);
+    assert_int_equal(offsets[0], offsets[2]);
+    maarDestroyPlan(plan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(docs_first_allocator_works_on_simulated_device),
         cmocka_unit_test(docs_logged_trace_is_read),
+        cmocka_unit_test(docs_plan_shares_as_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,435 @@
+/*
+ * maar plan: arguments, one plan for each file, results.
+ */
+#include "tool_plan.h"
+
+#include "tool_commands.h"
+#include "tool_data.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Nodes for the question of a capacity when no limit is named: minutes, where the default of the
+ * library takes seconds. */
+#define CAPACITY_NODE_LIMIT 400000000u
+
+/* Longer than anybody waits. */
+#define MAX_SECONDS 1e9
+
+static const char help_text[] =
+    "Usage: maar plan FILE.csv... [OPTION...]\n"
+    "       maar plan FILE.csv --passes PASSES.csv --edges EDGES.csv [OPTION...]\n"
+    "       maar plan --list-frames\n"
+    "\n"
+    "Gives the transient resources of a frame offsets at which they share bytes, proves how good\n"
+    "that is, and finds the aliasing edges (which resource takes whose bytes over). A file has a\n"
+    "header and a row a resource: id,size, and one of first,last (passes, both included),\n"
+    "lower,upper (times, upper excluded) or uses (passes, with --passes and --edges); alignment,\n"
+    "name, memory_types, kind and fixed_offset may follow. FILE may be a name that --list-frames\n"
+    "prints; beside NAME.resources.csv, NAME.passes.csv and NAME.edges.csv are found.\n"
+    "\n"
+    "  --passes FILE     passes: pass,queue,name. Those of one queue run in order\n"
+    "  --edges FILE      orders between passes: from,to\n"
+    "  --capacity SIZE   find out whether everything fits into so many bytes, and stop there;\n"
+    "                    SIZE takes K, M, G, T or KiB, MiB, GiB, TiB\n"
+    "  --time-limit S    look for S seconds at most, with no limit of nodes unless one is named\n"
+    "  --node-limit N    search N nodes at most; the same on every machine. Default: 4000000,\n"
+    "                    with --capacity 400000000\n"
+    "  --granularity G   bufferImageGranularity: a power of two that keeps kinds apart\n"
+    "  --greedy          take the best of the greedy orders; search for nothing better\n"
+    "  --keep-edges      do not look for fewer aliasing edges at the same peak\n"
+    "  --output FILE     write the input's columns and the offset (and the class, where there are\n"
+    "                    several) of each resource as CSV; - for standard output. Not written for\n"
+    "                    what does not fit\n"
+    "  --picture FILE    draw the plan as SVG: time to the right, offsets upwards\n"
+    "  --json            one JSON object per file and line on standard output, nothing else there\n"
+    "  --list-frames     print the names of the frame graphs that came with Maar, nothing else\n"
+    "\n"
+    "With several files, their names become part of those of --output and --picture.\n"
+    "\n"
+    "Exit codes: 0 planned, or it fits; 1 it does not fit, or a limit came before the answer, or\n"
+    "something could not be written; 2 bad arguments, malformed input.\n";
+
+enum plan_option {
+    PLAN_OPTION_PASSES = 256,
+    PLAN_OPTION_EDGES,
+    PLAN_OPTION_CAPACITY,
+    PLAN_OPTION_TIME_LIMIT,
+    PLAN_OPTION_NODE_LIMIT,
+    PLAN_OPTION_GRANULARITY,
+    PLAN_OPTION_GREEDY,
+    PLAN_OPTION_KEEP_EDGES,
+    PLAN_OPTION_OUTPUT,
+    PLAN_OPTION_PICTURE,
+    PLAN_OPTION_JSON,
+    PLAN_OPTION_FRAMES,
+    PLAN_OPTION_HELP,
+};
+
+static const struct option plan_options[] = {
+    {"passes", required_argument, NULL, PLAN_OPTION_PASSES},
+    {"edges", required_argument, NULL, PLAN_OPTION_EDGES},
+    {"capacity", required_argument, NULL, PLAN_OPTION_CAPACITY},
+    {"time-limit", required_argument, NULL, PLAN_OPTION_TIME_LIMIT},
+    {"node-limit", required_argument, NULL, PLAN_OPTION_NODE_LIMIT},
+    {"granularity", required_argument, NULL, PLAN_OPTION_GRANULARITY},
+    {"greedy", no_argument, NULL, PLAN_OPTION_GREEDY},
+    {"keep-edges", no_argument, NULL, PLAN_OPTION_KEEP_EDGES},
+    {"output", required_argument, NULL, PLAN_OPTION_OUTPUT},
+    {"picture", required_argument, NULL, PLAN_OPTION_PICTURE},
+    {"json", no_argument, NULL, PLAN_OPTION_JSON},
+    {"list-frames", no_argument, NULL, PLAN_OPTION_FRAMES},
+    {"help", no_argument, NULL, PLAN_OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+struct plan_settings {
+    const char* passes;
+    const char* edges;
+    const char* output;
+    const char* picture;
+    MaarPlanCreateInfo info; /* limits and flags */
+    char** files;
+    int file_count;
+    bool json, help, list_frames;
+    bool head_printed;
+};
+
+static bool parse_capacity(struct plan_settings* settings, const char* text)
+{
+    if (!tool_parse_size(text, &settings->info.capacity) || settings->info.capacity == 0) {
+        tool_complain("--capacity %s: expected bytes above 0, as in 1048576 or 64MiB", text);
+        return false;
+    }
+    return true;
+}
+
+static bool parse_granularity(struct plan_settings* settings, const char* text)
+{
+    const VkDeviceSize* const size = &settings->info.granularity;
+    if (!tool_parse_size(text, &settings->info.granularity) || *size == 0 ||
+        (*size & (*size - 1)) != 0) {
+        tool_complain("--granularity %s: expected a power of two", text);
+        return false;
+    }
+    return true;
+}
+
+static bool parse_time_limit(struct plan_settings* settings, const char* text)
+{
+    char* end = NULL;
+    const bool digits = strspn(text, "0123456789.") == strlen(text) && text[0] != '\0';
+    const double seconds = digits ? strtod(text, &end) : 0.0;
+    if (!digits || *end != '\0' || seconds <= 0.0 || seconds > MAX_SECONDS) {
+        tool_complain("--time-limit %s: expected seconds above 0", text);
+        return false;
+    }
+    const double ns = seconds * 1e9;
+    settings->info.timeLimit_ns = ns >= 1.0 ? (uint64_t)ns : 1;
+    return true;
+}
+
+static bool parse_node_limit(struct plan_settings* settings, const char* text)
+{
+    char* end = NULL;
+    errno = 0;
+    const bool digit = text[0] >= '0' && text[0] <= '9';
+    const unsigned long long number = digit ? strtoull(text, &end, 10) : 0;
+    if (!digit || *end != '\0' || errno != 0 || number == 0) {
+        tool_complain("--node-limit %s: expected a number above 0", text);
+        return false;
+    }
+    settings->info.nodeLimit = number;
+    return true;
+}
+
+static bool parse_plan_option(struct plan_settings* settings, int option, const char* text)
+{
+    switch (option) {
+    case PLAN_OPTION_PASSES:
+        settings->passes = text;
+        return true;
+    case PLAN_OPTION_EDGES:
+        settings->edges = text;
+        return true;
+    case PLAN_OPTION_CAPACITY:
+        return parse_capacity(settings, text);
+    case PLAN_OPTION_TIME_LIMIT:
+        return parse_time_limit(settings, text);
+    case PLAN_OPTION_NODE_LIMIT:
+        return parse_node_limit(settings, text);
+    case PLAN_OPTION_GRANULARITY:
+        return parse_granularity(settings, text);
+    case PLAN_OPTION_GREEDY:
+        settings->info.flags |= MAAR_PLAN_CREATE_GREEDY_BIT;
+        return true;
+    case PLAN_OPTION_KEEP_EDGES:
+        settings->info.flags |= MAAR_PLAN_CREATE_KEEP_EDGES_BIT;
+        return true;
+    case PLAN_OPTION_OUTPUT:
+        settings->output = text;
+        return true;
+    case PLAN_OPTION_PICTURE:
+        settings->picture = text;
+        return true;
+    case PLAN_OPTION_JSON:
+        settings->json = true;
+        return true;
+    case PLAN_OPTION_FRAMES:
+        settings->list_frames = true;
+        return true;
+    default:
+        settings->help = true;
+        return true;
+    }
+}
+
+/* Whether the arguments go together. */
+static bool check_plan_settings(const struct plan_settings* settings)
+{
+    const bool to_stdout = settings->output != NULL && strcmp(settings->output, "-") == 0;
+    if (settings->file_count == 0) {
+        tool_complain("plan: no file given; see maar plan --help");
+    } else if (settings->edges != NULL && settings->passes == NULL) {
+        tool_complain("--edges needs --passes");
+    } else if (settings->passes != NULL && settings->file_count > 1) {
+        tool_complain("--passes belongs to one file, and there are %d", settings->file_count);
+    } else if (to_stdout && settings->json) {
+        tool_complain("--output - and --json both want the standard output");
+    } else if (to_stdout && settings->file_count > 1) {
+        tool_complain("--output - takes one file, and there are %d", settings->file_count);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+static bool parse_plan_arguments(int argc, char** argv, struct plan_settings* settings)
+{
+    *settings = (struct plan_settings){
+        .info = {.sType = MAAR_STRUCTURE_TYPE_PLAN_CREATE_INFO},
+    };
+    int option = 0;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":h", plan_options, NULL)) != -1) {
+        if (option == '?' || option == ':') {
+            tool_complain_option("plan", option, argv, plan_options);
+            return false;
+        }
+        if (!parse_plan_option(settings, option, optarg)) {
+            return false;
+        }
+    }
+    settings->files = argv + optind;
+    settings->file_count = argc - optind;
+    if (settings->info.nodeLimit == 0) {
+        settings->info.nodeLimit = settings->info.timeLimit_ns != 0 ? UINT64_MAX
+                                   : settings->info.capacity != 0   ? CAPACITY_NODE_LIMIT
+                                                                    : 0;
+    }
+    return settings->help || settings->list_frames || check_plan_settings(settings);
+}
+
+/* A file beside NAME.resources.csv that is called NAME and a suffix; NULL when there is none. */
+static const char* find_beside(const char* path, const char* suffix, char* out, size_t size)
+{
+    static const char own[] = ".resources.csv";
+    const size_t length = strlen(path);
+    if (length < sizeof(own) || strcmp(path + length - (sizeof(own) - 1), own) != 0) {
+        return NULL;
+    }
+    const int stem = (int)(length - (sizeof(own) - 1));
+    const int written = snprintf(out, size, "%.*s%s", stem, path, suffix);
+    return written > 0 && (size_t)written < size && access(out, R_OK) == 0 ? out : NULL;
+}
+
+static bool load_graph(const struct plan_settings* settings, const char* name,
+                       struct support_frame_graph* graph)
+{
+    char path[4096];
+    char passes[4096];
+    char edges[4096];
+    struct support_error error = {{0}};
+    if (!tool_data_find(TOOL_DATA_FRAMES, name, path, sizeof(path)) &&
+        !tool_data_find(TOOL_DATA_QUEUES, name, path, sizeof(path))) {
+        tool_data_complain(TOOL_DATA_FRAMES, name);
+        return false;
+    }
+    const char* pass_path = settings->passes;
+    const char* edge_path = settings->edges;
+    if (pass_path == NULL) {
+        pass_path = find_beside(path, ".passes.csv", passes, sizeof(passes));
+        edge_path =
+            pass_path == NULL ? NULL : find_beside(path, ".edges.csv", edges, sizeof(edges));
+    }
+    if (!support_frame_graph_load(path, pass_path, edge_path, graph, &error)) {
+        tool_complain("%s", error.text);
+        return false;
+    }
+    return true;
+}
+
+static void VKAPI_PTR tell_plan(void* user_data, MaarMessageSeverity severity, const char* message)
+{
+    (void)severity;
+    tool_complain("%s: %s", (const char*)user_data, message);
+}
+
+static double process_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* Reads what the plan says; false when out of memory. */
+static bool read_plan(MaarPlan plan, struct tool_plan_result* result)
+{
+    result->info = (MaarPlanInfo){.sType = MAAR_STRUCTURE_TYPE_PLAN_INFO};
+    if (maarGetPlanInfo(plan, &result->info) != VK_SUCCESS) {
+        return false;
+    }
+    uint32_t classes = result->info.classCount;
+    uint32_t placements = result->info.resourceCount;
+    result->classes = calloc((size_t)classes + 1, sizeof(*result->classes));
+    result->placements = calloc((size_t)placements + 1, sizeof(*result->placements));
+    return result->classes != NULL && result->placements != NULL &&
+           maarGetPlanClasses(plan, &classes, result->classes) == VK_SUCCESS &&
+           maarGetPlanPlacements(plan, &placements, result->placements) == VK_SUCCESS;
+}
+
+static int make_plan(const struct plan_settings* settings, const char* name,
+                     struct tool_plan_result* result)
+{
+    MaarPlanCreateInfo info = settings->info;
+    support_frame_graph_describe(&result->graph, &info);
+    info.pfnMessage = tell_plan;
+    info.pMessageUserData = (void*)(uintptr_t)name;
+    MaarPlan plan = VK_NULL_HANDLE;
+    const double start = process_ms();
+    const VkResult made = maarCreatePlan(&info, &plan);
+    result->cpu_ms = process_ms() - start;
+    result->capacity = info.capacity;
+    if (made == VK_ERROR_VALIDATION_FAILED_EXT) {
+        return TOOL_EXIT_USAGE;
+    }
+    const bool good = made == VK_SUCCESS && read_plan(plan, result);
+    maarDestroyPlan(plan);
+    if (!good) {
+        tool_complain("%s: out of memory", name);
+    }
+    return good ? TOOL_EXIT_OK : TOOL_EXIT_FAILED;
+}
+
+/* Says why something that was to fit does not, and returns whether it does. */
+static bool check_fit(const struct tool_plan_result* result)
+{
+    static const char* const reasons[] = {
+        [MAAR_PLAN_STOP_DONE] = "the search ended",
+        [MAAR_PLAN_STOP_NODE_LIMIT] = "the limit of nodes was reached",
+        [MAAR_PLAN_STOP_TIME_LIMIT] = "the time ran out",
+        [MAAR_PLAN_STOP_CANCELLED] = "the search was cancelled",
+        [MAAR_PLAN_STOP_HOST_MEMORY] = "host memory ran out",
+        [MAAR_PLAN_STOP_GREEDY] = "only greedy orders were tried",
+    };
+    const MaarPlanInfo* const info = &result->info;
+    if (info->fit == MAAR_PLAN_FIT_NO) {
+        tool_complain("%s: does not fit into %" PRIu64 " bytes: at least %" PRIu64 " are needed",
+                      result->graph.name, result->capacity, info->provedBound);
+    } else if (info->fit == MAAR_PLAN_FIT_UNDECIDED) {
+        tool_complain("%s: undecided whether it fits into %" PRIu64 " bytes: %s; between %" PRIu64
+                      " and %" PRIu64 " are needed",
+                      result->graph.name, result->capacity, reasons[info->stop], info->provedBound,
+                      info->peakSize);
+    }
+    return info->fit == MAAR_PLAN_FIT_NOT_ASKED || info->fit == MAAR_PLAN_FIT_YES;
+}
+
+static bool print_result(struct plan_settings* settings, const struct tool_plan_result* result)
+{
+    if (settings->json) {
+        return tool_plan_print_json(result);
+    }
+    if (settings->output != NULL && strcmp(settings->output, "-") == 0) {
+        return true;
+    }
+    if (!settings->head_printed) {
+        tool_plan_print_head();
+        settings->head_printed = true;
+    }
+    tool_plan_print_row(result);
+    return true;
+}
+
+/* Plans a graph and writes everything that was asked for. */
+static int plan_graph(struct plan_settings* settings, const char* name,
+                      struct tool_plan_result* result)
+{
+    const char* const part = settings->file_count > 1 ? result->graph.name : "";
+    char picture[4096] = "";
+    char output[4096] = "";
+    if (settings->picture != NULL) {
+        tool_name_file(settings->picture, part, picture, sizeof(picture));
+    }
+    if (settings->output != NULL) {
+        tool_name_file(settings->output, part, output, sizeof(output));
+    }
+    if ((picture[0] != '\0' && !tool_check_path(picture)) ||
+        (output[0] != '\0' && strcmp(output, "-") != 0 && !tool_check_path(output))) {
+        return TOOL_EXIT_USAGE;
+    }
+    const int code = make_plan(settings, name, result);
+    if (code != TOOL_EXIT_OK) {
+        return code;
+    }
+    bool good = check_fit(result);
+    if (output[0] != '\0' && good) {
+        good = tool_plan_write_placement(result, output);
+    }
+    if (picture[0] != '\0') {
+        good = tool_plan_draw(result, picture) && good;
+    }
+    good = print_result(settings, result) && good;
+    return good ? TOOL_EXIT_OK : TOOL_EXIT_FAILED;
+}
+
+static int plan_file(struct plan_settings* settings, const char* name)
+{
+    struct tool_plan_result result = {.capacity = 0};
+    if (!load_graph(settings, name, &result.graph)) {
+        return TOOL_EXIT_USAGE;
+    }
+    const int code = plan_graph(settings, name, &result);
+    free(result.classes);
+    free(result.placements);
+    support_frame_graph_release(&result.graph);
+    return code;
+}
+
+int tool_command_plan(int argc, char** argv)
+{
+    struct plan_settings settings;
+    if (!parse_plan_arguments(argc, argv, &settings)) {
+        return TOOL_EXIT_USAGE;
+    }
+    if (settings.help) {
+        fputs(help_text, stdout);
+        return TOOL_EXIT_OK;
+    }
+    if (settings.list_frames) {
+        const bool frames = tool_data_print_names(TOOL_DATA_FRAMES);
+        const bool queues = frames && tool_data_print_names(TOOL_DATA_QUEUES);
+        return queues ? TOOL_EXIT_OK : TOOL_EXIT_USAGE;
+    }
+    int worst = TOOL_EXIT_OK;
+    for (int i = 0; i < settings.file_count; ++i) {
+        const int code = plan_file(&settings, settings.files[i]);
+        worst = code > worst ? code : worst;
+    }
+    return worst;
+}

@@ -1,0 +1,212 @@
+/*
+ * Plans as files: placements as CSV, and pictures; see tool_plan.h.
+ */
+#include "tool_plan.h"
+
+#include "support/plan_picture.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The input's columns, and where everything lies; the class only where there are several. */
+static bool print_placement(const struct tool_plan_result* result, FILE* file)
+{
+    const uint32_t count = result->graph.resource_count;
+    uint64_t* const offsets = calloc(2 * (size_t)count + 1, sizeof(*offsets));
+    if (offsets == NULL) {
+        errno = ENOMEM;
+        return false;
+    }
+    uint64_t* const classes = offsets + count;
+    for (uint32_t i = 0; i < count; ++i) {
+        offsets[i] = result->placements[i].offset;
+        classes[i] = result->placements[i].classIndex;
+    }
+    const struct support_frame_column columns[] = {{"class", classes}, {"offset", offsets}};
+    const size_t skipped = result->info.classCount > 1 ? 0 : 1;
+    support_frame_graph_write(&result->graph, columns + skipped, 2 - skipped, file);
+    free(offsets);
+    return fflush(file) == 0 && ferror(file) == 0;
+}
+
+static bool write_in_place(const struct tool_plan_result* result, const char* path)
+{
+    FILE* const file = fopen(path, "wb");
+    bool good = file != NULL && print_placement(result, file);
+    if (file != NULL) {
+        good = fclose(file) == 0 && good;
+    }
+    return good;
+}
+
+/* Writes beside the file and then renames, so that nobody ever sees half of it. */
+static bool write_beside(const struct tool_plan_result* result, const char* path)
+{
+    char beside[4200];
+    if (snprintf(beside, sizeof(beside), "%s.XXXXXX", path) >= (int)sizeof(beside)) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    const int descriptor = mkstemp(beside);
+    if (descriptor < 0) {
+        return false;
+    }
+    const mode_t mask = umask(0);
+    umask(mask);
+    FILE* const file = fchmod(descriptor, 0666 & ~mask) == 0 ? fdopen(descriptor, "wb") : NULL;
+    bool good = file != NULL && print_placement(result, file);
+    if (file != NULL) {
+        good = fclose(file) == 0 && good;
+    } else {
+        close(descriptor);
+    }
+    good = good && rename(beside, path) == 0;
+    if (!good) {
+        const int problem = errno;
+        unlink(beside);
+        errno = problem;
+    }
+    return good;
+}
+
+bool tool_plan_write_placement(const struct tool_plan_result* result, const char* path)
+{
+    struct stat status;
+    bool good = false;
+    if (strcmp(path, "-") == 0) {
+        good = print_placement(result, stdout);
+    } else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        good = write_in_place(result, path);
+    } else {
+        char* const resolved = realpath(path, NULL); /* a link stays one */
+        good = write_beside(result, resolved != NULL ? resolved : path);
+        free(resolved);
+    }
+    if (!good) {
+        tool_complain("%s: cannot be written: %s", path, strerror(errno));
+    }
+    return good;
+}
+
+/* Everything that a picture is made of. */
+struct drawing {
+    struct support_plan_picture picture;
+    struct support_plan_item* items;
+    struct support_plan_part* parts;
+    struct support_plan_pass* passes;
+    const char** queues;
+};
+
+static void title_plan(const struct tool_plan_result* result, struct support_plan_picture* picture)
+{
+    const MaarPlanInfo* const info = &result->info;
+    char peak[32];
+    char total[32];
+    char bound[32];
+    char edges[64] = "";
+    tool_format_size(info->peakSize, peak, sizeof(peak));
+    tool_format_size(info->totalSize, total, sizeof(total));
+    tool_format_size(info->provedBound, bound, sizeof(bound));
+    if (result->graph.queue_count > 1) {
+        snprintf(edges, sizeof(edges), ", %" PRIu32 " of them between queues",
+                 info->crossQueueEdgeCount);
+    }
+    snprintf(picture->title, sizeof(picture->title), "%.100s: %" PRIu32 " resources of %s in %s",
+             result->graph.name, info->resourceCount, total, peak);
+    snprintf(picture->subtitle, sizeof(picture->subtitle),
+             "%s; %.2f times as much without sharing; %" PRIu32 " aliasing edges%s; planned in "
+             "%.3g ms of CPU time",
+             info->provedOptimal ? "proved optimal" : "not proved optimal",
+             info->peakSize == 0 ? 1.0 : (double)info->totalSize / (double)info->peakSize,
+             info->edgeCount, edges, result->cpu_ms);
+    if (!info->provedOptimal) {
+        const size_t used = strlen(picture->subtitle);
+        snprintf(picture->subtitle + used, sizeof(picture->subtitle) - used,
+                 "; at least %s are needed", bound);
+    }
+}
+
+static void fill_parts(const struct tool_plan_result* result, struct drawing* drawing)
+{
+    const struct support_frame_graph* const graph = &result->graph;
+    for (uint32_t i = 0; i < graph->resource_count; ++i) {
+        drawing->items[i] = (struct support_plan_item){
+            .id = graph->rows[i].id,
+            .name = graph->rows[i].name,
+            .begin = graph->rows[i].begin,
+            .end = graph->rows[i].end,
+            .offset = result->placements[i].offset,
+            .size = graph->resources[i].size,
+            .part = result->placements[i].classIndex,
+        };
+    }
+    for (uint32_t i = 0; i < result->info.classCount; ++i) {
+        struct support_plan_part* const part = &drawing->parts[i];
+        const MaarPlanClass* const class = &result->classes[i];
+        char size[32];
+        snprintf(part->label, sizeof(part->label),
+                 "class %" PRIu32 ": memory types 0x%" PRIx32 ", %" PRIu32 " resources, %s", i,
+                 class->memoryTypeBits, class->resourceCount,
+                 tool_format_size(class->size, size, sizeof(size)));
+        part->size = class->size;
+        part->lower_bound = class->lowerBound;
+    }
+}
+
+/* Passes stand in the order in which they are drawn. */
+static void fill_passes(const struct support_frame_graph* graph, struct drawing* drawing)
+{
+    for (uint32_t i = 0; i < graph->pass_count; ++i) {
+        drawing->passes[graph->passes[i].place] =
+            (struct support_plan_pass){graph->passes[i].name, graph->pass_queues[i]};
+        drawing->queues[graph->pass_queues[i]] = graph->passes[i].queue;
+    }
+}
+
+static bool fill_drawing(const struct tool_plan_result* result, struct drawing* drawing)
+{
+    const struct support_frame_graph* const graph = &result->graph;
+    drawing->items = calloc((size_t)graph->resource_count + 1, sizeof(*drawing->items));
+    drawing->parts = calloc((size_t)result->info.classCount + 1, sizeof(*drawing->parts));
+    drawing->passes = calloc((size_t)graph->pass_count + 1, sizeof(*drawing->passes));
+    drawing->queues = calloc((size_t)graph->queue_count + 1, sizeof(*drawing->queues));
+    if (drawing->items == NULL || drawing->parts == NULL || drawing->passes == NULL ||
+        drawing->queues == NULL) {
+        tool_complain("out of memory");
+        return false;
+    }
+    fill_parts(result, drawing);
+    fill_passes(graph, drawing);
+    drawing->picture = (struct support_plan_picture){
+        .items = drawing->items,
+        .item_count = graph->resource_count,
+        .parts = drawing->parts,
+        .part_count = result->info.classCount,
+        .passes = graph->passes != NULL ? drawing->passes : NULL,
+        .pass_count = graph->pass_count,
+        .queues = drawing->queues,
+        .queue_count = graph->queue_count,
+    };
+    title_plan(result, &drawing->picture);
+    return true;
+}
+
+bool tool_plan_draw(const struct tool_plan_result* result, const char* path)
+{
+    struct drawing drawing = {.items = NULL};
+    struct support_error error = {{0}};
+    bool good = fill_drawing(result, &drawing);
+    if (good && !support_plan_picture_write(&drawing.picture, path, &error)) {
+        tool_complain("%s", error.text);
+        good = false;
+    }
+    free(drawing.items);
+    free(drawing.parts);
+    free(drawing.passes);
+    free((void*)drawing.queues);
+    return good;
+}

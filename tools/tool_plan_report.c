@@ -1,0 +1,105 @@
+/*
+ * The results of plans on standard output; see tool_plan.h.
+ */
+#include "tool_plan.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+
+static const char* const stop_names[] = {
+    [MAAR_PLAN_STOP_DONE] = "done",
+    [MAAR_PLAN_STOP_NODE_LIMIT] = "node limit",
+    [MAAR_PLAN_STOP_TIME_LIMIT] = "time limit",
+    [MAAR_PLAN_STOP_CANCELLED] = "cancelled",
+    [MAAR_PLAN_STOP_HOST_MEMORY] = "host memory",
+    [MAAR_PLAN_STOP_GREEDY] = "greedy",
+};
+
+static void add(json_t* object, const char* key, json_t* value)
+{
+    json_object_set_new(object, key, value);
+}
+
+static json_t* count_of(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+static json_t* answer_of(MaarPlanFit fit)
+{
+    return fit == MAAR_PLAN_FIT_YES || fit == MAAR_PLAN_FIT_NO
+               ? json_boolean(fit == MAAR_PLAN_FIT_YES)
+               : json_null();
+}
+
+bool tool_plan_print_json(const struct tool_plan_result* result)
+{
+    const MaarPlanInfo* const info = &result->info;
+    json_t* const object = json_object();
+    if (object == NULL) {
+        return false;
+    }
+    add(object, "instance", json_string(result->graph.name));
+    add(object, "resources", count_of(info->resourceCount));
+    add(object, "peak_bytes", count_of(info->peakSize));
+    add(object, "lower_bound_bytes", count_of(info->lowerBound));
+    add(object, "proved_optimal", json_boolean(info->provedOptimal));
+    add(object, "fits", answer_of(info->fit));
+    add(object, "cpu_ms", json_real(result->cpu_ms));
+    add(object, "nodes", count_of(info->nodeCount));
+    add(object, "aliasing_edges", count_of(info->edgeCount));
+    add(object, "proved_bound_bytes", count_of(info->provedBound));
+    add(object, "greedy_bytes", count_of(info->greedySize));
+    add(object, "total_bytes", count_of(info->totalSize));
+    add(object, "cross_queue_edges", count_of(info->crossQueueEdgeCount));
+    add(object, "first_stage_edges", count_of(info->firstStageEdgeCount));
+    add(object, "wrap_edges", count_of(info->wrapEdgeCount));
+    add(object, "place_ms", json_real((double)info->placeTime_ns / 1e6));
+    add(object, "edge_ms", json_real((double)info->edgeTime_ns / 1e6));
+    add(object, "stop", json_string(stop_names[info->stop]));
+    add(object, "capacity_bytes", result->capacity != 0 ? count_of(result->capacity) : json_null());
+    add(object, "classes", count_of(info->classCount));
+    return tool_print_json(object);
+}
+
+void tool_plan_print_head(void)
+{
+    printf("%-28s %9s %10s %10s %10s %9s %-11s %6s %6s %9s %10s\n", "frame graph", "resources",
+           "all", "peak", "bound", "over", "", "edges", "cross", "nodes", "CPU ms");
+}
+
+/* What is known of the peak. */
+static const char* verdict_of(const MaarPlanInfo* info)
+{
+    switch (info->fit) {
+    case MAAR_PLAN_FIT_YES:
+        return "fits";
+    case MAAR_PLAN_FIT_NO:
+        return "cannot fit";
+    case MAAR_PLAN_FIT_UNDECIDED:
+        return "undecided";
+    case MAAR_PLAN_FIT_NOT_ASKED:
+    default:
+        return info->provedOptimal ? "optimal" : stop_names[info->stop];
+    }
+}
+
+void tool_plan_print_row(const struct tool_plan_result* result)
+{
+    const MaarPlanInfo* const info = &result->info;
+    char total[32];
+    char peak[32];
+    char bound[32];
+    const double over =
+        info->provedBound == 0
+            ? 0.0
+            : 100.0 * (double)(info->peakSize - info->provedBound) / (double)info->provedBound;
+    printf("%-28s %9" PRIu32 " %10s %10s %10s %7.2f %% %-11s %6" PRIu32 " %6" PRIu32 " %9" PRIu64
+           " %10.3f\n",
+           result->graph.name, info->resourceCount,
+           tool_format_size(info->totalSize, total, sizeof(total)),
+           tool_format_size(info->peakSize, peak, sizeof(peak)),
+           tool_format_size(info->provedBound, bound, sizeof(bound)), over, verdict_of(info),
+           info->edgeCount, info->crossQueueEdgeCount, info->nodeCount, result->cpu_ms);
+    fflush(stdout);
+}
