@@ -124,7 +124,7 @@ static uint64_t check_divisor(uint64_t a, uint64_t b)
 }
 
 /* The least common multiple of the alignments, and of the granularity where kinds are mixed; 0 when
- * it passes 64 bits. */
+ * that says no more than the greatest of offsets. */
 static uint64_t check_alignment(const struct plan_check* check)
 {
     uint64_t sum =
@@ -133,7 +133,7 @@ static uint64_t check_alignment(const struct plan_check* check)
         const uint64_t alignment = check_resource(check, check->members[i])->alignment;
         const uint64_t one = alignment != 0 ? alignment : 1;
         const uint64_t factor = one / check_divisor(sum, one);
-        if (sum > UINT64_MAX / factor) {
+        if (sum > MAAR_PLAN_MAX_SIZE / factor) {
             return 0;
         }
         sum *= factor;
@@ -455,11 +455,12 @@ static bool check_edges(struct plan_check* check)
     const struct plan_answer* const answer = check->answer;
     const size_t count = check->info->resourceCount;
     uint64_t* const bounds = calloc(2 * count + 1, sizeof(*bounds));
-    struct check_unit unit = {.users = calloc(count + 1, sizeof(*unit.users))};
+    uint32_t* const users = calloc(count + 1, sizeof(*users));
+    struct check_unit unit = {.users = users};
     check->edges = calloc(count * count + 1, sizeof(*check->edges));
     check->wrap_edges = calloc(count * count + 1, sizeof(*check->wrap_edges));
     bool good = false;
-    if (bounds == NULL || unit.users == NULL || check->edges == NULL || check->wrap_edges == NULL) {
+    if (bounds == NULL || users == NULL || check->edges == NULL || check->wrap_edges == NULL) {
         check_fail(check, "the checker is out of memory");
     } else {
         for (uint32_t i = 0; i < answer->class_count; ++i) {
@@ -472,7 +473,7 @@ static bool check_edges(struct plan_check* check)
                           check->wrap_edges);
     }
     free(bounds);
-    free(unit.users);
+    free(users);
     free(check->edges);
     free(check->wrap_edges);
     return good;

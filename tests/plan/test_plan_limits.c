@@ -1,0 +1,297 @@
+/*
+ * Plans that are cut short: by nodes, time, cancellation and host memory. What is returned is right
+ * all the same, and nothing leaks.
+ */
+#include "tests/fault/fault_host.h"
+#include "tests/plan/plan_checker.h"
+#include "tests/plan/plan_made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+enum { HARD_COUNT = 160, HARD_PASSES = 40 };
+
+/* Random intervals, too many for their least peak to be found quickly. */
+static void fill_hard(MaarPlanResource* resources, MaarPlanCreateInfo* info)
+{
+    uint64_t state = 88172645463325252u;
+    const struct plan_source source = plan_source_seeded(&state);
+    for (uint32_t i = 0; i < HARD_COUNT; ++i) {
+        const uint32_t first = (uint32_t)source.draw(source.context, HARD_PASSES);
+        const uint32_t last = first + (uint32_t)source.draw(source.context, 16);
+        resources[i] = (MaarPlanResource){.size = 100 + source.draw(source.context, 900),
+                                          .firstPass = first,
+                                          .lastPass = last < HARD_PASSES ? last : HARD_PASSES - 1};
+    }
+    *info = (MaarPlanCreateInfo){.sType = MAAR_STRUCTURE_TYPE_PLAN_CREATE_INFO,
+                                 .resourceCount = HARD_COUNT,
+                                 .pResources = resources,
+                                 .nodeLimit = UINT64_MAX};
+}
+
+/* Plans and checks; the caller releases the answer. */
+static void plan_limited(const MaarPlanCreateInfo* info, struct plan_answer* answer)
+{
+    char reason[256] = "";
+    MaarPlan plan = VK_NULL_HANDLE;
+    assert_int_equal(maarCreatePlan(info, &plan), VK_SUCCESS);
+    assert_true(plan_answer_read(plan, answer));
+    maarDestroyPlan(plan);
+    const bool good = plan_check(info, answer, reason, sizeof(reason));
+    assert_string_equal(reason, "");
+    assert_true(good);
+}
+
+static void plan_node_limit_gives_the_same_again(void** state)
+{
+    (void)state;
+    static const uint64_t limits[] = {1, 10, 1000, 30000};
+    MaarPlanResource resources[HARD_COUNT];
+    MaarPlanCreateInfo info;
+    fill_hard(resources, &info);
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); ++i) {
+        struct plan_answer one;
+        struct plan_answer two;
+        info.nodeLimit = limits[i];
+        plan_limited(&info, &one);
+        plan_limited(&info, &two);
+        assert_true(one.info.nodeCount <= limits[i]);
+        assert_int_equal(one.info.nodeCount, two.info.nodeCount);
+        assert_int_equal(one.info.peakSize, two.info.peakSize);
+        assert_true(one.info.stop == MAAR_PLAN_STOP_NODE_LIMIT ||
+                    one.info.provedOptimal == VK_TRUE);
+        for (uint32_t j = 0; j < HARD_COUNT; ++j) {
+            assert_int_equal(one.placements[j].offset, two.placements[j].offset);
+        }
+        plan_answer_release(&one);
+        plan_answer_release(&two);
+    }
+}
+
+static double now_ms(void)
+{
+    struct timespec now;
+    (void)timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static void plan_time_limit_is_kept(void** state)
+{
+    (void)state;
+    MaarPlanResource resources[HARD_COUNT];
+    MaarPlanCreateInfo info;
+    struct plan_answer answer;
+    fill_hard(resources, &info);
+    info.timeLimit_ns = 30000000;
+    info.flags = MAAR_PLAN_CREATE_KEEP_EDGES_BIT;
+    const double start = now_ms();
+    MaarPlan plan = VK_NULL_HANDLE;
+    assert_int_equal(maarCreatePlan(&info, &plan), VK_SUCCESS);
+    const double took = now_ms() - start;
+    maarDestroyPlan(plan);
+    plan_limited(&info, &answer);
+    assert_true(answer.info.stop == MAAR_PLAN_STOP_TIME_LIMIT ||
+                answer.info.provedOptimal == VK_TRUE);
+    plan_answer_release(&answer);
+    assert_true(took < 2000.0); /* machines are busy, and sanitizers slow */
+}
+
+static VkBool32 VKAPI_PTR cancel_later(void* user_data)
+{
+    uint32_t* const left = user_data;
+    *left -= *left != 0 ? 1 : 0;
+    return *left == 0 ? VK_TRUE : VK_FALSE;
+}
+
+static void plan_cancelled_keeps_the_best(void** state)
+{
+    (void)state;
+    MaarPlanResource resources[HARD_COUNT];
+    MaarPlanCreateInfo info;
+    fill_hard(resources, &info);
+    info.pfnCancel = cancel_later;
+    for (uint32_t calls = 1; calls < 40; calls += 13) {
+        struct plan_answer answer;
+        uint32_t left = calls;
+        info.pCancelUserData = &left;
+        plan_limited(&info, &answer);
+        assert_true(answer.info.stop == MAAR_PLAN_STOP_CANCELLED ||
+                    answer.info.provedOptimal == VK_TRUE);
+        plan_answer_release(&answer);
+    }
+}
+
+static void plan_greedy_searches_for_nothing(void** state)
+{
+    (void)state;
+    MaarPlanResource resources[HARD_COUNT];
+    MaarPlanCreateInfo info;
+    struct plan_answer answer;
+    fill_hard(resources, &info);
+    info.flags = MAAR_PLAN_CREATE_GREEDY_BIT;
+    plan_limited(&info, &answer);
+    assert_int_equal(answer.info.nodeCount, 0);
+    assert_int_equal(answer.info.peakSize, answer.info.greedySize);
+    assert_true(answer.info.stop == MAAR_PLAN_STOP_GREEDY || answer.info.provedOptimal == VK_TRUE);
+    plan_answer_release(&answer);
+}
+
+static void plan_host_memory_limit_is_kept(void** state)
+{
+    (void)state;
+    MaarPlanResource resources[HARD_COUNT];
+    MaarPlanCreateInfo info;
+    fill_hard(resources, &info);
+    info.nodeLimit = 1000;
+    bool failed = false;
+    bool planned = false;
+    for (size_t limit = 256; limit <= (size_t)1 << 24; limit *= 2) {
+        MaarPlan plan = VK_NULL_HANDLE;
+        info.hostMemoryLimit = limit;
+        const VkResult result = maarCreatePlan(&info, &plan);
+        assert_true(result == VK_SUCCESS || result == VK_ERROR_OUT_OF_HOST_MEMORY);
+        assert_true(result == VK_SUCCESS || !planned);
+        failed = failed || result != VK_SUCCESS;
+        planned = result == VK_SUCCESS;
+        maarDestroyPlan(plan);
+        if (planned) {
+            struct plan_answer answer;
+            plan_limited(&info, &answer);
+            plan_answer_release(&answer);
+        }
+    }
+    assert_true(failed && planned);
+}
+
+/* Bytes alive and at most alive. */
+struct meter {
+    size_t alive, most;
+};
+
+static void* VKAPI_PTR meter_allocate(void* user_data, size_t size, size_t alignment,
+                                      VkSystemAllocationScope scope)
+{
+    struct meter* const meter = user_data;
+    (void)scope;
+    assert_true(alignment <= 64);
+    size_t* const memory = malloc(size + 64);
+    assert_non_null(memory);
+    memory[0] = size;
+    meter->alive += size;
+    meter->most = meter->alive > meter->most ? meter->alive : meter->most;
+    return (char*)memory + 64;
+}
+
+static void VKAPI_PTR meter_free(void* user_data, void* memory)
+{
+    struct meter* const meter = user_data;
+    if (memory != NULL) {
+        size_t* const start = (size_t*)(void*)((char*)memory - 64);
+        meter->alive -= start[0];
+        free(start);
+    }
+}
+
+static void* VKAPI_PTR meter_reallocate(void* user_data, void* original, size_t size,
+                                        size_t alignment, VkSystemAllocationScope scope)
+{
+    void* const memory = size != 0 ? meter_allocate(user_data, size, alignment, scope) : NULL;
+    if (memory != NULL && original != NULL) {
+        const size_t old = *(size_t*)(void*)((char*)original - 64);
+        memcpy(memory, original, old < size ? old : size);
+    }
+    meter_free(user_data, original);
+    return memory;
+}
+
+static VkAllocationCallbacks callbacks_of(struct meter* meter)
+{
+    return (VkAllocationCallbacks){.pUserData = meter,
+                                   .pfnAllocation = meter_allocate,
+                                   .pfnReallocation = meter_reallocate,
+                                   .pfnFree = meter_free};
+}
+
+static void plan_holds_no_more_than_the_limit(void** state)
+{
+    (void)state;
+    struct meter meter = {0, 0};
+    const VkAllocationCallbacks callbacks = callbacks_of(&meter);
+    MaarPlanResource resources[HARD_COUNT];
+    MaarPlanCreateInfo info;
+    fill_hard(resources, &info);
+    info.nodeLimit = 1000;
+    info.pAllocationCallbacks = &callbacks;
+    for (size_t limit = 4096; limit <= (size_t)1 << 20; limit += limit / 2) {
+        MaarPlan plan = VK_NULL_HANDLE;
+        info.hostMemoryLimit = limit;
+        meter.most = 0;
+        (void)maarCreatePlan(&info, &plan);
+        assert_true(meter.most <= limit);
+        maarDestroyPlan(plan);
+        assert_int_equal(meter.alive, 0);
+    }
+}
+
+/* Every host allocation fails once, the first, the second, ... until none does. */
+static void plan_failing_allocations_leak_nothing(void** state)
+{
+    (void)state;
+    struct meter meter = {0, 0};
+    const VkAllocationCallbacks callbacks = callbacks_of(&meter);
+    struct fault_host host;
+    MaarPlanResource resources[HARD_COUNT];
+    MaarPlanCreateInfo info;
+    MaarPlanCacheCreateInfo cache_info = {.sType = MAAR_STRUCTURE_TYPE_PLAN_CACHE_CREATE_INFO};
+    fault_host_init(&host, &callbacks);
+    fill_hard(resources, &info);
+    resources[0].memoryTypeBits = 1;
+    resources[1].memoryTypeBits = 2;
+    info.nodeLimit = 500;
+    info.pAllocationCallbacks = &host.callbacks;
+    cache_info.pAllocationCallbacks = &host.callbacks;
+    uint64_t failures = 0;
+    for (uint64_t call = 1, struck = 1; struck != 0; ++call) {
+        MaarPlan plan = VK_NULL_HANDLE;
+        fault_host_arm(&host, call, 1);
+        const VkResult made = maarCreatePlanCache(&cache_info, &info.cache);
+        assert_true(made == VK_SUCCESS || made == VK_ERROR_OUT_OF_HOST_MEMORY);
+        assert_true((info.cache != VK_NULL_HANDLE) == (made == VK_SUCCESS));
+        const VkResult result = maarCreatePlan(&info, &plan);
+        struck = fault_host_disarm(&host);
+        assert_true(result == VK_SUCCESS || result == VK_ERROR_OUT_OF_HOST_MEMORY);
+        assert_true((plan != VK_NULL_HANDLE) == (result == VK_SUCCESS));
+        if (plan != VK_NULL_HANDLE) {
+            struct plan_answer answer;
+            char reason[256];
+            assert_true(plan_answer_read(plan, &answer));
+            assert_true(plan_check(&info, &answer, reason, sizeof(reason)));
+            plan_answer_release(&answer);
+        }
+        failures += struck;
+        maarDestroyPlan(plan);
+        maarDestroyPlanCache(info.cache);
+        assert_int_equal(meter.alive, 0);
+    }
+    assert_true(failures > 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plan_node_limit_gives_the_same_again),
+        cmocka_unit_test(plan_time_limit_is_kept),
+        cmocka_unit_test(plan_cancelled_keeps_the_best),
+        cmocka_unit_test(plan_greedy_searches_for_nothing),
+        cmocka_unit_test(plan_host_memory_limit_is_kept),
+        cmocka_unit_test(plan_holds_no_more_than_the_limit),
+        cmocka_unit_test(plan_failing_allocations_leak_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
