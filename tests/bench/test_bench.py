@@ -23,6 +23,8 @@ ALLOCATOR = ("bench device workload peer sync threads live cpu_ns cpu_min wall_n
 TRACE = ("bench device trace peer policy live live_mib reserved_mib reserved_per_live "
          "reserved_of_vma calls ns min driver_ns of_vma host_b failures copies steps runs "
          "self_check").split()
+PLAN = ("bench workload instance peer resources place_us min_us edge_us cached_us peak_mib "
+        "of_bound proved nodes edges_1 edges runs self_check").split()
 PROFILE = "simulated:amd-rx7900xtx-radv25.0"
 NO_VMA = "VulkanMemoryAllocator was not found"
 OPTIONS = None
@@ -172,9 +174,45 @@ class Trace(Case):
         self.assertRegex(done.stderr, "skipped: captured-supertuxkart: 0.1 GiB live")
 
 
+class Plan(Case):
+    peers = {"maar", "size-best", "size-first", "time-first", "time-best", "lifetime", "breadth",
+             "conflicts", "objects", "slots", "skyline-width", "skyline-total"}
+
+    def test_frames_report_every_peer(self):
+        rows, _ = self.rows(PLAN, "plan", "--workload", "frames", "--runs", 2)
+        peers = {}
+        for row in rows:
+            peers.setdefault(row["instance"], set()).add(row["peer"])
+            self.assertTrue(0 < row["min_us"] <= row["place_us"], row)
+            self.assertGreaterEqual(row["of_bound"], 1)
+            if row["peer"] == "maar":
+                self.assertIn(row["proved"], ("yes", "no"))
+                self.assertLessEqual(row["edges"], row["edges_1"])
+        self.assertEqual(peers, {name: self.peers for name in peers})
+        self.assertEqual(len(peers), 10)
+
+    def test_published_rules_give_known_peaks(self):
+        path = pathlib.Path(OPTIONS.source) / "data/frames/deferred_1080p.csv"
+        rows, _ = self.rows(PLAN, "plan", "--runs", 1, path)
+        ratios = {row["peer"]: round(row["of_bound"], 3) for row in rows}
+        edges = {row["peer"]: row["edges"] for row in rows}
+        known = {"objects": 1.918, "slots": 1.612, "time-first": 1.225, "size-best": 1.136,
+                 "lifetime": 1.038, "maar": 1}
+        self.assertEqual({peer: ratios[peer] for peer in known}, known)
+        self.assertEqual(edges["size-best"], 57)
+
+    def test_hard_instances_missing_are_skipped(self):
+        done = bench("plan", "--workload", "hard", "--data", "/none")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertIn("skipped: /none/minimalloc/A.1048576.csv is not there", done.stderr)
+
+    def test_files_wrong_exit_2(self):
+        self.refused(r"README.md:[0-9]+: ", "plan", pathlib.Path(OPTIONS.source) / "README.md")
+
+
 class Arguments(Case):
     def test_arguments_wrong_exit_2(self):
-        for name in ("placement", "allocator", "trace"):
+        for name in ("placement", "allocator", "trace", "plan"):
             self.refused("--frobnicate: no such option", name, "--frobnicate")
             self.refused("--runs needs N", name, "--runs")
             self.refused("--runs 0: expected a number", name, "--runs", "0")
@@ -199,7 +237,7 @@ class Arguments(Case):
                      pathlib.Path(OPTIONS.source) / "README.md")
 
     def test_help_says_all_options(self):
-        for name in ("placement", "allocator", "trace"):
+        for name in ("placement", "allocator", "trace", "plan"):
             done = bench(name, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertTrue(re.search(r"^  --runs N +\S", done.stdout, re.MULTILINE))
@@ -226,7 +264,7 @@ def main():
         print(f"skipped: {OPTIONS.missing}")
         return 77
     cases = [Allocator, Trace] if OPTIONS.rig != "simulated" else \
-        [Placement, Allocator, Trace, Arguments]
+        [Placement, Allocator, Trace, Plan, Arguments]
     suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromTestCase(case)
                                for case in cases)
     return 0 if unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful() else 1
