@@ -130,8 +130,9 @@ static void check_transition(struct hazards* h, const struct hazard_event* befor
         return;
     }
     const bool own = direct && before->resource == resource &&
-                     (before->access & ~hazard_accesses(scope->srcAccessMask)) == 0;
-    if (before->write && !before->available && !own) {
+                     (before->writes & ~hazard_accesses(scope->srcAccessMask)) == 0;
+    const bool landed = before->available && (before->reach[queue].landed & first) != 0;
+    if (before->write && !landed && !own) {
         hazard_report(h,
                       "the layout or owner of \"%s\" changes before writes to \"%s\" (%s) are "
                       "available",
@@ -260,27 +261,28 @@ void hazards_access(struct hazards* hazards, uint32_t queue, const struct hazard
 {
     struct hazard_known* known = &hazards->resources[access->resource];
     const VkPipelineStageFlags2 stages = hazard_stages(access->stages, true);
-    const bool writes = hazard_writes(access->access);
+    const VkAccessFlags2 writes = hazard_writes(access->access);
     if (known->forgotten) {
         hazard_report(hazards, "\"%s\" is used after its end", known->name);
     }
     if (!access->discards) {
-        check_contents(hazards, access->resource, !writes);
+        check_contents(hazards, access->resource, writes == 0);
     }
     if (known->info.image != VK_NULL_HANDLE && known->layout != access->layout) {
         hazard_report(hazards, "\"%s\" is in layout %d, not %d", known->name, (int)known->layout,
                       (int)access->layout);
     }
     if (!known->info.concurrent) {
-        check_owner(hazards, known, queue, access->discards);
+        /* An image changes hands by its first layout. */
+        check_owner(hazards, known, queue, access->discards && known->info.image == VK_NULL_HANDLE);
     }
-    check_access(hazards, queue, access, stages, writes);
+    check_access(hazards, queue, access, stages, writes != 0);
     for (uint32_t bit = 0; bit < HAZARD_STAGE_BITS; ++bit) {
         const VkPipelineStageFlags2 stage = (VkPipelineStageFlags2)1 << bit;
         if ((stages & stage) != 0) {
-            list_access(hazards, access->resource,
-                        hazard_new_event(hazards, access->resource, queue, stage,
-                                         hazard_accesses(access->access), writes));
+            list_access(
+                hazards, access->resource,
+                hazard_new_event(hazards, access->resource, queue, stage, writes, writes != 0));
         }
     }
 }
@@ -304,10 +306,11 @@ static void depend(struct hazards* h, uint32_t queue, const VkMemoryBarrier2* ba
         }
         event->pending.after |= second;
         const bool reached = resource == HAZARD_NONE || resource == event->resource;
-        const bool made = direct && reached && event->write && (event->access & ~from) == 0;
+        const bool made = direct && reached && event->write && (event->writes & ~from) == 0;
+        const bool lands = made || (event->available && (event->reach[queue].landed & first) != 0);
         event->pending_available |= made;
-        for (uint32_t bit = 0; bit < HAZARD_STAGE_BITS && reached && (made || event->available);
-             ++bit) {
+        event->pending.landed |= lands ? second : 0;
+        for (uint32_t bit = 0; bit < HAZARD_STAGE_BITS && reached && lands; ++bit) {
             event->pending.visible[bit] |= (second >> bit & 1) != 0 ? to : 0;
         }
     }
@@ -322,6 +325,7 @@ static void commit(struct hazards* h, uint32_t queue)
         }
         struct hazard_reach* reach = &event->reach[queue];
         reach->after |= event->pending.after;
+        reach->landed |= event->pending.landed;
         for (uint32_t bit = 0; bit < HAZARD_STAGE_BITS; ++bit) {
             reach->visible[bit] |= event->pending.visible[bit];
         }
@@ -417,6 +421,7 @@ static uint32_t change(struct hazards* h, uint32_t queue, uint32_t resource,
     struct hazard_event* event = &h->events[made];
     event->available = true;
     event->reach[queue].after = release ? 0 : hazard_stages(b->dstStageMask, false);
+    event->reach[queue].landed = event->reach[queue].after;
     for (uint32_t bit = 0; bit < HAZARD_STAGE_BITS && !release; ++bit) {
         if ((event->reach[queue].after >> bit & 1) != 0) {
             event->reach[queue].visible[bit] = hazard_accesses(b->dstAccessMask);
@@ -552,6 +557,7 @@ void hazards_wait(struct hazards* hazards, uint32_t queue, uint64_t semaphore, u
         }
         event->available = true;
         event->reach[queue].after |= second;
+        event->reach[queue].landed |= second;
         for (uint32_t bit = 0; bit < HAZARD_STAGE_BITS; ++bit) {
             event->reach[queue].visible[bit] |= (second >> bit & 1) != 0 ? ~(VkAccessFlags2)0 : 0;
         }

@@ -114,7 +114,7 @@ enum hazard_touch hazard_touches(const struct hazards* h, uint32_t resource,
 /* ---- events ---- */
 
 uint32_t hazard_new_event(struct hazards* h, uint32_t resource, uint32_t queue,
-                          VkPipelineStageFlags2 stage, VkAccessFlags2 access, bool write)
+                          VkPipelineStageFlags2 stage, VkAccessFlags2 writes, bool write)
 {
     uint32_t at = 0;
     while (at < h->event_count && h->events[at].serial != 0) {
@@ -135,7 +135,7 @@ uint32_t hazard_new_event(struct hazards* h, uint32_t resource, uint32_t queue,
     event->resource = resource;
     event->queue = queue;
     event->stage = stage;
-    event->access = access;
+    event->writes = writes;
     event->write = write;
     hazard_copy_text(event->place, sizeof event->place, h->place);
     return at;

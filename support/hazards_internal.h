@@ -22,6 +22,7 @@ enum {
 /* What comes after an event on one queue, of all that is submitted from now on. */
 struct hazard_reach {
     VkPipelineStageFlags2 after;
+    VkPipelineStageFlags2 landed;              /* of these, after its writes became available */
     VkAccessFlags2 visible[HAZARD_STAGE_BITS]; /* by stage: accesses that see it */
 };
 
@@ -32,8 +33,8 @@ struct hazard_event {
     uint32_t resource;
     uint32_t queue;
     VkPipelineStageFlags2 stage; /* one bit */
-    VkAccessFlags2 access;
-    bool write;
+    VkAccessFlags2 writes;       /* the accesses that write */
+    bool write;                  /* also changes of layout, which have no access */
     bool available;
     bool pending_available;
     char place[HAZARD_PLACE_SIZE];
@@ -127,7 +128,8 @@ struct hazards {
  * dependency. */
 VkPipelineStageFlags2 hazard_stages(VkPipelineStageFlags2 mask, bool first);
 VkAccessFlags2 hazard_accesses(VkAccessFlags2 mask);
-bool hazard_writes(VkAccessFlags2 mask);
+/* The writing ones, each by itself. */
+VkAccessFlags2 hazard_writes(VkAccessFlags2 mask);
 
 /* ---- hazards_bytes.c ---- */
 
@@ -140,7 +142,7 @@ enum hazard_touch { HAZARD_APART, HAZARD_PAGE, HAZARD_BYTES };
 enum hazard_touch hazard_touches(const struct hazards* h, uint32_t resource,
                                  const struct hazard_segment* segment);
 uint32_t hazard_new_event(struct hazards* h, uint32_t resource, uint32_t queue,
-                          VkPipelineStageFlags2 stage, VkAccessFlags2 access, bool write);
+                          VkPipelineStageFlags2 stage, VkAccessFlags2 writes, bool write);
 void hazard_list_event(struct hazards* h, struct hazard_segment* segment, uint32_t event);
 /* The last entry takes its place. */
 void hazard_unlist_event(struct hazards* h, struct hazard_segment* segment, uint32_t at);

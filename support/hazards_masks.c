@@ -74,7 +74,7 @@ VkAccessFlags2 hazard_accesses(VkAccessFlags2 mask)
                                       VK_ACCESS_2_SHADER_READ_BIT | VK_ACCESS_2_SHADER_WRITE_BIT);
 }
 
-bool hazard_writes(VkAccessFlags2 mask)
+VkAccessFlags2 hazard_writes(VkAccessFlags2 mask)
 {
-    return (hazard_accesses(mask) & WRITES) != 0;
+    return hazard_accesses(mask) & WRITES;
 }
