@@ -4,8 +4,8 @@
 #include "core/objects/requirements.h"
 #include "core/objects/vulkan_bits.h"
 
-static VkResult check_buffer_info(MaarAllocator allocator, const char* call,
-                                  const VkBufferCreateInfo* info)
+VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,
+                                const VkBufferCreateInfo* info)
 {
     VkResult result = maar_check_structure(allocator, call, "pBufferInfo", info,
                                            VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
@@ -47,7 +47,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateBuffer(MaarAllocator allocator,
         return maar_misuse(allocator, __func__,
                            pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
     }
-    result = check_buffer_info(allocator, __func__, pBufferInfo);
+    result = maar_check_buffer_info(allocator, __func__, pBufferInfo);
     if (result != VK_SUCCESS) {
         return result;
     }

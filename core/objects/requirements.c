@@ -63,6 +63,69 @@ void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind
     request->dedicatedImage = plane != 0 ? VK_NULL_HANDLE : image;
 }
 
+VkResult maar_buffer_info_request(MaarAllocator allocator, const VkBufferCreateInfo* info,
+                                  MaarMemoryRequest* request)
+{
+    const struct maar_device* device = &allocator->device;
+    maar_lock_rank_expect_none();
+    if (device->facts.maintenance4) {
+        const VkDeviceBufferMemoryRequirements question = {
+            .sType = VK_STRUCTURE_TYPE_DEVICE_BUFFER_MEMORY_REQUIREMENTS,
+            .pCreateInfo = info,
+        };
+        VkMemoryDedicatedRequirements dedicated = {
+            .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS,
+        };
+        VkMemoryRequirements2 requirements = {
+            .sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2,
+            .pNext = &dedicated,
+        };
+        device->vkGetDeviceBufferMemoryRequirements(device->handle, &question, &requirements);
+        fill_request(&requirements, &dedicated, MAAR_RESOURCE_KIND_LINEAR, request);
+        return VK_SUCCESS;
+    }
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkResult result = device->vkCreateBuffer(device->handle, info, device->callbacks, &buffer);
+    if (result == VK_SUCCESS) {
+        maar_buffer_request(allocator, buffer, request);
+        request->dedicatedBuffer = VK_NULL_HANDLE;
+        device->vkDestroyBuffer(device->handle, buffer, device->callbacks);
+    }
+    return result;
+}
+
+VkResult maar_image_info_request(MaarAllocator allocator, const VkImageCreateInfo* info,
+                                 MaarMemoryRequest* request)
+{
+    const struct maar_device* device = &allocator->device;
+    const MaarResourceKind kind = maar_tiling_kind(info->tiling);
+    maar_lock_rank_expect_none();
+    if (device->facts.maintenance4) {
+        const VkDeviceImageMemoryRequirements question = {
+            .sType = VK_STRUCTURE_TYPE_DEVICE_IMAGE_MEMORY_REQUIREMENTS,
+            .pCreateInfo = info,
+        };
+        VkMemoryDedicatedRequirements dedicated = {
+            .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS,
+        };
+        VkMemoryRequirements2 requirements = {
+            .sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2,
+            .pNext = &dedicated,
+        };
+        device->vkGetDeviceImageMemoryRequirements(device->handle, &question, &requirements);
+        fill_request(&requirements, &dedicated, kind, request);
+        return VK_SUCCESS;
+    }
+    VkImage image = VK_NULL_HANDLE;
+    VkResult result = device->vkCreateImage(device->handle, info, device->callbacks, &image);
+    if (result == VK_SUCCESS) {
+        maar_image_request(allocator, image, kind, 0, request);
+        request->dedicatedImage = VK_NULL_HANDLE;
+        device->vkDestroyImage(device->handle, image, device->callbacks);
+    }
+    return result;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForBuffer(
     MaarAllocator allocator, const VkBufferCreateInfo* pBufferInfo,
     const MaarAllocationCreateInfo* pCreateInfo, MaarMemoryTypeChoice* pChoice)
@@ -76,26 +139,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForBuffer(
     if (result != VK_SUCCESS) {
         return result;
     }
-    const struct maar_device* device = &allocator->device;
-    VkMemoryRequirements2 requirements = {.sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2};
-    if (device->facts.maintenance4) {
-        const VkDeviceBufferMemoryRequirements info = {
-            .sType = VK_STRUCTURE_TYPE_DEVICE_BUFFER_MEMORY_REQUIREMENTS,
-            .pCreateInfo = pBufferInfo,
-        };
-        device->vkGetDeviceBufferMemoryRequirements(device->handle, &info, &requirements);
-    } else {
-        VkBuffer buffer = VK_NULL_HANDLE;
-        result = device->vkCreateBuffer(device->handle, pBufferInfo, device->callbacks, &buffer);
-        if (result != VK_SUCCESS) {
-            return result;
-        }
-        MaarMemoryRequest request;
-        maar_buffer_request(allocator, buffer, &request);
-        requirements.memoryRequirements = request.requirements;
-        device->vkDestroyBuffer(device->handle, buffer, device->callbacks);
+    MaarMemoryRequest request;
+    result = maar_buffer_info_request(allocator, pBufferInfo, &request);
+    if (result != VK_SUCCESS) {
+        return result;
     }
-    return maarChooseMemoryType(allocator, requirements.memoryRequirements.memoryTypeBits,
+    return maarChooseMemoryType(allocator, request.requirements.memoryTypeBits,
                                 pCreateInfo != NULL ? pCreateInfo : &maar_default_create_info,
                                 pChoice);
 }
@@ -117,26 +166,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForImage(
         return maar_misuse(allocator, __func__,
                            "pImageInfo is disjoint: its planes have types of their own");
     }
-    const struct maar_device* device = &allocator->device;
-    VkMemoryRequirements2 requirements = {.sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2};
-    if (device->facts.maintenance4) {
-        const VkDeviceImageMemoryRequirements info = {
-            .sType = VK_STRUCTURE_TYPE_DEVICE_IMAGE_MEMORY_REQUIREMENTS,
-            .pCreateInfo = pImageInfo,
-        };
-        device->vkGetDeviceImageMemoryRequirements(device->handle, &info, &requirements);
-    } else {
-        VkImage image = VK_NULL_HANDLE;
-        result = device->vkCreateImage(device->handle, pImageInfo, device->callbacks, &image);
-        if (result != VK_SUCCESS) {
-            return result;
-        }
-        MaarMemoryRequest request;
-        maar_image_request(allocator, image, maar_tiling_kind(pImageInfo->tiling), 0, &request);
-        requirements.memoryRequirements = request.requirements;
-        device->vkDestroyImage(device->handle, image, device->callbacks);
+    MaarMemoryRequest request;
+    result = maar_image_info_request(allocator, pImageInfo, &request);
+    if (result != VK_SUCCESS) {
+        return result;
     }
-    return maarChooseMemoryType(allocator, requirements.memoryRequirements.memoryTypeBits,
+    return maarChooseMemoryType(allocator, request.requirements.memoryTypeBits,
                                 pCreateInfo != NULL ? pCreateInfo : &maar_default_create_info,
                                 pChoice);
 }

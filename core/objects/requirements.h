@@ -7,6 +7,17 @@
 #include "core/memory/memory_internal.h"
 #include "maar/objects.h"
 
+/* Whether a buffer can be made so; tells if not. */
+VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,
+                                const VkBufferCreateInfo* info);
+
+/* The same for objects that do not exist yet, made for the question where VK_KHR_maintenance4 is
+ * not enabled. */
+VkResult maar_buffer_info_request(MaarAllocator allocator, const VkBufferCreateInfo* info,
+                                  MaarMemoryRequest* request);
+VkResult maar_image_info_request(MaarAllocator allocator, const VkImageCreateInfo* info,
+                                 MaarMemoryRequest* request);
+
 /* The aspect of a plane of a disjoint image; 0 for the whole image. */
 void maar_buffer_request(MaarAllocator allocator, VkBuffer buffer, MaarMemoryRequest* request);
 void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind kind,
