@@ -24,6 +24,8 @@
     X(vkDestroyBuffer)                                                                             \
     X(vkCreateImage)                                                                               \
     X(vkDestroyImage)                                                                              \
+    X(vkCreateImageView)                                                                           \
+    X(vkDestroyImageView)                                                                          \
     X(vkGetBufferMemoryRequirements2)                                                              \
     X(vkGetImageMemoryRequirements2)                                                               \
     X(vkBindBufferMemory2)                                                                         \

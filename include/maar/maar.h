@@ -9,5 +9,6 @@
 #include "maar/objects.h"
 #include "maar/plan.h"
 #include "maar/range.h"
+#include "maar/transient.h"
 
 #endif

@@ -1,0 +1,56 @@
+/*
+ * Plays frames of a heap to the checker of barriers as a program would record and submit them,
+ * whole or with one barrier or wait left out.
+ */
+#ifndef MAAR_TESTS_TRANSIENT_FRAME_PLAYER_H
+#define MAAR_TESTS_TRANSIENT_FRAME_PLAYER_H
+
+#include "support/hazards.h"
+#include "tests/transient/graph_maker.h"
+
+enum player_part {
+    PLAYER_ALIASING,
+    PLAYER_BEFORE,
+    PLAYER_BEFORE_IMAGE,
+    PLAYER_BEFORE_BUFFER,
+    PLAYER_AFTER_IMAGE,
+    PLAYER_AFTER_BUFFER,
+    PLAYER_WAIT,
+    PLAYER_PARTS
+};
+
+/* What is left out: one part of a pass, in the first frames or in later ones. */
+struct player_gap {
+    bool first;
+    uint32_t pass;
+    enum player_part part;
+    uint32_t index;
+};
+
+struct player {
+    struct rig* rig;
+    MaarTransientHeap heap;
+    uint32_t copies;
+    const struct graph_maker* maker;
+    struct hazards* hazards;
+    uint32_t resources[8][GRAPH_RESOURCES]; /* by copy */
+    MaarTransientResourceInfo infos[8][GRAPH_RESOURCES];
+    uint32_t resource_count;
+    const struct player_gap* gap; /* NULL: nothing is left out */
+    uint64_t submitted;           /* frames played before the present graph */
+};
+
+/* The checker knows the heap's resources from here on. */
+void player_open(struct player* p, struct rig* rig, MaarTransientHeap heap,
+                 const struct graph_maker* maker);
+/* After an update of the heap, before which so many frames were played: other resources, and those
+ * that stayed. The queues must be the same. */
+void player_change(struct player* p, const struct graph_maker* maker, uint64_t played);
+void player_close(struct player* p);
+/* Frames of the present graph: so many, from a number on, in steps. */
+void player_run(struct player* p, uint64_t first_frame, uint32_t count, uint32_t step);
+/* How many parts of a kind a pass has. */
+uint32_t player_count(const struct player* p, bool first, uint32_t pass, enum player_part part);
+const char* player_part_name(enum player_part part);
+
+#endif

@@ -1,0 +1,186 @@
+/*
+ * Barriers and waits of transient heaps, against the checker of support/hazards.h: none is missing,
+ * and none can be left out.
+ */
+#include <stdio.h>
+
+#include "tests/transient/frame_player.h"
+
+static struct rig rig;
+static struct graph_maker maker;
+
+/* bufferImageGranularity of 1: a plan counts neighbours of one kind that share a page among those
+ * that share bytes, and waits for them though nothing has to. */
+static int open_rig(void** state)
+{
+    static MaarSimulatedProfile profile;
+    const struct rig_setup setup = {.profile = &profile,
+                                    .flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT};
+    (void)state;
+    profile = *rig_profile_discrete();
+    profile.limits.bufferImageGranularity = 1;
+    rig_start(&rig, &setup);
+    return 0;
+}
+
+static int open_coarse_rig(void** state)
+{
+    const struct rig_setup setup = {.flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT};
+    (void)state;
+    rig_start(&rig, &setup);
+    return 0;
+}
+
+static int close_rig(void** state)
+{
+    (void)state;
+    rig_close(&rig);
+    return 0;
+}
+
+static MaarTransientHeap make_heap(uint32_t copies, MaarTransientHeapCreateFlags flags)
+{
+    const MaarTransientHeapCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_CREATE_INFO,
+        .flags = flags,
+        .copyCount = copies,
+        .pGraph = &maker.graph,
+    };
+    MaarTransientHeap heap = VK_NULL_HANDLE;
+    VkResult result = maarCreateTransientHeap(rig.allocator, &info, &heap);
+    if (result != VK_SUCCESS) {
+        fail_msg("no heap: %d, \"%s\"", (int)result, rig.messages.last);
+    }
+    return heap;
+}
+
+/* What is found in enough frames for everything to repeat. Where something is left out, frames of
+ * one copy alone are played: nothing is to count on the barriers of other frames. */
+static uint32_t play(MaarTransientHeap heap, const struct player_gap* gap, char* text, size_t size)
+{
+    struct player player;
+    player_open(&player, &rig, heap, &maker);
+    player.gap = gap;
+    player_run(&player, 0, 2 * player.copies + 2, gap != NULL ? player.copies : 1);
+    const uint32_t count = hazards_finding_count(player.hazards);
+    assert_true(hazards_pair_count(player.hazards) > 0);
+    if (text != NULL) {
+        (void)snprintf(text, size, "%s", count > 0 ? hazards_finding(player.hazards, 0) : "");
+    }
+    player_close(&player);
+    return count;
+}
+
+static uint32_t count_parts(MaarTransientHeap heap, bool first, uint32_t pass,
+                            enum player_part part)
+{
+    struct player player;
+    player_open(&player, &rig, heap, &maker);
+    const uint32_t count = player_count(&player, first, pass, part);
+    player_close(&player);
+    return count;
+}
+
+static void expect_clean(MaarTransientHeap heap, uint32_t seed)
+{
+    char text[400];
+    if (play(heap, NULL, text, sizeof text) != 0) {
+        fail_msg("graph %u: %s", seed, text);
+    }
+}
+
+struct tally {
+    uint32_t parts;
+    uint32_t superfluous;
+};
+
+/* Leaves out each part in turn. */
+static void leave_out_each(MaarTransientHeap heap, uint32_t seed, struct tally* tally)
+{
+    for (uint32_t i = 0; i < maker.graph.passCount * 2 * PLAYER_PARTS; ++i) {
+        struct player_gap gap = {
+            .first = i % 2 == 0,
+            .pass = i / 2 % maker.graph.passCount,
+            .part = (enum player_part)(i / 2 / maker.graph.passCount),
+        };
+        const uint32_t count = count_parts(heap, gap.first, gap.pass, gap.part);
+        for (gap.index = 0; gap.index < count; ++gap.index) {
+            ++tally->parts;
+            if (play(heap, &gap, NULL, 0) == 0) {
+                ++tally->superfluous;
+                print_message("graph %u: %s %u of pass %u can be left out of the %s frames\n", seed,
+                              player_part_name(gap.part), gap.index, gap.pass,
+                              gap.first ? "first" : "later");
+            }
+        }
+    }
+}
+
+/* One barrier in a thousand may be there though others, of other resources, happen to order what it
+ * does. */
+static void check_random(uint32_t queues, uint32_t families, uint32_t graphs)
+{
+    const uint64_t seed = rig_seed(1);
+    struct tally tally = {0};
+    for (uint32_t i = 0; i < graphs; ++i) {
+        struct rig_random random = {seed * 1000003 + i};
+        graph_randomize(&maker, &random, queues, families, 4 + i % 12, 4 + i % 14);
+        MaarTransientHeap heap = make_heap(1 + i % 3, 0);
+        expect_clean(heap, i);
+        leave_out_each(heap, i, &tally);
+        maarDestroyTransientHeap(rig.allocator, heap);
+    }
+    print_message("%u graphs, %u barriers and waits left out in turn, %u in vain\n", graphs,
+                  tally.parts, tally.superfluous);
+    assert_true(tally.parts > graphs && tally.superfluous * 1000 <= tally.parts);
+}
+
+static void one_queue_has_what_it_needs_and_no_more(void** state)
+{
+    (void)state;
+    check_random(1, 1, 300);
+}
+
+static void two_queues_of_one_family_have_what_they_need(void** state)
+{
+    (void)state;
+    check_random(2, 1, 300);
+}
+
+static void two_families_have_what_they_need(void** state)
+{
+    (void)state;
+    check_random(2, 2, 300);
+}
+
+static void three_queues_have_what_they_need(void** state)
+{
+    (void)state;
+    check_random(3, 2, 300);
+}
+
+static void coarse_pages_are_kept_apart(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 300; ++i) {
+        struct rig_random random = {i};
+        graph_randomize(&maker, &random, 1 + i % 3, 1 + i % 2, 10, 14);
+        MaarTransientHeap heap = make_heap(1 + i % 2, 0);
+        expect_clean(heap, i);
+        maarDestroyTransientHeap(rig.allocator, heap);
+    }
+}
+
+#define ON(open, name) cmocka_unit_test_setup_teardown(name, open, close_rig)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON(open_rig, one_queue_has_what_it_needs_and_no_more),
+        ON(open_rig, two_queues_of_one_family_have_what_they_need),
+        ON(open_rig, two_families_have_what_they_need),
+        ON(open_rig, three_queues_have_what_they_need),
+        ON(open_coarse_rig, coarse_pages_are_kept_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,551 @@
+/*
+ * Transient heaps on simulated devices: what is created, where it lies, what an update keeps, and
+ * what is said of misuse.
+ */
+#include "tests/transient/frame_player.h"
+
+static struct rig rig;
+static struct graph_maker maker;
+static struct graph_maker other;
+
+static void start(const MaarSimulatedProfile* profile, VkFlags off)
+{
+    const struct rig_setup setup = {
+        .profile = profile,
+        .flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT,
+        .off = off,
+        .count_host = true,
+    };
+    rig_start(&rig, &setup);
+}
+
+static int open_rig(void** state)
+{
+    (void)state;
+    start(NULL, 0);
+    return 0;
+}
+
+static int close_rig(void** state)
+{
+    (void)state;
+    rig_close(&rig);
+    return 0;
+}
+
+/* Three passes of one queue: a is written and read, then b and c live in its bytes. */
+static void simple_graph(struct graph_maker* g, uint32_t width)
+{
+    const uint32_t family = 0;
+    graph_init(g, 1, &family);
+    for (uint32_t i = 0; i < 3; ++i) {
+        (void)graph_pass(g, 0);
+    }
+    const uint32_t a = graph_image(g, width, 256);
+    const uint32_t b = graph_buffer(g, 100000);
+    const uint32_t c = graph_image(g, 64, 64);
+    graph_use(g, a, 0, GRAPH_COMPUTE_WRITE);
+    graph_use(g, a, 1, GRAPH_COMPUTE_READ);
+    graph_use(g, b, 2, GRAPH_COMPUTE_WRITE);
+    graph_use(g, c, 2, GRAPH_COMPUTE_WRITE);
+}
+
+static MaarTransientHeapCreateInfo heap_info(void)
+{
+    return (MaarTransientHeapCreateInfo){
+        .sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_CREATE_INFO,
+        .pGraph = &maker.graph,
+    };
+}
+
+static MaarTransientHeap create(const MaarTransientHeapCreateInfo* info)
+{
+    MaarTransientHeap heap = VK_NULL_HANDLE;
+    VkResult result = maarCreateTransientHeap(rig.allocator, info, &heap);
+    if (result != VK_SUCCESS) {
+        fail_msg("no heap: %d, \"%s\"", (int)result, rig.messages.last);
+    }
+    return heap;
+}
+
+static MaarTransientHeapInfo read_heap(MaarTransientHeap heap)
+{
+    MaarTransientHeapInfo info = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_INFO};
+    assert_int_equal(maarGetTransientHeapInfo(rig.allocator, heap, &info), VK_SUCCESS);
+    return info;
+}
+
+static MaarTransientResourceInfo read_resource(MaarTransientHeap heap, uint32_t copy,
+                                               uint32_t index)
+{
+    MaarTransientResourceInfo info = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_RESOURCE_INFO};
+    assert_int_equal(maarGetTransientResource(rig.allocator, heap, copy, index, &info), VK_SUCCESS);
+    return info;
+}
+
+/* ---- creation ---- */
+
+static void resources_share_bytes_of_one_allocation(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 256);
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    const MaarTransientHeapInfo figures = read_heap(heap);
+    const MaarTransientResourceInfo a = read_resource(heap, 0, 0);
+    const MaarTransientResourceInfo b = read_resource(heap, 0, 1);
+    assert_true(a.image != VK_NULL_HANDLE && a.buffer == VK_NULL_HANDLE);
+    assert_int_equal(a.viewCount, 1);
+    assert_true(a.pViews[0] != VK_NULL_HANDLE);
+    assert_true(b.buffer != VK_NULL_HANDLE && b.image == VK_NULL_HANDLE && b.pViews == NULL);
+    assert_true(a.allocation == b.allocation);
+    assert_true(a.offset < b.offset + b.size && b.offset < a.offset + a.size);
+    assert_true(figures.peakSize < figures.totalSize);
+    assert_true(figures.objectReuseSize == figures.totalSize); /* no two are alike */
+    assert_int_equal(figures.createdCount, 5);
+    assert_int_equal(figures.generation, 1);
+    assert_int_equal(figures.copyCount, 1);
+    assert_true(rig_statistics(&rig, VK_NULL_HANDLE).allocationBytes >= figures.peakSize);
+    maarDestroyTransientHeap(rig.allocator, heap);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationCount, 0);
+    rig_expect_silence(&rig);
+}
+
+static void without_aliasing_nothing_is_shared(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 256);
+    MaarTransientHeapCreateInfo info = heap_info();
+    info.flags = MAAR_TRANSIENT_HEAP_CREATE_NO_ALIASING_BIT;
+    MaarTransientHeap heap = create(&info);
+    const MaarTransientHeapInfo figures = read_heap(heap);
+    assert_true(figures.peakSize >= figures.totalSize);
+    for (uint32_t pass = 0; pass < 3; ++pass) {
+        MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
+        assert_int_equal(maarGetTransientPassBarriers(rig.allocator, heap, 5, pass, &barriers),
+                         VK_SUCCESS);
+        assert_int_equal(barriers.aliasing.memoryBarrierCount, 0);
+    }
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
+static void plan_only_creates_nothing(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 256);
+    MaarTransientHeapCreateInfo info = heap_info();
+    info.flags = MAAR_TRANSIENT_HEAP_CREATE_PLAN_ONLY_BIT;
+    MaarTransientHeap heap = create(&info);
+    assert_int_equal(rig_calls(&rig, "vkCreateImage") + rig_calls(&rig, "vkCreateBuffer"), 0);
+    assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), 0);
+    assert_true(read_resource(heap, 0, 0).image == VK_NULL_HANDLE);
+    assert_true(read_resource(heap, 0, 0).size > 0);
+    assert_true(read_heap(heap).plan != VK_NULL_HANDLE);
+    MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
+    assert_int_equal(maarGetTransientPassBarriers(rig.allocator, heap, 0, 2, &barriers),
+                     VK_SUCCESS);
+    assert_int_equal(barriers.before.imageMemoryBarrierCount, 1);
+    assert_int_equal(barriers.pImageResources[0], 2);
+    simple_graph(&other, 512);
+    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 0, NULL),
+                     VK_SUCCESS);
+    assert_int_equal(rig_calls(&rig, "vkCreateImage"), 0);
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
+static void copies_have_memory_of_their_own(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 256);
+    MaarTransientHeapCreateInfo info = heap_info();
+    info.copyCount = 3;
+    MaarTransientHeap heap = create(&info);
+    assert_int_equal(read_heap(heap).copyCount, 3);
+    assert_int_equal(read_heap(heap).createdCount, 15);
+    for (uint32_t copy = 1; copy < 3; ++copy) {
+        assert_true(read_resource(heap, copy, 0).allocation !=
+                    read_resource(heap, 0, 0).allocation);
+        assert_true(read_resource(heap, copy, 0).image != read_resource(heap, 0, 0).image);
+        assert_true(read_resource(heap, copy, 0).offset == read_resource(heap, 0, 0).offset);
+    }
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
+static void equal_objects_count_once_in_the_comparison(void** state)
+{
+    (void)state;
+    const uint32_t family = 0;
+    graph_init(&maker, 1, &family);
+    VkDeviceSize size = 0;
+    for (uint32_t i = 0; i < 4; ++i) {
+        (void)graph_pass(&maker, 0);
+        graph_use(&maker, graph_image(&maker, 128, 128), i, GRAPH_COMPUTE_WRITE);
+    }
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    size = read_resource(heap, 0, 0).size;
+    assert_true(read_heap(heap).totalSize == 4 * size);
+    assert_true(read_heap(heap).objectReuseSize == size);
+    assert_true(read_heap(heap).peakSize == size);
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
+static void an_empty_graph_is_a_heap(void** state)
+{
+    (void)state;
+    const uint32_t family = 0;
+    graph_init(&maker, 1, &family);
+    (void)graph_pass(&maker, 0);
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    assert_true(read_heap(heap).peakSize == 0);
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
+/* ---- memory ---- */
+
+static void transient_attachments_live_in_lazy_memory(void** state)
+{
+    (void)state;
+    start(rig_profile_noncoherent(), 0);
+    simple_graph(&maker, 256);
+    maker.images[0].usage =
+        VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT;
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    const MaarTransientResourceInfo a = read_resource(heap, 0, 0);
+    const MaarTransientResourceInfo b = read_resource(heap, 0, 1);
+    assert_true((rig_info(&rig, a.allocation).propertyFlags &
+                 VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT) != 0);
+    assert_true((rig_info(&rig, b.allocation).propertyFlags &
+                 VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT) == 0);
+    assert_true(read_heap(heap).lazySize == a.size);
+    maarDestroyTransientHeap(rig.allocator, heap);
+    rig_close(&rig);
+}
+
+static void what_the_driver_wants_alone_gets_memory_of_its_own(void** state)
+{
+    (void)state;
+    const MaarSimulatedDedicated dedicated = {.imagesRequire = VK_TRUE};
+    simple_graph(&maker, 256);
+    maarSimulatedSetDedicated(rig.physical, &dedicated);
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    assert_true(rig_info(&rig, read_resource(heap, 0, 0).allocation).dedicated);
+    assert_true(read_resource(heap, 0, 0).allocation != read_resource(heap, 0, 2).allocation);
+    assert_true(read_resource(heap, 0, 0).classIndex != read_resource(heap, 0, 1).classIndex);
+    assert_true(read_heap(heap).peakSize == read_heap(heap).totalSize);
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
+static void a_class_above_the_largest_allocation_is_refused(void** state)
+{
+    (void)state;
+    start(rig_profile_tiny(), 0);
+    simple_graph(&maker, 4096);
+    maker.images[0].extent.height = 4096;
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = (MaarTransientHeap)(uintptr_t)1;
+    assert_int_equal(maarCreateTransientHeap(rig.allocator, &info, &heap),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_null(heap);
+    rig_expect_message(&rig, "in one piece");
+    rig_close(&rig);
+}
+
+static void memory_comes_from_the_pool_asked_for(void** state)
+{
+    (void)state;
+    const MaarPoolCreateInfo pool_info = {.memoryTypeIndex = 3};
+    MaarPool pool = rig_create_pool(&rig, &pool_info);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pool = pool;
+    how.pName = "frame";
+    simple_graph(&maker, 256);
+    MaarTransientHeapCreateInfo info = heap_info();
+    info.pAllocationInfo = &how;
+    MaarTransientHeap heap = create(&info);
+    const MaarAllocationInfo memory = rig_info(&rig, read_resource(heap, 0, 0).allocation);
+    assert_int_equal(memory.memoryTypeIndex, 3);
+    assert_string_equal(memory.pName, "frame");
+    maarDestroyTransientHeap(rig.allocator, heap);
+    maarDestroyPool(rig.allocator, pool);
+}
+
+/* ---- updates ---- */
+
+static void an_unchanged_graph_changes_nothing(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 256);
+    simple_graph(&other, 256);
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    const MaarTransientResourceInfo before = read_resource(heap, 0, 0);
+    const uint64_t calls = rig_counters(&rig).callCount;
+    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 0, NULL),
+                     VK_SUCCESS);
+    assert_int_equal(rig_counters(&rig).callCount, calls);
+    const MaarTransientResourceInfo after = read_resource(heap, 0, 0);
+    assert_memory_equal(&before, &after, sizeof after);
+    assert_int_equal(read_heap(heap).createdCount, 0);
+    assert_int_equal(read_heap(heap).generation, 1);
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
+/* Room for the new image is there: what has not changed stays. */
+static void a_smaller_image_leaves_the_rest_alone(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 256);
+    simple_graph(&other, 240);
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    const MaarTransientResourceInfo a = read_resource(heap, 0, 0);
+    const MaarTransientResourceInfo b = read_resource(heap, 0, 1);
+    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 0, NULL),
+                     VK_SUCCESS);
+    const MaarTransientHeapInfo figures = read_heap(heap);
+    assert_true(read_resource(heap, 0, 0).image != a.image);
+    assert_true(read_resource(heap, 0, 0).allocation == a.allocation);
+    assert_int_equal(read_resource(heap, 0, 0).generation, 2);
+    assert_true(read_resource(heap, 0, 1).buffer == b.buffer);
+    assert_int_equal(read_resource(heap, 0, 1).generation, 1);
+    assert_int_equal(figures.generation, 2);
+    assert_int_equal(figures.createdCount, 2);
+    assert_int_equal(figures.keptCount, 2);
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
+static void resources_are_found_by_their_previous_indices(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 256);
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    const VkImage c = read_resource(heap, 0, 2).image;
+    const VkBuffer b = read_resource(heap, 0, 1).buffer;
+    const VkImage a = read_resource(heap, 0, 0).image;
+    const uint32_t family = 0;
+    graph_init(&other, 1, &family);
+    for (uint32_t i = 0; i < 3; ++i) {
+        (void)graph_pass(&other, 0);
+    }
+    graph_use(&other, graph_image(&other, 64, 64), 2, GRAPH_COMPUTE_WRITE);
+    graph_use(&other, graph_buffer(&other, 100000), 2, GRAPH_COMPUTE_WRITE);
+    const uint32_t image = graph_image(&other, 256, 256);
+    graph_use(&other, image, 0, GRAPH_COMPUTE_WRITE);
+    graph_use(&other, image, 1, GRAPH_COMPUTE_READ);
+    const uint32_t previous[] = {2, 1, 0};
+    other.graph.pPreviousIndices = previous;
+    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 0, NULL),
+                     VK_SUCCESS);
+    assert_true(read_resource(heap, 0, 0).image == c);
+    assert_true(read_resource(heap, 0, 1).buffer == b);
+    assert_true(read_resource(heap, 0, 2).image == a);
+    assert_int_equal(read_heap(heap).createdCount, 0);
+    assert_int_equal(read_heap(heap).generation, 1);
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
+static void what_goes_waits_for_its_points(void** state)
+{
+    (void)state;
+    const MaarPoint point = {.value = 7};
+    simple_graph(&maker, 256);
+    simple_graph(&other, 2048);
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    const uint64_t destroyed = rig_calls(&rig, "vkDestroyImage");
+    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 1, &point),
+                     VK_SUCCESS);
+    assert_int_equal(rig_calls(&rig, "vkDestroyImage"), destroyed);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingCount, 1);
+    assert_int_equal(maarDestroyTransientHeapAfter(rig.allocator, heap, 1, &point), VK_SUCCESS);
+    assert_int_equal(rig_calls(&rig, "vkDestroyImage"), destroyed);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingCount, 2);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationCount, 0);
+    assert_int_equal(maarAdvanceHostTimeline(rig.allocator, 7), VK_SUCCESS);
+    assert_int_equal(maarCollect(rig.allocator, NULL), VK_SUCCESS);
+    assert_true(rig_calls(&rig, "vkDestroyImage") > destroyed);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingCount, 0);
+    rig_check(&rig);
+}
+
+static void a_resized_heap_gives_large_memory_back(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 4096);
+    simple_graph(&other, 64);
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    const VkDeviceSize before = rig_statistics(&rig, VK_NULL_HANDLE).allocationBytes;
+    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 0, NULL),
+                     VK_SUCCESS);
+    assert_true(rig_statistics(&rig, VK_NULL_HANDLE).allocationBytes < before / 2);
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
+/* A history image keeps its object, and its first barrier after the update its layout. */
+static void kept_contents_survive_an_update(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 256);
+    simple_graph(&other, 300);
+    maker.resources[2].flags = MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT;
+    other.resources[2].flags = MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT;
+    other.uses[2][0].layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
+    assert_int_equal(maarGetTransientPassBarriers(rig.allocator, heap, 0, 2, &barriers),
+                     VK_SUCCESS);
+    assert_int_equal(barriers.before.pImageMemoryBarriers[0].oldLayout, VK_IMAGE_LAYOUT_UNDEFINED);
+    const VkImage image = read_resource(heap, 0, 2).image;
+    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 0, NULL),
+                     VK_SUCCESS);
+    if (read_resource(heap, 0, 2).image == image) {
+        assert_int_equal(maarGetTransientPassBarriers(rig.allocator, heap, 0, 2, &barriers),
+                         VK_SUCCESS);
+        assert_int_equal(barriers.before.imageMemoryBarrierCount, 1);
+        assert_int_equal(barriers.before.pImageMemoryBarriers[0].oldLayout,
+                         VK_IMAGE_LAYOUT_GENERAL);
+    }
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
+/* Objects that stay have been used before: the first frame waits for what came before it. */
+static void frames_of_two_graphs_are_in_order(void** state)
+{
+    (void)state;
+    struct player player;
+    simple_graph(&maker, 256);
+    simple_graph(&other, 240);
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    player_open(&player, &rig, heap, &maker);
+    player_run(&player, 0, 3, 1);
+    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 0, NULL),
+                     VK_SUCCESS);
+    player_change(&player, &other, 3);
+    player_run(&player, 0, 3, 1);
+    if (hazards_finding_count(player.hazards) > 0) {
+        fail_msg("%s", hazards_finding(player.hazards, 0));
+    }
+    player_close(&player);
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
+/* ---- misuse ---- */
+
+static void expect_refused(const char* words)
+{
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = (MaarTransientHeap)(uintptr_t)1;
+    assert_int_equal(maarCreateTransientHeap(rig.allocator, &info, &heap),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_null(heap);
+    rig_expect_message(&rig, words);
+    simple_graph(&maker, 256);
+}
+
+static void misuse_of_the_graph_is_named(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 256);
+    maker.graph.passCount = 0;
+    expect_refused("pGraph->passCount is 0");
+    maker.graph.pQueues = NULL;
+    expect_refused("pGraph->pQueues is NULL");
+    maker.passes[1].queueIndex = 1;
+    expect_refused("pGraph->pPasses[1].queueIndex is not below queueCount");
+    graph_depend(&maker, 2, 1);
+    expect_refused("go in a circle");
+    graph_depend(&maker, 2, 3);
+    expect_refused("pGraph->pDependencies[0] names a pass");
+    maker.resources[0].pBufferInfo = &maker.buffers[1];
+    expect_refused("pGraph->pResources[0] has not exactly one of");
+    maker.uses[1][0].stages = 0;
+    expect_refused("pGraph->pResources[1].pUses[0].stages is 0");
+    maker.uses[1][0].pass = 3;
+    expect_refused("pGraph->pResources[1].pUses[0].pass is not below passCount");
+    maker.uses[0][1].pass = 0;
+    expect_refused("pGraph->pResources[0].pUses names pass 0 twice");
+    maker.uses[0][1].layout = VK_IMAGE_LAYOUT_UNDEFINED;
+    expect_refused("pGraph->pResources[0].pUses[1].layout");
+    maker.resources[1].useCount = 0;
+    expect_refused("pGraph->pResources[1].useCount is 0");
+    maker.resources[1].viewCount = 1;
+    expect_refused("pGraph->pResources[1].viewCount is not 0, and it is a buffer");
+    maker.images[0].flags = VK_IMAGE_CREATE_SPARSE_BINDING_BIT;
+    expect_refused("pGraph->pResources[0].pImageInfo is sparse or disjoint");
+    maker.images[0].initialLayout = VK_IMAGE_LAYOUT_PREINITIALIZED;
+    expect_refused("initialLayout");
+    maker.buffers[1].size = 0;
+    expect_refused("size is 0");
+    maker.resources[0].flags = 0x80;
+    expect_refused("pGraph->pResources[0].flags");
+}
+
+static void misuse_of_heaps_is_named(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 256);
+    MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    MaarTransientResourceInfo resource = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_RESOURCE_INFO};
+    MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
+    assert_int_equal(maarGetTransientResource(rig.allocator, heap, 1, 0, &resource),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "copyIndex is not below");
+    assert_int_equal(maarGetTransientResource(rig.allocator, heap, 0, 3, &resource),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "resourceIndex is not below");
+    assert_int_equal(maarGetTransientPassBarriers(rig.allocator, heap, 0, 3, &barriers),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "passIndex is not below");
+    const uint32_t twice[] = {1, 1, 0};
+    maker.graph.pPreviousIndices = twice;
+    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &maker.graph, 0, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "pPreviousIndices names a resource twice");
+    assert_int_equal(maarUpdateTransientHeap(rig.allocator, VK_NULL_HANDLE, &maker.graph, 0, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "heap is VK_NULL_HANDLE");
+    info.copyCount = MAAR_TRANSIENT_MAX_COPIES + 1;
+    MaarTransientHeap none = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateTransientHeap(rig.allocator, &info, &none),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "copyCount is above");
+    maarDestroyTransientHeap(rig.allocator, VK_NULL_HANDLE);
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
+#define ON_RIG(name) cmocka_unit_test_setup_teardown(name, open_rig, close_rig)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_RIG(resources_share_bytes_of_one_allocation),
+        ON_RIG(without_aliasing_nothing_is_shared),
+        ON_RIG(plan_only_creates_nothing),
+        ON_RIG(copies_have_memory_of_their_own),
+        ON_RIG(equal_objects_count_once_in_the_comparison),
+        ON_RIG(an_empty_graph_is_a_heap),
+        cmocka_unit_test(transient_attachments_live_in_lazy_memory),
+        ON_RIG(what_the_driver_wants_alone_gets_memory_of_its_own),
+        cmocka_unit_test(a_class_above_the_largest_allocation_is_refused),
+        ON_RIG(memory_comes_from_the_pool_asked_for),
+        ON_RIG(an_unchanged_graph_changes_nothing),
+        ON_RIG(a_smaller_image_leaves_the_rest_alone),
+        ON_RIG(resources_are_found_by_their_previous_indices),
+        ON_RIG(what_goes_waits_for_its_points),
+        ON_RIG(a_resized_heap_gives_large_memory_back),
+        ON_RIG(kept_contents_survive_an_update),
+        ON_RIG(frames_of_two_graphs_are_in_order),
+        ON_RIG(misuse_of_the_graph_is_named),
+        ON_RIG(misuse_of_heaps_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
