@@ -50,6 +50,18 @@ static VkResult VKAPI_PTR rubbish_create_image(VkDevice device, const VkImageCre
     return result;
 }
 
+static VkResult VKAPI_PTR rubbish_create_image_view(VkDevice device,
+                                                    const VkImageViewCreateInfo* info,
+                                                    const VkAllocationCallbacks* callbacks,
+                                                    VkImageView* view)
+{
+    VkResult result = vkCreateImageView(device, info, callbacks, view);
+    if (result != VK_SUCCESS) {
+        *view = (VkImageView)RUBBISH;
+    }
+    return result;
+}
+
 static VkResult VKAPI_PTR rubbish_counter_value(VkDevice device, VkSemaphore semaphore,
                                                 uint64_t* value)
 {
@@ -70,6 +82,7 @@ static PFN_vkVoidFunction VKAPI_PTR rubbish_device_proc_addr(VkDevice device, co
         {"vkMapMemory", (PFN_vkVoidFunction)rubbish_map_memory},
         {"vkCreateBuffer", (PFN_vkVoidFunction)rubbish_create_buffer},
         {"vkCreateImage", (PFN_vkVoidFunction)rubbish_create_image},
+        {"vkCreateImageView", (PFN_vkVoidFunction)rubbish_create_image_view},
         {"vkGetSemaphoreCounterValue", (PFN_vkVoidFunction)rubbish_counter_value},
     };
     PFN_vkVoidFunction real = vkGetDeviceProcAddr(device, name);

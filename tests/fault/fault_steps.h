@@ -21,6 +21,7 @@ struct fault_context {
     MaarAllocation crowd[FAULT_CROWD];
     MaarSlice slice;
     MaarSlice slices[FAULT_CROWD];
+    MaarTransientHeap heap;
     VkSemaphore timeline;
     MaarAllocator second;
     MaarRangeAllocator ranges;
@@ -61,6 +62,7 @@ extern const struct fault_table fault_object_steps;
 extern const struct fault_table fault_later_steps;
 extern const struct fault_table fault_watch_steps;
 extern const struct fault_table fault_range_steps;
+extern const struct fault_table fault_transient_steps;
 
 /* Made by fault_steps_memory.c and used by others. */
 void fault_prepare_memory(struct fault_context* context); /* READBACK, may be aliased, named */
