@@ -1,0 +1,138 @@
+/*
+ * The command line; see frame_options.h.
+ */
+#include "frame_options.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "Usage: deferred_frame [options]\n"
+    "\n"
+    "Renders a deferred frame whose render targets share memory, and says how much that saves.\n"
+    "\n"
+    "  --output FILE.png  where to put the picture\n"
+    "  --picture FILE.svg where to put a picture of the plan\n"
+    "  --size WxH         its size; 960x540 by default\n"
+    "  --frames N         how many frames to render before it is taken, 1 to 256; 8 by default\n"
+    "  --device NAME      auto, vulkan:N, lavapipe, a part of a device's name, or\n"
+    "                     simulated:PROFILE with --memory-only\n"
+    "  --no-aliasing      every resource has bytes of its own\n"
+    "  --compare          render with and without aliasing, and compare the images byte for byte\n"
+    "  --async            occlusion and light tiles on a second queue, beside shadows and haze\n"
+    "  --poison           fill every transient with garbage right before its first use in a frame\n"
+    "  --validate         under the validation layer with synchronization checks\n"
+    "  --check            walk the recorded barriers with Maar's own checker, then leave out each\n"
+    "                     of them in turn: that must be noticed\n"
+    "  --memory-only      plan, and print the figures; render nothing\n"
+    "  --json             print one line of JSON\n"
+    "\n"
+    "Exit codes: 0 all is well; 1 it is not; 2 wrong arguments; 77 no such device or layer here.\n";
+
+void frame_complain(const char* format, ...)
+{
+    va_list arguments;
+    fprintf(stderr, "deferred_frame: ");
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "\n");
+}
+
+static bool parse_number(const char** text, uint32_t least, uint32_t most, uint32_t* value)
+{
+    char* end = NULL;
+    if (**text < '0' || **text > '9') {
+        return false;
+    }
+    const unsigned long number = strtoul(*text, &end, 10);
+    *text = end;
+    *value = (uint32_t)number;
+    return number >= least && number <= most;
+}
+
+static bool parse_size(const char* text, uint32_t* width, uint32_t* height)
+{
+    return parse_number(&text, 64, 16384, width) && *text++ == 'x' &&
+           parse_number(&text, 64, 16384, height) && *text == '\0';
+}
+
+static bool* find_switch(struct frame_options* options, const char* name)
+{
+    const struct {
+        const char* name;
+        bool* value;
+    } switches[] = {
+        {"--compare", &options->compare},
+        {"--poison", &options->poison},
+        {"--validate", &options->validate},
+        {"--check", &options->check},
+        {"--json", &options->json},
+        {"--async", &options->async},
+        {"--memory-only", &options->memory_only},
+    };
+    for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); ++i) {
+        if (strcmp(switches[i].name, name) == 0) {
+            return switches[i].value;
+        }
+    }
+    return NULL;
+}
+
+static bool parse_value(struct frame_options* options, const char* name, const char* value)
+{
+    if (strcmp(name, "--output") == 0) {
+        options->output = value;
+    } else if (strcmp(name, "--picture") == 0) {
+        options->picture = value;
+    } else if (strcmp(name, "--device") == 0) {
+        options->device = value;
+    } else if (strcmp(name, "--size") == 0) {
+        if (!parse_size(value, &options->width, &options->height)) {
+            frame_complain("--size %s: expected WIDTHxHEIGHT, each from 64 to 16384", value);
+            return false;
+        }
+    } else if (strcmp(name, "--frames") == 0) {
+        const char* rest = value;
+        if (!parse_number(&rest, 1, 256, &options->frames) || *rest != '\0') {
+            frame_complain("--frames %s: expected 1 to 256", value);
+            return false;
+        }
+    } else {
+        frame_complain("no such option: %s; see deferred_frame --help", name);
+        return false;
+    }
+    return true;
+}
+
+bool frame_options_parse(struct frame_options* options, int argc, char** argv, int* exit_code)
+{
+    *options = (struct frame_options){
+        .device = "auto", .width = 960, .height = 540, .frames = 8, .aliasing = true};
+    *exit_code = FRAME_EXIT_USAGE;
+    for (int i = 1; i < argc; ++i) {
+        bool* const value = find_switch(options, argv[i]);
+        if (strcmp(argv[i], "--help") == 0) {
+            printf("%s", usage);
+            *exit_code = FRAME_EXIT_OK;
+            return false;
+        }
+        if (value != NULL) {
+            *value = true;
+        } else if (strcmp(argv[i], "--no-aliasing") == 0) {
+            options->aliasing = false;
+        } else if (i + 1 == argc) {
+            frame_complain("%s: no such option, or its value is missing; see deferred_frame --help",
+                           argv[i]);
+            return false;
+        } else if (!parse_value(options, argv[i], argv[i + 1])) {
+            return false;
+        } else {
+            ++i;
+        }
+    }
+    *exit_code = FRAME_EXIT_OK;
+    return true;
+}

@@ -1,0 +1,27 @@
+/*
+ * Recording a step of a frame: around it what Maar says, and in between what it does.
+ */
+#ifndef MAAR_SAMPLE_FRAME_RECORD_H
+#define MAAR_SAMPLE_FRAME_RECORD_H
+
+#include "frame_target.h"
+
+struct frame_walk;
+
+struct frame_recording {
+    struct frame_device* device;
+    const struct frame_options* options;
+    const struct frame_scene* scene;
+    const struct frame_pipelines* pipelines;
+    const struct frame_assets* assets;
+    const struct frame_target* target;
+    struct frame_walk* walk; /* is told of each use; may be NULL */
+    VkCommandBuffer commands;
+    uint32_t frame;
+};
+
+/* Records a step into the command buffer, which has begun. */
+void frame_record_step(const struct frame_recording* recording, uint32_t step,
+                       const MaarTransientPassBarriers* barriers);
+
+#endif

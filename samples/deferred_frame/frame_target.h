@@ -1,0 +1,34 @@
+/*
+ * The transients of one way to render, with or without aliasing: Maar's heap for the frame's graph,
+ * and the descriptors that name what is in it.
+ */
+#ifndef MAAR_SAMPLE_FRAME_TARGET_H
+#define MAAR_SAMPLE_FRAME_TARGET_H
+
+#include "frame_assets.h"
+#include "frame_pipelines.h"
+#include "frame_steps.h"
+
+struct frame_target {
+    struct frame_graph graph;
+    MaarTransientHeap heap;
+    MaarTransientHeapInfo info;
+    MaarTransientResourceInfo resources[FRAME_RESOURCE_COUNT];
+    VkDescriptorPool pool;
+    VkDescriptorSet frame_set;
+    VkDescriptorSet sets[FRAME_MAX_PASSES];
+};
+
+/* Plans, and creates what the flags leave to create. Complains on failure; destroy in any case.
+ * A target is large and points into itself: keep it where it is, and off stacks. */
+bool frame_target_create(struct frame_target* target, struct frame_device* device,
+                         const struct frame_options* options, MaarTransientHeapCreateFlags flags);
+
+/* Descriptors for everything that the passes use. */
+bool frame_target_describe(struct frame_target* target, struct frame_device* device,
+                           const struct frame_pipelines* pipelines,
+                           const struct frame_assets* assets);
+
+void frame_target_destroy(struct frame_target* target, struct frame_device* device);
+
+#endif
