@@ -11,8 +11,8 @@
  * is tried. An item that raises nobody when placed is placed without looking back.
  *
  * After Moffitt, "MiniMalloc" (ASPLOS 2023): canonical placements from below, sections,
- * decomposition. The bound by release dates, lifting, deciding where it is tightest, and restarts
- * that learn where searches fail (after the weighted degree of Boussemart et al., "Boosting
+ * decomposition. The bound by release dates, lifting, deciding where it is tightest, and restarts,
+ * and learning where a walk fails (after the weighted degree of Boussemart et al., "Boosting
  * Systematic Search by Weighting Constraints", ECAI 2004) are additions.
  *
  * A search belongs to one thread. It owns its memory from the start and allocates nothing.
