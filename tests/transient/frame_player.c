@@ -75,12 +75,29 @@ static bool is_same_object(const MaarTransientResourceInfo* a, const MaarTransie
            a->offset == b->offset && a->generation == b->generation;
 }
 
+static bool keeps(const struct graph_maker* maker, uint32_t resource)
+{
+    return (maker->resources[resource].flags & MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT) != 0;
+}
+
+/* With several, contents may be on their way to another one when a graph ends, and are lost. */
+static bool has_one_family(const struct graph_maker* maker)
+{
+    for (uint32_t i = 1; i < maker->graph.queueCount; ++i) {
+        if (maker->queues[i].familyIndex != maker->queues[0].familyIndex) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Goes through the old resources: a new one with the same object takes the number over. */
-static void change_copy(struct player* p, uint32_t copy)
+static void change_copy(struct player* p, uint32_t copy, const bool* kept)
 {
     uint32_t numbers[GRAPH_RESOURCES];
     MaarTransientResourceInfo infos[GRAPH_RESOURCES];
     bool known[GRAPH_RESOURCES] = {false};
+    memset(p->has_contents[copy], 0, sizeof p->has_contents[copy]);
     memcpy(numbers, p->resources[copy], sizeof numbers);
     memcpy(infos, p->infos[copy], sizeof infos);
     for (uint32_t old = 0; old < p->resource_count; ++old) {
@@ -89,6 +106,8 @@ static void change_copy(struct player* p, uint32_t copy)
             const MaarTransientResourceInfo info = read_info(p, copy, i);
             stays = is_same_object(&info, &infos[old]);
             if (stays) {
+                p->has_contents[copy][i] =
+                    keeps(p->maker, i) && kept[old] && has_one_family(p->maker);
                 p->resources[copy][i] = numbers[old];
                 p->infos[copy][i] = info;
                 known[i] = true;
@@ -107,10 +126,15 @@ static void change_copy(struct player* p, uint32_t copy)
 
 void player_change(struct player* p, const struct graph_maker* maker, uint64_t played)
 {
+    bool kept[GRAPH_RESOURCES] = {false};
+    for (uint32_t i = 0; i < p->resource_count; ++i) {
+        kept[i] = keeps(p->maker, i) && played >= p->copies;
+    }
     p->submitted += played;
+    p->old_pass_count = p->maker->graph.passCount;
     p->maker = maker;
     for (uint32_t copy = 0; copy < p->copies; ++copy) {
-        change_copy(p, copy);
+        change_copy(p, copy, kept);
     }
     p->resource_count = maker->graph.resourceCount;
 }
@@ -138,6 +162,16 @@ static bool is_left_out(const struct player* p, uint64_t frame, uint32_t pass,
            gap->part == part && gap->index == index;
 }
 
+static bool opens_queue(const struct player* p, uint32_t pass)
+{
+    for (uint32_t i = 0; i < pass; ++i) {
+        if (p->maker->passes[i].queueIndex == p->maker->passes[pass].queueIndex) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void play_waits(struct player* p, uint64_t frame, uint32_t pass, uint32_t queue,
                        const MaarTransientPassBarriers* barriers)
 {
@@ -148,6 +182,9 @@ static void play_waits(struct player* p, uint64_t frame, uint32_t pass, uint32_t
             hazards_wait(p->hazards, queue, graph->pDependencies[i].before, value,
                          VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
         }
+    }
+    for (uint32_t i = 0; i < p->old_pass_count && frame == 0 && opens_queue(p, pass); ++i) {
+        hazards_wait(p->hazards, queue, i, p->submitted, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
     }
     for (uint32_t i = 0; i < barriers->waitCount; ++i) {
         const MaarTransientWait* wait = &barriers->pWaits[i];
@@ -205,7 +242,6 @@ static void play_accesses(struct player* p, uint64_t frame, uint32_t pass, uint3
     const uint32_t copy = (uint32_t)(frame % p->copies);
     for (uint32_t i = 0; i < graph->resourceCount; ++i) {
         const MaarTransientResource* resource = &graph->pResources[i];
-        const bool keep = (resource->flags & MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT) != 0;
         for (uint32_t k = 0; k < resource->useCount; ++k) {
             if (resource->pUses[k].pass != pass) {
                 continue;
@@ -215,8 +251,9 @@ static void play_accesses(struct player* p, uint64_t frame, uint32_t pass, uint3
                 .stages = resource->pUses[k].stages,
                 .access = resource->pUses[k].access,
                 .layout = resource->pUses[k].layout,
-                .discards = is_first_use(resource, k) &&
-                            (!keep || (frame < p->copies && p->submitted == 0)),
+                .discards =
+                    is_first_use(resource, k) &&
+                    (!keeps(p->maker, i) || (frame < p->copies && !p->has_contents[copy][i])),
             };
             hazards_access(p->hazards, queue, &access);
         }

@@ -36,15 +36,18 @@ struct player {
     uint32_t resources[8][GRAPH_RESOURCES]; /* by copy */
     MaarTransientResourceInfo infos[8][GRAPH_RESOURCES];
     uint32_t resource_count;
-    const struct player_gap* gap; /* NULL: nothing is left out */
-    uint64_t submitted;           /* frames played before the present graph */
+    bool has_contents[8][GRAPH_RESOURCES]; /* kept over an update */
+    uint32_t old_pass_count;               /* of the graph before; 0: there was none */
+    const struct player_gap* gap;          /* NULL: nothing is left out */
+    uint64_t submitted;                    /* frames played before the present graph */
 };
 
 /* The checker knows the heap's resources from here on. */
 void player_open(struct player* p, struct rig* rig, MaarTransientHeap heap,
                  const struct graph_maker* maker);
 /* After an update of the heap, before which so many frames were played: other resources, and those
- * that stayed. The queues must be the same. */
+ * that stayed. The queues must be the same; the first pass on each waits for all earlier frames, as
+ * the points of an update do. */
 void player_change(struct player* p, const struct graph_maker* maker, uint64_t played);
 void player_close(struct player* p);
 /* Frames of the present graph: so many, from a number on, in steps. */

@@ -70,8 +70,7 @@ static uint32_t add_resource(struct graph_maker* g, const char* kind)
     const uint32_t at = g->graph.resourceCount++;
     assert_true(at < GRAPH_RESOURCES);
     (void)snprintf(g->names[at], sizeof g->names[at], "%s %u", kind, at);
-    g->resources[at].pUses = g->uses[at];
-    g->resources[at].pName = g->names[at];
+    g->resources[at] = (MaarTransientResource){.pUses = g->uses[at], .pName = g->names[at]};
     return at;
 }
 

@@ -45,6 +45,7 @@ static MaarTransientHeap make_heap(uint32_t copies, MaarTransientHeapCreateFlags
         .flags = flags,
         .copyCount = copies,
         .pGraph = &maker.graph,
+        .planNodeLimit = 500, /* how good the plan is does not matter here */
     };
     MaarTransientHeap heap = VK_NULL_HANDLE;
     VkResult result = maarCreateTransientHeap(rig.allocator, &info, &heap);

@@ -24,7 +24,7 @@ static int read_names(void** state)
         line[strcspn(line, " ,\r\n")] = '\0';
         if (line[0] != '\0' && line[0] != '#' && strcmp(line, "profile") != 0) {
             assert_true(name_count < MOST_PROFILES && strlen(line) < NAME_SIZE);
-            (void)snprintf(names[name_count++], NAME_SIZE, "%s", line);
+            memcpy(names[name_count++], line, strlen(line) + 1);
         }
     }
     (void)fclose(file);
@@ -48,6 +48,7 @@ static void play_on(uint32_t profile, VkFlags off, uint32_t copies)
         .sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_CREATE_INFO,
         .copyCount = copies,
         .pGraph = &maker.graph,
+        .planNodeLimit = 500,
     };
     MaarTransientHeap heap = VK_NULL_HANDLE;
     VkResult result = maarCreateTransientHeap(rig.allocator, &info, &heap);

@@ -1,0 +1,137 @@
+/*
+ * Updates at random: frames of one graph, frames of the next in the same memory behind them, and so
+ * on. No hazard where one ends and the other begins, and nothing left behind.
+ */
+#include "tests/transient/frame_player.h"
+
+enum { UPDATES = 4 };
+
+static struct rig rig;
+static struct graph_maker makers[UPDATES + 1];
+
+static int open_rig(void** state)
+{
+    const struct rig_setup setup = {.flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT, .count_host = true};
+    (void)state;
+    rig_start(&rig, &setup);
+    return 0;
+}
+
+static int close_rig(void** state)
+{
+    (void)state;
+    rig_close(&rig);
+    return 0;
+}
+
+/* Other sizes here and there, a resource less or more. */
+static void vary(struct graph_maker* g, struct rig_random* random)
+{
+    for (uint32_t i = 0; i < g->graph.resourceCount; ++i) {
+        if (rig_below(random, 3) == 0 && g->resources[i].pImageInfo != NULL) {
+            g->images[i].extent.width = 16 + rig_below(random, 300);
+        } else if (rig_below(random, 3) == 0) {
+            g->buffers[i].size = 1000 + rig_below(random, 150000);
+        }
+    }
+    if (rig_below(random, 2) == 0 && g->graph.resourceCount > 1) {
+        --g->graph.resourceCount;
+    } else {
+        graph_use(g, graph_image(g, 100, 64), rig_below(random, g->graph.passCount),
+                  GRAPH_COMPUTE_WRITE);
+    }
+}
+
+/* The graph of a seed after so many changes. */
+static void make_graph(struct graph_maker* g, uint64_t seed, uint32_t changes, uint32_t queues,
+                       uint32_t families)
+{
+    struct rig_random random = {seed};
+    graph_randomize(g, &random, queues, families, 8, 12);
+    for (uint32_t i = 0; i < changes; ++i) {
+        vary(g, &random);
+    }
+}
+
+static void expect_clean(const struct player* player, uint32_t graph)
+{
+    if (hazards_finding_count(player->hazards) > 0) {
+        fail_msg("graph %u: %s", graph, hazards_finding(player->hazards, 0));
+    }
+}
+
+static void run(uint32_t graph, uint64_t seed, uint32_t queues, uint32_t families, uint32_t copies)
+{
+    static struct player player;
+    MaarTransientHeap heap = VK_NULL_HANDLE;
+    make_graph(&makers[0], seed, 0, queues, families);
+    const MaarTransientHeapCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_CREATE_INFO,
+        .copyCount = copies,
+        .pGraph = &makers[0].graph,
+        .planNodeLimit = 500,
+    };
+    assert_int_equal(maarCreateTransientHeap(rig.allocator, &info, &heap), VK_SUCCESS);
+    player_open(&player, &rig, heap, &makers[0]);
+    uint64_t frames = 0;
+    for (uint32_t i = 1; i <= UPDATES; ++i) {
+        const MaarPoint point = {.value = i};
+        frames = copies + graph % 3;
+        player_run(&player, 0, (uint32_t)frames, 1);
+        expect_clean(&player, graph);
+        make_graph(&makers[i], seed, i, queues, families);
+        VkResult result =
+            maarUpdateTransientHeap(rig.allocator, heap, &makers[i].graph, i % 2, &point);
+        if (result != VK_SUCCESS) {
+            fail_msg("graph %u: no update: %d, \"%s\"", graph, (int)result, rig.messages.last);
+        }
+        player_change(&player, &makers[i], frames);
+    }
+    player_run(&player, 0, copies + 2, 1);
+    expect_clean(&player, graph);
+    player_close(&player);
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
+static void check_updates(uint32_t queues, uint32_t families)
+{
+    const uint64_t seed = rig_seed(1);
+    for (uint32_t i = 0; i < 200; ++i) {
+        run(i, seed * 7777 + i, queues, families, 1 + i % 3);
+    }
+    assert_int_equal(maarAdvanceHostTimeline(rig.allocator, UPDATES), VK_SUCCESS);
+    assert_int_equal(maarCollect(rig.allocator, NULL), VK_SUCCESS);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationCount, 0);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingCount, 0);
+    rig_check(&rig);
+}
+
+static void one_queue_stays_in_order(void** state)
+{
+    (void)state;
+    check_updates(1, 1);
+}
+
+static void several_queues_stay_in_order(void** state)
+{
+    (void)state;
+    check_updates(3, 1);
+}
+
+static void families_stay_in_order(void** state)
+{
+    (void)state;
+    check_updates(2, 2);
+}
+
+#define ON_RIG(name) cmocka_unit_test_setup_teardown(name, open_rig, close_rig)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_RIG(one_queue_stays_in_order),
+        ON_RIG(several_queues_stay_in_order),
+        ON_RIG(families_stay_in_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
