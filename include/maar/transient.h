@@ -58,8 +58,10 @@ typedef struct MaarTransientUse {
 
 /** Options of a transient. */
 typedef enum MaarTransientResourceFlagBits {
-    /** Its contents are kept from frame to frame: it shares bytes with nothing and its layout is
-     * carried over. In the first frame after its creation its contents are undefined. */
+    /** Its contents are kept from frame to frame (of one copy): it shares bytes with nothing, and
+     * its layout is carried over. In the first frame after its creation its contents are undefined.
+     * An update that keeps the object keeps them too, unless its owner changes from the last use of
+     * a frame to the first of the next, or was to change in the graph before. */
     MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT = 0x1,
     /** It shares bytes with nothing, but its contents are undefined at the first use of a frame. */
     MAAR_TRANSIENT_RESOURCE_NO_ALIASING_BIT = 0x2,
@@ -128,7 +130,8 @@ typedef enum MaarTransientHeapCreateFlagBits {
     MAAR_TRANSIENT_HEAP_CREATE_NO_ALIASING_BIT = 0x1,
     /** Barriers for bytes that go from one resource to another alone: `aliasing` and its waits. The
      * program records those between the uses of one resource itself; its first barrier of a
-     * resource in a frame has the stages of its first use as source, and the layout UNDEFINED. */
+     * resource in a frame goes from UNDEFINED and has the stages of that use, and of the last uses
+     * in the frame before, as source. */
     MAAR_TRANSIENT_HEAP_CREATE_ALIASING_BARRIERS_ONLY_BIT = 0x2,
     /** Plan and work out barriers, but create no objects and allocate no memory. */
     MAAR_TRANSIENT_HEAP_CREATE_PLAN_ONLY_BIT = 0x4,
@@ -175,7 +178,8 @@ typedef struct MaarTransientHeapInfo {
     void* pNext;
     /** Copies. */
     uint32_t copyCount;
-    /** The plan; owned by the heap, valid until the next update. */
+    /** The plan; owned by the heap, valid until the next update. Its resources are the graph's,
+     * those left out for which the driver requires memory of their own. */
     MaarPlan plan;
     /** Sum of the sizes of all resources: what it would take without aliasing. */
     VkDeviceSize totalSize;
@@ -188,7 +192,7 @@ typedef struct MaarTransientHeapInfo {
     VkDeviceSize lowerBound;
     /** No placement takes less. */
     VkBool32 provedOptimal;
-    /** Of peakSize, bytes in lazily allocated memory. */
+    /** Of peakSize, bytes that go to lazily allocated memory as long as its heap has room. */
     VkDeviceSize lazySize;
     /** Objects and views created by the last creation or update. */
     uint32_t createdCount;
@@ -221,7 +225,7 @@ typedef struct MaarTransientResourceInfo {
     VkDeviceSize offset;
     /** Bytes required. */
     VkDeviceSize size;
-    /** Its class in the plan. */
+    /** Its class in the plan; classes behind those are of resources that are left out there. */
     uint32_t classIndex;
 } MaarTransientResourceInfo;
 
@@ -318,9 +322,9 @@ MAAR_API VkResult VKAPI_CALL maarDestroyTransientHeapAfter(MaarAllocator allocat
 /**
  * Gives a heap another frame graph: a new size, a pass more or less. An unchanged graph costs a
  * lookup. Objects that keep their create info and place stay; the others are destroyed once every
- * point has passed, as is memory that no longer serves. Where memory changes hands between the old
- * graph and the new, the first frame of the new one must be submitted after the last frame of the
- * old one is over: wait for the points, or have its first submissions do so.
+ * point has passed, as is memory that no longer serves. The first frame of the new graph must run
+ * after the last one of the old graph: on each queue, the barriers of its first pass see to that;
+ * with several queues, the first submission to each must also wait for the points.
  *
  * @param allocator   not null
  * @param heap        not null
