@@ -4,51 +4,63 @@
 #include "frame_tables.h"
 
 #define RGBA16F VK_FORMAT_R16G16B16A16_SFLOAT
+#define RG16F VK_FORMAT_R16G16_SFLOAT
+#define R32F VK_FORMAT_R32_SFLOAT
+#define RGBA8 VK_FORMAT_R8G8B8A8_UNORM
+#define RGBA8S VK_FORMAT_R8G8B8A8_SRGB
+#define R8 VK_FORMAT_R8_UNORM
+#define D32F VK_FORMAT_D32_SFLOAT
 
 /* clang-format off */
+#define SHADOW(id, text) \
+    [FRAME_##id] = {.name = text, .format = D32F, .fixed_size = FRAME_SHADOW_SIZE}
+/* Its sides are the frame's, halved so often. */
+#define IMAGE(id, text, texels, halvings) \
+    [FRAME_##id] = {.name = text, .format = texels, .shift = halvings}
+
 const struct frame_resource_info frame_resources[FRAME_RESOURCE_COUNT] = {
-    [FRAME_SHADOW_0] = {"shadow cascade 0", VK_FORMAT_D32_SFLOAT, .fixed_size = FRAME_SHADOW_SIZE},
-    [FRAME_SHADOW_1] = {"shadow cascade 1", VK_FORMAT_D32_SFLOAT, .fixed_size = FRAME_SHADOW_SIZE},
-    [FRAME_SHADOW_2] = {"shadow cascade 2", VK_FORMAT_D32_SFLOAT, .fixed_size = FRAME_SHADOW_SIZE},
-    [FRAME_SHADOW_3] = {"shadow cascade 3", VK_FORMAT_D32_SFLOAT, .fixed_size = FRAME_SHADOW_SIZE},
-    [FRAME_DEPTH] = {"depth", VK_FORMAT_D32_SFLOAT},
-    [FRAME_ALBEDO] = {"albedo", VK_FORMAT_R8G8B8A8_SRGB},
-    [FRAME_NORMAL] = {"normal", VK_FORMAT_R16G16_SFLOAT},
-    [FRAME_MATERIAL] = {"material", VK_FORMAT_R8G8B8A8_UNORM},
-    [FRAME_VELOCITY] = {"velocity", VK_FORMAT_R16G16_SFLOAT},
-    [FRAME_EMISSIVE] = {"emissive", RGBA16F},
-    [FRAME_DEPTH_LINEAR] = {"linear depth", VK_FORMAT_R32_SFLOAT},
-    [FRAME_DEPTH_HALF] = {"linear depth 1/2", VK_FORMAT_R32_SFLOAT, 1},
-    [FRAME_DEPTH_QUARTER] = {"linear depth 1/4", VK_FORMAT_R32_SFLOAT, 2},
-    [FRAME_DEPTH_EIGHTH] = {"linear depth 1/8", VK_FORMAT_R32_SFLOAT, 3},
-    [FRAME_LIGHT_TILES] = {"light tiles", VK_FORMAT_UNDEFINED, .tiles = true},
-    [FRAME_SSAO_RAW] = {"occlusion, raw", VK_FORMAT_R8_UNORM, 1},
-    [FRAME_SSAO_BLURRED_X] = {"occlusion, blurred x", VK_FORMAT_R8_UNORM, 1},
-    [FRAME_SSAO] = {"occlusion", VK_FORMAT_R8_UNORM, 1},
-    [FRAME_SHADOW_MASK] = {"shadow mask", VK_FORMAT_R8_UNORM},
-    [FRAME_FOG_RAW] = {"haze, raw", RGBA16F, 1},
-    [FRAME_FOG] = {"haze", RGBA16F, 1},
-    [FRAME_LIT] = {"lit", RGBA16F},
-    [FRAME_REFLECTIONS_RAW] = {"reflections, raw", RGBA16F, 1},
-    [FRAME_REFLECTIONS] = {"reflections", RGBA16F, 1},
-    [FRAME_SCENE] = {"scene", RGBA16F},
-    [FRAME_RESOLVED] = {"resolved", RGBA16F},
-    [FRAME_HISTORY] = {"history", RGBA16F, .keeps_contents = true},
-    [FRAME_HISTOGRAM] = {"histogram", VK_FORMAT_UNDEFINED, .fixed_size = 1024},
-    [FRAME_EXPOSURE] = {"exposure", VK_FORMAT_UNDEFINED, .fixed_size = 16, .keeps_contents = true},
-    [FRAME_BLOOM_1] = {"bloom 1/2", RGBA16F, 1},
-    [FRAME_BLOOM_2] = {"bloom 1/4", RGBA16F, 2},
-    [FRAME_BLOOM_3] = {"bloom 1/8", RGBA16F, 3},
-    [FRAME_BLOOM_4] = {"bloom 1/16", RGBA16F, 4},
-    [FRAME_BLOOM_5] = {"bloom 1/32", RGBA16F, 5},
-    [FRAME_BLOOM_6] = {"bloom 1/64", RGBA16F, 6},
-    [FRAME_BLOOM_UP_5] = {"bloom up 1/32", RGBA16F, 5},
-    [FRAME_BLOOM_UP_4] = {"bloom up 1/16", RGBA16F, 4},
-    [FRAME_BLOOM_UP_3] = {"bloom up 1/8", RGBA16F, 3},
-    [FRAME_BLOOM_UP_2] = {"bloom up 1/4", RGBA16F, 2},
-    [FRAME_BLOOM_UP_1] = {"bloom up 1/2", RGBA16F, 1},
-    [FRAME_DISPLAY] = {"display", VK_FORMAT_R8G8B8A8_UNORM},
-    [FRAME_FINAL] = {"final", VK_FORMAT_R8G8B8A8_UNORM},
+    SHADOW(SHADOW_0, "shadow cascade 0"),
+    SHADOW(SHADOW_1, "shadow cascade 1"),
+    SHADOW(SHADOW_2, "shadow cascade 2"),
+    SHADOW(SHADOW_3, "shadow cascade 3"),
+    IMAGE(DEPTH, "depth", D32F, 0),
+    IMAGE(ALBEDO, "albedo", RGBA8S, 0),
+    IMAGE(NORMAL, "normal", RG16F, 0),
+    IMAGE(MATERIAL, "material", RGBA8, 0),
+    IMAGE(VELOCITY, "velocity", RG16F, 0),
+    IMAGE(EMISSIVE, "emissive", RGBA16F, 0),
+    IMAGE(DEPTH_LINEAR, "linear depth", R32F, 0),
+    IMAGE(DEPTH_HALF, "linear depth 1/2", R32F, 1),
+    IMAGE(DEPTH_QUARTER, "linear depth 1/4", R32F, 2),
+    IMAGE(DEPTH_EIGHTH, "linear depth 1/8", R32F, 3),
+    [FRAME_LIGHT_TILES] = {.name = "light tiles", .tiles = true},
+    IMAGE(SSAO_RAW, "occlusion, raw", R8, 1),
+    IMAGE(SSAO_BLURRED_X, "occlusion, blurred x", R8, 1),
+    IMAGE(SSAO, "occlusion", R8, 1),
+    IMAGE(SHADOW_MASK, "shadow mask", R8, 0),
+    IMAGE(FOG_RAW, "haze, raw", RGBA16F, 1),
+    IMAGE(FOG, "haze", RGBA16F, 1),
+    IMAGE(LIT, "lit", RGBA16F, 0),
+    IMAGE(REFLECTIONS_RAW, "reflections, raw", RGBA16F, 1),
+    IMAGE(REFLECTIONS, "reflections", RGBA16F, 1),
+    IMAGE(SCENE, "scene", RGBA16F, 0),
+    IMAGE(RESOLVED, "resolved", RGBA16F, 0),
+    [FRAME_HISTORY] = {.name = "history", .format = RGBA16F, .keeps_contents = true},
+    [FRAME_HISTOGRAM] = {.name = "histogram", .fixed_size = 1024},
+    [FRAME_EXPOSURE] = {.name = "exposure", .fixed_size = 16, .keeps_contents = true},
+    IMAGE(BLOOM_1, "bloom 1/2", RGBA16F, 1),
+    IMAGE(BLOOM_2, "bloom 1/4", RGBA16F, 2),
+    IMAGE(BLOOM_3, "bloom 1/8", RGBA16F, 3),
+    IMAGE(BLOOM_4, "bloom 1/16", RGBA16F, 4),
+    IMAGE(BLOOM_5, "bloom 1/32", RGBA16F, 5),
+    IMAGE(BLOOM_6, "bloom 1/64", RGBA16F, 6),
+    IMAGE(BLOOM_UP_5, "bloom up 1/32", RGBA16F, 5),
+    IMAGE(BLOOM_UP_4, "bloom up 1/16", RGBA16F, 4),
+    IMAGE(BLOOM_UP_3, "bloom up 1/8", RGBA16F, 3),
+    IMAGE(BLOOM_UP_2, "bloom up 1/4", RGBA16F, 2),
+    IMAGE(BLOOM_UP_1, "bloom up 1/2", RGBA16F, 1),
+    IMAGE(DISPLAY, "display", RGBA8, 0),
+    IMAGE(FINAL, "final", RGBA8, 0),
 };
 
 #define COLOR(resource) {FRAME_USE_COLOR, FRAME_##resource}
