@@ -156,7 +156,7 @@ static void chart_label_item(struct chart* chart, const struct support_plan_item
     const bool upright = wanted > width - 4.0 && wanted <= height - 4.0 && width >= ITEM_TEXT + 2.0;
     if (height >= ITEM_TEXT + 2.0 && width >= least + 5.0 && !upright) {
         char size[32];
-        const bool two = height >= 2 * ITEM_TEXT + 6.0 && width >= 48.0;
+        const bool two = height >= 2 * ITEM_TEXT + 9.0 && width >= 48.0;
         struct support_svg_text style = {.x = x + width / 2,
                                          .y = y + height / 2 + (two ? -1.5 : ITEM_TEXT * 0.35),
                                          .size = ITEM_TEXT,

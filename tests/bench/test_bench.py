@@ -186,7 +186,7 @@ class Plan(Case):
             self.assertTrue(0 < row["min_us"] <= row["place_us"], row)
             self.assertGreaterEqual(row["of_bound"], 1)
             if row["peer"] == "maar":
-                self.assertIn(row["proved"], ("yes", "no"))
+                self.assertEqual((row["of_bound"], row["proved"]), (1, "yes"), row)
                 self.assertLessEqual(row["edges"], row["edges_1"])
         self.assertEqual(peers, {name: self.peers for name in peers})
         self.assertEqual(len(peers), 10)

@@ -75,6 +75,19 @@ class Case(unittest.TestCase):
 
 
 class Frames(Case):
+    def test_frames_are_optimal(self):
+        results, _ = self.plan(*FRAMES, *QUEUES)
+        self.assertEqual([result["instance"] for result in results], [*FRAMES, *QUEUES])
+        for result, mib in zip(results, [*FRAMES.values(), *QUEUES.values()]):
+            self.assertEqual(list(result)[:len(KEYS)], KEYS)
+            self.assertAlmostEqual(result["peak_bytes"] / 2**20, mib, delta=0.06)
+            self.assertEqual(result["peak_bytes"], result["lower_bound_bytes"])
+            self.assertIs(result["proved_optimal"], True)
+            self.assertIsNone(result["fits"])
+            self.assertGreater(result["cpu_ms"], 0)
+            self.assertGreater(result["aliasing_edges"], 0)
+            self.assertLessEqual(result["peak_bytes"], result["greedy_bytes"])
+
     def test_placements_are_right(self):
         for name in FRAMES:
             path = frames() / f"{name}.csv"
@@ -111,6 +124,20 @@ class Frames(Case):
         done = maar("deferred_1080p", "deferred_4k")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(re.findall("^deferred_.*optimal", done.stdout, re.M)), 2)
+
+    def test_hard_instances_fit(self):
+        files = sorted(pathlib.Path(OPTIONS.shared or "/none").glob("minimalloc/*.1048576.csv"))
+        if not files:
+            name = self.id().rsplit(".", 1)[-1]
+            reason = f"no minimalloc instances in {OPTIONS.shared}"
+            print(f"\n[ RUN      ] {name}\nskipped: {reason}\n[  SKIPPED ] {name}", flush=True)
+            self.skipTest(reason)
+        out = self.scratch() / "out.csv"
+        results, _ = self.plan(*files, "--capacity", "1M", "--time-limit", 60, "--output", out)
+        for result, path in zip(results, files, strict=True):
+            self.assertIs(result["fits"], True)
+            with open(out.parent / f"out-{path.stem}.csv", encoding="utf-8") as made:
+                self.check_placement(list(csv.DictReader(made)), 2**20)
 
 
 class Capacity(Case):
