@@ -23,8 +23,13 @@ static void print_text(const struct frame_report* report)
     print_size("reusing whole objects", heap->objectReuseSize, heap->totalSize);
     print_size("planned", heap->peakSize, heap->totalSize);
     print_size("lower bound", heap->lowerBound, heap->totalSize);
-    printf("  %s\n",
-           heap->provedOptimal ? "no placement takes less: proved" : "not proved to be the best");
+    if (heap->provedOptimal) {
+        printf("  no placement takes less: proved\n");
+    } else {
+        /* Rounded up, so that it is true. */
+        printf("  no placement can save more than %.1f %% of that\n",
+               100.0 * (1.0 - (double)heap->lowerBound / (double)heap->peakSize) + 0.05);
+    }
     if (options->memory_only) {
         return;
     }
