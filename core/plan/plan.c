@@ -176,6 +176,17 @@ static VkResult settle_edges(struct planning* planning)
         return result;
     }
     planning->result.firstStageEdgeCount = planning->edges.count;
+    const bool keep_edges = (planning->info->flags & MAAR_PLAN_CREATE_KEEP_EDGES_BIT) != 0;
+    if (!keep_edges && planning->edges.count > 0) {
+        for (uint32_t c = 0; c < planning->class_count && result == VK_SUCCESS; ++c) {
+            const uint64_t peak = maar_plan_peak(&planning->problems[c], planning->offsets[c]);
+            result = maar_plan_fewer_edges(&planning->problems[c], planning->held[c], peak,
+                                           &planning->arena, planning->offsets[c]);
+        }
+        if (result == VK_SUCCESS) {
+            result = find_all_edges(planning, false, &planning->edges);
+        }
+    }
     if (result == VK_SUCCESS) {
         result = find_all_edges(planning, true, &planning->wrap_edges);
     }

@@ -58,7 +58,7 @@ static bool is_outer_use(const struct maar_plan_graph* graph, const MaarPlanReso
     return true;
 }
 
-static bool crosses_queues(const struct maar_plan_graph* graph, uint32_t before, uint32_t after)
+bool maar_plan_crosses_queues(const struct maar_plan_graph* graph, uint32_t before, uint32_t after)
 {
     if (graph->before == NULL) {
         return false;
@@ -94,8 +94,8 @@ static VkResult add_edge(const struct maar_plan_problem* problem, uint32_t befor
         edges->list = list;
         edges->room = room;
     }
-    const bool cross =
-        crosses_queues(problem->graph, problem->resource[before], problem->resource[after]);
+    const bool cross = maar_plan_crosses_queues(problem->graph, problem->resource[before],
+                                                problem->resource[after]);
     edges->list[edges->count++] = (MaarPlanEdge){
         .before = problem->resource[before],
         .after = problem->resource[after],

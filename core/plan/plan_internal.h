@@ -210,6 +210,8 @@ struct maar_plan_edges {
 VkResult maar_plan_find_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
                               bool wrap, struct maar_plan_arena* arena,
                               struct maar_plan_edges* edges);
+/* Whether a last use of one resource and a first use of the other are on different queues. */
+bool maar_plan_crosses_queues(const struct maar_plan_graph* graph, uint32_t before, uint32_t after);
 /* Moves items within the peak so that there are fewer edges. Items whose bit is set in `held` stay.
  */
 VkResult maar_plan_fewer_edges(const struct maar_plan_problem* problem, const uint64_t* held,

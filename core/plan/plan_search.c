@@ -19,6 +19,8 @@
  */
 #include "core/plan/plan_search.h"
 
+#include "core/check.h"
+
 #include <string.h>
 
 /* Nodes between two looks at the clock: well below a millisecond. */
@@ -80,7 +82,7 @@ static bool make_child(struct maar_plan_search* search, const struct maar_plan_n
         .begin = node->free, .low = node->low, .high = node->high, .trail = search->trail_count};
     child->count = merge_raised(search, out, count, raised);
     child->free = child->begin + child->count;
-    return raised == 0 || maar_plan_lift(search, out, child->count);
+    return raised == 0 || maar_plan_lift(search, out, child->count) != MAAR_PLAN_LIFT_FAILS;
 }
 
 /* Notes that an item is placed. True when time may have come apart. */
@@ -170,42 +172,52 @@ static bool skip_candidate(struct maar_plan_search* search, const struct maar_pl
         return false;
     }
     entries[candidate].skipped = true;
-    return maar_plan_lift(search, entries, node->count);
+    return maar_plan_lift(search, entries, node->count) != MAAR_PLAN_LIFT_FAILS;
 }
 
-/* One node: decides on its next item. Pushes a child, or tells that the node fails. */
-static enum step decide(struct maar_plan_search* search, uint32_t* depth)
+/* Places the candidate of a node in a child. False when that cannot be. */
+static bool push_child(struct maar_plan_search* search, uint32_t* depth, uint32_t candidate)
 {
     struct maar_plan_node* node = &search->nodes[*depth];
-    for (;;) {
-        if (!maar_plan_bound(search, node)) {
-            return STEP_FAIL;
-        }
-        const uint32_t candidate = maar_plan_choose(search, node);
-        const struct maar_plan_entry entry = search->entries[node->begin + candidate];
-        const uint32_t twin = search->twin[entry.item];
-        if (!entry.skipped && (twin == UINT32_MAX || search->placed[twin])) {
-            struct maar_plan_node* child = node + 1;
-            uint32_t raised_count = 1;
-            if (make_child(search, node, candidate, child, &raised_count)) {
-                node->trail = search->trail_count;
-                node->candidate = candidate;
-                node->forced = raised_count == 0;
-                if (put_down(search, node, entry.item, entry.least)) {
-                    split_node(search, child, node->part_end);
-                } else {
-                    child->part = node->part_end;
-                    child->part_end = node->part_end;
-                }
-                ++*depth;
-                return STEP_ENTER;
-            }
-        }
-        if (entry.skipped || !skip_candidate(search, node, candidate)) {
-            return STEP_FAIL;
-        }
+    struct maar_plan_node* child = node + 1;
+    const struct maar_plan_entry entry = search->entries[node->begin + candidate];
+    uint32_t raised_count = 0;
+    if (!make_child(search, node, candidate, child, &raised_count)) {
+        return false;
+    }
+    node->trail = search->trail_count;
+    node->candidate = candidate;
+    node->forced = raised_count == 0;
+    child->part = node->part_end;
+    child->part_end = node->part_end;
+    if (put_down(search, node, entry.item, entry.least)) {
+        split_node(search, child, node->part_end);
+    }
+    ++*depth;
+    return true;
+}
+
+/* One node: decides on its next item. Pushes a child, or changes the node, or tells that it fails.
+ */
+static enum step decide(struct maar_plan_search* search, uint32_t* depth)
+{
+    const struct maar_plan_node* node = &search->nodes[*depth];
+    if (!maar_plan_bound(search, node)) {
+        return STEP_FAIL;
+    }
+    const uint32_t candidate = maar_plan_choose(search, node);
+    const struct maar_plan_entry* entry = &search->entries[node->begin + candidate];
+    if (entry->skipped) {
+        const enum maar_plan_lift lift =
+            maar_plan_lift(search, search->entries + node->begin, node->count);
+        MAAR_DEBUG_ASSERT(lift != MAAR_PLAN_LIFT_SAME);
+        return lift == MAAR_PLAN_LIFT_MOVED ? STEP_ENTER : STEP_FAIL;
+    }
+    const uint32_t twin = search->twin[entry->item];
+    if ((twin == UINT32_MAX || search->placed[twin]) && push_child(search, depth, candidate)) {
         return STEP_ENTER;
     }
+    return skip_candidate(search, node, candidate) ? STEP_ENTER : STEP_FAIL;
 }
 
 /* Enters the next part of a split node. */

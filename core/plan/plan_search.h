@@ -112,9 +112,12 @@ static inline bool maar_plan_entry_less(const struct maar_plan_entry* a,
 void maar_plan_sort_entries(struct maar_plan_entry* entries, uint32_t count);
 /* Fills load and floor for a node. False when something does not fit. */
 bool maar_plan_bound(struct maar_plan_search* search, const struct maar_plan_node* node);
-/* Raises the releases of skipped items. False when nothing can lift one of them. */
-bool maar_plan_lift(struct maar_plan_search* search, struct maar_plan_entry* entries,
-                    uint32_t count);
+enum maar_plan_lift { MAAR_PLAN_LIFT_FAILS, MAAR_PLAN_LIFT_SAME, MAAR_PLAN_LIFT_MOVED };
+
+/* Raises the releases of skipped items; fails when nothing can lift one of them. One pass, with the
+ * releases from before it: the next may raise more. */
+enum maar_plan_lift maar_plan_lift(struct maar_plan_search* search, struct maar_plan_entry* entries,
+                                   uint32_t count);
 /* The entry to decide on next, after maar_plan_bound. */
 uint32_t maar_plan_choose(const struct maar_plan_search* search, const struct maar_plan_node* node);
 /* Walks the tree, visiting at most so many nodes. Offsets by rank are in search->offset. */

@@ -87,8 +87,8 @@ bool maar_plan_bound(struct maar_plan_search* search, const struct maar_plan_nod
  * lies above z. So y's release is at least the least end of all such z, and without any there is no
  * solution.
  */
-bool maar_plan_lift(struct maar_plan_search* search, struct maar_plan_entry* entries,
-                    uint32_t count)
+enum maar_plan_lift maar_plan_lift(struct maar_plan_search* search, struct maar_plan_entry* entries,
+                                   uint32_t count)
 {
     bool moved = false;
     for (uint32_t i = 0; i < count; ++i) {
@@ -115,7 +115,7 @@ bool maar_plan_lift(struct maar_plan_search* search, struct maar_plan_entry* ent
             least = top < least ? top : least;
         }
         if (least > search->highest[entry->item]) {
-            return false;
+            return MAAR_PLAN_LIFT_FAILS;
         }
         if (least > entry->release) {
             search->lifted[i] = least;
@@ -128,7 +128,7 @@ bool maar_plan_lift(struct maar_plan_search* search, struct maar_plan_entry* ent
         }
         maar_plan_sort_entries(entries, count);
     }
-    return true;
+    return moved ? MAAR_PLAN_LIFT_MOVED : MAAR_PLAN_LIFT_SAME;
 }
 
 /* How far a clique is from what was placed last. */
@@ -192,7 +192,8 @@ static bool is_member(const struct maar_plan_search* search, uint32_t rank, uint
 
 /*
  * The lowest item of the chosen clique, or, as long as something that conflicts with it may lie
- * lower, that. A skipped item is never lowest, since what lifts it conflicts with it and is lower.
+ * lower, that. A skipped item is lowest only while its release is behind the times: what lifts it
+ * conflicts with it and is lower.
  */
 uint32_t maar_plan_choose(const struct maar_plan_search* search, const struct maar_plan_node* node)
 {

@@ -1,0 +1,451 @@
+/*
+ * Second stage: fewer aliasing edges at the same peak. A few items that have to do with each other
+ * are taken out and put back in another order, each where that costs the fewest edges; what is
+ * worse in the end is undone (ruin and recreate, after Schrimpf et al., "Record Breaking
+ * Optimization Results Using the Ruin and Recreate Principle", 2000). An edge across queues weighs
+ * more than all others together.
+ *
+ * `shared` counts, for each pair, the bytes that go from one directly to the other, so taking an
+ * item out or putting it in touches only the pairs on its own bytes. Everything is counted in
+ * steps, not in time, so that the outcome is the same on every machine.
+ */
+#include "core/plan/plan_rank.h"
+
+#include <string.h>
+
+enum {
+    /* Larger classes are left as they are: `shared` takes 8 bytes for each pair. */
+    MAX_ITEMS = 1024,
+    /* Elementary steps in all: about 5 ms on one core of an EPYC of 2021. */
+    MAX_STEPS = 1200000,
+    MAX_TAKEN = 6,
+    NO_ITEM = -1
+};
+
+static const int64_t cross_weight = (int64_t)1 << 32;
+
+struct mover {
+    const struct maar_plan_problem* problem;
+    const uint64_t* held;
+    uint64_t peak;
+    uint32_t count;
+    int64_t* offsets; /* units */
+    bool* placed;
+    int64_t* shared;  /* [a * count + b]: bytes that b takes over from a */
+    uint8_t* crosses; /* likewise: 0 not known yet, 1 no, 2 yes */
+    int64_t cost;
+    uint64_t steps;
+    uint64_t random;
+    /* Scratch. */
+    uint32_t* over;     /* items on the same bytes */
+    uint64_t* bounds;   /* where they begin and end */
+    uint32_t* blockers; /* placed items that conflict, by offset */
+    int64_t* candidates;
+};
+
+static uint64_t draw_below(struct mover* mover, uint64_t bound)
+{
+    /* xorshift64* (Vigna, 2014). */
+    uint64_t state = mover->random;
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    mover->random = state;
+    return (state * 0x2545F4914F6CDD1Du >> 33) % bound;
+}
+
+static uint64_t begin_of(const struct mover* mover, int64_t offset)
+{
+    return (uint64_t)offset * mover->problem->unit;
+}
+
+static uint32_t rank_of(const struct mover* mover, uint32_t item)
+{
+    return mover->problem->graph->begin_rank[mover->problem->resource[item]];
+}
+
+static int64_t weight_of(struct mover* mover, size_t pair, uint32_t a, uint32_t b)
+{
+    const struct maar_plan_problem* problem = mover->problem;
+    if (problem->conflict == NULL) {
+        return 1;
+    }
+    if (mover->crosses[pair] == 0) {
+        const bool crosses =
+            maar_plan_crosses_queues(problem->graph, problem->resource[a], problem->resource[b]);
+        mover->crosses[pair] = crosses ? 2 : 1;
+    }
+    return mover->crosses[pair] == 2 ? cross_weight : 1;
+}
+
+/* More (or less) bytes go from a to b. */
+static void share(struct mover* mover, int64_t a, int64_t b, int64_t bytes)
+{
+    if (a == NO_ITEM || b == NO_ITEM) {
+        return;
+    }
+    const size_t pair = (size_t)a * mover->count + (size_t)b;
+    const int64_t before = mover->shared[pair];
+    const int64_t after = before + bytes;
+    mover->shared[pair] = after;
+    if ((before == 0) != (after == 0)) {
+        const int64_t weight = weight_of(mover, pair, (uint32_t)a, (uint32_t)b);
+        mover->cost += after != 0 ? weight : -weight;
+    }
+}
+
+static void sort_bounds(uint64_t* bounds, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; ++i) {
+        const uint64_t bound = bounds[i];
+        uint32_t k = i;
+        for (; k > 0 && bounds[k - 1] > bound; --k) {
+            bounds[k] = bounds[k - 1];
+        }
+        bounds[k] = bound;
+    }
+}
+
+/* Items that are placed on some of the item's bytes, and where those change hands. */
+static uint32_t collect_over(struct mover* mover, uint32_t item, uint64_t begin, uint64_t end,
+                             uint32_t* bound_count)
+{
+    uint32_t over_count = 0;
+    uint32_t bounds = 0;
+    mover->bounds[bounds++] = begin;
+    mover->bounds[bounds++] = end;
+    for (uint32_t k = 0; k < mover->count; ++k) {
+        if (!mover->placed[k] || k == item) {
+            continue;
+        }
+        const uint64_t other = begin_of(mover, mover->offsets[k]);
+        const uint64_t other_end = other + mover->problem->bytes[k];
+        if (other >= end || other_end <= begin) {
+            continue;
+        }
+        mover->over[over_count++] = k;
+        if (other > begin) {
+            mover->bounds[bounds++] = other;
+        }
+        if (other_end < end) {
+            mover->bounds[bounds++] = other_end;
+        }
+    }
+    mover->steps += mover->count / 4 + 1;
+    sort_bounds(mover->bounds, bounds);
+    *bound_count = bounds;
+    return over_count;
+}
+
+/* Puts an item on its bytes (sign 1) or takes it off them (sign -1). */
+static void lay(struct mover* mover, uint32_t item, int64_t sign)
+{
+    const uint64_t begin = begin_of(mover, mover->offsets[item]);
+    uint32_t bound_count = 0;
+    const uint32_t over_count =
+        collect_over(mover, item, begin, begin + mover->problem->bytes[item], &bound_count);
+    const uint32_t rank = rank_of(mover, item);
+    for (uint32_t b = 0; b + 1 < bound_count; ++b) {
+        const uint64_t at = mover->bounds[b];
+        const int64_t bytes = (int64_t)(mover->bounds[b + 1] - at);
+        if (bytes == 0) {
+            continue;
+        }
+        int64_t before = NO_ITEM;
+        int64_t after = NO_ITEM;
+        uint32_t before_rank = 0;
+        uint32_t after_rank = UINT32_MAX;
+        for (uint32_t k = 0; k < over_count; ++k) {
+            const uint32_t other = mover->over[k];
+            const uint64_t other_begin = begin_of(mover, mover->offsets[other]);
+            if (other_begin > at || other_begin + mover->problem->bytes[other] <= at) {
+                continue;
+            }
+            const uint32_t other_rank = rank_of(mover, other);
+            if (other_rank < rank && (before == NO_ITEM || other_rank > before_rank)) {
+                before = other;
+                before_rank = other_rank;
+            } else if (other_rank > rank && (after == NO_ITEM || other_rank < after_rank)) {
+                after = other;
+                after_rank = other_rank;
+            }
+        }
+        mover->steps += over_count + 4;
+        share(mover, before, after, -sign * bytes);
+        share(mover, before, item, sign * bytes);
+        share(mover, item, after, sign * bytes);
+    }
+    mover->placed[item] = sign > 0;
+}
+
+/* Placed items that conflict with an item, by offset. */
+static uint32_t collect_blockers(struct mover* mover, uint32_t item)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < mover->count; ++k) {
+        if (!mover->placed[k] || k == item || !maar_plan_conflicts(mover->problem, item, k)) {
+            continue;
+        }
+        uint32_t at = count++;
+        for (; at > 0 && mover->offsets[mover->blockers[at - 1]] > mover->offsets[k]; --at) {
+            mover->blockers[at] = mover->blockers[at - 1];
+        }
+        mover->blockers[at] = k;
+    }
+    mover->steps += mover->count + count;
+    return count;
+}
+
+/* The highest offset at which an item ends below byte `end`; negative when there is none. */
+static int64_t highest_below(const struct mover* mover, uint32_t item, uint64_t end)
+{
+    const struct maar_plan_problem* problem = mover->problem;
+    if (end < problem->bytes[item]) {
+        return -1;
+    }
+    const int64_t offset = (int64_t)((end - problem->bytes[item]) / problem->unit);
+    return offset - offset % problem->align[item];
+}
+
+/* How high an item may lie below a placed one. */
+static int64_t highest_under(const struct mover* mover, uint32_t item, uint32_t other)
+{
+    const struct maar_plan_problem* problem = mover->problem;
+    uint64_t end = begin_of(mover, mover->offsets[other]);
+    if (problem->mixed && problem->kind_index[item] != problem->kind_index[other]) {
+        end = end / problem->granularity * problem->granularity;
+    }
+    return highest_below(mover, item, end);
+}
+
+/* Offsets from low to high at which the item begins or ends as others do. */
+static uint32_t add_candidates(struct mover* mover, uint32_t item, int64_t low, int64_t high,
+                               uint32_t count)
+{
+    const struct maar_plan_problem* problem = mover->problem;
+    const uint32_t first = count;
+    mover->candidates[count++] = low;
+    if (high != low) {
+        mover->candidates[count++] = high;
+    }
+    for (uint32_t k = 0; k < mover->count && high > low; ++k) {
+        if (!mover->placed[k] || k == item) {
+            continue;
+        }
+        const int64_t offset = mover->offsets[k];
+        const int64_t top = offset + problem->size[k];
+        const int64_t align = problem->align[item];
+        const int64_t wanted[4] = {offset, top - problem->size[item], top,
+                                   offset - problem->size[item]};
+        for (size_t w = 0; w < 4; ++w) {
+            bool known = wanted[w] <= low || wanted[w] >= high || wanted[w] % align != 0;
+            for (uint32_t c = first; c < count && !known; ++c) {
+                known = mover->candidates[c] == wanted[w];
+            }
+            if (!known) {
+                mover->candidates[count++] = wanted[w];
+            }
+        }
+        mover->steps += 4;
+    }
+    return count;
+}
+
+/* All offsets worth trying for an item that is not placed. */
+static uint32_t find_candidates(struct mover* mover, uint32_t item)
+{
+    const struct maar_plan_problem* problem = mover->problem;
+    const uint32_t blocker_count = collect_blockers(mover, item);
+    uint32_t count = 0;
+    int64_t low = 0;
+    for (uint32_t k = 0; k <= blocker_count; ++k) {
+        const int64_t high = k < blocker_count ? highest_under(mover, item, mover->blockers[k])
+                                               : highest_below(mover, item, mover->peak);
+        if (high >= low) {
+            /* With kinds mixed a blocker further up may reach down into the gap. */
+            int64_t lowest_high = high;
+            for (uint32_t next = k + 1; problem->mixed && next < blocker_count; ++next) {
+                const int64_t under = highest_under(mover, item, mover->blockers[next]);
+                lowest_high = under < lowest_high ? under : lowest_high;
+            }
+            if (lowest_high >= low) {
+                count = add_candidates(mover, item, low, lowest_high, count);
+            }
+        }
+        if (k < blocker_count) {
+            const uint32_t blocker = mover->blockers[k];
+            const int64_t top =
+                maar_plan_align_up(maar_plan_top(problem, blocker, mover->offsets[blocker], item),
+                                   problem->align[item]);
+            low = top > low ? top : low;
+        }
+    }
+    return count;
+}
+
+/* Puts an item where that costs least, equal places by lot. False when it fits nowhere. */
+static bool put_where_cheapest(struct mover* mover, uint32_t item)
+{
+    const uint32_t count = find_candidates(mover, item);
+    int64_t best = -1;
+    int64_t best_cost = INT64_MAX;
+    uint64_t equals = 0;
+    for (uint32_t c = 0; c < count; ++c) {
+        mover->offsets[item] = mover->candidates[c];
+        lay(mover, item, 1);
+        const int64_t cost = mover->cost;
+        lay(mover, item, -1);
+        equals = cost == best_cost ? equals + 1 : 1;
+        if (cost < best_cost || (cost == best_cost && draw_below(mover, equals) == 0)) {
+            best = mover->candidates[c];
+            best_cost = cost;
+        }
+        if (cost > best_cost) {
+            equals = 1;
+        }
+    }
+    if (best < 0) {
+        return false;
+    }
+    mover->offsets[item] = best;
+    lay(mover, item, 1);
+    return true;
+}
+
+static bool may_move(const struct mover* mover, uint32_t item)
+{
+    return mover->problem->fixed[item] < 0 && !maar_plan_has(mover->held, item);
+}
+
+/* A few items: one by lot, and others that share bytes or time with one chosen already. */
+static uint32_t choose_taken(struct mover* mover, uint32_t* taken)
+{
+    const uint32_t wanted = 1 + (uint32_t)draw_below(mover, MAX_TAKEN);
+    uint32_t count = 0;
+    const uint32_t seed = (uint32_t)draw_below(mover, mover->count);
+    if (!may_move(mover, seed)) {
+        return 0;
+    }
+    taken[count++] = seed;
+    const uint32_t start = (uint32_t)draw_below(mover, mover->count);
+    for (uint32_t k = 0; k < mover->count && count < wanted; ++k) {
+        const uint32_t item = (start + k) % mover->count;
+        const uint32_t near = taken[draw_below(mover, count)];
+        bool known = item == near || !may_move(mover, item);
+        for (uint32_t t = 0; t < count && !known; ++t) {
+            known = taken[t] == item;
+        }
+        const bool shares = mover->shared[(size_t)item * mover->count + near] != 0 ||
+                            mover->shared[(size_t)near * mover->count + item] != 0;
+        if (!known && (shares || draw_below(mover, 8) == 0)) {
+            taken[count++] = item;
+        }
+    }
+    mover->steps += mover->count;
+    return count;
+}
+
+/* One round of ruin and recreate. */
+static void try_round(struct mover* mover)
+{
+    uint32_t taken[MAX_TAKEN];
+    int64_t old[MAX_TAKEN];
+    const int64_t old_cost = mover->cost;
+    const uint32_t count = choose_taken(mover, taken);
+    for (uint32_t t = 0; t < count; ++t) {
+        old[t] = mover->offsets[taken[t]];
+        lay(mover, taken[t], -1);
+    }
+    bool fits = true;
+    for (uint32_t t = 0; t < count && fits; ++t) {
+        fits = put_where_cheapest(mover, taken[t]);
+    }
+    if (fits && mover->cost <= old_cost) {
+        return;
+    }
+    for (uint32_t t = 0; t < count; ++t) {
+        if (mover->placed[taken[t]]) {
+            lay(mover, taken[t], -1);
+        }
+    }
+    for (uint32_t t = 0; t < count; ++t) {
+        mover->offsets[taken[t]] = old[t];
+        lay(mover, taken[t], 1);
+    }
+}
+
+static VkResult create_mover(struct mover* mover, struct maar_plan_arena* arena)
+{
+    const size_t count = mover->count;
+    mover->placed = maar_plan_take_zeroed(arena, count, sizeof *mover->placed);
+    mover->shared = maar_plan_take_zeroed(arena, count, count * sizeof *mover->shared);
+    mover->crosses = maar_plan_take_zeroed(arena, count, count * sizeof *mover->crosses);
+    mover->offsets = maar_plan_take(arena, count, sizeof *mover->offsets);
+    mover->over = maar_plan_take(arena, count, sizeof *mover->over);
+    mover->bounds = maar_plan_take(arena, 2 * count + 2, sizeof *mover->bounds);
+    mover->blockers = maar_plan_take(arena, count, sizeof *mover->blockers);
+    /* Two for each gap and four for each item. */
+    mover->candidates = maar_plan_take(arena, 6 * count + 2, sizeof *mover->candidates);
+    const bool complete = mover->placed != NULL && mover->shared != NULL &&
+                          mover->crosses != NULL && mover->offsets != NULL && mover->over != NULL &&
+                          mover->bounds != NULL && mover->blockers != NULL &&
+                          mover->candidates != NULL;
+    return complete ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static void lay_all(struct mover* mover, const int64_t* offsets)
+{
+    for (uint32_t i = 0; i < mover->count; ++i) {
+        if (mover->placed[i]) {
+            lay(mover, i, -1);
+        }
+    }
+    memcpy(mover->offsets, offsets, mover->count * sizeof *offsets);
+    for (uint32_t i = 0; i < mover->count; ++i) {
+        lay(mover, i, 1);
+    }
+}
+
+/* Weighed number of edges of a placement, as the plan will report them. */
+static VkResult count_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
+                            struct maar_plan_arena* arena, int64_t* cost)
+{
+    const struct maar_plan_mark mark = maar_plan_arena_mark(arena);
+    struct maar_plan_edges edges = {0};
+    const VkResult result = maar_plan_find_edges(problem, offsets, false, arena, &edges);
+    *cost = (int64_t)edges.cross_count * cross_weight + edges.count;
+    maar_plan_arena_return(arena, mark);
+    return result;
+}
+
+VkResult maar_plan_fewer_edges(const struct maar_plan_problem* problem, const uint64_t* held,
+                               uint64_t peak, struct maar_plan_arena* arena, int64_t* offsets)
+{
+    if (problem->count < 2 || problem->count > MAX_ITEMS) {
+        return VK_SUCCESS;
+    }
+    const struct maar_plan_mark mark = maar_plan_arena_mark(arena);
+    struct mover mover = {
+        .problem = problem,
+        .held = held,
+        .peak = peak,
+        .count = problem->count,
+        .random = 0x9E3779B97F4A7C15u,
+    };
+    /* A stage that only improves: without memory for it the placement stays as it is. */
+    if (create_mover(&mover, arena) == VK_SUCCESS) {
+        lay_all(&mover, offsets);
+        while (mover.steps < MAX_STEPS && mover.cost > 0) {
+            try_round(&mover);
+            mover.steps += 16;
+        }
+        int64_t before = 0;
+        int64_t after = 0;
+        if (count_edges(problem, offsets, arena, &before) == VK_SUCCESS &&
+            count_edges(problem, mover.offsets, arena, &after) == VK_SUCCESS && after < before) {
+            memcpy(offsets, mover.offsets, problem->count * sizeof *offsets);
+        }
+    }
+    maar_plan_arena_return(arena, mark);
+    return VK_SUCCESS;
+}
