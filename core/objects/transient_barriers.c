@@ -295,17 +295,23 @@ static bool sees_written(const struct walk* w, const struct maar_transient_resou
                          const struct maar_transient_group* group, uint64_t frame,
                          const struct target* target)
 {
-    if (group == resource->groups || group->led || !group[-1].write) {
+    if (!group->led && (group == resource->groups || !group[-1].write)) {
         return false;
     }
-    const struct maar_transient_use* use = &resource->uses[group[-1].first];
-    struct maar_transient_access access = {.position = position_of(w, use->pass, frame),
-                                           .writes = use->writes};
+    const struct maar_transient_use* use =
+        &resource->uses[group->led ? group->first : group[-1].first];
+    struct maar_transient_access access = {.position = position_of(w, use->pass, frame)};
     const uint32_t queue = w->graph->passes[use->pass].queue;
     bool seen = queue == w->queue;
     if (access.position < w->clock[queue]) {
         return true;
     }
+    if (group->led) {
+        access.reached = use->queue_stages;
+        return seen && maar_transient_log_orders(&w->logs[w->queue], trusted_from(w, frame),
+                                                 &access, target->stages, target->access);
+    }
+    access.writes = use->writes;
     for (VkPipelineStageFlags2 left = use->stages; left != 0 && seen; left &= left - 1) {
         access.stages = left & ~(left - 1);
         seen = maar_transient_log_orders(&w->logs[w->queue], trusted_from(w, frame), &access,

@@ -66,7 +66,7 @@ static void follow(const struct maar_transient_log_entry* entry,
                    const struct outcome* before, struct outcome* outcome)
 {
     const struct maar_transient_global* b = &entry->barrier;
-    const bool direct = (access->stages & ~b->src_stages) == 0;
+    const bool direct = access->stages != 0 && (access->stages & ~b->src_stages) == 0;
     const bool made = direct && (access->writes == 0 ||
                                  (entry->global && (access->writes & ~b->src_access) == 0));
     if (direct || (before->after & b->src_stages) != 0) {
@@ -84,6 +84,7 @@ static bool run(const struct maar_transient_log* log, uint64_t from,
 {
     const uint64_t first = access->position + 1 > from ? access->position + 1 : from;
     const uint32_t start = first_from(log, first);
+    *outcome = (struct outcome){.after = access->reached, .landed = access->reached};
     struct outcome before = *outcome;
     if (log->count - start > MOST_ENTRIES) {
         return false;
@@ -101,16 +102,21 @@ bool maar_transient_log_orders(const struct maar_transient_log* log, uint64_t fr
                                const struct maar_transient_access* access,
                                VkPipelineStageFlags2 stages, VkAccessFlags2 accesses)
 {
-    struct outcome outcome = {.after = 0};
-    return run(log, from, access, accesses, &outcome) &&
-           (stages & ~(outcome.after & outcome.seen)) == 0;
+    struct outcome outcome;
+    for (; accesses != 0; accesses &= accesses - 1) {
+        if (!run(log, from, access, accesses & ~(accesses - 1), &outcome) ||
+            (stages & ~(outcome.after & outcome.seen)) != 0) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool maar_transient_log_precedes(const struct maar_transient_log* log, uint64_t from,
                                  const struct maar_transient_access* access,
                                  VkPipelineStageFlags2 stages)
 {
-    struct outcome outcome = {.after = 0};
+    struct outcome outcome;
     return run(log, from, access, 0, &outcome) && (stages & ~outcome.after) == 0;
 }
 
@@ -118,6 +124,6 @@ bool maar_transient_log_lands(const struct maar_transient_log* log, uint64_t fro
                               const struct maar_transient_access* access,
                               VkPipelineStageFlags2 stages)
 {
-    struct outcome outcome = {.after = 0};
+    struct outcome outcome;
     return run(log, from, access, 0, &outcome) && (outcome.landed & stages) != 0;
 }

@@ -26,8 +26,9 @@ struct maar_transient_log {
 /* An access that something must come after. */
 struct maar_transient_access {
     uint64_t position;
-    VkPipelineStageFlags2 stages;
-    VkAccessFlags2 writes; /* 0: a read, which has seen all writes before it */
+    VkPipelineStageFlags2 stages;  /* 0: a change of layout */
+    VkAccessFlags2 writes;         /* 0: a read, which has seen all writes before it */
+    VkPipelineStageFlags2 reached; /* that come after it by its own barrier */
 };
 
 void maar_transient_log_add(struct maar_transient_log* log, uint64_t position,

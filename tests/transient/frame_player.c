@@ -43,6 +43,14 @@ static void introduce(struct player* p, uint32_t copy, uint32_t index)
     p->infos[copy][index] = info;
 }
 
+static void find_order(struct player* p)
+{
+    assert_true(graph_order(p->maker, p->order));
+    for (uint32_t i = 0; i < p->maker->graph.passCount; ++i) {
+        p->ranks[p->order[i]] = i;
+    }
+}
+
 void player_open(struct player* p, struct rig* rig, MaarTransientHeap heap,
                  const struct graph_maker* maker)
 {
@@ -61,6 +69,7 @@ void player_open(struct player* p, struct rig* rig, MaarTransientHeap heap,
     vkGetPhysicalDeviceProperties(rig->physical, &properties);
     p->hazards =
         hazards_create(maker->graph.queueCount, families, properties.limits.bufferImageGranularity);
+    find_order(p);
     p->resource_count = maker->graph.resourceCount;
     for (uint32_t copy = 0; copy < p->copies; ++copy) {
         for (uint32_t i = 0; i < maker->graph.resourceCount; ++i) {
@@ -133,6 +142,7 @@ void player_change(struct player* p, const struct graph_maker* maker, uint64_t p
     p->submitted += played;
     p->old_pass_count = p->maker->graph.passCount;
     p->maker = maker;
+    find_order(p);
     for (uint32_t copy = 0; copy < p->copies; ++copy) {
         change_copy(p, copy, kept);
     }
@@ -224,12 +234,12 @@ static void play_barrier(struct player* p, uint64_t frame, uint32_t pass, uint32
     hazards_barrier(p->hazards, queue, &left);
 }
 
-/* Whether a use is the first of its resource in the frame. Graphs are made so that it is the one of
- * the lowest pass. */
-static bool is_first_use(const MaarTransientResource* resource, uint32_t use)
+/* Whether a use is the first of its resource in the frame. */
+static bool is_first_use(const struct player* p, const MaarTransientResource* resource,
+                         uint32_t use)
 {
     for (uint32_t i = 0; i < resource->useCount; ++i) {
-        if (resource->pUses[i].pass < resource->pUses[use].pass) {
+        if (p->ranks[resource->pUses[i].pass] < p->ranks[resource->pUses[use].pass]) {
             return false;
         }
     }
@@ -252,10 +262,73 @@ static void play_accesses(struct player* p, uint64_t frame, uint32_t pass, uint3
                 .access = resource->pUses[k].access,
                 .layout = resource->pUses[k].layout,
                 .discards =
-                    is_first_use(resource, k) &&
+                    is_first_use(p, resource, k) &&
                     (!keeps(p->maker, i) || (frame < p->copies && !p->has_contents[copy][i])),
             };
             hazards_access(p->hazards, queue, &access);
+        }
+    }
+}
+
+/* The use before another one of a resource, in the order of the frame; the last one for the first.
+ */
+static uint32_t previous_use(const struct player* p, const MaarTransientResource* r, uint32_t use)
+{
+    uint32_t found = use;
+    uint32_t last = use;
+    for (uint32_t i = 0; i < r->useCount; ++i) {
+        const uint32_t rank = p->ranks[r->pUses[i].pass];
+        if (rank < p->ranks[r->pUses[use].pass] &&
+            (found == use || rank > p->ranks[r->pUses[found].pass])) {
+            found = i;
+        }
+        last = rank > p->ranks[r->pUses[last].pass] ? i : last;
+    }
+    return found != use ? found : last;
+}
+
+/* What a program of one queue records ahead of a use: it waits for the use before. */
+static void play_own_barrier(struct player* p, uint64_t frame, uint32_t queue, uint32_t index,
+                             uint32_t use)
+{
+    const MaarTransientResource* r = &p->maker->resources[index];
+    const MaarTransientUse* now = &r->pUses[use];
+    const MaarTransientUse* before = &r->pUses[previous_use(p, r, use)];
+    const bool first = is_first_use(p, r, use);
+    const VkMemoryBarrier2 memory = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+        .srcStageMask = before->stages | (first ? now->stages : 0),
+        .srcAccessMask = before->access,
+        .dstStageMask = now->stages,
+        .dstAccessMask = now->access,
+    };
+    const VkImageMemoryBarrier2 image = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
+        .srcStageMask = memory.srcStageMask,
+        .srcAccessMask = memory.srcAccessMask,
+        .dstStageMask = memory.dstStageMask,
+        .dstAccessMask = memory.dstAccessMask,
+        .oldLayout = first ? VK_IMAGE_LAYOUT_UNDEFINED : before->layout,
+        .newLayout = now->layout,
+        .image = p->infos[frame % p->copies][index].image,
+    };
+    const VkDependencyInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+        .memoryBarrierCount = r->pImageInfo == NULL ? 1 : 0,
+        .pMemoryBarriers = &memory,
+        .imageMemoryBarrierCount = r->pImageInfo != NULL ? 1 : 0,
+        .pImageMemoryBarriers = &image,
+    };
+    hazards_barrier(p->hazards, queue, &info);
+}
+
+static void play_own_barriers(struct player* p, uint64_t frame, uint32_t pass, uint32_t queue)
+{
+    for (uint32_t i = 0; i < p->maker->graph.resourceCount; ++i) {
+        for (uint32_t k = 0; k < p->maker->resources[i].useCount; ++k) {
+            if (p->maker->uses[i][k].pass == pass) {
+                play_own_barrier(p, frame, queue, i, k);
+            }
         }
     }
 }
@@ -273,6 +346,9 @@ static void play_pass(struct player* p, uint64_t frame, uint32_t pass)
                  PLAYER_PARTS);
     play_barrier(p, frame, pass, queue, &barriers.before, PLAYER_BEFORE, PLAYER_BEFORE_IMAGE,
                  PLAYER_BEFORE_BUFFER);
+    if (p->own_barriers) {
+        play_own_barriers(p, frame, pass, queue);
+    }
     play_accesses(p, frame, pass, queue);
     play_barrier(p, frame, pass, queue, &barriers.after, PLAYER_PARTS, PLAYER_AFTER_IMAGE,
                  PLAYER_AFTER_BUFFER);
@@ -284,8 +360,8 @@ void player_run(struct player* p, uint64_t first_frame, uint32_t count, uint32_t
 {
     for (uint32_t i = 0; i < count; ++i) {
         const uint64_t frame = first_frame + (uint64_t)i * step;
-        for (uint32_t pass = 0; pass < p->maker->graph.passCount; ++pass) {
-            play_pass(p, frame, pass);
+        for (uint32_t k = 0; k < p->maker->graph.passCount; ++k) {
+            play_pass(p, frame, p->order[k]);
         }
     }
 }

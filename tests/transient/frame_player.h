@@ -36,10 +36,13 @@ struct player {
     uint32_t resources[8][GRAPH_RESOURCES]; /* by copy */
     MaarTransientResourceInfo infos[8][GRAPH_RESOURCES];
     uint32_t resource_count;
+    uint32_t order[GRAPH_PASSES];          /* passes as they are submitted */
+    uint32_t ranks[GRAPH_PASSES];          /* each pass's place in that order */
     bool has_contents[8][GRAPH_RESOURCES]; /* kept over an update */
     uint32_t old_pass_count;               /* of the graph before; 0: there was none */
     const struct player_gap* gap;          /* NULL: nothing is left out */
     uint64_t submitted;                    /* frames played before the present graph */
+    bool own_barriers;                     /* the program's, between the uses of one resource */
 };
 
 /* The checker knows the heap's resources from here on. */

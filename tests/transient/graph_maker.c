@@ -30,6 +30,20 @@ static const struct {
                               VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL},
     [GRAPH_TRANSFER_READ] = {VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT, VK_ACCESS_2_TRANSFER_READ_BIT,
                              VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL},
+    [GRAPH_COLOR_WRITE] = {VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT,
+                           VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT,
+                           VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL},
+    [GRAPH_DEPTH_UPDATE] = {VK_PIPELINE_STAGE_2_EARLY_FRAGMENT_TESTS_BIT |
+                                VK_PIPELINE_STAGE_2_LATE_FRAGMENT_TESTS_BIT,
+                            VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT |
+                                VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT,
+                            VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL},
+    [GRAPH_SHADERS_READ] = {VK_PIPELINE_STAGE_2_VERTEX_SHADER_BIT |
+                                VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT |
+                                VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+                            VK_ACCESS_2_SHADER_SAMPLED_READ_BIT |
+                                VK_ACCESS_2_SHADER_STORAGE_READ_BIT,
+                            VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
 };
 
 void graph_init(struct graph_maker* g, uint32_t queue_count, const uint32_t* families)
@@ -125,21 +139,78 @@ void graph_share(struct graph_maker* g, uint32_t resource)
     }
 }
 
-static void random_uses(struct graph_maker* g, struct rig_random* random, uint32_t resource)
+/* Whether everything that a pass comes after is done. */
+static bool is_ready(const struct graph_maker* g, const bool* done, uint32_t pass)
 {
+    for (uint32_t i = 0; i < pass; ++i) {
+        if (!done[i] && g->passes[i].queueIndex == g->passes[pass].queueIndex) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < g->graph.dependencyCount; ++i) {
+        if (g->dependencies[i].after == pass && !done[g->dependencies[i].before]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool graph_order(const struct graph_maker* g, uint32_t* order)
+{
+    bool done[GRAPH_PASSES] = {false};
+    for (uint32_t count = 0; count < g->graph.passCount; ++count) {
+        uint32_t pass = 0;
+        while (pass < g->graph.passCount && (done[pass] || !is_ready(g, done, pass))) {
+            ++pass;
+        }
+        if (pass == g->graph.passCount) {
+            return false;
+        }
+        done[pass] = true;
+        order[count] = pass;
+    }
+    return true;
+}
+
+/* The first use in the order of the frame writes. */
+static void random_uses(struct graph_maker* g, struct rig_random* random, uint32_t resource,
+                        const uint32_t* order)
+{
+    static const enum graph_use first[] = {GRAPH_COMPUTE_WRITE, GRAPH_COPY_TO, GRAPH_COLOR_WRITE,
+                                           GRAPH_DEPTH_UPDATE};
     static const enum graph_use later[] = {
-        GRAPH_COMPUTE_READ, GRAPH_COMPUTE_READ, GRAPH_FRAGMENT_READ,
-        GRAPH_COPY_FROM,    GRAPH_COPY_TO,      GRAPH_COMPUTE_UPDATE,
+        GRAPH_COMPUTE_READ, GRAPH_COMPUTE_READ,   GRAPH_FRAGMENT_READ, GRAPH_COPY_FROM,
+        GRAPH_COPY_TO,      GRAPH_COMPUTE_UPDATE, GRAPH_SHADERS_READ,  GRAPH_COLOR_WRITE,
     };
     const uint32_t passes = g->graph.passCount;
-    uint32_t pass = rig_below(random, passes);
-    graph_use(g, resource, pass, rig_below(random, 2) == 0 ? GRAPH_COMPUTE_WRITE : GRAPH_COPY_TO);
-    for (++pass; pass < passes; ++pass) {
+    uint32_t at = rig_below(random, passes);
+    graph_use(g, resource, order[at], first[rig_below(random, 4)]);
+    for (++at; at < passes; ++at) {
         if (rig_below(random, 3) == 0 && g->resources[resource].useCount < GRAPH_USES) {
-            graph_use(g, resource, pass, later[rig_below(random, 6)]);
+            graph_use(g, resource, order[at], later[rig_below(random, 8)]);
         }
         if (rig_below(random, 5) == 0) {
             break;
+        }
+    }
+}
+
+/* Dependencies forwards and, where they go in no circle, backwards. */
+static void random_dependencies(struct graph_maker* g, struct rig_random* random)
+{
+    uint32_t order[GRAPH_PASSES];
+    const uint32_t passes = g->graph.passCount;
+    const uint32_t count = rig_below(random, passes * 2);
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t a = rig_below(random, passes);
+        const uint32_t b = rig_below(random, passes);
+        const bool backwards = rig_below(random, 4) == 0;
+        if (g->passes[a].queueIndex == g->passes[b].queueIndex) {
+            continue;
+        }
+        graph_depend(g, (a < b) != backwards ? a : b, (a < b) != backwards ? b : a);
+        if (!graph_order(g, order)) {
+            --g->graph.dependencyCount;
         }
     }
 }
@@ -148,25 +219,20 @@ void graph_randomize(struct graph_maker* g, struct rig_random* random, uint32_t 
                      uint32_t families, uint32_t passes, uint32_t resources)
 {
     const uint32_t queue_families[GRAPH_QUEUES] = {0, families - 1, 0, families - 1};
+    uint32_t order[GRAPH_PASSES];
     graph_init(g, queues, queue_families);
     const uint32_t pass_count = 2 + rig_below(random, passes - 1);
     for (uint32_t i = 0; i < pass_count; ++i) {
         (void)graph_pass(g, rig_below(random, queues));
     }
-    const uint32_t dependencies = rig_below(random, pass_count * 2);
-    for (uint32_t i = 0; i < dependencies; ++i) {
-        const uint32_t after = 1 + rig_below(random, pass_count - 1);
-        const uint32_t before = rig_below(random, after);
-        if (g->passes[before].queueIndex != g->passes[after].queueIndex) {
-            graph_depend(g, before, after);
-        }
-    }
+    random_dependencies(g, random);
+    assert_true(graph_order(g, order));
     const uint32_t count = 2 + rig_below(random, resources - 1);
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t at = rig_below(random, 2) == 0
                                 ? graph_buffer(g, 1000 + rig_below(random, 100000))
                                 : graph_image(g, 16 + rig_below(random, 200), 64);
-        random_uses(g, random, at);
+        random_uses(g, random, at, order);
         if (families > 1 && rig_below(random, 3) == 0) {
             graph_share(g, at);
         }

@@ -24,6 +24,9 @@ enum graph_use {
     GRAPH_COPY_TO,
     GRAPH_TRANSFER_WRITE, /* by any transfer command */
     GRAPH_TRANSFER_READ,
+    GRAPH_COLOR_WRITE,
+    GRAPH_DEPTH_UPDATE, /* early and late tests */
+    GRAPH_SHADERS_READ, /* vertex, fragment and compute */
     GRAPH_USE_KINDS
 };
 
@@ -51,6 +54,9 @@ uint32_t graph_buffer(struct graph_maker* g, VkDeviceSize size);
 /* RGBA8, with one view of all of it. */
 uint32_t graph_image(struct graph_maker* g, uint32_t width, uint32_t height);
 void graph_use(struct graph_maker* g, uint32_t resource, uint32_t pass, enum graph_use use);
+/* The passes in an order that queues and dependencies allow, the lowest index first where there is
+ * a choice; false when they go in a circle. */
+bool graph_order(const struct graph_maker* g, uint32_t* order);
 /* The families of all queues use it at the same time. */
 void graph_share(struct graph_maker* g, uint32_t resource);
 
