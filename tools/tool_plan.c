@@ -38,7 +38,7 @@ static const char help_text[] =
     "  --capacity SIZE   find out whether everything fits into so many bytes, and stop there;\n"
     "                    SIZE takes K, M, G, T or KiB, MiB, GiB, TiB\n"
     "  --time-limit S    look for S seconds at most, with no limit of nodes unless one is named\n"
-    "  --node-limit N    search N nodes at most; the same on every machine. Default: 4000000,\n"
+    "  --node-limit N    search N nodes at most; the same on every machine. Default: 500000,\n"
     "                    with --capacity 400000000\n"
     "  --granularity G   bufferImageGranularity: a power of two that keeps kinds apart\n"
     "  --greedy          take the best of the greedy orders; search for nothing better\n"

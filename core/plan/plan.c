@@ -113,6 +113,10 @@ static VkResult place_classes(struct planning* planning)
             maar_plan_solve(problem, &planning->arena, decide ? info->capacity : UINT64_MAX,
                             (info->flags & MAAR_PLAN_CREATE_GREEDY_BIT) != 0, &planning->budget,
                             planning->offsets[c], &outcome);
+        if (result == VK_SUCCESS && info->previous != NULL) {
+            result = maar_plan_keep(problem, info, outcome.peak, &planning->budget,
+                                    &planning->arena, planning->offsets[c], planning->held[c]);
+        }
         if (result != VK_SUCCESS) {
             return result;
         }

@@ -138,8 +138,8 @@ static void find_kind(struct maar_plan_problem* problem)
 /*
  * The unit. All offsets are multiples of the alignments' common divisor, so sizes may be rounded up
  * to that. Then, offsets being sums of sizes, rounded up to alignments and granules, any divisor of
- * all rounded sizes, fixed offsets and the granularity will do that for each alignment divides it
- * or is a multiple of it.
+ * all rounded sizes, fixed and previous offsets and the granularity will do that for each alignment
+ * divides it or is a multiple of it.
  */
 static void find_unit(struct maar_plan_problem* problem)
 {
@@ -158,6 +158,10 @@ static void find_unit(struct maar_plan_problem* problem)
         unit = greatest_common_divisor(round_up(resource->size, common), unit);
         if (is_fixed(problem, i)) {
             unit = greatest_common_divisor(resource->fixedOffset, unit);
+        }
+        uint64_t previous = 0;
+        if (maar_plan_previous_offset(info, problem->resource[i], &previous)) {
+            unit = greatest_common_divisor(previous, unit);
         }
     }
     for (bool again = true; again;) {

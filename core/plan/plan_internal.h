@@ -198,6 +198,9 @@ VkResult maar_plan_solve(struct maar_plan_problem* problem, struct maar_plan_are
                          uint64_t capacity, bool greedy_only, struct maar_plan_budget* budget,
                          int64_t* offsets, struct maar_plan_outcome* outcome);
 
+/* Where a resource lay in the previous plan, if it did and its alignment allows that. */
+bool maar_plan_previous_offset(const MaarPlanCreateInfo* info, uint32_t resource, uint64_t* offset);
+
 /* A list of edges that grows in an arena. */
 struct maar_plan_edges {
     MaarPlanEdge* list;

@@ -300,6 +300,7 @@ enum maar_plan_answer maar_plan_walk(struct maar_plan_search* search, uint64_t n
 {
     uint32_t depth = 0;
     enum step step = STEP_ENTER;
+    uint64_t since_look = 0;
     start_walk(search);
     for (uint64_t visited = 0; visited < node_limit;) {
         const struct maar_plan_node* node = &search->nodes[depth];
@@ -316,12 +317,15 @@ enum maar_plan_answer maar_plan_walk(struct maar_plan_search* search, uint64_t n
         } else if (node->is_split) {
             step = enter_part(search, &depth);
         } else {
-            ++visited;
-            --budget->nodes_left;
-            ++budget->nodes_used;
-            if (visited % NODES_PER_LOOK == 0 && maar_plan_interrupted(budget)) {
+            const uint64_t price = 1 + node->count / MAAR_PLAN_NODE_ITEMS;
+            visited += price;
+            since_look += price;
+            budget->nodes_left -= price < budget->nodes_left ? price : budget->nodes_left;
+            budget->nodes_used += price;
+            if (since_look >= NODES_PER_LOOK && maar_plan_interrupted(budget)) {
                 return MAAR_PLAN_ANSWER_UNKNOWN;
             }
+            since_look %= NODES_PER_LOOK;
             step = decide(search, &depth);
         }
     }

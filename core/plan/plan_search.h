@@ -9,6 +9,9 @@
 
 #include "core/plan/plan_rank.h"
 
+/* A node of more items than this counts as several, since it takes as long. */
+enum { MAAR_PLAN_NODE_ITEMS = 256 };
+
 /* An item that is not placed yet. Items are numbered by rank within a search. */
 struct maar_plan_entry {
     int64_t least;   /* units: where it would lie on top of what is placed */

@@ -26,8 +26,8 @@ VK_DEFINE_HANDLE(MaarPlanCache)
 /** Largest sum of the sizes of a plan's resources, each rounded up to its alignment, bytes: 2^60.
  */
 #define MAAR_PLAN_MAX_SIZE ((VkDeviceSize)1 << 60)
-/** Nodes that a search visits at most when the caller names no limit. */
-#define MAAR_PLAN_DEFAULT_NODE_LIMIT 4000000u
+/** Nodes that a search visits at most when the caller names no limit: about half a second. */
+#define MAAR_PLAN_DEFAULT_NODE_LIMIT 500000u
 
 /** Options of one resource. */
 typedef enum MaarPlanResourceFlagBits {
@@ -125,8 +125,9 @@ typedef struct MaarPlanCreateInfo {
     /** 0: make the peak as small as can be. Else: find out whether the peak can be at most this,
      * bytes, and stop at the first placement that is. */
     VkDeviceSize capacity;
-    /** Nodes that all searches of this plan visit at most; 0: MAAR_PLAN_DEFAULT_NODE_LIMIT;
-     * UINT64_MAX: no limit. The same input under a node limit gives the same plan everywhere. */
+    /** Nodes that all searches of this plan visit at most, one of n undecided resources counting as
+     * 1 + n / 256; 0: MAAR_PLAN_DEFAULT_NODE_LIMIT; UINT64_MAX: no limit. The same input under a
+     * node limit gives the same plan everywhere. */
     uint64_t nodeLimit;
     /** 0: none. Else the first stage is over at most this long after the call began, nanoseconds;
      * what was cut short says so, and may differ from run to run. */

@@ -1,0 +1,188 @@
+/*
+ * Replanning: what can stay at its offset of the previous plan does, within the peak that a fresh
+ * plan needs. Those that can are fixed there, and the rest is placed around them; where that takes
+ * more memory, fewer are fixed, those first let go that conflict with most that is new.
+ */
+#include "core/plan/plan_rank.h"
+#include "core/plan/plan_result.h"
+
+#include <string.h>
+
+/* Nodes of one trial's search. */
+enum { TRIAL_NODES = 5000 };
+
+bool maar_plan_previous_offset(const MaarPlanCreateInfo* info, uint32_t resource, uint64_t* offset)
+{
+    if (info->previous == VK_NULL_HANDLE) {
+        return false;
+    }
+    const struct maar_plan_result* previous = info->previous->result;
+    const uint32_t index =
+        info->previousIndexCount != 0 ? info->pPreviousIndices[resource] : resource;
+    if (index >= previous->info.resourceCount) {
+        return false;
+    }
+    const uint64_t alignment = info->pResources[resource].alignment;
+    *offset = previous->placements[index].offset;
+    return alignment <= 1 || *offset % alignment == 0;
+}
+
+struct keeper {
+    const struct maar_plan_problem* problem;
+    const MaarPlanCreateInfo* info;
+    uint64_t peak;
+    int64_t* previous; /* per item: units, or -1 where it cannot stay */
+    struct maar_plan_key* keys;
+    uint32_t kept_count;
+};
+
+static bool offsets_clash(const struct keeper* keeper, uint32_t a, uint32_t b)
+{
+    const struct maar_plan_problem* problem = keeper->problem;
+    const int64_t at_a = problem->fixed[a] >= 0 ? problem->fixed[a] : keeper->previous[a];
+    const int64_t at_b = problem->fixed[b] >= 0 ? problem->fixed[b] : keeper->previous[b];
+    return maar_plan_conflicts(problem, a, b) && at_a < maar_plan_top(problem, b, at_b, a) &&
+           at_b < maar_plan_top(problem, a, at_a, b);
+}
+
+/* Where each item was, if it can be there again for itself. */
+static void recall_offsets(struct keeper* keeper)
+{
+    const struct maar_plan_problem* problem = keeper->problem;
+    const struct maar_plan_result* previous = keeper->info->previous->result;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        const uint32_t resource = problem->resource[i];
+        uint64_t offset = 0;
+        keeper->previous[i] = -1;
+        if (problem->fixed[i] >= 0 || !maar_plan_previous_offset(keeper->info, resource, &offset) ||
+            offset % problem->unit != 0 || offset + problem->bytes[i] > keeper->peak) {
+            continue;
+        }
+        const uint32_t index = keeper->info->previousIndexCount != 0
+                                   ? keeper->info->pPreviousIndices[resource]
+                                   : resource;
+        const MaarPlanClass* class = &previous->classes[previous->placements[index].classIndex];
+        if ((class->memoryTypeBits & problem->type_bits) != 0) {
+            keeper->previous[i] = (int64_t)(offset / problem->unit);
+        }
+    }
+}
+
+/* Lets go of items until those that are left go together, larger ones staying. */
+static void settle_clashes(struct keeper* keeper, struct maar_plan_key* other)
+{
+    const struct maar_plan_problem* problem = keeper->problem;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        keeper->keys[i] = (struct maar_plan_key){
+            .first = problem->fixed[i] >= 0 ? UINT64_MAX : problem->bytes[i], .item = i};
+    }
+    maar_plan_sort_keys(keeper->keys, other, problem->count);
+    for (uint32_t k = 0; k < problem->count; ++k) {
+        const uint32_t item = keeper->keys[k].item;
+        for (uint32_t j = 0; j < k && keeper->previous[item] >= 0; ++j) {
+            const uint32_t stays = keeper->keys[j].item;
+            if ((keeper->previous[stays] >= 0 || problem->fixed[stays] >= 0) &&
+                offsets_clash(keeper, item, stays)) {
+                keeper->previous[item] = -1;
+            }
+        }
+    }
+}
+
+/* Items that can stay, those with the fewest new ones beside them first. */
+static void order_kept(struct keeper* keeper, struct maar_plan_key* other)
+{
+    const struct maar_plan_problem* problem = keeper->problem;
+    keeper->kept_count = 0;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        if (keeper->previous[i] < 0) {
+            continue;
+        }
+        uint64_t beside = 0;
+        for (uint32_t k = 0; k < problem->count; ++k) {
+            beside += keeper->previous[k] < 0 && problem->fixed[k] < 0 && k != i &&
+                      maar_plan_conflicts(problem, i, k);
+        }
+        keeper->keys[keeper->kept_count++] =
+            (struct maar_plan_key){.first = UINT64_MAX - beside, .item = i};
+    }
+    maar_plan_sort_keys(keeper->keys, other, keeper->kept_count);
+}
+
+/* Whether the peak can be kept with the first so many in their places. */
+static VkResult try_kept(const struct keeper* keeper, uint32_t count,
+                         struct maar_plan_budget* budget, struct maar_plan_arena* arena,
+                         int64_t* offsets, bool* works)
+{
+    const struct maar_plan_mark mark = maar_plan_arena_mark(arena);
+    struct maar_plan_problem trial = *keeper->problem;
+    int64_t* found = maar_plan_take(arena, trial.count, sizeof *found);
+    trial.fixed = maar_plan_take(arena, trial.count, sizeof *trial.fixed);
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    uint64_t peak = UINT64_MAX;
+    *works = false;
+    if (found != NULL && trial.fixed != NULL) {
+        memcpy(trial.fixed, keeper->problem->fixed, trial.count * sizeof *trial.fixed);
+        for (uint32_t k = 0; k < count; ++k) {
+            const uint32_t item = keeper->keys[k].item;
+            trial.fixed[item] = keeper->previous[item];
+        }
+        result = maar_plan_greedy(&trial, arena, keeper->peak, found, &peak);
+    }
+    struct maar_plan_search* search = NULL;
+    if (result == VK_SUCCESS && peak > keeper->peak && budget->stop == MAAR_PLAN_STOP_DONE &&
+        maar_plan_search_create(&trial, arena, &search) == VK_SUCCESS) {
+        const uint64_t limit = budget->nodes_left < TRIAL_NODES ? budget->nodes_left : TRIAL_NODES;
+        if (maar_plan_search_run(search, keeper->peak, limit, budget, found) ==
+            MAAR_PLAN_ANSWER_YES) {
+            peak = maar_plan_peak(&trial, found);
+        }
+    }
+    if (peak <= keeper->peak) {
+        *works = true;
+        memcpy(offsets, found, trial.count * sizeof *offsets);
+    }
+    maar_plan_arena_return(arena, mark);
+    return result;
+}
+
+VkResult maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo* info,
+                        uint64_t peak, struct maar_plan_budget* budget,
+                        struct maar_plan_arena* arena, int64_t* offsets, uint64_t* held)
+{
+    /* That a trial is cut short says nothing of the placement, which is there already. */
+    struct maar_plan_budget trials = *budget;
+    const struct maar_plan_mark mark = maar_plan_arena_mark(arena);
+    struct keeper keeper = {.problem = problem, .info = info, .peak = peak};
+    keeper.previous = maar_plan_take(arena, problem->count, sizeof *keeper.previous);
+    keeper.keys = maar_plan_take(arena, problem->count, sizeof *keeper.keys);
+    struct maar_plan_key* other = maar_plan_take(arena, problem->count, sizeof *other);
+    if (keeper.previous == NULL || keeper.keys == NULL || other == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    recall_offsets(&keeper);
+    settle_clashes(&keeper, other);
+    order_kept(&keeper, other);
+    /* The largest number that works, by halves; all of them mostly do. */
+    VkResult result = VK_SUCCESS;
+    uint32_t low = 0;
+    uint32_t high = keeper.kept_count;
+    for (uint32_t count = high; low < high && result == VK_SUCCESS;) {
+        bool works = false;
+        result = try_kept(&keeper, count, &trials, arena, offsets, &works);
+        low = works ? count : low;
+        high = works ? high : count - 1;
+        count = low + (high - low + 1) / 2;
+    }
+    budget->nodes_left = trials.nodes_left;
+    budget->nodes_used = trials.nodes_used;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        uint64_t offset = 0;
+        if (maar_plan_previous_offset(info, problem->resource[i], &offset) &&
+            (uint64_t)offsets[i] * problem->unit == offset) {
+            maar_plan_put(held, i);
+        }
+    }
+    maar_plan_arena_return(arena, mark);
+    return result;
+}
