@@ -120,8 +120,9 @@ class Radv(Case):
         size = ("--size", "320x180", "--frames", "2")
         for options in ((), ("--poison",), ("--async",), ("--async", "--poison")):
             with self.subTest(options=options):
-                result = self.figures("--check", *size, *options)
+                result = self.figures("--check", "--validate", *size, *options)
                 self.assertEqual((result["hazards"], result["unnoticed"]), (0, 0))
+                self.assertEqual(result["messages"], 0)
                 self.assertGreater(result["barriers"], 100)
                 self.assertEqual(result["waits"] > 0, "--async" in options)
 
@@ -153,8 +154,10 @@ class Lavapipe(Case):
         self.assertEqual(plain["picture"], apart["picture"])
 
     def test_sizes_that_halve_badly_render(self):
-        result = self.figures("--size", "171x67", "--frames", "2", "--compare", "--validate")
-        self.assertEqual((result["differing_pixels"], result["messages"]), (0, 0))
+        for size in ("171x67", "100x100", "64x64"):
+            with self.subTest(size=size):
+                result = self.figures("--size", size, "--frames", "2", "--compare", "--validate")
+                self.assertEqual((result["differing_pixels"], result["messages"]), (0, 0))
 
     def test_picture_has_a_scene(self):
         with tempfile.TemporaryDirectory() as folder:
