@@ -356,6 +356,9 @@ VkResult maar_plan_build_problem(const struct maar_plan_graph* graph, struct maa
     } else {
         result = maar_plan_build_chains(problem, arena);
     }
+    if (result == VK_SUCCESS) {
+        result = maar_plan_build_levels(problem, arena);
+    }
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -51,6 +51,14 @@ struct maar_plan_graph {
     uint32_t* begin_rank; /* per resource: the place of its earliest use; orders any chain */
 };
 
+/* Items whose alignment is a multiple of `align` have cells of that size for themselves. */
+struct maar_plan_level {
+    int64_t align;       /* units */
+    int64_t* duration;   /* per item: size in whole cells, units; 0 for those of other alignments */
+    uint64_t most_slack; /* bytes: the most that one of them is rounded up by */
+};
+enum { MAAR_PLAN_MAX_LEVELS = 3 };
+
 /* One class: what can live in one VkDeviceMemory, in units. Items are its resources. */
 struct maar_plan_problem {
     const struct maar_plan_graph* graph;
@@ -78,6 +86,8 @@ struct maar_plan_problem {
     uint32_t* member;
     uint64_t* conflict;
     size_t conflict_words;
+    struct maar_plan_level levels[MAAR_PLAN_MAX_LEVELS];
+    uint32_t level_count;
     uint64_t lower_bound;  /* bytes: the heaviest clique */
     uint64_t proved_bound; /* bytes: what rounding adds to it included */
     uint64_t greedy_peak;  /* bytes */
@@ -163,6 +173,9 @@ VkResult maar_plan_build_problem(const struct maar_plan_graph* graph, struct maa
                                  struct maar_plan_problem* problem);
 /* Cliques, conflicts and bounds where there are several queues. */
 VkResult maar_plan_build_chains(struct maar_plan_problem* problem, struct maar_plan_arena* arena);
+
+/* Bounds where alignments differ. */
+VkResult maar_plan_build_levels(struct maar_plan_problem* problem, struct maar_plan_arena* arena);
 
 /*
  * Writes the best of the quick placements; returns its peak in bytes, or UINT64_MAX where fixed

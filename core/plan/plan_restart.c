@@ -102,6 +102,9 @@ static void rank_items(struct maar_plan_search* search)
         const uint32_t item = search->keys[r].item;
         search->item[r] = item;
         search->size[r] = problem->size[item];
+        for (uint32_t k = 0; k < problem->level_count; ++k) {
+            search->duration[k][r] = problem->levels[k].duration[item];
+        }
         if (search->first != NULL) {
             search->first[r] = problem->first[item];
             search->last[r] = problem->last[item];
@@ -148,6 +151,10 @@ static bool set_capacity(struct maar_plan_search* search, uint64_t capacity)
         }
     }
     search->capacity = (int64_t)((capacity + most_slack) / problem->unit);
+    for (uint32_t k = 0; k < problem->level_count; ++k) {
+        search->cell_capacity[k] =
+            (int64_t)((capacity + problem->levels[k].most_slack) / problem->unit);
+    }
     search->shift = 0;
     while (search->capacity >> search->shift >= (int64_t)1 << 30) {
         ++search->shift;
@@ -234,6 +241,13 @@ static bool take_lists(struct maar_plan_search* search, struct maar_plan_arena* 
     search->twin = maar_plan_take(arena, count, sizeof *search->twin);
     search->placed = maar_plan_take(arena, count, sizeof *search->placed);
     search->offset = maar_plan_take(arena, count, sizeof *search->offset);
+    search->cell_load = maar_plan_take(arena, cliques, sizeof *search->cell_load);
+    search->cell_floor = maar_plan_take_zeroed(arena, cliques, sizeof *search->cell_floor);
+    bool complete = search->cell_load != NULL && search->cell_floor != NULL;
+    for (uint32_t k = 0; k < search->problem->level_count; ++k) {
+        search->duration[k] = maar_plan_take(arena, count, sizeof *search->duration[k]);
+        complete = complete && search->duration[k] != NULL;
+    }
     search->crossing = maar_plan_take(arena, cliques, sizeof *search->crossing);
     search->load = maar_plan_take(arena, cliques, sizeof *search->load);
     search->floor = maar_plan_take(arena, cliques, sizeof *search->floor);
@@ -248,7 +262,7 @@ static bool take_lists(struct maar_plan_search* search, struct maar_plan_arena* 
         search->first = maar_plan_take(arena, count, sizeof *search->first);
         search->last = maar_plan_take(arena, count, sizeof *search->last);
     }
-    return search->item != NULL && search->size != NULL && search->highest != NULL &&
+    return complete && search->item != NULL && search->size != NULL && search->highest != NULL &&
            search->twin != NULL && search->placed != NULL && search->offset != NULL &&
            search->crossing != NULL && search->load != NULL && search->floor != NULL &&
            search->failures != NULL && search->signature != NULL && search->trail != NULL &&

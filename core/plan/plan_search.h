@@ -70,7 +70,11 @@ struct maar_plan_search {
     int64_t* lifted;
     struct maar_plan_key* keys;
     struct maar_plan_key* other_keys;
-    int64_t capacity; /* units: no clique's load may be above it */
+    int64_t capacity;                            /* units: no clique's load may be above it */
+    int64_t* cell_load;                          /* as load, at a level of alignment */
+    int64_t* cell_floor;                         /* scratch */
+    int64_t* duration[MAAR_PLAN_MAX_LEVELS];     /* by rank, where the level is in use */
+    int64_t cell_capacity[MAAR_PLAN_MAX_LEVELS]; /* as capacity */
     /* Where to go on: see maar_plan_choose. */
     uint32_t slack_weight; /* 1024ths */
     int64_t distance_weight;

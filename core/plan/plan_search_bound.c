@@ -35,13 +35,41 @@ static void work_off(int64_t* restrict load, int64_t* restrict floor, uint32_t c
     }
 }
 
-static void work_off_members(struct maar_plan_search* search, uint32_t rank, int64_t release)
+/* One job for all cliques of an item. */
+static void add_job(const struct maar_plan_search* search, uint32_t rank, int64_t release,
+                    int64_t duration, int64_t* load, int64_t* floor)
 {
+    if (search->first != NULL) {
+        const uint32_t first = search->first[rank];
+        work_off(load + first, floor + first, search->last[rank] - first + 1, release, duration);
+        return;
+    }
     const struct maar_plan_problem* problem = search->problem;
     const uint32_t item = search->item[rank];
     for (uint32_t m = problem->member_begin[item]; m < problem->member_begin[item + 1]; ++m) {
-        work_off(search->load + problem->member[m], search->floor + problem->member[m], 1, release,
-                 search->size[rank]);
+        work_off(load + problem->member[m], floor + problem->member[m], 1, release, duration);
+    }
+}
+
+/* The same in whole cells of an alignment. What is tighter there counts as load. */
+static void bound_cells(struct maar_plan_search* search, const struct maar_plan_node* node,
+                        uint32_t level)
+{
+    const struct maar_plan_entry* entries = search->entries + node->begin;
+    const uint32_t low = node->low;
+    const uint32_t width = node->high - low + 1;
+    memset(search->cell_load + low, 0, width * sizeof *search->cell_load);
+    for (uint32_t i = 0; i < node->count; ++i) {
+        const int64_t duration = search->duration[level][entries[i].item];
+        if (duration > 0) {
+            add_job(search, entries[i].item, entries[i].release, duration, search->cell_load,
+                    search->cell_floor);
+        }
+    }
+    const int64_t surplus = search->cell_capacity[level] - search->capacity;
+    for (uint32_t s = low; s <= node->high; ++s) {
+        const int64_t load = search->cell_load[s] - surplus;
+        search->load[s] = load > search->load[s] ? load : search->load[s];
     }
 }
 
@@ -59,13 +87,10 @@ bool maar_plan_bound(struct maar_plan_search* search, const struct maar_plan_nod
         if (entries[i].release > search->highest[rank]) {
             return false;
         }
-        if (search->first == NULL) {
-            work_off_members(search, rank, entries[i].release);
-            continue;
-        }
-        const uint32_t first = search->first[rank];
-        work_off(search->load + first, search->floor + first, search->last[rank] - first + 1,
-                 entries[i].release, search->size[rank]);
+        add_job(search, rank, entries[i].release, search->size[rank], search->load, search->floor);
+    }
+    for (uint32_t k = 0; k < search->problem->level_count; ++k) {
+        bound_cells(search, node, k);
     }
     int64_t most = 0;
     for (uint32_t s = 0; s < width; ++s) {

@@ -1,0 +1,102 @@
+/*
+ * Bounds where alignments differ. Of the items whose alignment is a multiple of a, each has the
+ * cells of a bytes that it touches for itself as long as it lives, whatever the others do; so in a
+ * clique they take what their sizes rounded up to a add up to, less what the topmost rounds up.
+ * Each alignment at which something is rounded makes a level with durations of its own; level 0,
+ * the sizes alone, counts all items.
+ */
+#include "core/plan/plan_internal.h"
+
+/* Bytes that items round up at an alignment. */
+static uint64_t slack_at(const struct maar_plan_problem* problem, int64_t align)
+{
+    const uint64_t cell = (uint64_t)align * problem->unit;
+    uint64_t slack = 0;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        const uint64_t rest = problem->align[i] % align == 0 ? problem->bytes[i] % cell : 0;
+        slack += rest != 0 ? cell - rest : 0;
+    }
+    return slack;
+}
+
+/* The alignments with the most rounding, up to MAAR_PLAN_MAX_LEVELS. */
+static void choose_levels(struct maar_plan_problem* problem)
+{
+    uint64_t slacks[MAAR_PLAN_MAX_LEVELS] = {0};
+    problem->level_count = 0;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        const int64_t align = problem->align[i];
+        bool known = align == 1;
+        for (uint32_t k = 0; k < problem->level_count && !known; ++k) {
+            known = problem->levels[k].align == align;
+        }
+        const uint64_t slack = known ? 0 : slack_at(problem, align);
+        uint32_t at = problem->level_count;
+        for (; slack > 0 && at > 0 && slacks[at - 1] < slack; --at) {
+            if (at < MAAR_PLAN_MAX_LEVELS) {
+                slacks[at] = slacks[at - 1];
+                problem->levels[at] = problem->levels[at - 1];
+            }
+        }
+        if (slack > 0 && at < MAAR_PLAN_MAX_LEVELS) {
+            slacks[at] = slack;
+            problem->levels[at] = (struct maar_plan_level){.align = align};
+            problem->level_count += problem->level_count < MAAR_PLAN_MAX_LEVELS;
+        }
+    }
+}
+
+static void add_to_cliques(const struct maar_plan_problem* problem, uint32_t item, int64_t duration,
+                           int64_t* sums)
+{
+    if (problem->conflict == NULL) {
+        sums[problem->first[item]] += duration;
+        sums[problem->last[item] + 1] -= duration;
+        return;
+    }
+    for (uint32_t m = problem->member_begin[item]; m < problem->member_begin[item + 1]; ++m) {
+        sums[problem->member[m]] += duration;
+    }
+}
+
+/* Durations of a level, and the bound that the heaviest clique gives. */
+static VkResult fill_level(struct maar_plan_problem* problem, struct maar_plan_level* level,
+                           struct maar_plan_arena* arena)
+{
+    const uint64_t cell = (uint64_t)level->align * problem->unit;
+    level->duration = maar_plan_take(arena, problem->count, sizeof *level->duration);
+    int64_t* sums = maar_plan_take_zeroed(arena, (size_t)problem->clique_count + 1, sizeof *sums);
+    if (level->duration == NULL || sums == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        level->duration[i] = 0;
+        if (problem->align[i] % level->align != 0) {
+            continue;
+        }
+        const uint64_t rounded = (problem->bytes[i] + cell - 1) / cell * cell;
+        const uint64_t slack = rounded - problem->bytes[i];
+        level->duration[i] = (int64_t)(rounded / problem->unit);
+        level->most_slack = slack > level->most_slack ? slack : level->most_slack;
+        add_to_cliques(problem, i, level->duration[i], sums);
+    }
+    int64_t live = 0;
+    for (uint32_t s = 0; s < problem->clique_count; ++s) {
+        live = problem->conflict == NULL ? live + sums[s] : sums[s];
+        const uint64_t bytes = (uint64_t)live * problem->unit;
+        if (bytes > level->most_slack && bytes - level->most_slack > problem->proved_bound) {
+            problem->proved_bound = bytes - level->most_slack;
+        }
+    }
+    return VK_SUCCESS;
+}
+
+VkResult maar_plan_build_levels(struct maar_plan_problem* problem, struct maar_plan_arena* arena)
+{
+    choose_levels(problem);
+    VkResult result = VK_SUCCESS;
+    for (uint32_t k = 0; k < problem->level_count && result == VK_SUCCESS; ++k) {
+        result = fill_level(problem, &problem->levels[k], arena);
+    }
+    return result;
+}
