@@ -331,6 +331,14 @@ static bool is_ordered(const struct walk* w, const struct maar_transient_access*
             (seen && maar_transient_log_precedes(log, from, access, target->stages)));
 }
 
+/* All stages of a use, since not every one of them may be able to do all of its accesses. */
+static void owe_writes(const struct maar_transient_use* use, struct debt* debt)
+{
+    debt->stages |= use->stages;
+    debt->write_stages |= use->stages;
+    debt->writes |= use->writes;
+}
+
 /* Adds the accesses of a group on the pass's queue that neither semaphores nor earlier barriers
  * order. */
 static void owe_group(const struct walk* w, const struct maar_transient_resource* resource,
@@ -346,15 +354,15 @@ static void owe_group(const struct walk* w, const struct maar_transient_resource
             continue;
         }
         access.writes = group->write ? use->writes : 0;
+        VkPipelineStageFlags2 open = 0;
         for (VkPipelineStageFlags2 left = use->stages; left != 0; left &= left - 1) {
             access.stages = left & ~(left - 1);
-            if (is_ordered(w, &access, frame, target, seen)) {
-                continue;
-            }
-            debt->stages |= access.stages;
-            debt->writes |= access.writes;
-            debt->write_stages |= access.writes != 0 ? access.stages : 0;
+            open |= is_ordered(w, &access, frame, target, seen) ? 0 : access.stages;
         }
+        if (open != 0 && access.writes != 0) {
+            owe_writes(use, debt);
+        }
+        debt->stages |= open;
     }
 }
 
@@ -373,13 +381,14 @@ static void owe_landing(const struct walk* w, const struct predecessor* before,
         access.position < w->clock[w->queue]) {
         return;
     }
-    for (VkPipelineStageFlags2 left = use->stages; left != 0; left &= left - 1) {
+    bool landed = true;
+    for (VkPipelineStageFlags2 left = use->stages; left != 0 && landed; left &= left - 1) {
         access.stages = left & ~(left - 1);
-        if (!maar_transient_log_lands(&w->logs[w->queue], trusted_from(w, before->frame), &access,
-                                      src_stages)) {
-            debt->writes |= access.writes;
-            debt->write_stages |= access.stages;
-        }
+        landed = maar_transient_log_lands(&w->logs[w->queue], trusted_from(w, before->frame),
+                                          &access, src_stages);
+    }
+    if (!landed) {
+        owe_writes(use, debt);
     }
 }
 
@@ -424,7 +433,6 @@ static void alias_image(struct walk* w, uint32_t index)
             owe_landing(w, &before, all.stages, &landing);
         }
     }
-    landing.stages = landing.write_stages;
     pay(&w->record->aliasing, &landing, landing.write_stages, 0);
 }
 

@@ -117,7 +117,8 @@ static VkResult open_heap(struct maar_transient_heap* heap, const MaarTransientH
     const VkAllocationCallbacks* callbacks = heap->allocator->callbacks;
     heap->flags = info->flags;
     heap->copy_count = info->copyCount == 0 ? 1 : info->copyCount;
-    heap->node_limit = info->planNodeLimit;
+    heap->node_limit =
+        info->planNodeLimit != 0 ? info->planNodeLimit : MAAR_TRANSIENT_DEFAULT_NODE_LIMIT;
     heap->time_limit_ns = info->planTimeLimit_ns;
     heap->cache = info->planCache;
     heap->how = info->pAllocationInfo != NULL ? *info->pAllocationInfo : maar_default_create_info;
@@ -244,9 +245,10 @@ static VkResult find_previous(const struct maar_transient_heap* heap, const char
     const uint32_t count = heap->state->graph.resource_count;
     uint32_t* previous = maar_arena_take(arena, graph->resourceCount, sizeof *previous);
     bool* taken = maar_arena_take(arena, count, sizeof *taken);
-    if (arena->failed) {
+    if (previous == NULL || taken == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
+    *found = previous;
     for (uint32_t i = 0; i < graph->resourceCount; ++i) {
         const uint32_t same = i < count ? i : MAAR_TRANSIENT_NONE;
         previous[i] = graph->pPreviousIndices != NULL ? graph->pPreviousIndices[i] : same;
@@ -262,7 +264,6 @@ static VkResult find_previous(const struct maar_transient_heap* heap, const char
         }
         taken[previous[i]] = true;
     }
-    *found = previous;
     return VK_SUCCESS;
 }
 
@@ -286,7 +287,7 @@ static VkResult compare_graph(const struct maar_transient_heap* heap,
     if (other.resources != NULL) {
         maar_transient_make_keys(arena, graph, &other);
     }
-    if (arena->failed) {
+    if (arena->failed || other.key == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     *same = !other.opaque && other.key_size == own->key_size &&

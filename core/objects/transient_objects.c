@@ -123,7 +123,7 @@ static VkResult make_memory(const struct making* m)
         for (uint32_t i = 0; i < m->state->class_count && result == VK_SUCCESS; ++i) {
             struct maar_transient_memory* memory = maar_transient_memory_at(m->state, copy, i);
             memory->kept_from = find_memory(m, copy, i);
-            if (memory->kept_from != MAAR_TRANSIENT_NONE) {
+            if (m->old != NULL && memory->kept_from != MAAR_TRANSIENT_NONE) {
                 memory->allocation =
                     maar_transient_memory_at(m->old, copy, memory->kept_from)->allocation;
             } else if (m->state->classes[i].dedicated == MAAR_TRANSIENT_NONE) {

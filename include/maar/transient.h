@@ -159,7 +159,7 @@ typedef struct MaarTransientHeapCreateInfo {
     /** How to allocate: usage, flags, pool, priority, name. NULL: device-local memory, and lazily
      * allocated memory for images with TRANSIENT_ATTACHMENT usage where the device has some. */
     const MaarAllocationCreateInfo* pAllocationInfo;
-    /** See MaarPlanCreateInfo::nodeLimit. */
+    /** See MaarPlanCreateInfo::nodeLimit; 0: MAAR_TRANSIENT_DEFAULT_NODE_LIMIT. */
     uint64_t planNodeLimit;
     /** See MaarPlanCreateInfo::timeLimit_ns. */
     uint64_t planTimeLimit_ns;
@@ -167,6 +167,9 @@ typedef struct MaarTransientHeapCreateInfo {
     MaarPlanCache planCache;
 } MaarTransientHeapCreateInfo;
 
+/** Nodes that the search for a plan visits at most when the caller names no limit: fewer than in a
+ * plan of its own, since heaps are updated while a program runs. */
+#define MAAR_TRANSIENT_DEFAULT_NODE_LIMIT 100000u
 /** Most copies of a heap. */
 #define MAAR_TRANSIENT_MAX_COPIES 8u
 
