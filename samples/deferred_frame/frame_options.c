@@ -21,7 +21,7 @@ static const char usage[] =
     "                     simulated:PROFILE with --memory-only\n"
     "  --no-aliasing      every resource has bytes of its own\n"
     "  --compare          render with and without aliasing, and compare the images byte for byte\n"
-    "  --async            occlusion and light tiles on a second queue, beside shadows and haze\n"
+    "  --async            occlusion and light tiles on a second queue, beside the haze\n"
     "  --poison           fill every transient with garbage right before its first use in a frame\n"
     "  --validate         under the validation layer with synchronization checks\n"
     "  --check            walk the recorded barriers with Maar's own checker, then leave out each\n"
@@ -107,6 +107,21 @@ static bool parse_value(struct frame_options* options, const char* name, const c
     return true;
 }
 
+/* Whether the options make sense together. */
+static bool agree(const struct frame_options* options)
+{
+    if (options->memory_only && (options->output != NULL || options->compare || options->check)) {
+        frame_complain("--memory-only renders nothing: --output, --compare and --check need a "
+                       "frame");
+        return false;
+    }
+    if (!options->aliasing && options->compare) {
+        frame_complain("--compare renders both ways: it needs no --no-aliasing");
+        return false;
+    }
+    return true;
+}
+
 bool frame_options_parse(struct frame_options* options, int argc, char** argv, int* exit_code)
 {
     *options = (struct frame_options){
@@ -132,6 +147,9 @@ bool frame_options_parse(struct frame_options* options, int argc, char** argv, i
         } else {
             ++i;
         }
+    }
+    if (!agree(options)) {
+        return false;
     }
     *exit_code = FRAME_EXIT_OK;
     return true;

@@ -69,6 +69,9 @@ class WithoutDriver(Case):
         self.refused("expected WIDTHxHEIGHT", "--size", "64x64x64")
         self.refused("expected 1 to 256", "--frames", "0")
         self.refused("value is missing", "--output")
+        self.refused("renders nothing", "--memory-only", "--output", "x.png")
+        self.refused("renders nothing", "--memory-only", "--compare")
+        self.refused("needs no --no-aliasing", "--compare", "--no-aliasing")
         self.refused("executes nothing", "--device", "simulated:" + PROFILES[0])
         self.refused("no_such", "--memory-only", "--device", "simulated:no_such")
 
