@@ -53,7 +53,12 @@ static uint64_t count_differences(const uint8_t* a, const uint8_t* b, size_t pix
 static bool report_plan(struct program* program)
 {
     const struct frame_target* const target = &program->target;
+    MaarPlanInfo plan = {.sType = MAAR_STRUCTURE_TYPE_PLAN_INFO};
+    if (!frame_succeeded(maarGetPlanInfo(target->info.plan, &plan), "maarGetPlanInfo")) {
+        return false;
+    }
     program->report.heap = target->info;
+    program->report.proved_bound = plan.provedBound;
     program->report.passes = target->graph.step_count;
     return program->options.picture == NULL ||
            frame_picture_write(target, &program->options, program->device.properties.deviceName);

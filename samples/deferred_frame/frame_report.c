@@ -28,7 +28,7 @@ static void print_text(const struct frame_report* report)
     } else {
         /* Rounded up, so that it is true. */
         printf("  no placement can save more than %.1f %% of that\n",
-               100.0 * (1.0 - (double)heap->lowerBound / (double)heap->peakSize) + 0.05);
+               100.0 * (1.0 - (double)report->proved_bound / (double)heap->peakSize) + 0.05);
     }
     if (options->memory_only) {
         return;

@@ -11,6 +11,7 @@ struct frame_report {
     const struct frame_options* options;
     const struct frame_device* device;
     MaarTransientHeapInfo heap; /* of the aliasing way, where there is one */
+    VkDeviceSize proved_bound;  /* no placement takes less than this */
     uint32_t passes, resources;
     double seconds;                /* of all rendering; 0 where there was none */
     uint64_t picture_hash;         /* FNV-1a of the picture's bytes */
