@@ -13,10 +13,10 @@
 
 /* clang-format off */
 #define SHADOW(id, text) \
-    [FRAME_##id] = {.name = text, .format = D32F, .fixed_size = FRAME_SHADOW_SIZE}
+    [FRAME_##id] = {.name = (text), .format = D32F, .fixed_size = FRAME_SHADOW_SIZE}
 /* Its sides are the frame's, halved so often. */
 #define IMAGE(id, text, texels, halvings) \
-    [FRAME_##id] = {.name = text, .format = texels, .shift = halvings}
+    [FRAME_##id] = {.name = (text), .format = (texels), .shift = (halvings)}
 
 const struct frame_resource_info frame_resources[FRAME_RESOURCE_COUNT] = {
     SHADOW(SHADOW_0, "shadow cascade 0"),
