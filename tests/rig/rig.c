@@ -82,26 +82,48 @@ static void switch_off(struct rig* rig, VkFlags off)
     }
 }
 
-static void create_device(struct rig* rig)
+/* The main family, and the first other one that computes. */
+static void choose_families(struct rig* rig, bool two)
+{
+    VkQueueFamilyProperties properties[16];
+    uint32_t count = 16;
+    rig->families[0] = rig->recommendation.mainQueueFamily;
+    rig->family_count = 1;
+    vkGetPhysicalDeviceQueueFamilyProperties(rig->physical, &count, properties);
+    for (uint32_t i = 0; i < count && two && rig->family_count == 1; ++i) {
+        if (i != rig->families[0] && (properties[i].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0) {
+            rig->families[rig->family_count++] = i;
+        }
+    }
+}
+
+static void create_device(struct rig* rig, bool two_families)
 {
     const float priority = 1.0F;
-    const VkDeviceQueueCreateInfo queue = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-        .queueFamilyIndex = rig->recommendation.mainQueueFamily,
-        .queueCount = 1,
-        .pQueuePriorities = &priority,
-    };
+    VkDeviceQueueCreateInfo queues[RIG_QUEUES];
+    choose_families(rig, two_families);
+    for (uint32_t i = 0; i < rig->family_count; ++i) {
+        queues[i] = (VkDeviceQueueCreateInfo){
+            .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+            .queueFamilyIndex = rig->families[i],
+            .queueCount = 1,
+            .pQueuePriorities = &priority,
+        };
+    }
     const VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
         .pNext = rig->recommendation.pFeatures,
-        .queueCreateInfoCount = 1,
-        .pQueueCreateInfos = &queue,
+        .queueCreateInfoCount = rig->family_count,
+        .pQueueCreateInfos = queues,
         .enabledExtensionCount = rig->recommendation.extensionCount,
         .ppEnabledExtensionNames = rig->extensions,
     };
     assert_int_equal(vkCreateDevice(rig->physical, &info, NULL, &rig->device), VK_SUCCESS);
     volkLoadDevice(rig->device);
-    vkGetDeviceQueue(rig->device, rig->recommendation.mainQueueFamily, 0, &rig->queue);
+    for (uint32_t i = 0; i < rig->family_count; ++i) {
+        vkGetDeviceQueue(rig->device, rig->families[i], 0, &rig->queues[i]);
+    }
+    rig->queue = rig->queues[0];
 }
 
 void rig_open_device(struct rig* rig, const struct rig_setup* setup)
@@ -113,7 +135,7 @@ void rig_open_device(struct rig* rig, const struct rig_setup* setup)
                      VK_SUCCESS);
     assert_int_not_equal(rig->recommendation.mainQueueFamily, UINT32_MAX);
     switch_off(rig, setup->off);
-    create_device(rig);
+    create_device(rig, setup->two_families);
     rig->create_info = (MaarAllocatorCreateInfo){
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
         .apiVersion = setup->api_version != 0 ? setup->api_version : VK_API_VERSION_1_3,

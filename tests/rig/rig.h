@@ -57,6 +57,8 @@ struct rig_host {
 struct rig;
 typedef void (*rig_call_hook)(void* data, const char* function);
 
+enum { RIG_QUEUES = 2 };
+
 struct rig_setup {
     const MaarSimulatedProfile* profile; /* NULL: rig_profile_discrete() */
     MaarSimulatedFlags flags;
@@ -64,6 +66,7 @@ struct rig_setup {
     VkFlags off;          /* enum rig_off */
     bool count_host;      /* the allocator and the driver get rig_host's callbacks */
     bool without_layer;   /* rig_open_vulkan: not under the validation layer */
+    bool two_families;    /* a queue of a second family besides, where the device has one */
 };
 
 struct rig {
@@ -72,6 +75,9 @@ struct rig {
     VkPhysicalDevice physical;
     VkDevice device;
     VkQueue queue;
+    uint32_t family_count; /* those of rig_setup::two_families */
+    uint32_t families[RIG_QUEUES];
+    VkQueue queues[RIG_QUEUES];
     MaarDeviceRecommendation recommendation;
     const char* extensions[MAAR_MAX_RECOMMENDED_EXTENSIONS];
     MaarAllocatorCreateInfo create_info; /* for rig_make_allocator; a test may change it before */

@@ -21,7 +21,9 @@ struct read {
 };
 
 struct scene {
-    VkCommandPool pool;
+    VkCommandPool pools[RIG_QUEUES];
+    VkSemaphore timelines[RIG_QUEUES]; /* raised by one by each pass */
+    uint64_t base[RIG_QUEUES];         /* their values before the present graph */
     VkBuffer readback;
     MaarAllocation readback_memory;
     MaarTransientHeap heap;
@@ -39,10 +41,9 @@ static bool executes(void)
 static void random_frame(struct graph_maker* g, struct rig_random* random, uint32_t passes,
                          uint32_t resources, uint32_t width)
 {
-    const uint32_t family = rig.recommendation.mainQueueFamily;
-    graph_init(g, 1, &family);
+    graph_init(g, rig.family_count, rig.families);
     for (uint32_t i = 0; i < passes; ++i) {
-        (void)graph_pass(g, 0);
+        (void)graph_pass(g, rig_below(random, rig.family_count));
     }
     for (uint32_t i = 0; i < resources; ++i) {
         const uint32_t first = rig_below(random, passes - 1);
@@ -121,7 +122,6 @@ static void record_pass(struct scene* s, VkCommandBuffer commands, const struct 
     MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
     assert_int_equal(maarGetTransientPassBarriers(rig.allocator, s->heap, frame, pass, &barriers),
                      VK_SUCCESS);
-    assert_int_equal(barriers.waitCount, 0);
     record_barrier(commands, &barriers.aliasing);
     record_barrier(commands, &barriers.before);
     for (uint32_t i = 0; i < g->graph.resourceCount; ++i) {
@@ -141,61 +141,122 @@ static void record_pass(struct scene* s, VkCommandBuffer commands, const struct 
     record_barrier(commands, &barriers.after);
 }
 
-/* Frames of the present graph in one command buffer; the timeline is signalled behind them. */
-static void submit_frames(struct scene* s, const struct graph_maker* g, VkSemaphore timeline,
-                          uint64_t value)
+static const VkMemoryBarrier2 to_host = {
+    .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+    .srcStageMask = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+    .srcAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT,
+    .dstStageMask = VK_PIPELINE_STAGE_2_HOST_BIT,
+    .dstAccessMask = VK_ACCESS_2_HOST_READ_BIT,
+};
+
+static VkCommandBuffer record_commands(struct scene* s, const struct graph_maker* g, uint64_t frame,
+                                       uint32_t pass)
 {
     const VkCommandBufferAllocateInfo allocate = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = s->pool,
+        .commandPool = s->pools[g->passes[pass].queueIndex],
         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
         .commandBufferCount = 1,
     };
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    VkCommandBuffer commands = NULL;
-    assert_int_equal(vkAllocateCommandBuffers(rig.device, &allocate, &commands), VK_SUCCESS);
-    assert_int_equal(vkBeginCommandBuffer(commands, &begin), VK_SUCCESS);
-    for (uint64_t frame = 0; frame < FRAMES; ++frame) {
-        for (uint32_t pass = 0; pass < g->graph.passCount; ++pass) {
-            record_pass(s, commands, g, frame, pass);
-        }
-    }
-    const VkMemoryBarrier2 to_host = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-        .srcStageMask = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
-        .srcAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT,
-        .dstStageMask = VK_PIPELINE_STAGE_2_HOST_BIT,
-        .dstAccessMask = VK_ACCESS_2_HOST_READ_BIT,
-    };
     const VkDependencyInfo dependency = {
         .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
         .memoryBarrierCount = 1,
         .pMemoryBarriers = &to_host,
     };
+    VkCommandBuffer commands = NULL;
+    assert_int_equal(vkAllocateCommandBuffers(rig.device, &allocate, &commands), VK_SUCCESS);
+    assert_int_equal(vkBeginCommandBuffer(commands, &begin), VK_SUCCESS);
+    record_pass(s, commands, g, frame, pass);
     vkCmdPipelineBarrier2(commands, &dependency);
     assert_int_equal(vkEndCommandBuffer(commands), VK_SUCCESS);
-    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-                                              .commandBuffer = commands};
-    const VkSemaphoreSubmitInfo signal = {
+    return commands;
+}
+
+/* The value of a queue's timeline when a pass is over. */
+static uint64_t value_of(const struct scene* s, const struct graph_maker* g, uint64_t frame,
+                         uint32_t pass)
+{
+    uint64_t passes = 0;
+    uint64_t position = 0;
+    for (uint32_t i = 0; i < g->graph.passCount; ++i) {
+        const bool same = g->passes[i].queueIndex == g->passes[pass].queueIndex;
+        passes += same ? 1 : 0;
+        position += same && i <= pass ? 1 : 0;
+    }
+    return s->base[g->passes[pass].queueIndex] + frame * passes + position;
+}
+
+static VkSemaphoreSubmitInfo timeline_of(const struct scene* s, uint32_t queue, uint64_t value)
+{
+    return (VkSemaphoreSubmitInfo){
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-        .semaphore = timeline,
+        .semaphore = s->timelines[queue],
         .value = value,
         .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
     };
+}
+
+/* A pass's submission: waits for what the heap says, and in the first frame of a graph for all that
+ * other queues did before. */
+static void submit_pass(struct scene* s, const struct graph_maker* g, uint64_t frame, uint32_t pass)
+{
+    VkSemaphoreSubmitInfo waits[RIG_QUEUES + GRAPH_QUEUES];
+    uint32_t wait_count = 0;
+    const uint32_t queue = g->passes[pass].queueIndex;
+    const VkCommandBuffer commands = record_commands(s, g, frame, pass);
+    MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
+    assert_int_equal(maarGetTransientPassBarriers(rig.allocator, s->heap, frame, pass, &barriers),
+                     VK_SUCCESS);
+    for (uint32_t i = 0; i < barriers.waitCount; ++i) {
+        const MaarTransientWait* wait = &barriers.pWaits[i];
+        waits[wait_count++] = timeline_of(s, g->passes[wait->pass].queueIndex,
+                                          value_of(s, g, frame - wait->framesBack, wait->pass));
+    }
+    for (uint32_t i = 0; i < rig.family_count && frame == 0; ++i) {
+        if (i != queue && s->base[i] > 0) {
+            waits[wait_count++] = timeline_of(s, i, s->base[i]);
+        }
+    }
+    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                              .commandBuffer = commands};
+    const VkSemaphoreSubmitInfo signal = timeline_of(s, queue, value_of(s, g, frame, pass));
     const VkSubmitInfo2 submit = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+        .waitSemaphoreInfoCount = wait_count,
+        .pWaitSemaphoreInfos = waits,
         .commandBufferInfoCount = 1,
         .pCommandBufferInfos = &buffer,
         .signalSemaphoreInfoCount = 1,
         .pSignalSemaphoreInfos = &signal,
     };
-    assert_int_equal(vkQueueSubmit2(rig.queue, 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
+    assert_int_equal(vkQueueSubmit2(rig.queues[queue], 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
+}
+
+/* Frames of the present graph; returns the points behind them. */
+static uint32_t submit_frames(struct scene* s, const struct graph_maker* g, MaarPoint* points)
+{
+    uint32_t order[GRAPH_PASSES];
+    uint64_t last[RIG_QUEUES];
+    assert_true(graph_order(g, order));
+    memcpy(last, s->base, sizeof last);
+    for (uint64_t frame = 0; frame < FRAMES; ++frame) {
+        for (uint32_t i = 0; i < g->graph.passCount; ++i) {
+            submit_pass(s, g, frame, order[i]);
+            last[g->passes[order[i]].queueIndex] = value_of(s, g, frame, order[i]);
+        }
+    }
+    memcpy(s->base, last, sizeof last);
+    for (uint32_t i = 0; i < rig.family_count; ++i) {
+        points[i] = (MaarPoint){.semaphore = s->timelines[i], .value = last[i]};
+    }
+    return rig.family_count;
 }
 
 static void compare(struct scene* s)
 {
     void* data = NULL;
-    assert_int_equal(vkQueueWaitIdle(rig.queue), VK_SUCCESS);
+    assert_int_equal(vkDeviceWaitIdle(rig.device), VK_SUCCESS);
     assert_int_equal(maarMapMemory(rig.allocator, s->readback_memory, &data), VK_SUCCESS);
     assert_int_equal(maarInvalidateAllocation(rig.allocator, s->readback_memory, 0, VK_WHOLE_SIZE),
                      VK_SUCCESS);
@@ -214,13 +275,21 @@ static void compare(struct scene* s)
 static void open_scene(struct scene* s, uint32_t copies)
 {
     memset(s, 0, sizeof *s);
-    const VkCommandPoolCreateInfo pool = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-        .queueFamilyIndex = rig.recommendation.mainQueueFamily,
-    };
-    assert_int_equal(vkCreateCommandPool(rig.device, &pool, NULL, &s->pool), VK_SUCCESS);
-    const VkBufferCreateInfo info =
+    for (uint32_t i = 0; i < rig.family_count; ++i) {
+        const VkCommandPoolCreateInfo pool = {
+            .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+            .queueFamilyIndex = rig.families[i],
+        };
+        assert_int_equal(vkCreateCommandPool(rig.device, &pool, NULL, &s->pools[i]), VK_SUCCESS);
+        s->timelines[i] = rig_create_timeline(&rig, 0);
+    }
+    VkBufferCreateInfo info =
         rig_buffer_info((VkDeviceSize)MOST_READS * SLOT_WORDS * sizeof(uint32_t));
+    if (rig.family_count > 1) {
+        info.sharingMode = VK_SHARING_MODE_CONCURRENT;
+        info.queueFamilyIndexCount = rig.family_count;
+        info.pQueueFamilyIndices = rig.families;
+    }
     const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
     assert_int_equal(
         maarCreateBuffer(rig.allocator, &info, &how, &s->readback, &s->readback_memory),
@@ -254,22 +323,24 @@ static void run_frames(uint32_t seed, uint32_t copies)
     random_frame(&maker, &random, 8, 10, 64);
     random_frame(&resized, &random, 8, 12, 96);
     open_scene(&scene, copies);
-    VkSemaphore timeline = rig_create_timeline(&rig, 0);
-    const MaarPoint point = {.semaphore = timeline, .value = 1};
+    MaarPoint points[RIG_QUEUES];
     check_barriers(&scene, &maker);
-    submit_frames(&scene, &maker, timeline, 1);
-    assert_int_equal(maarUpdateTransientHeap(rig.allocator, scene.heap, &resized.graph, 1, &point),
-                     VK_SUCCESS);
-    submit_frames(&scene, &resized, timeline, 2);
+    const uint32_t point_count = submit_frames(&scene, &maker, points);
+    assert_int_equal(
+        maarUpdateTransientHeap(rig.allocator, scene.heap, &resized.graph, point_count, points),
+        VK_SUCCESS);
+    (void)submit_frames(&scene, &resized, points);
     check_barriers(&scene, &resized);
     compare(&scene);
     maarDestroyTransientHeap(rig.allocator, scene.heap);
     maarDestroyBuffer(rig.allocator, scene.readback, scene.readback_memory);
     assert_int_equal(maarWaitPending(rig.allocator, 0), VK_SUCCESS);
-    vkDestroyCommandPool(rig.device, scene.pool, NULL);
     maarDestroyAllocator(rig.allocator);
     rig.allocator = VK_NULL_HANDLE;
-    vkDestroySemaphore(rig.device, timeline, NULL);
+    for (uint32_t i = 0; i < rig.family_count; ++i) {
+        vkDestroyCommandPool(rig.device, scene.pools[i], NULL);
+        vkDestroySemaphore(rig.device, scene.timelines[i], NULL);
+    }
 }
 
 static void contents_stay_apart(void** state)
@@ -285,10 +356,30 @@ static void contents_stay_apart(void** state)
     }
 }
 
+static void contents_stay_apart_on_two_queues(void** state)
+{
+    const struct rig_setup setup = {.two_families = true};
+    (void)state;
+    for (uint32_t seed = 1; seed <= 4; ++seed) {
+        if (!rig_open_vulkan(&rig, &setup, false)) {
+            skip();
+        }
+        rig_make_allocator(&rig);
+        if (rig.family_count < 2) {
+            print_message("skipped: the device has no second queue family that computes\n");
+            rig_close(&rig);
+            skip();
+        }
+        run_frames(seed, 1 + seed % 2);
+        rig_close(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contents_stay_apart),
+        cmocka_unit_test(contents_stay_apart_on_two_queues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
