@@ -19,7 +19,7 @@
 
 static void fill(uint8_t* pixels)
 {
-    for (size_t i = 0; i < WIDTH * HEIGHT; ++i) {
+    for (size_t i = 0; i < (size_t)WIDTH * HEIGHT; ++i) {
         pixels[4 * i] = (uint8_t)(i * 7);
         pixels[4 * i + 1] = (uint8_t)(i / WIDTH * 13);
         pixels[4 * i + 2] = (uint8_t)(255 - i % WIDTH);
@@ -43,7 +43,7 @@ static void write_pixels_read_back(void** state)
     assert_int_equal(image.height, HEIGHT);
     image.format = PNG_FORMAT_RGB;
     assert_int_not_equal(png_image_finish_read(&image, NULL, read, 0, NULL), 0);
-    for (size_t i = 0; i < WIDTH * HEIGHT; ++i) {
+    for (size_t i = 0; i < (size_t)WIDTH * HEIGHT; ++i) {
         assert_memory_equal(read + 3 * i, pixels + 4 * i, 3);
     }
     remove(PATH);
