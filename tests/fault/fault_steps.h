@@ -22,6 +22,8 @@ struct fault_context {
     MaarSlice slice;
     MaarSlice slices[FAULT_CROWD];
     MaarTransientHeap heap;
+    MaarPlan plan;
+    MaarPlanCache plan_cache;
     VkSemaphore timeline;
     MaarAllocator second;
     MaarRangeAllocator ranges;
@@ -61,6 +63,7 @@ extern const struct fault_table fault_memory_steps;
 extern const struct fault_table fault_object_steps;
 extern const struct fault_table fault_later_steps;
 extern const struct fault_table fault_watch_steps;
+extern const struct fault_table fault_plan_steps;
 extern const struct fault_table fault_range_steps;
 extern const struct fault_table fault_transient_steps;
 

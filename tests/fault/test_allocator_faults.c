@@ -16,8 +16,8 @@
 enum { MOST_FUNCTIONS = 128 };
 
 static const struct fault_table* const tables[] = {
-    &fault_memory_steps, &fault_object_steps, &fault_later_steps,
-    &fault_watch_steps,  &fault_range_steps,  &fault_transient_steps,
+    &fault_memory_steps, &fault_object_steps,    &fault_later_steps, &fault_watch_steps,
+    &fault_range_steps,  &fault_transient_steps, &fault_plan_steps,
 };
 
 /* One row of the table: all steps of one function. */
