@@ -38,6 +38,7 @@ struct planning {
     struct maar_plan_problem* problems; /* per class */
     int64_t** offsets;                  /* per class, per item */
     uint64_t** held;                    /* per class: items that kept their offset */
+    enum maar_plan_answer only_class;   /* to the capacity, where there is one class */
     MaarPlanInfo result;
     struct maar_plan_edges edges;
     struct maar_plan_edges wrap_edges;
@@ -82,7 +83,7 @@ static VkResult split_classes(struct planning* planning)
     return result;
 }
 
-static MaarPlanFit judge_fit(const struct planning* planning, enum maar_plan_answer only_class)
+static MaarPlanFit judge_fit(const struct planning* planning)
 {
     const uint64_t capacity = planning->info->capacity;
     if (capacity == 0) {
@@ -91,7 +92,7 @@ static MaarPlanFit judge_fit(const struct planning* planning, enum maar_plan_ans
     if (planning->result.peakSize <= capacity) {
         return MAAR_PLAN_FIT_YES;
     }
-    if (planning->result.provedBound > capacity || only_class == MAAR_PLAN_ANSWER_NO) {
+    if (planning->result.provedBound > capacity || planning->only_class == MAAR_PLAN_ANSWER_NO) {
         return MAAR_PLAN_FIT_NO;
     }
     return MAAR_PLAN_FIT_UNDECIDED;
@@ -102,8 +103,7 @@ static VkResult place_classes(struct planning* planning)
 {
     const MaarPlanCreateInfo* info = planning->info;
     MaarPlanInfo* sums = &planning->result;
-    enum maar_plan_answer only_class = MAAR_PLAN_ANSWER_UNKNOWN;
-    sums->provedOptimal = VK_TRUE;
+    planning->only_class = MAAR_PLAN_ANSWER_UNKNOWN;
     for (uint32_t c = 0; c < planning->class_count; ++c) {
         struct maar_plan_problem* problem = &planning->problems[c];
         /* Of several classes the sum counts: each is made as small as can be. */
@@ -120,18 +120,15 @@ static VkResult place_classes(struct planning* planning)
         if (result != VK_SUCCESS) {
             return result;
         }
-        only_class = decide ? outcome.fits : MAAR_PLAN_ANSWER_UNKNOWN;
-        sums->peakSize += outcome.peak;
+        planning->only_class = decide ? outcome.fits : MAAR_PLAN_ANSWER_UNKNOWN;
         sums->lowerBound += problem->lower_bound;
         sums->provedBound += problem->proved_bound;
         sums->greedySize += problem->greedy_peak;
-        sums->provedOptimal &= outcome.proved;
         for (uint32_t i = 0; i < problem->count; ++i) {
             sums->totalSize += problem->bytes[i];
             sums->keptCount += maar_plan_has(planning->held[c], i);
         }
     }
-    sums->fit = judge_fit(planning, only_class);
     sums->stop = planning->budget.stop;
     sums->nodeCount = planning->budget.nodes_used;
     return VK_SUCCESS;
@@ -198,6 +195,24 @@ static VkResult settle_edges(struct planning* planning)
         result = sort_edges(planning, &planning->edges);
     }
     return result == VK_SUCCESS ? sort_edges(planning, &planning->wrap_edges) : result;
+}
+
+/* What the placements come to in the end: the second stage may have lowered one by the way. */
+static void total_result(struct planning* planning)
+{
+    MaarPlanInfo* sums = &planning->result;
+    sums->provedOptimal = VK_TRUE;
+    for (uint32_t c = 0; c < planning->class_count; ++c) {
+        const uint64_t peak = maar_plan_peak(&planning->problems[c], planning->offsets[c]);
+        sums->peakSize += peak;
+        sums->provedOptimal &= planning->problems[c].proved_bound == peak;
+    }
+    sums->fit = judge_fit(planning);
+    sums->resourceCount = planning->info->resourceCount;
+    sums->classCount = planning->class_count;
+    sums->edgeCount = planning->edges.count;
+    sums->crossQueueEdgeCount = planning->edges.cross_count;
+    sums->wrapEdgeCount = planning->wrap_edges.count;
 }
 
 static void fill_class(const struct maar_plan_problem* problem, const int64_t* offsets,
@@ -283,14 +298,9 @@ static VkResult make_result(struct planning* planning, uint64_t began_ns,
     if (result != VK_SUCCESS) {
         return result;
     }
-    MaarPlanInfo* sums = &planning->result;
-    sums->resourceCount = info->resourceCount;
-    sums->classCount = planning->class_count;
-    sums->edgeCount = planning->edges.count;
-    sums->crossQueueEdgeCount = planning->edges.cross_count;
-    sums->wrapEdgeCount = planning->wrap_edges.count;
-    sums->placeTime_ns = placed_ns - began_ns;
-    sums->edgeTime_ns = maar_now_ns() - placed_ns;
+    total_result(planning);
+    planning->result.placeTime_ns = placed_ns - began_ns;
+    planning->result.edgeTime_ns = maar_now_ns() - placed_ns;
     return pack_result(planning, packed);
 }
 

@@ -1,7 +1,7 @@
 /*
  * Input checks of the planner. Each refusal names the argument and its index.
  */
-#include "core/plan/plan_internal.h"
+#include "core/plan/plan_result.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -168,6 +168,17 @@ VkResult maar_plan_check_input(const MaarPlanCreateInfo* info)
         return maar_plan_refuse(info,
                                 "maarCreatePlan: pPreviousIndices does not have one index for "
                                 "each resource");
+    }
+    const uint32_t previous_count =
+        info->previous != VK_NULL_HANDLE ? info->previous->result->info.resourceCount : UINT32_MAX;
+    for (uint32_t i = 0; i < info->previousIndexCount; ++i) {
+        if (info->pPreviousIndices[i] >= previous_count &&
+            info->pPreviousIndices[i] != UINT32_MAX) {
+            return maar_plan_refuse(info,
+                                    "maarCreatePlan: pPreviousIndices[%u] (%u) is no resource of "
+                                    "`previous`",
+                                    i, info->pPreviousIndices[i]);
+        }
     }
     VkResult result = check_passes(info);
     uint64_t sum = 0;

@@ -201,8 +201,7 @@ enum maar_plan_answer maar_plan_search_run(struct maar_plan_search* search, uint
 
 /* What became of a class. */
 struct maar_plan_outcome {
-    uint64_t peak; /* bytes */
-    bool proved;
+    uint64_t peak;              /* bytes */
     enum maar_plan_answer fits; /* capacity asked for */
 };
 
