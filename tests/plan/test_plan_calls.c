@@ -1,6 +1,6 @@
 /*
- * The planner's functions: what they refuse and how they say so, lists in two calls, and
- * the cache.
+ * The planner's functions: what they refuse and how they say so, lists in two calls, the cache,
+ * plans that follow earlier ones.
  */
 #include "tests/plan/plan_checker.h"
 
@@ -302,6 +302,48 @@ static void plan_cache_wrong_infos_are_refused(void** state)
     assert_int_equal(maarCreatePlanCache(NULL, &cache), VK_ERROR_VALIDATION_FAILED_EXT);
 }
 
+static void plan_previous_offsets_are_kept(void** state)
+{
+    (void)state;
+    static const uint32_t indices[COUNT] = {5, 4, 3, 2, 1, UINT32_MAX};
+    struct frame frame;
+    fill_frame(&frame);
+    MaarPlan first = make(&frame.info);
+    const MaarPlanInfo before = info_of(first);
+    frame.info.previous = first;
+    MaarPlan second = make(&frame.info);
+    check_right(&frame.info, second);
+    assert_int_equal(info_of(second).keptCount, COUNT);
+    /* The same resources in reverse, the last one new. */
+    struct frame turned;
+    fill_frame(&turned);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        turned.resources[i] = frame.resources[COUNT - 1 - i];
+    }
+    turned.info.previous = first;
+    turned.info.previousIndexCount = COUNT;
+    turned.info.pPreviousIndices = indices;
+    MaarPlan third = make(&turned.info);
+    const MaarPlanInfo after = info_of(third);
+    MaarPlanPlacement old[COUNT];
+    MaarPlanPlacement new[COUNT];
+    uint32_t count = COUNT;
+    assert_int_equal(maarGetPlanPlacements(first, &count, old), VK_SUCCESS);
+    assert_int_equal(maarGetPlanPlacements(third, &count, new), VK_SUCCESS);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        assert_true(new[i].kept == VK_FALSE ||
+                    (indices[i] != UINT32_MAX && new[i].offset == old[indices[i]].offset));
+    }
+    assert_int_equal(after.peakSize, before.peakSize);
+    assert_int_equal(after.keptCount, COUNT - 1);
+    frame.info.previousIndexCount = COUNT;
+    frame.info.pPreviousIndices = (const uint32_t[]){0, 1, 2, 3, 4, 6};
+    refuse_plan(&frame, "pPreviousIndices");
+    maarDestroyPlan(first);
+    maarDestroyPlan(second);
+    maarDestroyPlan(third);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +355,7 @@ int main(void)
         cmocka_unit_test(plan_cache_knows_what_decides),
         cmocka_unit_test(plan_cache_forgets_the_oldest),
         cmocka_unit_test(plan_cache_wrong_infos_are_refused),
+        cmocka_unit_test(plan_previous_offsets_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
