@@ -168,9 +168,8 @@ static VkResult lay_item(const struct maar_plan_problem* problem, struct layer* 
     return result;
 }
 
-/* Items in the order in which they begin. */
-static VkResult order_by_begin(const struct maar_plan_problem* problem,
-                               struct maar_plan_arena* arena, struct maar_plan_key** keys)
+VkResult maar_plan_order_by_begin(const struct maar_plan_problem* problem,
+                                  struct maar_plan_arena* arena, struct maar_plan_key** keys)
 {
     *keys = maar_plan_take(arena, problem->count, sizeof **keys);
     struct maar_plan_key* other = maar_plan_take(arena, problem->count, sizeof *other);
@@ -222,7 +221,7 @@ static VkResult find_byte_edges(const struct maar_plan_problem* problem, const i
         .seen = maar_plan_take_zeroed(arena, problem->count, sizeof(uint32_t)),
     };
     struct maar_plan_key* keys = NULL;
-    VkResult result = order_by_begin(problem, arena, &keys);
+    VkResult result = maar_plan_order_by_begin(problem, arena, &keys);
     if (result != VK_SUCCESS || layer.segments == NULL || layer.spare == NULL ||
         layer.seen == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;

@@ -17,12 +17,20 @@ enum {
     /* Larger classes are left as they are: `shared` takes 8 bytes for each pair. */
     MAX_ITEMS = 1024,
     /* Elementary steps in all: about 5 ms on one core of an EPYC of 2021. */
-    MAX_STEPS = 1200000,
-    MAX_TAKEN = 6,
-    NO_ITEM = -1
+    MAX_STEPS = 3000000,
+    MAX_TAKEN = 6
 };
 
 static const int64_t cross_weight = (int64_t)1 << 32;
+
+/* Bytes that an item takes over from another, or hands to it. */
+struct neighbour {
+    uint64_t begin;
+    uint64_t end;
+    uint32_t item;
+};
+
+struct gap;
 
 struct mover {
     const struct maar_plan_problem* problem;
@@ -31,14 +39,17 @@ struct mover {
     uint32_t count;
     int64_t* offsets; /* units */
     bool* placed;
-    int64_t* shared;  /* [a * count + b]: bytes that b takes over from a */
-    uint8_t* crosses; /* likewise: 0 not known yet, 1 no, 2 yes */
+    uint32_t* by_begin; /* items in the order in which they begin */
+    uint32_t* position; /* per item: where it is in that order */
+    int64_t* shared;    /* [a * count + b]: bytes that b takes over from a */
+    uint8_t* crosses;   /* likewise: 0 not known yet, 1 no, 2 yes */
     int64_t cost;
     uint64_t steps;
     uint64_t random;
     /* Scratch. */
-    uint32_t* over;     /* items on the same bytes */
-    uint64_t* bounds;   /* where they begin and end */
+    struct gap* gaps;
+    struct neighbour* before;
+    struct neighbour* after;
     uint32_t* blockers; /* placed items that conflict, by offset */
     int64_t* candidates;
 };
@@ -59,11 +70,6 @@ static uint64_t begin_of(const struct mover* mover, int64_t offset)
     return (uint64_t)offset * mover->problem->unit;
 }
 
-static uint32_t rank_of(const struct mover* mover, uint32_t item)
-{
-    return mover->problem->graph->begin_rank[mover->problem->resource[item]];
-}
-
 static int64_t weight_of(struct mover* mover, size_t pair, uint32_t a, uint32_t b)
 {
     const struct maar_plan_problem* problem = mover->problem;
@@ -79,102 +85,88 @@ static int64_t weight_of(struct mover* mover, size_t pair, uint32_t a, uint32_t 
 }
 
 /* More (or less) bytes go from a to b. */
-static void share(struct mover* mover, int64_t a, int64_t b, int64_t bytes)
+static void share(struct mover* mover, uint32_t a, uint32_t b, int64_t bytes)
 {
-    if (a == NO_ITEM || b == NO_ITEM) {
-        return;
-    }
-    const size_t pair = (size_t)a * mover->count + (size_t)b;
+    const size_t pair = (size_t)a * mover->count + b;
     const int64_t before = mover->shared[pair];
     const int64_t after = before + bytes;
     mover->shared[pair] = after;
     if ((before == 0) != (after == 0)) {
-        const int64_t weight = weight_of(mover, pair, (uint32_t)a, (uint32_t)b);
+        const int64_t weight = weight_of(mover, pair, a, b);
         mover->cost += after != 0 ? weight : -weight;
     }
 }
 
-static void sort_bounds(uint64_t* bounds, uint32_t count)
-{
-    for (uint32_t i = 1; i < count; ++i) {
-        const uint64_t bound = bounds[i];
-        uint32_t k = i;
-        for (; k > 0 && bounds[k - 1] > bound; --k) {
-            bounds[k] = bounds[k - 1];
-        }
-        bounds[k] = bound;
-    }
-}
+/* Bytes that are not accounted for yet. */
+struct gap {
+    uint64_t begin;
+    uint64_t end;
+};
 
-/* Items that are placed on some of the item's bytes, and where those change hands. */
-static uint32_t collect_over(struct mover* mover, uint32_t item, uint64_t begin, uint64_t end,
-                             uint32_t* bound_count)
+/*
+ * From whom (step -1) an item takes over its bytes, or to whom (step 1) it hands them: items in the
+ * order in which they begin, away from it, each with what no nearer one has. Returns how many.
+ */
+static uint32_t find_neighbours(struct mover* mover, uint32_t item, int step,
+                                struct neighbour* neighbours)
 {
-    uint32_t over_count = 0;
-    uint32_t bounds = 0;
-    mover->bounds[bounds++] = begin;
-    mover->bounds[bounds++] = end;
-    for (uint32_t k = 0; k < mover->count; ++k) {
-        if (!mover->placed[k] || k == item) {
+    struct gap* gaps = mover->gaps;
+    const uint64_t begin = begin_of(mover, mover->offsets[item]);
+    uint32_t gap_count = 1;
+    uint32_t count = 0;
+    uint32_t at = mover->position[item];
+    gaps[0] = (struct gap){begin, begin + mover->problem->bytes[item]};
+    while (gap_count > 0 && (step > 0 ? at + 1 < mover->count : at > 0)) {
+        at = step > 0 ? at + 1 : at - 1;
+        const uint32_t other = mover->by_begin[at];
+        if (!mover->placed[other]) {
             continue;
         }
-        const uint64_t other = begin_of(mover, mover->offsets[k]);
-        const uint64_t other_end = other + mover->problem->bytes[k];
-        if (other >= end || other_end <= begin) {
-            continue;
+        const uint64_t low = begin_of(mover, mover->offsets[other]);
+        const uint64_t high = low + mover->problem->bytes[other];
+        for (uint32_t g = 0; g < gap_count; ++g) {
+            const struct gap gap = gaps[g];
+            if (gap.begin >= high || gap.end <= low) {
+                continue;
+            }
+            const uint64_t from = gap.begin > low ? gap.begin : low;
+            const uint64_t to = gap.end < high ? gap.end : high;
+            neighbours[count++] = (struct neighbour){from, to, other};
+            /* What is left of the gap: nothing, one piece in its place, or two. */
+            gaps[g] = gap.begin < from ? (struct gap){gap.begin, from} : (struct gap){to, gap.end};
+            if (gap.begin < from && to < gap.end) {
+                gaps[gap_count++] = (struct gap){to, gap.end};
+            } else if (gap.begin == from && to == gap.end) {
+                gaps[g--] = gaps[--gap_count];
+            }
         }
-        mover->over[over_count++] = k;
-        if (other > begin) {
-            mover->bounds[bounds++] = other;
-        }
-        if (other_end < end) {
-            mover->bounds[bounds++] = other_end;
-        }
+        mover->steps += 1 + gap_count;
     }
-    mover->steps += mover->count / 4 + 1;
-    sort_bounds(mover->bounds, bounds);
-    *bound_count = bounds;
-    return over_count;
+    return count;
 }
 
 /* Puts an item on its bytes (sign 1) or takes it off them (sign -1). */
 static void lay(struct mover* mover, uint32_t item, int64_t sign)
 {
-    const uint64_t begin = begin_of(mover, mover->offsets[item]);
-    uint32_t bound_count = 0;
-    const uint32_t over_count =
-        collect_over(mover, item, begin, begin + mover->problem->bytes[item], &bound_count);
-    const uint32_t rank = rank_of(mover, item);
-    for (uint32_t b = 0; b + 1 < bound_count; ++b) {
-        const uint64_t at = mover->bounds[b];
-        const int64_t bytes = (int64_t)(mover->bounds[b + 1] - at);
-        if (bytes == 0) {
-            continue;
-        }
-        int64_t before = NO_ITEM;
-        int64_t after = NO_ITEM;
-        uint32_t before_rank = 0;
-        uint32_t after_rank = UINT32_MAX;
-        for (uint32_t k = 0; k < over_count; ++k) {
-            const uint32_t other = mover->over[k];
-            const uint64_t other_begin = begin_of(mover, mover->offsets[other]);
-            if (other_begin > at || other_begin + mover->problem->bytes[other] <= at) {
-                continue;
-            }
-            const uint32_t other_rank = rank_of(mover, other);
-            if (other_rank < rank && (before == NO_ITEM || other_rank > before_rank)) {
-                before = other;
-                before_rank = other_rank;
-            } else if (other_rank > rank && (after == NO_ITEM || other_rank < after_rank)) {
-                after = other;
-                after_rank = other_rank;
+    const uint32_t before_count = find_neighbours(mover, item, -1, mover->before);
+    const uint32_t after_count = find_neighbours(mover, item, 1, mover->after);
+    for (uint32_t b = 0; b < before_count; ++b) {
+        const struct neighbour* before = &mover->before[b];
+        share(mover, before->item, item, sign * (int64_t)(before->end - before->begin));
+        for (uint32_t a = 0; a < after_count; ++a) {
+            const struct neighbour* after = &mover->after[a];
+            const uint64_t from = before->begin > after->begin ? before->begin : after->begin;
+            const uint64_t to = before->end < after->end ? before->end : after->end;
+            if (from < to) {
+                share(mover, before->item, after->item, -sign * (int64_t)(to - from));
             }
         }
-        mover->steps += over_count + 4;
-        share(mover, before, after, -sign * bytes);
-        share(mover, before, item, sign * bytes);
-        share(mover, item, after, sign * bytes);
     }
+    for (uint32_t a = 0; a < after_count; ++a) {
+        const struct neighbour* after = &mover->after[a];
+        share(mover, item, after->item, sign * (int64_t)(after->end - after->begin));
+    }
+    mover->steps += before_count * after_count + 4;
     mover->placed[item] = sign > 0;
 }
 
@@ -381,16 +373,29 @@ static VkResult create_mover(struct mover* mover, struct maar_plan_arena* arena)
     mover->shared = maar_plan_take_zeroed(arena, count, count * sizeof *mover->shared);
     mover->crosses = maar_plan_take_zeroed(arena, count, count * sizeof *mover->crosses);
     mover->offsets = maar_plan_take(arena, count, sizeof *mover->offsets);
-    mover->over = maar_plan_take(arena, count, sizeof *mover->over);
-    mover->bounds = maar_plan_take(arena, 2 * count + 2, sizeof *mover->bounds);
+    mover->by_begin = maar_plan_take(arena, count, sizeof *mover->by_begin);
+    mover->position = maar_plan_take(arena, count, sizeof *mover->position);
+    /* Each item cuts the bytes in at most two more places. */
+    mover->gaps = maar_plan_take(arena, 2 * count + 2, sizeof *mover->gaps);
+    mover->before = maar_plan_take(arena, 2 * count + 2, sizeof *mover->before);
+    mover->after = maar_plan_take(arena, 2 * count + 2, sizeof *mover->after);
     mover->blockers = maar_plan_take(arena, count, sizeof *mover->blockers);
     /* Two for each gap and four for each item. */
     mover->candidates = maar_plan_take(arena, 6 * count + 2, sizeof *mover->candidates);
     const bool complete = mover->placed != NULL && mover->shared != NULL &&
-                          mover->crosses != NULL && mover->offsets != NULL && mover->over != NULL &&
-                          mover->bounds != NULL && mover->blockers != NULL &&
-                          mover->candidates != NULL;
-    return complete ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+                          mover->crosses != NULL && mover->offsets != NULL &&
+                          mover->by_begin != NULL && mover->position != NULL &&
+                          mover->gaps != NULL && mover->before != NULL && mover->after != NULL &&
+                          mover->blockers != NULL && mover->candidates != NULL;
+    struct maar_plan_key* keys = NULL;
+    if (!complete || maar_plan_order_by_begin(mover->problem, arena, &keys) != VK_SUCCESS) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t k = 0; k < mover->count; ++k) {
+        mover->by_begin[k] = keys[k].item;
+        mover->position[keys[k].item] = k;
+    }
+    return VK_SUCCESS;
 }
 
 static void lay_all(struct mover* mover, const int64_t* offsets)
