@@ -312,7 +312,7 @@ MaarAllocationCreateInfo maar_transient_how(const struct maar_transient_heap* he
 VkDeviceSize maar_transient_reuse(struct maar_arena* arena,
                                   const struct maar_transient_graph* graph);
 
-/* ---- transient_barriers.c ---- */
+/* ---- transient_frames.c ---- */
 
 VkResult maar_transient_record(const struct maar_transient_heap* heap,
                                struct maar_transient_state* state);

@@ -80,6 +80,7 @@ static VkResult create(struct fault_context* c, uint32_t copies, const char* nam
         .copyCount = copies,
         .pGraph = &g.graph,
         .pAllocationInfo = name != NULL ? &how : NULL,
+        .planNodeLimit = 100,
     };
     c->heap = (MaarTransientHeap)(uintptr_t)1;
     VkResult result = maarCreateTransientHeap(c->rig.allocator, &info, &c->heap);
