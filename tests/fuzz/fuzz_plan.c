@@ -106,6 +106,14 @@ static void plan_changed(struct fuzz_input* input, struct plan_made* made, MaarP
     maarDestroyPlan(plan);
 }
 
+/* The second stage takes its time: one input in eight goes through it. */
+static MaarPlanCreateFlags draw_flags(struct fuzz_input* input)
+{
+    const uint64_t drawn = fuzz_below(input, 16);
+    return (drawn % 8 != 0 ? (MaarPlanCreateFlags)MAAR_PLAN_CREATE_KEEP_EDGES_BIT : 0) |
+           (drawn < 4 ? (MaarPlanCreateFlags)MAAR_PLAN_CREATE_GREEDY_BIT : 0);
+}
+
 static void plan_valid(struct fuzz_input* input, struct plan_made* made, MaarPlanCache cache)
 {
     struct plan_answer answer;
@@ -113,7 +121,7 @@ static void plan_valid(struct fuzz_input* input, struct plan_made* made, MaarPla
     const struct plan_source source = {draw_bytes, input};
     const bool small = fuzz_below(input, 2) != 0;
     plan_made_fill(made, &source, small ? PLAN_SMALL : PLAN_MADE_MAX_RESOURCES);
-    made->info.flags = (MaarPlanCreateFlags)fuzz_below(input, 4);
+    made->info.flags = draw_flags(input);
     made->info.nodeLimit = small ? 0 : 1 + fuzz_below(input, 4000);
     made->info.capacity = fuzz_below(input, 2) != 0 ? fuzz_below(input, 400) : 0;
     made->info.cache = fuzz_below(input, 2) != 0 ? cache : VK_NULL_HANDLE;
@@ -202,6 +210,7 @@ static void plan_spoilt(struct fuzz_input* input, struct plan_made* made)
     MaarPlan plan = VK_NULL_HANDLE;
     const struct plan_source source = {draw_bytes, input};
     plan_made_fill(made, &source, PLAN_MADE_MAX_RESOURCES);
+    made->info.flags = MAAR_PLAN_CREATE_KEEP_EDGES_BIT;
     for (uint64_t count = 1 + fuzz_below(input, 4); count != 0; --count) {
         spoil(input, made);
     }
