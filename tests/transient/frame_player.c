@@ -141,6 +141,9 @@ void player_change(struct player* p, const struct graph_maker* maker, uint64_t p
     }
     p->submitted += played;
     p->old_pass_count = p->maker->graph.passCount;
+    for (uint32_t i = 0; i < p->old_pass_count; ++i) {
+        p->old_queues[i] = p->maker->passes[i].queueIndex;
+    }
     p->maker = maker;
     find_order(p);
     for (uint32_t copy = 0; copy < p->copies; ++copy) {
@@ -194,7 +197,9 @@ static void play_waits(struct player* p, uint64_t frame, uint32_t pass, uint32_t
         }
     }
     for (uint32_t i = 0; i < p->old_pass_count && frame == 0 && opens_queue(p, pass); ++i) {
-        hazards_wait(p->hazards, queue, i, p->submitted, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
+        if (p->old_queues[i] != queue) {
+            hazards_wait(p->hazards, queue, i, p->submitted, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
+        }
     }
     for (uint32_t i = 0; i < barriers->waitCount; ++i) {
         const MaarTransientWait* wait = &barriers->pWaits[i];

@@ -40,6 +40,7 @@ struct player {
     uint32_t ranks[GRAPH_PASSES];          /* each pass's place in that order */
     bool has_contents[8][GRAPH_RESOURCES]; /* kept over an update */
     uint32_t old_pass_count;               /* of the graph before; 0: there was none */
+    uint32_t old_queues[GRAPH_PASSES];     /* of its passes */
     const struct player_gap* gap;          /* NULL: nothing is left out */
     uint64_t submitted;                    /* frames played before the present graph */
     bool own_barriers;                     /* the program's, between the uses of one resource */
@@ -49,8 +50,8 @@ struct player {
 void player_open(struct player* p, struct rig* rig, MaarTransientHeap heap,
                  const struct graph_maker* maker);
 /* After an update of the heap, before which so many frames were played: other resources, and those
- * that stayed. The queues must be the same; the first pass on each waits for all earlier frames, as
- * the points of an update do. */
+ * that stayed. The queues must be the same; the first pass on each waits for all that others did in
+ * earlier frames, as the points of an update do. */
 void player_change(struct player* p, const struct graph_maker* maker, uint64_t played);
 void player_close(struct player* p);
 /* Frames of the present graph: so many, from a number on, in steps. */
