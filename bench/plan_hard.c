@@ -107,7 +107,8 @@ struct plan_hard_outcome plan_hard_run(const char* program, const struct support
     if (child == 0) {
         const char* const arguments[] = {program,    options[0], options[1],
                                          options[2], options[3], NULL};
-        if (freopen("/dev/null", "w", stdout) != NULL) {
+        if (freopen("/dev/null", "w", stdout) != NULL &&
+            freopen("/dev/null", "w", stderr) != NULL) {
             execv(program, (char* const*)(uintptr_t)arguments);
         }
         _exit(127);

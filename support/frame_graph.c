@@ -300,7 +300,7 @@ static void graph_number_passes(struct support_frame_graph* graph, struct graph_
     for (uint32_t i = 0; i < count; ++i) {
         const struct support_frame_row* const row = &graph->rows[i];
         MaarPlanResource* const resource = &graph->resources[i];
-        const bool small = latest <= MAAR_PLAN_MAX_PASSES;
+        const bool small = latest < UINT32_MAX;
         resource->firstPass =
             small ? (uint32_t)row->begin : graph_count_before(keys, distinct, row->begin);
         resource->lastPass =

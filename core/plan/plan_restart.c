@@ -178,7 +178,6 @@ enum maar_plan_answer maar_plan_search_run(struct maar_plan_search* search, uint
     if (!set_capacity(search, capacity)) {
         return MAAR_PLAN_ANSWER_NO;
     }
-    search->random = first_state;
     uint64_t long_walk = 2 * SHORT_WALK;
     const uint64_t end = budget->nodes_used + node_limit;
     for (uint32_t walk = 0; budget->nodes_used < end; ++walk) {
@@ -282,6 +281,7 @@ VkResult maar_plan_search_create(const struct maar_plan_problem* problem,
     }
     search->problem = problem;
     search->measures = measures;
+    search->random = first_state; /* each question goes on with it: none repeats another's walks */
     search->count = count;
     search->plain = !problem->mixed;
     for (uint32_t i = 0; i < count; ++i) {

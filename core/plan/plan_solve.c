@@ -76,7 +76,7 @@ static void search_round(struct solver* solver, uint64_t node_limit)
         }
         low = low > problem->proved_bound ? low : problem->proved_bound;
         if (low < solver->peak) {
-            capacity = low + (solver->peak - 1 - low) / 2;
+            capacity = low + (solver->peak - 1 - low) / 4 * 3;
         }
     }
 }
