@@ -13,16 +13,62 @@
 
 static const size_t default_host_limit = (size_t)1 << 30;
 
-void maar_plan_result_retain(struct maar_plan_result* result)
+/* Where the lists begin, behind the plan itself. */
+static size_t head_size(void)
 {
-    (void)maar_atomic32_add(&result->references, 1);
+    return (sizeof(struct MaarPlan_T) + 15) & ~(size_t)15;
 }
 
-void maar_plan_result_release(struct maar_plan_result* result)
+size_t maar_plan_allocation_size(const MaarPlanInfo* info)
 {
-    if (maar_atomic32_drop(&result->references) == 0) {
-        const VkAllocationCallbacks callbacks = result->callbacks;
-        maar_host_free(result->has_callbacks ? &callbacks : NULL, result);
+    return head_size() + info->resourceCount * sizeof(MaarPlanPlacement) +
+           info->classCount * sizeof(MaarPlanClass) +
+           ((size_t)info->edgeCount + info->wrapEdgeCount) * sizeof(MaarPlanEdge);
+}
+
+MaarPlan maar_plan_allocate(const VkAllocationCallbacks* callbacks, const MaarPlanInfo* info)
+{
+    const size_t size = maar_plan_allocation_size(info);
+    unsigned char* memory = maar_host_alloc(callbacks, size);
+    if (memory == NULL) {
+        return VK_NULL_HANDLE;
+    }
+    MaarPlan plan = (MaarPlan)(void*)memory;
+    memset(plan, 0, sizeof *plan);
+    maar_atomic32_store(&plan->references, 1);
+    plan->has_callbacks = callbacks != NULL;
+    if (callbacks != NULL) {
+        plan->callbacks = *callbacks;
+    }
+    plan->size = size;
+    plan->info = *info;
+    /* Structures with 64-bit members first, so that each list is aligned. */
+    plan->classes = (MaarPlanClass*)(void*)(memory + head_size());
+    plan->placements = (MaarPlanPlacement*)(void*)(plan->classes + info->classCount);
+    plan->edges = (MaarPlanEdge*)(void*)(plan->placements + info->resourceCount);
+    plan->wrap_edges = plan->edges + info->edgeCount;
+    return plan;
+}
+
+MaarPlan maar_plan_copy(MaarPlan plan, const VkAllocationCallbacks* callbacks)
+{
+    MaarPlan copy = maar_plan_allocate(callbacks, &plan->info);
+    if (copy != VK_NULL_HANDLE) {
+        memcpy(copy->classes, plan->classes, plan->size - head_size());
+    }
+    return copy;
+}
+
+void maar_plan_retain(MaarPlan plan)
+{
+    (void)maar_atomic32_add(&plan->references, 1);
+}
+
+void maar_plan_release(MaarPlan plan)
+{
+    if (maar_atomic32_drop(&plan->references) == 0) {
+        const VkAllocationCallbacks callbacks = plan->callbacks;
+        maar_host_free(plan->has_callbacks ? &callbacks : NULL, plan);
     }
 }
 
@@ -38,7 +84,7 @@ struct planning {
     struct maar_plan_problem* problems; /* per class */
     int64_t** offsets;                  /* per class, per item */
     uint64_t** held;                    /* per class: items that kept their offset */
-    enum maar_plan_answer only_class;   /* to the capacity, where there is one class */
+    bool cut_short; /* what only improves was left out: for want of time, memory, or cancelled */
     MaarPlanInfo result;
     struct maar_plan_edges edges;
     struct maar_plan_edges wrap_edges;
@@ -83,53 +129,106 @@ static VkResult split_classes(struct planning* planning)
     return result;
 }
 
-static MaarPlanFit judge_fit(const struct planning* planning)
+/* Sums over the classes, as far as they are known. */
+static void sum_bounds(const struct planning* planning, uint64_t* peak, uint64_t* proved)
 {
-    const uint64_t capacity = planning->info->capacity;
-    if (capacity == 0) {
-        return MAAR_PLAN_FIT_NOT_ASKED;
+    *peak = 0;
+    *proved = 0;
+    for (uint32_t c = 0; c < planning->class_count; ++c) {
+        *peak = maar_plan_add_saturated(*peak, planning->problems[c].peak);
+        *proved = maar_plan_add_saturated(*proved, planning->problems[c].proved_bound);
     }
-    if (planning->result.peakSize <= capacity) {
-        return MAAR_PLAN_FIT_YES;
-    }
-    if (planning->result.provedBound > capacity || planning->only_class == MAAR_PLAN_ANSWER_NO) {
-        return MAAR_PLAN_FIT_NO;
-    }
-    return MAAR_PLAN_FIT_UNDECIDED;
 }
 
-/* First stage: every class at its best. */
+/* Whether nothing is left to find out. */
+static bool is_settled(const struct planning* planning)
+{
+    uint64_t peak = 0;
+    uint64_t proved = 0;
+    sum_bounds(planning, &peak, &proved);
+    const uint64_t capacity = planning->info->capacity;
+    return proved == peak || (capacity != 0 && (peak <= capacity || proved > capacity));
+}
+
+/* The class with the fewest items that is not proved and was not tried. */
+static uint32_t next_class(const struct planning* planning, uint64_t tried)
+{
+    uint32_t best = UINT32_MAX;
+    for (uint32_t c = 0; c < planning->class_count; ++c) {
+        const struct maar_plan_problem* problem = &planning->problems[c];
+        if ((tried >> c & 1) == 0 && problem->proved_bound < problem->peak &&
+            (best == UINT32_MAX || problem->count < planning->problems[best].count)) {
+            best = c;
+        }
+    }
+    return best;
+}
+
+/*
+ * Searches one class after another, small ones first. Each may spend its share of the nodes that
+ * are left. Of several classes the sum counts, so each is made as small as can be.
+ */
+static MaarPlanStop search_classes(struct planning* planning)
+{
+    struct maar_plan_budget* whole = &planning->budget;
+    MaarPlanStop stop = MAAR_PLAN_STOP_DONE;
+    uint64_t tried = 0;
+    uint32_t left = planning->class_count;
+    for (; left > 0 && !is_settled(planning); --left) {
+        const uint32_t c = next_class(planning, tried);
+        if (c == UINT32_MAX) {
+            break;
+        }
+        tried |= (uint64_t)1 << c;
+        struct maar_plan_budget share = *whole;
+        share.nodes_left = whole->nodes_left / left;
+        const bool decides = planning->class_count == 1 && planning->info->capacity != 0;
+        maar_plan_improve(&planning->problems[c], &planning->arena,
+                          decides ? planning->info->capacity : UINT64_MAX, &share,
+                          planning->offsets[c]);
+        whole->nodes_left -= share.nodes_used - whole->nodes_used;
+        whole->nodes_used = share.nodes_used;
+        stop = share.stop != MAAR_PLAN_STOP_DONE ? share.stop : stop;
+        if (stop == MAAR_PLAN_STOP_TIME_LIMIT || stop == MAAR_PLAN_STOP_CANCELLED) {
+            break;
+        }
+    }
+    return is_settled(planning) ? MAAR_PLAN_STOP_DONE : stop;
+}
+
+/* First stage: every class at its best, then back to previous offsets. */
 static VkResult place_classes(struct planning* planning)
 {
     const MaarPlanCreateInfo* info = planning->info;
     MaarPlanInfo* sums = &planning->result;
-    planning->only_class = MAAR_PLAN_ANSWER_UNKNOWN;
+    const uint64_t enough = planning->class_count == 1 ? info->capacity : 0;
     for (uint32_t c = 0; c < planning->class_count; ++c) {
         struct maar_plan_problem* problem = &planning->problems[c];
-        /* Of several classes the sum counts: each is made as small as can be. */
-        const bool decide = info->capacity != 0 && planning->class_count == 1;
-        struct maar_plan_outcome outcome = {0};
-        VkResult result =
-            maar_plan_solve(problem, &planning->arena, decide ? info->capacity : UINT64_MAX,
-                            (info->flags & MAAR_PLAN_CREATE_GREEDY_BIT) != 0, &planning->budget,
-                            planning->offsets[c], &outcome);
-        if (result == VK_SUCCESS && info->previous != NULL) {
-            result = maar_plan_keep(problem, info, outcome.peak, &planning->budget,
-                                    &planning->arena, planning->offsets[c], planning->held[c]);
-        }
+        const VkResult result =
+            maar_plan_begin(problem, &planning->arena, enough, planning->offsets[c]);
         if (result != VK_SUCCESS) {
             return result;
         }
-        planning->only_class = decide ? outcome.fits : MAAR_PLAN_ANSWER_UNKNOWN;
-        sums->lowerBound += problem->lower_bound;
-        sums->provedBound += problem->proved_bound;
-        sums->greedySize += problem->greedy_peak;
+        sums->lowerBound = maar_plan_add_saturated(sums->lowerBound, problem->lower_bound);
+        sums->greedySize = maar_plan_add_saturated(sums->greedySize, problem->greedy_peak);
         for (uint32_t i = 0; i < problem->count; ++i) {
             sums->totalSize += problem->bytes[i];
-            sums->keptCount += maar_plan_has(planning->held[c], i);
         }
     }
     sums->stop = planning->budget.stop;
+    if (!is_settled(planning) && sums->stop == MAAR_PLAN_STOP_DONE) {
+        sums->stop = (info->flags & MAAR_PLAN_CREATE_GREEDY_BIT) != 0 ? MAAR_PLAN_STOP_GREEDY
+                                                                      : search_classes(planning);
+    }
+    sums->stop = is_settled(planning) ? MAAR_PLAN_STOP_DONE : sums->stop;
+    for (uint32_t c = 0; c < planning->class_count && info->previous != VK_NULL_HANDLE; ++c) {
+        struct maar_plan_problem* problem = &planning->problems[c];
+        planning->cut_short |= !maar_plan_keep(problem, info, &planning->budget, &planning->arena,
+                                               planning->offsets[c], planning->held[c]);
+        for (uint32_t i = 0; i < problem->count; ++i) {
+            sums->keptCount += maar_plan_has(planning->held[c], i);
+        }
+    }
     sums->nodeCount = planning->budget.nodes_used;
     return VK_SUCCESS;
 }
@@ -179,14 +278,13 @@ static VkResult settle_edges(struct planning* planning)
     planning->result.firstStageEdgeCount = planning->edges.count;
     const bool keep_edges = (planning->info->flags & MAAR_PLAN_CREATE_KEEP_EDGES_BIT) != 0;
     if (!keep_edges && planning->edges.count > 0) {
-        for (uint32_t c = 0; c < planning->class_count && result == VK_SUCCESS; ++c) {
+        for (uint32_t c = 0; c < planning->class_count; ++c) {
             const uint64_t peak = maar_plan_peak(&planning->problems[c], planning->offsets[c]);
-            result = maar_plan_fewer_edges(&planning->problems[c], planning->held[c], peak,
-                                           &planning->arena, planning->offsets[c]);
+            planning->cut_short |=
+                !maar_plan_fewer_edges(&planning->problems[c], planning->held[c], peak,
+                                       &planning->arena, planning->offsets[c]);
         }
-        if (result == VK_SUCCESS) {
-            result = find_all_edges(planning, false, &planning->edges);
-        }
+        result = find_all_edges(planning, false, &planning->edges);
     }
     if (result == VK_SUCCESS) {
         result = find_all_edges(planning, true, &planning->wrap_edges);
@@ -197,16 +295,27 @@ static VkResult settle_edges(struct planning* planning)
     return result == VK_SUCCESS ? sort_edges(planning, &planning->wrap_edges) : result;
 }
 
-/* What the placements come to in the end: the second stage may have lowered one by the way. */
+static MaarPlanFit judge_fit(const struct planning* planning)
+{
+    const uint64_t capacity = planning->info->capacity;
+    if (capacity == 0) {
+        return MAAR_PLAN_FIT_NOT_ASKED;
+    }
+    if (planning->result.peakSize <= capacity) {
+        return MAAR_PLAN_FIT_YES;
+    }
+    return planning->result.provedBound > capacity ? MAAR_PLAN_FIT_NO : MAAR_PLAN_FIT_UNDECIDED;
+}
+
+/* What the placements come to in the end: later stages may have lowered a peak by the way. */
 static void total_result(struct planning* planning)
 {
     MaarPlanInfo* sums = &planning->result;
-    sums->provedOptimal = VK_TRUE;
     for (uint32_t c = 0; c < planning->class_count; ++c) {
-        const uint64_t peak = maar_plan_peak(&planning->problems[c], planning->offsets[c]);
-        sums->peakSize += peak;
-        sums->provedOptimal &= planning->problems[c].proved_bound == peak;
+        planning->problems[c].peak = maar_plan_peak(&planning->problems[c], planning->offsets[c]);
     }
+    sum_bounds(planning, &sums->peakSize, &sums->provedBound);
+    sums->provedOptimal = sums->peakSize == sums->provedBound ? VK_TRUE : VK_FALSE;
     sums->fit = judge_fit(planning);
     sums->resourceCount = planning->info->resourceCount;
     sums->classCount = planning->class_count;
@@ -230,61 +339,45 @@ static void fill_class(const struct maar_plan_problem* problem, const int64_t* o
     };
 }
 
-/* Everything that outlives the call, in one allocation. */
-static VkResult pack_result(const struct planning* planning, struct maar_plan_result** packed)
+/* Everything that outlives the call. */
+static VkResult pack_plan(const struct planning* planning, MaarPlan* packed)
 {
     const MaarPlanCreateInfo* info = planning->info;
-    const size_t head = (sizeof(struct maar_plan_result) + 15) & ~(size_t)15;
-    const size_t placements = info->resourceCount * sizeof(MaarPlanPlacement);
-    const size_t classes = planning->class_count * sizeof(MaarPlanClass);
-    const size_t edges = planning->edges.count * sizeof(MaarPlanEdge);
-    const size_t wrap_edges = planning->wrap_edges.count * sizeof(MaarPlanEdge);
-    const size_t size = head + placements + classes + edges + wrap_edges;
-    if (size > planning->arena.limit - planning->arena.held) {
+    if (maar_plan_allocation_size(&planning->result) >
+        planning->arena.limit - planning->arena.held) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    unsigned char* memory = maar_host_alloc(info->pAllocationCallbacks, size);
-    if (memory == NULL) {
+    MaarPlan plan = maar_plan_allocate(info->pAllocationCallbacks, &planning->result);
+    if (plan == VK_NULL_HANDLE) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    struct maar_plan_result* result = (struct maar_plan_result*)(void*)memory;
-    memset(result, 0, sizeof *result);
-    maar_atomic32_store(&result->references, 1);
-    result->has_callbacks = info->pAllocationCallbacks != NULL;
-    if (result->has_callbacks) {
-        result->callbacks = *info->pAllocationCallbacks;
-    }
-    result->info = planning->result;
-    result->placements = (MaarPlanPlacement*)(void*)(memory + head);
-    result->classes = (MaarPlanClass*)(void*)(memory + head + placements);
-    result->edges = (MaarPlanEdge*)(void*)(memory + head + placements + classes);
-    result->wrap_edges = result->edges + planning->edges.count;
     for (uint32_t c = 0; c < planning->class_count; ++c) {
         const struct maar_plan_problem* problem = &planning->problems[c];
-        fill_class(problem, planning->offsets[c], &result->classes[c]);
+        fill_class(problem, planning->offsets[c], &plan->classes[c]);
         for (uint32_t i = 0; i < problem->count; ++i) {
-            result->placements[problem->resource[i]] = (MaarPlanPlacement){
+            plan->placements[problem->resource[i]] = (MaarPlanPlacement){
                 .classIndex = c,
                 .kept = maar_plan_has(planning->held[c], i) ? VK_TRUE : VK_FALSE,
                 .offset = (uint64_t)planning->offsets[c][i] * problem->unit,
             };
         }
     }
-    if (edges > 0) {
-        memcpy(result->edges, planning->edges.list, edges);
+    if (planning->edges.count > 0) {
+        memcpy(plan->edges, planning->edges.list, planning->edges.count * sizeof *plan->edges);
     }
-    if (wrap_edges > 0) {
-        memcpy(result->wrap_edges, planning->wrap_edges.list, wrap_edges);
+    if (planning->wrap_edges.count > 0) {
+        memcpy(plan->wrap_edges, planning->wrap_edges.list,
+               planning->wrap_edges.count * sizeof *plan->edges);
     }
-    *packed = result;
+    *packed = plan;
     return VK_SUCCESS;
 }
 
-static VkResult make_result(struct planning* planning, uint64_t began_ns,
-                            struct maar_plan_result** packed)
+static VkResult plan_all(struct planning* planning, uint64_t began_ns, MaarPlan* packed)
 {
     const MaarPlanCreateInfo* info = planning->info;
-    VkResult result = maar_plan_build_graph(info, &planning->arena, &planning->graph);
+    VkResult result =
+        maar_plan_build_graph(info, &planning->budget, &planning->arena, &planning->graph);
     if (result == VK_SUCCESS) {
         result = split_classes(planning);
     }
@@ -301,33 +394,16 @@ static VkResult make_result(struct planning* planning, uint64_t began_ns,
     total_result(planning);
     planning->result.placeTime_ns = placed_ns - began_ns;
     planning->result.edgeTime_ns = maar_now_ns() - placed_ns;
-    return pack_result(planning, packed);
-}
-
-/* A handle on a result, which it takes over. */
-static VkResult wrap_result(const MaarPlanCreateInfo* info, struct maar_plan_result* result,
-                            bool cached, MaarPlan* pPlan)
-{
-    MaarPlan plan = maar_host_calloc(info->pAllocationCallbacks, 1, sizeof *plan);
-    if (plan == NULL) {
-        maar_plan_result_release(result);
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    plan->result = result;
-    plan->cached = cached;
-    plan->has_callbacks = info->pAllocationCallbacks != NULL;
-    if (plan->has_callbacks) {
-        plan->callbacks = *info->pAllocationCallbacks;
-    }
-    *pPlan = plan;
-    return VK_SUCCESS;
+    return pack_plan(planning, packed);
 }
 
 /* Plans cut short by what differs from run to run are not worth keeping. */
-static bool is_repeatable(MaarPlanStop stop)
+static bool is_repeatable(const struct planning* planning)
 {
-    return stop == MAAR_PLAN_STOP_DONE || stop == MAAR_PLAN_STOP_NODE_LIMIT ||
-           stop == MAAR_PLAN_STOP_GREEDY;
+    const MaarPlanStop stop = planning->result.stop;
+    return !planning->cut_short &&
+           (stop == MAAR_PLAN_STOP_DONE || stop == MAAR_PLAN_STOP_NODE_LIMIT ||
+            stop == MAAR_PLAN_STOP_GREEDY);
 }
 
 static void start_planning(struct planning* planning, const MaarPlanCreateInfo* info)
@@ -360,29 +436,26 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePlan(const MaarPlanCreateInfo* pCreateI
     }
     struct planning planning;
     start_planning(&planning, pCreateInfo);
+    const MaarPlanCache cache = pCreateInfo->cache;
     struct maar_plan_key_bytes key = {0};
-    struct maar_plan_result* packed = NULL;
-    bool cached = false;
-    if (pCreateInfo->cache != VK_NULL_HANDLE) {
+    MaarPlan known = VK_NULL_HANDLE;
+    if (cache != VK_NULL_HANDLE) {
         result = maar_plan_write_key(pCreateInfo, &planning.arena, &key);
-        if (result != VK_SUCCESS) {
-            goto finish;
-        }
-        packed = maar_plan_cache_find(pCreateInfo->cache, &key);
-        cached = packed != NULL;
+        known = result == VK_SUCCESS ? maar_plan_cache_find(cache, &key) : VK_NULL_HANDLE;
     }
-    if (packed == NULL) {
-        result = make_result(&planning, began_ns, &packed);
-        if (result != VK_SUCCESS) {
-            goto finish;
+    if (known != VK_NULL_HANDLE) {
+        *pPlan = maar_plan_copy(known, pCreateInfo->pAllocationCallbacks);
+        maar_plan_release(known);
+        result = *pPlan != VK_NULL_HANDLE ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+        if (result == VK_SUCCESS) {
+            (*pPlan)->info.cached = VK_TRUE;
         }
-        if (pCreateInfo->cache != VK_NULL_HANDLE && is_repeatable(packed->info.stop)) {
-            maar_plan_cache_keep(pCreateInfo->cache, &key, packed);
+    } else if (result == VK_SUCCESS) {
+        result = plan_all(&planning, began_ns, pPlan);
+        if (result == VK_SUCCESS && cache != VK_NULL_HANDLE && is_repeatable(&planning)) {
+            maar_plan_cache_keep(cache, &key, *pPlan);
         }
     }
-    result = wrap_result(pCreateInfo, packed, cached, pPlan);
-
-finish:
     maar_plan_arena_finish(&planning.arena);
     return result;
 }
@@ -390,10 +463,7 @@ finish:
 VKAPI_ATTR void VKAPI_CALL maarDestroyPlan(MaarPlan plan)
 {
     if (plan != VK_NULL_HANDLE) {
-        const VkAllocationCallbacks callbacks = plan->callbacks;
-        const bool has_callbacks = plan->has_callbacks;
-        maar_plan_result_release(plan->result);
-        maar_host_free(has_callbacks ? &callbacks : NULL, plan);
+        maar_plan_release(plan);
     }
 }
 
@@ -403,10 +473,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetPlanInfo(MaarPlan plan, MaarPlanInfo* pInf
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     void* next = pInfo->pNext;
-    *pInfo = plan->result->info;
+    *pInfo = plan->info;
     pInfo->sType = MAAR_STRUCTURE_TYPE_PLAN_INFO;
     pInfo->pNext = next;
-    pInfo->cached = plan->cached ? VK_TRUE : VK_FALSE;
     return VK_SUCCESS;
 }
 
@@ -435,8 +504,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetPlanClasses(MaarPlan plan, uint32_t* pClas
     if (plan == VK_NULL_HANDLE) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    return copy_list(plan->result->classes, plan->result->info.classCount, sizeof *pClasses,
-                     pClassCount, pClasses);
+    return copy_list(plan->classes, plan->info.classCount, sizeof *pClasses, pClassCount, pClasses);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetPlanPlacements(MaarPlan plan, uint32_t* pPlacementCount,
@@ -445,8 +513,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetPlanPlacements(MaarPlan plan, uint32_t* pP
     if (plan == VK_NULL_HANDLE) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    return copy_list(plan->result->placements, plan->result->info.resourceCount,
-                     sizeof *pPlacements, pPlacementCount, pPlacements);
+    return copy_list(plan->placements, plan->info.resourceCount, sizeof *pPlacements,
+                     pPlacementCount, pPlacements);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetPlanEdges(MaarPlan plan, uint32_t* pEdgeCount,
@@ -455,8 +523,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetPlanEdges(MaarPlan plan, uint32_t* pEdgeCo
     if (plan == VK_NULL_HANDLE) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    return copy_list(plan->result->edges, plan->result->info.edgeCount, sizeof *pEdges, pEdgeCount,
-                     pEdges);
+    return copy_list(plan->edges, plan->info.edgeCount, sizeof *pEdges, pEdgeCount, pEdges);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetPlanWrapEdges(MaarPlan plan, uint32_t* pEdgeCount,
@@ -465,6 +532,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetPlanWrapEdges(MaarPlan plan, uint32_t* pEd
     if (plan == VK_NULL_HANDLE) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    return copy_list(plan->result->wrap_edges, plan->result->info.wrapEdgeCount, sizeof *pEdges,
-                     pEdgeCount, pEdges);
+    return copy_list(plan->wrap_edges, plan->info.wrapEdgeCount, sizeof *pEdges, pEdgeCount,
+                     pEdges);
 }

@@ -1,5 +1,6 @@
 /*
- * Chunks of host memory, each at least as large as all before it together, up to a megabyte.
+ * Chunks of host memory, each at least as large as all before it together, up to a megabyte, and no
+ * larger than a part of the limit unless one thing is.
  */
 #include "core/plan/plan_arena.h"
 
@@ -16,7 +17,7 @@ struct maar_plan_chunk {
 };
 
 /* First and largest usual chunk, bytes: a frame of 60 resources takes one. */
-enum { FIRST_CHUNK = 32 * 1024, LARGEST_CHUNK = 1024 * 1024 };
+enum { FIRST_CHUNK = 32 * 1024, LARGEST_CHUNK = 1024 * 1024, LIMIT_SHARE = 16 };
 
 void maar_plan_arena_init(struct maar_plan_arena* arena, const VkAllocationCallbacks* callbacks,
                           size_t limit)
@@ -29,6 +30,7 @@ static struct maar_plan_chunk* add_chunk(struct maar_plan_arena* arena, size_t b
 {
     size_t usual = arena->held < FIRST_CHUNK ? FIRST_CHUNK : arena->held;
     usual = usual < LARGEST_CHUNK ? usual : LARGEST_CHUNK;
+    usual = usual < arena->limit / LIMIT_SHARE ? usual : arena->limit / LIMIT_SHARE;
     const size_t left = arena->limit - arena->held;
     const size_t head = sizeof(struct maar_plan_chunk);
     if (left < head || bytes > left - head) {

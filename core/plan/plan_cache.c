@@ -14,7 +14,7 @@
 enum { DEFAULT_PLAN_COUNT = 16, MAX_PLAN_COUNT = 4096 };
 
 struct slot {
-    struct maar_plan_result* result; /* NULL: empty */
+    MaarPlan plan; /* NULL: empty */
     void* bytes;
     size_t size;
     uint64_t hash;
@@ -77,8 +77,8 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyPlanCache(MaarPlanCache cache)
     const VkAllocationCallbacks callbacks = cache->callbacks;
     const VkAllocationCallbacks* used = has_callbacks ? &callbacks : NULL;
     for (uint32_t i = 0; i < cache->slot_count; ++i) {
-        if (cache->slots[i].result != NULL) {
-            maar_plan_result_release(cache->slots[i].result);
+        if (cache->slots[i].plan != NULL) {
+            maar_plan_release(cache->slots[i].plan);
             maar_host_free(used, cache->slots[i].bytes);
         }
     }
@@ -91,7 +91,7 @@ static struct slot* find_slot(MaarPlanCache cache, const struct maar_plan_key_by
 {
     for (uint32_t i = 0; i < cache->slot_count; ++i) {
         struct slot* slot = &cache->slots[i];
-        if (slot->result != NULL && slot->hash == key->hash && slot->size == key->size &&
+        if (slot->plan != NULL && slot->hash == key->hash && slot->size == key->size &&
             memcmp(slot->bytes, key->bytes, key->size) == 0) {
             return slot;
         }
@@ -99,49 +99,47 @@ static struct slot* find_slot(MaarPlanCache cache, const struct maar_plan_key_by
     return NULL;
 }
 
-struct maar_plan_result* maar_plan_cache_find(MaarPlanCache cache,
-                                              const struct maar_plan_key_bytes* key)
+MaarPlan maar_plan_cache_find(MaarPlanCache cache, const struct maar_plan_key_bytes* key)
 {
-    struct maar_plan_result* result = NULL;
+    MaarPlan plan = VK_NULL_HANDLE;
     maar_mutex_lock(&cache->mutex);
     struct slot* slot = find_slot(cache, key);
     if (slot != NULL) {
-        result = slot->result;
+        plan = slot->plan;
         slot->used_at = ++cache->clock;
-        maar_plan_result_retain(result);
+        maar_plan_retain(plan);
     }
     maar_mutex_unlock(&cache->mutex);
-    return result;
+    return plan;
 }
 
-void maar_plan_cache_keep(MaarPlanCache cache, const struct maar_plan_key_bytes* key,
-                          struct maar_plan_result* result)
+void maar_plan_cache_keep(MaarPlanCache cache, const struct maar_plan_key_bytes* key, MaarPlan plan)
 {
-    void* bytes = maar_host_alloc(cache_callbacks(cache), key->size);
-    if (bytes == NULL) {
-        return;
-    }
-    memcpy(bytes, key->bytes, key->size);
-    struct slot old = {.bytes = bytes};
-    maar_mutex_lock(&cache->mutex);
-    if (find_slot(cache, key) == NULL) {
-        struct slot* oldest = &cache->slots[0];
-        for (uint32_t i = 1; i < cache->slot_count; ++i) {
-            oldest = cache->slots[i].used_at < oldest->used_at ? &cache->slots[i] : oldest;
+    struct slot unwanted = {
+        .plan = maar_plan_copy(plan, cache_callbacks(cache)),
+        .bytes = maar_host_alloc(cache_callbacks(cache), key->size),
+        .size = key->size,
+        .hash = key->hash,
+    };
+    if (unwanted.plan != VK_NULL_HANDLE && unwanted.bytes != NULL) {
+        memcpy(unwanted.bytes, key->bytes, key->size);
+        maar_mutex_lock(&cache->mutex);
+        if (find_slot(cache, key) == NULL) {
+            struct slot* oldest = &cache->slots[0];
+            for (uint32_t i = 1; i < cache->slot_count; ++i) {
+                oldest = cache->slots[i].used_at < oldest->used_at ? &cache->slots[i] : oldest;
+            }
+            const struct slot old = *oldest;
+            *oldest = unwanted;
+            oldest->used_at = ++cache->clock;
+            unwanted = old;
         }
-        old = *oldest;
-        maar_plan_result_retain(result);
-        *oldest = (struct slot){.result = result,
-                                .bytes = bytes,
-                                .size = key->size,
-                                .hash = key->hash,
-                                .used_at = ++cache->clock};
+        maar_mutex_unlock(&cache->mutex);
     }
-    maar_mutex_unlock(&cache->mutex);
-    if (old.result != NULL) {
-        maar_plan_result_release(old.result);
+    if (unwanted.plan != VK_NULL_HANDLE) {
+        maar_plan_release(unwanted.plan);
     }
-    maar_host_free(cache_callbacks(cache), old.bytes);
+    maar_host_free(cache_callbacks(cache), unwanted.bytes);
 }
 
 /* Words that are written one after another. */
@@ -177,7 +175,7 @@ static void write_resource(struct writer* writer, const MaarPlanResource* resour
 
 static void write_previous(struct writer* writer, const MaarPlanCreateInfo* info)
 {
-    const struct maar_plan_result* previous = info->previous->result;
+    const struct MaarPlan_T* previous = info->previous;
     write_word(writer, previous->info.resourceCount);
     for (uint32_t i = 0; i < previous->info.resourceCount; ++i) {
         const MaarPlanPlacement* placement = &previous->placements[i];

@@ -142,14 +142,18 @@ static uint64_t augment(struct flow* flow, uint32_t item)
     return 0;
 }
 
-/* The heaviest antichain as a set; its weight in bytes. */
+/* The heaviest antichain as a set; its weight in bytes. 0, and no set, when time has run out. */
 static uint64_t heaviest_antichain(struct flow* flow, uint64_t* set)
 {
     uint64_t weight = 0;
+    memset(set, 0, flow->words * sizeof *set);
     for (uint32_t i = 0; i < flow->count; ++i) {
         weight += flow->problem->bytes[i];
     }
     while (find_levels(flow)) {
+        if (maar_plan_interrupted(flow->problem->graph->budget)) {
+            return 0;
+        }
         for (uint32_t i = 0; i < flow->count; ++i) {
             while (flow->from_source[i] > 0) {
                 const uint64_t sent = augment(flow, i);
@@ -161,7 +165,6 @@ static uint64_t heaviest_antichain(struct flow* flow, uint64_t* set)
         }
     }
     /* The last levels tell the minimum cut: neither of an item's edges is in it. */
-    memset(set, 0, flow->words * sizeof *set);
     for (uint32_t i = 0; i < flow->count; ++i) {
         if (flow->level[i] != UINT32_MAX && flow->level[flow->count + i] == UINT32_MAX) {
             maar_plan_put(set, i);
@@ -206,6 +209,19 @@ static void order_by_size(const struct maar_plan_problem* problem, uint32_t* ord
     }
 }
 
+/* The lower bound is at least what a clique weighs. */
+static void raise_bound(struct maar_plan_problem* problem, const uint64_t* set)
+{
+    uint64_t weight = 0;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        weight += maar_plan_has(set, i) ? problem->bytes[i] : 0;
+    }
+    if (weight > problem->lower_bound) {
+        problem->lower_bound = weight;
+        problem->proved_bound = weight;
+    }
+}
+
 /* A maximal antichain around each item, and the heaviest one; each set once. */
 static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_plan_arena* arena,
                                 const uint64_t* heaviest)
@@ -223,6 +239,7 @@ static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_p
     make_maximal(problem, order, common, sets);
     uint32_t set_count = 1;
     size_t member_count = 0;
+    raise_bound(problem, sets);
     for (uint32_t i = 0; i < count; ++i) {
         uint64_t* set = sets + set_count * words;
         memset(set, 0, words * sizeof *set);
@@ -233,6 +250,7 @@ static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_p
             known = memcmp(sets + k * words, set, words * sizeof *set) == 0;
         }
         set_count += !known;
+        raise_bound(problem, set);
     }
     problem->clique_count = set_count;
     problem->member_begin =
@@ -287,11 +305,11 @@ VkResult maar_plan_build_chains(struct maar_plan_problem* problem, struct maar_p
     }
     const struct maar_plan_mark mark = maar_plan_arena_mark(arena);
     struct flow flow = {.problem = problem, .before = before, .words = words, .count = count};
-    VkResult result = create_flow(&flow, arena);
-    if (result != VK_SUCCESS) {
-        return result;
+    /* Without memory for the flow, the heaviest of the cliques below has to do. */
+    memset(heaviest, 0, words * sizeof *heaviest);
+    if (create_flow(&flow, arena) == VK_SUCCESS) {
+        problem->lower_bound = heaviest_antichain(&flow, heaviest);
     }
-    problem->lower_bound = heaviest_antichain(&flow, heaviest);
     problem->proved_bound = problem->lower_bound;
     maar_plan_arena_return(arena, mark);
     return collect_cliques(problem, arena, heaviest);

@@ -241,70 +241,157 @@ static VkResult find_byte_edges(const struct maar_plan_problem* problem, const i
     return result;
 }
 
+/* Granules from begin to end, the end excluded. */
 struct granules {
     uint64_t begin;
     uint64_t end;
 };
 
-static struct granules granules_of(const struct maar_plan_problem* problem, const int64_t* offsets,
-                                   uint32_t item)
-{
-    const uint64_t begin = (uint64_t)offsets[item] * problem->unit;
-    return (struct granules){begin / problem->granularity,
-                             (begin + problem->bytes[item] - 1) / problem->granularity + 1};
-}
+/* Who uses a run of granules, in the order in which they begin. */
+struct crowd {
+    const struct maar_plan_problem* problem;
+    struct granules* granules; /* per item */
+    uint64_t* bounds;          /* where a user begins or ends */
+    uint32_t bound_count;
+    uint32_t* users;
+    uint32_t user_count;
+    struct maar_plan_key* pairs; /* before and after, not sorted yet */
+    uint32_t pair_count;
+    uint32_t pair_room;
+};
 
-/* Whether item c comes between a and b: within a frame, or around its end. */
-static bool comes_between(const struct maar_plan_problem* problem, uint32_t a, uint32_t c,
-                          uint32_t b, bool wrap)
+static VkResult add_pair(struct crowd* crowd, uint32_t before, uint32_t after,
+                         struct maar_plan_arena* arena)
 {
-    if (wrap) {
-        return precedes(problem, a, c) || precedes(problem, c, b);
-    }
-    return precedes(problem, a, c) && precedes(problem, c, b);
-}
-
-/* Whether some granule goes from a to b with nobody in between. */
-static bool hands_over(const struct maar_plan_problem* problem, const int64_t* offsets, uint32_t a,
-                       uint32_t b, bool wrap)
-{
-    const struct granules of_a = granules_of(problem, offsets, a);
-    const struct granules of_b = granules_of(problem, offsets, b);
-    uint64_t at = of_a.begin > of_b.begin ? of_a.begin : of_b.begin;
-    const uint64_t end = of_a.end < of_b.end ? of_a.end : of_b.end;
-    while (at < end) {
-        bool covered = false;
-        for (uint32_t c = 0; c < problem->count && !covered; ++c) {
-            const struct granules of_c = granules_of(problem, offsets, c);
-            if (of_c.begin <= at && of_c.end > at && !keeps_contents(problem, c) &&
-                comes_between(problem, a, c, b, wrap)) {
-                at = of_c.end;
-                covered = true;
-            }
+    if (crowd->pair_count == crowd->pair_room) {
+        const uint32_t room = crowd->pair_room == 0 ? 256 : crowd->pair_room * 2;
+        struct maar_plan_key* pairs = maar_plan_take(arena, room, sizeof *pairs);
+        if (pairs == NULL) {
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
-        if (!covered) {
+        if (crowd->pair_count > 0) {
+            memcpy(pairs, crowd->pairs, crowd->pair_count * sizeof *pairs);
+        }
+        crowd->pairs = pairs;
+        crowd->pair_room = room;
+    }
+    crowd->pairs[crowd->pair_count++] = (struct maar_plan_key){.first = before, .second = after};
+    return VK_SUCCESS;
+}
+
+/* Whether some user comes after a and before b; with b UINT32_MAX, after a; with a so, before b. */
+static bool is_hidden(const struct crowd* crowd, uint32_t a, uint32_t b)
+{
+    for (uint32_t k = 0; k < crowd->user_count; ++k) {
+        const uint32_t c = crowd->users[k];
+        if (c != a && c != b && (a == UINT32_MAX || precedes(crowd->problem, a, c)) &&
+            (b == UINT32_MAX || precedes(crowd->problem, c, b))) {
             return true;
         }
     }
     return false;
 }
 
-static VkResult find_granule_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
-                                   bool wrap, struct maar_plan_arena* arena,
-                                   struct maar_plan_edges* edges)
+/* From each user of a run to those that follow with nobody in between. */
+static VkResult pair_users(struct crowd* crowd, bool wrap, struct maar_plan_arena* arena)
 {
     VkResult result = VK_SUCCESS;
-    for (uint32_t b = 0; b < problem->count; ++b) {
-        for (uint32_t a = 0; a < problem->count && result == VK_SUCCESS; ++a) {
-            const bool candidates = wrap
-                                        ? !keeps_contents(problem, a) && !keeps_contents(problem, b)
-                                        : precedes(problem, a, b);
-            if (candidates && hands_over(problem, offsets, a, b, wrap)) {
-                result = add_edge(problem, a, b, arena, edges);
+    for (uint32_t i = 0; i < crowd->user_count; ++i) {
+        const uint32_t a = crowd->users[i];
+        if (wrap && is_hidden(crowd, a, UINT32_MAX)) {
+            continue;
+        }
+        uint32_t found = 0;
+        for (uint32_t k = wrap ? 0 : i + 1; k < crowd->user_count && result == VK_SUCCESS; ++k) {
+            const uint32_t b = crowd->users[k];
+            if (wrap ? !is_hidden(crowd, UINT32_MAX, b)
+                     : precedes(crowd->problem, a, b) && !is_hidden(crowd, a, b)) {
+                result = add_pair(crowd, a, b, arena);
+                ++found;
+            } else if (found > 0 && crowd->problem->conflict == NULL) {
+                /* On one queue whoever begins later still is hidden too. */
+                break;
             }
         }
     }
     return result;
+}
+
+static VkResult gather_crowd(struct crowd* crowd, const int64_t* offsets,
+                             struct maar_plan_arena* arena)
+{
+    const struct maar_plan_problem* problem = crowd->problem;
+    const uint32_t count = problem->count;
+    crowd->granules = maar_plan_take(arena, count, sizeof *crowd->granules);
+    crowd->users = maar_plan_take(arena, count, sizeof *crowd->users);
+    struct maar_plan_key* keys = maar_plan_take(arena, count, 2 * sizeof *keys);
+    struct maar_plan_key* other = maar_plan_take(arena, count, 2 * sizeof *other);
+    crowd->bounds = maar_plan_take(arena, count, 2 * sizeof *crowd->bounds);
+    if (crowd->granules == NULL || crowd->users == NULL || keys == NULL || other == NULL ||
+        crowd->bounds == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint64_t begin = (uint64_t)offsets[i] * problem->unit;
+        crowd->granules[i] =
+            (struct granules){begin / problem->granularity,
+                              (begin + problem->bytes[i] - 1) / problem->granularity + 1};
+        keys[2 * i] = (struct maar_plan_key){.first = UINT64_MAX - crowd->granules[i].begin};
+        keys[2 * i + 1] = (struct maar_plan_key){.first = UINT64_MAX - crowd->granules[i].end};
+    }
+    maar_plan_sort_keys(keys, other, 2 * count);
+    for (uint32_t k = 0; k < 2 * count; ++k) {
+        const uint64_t bound = UINT64_MAX - keys[k].first;
+        if (crowd->bound_count == 0 || crowd->bounds[crowd->bound_count - 1] != bound) {
+            crowd->bounds[crowd->bound_count++] = bound;
+        }
+    }
+    return VK_SUCCESS;
+}
+
+/* Each pair once. */
+static VkResult add_pairs(const struct crowd* crowd, struct maar_plan_arena* arena,
+                          struct maar_plan_edges* edges)
+{
+    struct maar_plan_key* other = maar_plan_take(arena, crowd->pair_count, sizeof *other);
+    if (other == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    maar_plan_sort_keys(crowd->pairs, other, crowd->pair_count);
+    VkResult result = VK_SUCCESS;
+    for (uint32_t k = 0; k < crowd->pair_count && result == VK_SUCCESS; ++k) {
+        const struct maar_plan_key* pair = &crowd->pairs[k];
+        if (k == 0 || pair->first != pair[-1].first || pair->second != pair[-1].second) {
+            result = add_edge(crowd->problem, (uint32_t)pair->first, (uint32_t)pair->second, arena,
+                              edges);
+        }
+    }
+    return result;
+}
+
+static VkResult find_granule_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
+                                   bool wrap, struct maar_plan_arena* arena,
+                                   struct maar_plan_edges* edges)
+{
+    struct crowd crowd = {.problem = problem};
+    struct maar_plan_key* keys = NULL;
+    VkResult result = gather_crowd(&crowd, offsets, arena);
+    if (result == VK_SUCCESS) {
+        result = maar_plan_order_by_begin(problem, arena, &keys);
+    }
+    for (uint32_t r = 0; r + 1 < crowd.bound_count && result == VK_SUCCESS; ++r) {
+        crowd.user_count = 0;
+        for (uint32_t k = 0; k < problem->count; ++k) {
+            const uint32_t item = keys[k].item;
+            if (crowd.granules[item].begin <= crowd.bounds[r] &&
+                crowd.granules[item].end > crowd.bounds[r] &&
+                !(wrap && keeps_contents(problem, item))) {
+                crowd.users[crowd.user_count++] = item;
+            }
+        }
+        result = pair_users(&crowd, wrap, arena);
+    }
+    return result == VK_SUCCESS ? add_pairs(&crowd, arena, edges) : result;
 }
 
 VkResult maar_plan_find_edges(const struct maar_plan_problem* problem, const int64_t* offsets,

@@ -135,7 +135,7 @@ static VkResult collect_pass_edges(const MaarPlanCreateInfo* info, struct maar_p
     return VK_SUCCESS;
 }
 
-/* Kahn's algorithm, the lowest pass number first among those ready in a round. */
+/* Kahn's algorithm. */
 static VkResult order_passes(const MaarPlanCreateInfo* info, struct maar_plan_arena* arena,
                              const struct pass_edges* edges, uint32_t pass_count, uint32_t* order)
 {
@@ -258,10 +258,10 @@ static VkResult build_order(struct maar_plan_arena* arena, struct maar_plan_grap
     return VK_SUCCESS;
 }
 
-VkResult maar_plan_build_graph(const MaarPlanCreateInfo* info, struct maar_plan_arena* arena,
-                               struct maar_plan_graph* graph)
+VkResult maar_plan_build_graph(const MaarPlanCreateInfo* info, struct maar_plan_budget* budget,
+                               struct maar_plan_arena* arena, struct maar_plan_graph* graph)
 {
-    *graph = (struct maar_plan_graph){.info = info, .count = info->resourceCount};
+    *graph = (struct maar_plan_graph){.info = info, .budget = budget, .count = info->resourceCount};
     graph->pass_count = count_passes(info);
     if (has_one_queue(info)) {
         return build_intervals(info, arena, graph);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Largest problem for orders that look at each pair of items; larger ones get skylines alone. */
-enum { MAX_PAIRWISE = 16384 };
+enum { MAX_PAIRWISE = 4096 };
 
 /* The farthest that an item may reach for the sake of its granule. */
 static int64_t far_top(const struct maar_plan_problem* problem, uint32_t item, int64_t offset)
@@ -83,7 +83,7 @@ void maar_plan_fit_in_order(const struct maar_plan_problem* problem, const uint3
 struct skyline {
     const struct maar_plan_problem* problem;
     const uint32_t* rank; /* per item */
-    int64_t* floors;      /* per clique and kind: the end of the highest item, bytes where mixed */
+    int64_t* floors;      /* per clique and kind: the end of the highest item, units */
     int64_t* lowest;      /* per item: where it can go, as of when it was last looked at */
     uint32_t* heap;       /* items not placed, lowest first */
 };

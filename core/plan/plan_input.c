@@ -170,7 +170,7 @@ VkResult maar_plan_check_input(const MaarPlanCreateInfo* info)
                                 "each resource");
     }
     const uint32_t previous_count =
-        info->previous != VK_NULL_HANDLE ? info->previous->result->info.resourceCount : UINT32_MAX;
+        info->previous != VK_NULL_HANDLE ? info->previous->info.resourceCount : UINT32_MAX;
     for (uint32_t i = 0; i < info->previousIndexCount; ++i) {
         if (info->pPreviousIndices[i] >= previous_count &&
             info->pPreviousIndices[i] != UINT32_MAX) {

@@ -2,11 +2,13 @@
  * What the files of the planner share: the input in a form made for planning (graph), one class of
  * it in units (problem), and the steps from one to the next.
  *
- * plan_graph.c  who may share bytes with whom      plan_greedy.c  quick placements
- * plan_class.c  types, units, sections, bounds      plan_search.c  the exact search
- * plan_chain.c  bound for several queues            plan_edge.c    who takes over whose bytes
- * plan_solve.c  from a problem to its placement     plan_fewer.c   fewer edges, same peak
- * plan.c        the public functions                plan_cache.c   plans made lately
+ * plan_input.c   checks                            plan_graph.c   who may share bytes with whom
+ * plan_class.c   types, units, sections            plan_chain.c   cliques and bound for several
+ * queues plan_level.c   bounds where alignments differ    plan_rank.c    what makes an item hard;
+ * sorting plan_greedy.c  quick placements                  plan_solve.c   from a problem to its
+ * placement plan_search*.c, plan_restart.c: the exact search plan_keep.c    offsets of the previous
+ * plan plan_edge.c    who takes over whose bytes        plan_fewer.c   fewer edges, same peak
+ * plan_cache.c   plans made lately                 plan.c         the public functions
  */
 #ifndef MAAR_CORE_PLAN_PLAN_INTERNAL_H
 #define MAAR_CORE_PLAN_PLAN_INTERNAL_H
@@ -34,9 +36,37 @@ static inline void maar_plan_put(uint64_t* set, uint32_t bit)
     set[bit / 64] |= (uint64_t)1 << (bit % 64);
 }
 
+/* 31 random bits by xorshift64* (Vigna, 2014); the state is never 0. */
+static inline uint64_t maar_plan_draw(uint64_t* state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return (*state * 0x2545F4914F6CDD1Du) >> 33;
+}
+
+static inline uint64_t maar_plan_add_saturated(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* What the whole plan may still spend. */
+struct maar_plan_budget {
+    uint64_t nodes_left;
+    uint64_t nodes_used;
+    uint64_t deadline_ns; /* UINT64_MAX for none */
+    PFN_maarPlanCancel cancel;
+    void* cancel_user_data;
+    MaarPlanStop stop; /* MAAR_PLAN_STOP_DONE while nothing has run out */
+};
+
+/* True, and `stop` says why, when the clock or the caller ends the search. */
+bool maar_plan_interrupted(struct maar_plan_budget* budget);
+
 /* The passes and the orders between resources. */
 struct maar_plan_graph {
     const MaarPlanCreateInfo* info;
+    struct maar_plan_budget* budget;
     uint32_t count; /* resources */
     uint32_t pass_count;
     /* One queue: a resource lives from first to last, both included; NULL with several. */
@@ -91,6 +121,7 @@ struct maar_plan_problem {
     uint64_t lower_bound;  /* bytes: the heaviest clique */
     uint64_t proved_bound; /* bytes: what rounding adds to it included */
     uint64_t greedy_peak;  /* bytes */
+    uint64_t peak;         /* bytes: of the best placement so far */
 };
 
 static inline bool maar_plan_conflicts(const struct maar_plan_problem* problem, uint32_t a,
@@ -138,27 +169,14 @@ static inline uint64_t maar_plan_end(const struct maar_plan_problem* problem, ui
 /* The largest end of all items, bytes. */
 uint64_t maar_plan_peak(const struct maar_plan_problem* problem, const int64_t* offsets);
 
-/* What the whole plan may still spend. */
-struct maar_plan_budget {
-    uint64_t nodes_left;
-    uint64_t nodes_used;
-    uint64_t deadline_ns; /* UINT64_MAX for none */
-    PFN_maarPlanCancel cancel;
-    void* cancel_user_data;
-    MaarPlanStop stop; /* MAAR_PLAN_STOP_DONE while nothing has run out */
-};
-
-/* True, and `stop` says why, when the clock or the caller ends the search. */
-bool maar_plan_interrupted(struct maar_plan_budget* budget);
-
 /* --- steps. Each returns VK_SUCCESS or VK_ERROR_OUT_OF_HOST_MEMORY unless it says otherwise. ---
  */
 
 /* VK_ERROR_VALIDATION_FAILED_EXT, having told why. */
 VkResult maar_plan_check_input(const MaarPlanCreateInfo* info);
-/* Also refuses cycles and fixed offsets that overlap. */
-VkResult maar_plan_build_graph(const MaarPlanCreateInfo* info, struct maar_plan_arena* arena,
-                               struct maar_plan_graph* graph);
+/* Also refuses cycles. */
+VkResult maar_plan_build_graph(const MaarPlanCreateInfo* info, struct maar_plan_budget* budget,
+                               struct maar_plan_arena* arena, struct maar_plan_graph* graph);
 /* Tells the caller's message function. Returns VK_ERROR_VALIDATION_FAILED_EXT. */
 VkResult maar_plan_refuse(const MaarPlanCreateInfo* info, const char* format, ...);
 
@@ -199,16 +217,16 @@ enum maar_plan_answer maar_plan_search_run(struct maar_plan_search* search, uint
                                            uint64_t node_limit, struct maar_plan_budget* budget,
                                            int64_t* offsets);
 
-/* What became of a class. */
-struct maar_plan_outcome {
-    uint64_t peak;              /* bytes */
-    enum maar_plan_answer fits; /* capacity asked for */
-};
-
-/* Places a class; capacity UINT64_MAX when none was asked for. */
-VkResult maar_plan_solve(struct maar_plan_problem* problem, struct maar_plan_arena* arena,
-                         uint64_t capacity, bool greedy_only, struct maar_plan_budget* budget,
-                         int64_t* offsets, struct maar_plan_outcome* outcome);
+/* Places a class by the best greedy order: peak and greedy_peak of the problem. Stops at `enough`
+ * bytes. */
+VkResult maar_plan_begin(struct maar_plan_problem* problem, struct maar_plan_arena* arena,
+                         uint64_t enough, int64_t* offsets);
+/*
+ * Searches for a smaller peak, or, with a capacity other than UINT64_MAX, for one that it allows;
+ * sets peak and proved_bound. The budget's stop says why it ended.
+ */
+void maar_plan_improve(struct maar_plan_problem* problem, struct maar_plan_arena* arena,
+                       uint64_t capacity, struct maar_plan_budget* budget, int64_t* offsets);
 
 /* Where a resource lay in the previous plan, if it did and its alignment allows that. */
 bool maar_plan_previous_offset(const MaarPlanCreateInfo* info, uint32_t resource, uint64_t* offset);
@@ -228,8 +246,8 @@ VkResult maar_plan_find_edges(const struct maar_plan_problem* problem, const int
 /* Whether a last use of one resource and a first use of the other are on different queues. */
 bool maar_plan_crosses_queues(const struct maar_plan_graph* graph, uint32_t before, uint32_t after);
 /* Moves items within the peak so that there are fewer edges. Items whose bit is set in `held` stay.
- */
-VkResult maar_plan_fewer_edges(const struct maar_plan_problem* problem, const uint64_t* held,
-                               uint64_t peak, struct maar_plan_arena* arena, int64_t* offsets);
+ * False when there was no memory for it: everything is as before. */
+bool maar_plan_fewer_edges(const struct maar_plan_problem* problem, const uint64_t* held,
+                           uint64_t peak, struct maar_plan_arena* arena, int64_t* offsets);
 
 #endif

@@ -16,7 +16,7 @@ bool maar_plan_previous_offset(const MaarPlanCreateInfo* info, uint32_t resource
     if (info->previous == VK_NULL_HANDLE) {
         return false;
     }
-    const struct maar_plan_result* previous = info->previous->result;
+    const struct MaarPlan_T* previous = info->previous;
     const uint32_t index =
         info->previousIndexCount != 0 ? info->pPreviousIndices[resource] : resource;
     if (index >= previous->info.resourceCount) {
@@ -45,26 +45,30 @@ static bool offsets_clash(const struct keeper* keeper, uint32_t a, uint32_t b)
            at_b < maar_plan_top(problem, a, at_a, b);
 }
 
+/* Where an item was, in units; -1 when it was nowhere, or nowhere that it can be. */
+static int64_t recall_offset(const struct keeper* keeper, uint32_t item)
+{
+    const struct maar_plan_problem* problem = keeper->problem;
+    const MaarPlanCreateInfo* info = keeper->info;
+    const struct MaarPlan_T* previous = info->previous;
+    const uint32_t resource = problem->resource[item];
+    uint64_t offset = 0;
+    if (!maar_plan_previous_offset(info, resource, &offset) || offset % problem->unit != 0 ||
+        offset + problem->bytes[item] > keeper->peak) {
+        return -1;
+    }
+    const uint32_t index =
+        info->previousIndexCount != 0 ? info->pPreviousIndices[resource] : resource;
+    const MaarPlanClass* class = &previous->classes[previous->placements[index].classIndex];
+    return (class->memoryTypeBits & problem->type_bits) != 0 ? (int64_t)(offset / problem->unit)
+                                                             : -1;
+}
+
 /* Where each item was, if it can be there again for itself. */
 static void recall_offsets(struct keeper* keeper)
 {
-    const struct maar_plan_problem* problem = keeper->problem;
-    const struct maar_plan_result* previous = keeper->info->previous->result;
-    for (uint32_t i = 0; i < problem->count; ++i) {
-        const uint32_t resource = problem->resource[i];
-        uint64_t offset = 0;
-        keeper->previous[i] = -1;
-        if (problem->fixed[i] >= 0 || !maar_plan_previous_offset(keeper->info, resource, &offset) ||
-            offset % problem->unit != 0 || offset + problem->bytes[i] > keeper->peak) {
-            continue;
-        }
-        const uint32_t index = keeper->info->previousIndexCount != 0
-                                   ? keeper->info->pPreviousIndices[resource]
-                                   : resource;
-        const MaarPlanClass* class = &previous->classes[previous->placements[index].classIndex];
-        if ((class->memoryTypeBits & problem->type_bits) != 0) {
-            keeper->previous[i] = (int64_t)(offset / problem->unit);
-        }
+    for (uint32_t i = 0; i < keeper->problem->count; ++i) {
+        keeper->previous[i] = keeper->problem->fixed[i] < 0 ? recall_offset(keeper, i) : -1;
     }
 }
 
@@ -130,7 +134,7 @@ static VkResult try_kept(const struct keeper* keeper, uint32_t count,
         result = maar_plan_greedy(&trial, arena, keeper->peak, found, &peak);
     }
     struct maar_plan_search* search = NULL;
-    if (result == VK_SUCCESS && peak > keeper->peak && budget->stop == MAAR_PLAN_STOP_DONE &&
+    if (result == VK_SUCCESS && peak > keeper->peak && budget->nodes_left > 0 &&
         maar_plan_search_create(&trial, arena, &search) == VK_SUCCESS) {
         const uint64_t limit = budget->nodes_left < TRIAL_NODES ? budget->nodes_left : TRIAL_NODES;
         if (maar_plan_search_run(search, keeper->peak, limit, budget, found) ==
@@ -146,30 +150,31 @@ static VkResult try_kept(const struct keeper* keeper, uint32_t count,
     return result;
 }
 
-VkResult maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo* info,
-                        uint64_t peak, struct maar_plan_budget* budget,
-                        struct maar_plan_arena* arena, int64_t* offsets, uint64_t* held)
+bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo* info,
+                    struct maar_plan_budget* budget, struct maar_plan_arena* arena,
+                    int64_t* offsets, uint64_t* held)
 {
     /* That a trial is cut short says nothing of the placement, which is there already. */
     struct maar_plan_budget trials = *budget;
     const struct maar_plan_mark mark = maar_plan_arena_mark(arena);
-    struct keeper keeper = {.problem = problem, .info = info, .peak = peak};
+    struct keeper keeper = {.problem = problem, .info = info, .peak = problem->peak};
     keeper.previous = maar_plan_take(arena, problem->count, sizeof *keeper.previous);
     keeper.keys = maar_plan_take(arena, problem->count, sizeof *keeper.keys);
     struct maar_plan_key* other = maar_plan_take(arena, problem->count, sizeof *other);
-    if (keeper.previous == NULL || keeper.keys == NULL || other == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    recall_offsets(&keeper);
-    settle_clashes(&keeper, other);
-    order_kept(&keeper, other);
-    /* The largest number that works, by halves; all of them mostly do. */
-    VkResult result = VK_SUCCESS;
+    bool complete = keeper.previous != NULL && keeper.keys != NULL && other != NULL;
     uint32_t low = 0;
-    uint32_t high = keeper.kept_count;
-    for (uint32_t count = high; low < high && result == VK_SUCCESS;) {
+    uint32_t high = 0;
+    if (complete) {
+        recall_offsets(&keeper);
+        settle_clashes(&keeper, other);
+        order_kept(&keeper, other);
+        high = keeper.kept_count;
+    }
+    /* The largest number that works, by halves; all of them mostly do. */
+    for (uint32_t count = high; low < high && complete;) {
         bool works = false;
-        result = try_kept(&keeper, count, &trials, arena, offsets, &works);
+        complete = !maar_plan_interrupted(&trials) &&
+                   try_kept(&keeper, count, &trials, arena, offsets, &works) == VK_SUCCESS;
         low = works ? count : low;
         high = works ? high : count - 1;
         count = low + (high - low + 1) / 2;
@@ -177,12 +182,10 @@ VkResult maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateI
     budget->nodes_left = trials.nodes_left;
     budget->nodes_used = trials.nodes_used;
     for (uint32_t i = 0; i < problem->count; ++i) {
-        uint64_t offset = 0;
-        if (maar_plan_previous_offset(info, problem->resource[i], &offset) &&
-            (uint64_t)offsets[i] * problem->unit == offset) {
+        if (recall_offset(&keeper, i) == offsets[i]) {
             maar_plan_put(held, i);
         }
     }
     maar_plan_arena_return(arena, mark);
-    return result;
+    return complete && trials.stop == budget->stop;
 }

@@ -19,30 +19,36 @@ static uint64_t slack_at(const struct maar_plan_problem* problem, int64_t align)
     return slack;
 }
 
+/* Different alignments that are looked at; further ones make no level. */
+enum { MAX_ALIGNMENTS = 32 };
+
 /* The alignments with the most rounding, up to MAAR_PLAN_MAX_LEVELS. */
 static void choose_levels(struct maar_plan_problem* problem)
 {
-    uint64_t slacks[MAAR_PLAN_MAX_LEVELS] = {0};
+    int64_t aligns[MAX_ALIGNMENTS];
+    uint64_t slacks[MAX_ALIGNMENTS];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < problem->count && count < MAX_ALIGNMENTS; ++i) {
+        bool known = problem->align[i] == 1;
+        for (uint32_t k = 0; k < count && !known; ++k) {
+            known = aligns[k] == problem->align[i];
+        }
+        if (!known) {
+            aligns[count] = problem->align[i];
+            slacks[count++] = slack_at(problem, problem->align[i]);
+        }
+    }
     problem->level_count = 0;
-    for (uint32_t i = 0; i < problem->count; ++i) {
-        const int64_t align = problem->align[i];
-        bool known = align == 1;
-        for (uint32_t k = 0; k < problem->level_count && !known; ++k) {
-            known = problem->levels[k].align == align;
+    while (problem->level_count < MAAR_PLAN_MAX_LEVELS) {
+        uint32_t best = 0;
+        for (uint32_t k = 1; k < count; ++k) {
+            best = slacks[k] > slacks[best] ? k : best;
         }
-        const uint64_t slack = known ? 0 : slack_at(problem, align);
-        uint32_t at = problem->level_count;
-        for (; slack > 0 && at > 0 && slacks[at - 1] < slack; --at) {
-            if (at < MAAR_PLAN_MAX_LEVELS) {
-                slacks[at] = slacks[at - 1];
-                problem->levels[at] = problem->levels[at - 1];
-            }
+        if (count == 0 || slacks[best] == 0) {
+            break;
         }
-        if (slack > 0 && at < MAAR_PLAN_MAX_LEVELS) {
-            slacks[at] = slack;
-            problem->levels[at] = (struct maar_plan_level){.align = align};
-            problem->level_count += problem->level_count < MAAR_PLAN_MAX_LEVELS;
-        }
+        problem->levels[problem->level_count++] = (struct maar_plan_level){.align = aligns[best]};
+        slacks[best] = 0;
     }
 }
 

@@ -15,17 +15,6 @@ enum { SHORT_WALK = 1000, LONG_WALK_EVERY = 8 };
  * times as fast as the median. */
 static const uint64_t first_state = 0x9E3779B97F4BB16Bu;
 
-static uint64_t draw(struct maar_plan_search* search)
-{
-    /* xorshift64* (Vigna, 2014). */
-    uint64_t state = search->random;
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    search->random = state;
-    return (state * 0x2545F4914F6CDD1Du) >> 33;
-}
-
 /* 1024 times the logarithm to base 2, straight between powers of two. */
 static uint64_t log_of(uint64_t value)
 {
@@ -56,8 +45,8 @@ static void draw_keys(struct maar_plan_search* search)
 {
     uint64_t weights[4];
     for (size_t k = 0; k < 4; ++k) {
-        weights[k] = draw(search) % 256;
-        weights[k] = draw(search) % 5 < 2 ? 0 : weights[k];
+        weights[k] = maar_plan_draw(&search->random) % 256;
+        weights[k] = maar_plan_draw(&search->random) % 5 < 2 ? 0 : weights[k];
     }
     for (uint32_t i = 0; i < search->count; ++i) {
         const struct maar_plan_measure* measure = &search->measures[i];
@@ -132,10 +121,10 @@ static void presort_items(struct maar_plan_search* search)
 static void draw_weights(struct maar_plan_search* search, uint32_t walk)
 {
     /* 1024 / 2^0 to 1024 / 2^5. */
-    search->slack_weight = walk == 0 ? 1024 : 1024u >> (draw(search) % 6);
-    search->weighs_failures = walk > 1 && draw(search) % 5 < 3;
+    search->slack_weight = walk == 0 ? 1024 : 1024u >> (maar_plan_draw(&search->random) % 6);
+    search->weighs_failures = walk > 1 && maar_plan_draw(&search->random) % 5 < 3;
     const int64_t near = (search->capacity >> search->shift) / 144;
-    search->distance_weight = walk > 1 && draw(search) % 5 < 3 ? near : 0;
+    search->distance_weight = walk > 1 && maar_plan_draw(&search->random) % 5 < 3 ? near : 0;
 }
 
 /* The highest offsets, and the load that no clique may exceed: rounding adds at most one slack. */
@@ -199,9 +188,6 @@ enum maar_plan_answer maar_plan_search_run(struct maar_plan_search* search, uint
             return answer;
         }
     }
-    if (budget->nodes_left == 0) {
-        budget->stop = MAAR_PLAN_STOP_NODE_LIMIT;
-    }
     return MAAR_PLAN_ANSWER_UNKNOWN;
 }
 
@@ -241,8 +227,7 @@ static bool take_lists(struct maar_plan_search* search, struct maar_plan_arena* 
     search->placed = maar_plan_take(arena, count, sizeof *search->placed);
     search->offset = maar_plan_take(arena, count, sizeof *search->offset);
     search->cell_load = maar_plan_take(arena, cliques, sizeof *search->cell_load);
-    search->cell_floor = maar_plan_take_zeroed(arena, cliques, sizeof *search->cell_floor);
-    bool complete = search->cell_load != NULL && search->cell_floor != NULL;
+    bool complete = search->cell_load != NULL;
     for (uint32_t k = 0; k < search->problem->level_count; ++k) {
         search->duration[k] = maar_plan_take(arena, count, sizeof *search->duration[k]);
         complete = complete && search->duration[k] != NULL;

@@ -7,11 +7,12 @@
 #include "core/plan/plan_internal.h"
 #include "core/port_atomic.h"
 
-/* One allocation of host memory holds it and its lists. */
-struct maar_plan_result {
+/* What a MaarPlan points to. One allocation of host memory holds it and its lists. */
+struct MaarPlan_T {
     maar_atomic32 references;
     bool has_callbacks;
     VkAllocationCallbacks callbacks;
+    size_t size; /* of the whole allocation */
     MaarPlanInfo info;
     MaarPlanPlacement* placements;
     MaarPlanClass* classes;
@@ -19,15 +20,14 @@ struct maar_plan_result {
     MaarPlanEdge* wrap_edges;
 };
 
-struct MaarPlan_T {
-    struct maar_plan_result* result;
-    bool cached;
-    bool has_callbacks;
-    VkAllocationCallbacks callbacks;
-};
-
-void maar_plan_result_retain(struct maar_plan_result* result);
-void maar_plan_result_release(struct maar_plan_result* result);
+/* Memory for a plan with as many entries as its info says, the lists empty; NULL without memory. */
+MaarPlan maar_plan_allocate(const VkAllocationCallbacks* callbacks, const MaarPlanInfo* info);
+size_t maar_plan_allocation_size(const MaarPlanInfo* info);
+/* The same plan in other memory; NULL without. */
+MaarPlan maar_plan_copy(MaarPlan plan, const VkAllocationCallbacks* callbacks);
+void maar_plan_retain(MaarPlan plan);
+/* Frees it when nobody else holds it. */
+void maar_plan_release(MaarPlan plan);
 
 /* What decides a plan, as bytes. */
 struct maar_plan_key_bytes {
@@ -39,19 +39,18 @@ struct maar_plan_key_bytes {
 /* Writes down everything that decides the result. */
 VkResult maar_plan_write_key(const MaarPlanCreateInfo* info, struct maar_plan_arena* arena,
                              struct maar_plan_key_bytes* key);
-/* A plan of that key, retained for the caller, or NULL. */
-struct maar_plan_result* maar_plan_cache_find(MaarPlanCache cache,
-                                              const struct maar_plan_key_bytes* key);
-/* Keeps a plan, where memory allows; never fails. */
+/* A plan of that key, retained for the caller, or NULL. It lies in the cache's memory. */
+MaarPlan maar_plan_cache_find(MaarPlanCache cache, const struct maar_plan_key_bytes* key);
+/* Keeps a copy of a plan, where memory allows; never fails. */
 void maar_plan_cache_keep(MaarPlanCache cache, const struct maar_plan_key_bytes* key,
-                          struct maar_plan_result* result);
+                          MaarPlan plan);
 
 /*
- * Moves what can be moved back to its offset in the previous plan, within `peak`. Sets the bits of
- * the items that stayed.
+ * Moves what can be moved back to its offset in the previous plan, within the problem's peak. Sets
+ * the bits of the items that lie there then. False when time, cancellation or memory cut it short.
  */
-VkResult maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo* info,
-                        uint64_t peak, struct maar_plan_budget* budget,
-                        struct maar_plan_arena* arena, int64_t* offsets, uint64_t* held);
+bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo* info,
+                    struct maar_plan_budget* budget, struct maar_plan_arena* arena,
+                    int64_t* offsets, uint64_t* held);
 
 #endif

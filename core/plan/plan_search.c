@@ -85,9 +85,9 @@ static bool make_child(struct maar_plan_search* search, const struct maar_plan_n
     return raised == 0 || maar_plan_lift(search, out, child->count) != MAAR_PLAN_LIFT_FAILS;
 }
 
-/* Notes that an item is placed. True when time may have come apart. */
-static bool put_down(struct maar_plan_search* search, const struct maar_plan_node* node,
-                     uint32_t rank, int64_t offset)
+/* Notes that an item is placed. True when time has come apart: inside a node that is not split
+ * every section is connected to the next. */
+static bool put_down(struct maar_plan_search* search, uint32_t rank, int64_t offset)
 {
     search->trail[search->trail_count++] = rank;
     search->placed[rank] = true;
@@ -100,9 +100,7 @@ static bool put_down(struct maar_plan_search* search, const struct maar_plan_nod
         search->crossing[s] -= 1;
         cut |= search->crossing[s] == 0;
     }
-    cut |= search->last[rank] < node->high && search->crossing[search->last[rank]] == 0;
-    return cut ||
-           (search->first[rank] > node->low && search->crossing[search->first[rank] - 1] == 0);
+    return cut;
 }
 
 static void take_back(struct maar_plan_search* search, uint32_t trail)
@@ -190,7 +188,7 @@ static bool push_child(struct maar_plan_search* search, uint32_t* depth, uint32_
     node->forced = raised_count == 0;
     child->part = node->part_end;
     child->part_end = node->part_end;
-    if (put_down(search, node, entry.item, entry.least)) {
+    if (put_down(search, entry.item, entry.least)) {
         split_node(search, child, node->part_end);
     }
     ++*depth;
@@ -295,6 +293,14 @@ static void start_walk(struct maar_plan_search* search)
     split_node(search, &search->nodes[0], 0);
 }
 
+/* Takes from the budget what is there. */
+static void spend(struct maar_plan_budget* budget, uint64_t price)
+{
+    const uint64_t paid = price < budget->nodes_left ? price : budget->nodes_left;
+    budget->nodes_left -= paid;
+    budget->nodes_used += paid;
+}
+
 enum maar_plan_answer maar_plan_walk(struct maar_plan_search* search, uint64_t node_limit,
                                      struct maar_plan_budget* budget)
 {
@@ -317,11 +323,11 @@ enum maar_plan_answer maar_plan_walk(struct maar_plan_search* search, uint64_t n
         } else if (node->is_split) {
             step = enter_part(search, &depth);
         } else {
-            const uint64_t price = 1 + node->count / MAAR_PLAN_NODE_ITEMS;
+            const uint64_t price = 1 + search->work / MAAR_PLAN_NODE_STEPS;
+            search->work %= MAAR_PLAN_NODE_STEPS;
+            spend(budget, price);
             visited += price;
             since_look += price;
-            budget->nodes_left -= price < budget->nodes_left ? price : budget->nodes_left;
-            budget->nodes_used += price;
             if (since_look >= NODES_PER_LOOK && maar_plan_interrupted(budget)) {
                 return MAAR_PLAN_ANSWER_UNKNOWN;
             }

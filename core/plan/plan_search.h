@@ -9,13 +9,15 @@
 
 #include "core/plan/plan_rank.h"
 
-/* A node of more items than this counts as several, since it takes as long. */
-enum { MAAR_PLAN_NODE_ITEMS = 256 };
+/* Steps, of a job in a section or of a comparison of two items, that a node may take before it
+ * counts as two: some 10 us. */
+enum { MAAR_PLAN_NODE_STEPS = 16384 };
 
 /* An item that is not placed yet. Items are numbered by rank within a search. */
 struct maar_plan_entry {
     int64_t least;   /* units: where it would lie on top of what is placed */
-    int64_t release; /* units: no solution below this node has it lower */
+    int64_t release; /* units: no solution below this node has it lower; a weaker
+                         one may follow, when the item is no longer skipped */
     uint32_t item;
     bool skipped; /* it does not lie at `least`: something has to lift it first */
 };
@@ -61,7 +63,6 @@ struct maar_plan_search {
     uint64_t* signature; /* tells cliques apart, whatever the order of items and of time */
     /* The walk. */
     struct maar_plan_entry* entries;
-    size_t entry_room;
     struct maar_plan_node* nodes;
     struct maar_plan_part* parts;
     uint32_t* trail;
@@ -70,9 +71,9 @@ struct maar_plan_search {
     int64_t* lifted;
     struct maar_plan_key* keys;
     struct maar_plan_key* other_keys;
+    uint64_t work;                               /* steps since the last node was paid for */
     int64_t capacity;                            /* units: no clique's load may be above it */
     int64_t* cell_load;                          /* as load, at a level of alignment */
-    int64_t* cell_floor;                         /* scratch */
     int64_t* duration[MAAR_PLAN_MAX_LEVELS];     /* by rank, where the level is in use */
     int64_t cell_capacity[MAAR_PLAN_MAX_LEVELS]; /* as capacity */
     /* Where to go on: see maar_plan_choose. */
@@ -121,7 +122,8 @@ void maar_plan_sort_entries(struct maar_plan_entry* entries, uint32_t count);
 bool maar_plan_bound(struct maar_plan_search* search, const struct maar_plan_node* node);
 enum maar_plan_lift { MAAR_PLAN_LIFT_FAILS, MAAR_PLAN_LIFT_SAME, MAAR_PLAN_LIFT_MOVED };
 
-/* Raises the releases of skipped items; fails when nothing can lift one of them. One pass, with the
+/* Raises the releases of skipped items; fails when nothing can lift one of them below
+ * the capacity. One pass, with the
  * releases from before it: the next may raise more. */
 enum maar_plan_lift maar_plan_lift(struct maar_plan_search* search, struct maar_plan_entry* entries,
                                    uint32_t count);

@@ -26,28 +26,50 @@ void maar_plan_sort_entries(struct maar_plan_entry* entries, uint32_t count)
 }
 
 /* One job for a run of sections. */
-static void work_off(int64_t* restrict load, int64_t* restrict floor, uint32_t count,
-                     int64_t release, int64_t size)
+static void work_off(int64_t* load, uint32_t count, int64_t release, int64_t duration)
 {
     for (uint32_t s = 0; s < count; ++s) {
-        load[s] = (load[s] > release ? load[s] : release) + size;
+        load[s] = (load[s] > release ? load[s] : release) + duration;
+    }
+}
+
+static void lower_floor(int64_t* floor, uint32_t count, int64_t release)
+{
+    for (uint32_t s = 0; s < count; ++s) {
         floor[s] = floor[s] < release ? floor[s] : release;
     }
 }
 
 /* One job for all cliques of an item. */
-static void add_job(const struct maar_plan_search* search, uint32_t rank, int64_t release,
-                    int64_t duration, int64_t* load, int64_t* floor)
+static void add_job(struct maar_plan_search* search, uint32_t rank, int64_t release,
+                    int64_t duration, int64_t* load)
 {
     if (search->first != NULL) {
         const uint32_t first = search->first[rank];
-        work_off(load + first, floor + first, search->last[rank] - first + 1, release, duration);
+        const uint32_t width = search->last[rank] - first + 1;
+        work_off(load + first, width, release, duration);
+        search->work += width;
         return;
     }
     const struct maar_plan_problem* problem = search->problem;
     const uint32_t item = search->item[rank];
     for (uint32_t m = problem->member_begin[item]; m < problem->member_begin[item + 1]; ++m) {
-        work_off(load + problem->member[m], floor + problem->member[m], 1, release, duration);
+        work_off(load + problem->member[m], 1, release, duration);
+        ++search->work;
+    }
+}
+
+static void lower_floors(struct maar_plan_search* search, uint32_t rank, int64_t release)
+{
+    if (search->first != NULL) {
+        const uint32_t first = search->first[rank];
+        lower_floor(search->floor + first, search->last[rank] - first + 1, release);
+        return;
+    }
+    const struct maar_plan_problem* problem = search->problem;
+    const uint32_t item = search->item[rank];
+    for (uint32_t m = problem->member_begin[item]; m < problem->member_begin[item + 1]; ++m) {
+        lower_floor(search->floor + problem->member[m], 1, release);
     }
 }
 
@@ -62,8 +84,7 @@ static void bound_cells(struct maar_plan_search* search, const struct maar_plan_
     for (uint32_t i = 0; i < node->count; ++i) {
         const int64_t duration = search->duration[level][entries[i].item];
         if (duration > 0) {
-            add_job(search, entries[i].item, entries[i].release, duration, search->cell_load,
-                    search->cell_floor);
+            add_job(search, entries[i].item, entries[i].release, duration, search->cell_load);
         }
     }
     const int64_t surplus = search->cell_capacity[level] - search->capacity;
@@ -87,7 +108,8 @@ bool maar_plan_bound(struct maar_plan_search* search, const struct maar_plan_nod
         if (entries[i].release > search->highest[rank]) {
             return false;
         }
-        add_job(search, rank, entries[i].release, search->size[rank], search->load, search->floor);
+        add_job(search, rank, entries[i].release, search->size[rank], search->load);
+        lower_floors(search, rank, entries[i].release);
     }
     for (uint32_t k = 0; k < search->problem->level_count; ++k) {
         bound_cells(search, node, k);
@@ -125,6 +147,7 @@ enum maar_plan_lift maar_plan_lift(struct maar_plan_search* search, struct maar_
         int64_t least = INT64_MAX;
         for (uint32_t k = 0; k < count && entries[k].release < least; ++k) {
             const struct maar_plan_entry* other = &entries[k];
+            ++search->work;
             if (k == i || !maar_plan_ranks_conflict(search, entry->item, other->item)) {
                 continue;
             }

@@ -59,6 +59,9 @@ static enum maar_plan_answer ask(struct solver* solver, uint64_t capacity, uint6
         solver->peak = maar_plan_peak(solver->problem, solver->offsets);
     } else if (answer == MAAR_PLAN_ANSWER_NO && capacity + 1 > solver->problem->proved_bound) {
         solver->problem->proved_bound = next_peak(solver->problem, capacity + 1);
+    } else if (answer == MAAR_PLAN_ANSWER_UNKNOWN && budget->nodes_left == 0 &&
+               budget->stop == MAAR_PLAN_STOP_DONE) {
+        budget->stop = MAAR_PLAN_STOP_NODE_LIMIT;
     }
     return answer;
 }
@@ -91,37 +94,28 @@ static void minimise(struct solver* solver)
     }
 }
 
-VkResult maar_plan_solve(struct maar_plan_problem* problem, struct maar_plan_arena* arena,
-                         uint64_t capacity, bool greedy_only, struct maar_plan_budget* budget,
-                         int64_t* offsets, struct maar_plan_outcome* outcome)
+VkResult maar_plan_begin(struct maar_plan_problem* problem, struct maar_plan_arena* arena,
+                         uint64_t enough, int64_t* offsets)
 {
-    const bool asked = capacity != UINT64_MAX;
-    struct solver solver = {.problem = problem, .budget = budget, .offsets = offsets};
-    uint64_t enough = problem->proved_bound;
-    enough = asked && capacity > enough ? capacity : enough;
-    VkResult result = maar_plan_greedy(problem, arena, enough, offsets, &solver.peak);
-    if (result != VK_SUCCESS) {
-        return result;
+    enough = enough > problem->proved_bound ? enough : problem->proved_bound;
+    const VkResult result = maar_plan_greedy(problem, arena, enough, offsets, &problem->peak);
+    problem->greedy_peak = problem->peak;
+    return result;
+}
+
+void maar_plan_improve(struct maar_plan_problem* problem, struct maar_plan_arena* arena,
+                       uint64_t capacity, struct maar_plan_budget* budget, int64_t* offsets)
+{
+    struct solver solver = {
+        .problem = problem, .budget = budget, .offsets = offsets, .peak = problem->peak};
+    const struct maar_plan_mark mark = maar_plan_arena_mark(arena);
+    if (maar_plan_search_create(problem, arena, &solver.search) != VK_SUCCESS) {
+        budget->stop = MAAR_PLAN_STOP_HOST_MEMORY;
+    } else if (capacity != UINT64_MAX) {
+        (void)ask(&solver, capacity, UINT64_MAX);
+    } else {
+        minimise(&solver);
     }
-    problem->greedy_peak = solver.peak;
-    outcome->fits = solver.peak <= capacity            ? MAAR_PLAN_ANSWER_YES
-                    : problem->proved_bound > capacity ? MAAR_PLAN_ANSWER_NO
-                                                       : MAAR_PLAN_ANSWER_UNKNOWN;
-    const bool settled = problem->proved_bound == solver.peak ||
-                         (asked && outcome->fits != MAAR_PLAN_ANSWER_UNKNOWN);
-    if (!settled && greedy_only) {
-        budget->stop = MAAR_PLAN_STOP_GREEDY;
-    } else if (!settled && budget->stop == MAAR_PLAN_STOP_DONE) {
-        const struct maar_plan_mark mark = maar_plan_arena_mark(arena);
-        if (maar_plan_search_create(problem, arena, &solver.search) != VK_SUCCESS) {
-            budget->stop = MAAR_PLAN_STOP_HOST_MEMORY;
-        } else if (asked) {
-            outcome->fits = ask(&solver, capacity, UINT64_MAX);
-        } else {
-            minimise(&solver);
-        }
-        maar_plan_arena_return(arena, mark);
-    }
-    outcome->peak = solver.peak;
-    return VK_SUCCESS;
+    problem->peak = solver.peak;
+    maar_plan_arena_return(arena, mark);
 }

@@ -26,7 +26,8 @@ VK_DEFINE_HANDLE(MaarPlanCache)
 /** Largest sum of the sizes of a plan's resources, each rounded up to its alignment, bytes: 2^60.
  */
 #define MAAR_PLAN_MAX_SIZE ((VkDeviceSize)1 << 60)
-/** Nodes that a search visits at most when the caller names no limit: about half a second. */
+/** Nodes that a search visits at most when the caller names no limit: tenths of a second for a
+ * frame's resources, seconds for hundreds that live long. */
 #define MAAR_PLAN_DEFAULT_NODE_LIMIT 500000u
 
 /** Options of one resource. */
@@ -125,9 +126,9 @@ typedef struct MaarPlanCreateInfo {
     /** 0: make the peak as small as can be. Else: find out whether the peak can be at most this,
      * bytes, and stop at the first placement that is. */
     VkDeviceSize capacity;
-    /** Nodes that all searches of this plan visit at most, one of n undecided resources counting as
-     * 1 + n / 256; 0: MAAR_PLAN_DEFAULT_NODE_LIMIT; UINT64_MAX: no limit. The same input under a
-     * node limit gives the same plan everywhere. */
+    /** Nodes that all searches of this plan visit at most, one that takes much work counting as
+     * several; 0: MAAR_PLAN_DEFAULT_NODE_LIMIT; UINT64_MAX: no limit. The same input under a
+     * node limit gives the same plan everywhere, unless host memory runs out. */
     uint64_t nodeLimit;
     /** 0: none. Else the first stage is over at most this long after the call began, nanoseconds;
      * what was cut short says so, and may differ from run to run. */
@@ -135,7 +136,7 @@ typedef struct MaarPlanCreateInfo {
     /** Most bytes of host memory that the plan may hold at a time, its result included; 0: 1 GiB.
      * Where a search would need more, the best greedy order is taken. */
     size_t hostMemoryLimit;
-    /** Asked at least every millisecond or so of the first stage; NULL: never. */
+    /** Asked every millisecond or so of the first stage; NULL: never. */
     PFN_maarPlanCancel pfnCancel;
     /** Given to pfnCancel. */
     void* pCancelUserData;
@@ -149,8 +150,7 @@ typedef struct MaarPlanCreateInfo {
     const uint32_t* pPreviousIndices;
     /** NULL, or where to look for the same input first, and to keep the result. */
     MaarPlanCache cache;
-    /** Host memory; NULL for the C library's. Must stay valid until the plan is destroyed, and the
-     * cache where there is one. */
+    /** Host memory; NULL for the C library's. Must stay valid until the plan is destroyed. */
     const VkAllocationCallbacks* pAllocationCallbacks;
     /** Told in words what is wrong with the input; NULL for none. */
     PFN_maarMessage pfnMessage;
@@ -203,7 +203,8 @@ typedef struct MaarPlanInfo {
     /** Sum of the sizes of the classes. */
     VkDeviceSize peakSize;
     /** No placement needs less than the largest sum of sizes alive at the same time (with several
-     * queues: the heaviest antichain), summed over the classes. */
+     * queues: the heaviest antichain, or, where time or host memory does not suffice to find that,
+     * a heavy one), summed over the classes. */
     VkDeviceSize lowerBound;
     /** What the search has proved to be needed, at least lowerBound. Equals peakSize when the plan
      * is proved optimal. */
@@ -224,7 +225,8 @@ typedef struct MaarPlanInfo {
     uint64_t placeTime_ns;
     /** Wall-clock time of the second stage (fewer edges), nanoseconds. */
     uint64_t edgeTime_ns;
-    /** Aliasing edges within a frame. */
+    /** Aliasing edges within a frame. May be above firstStageEdgeCount where that saved one between
+     * queues, which weighs more than all others. */
     uint32_t edgeCount;
     /** Of these, those between queues. */
     uint32_t crossQueueEdgeCount;
@@ -271,8 +273,9 @@ typedef struct MaarPlanPlacement {
  * Bytes go from one resource to another: every last use of `before` must be over, and its writes
  * available, when the first uses of `after` begin.
  *
- * There is an edge for each byte (with resources of different kinds, each granule) from its most
- * recent user to the next, each pair once. Edges by way of a third resource follow from these.
+ * There is an edge for each byte (in a class of mixed kinds, each granule of the granularity that
+ * was given) from its most recent user to the next, each pair once. Edges by way of a third
+ * resource follow from these.
  */
 typedef struct MaarPlanEdge {
     /** The resource that dies. */

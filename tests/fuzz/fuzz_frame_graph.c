@@ -17,7 +17,7 @@ static void require_resource(const struct support_frame_graph* graph, uint32_t i
     fuzz_require(resource->alignment <= (uint64_t)1 << 48);
     fuzz_require(row->id[0] != '\0' && row->name != NULL && row->begin < row->end);
     fuzz_require(resource->firstPass <= resource->lastPass);
-    fuzz_require(resource->lastPass < MAAR_PLAN_MAX_PASSES);
+    fuzz_require(resource->lastPass < UINT32_MAX);
     fuzz_require(resource->fixedOffset % resource->alignment == 0);
     for (uint32_t i = 0; i < resource->useCount; ++i) {
         fuzz_require(resource->pUses[i] < passes);
