@@ -18,7 +18,10 @@ enum {
     MAX_ITEMS = 1024,
     /* Elementary steps in all: 3 to 5 ms on one core of an EPYC of 2021. */
     MAX_STEPS = 3000000,
-    MAX_TAKEN = 6
+    MAX_TAKEN = 6,
+    /* Rounds for each item without an edge less, after which there will hardly be one. */
+    PATIENCE = 8,
+    ROUNDS_PER_LOOK = 32
 };
 
 static const int64_t cross_weight = (int64_t)1 << 32;
@@ -415,6 +418,25 @@ static VkResult count_edges(const struct maar_plan_problem* problem, const int64
     return result;
 }
 
+/* Rounds until nothing has come of many, or the steps are used up. False when time was up first. */
+static bool move_items(struct mover* mover, const struct maar_plan_budget* budget)
+{
+    struct maar_plan_budget clock = *budget;
+    const uint32_t patience = PATIENCE * mover->count;
+    uint32_t idle = 0;
+    for (uint32_t round = 1; mover->steps < MAX_STEPS && mover->cost > 0 && idle < patience;
+         ++round) {
+        const int64_t before = mover->cost;
+        try_round(mover);
+        mover->steps += 16;
+        idle = mover->cost < before ? 0 : idle + 1;
+        if (round % ROUNDS_PER_LOOK == 0 && maar_plan_interrupted(&clock)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool maar_plan_fewer_edges(const struct maar_plan_problem* problem, const uint64_t* held,
                            uint64_t peak, struct maar_plan_arena* arena, int64_t* offsets)
 {
@@ -432,15 +454,13 @@ bool maar_plan_fewer_edges(const struct maar_plan_problem* problem, const uint64
     bool complete = create_mover(&mover, arena) == VK_SUCCESS;
     if (complete) {
         lay_all(&mover, offsets);
-        while (mover.steps < MAX_STEPS && mover.cost > 0) {
-            try_round(&mover);
-            mover.steps += 16;
-        }
+        complete = move_items(&mover, problem->graph->budget);
         int64_t before = 0;
         int64_t after = 0;
-        complete = count_edges(problem, offsets, arena, &before) == VK_SUCCESS &&
-                   count_edges(problem, mover.offsets, arena, &after) == VK_SUCCESS;
-        if (complete && after < before) {
+        const bool counted = count_edges(problem, offsets, arena, &before) == VK_SUCCESS &&
+                             count_edges(problem, mover.offsets, arena, &after) == VK_SUCCESS;
+        complete = complete && counted;
+        if (counted && after < before) {
             memcpy(offsets, mover.offsets, problem->count * sizeof *offsets);
         }
     }

@@ -130,13 +130,14 @@ typedef struct MaarPlanCreateInfo {
      * several; 0: MAAR_PLAN_DEFAULT_NODE_LIMIT; UINT64_MAX: no limit. The same input under a
      * node limit gives the same plan everywhere, unless host memory runs out. */
     uint64_t nodeLimit;
-    /** 0: none. Else the first stage is over at most this long after the call began, nanoseconds;
-     * what was cut short says so, and may differ from run to run. */
+    /** 0: none. Else the search is over this long after the call began, nanoseconds, and what comes
+     * after it is cut short too, down to what a plan needs; the outcome may differ from run to run.
+     */
     uint64_t timeLimit_ns;
     /** Most bytes of host memory that the plan may hold at a time, its result included; 0: 1 GiB.
      * Where a search would need more, the best greedy order is taken. */
     size_t hostMemoryLimit;
-    /** Asked every millisecond or so of the first stage; NULL: never. */
+    /** Asked every millisecond or so; NULL: never. */
     PFN_maarPlanCancel pfnCancel;
     /** Given to pfnCancel. */
     void* pCancelUserData;
