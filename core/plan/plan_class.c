@@ -137,9 +137,9 @@ static void find_kind(struct maar_plan_problem* problem)
 
 /*
  * The unit. All offsets are multiples of the alignments' common divisor, so sizes may be rounded up
- * to that. Then, offsets being sums of sizes, rounded up to alignments and granules, any divisor of
- * all rounded sizes, fixed and previous offsets and the granularity will do that for each alignment
- * divides it or is a multiple of it.
+ * to that. Offsets are sums of sizes, rounded up to alignments and granules: so a divisor of all
+ * rounded sizes, fixed and previous offsets and the granularity will do, provided that each
+ * alignment divides it or is a multiple of it.
  */
 static void find_unit(struct maar_plan_problem* problem)
 {

@@ -11,9 +11,9 @@
  * is tried. An item that raises nobody when placed is placed without looking back.
  *
  * After Moffitt, "MiniMalloc" (ASPLOS 2023): canonical placements from below, sections,
- * decomposition. The bound by release dates, lifting, deciding where it is tightest, and restarts,
- * and learning where a walk fails (after the weighted degree of Boussemart et al., "Boosting
- * Systematic Search by Weighting Constraints", ECAI 2004) are additions.
+ * decomposition. Additions are the bound by release dates, lifting, deciding where it is tightest,
+ * restarts, and learning where a walk fails (after the weighted degree of Boussemart et al.,
+ * "Boosting Systematic Search by Weighting Constraints", ECAI 2004).
  *
  * A search belongs to one thread. It owns its memory from the start and allocates nothing.
  */
@@ -23,7 +23,7 @@
 
 #include <string.h>
 
-/* Nodes between two looks at the clock: well below a millisecond. */
+/* Nodes between two looks at the clock: a millisecond at most, mostly far less. */
 enum { NODES_PER_LOOK = 128 };
 
 enum step { STEP_ENTER, STEP_FAIL, STEP_SOLVED };

@@ -15,9 +15,10 @@ enum { MAAR_PLAN_NODE_STEPS = 16384 };
 
 /* An item that is not placed yet. Items are numbered by rank within a search. */
 struct maar_plan_entry {
-    int64_t least;   /* units: where it would lie on top of what is placed */
-    int64_t release; /* units: no solution below this node has it lower; a weaker
-                         one may follow, when the item is no longer skipped */
+    int64_t least; /* units: where it would lie on top of what is placed */
+    /* Units: no solution below this node has it lower. A node further down may know less again,
+     * once the item is not skipped any more. */
+    int64_t release;
     uint32_t item;
     bool skipped; /* it does not lie at `least`: something has to lift it first */
 };
@@ -122,9 +123,8 @@ void maar_plan_sort_entries(struct maar_plan_entry* entries, uint32_t count);
 bool maar_plan_bound(struct maar_plan_search* search, const struct maar_plan_node* node);
 enum maar_plan_lift { MAAR_PLAN_LIFT_FAILS, MAAR_PLAN_LIFT_SAME, MAAR_PLAN_LIFT_MOVED };
 
-/* Raises the releases of skipped items; fails when nothing can lift one of them below
- * the capacity. One pass, with the
- * releases from before it: the next may raise more. */
+/* Raises the releases of skipped items; fails when nothing can lift one of them, or only above the
+ * capacity. One pass, with the releases from before it: the next may raise more. */
 enum maar_plan_lift maar_plan_lift(struct maar_plan_search* search, struct maar_plan_entry* entries,
                                    uint32_t count);
 /* The entry to decide on next, after maar_plan_bound. */
