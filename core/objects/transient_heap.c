@@ -314,7 +314,8 @@ static VkResult replace_state(struct maar_transient_heap* heap, const char* call
     heap->state = state;
     heap->generation += state->created_count > 0 ? 1 : 0;
     heap->updated = true;
-    heap->frames_seen = 0;
+    heap->counting = false;
+    heap->copies_used = 0;
     return VK_SUCCESS;
 }
 

@@ -229,7 +229,6 @@ struct maar_transient_heap {
     MaarAllocator allocator;
     MaarTransientHeapCreateFlags flags;
     uint32_t copy_count;
-    bool has_how; /* the caller said how to allocate */
     MaarAllocationCreateInfo how;
     char* name;
     uint64_t node_limit;
@@ -238,7 +237,10 @@ struct maar_transient_heap {
     bool own_cache;
     bool updated; /* frames of an earlier graph may be on their way */
     uint64_t generation;
-    uint64_t frames_seen; /* of the present graph: the highest number asked for, plus one */
+    /* Frames of the present graph: */
+    bool counting;        /* one was asked about */
+    uint64_t first_frame; /* its number, from then on */
+    uint32_t copies_used; /* by bits: copies that were asked about */
     struct maar_transient_state* state;
 };
 

@@ -267,7 +267,7 @@ static void note_contents(const struct making* m, uint32_t copy, uint32_t index)
     const struct maar_transient_object* before =
         maar_transient_object_at(m->old, copy, object->kept_from);
     const struct maar_transient_group* last = &old->groups[old->group_count - 1];
-    const bool was_used = m->heap->frames_seen > copy;
+    const bool was_used = (m->heap->copies_used & (1u << copy)) != 0;
     object->has_contents = old->keep && (was_used || before->has_contents) && !last->released &&
                            (!resource->exclusive || last->family == resource->groups[0].family);
     object->old_layout = was_used ? last->layout : before->old_layout;

@@ -198,6 +198,16 @@ static const struct maar_transient_global after_update = {
     .dst_access = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT,
 };
 
+/* The frame asked about first is the first of the graph: its number is counted from. */
+static bool is_first_of_copy(struct maar_transient_heap* heap, uint64_t frame)
+{
+    if (!heap->counting) {
+        heap->counting = true;
+        heap->first_frame = frame;
+    }
+    return frame < heap->first_frame || frame - heap->first_frame < heap->copy_count;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientPassBarriers(MaarAllocator allocator,
                                                             MaarTransientHeap heap,
                                                             uint64_t frameNumber,
@@ -217,7 +227,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientPassBarriers(MaarAllocator alloca
     struct answer answer = {
         .state = self->state,
         .copy = (uint32_t)(frameNumber % self->copy_count),
-        .first = frameNumber < self->copy_count,
+        .first = is_first_of_copy(self, frameNumber),
     };
     const struct maar_transient_record* record =
         &records->records[answer.first ? MAAR_TRANSIENT_FIRST : MAAR_TRANSIENT_LATER][passIndex];
@@ -235,8 +245,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientPassBarriers(MaarAllocator alloca
     pBarriers->pBufferResources = answer.buffer_count > 0 ? records->buffer_resources : NULL;
     pBarriers->waitCount = record->wait_count;
     pBarriers->pWaits = record->wait_count > 0 ? &records->waits[record->first_wait] : NULL;
-    if (frameNumber + 1 > self->frames_seen) {
-        self->frames_seen = frameNumber + 1;
-    }
+    self->copies_used |= 1u << answer.copy;
     return VK_SUCCESS;
 }

@@ -379,9 +379,12 @@ MAAR_API VkResult VKAPI_CALL maarGetTransientResource(MaarAllocator allocator,
  *
  * @param allocator    not null
  * @param heap         not null
- * @param frameNumber  the frame's number since the creation or the last update that changed
- *                     something, from 0: it decides the copy, and whether there is an earlier frame
- *                     to wait for
+ * @param frameNumber  the frame's number, one more with each frame; it never has to restart. It
+ *                     decides the copy, and whether there is an earlier frame to wait for: the
+ *                     first number asked about after the creation, or after an update that changed
+ *                     something, is that of the graph's first frame (so starting again at 0 there
+ *                     is right too; not after an update that changed nothing). Passes may be asked
+ *                     about in any order, and again
  * @param passIndex    the pass
  * @param pBarriers    sType and pNext set by the caller; the rest is filled. What it points to is
  *                     the heap's, valid until the next call of this function or update

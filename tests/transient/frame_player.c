@@ -162,7 +162,7 @@ static MaarTransientPassBarriers read_barriers(const struct player* p, uint64_t 
 {
     MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
     assert_int_equal(
-        maarGetTransientPassBarriers(p->rig->allocator, p->heap, frame, pass, &barriers),
+        maarGetTransientPassBarriers(p->rig->allocator, p->heap, p->base + frame, pass, &barriers),
         VK_SUCCESS);
     return barriers;
 }
@@ -254,7 +254,7 @@ static bool is_first_use(const struct player* p, const MaarTransientResource* re
 static void play_accesses(struct player* p, uint64_t frame, uint32_t pass, uint32_t queue)
 {
     const MaarTransientGraph* graph = &p->maker->graph;
-    const uint32_t copy = (uint32_t)(frame % p->copies);
+    const uint32_t copy = (uint32_t)((p->base + frame) % p->copies);
     for (uint32_t i = 0; i < graph->resourceCount; ++i) {
         const MaarTransientResource* resource = &graph->pResources[i];
         for (uint32_t k = 0; k < resource->useCount; ++k) {
@@ -315,7 +315,7 @@ static void play_own_barrier(struct player* p, uint64_t frame, uint32_t queue, u
         .dstAccessMask = memory.dstAccessMask,
         .oldLayout = first ? VK_IMAGE_LAYOUT_UNDEFINED : before->layout,
         .newLayout = now->layout,
-        .image = p->infos[frame % p->copies][index].image,
+        .image = p->infos[(p->base + frame) % p->copies][index].image,
     };
     const VkDependencyInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
@@ -373,6 +373,7 @@ void player_run(struct player* p, uint64_t first_frame, uint32_t count, uint32_t
 
 uint32_t player_count(const struct player* p, bool first, uint32_t pass, enum player_part part)
 {
+    (void)read_barriers(p, 0, pass); /* the first frame is the one that is asked about first */
     const MaarTransientPassBarriers b = read_barriers(p, first ? 0 : p->copies, pass);
     switch (part) {
     case PLAYER_ALIASING:

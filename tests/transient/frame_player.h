@@ -43,6 +43,7 @@ struct player {
     uint32_t old_queues[GRAPH_PASSES];     /* of its passes */
     const struct player_gap* gap;          /* NULL: nothing is left out */
     uint64_t submitted;                    /* frames played before the present graph */
+    uint64_t base;                         /* number of its first frame for the heap */
     bool own_barriers;                     /* the program's, between the uses of one resource */
 };
 
@@ -54,7 +55,7 @@ void player_open(struct player* p, struct rig* rig, MaarTransientHeap heap,
  * earlier frames, as the points of an update do. */
 void player_change(struct player* p, const struct graph_maker* maker, uint64_t played);
 void player_close(struct player* p);
-/* Frames of the present graph: so many, from a number on, in steps. */
+/* Frames of the present graph: so many, from a number on (its first is 0), in steps. */
 void player_run(struct player* p, uint64_t first_frame, uint32_t count, uint32_t step);
 /* How many parts of a kind a pass has. */
 uint32_t player_count(const struct player* p, bool first, uint32_t pass, enum player_part part);

@@ -60,6 +60,8 @@ static void expect_clean(const struct player* player, uint32_t graph)
     }
 }
 
+/* Every other graph's frame numbers rise over updates, the others' start again at 0. An update with
+ * the same graph changes nothing in between. */
 static void run(uint32_t graph, uint64_t seed, uint32_t queues, uint32_t families, uint32_t copies)
 {
     static struct player player;
@@ -78,6 +80,11 @@ static void run(uint32_t graph, uint64_t seed, uint32_t queues, uint32_t familie
         const MaarPoint point = {.value = i};
         frames = copies + graph % 3;
         player_run(&player, 0, (uint32_t)frames, 1);
+        assert_int_equal(
+            maarUpdateTransientHeap(rig.allocator, heap, &makers[i - 1].graph, 0, NULL),
+            VK_SUCCESS);
+        player_run(&player, frames, i % 2, 1);
+        frames += i % 2;
         expect_clean(&player, graph);
         make_graph(&makers[i], seed, i, queues, families);
         VkResult result =
@@ -86,6 +93,7 @@ static void run(uint32_t graph, uint64_t seed, uint32_t queues, uint32_t familie
             fail_msg("graph %u: no update: %d, \"%s\"", graph, (int)result, rig.messages.last);
         }
         player_change(&player, &makers[i], frames);
+        player.base += graph % 2 == 0 ? frames : 0;
     }
     player_run(&player, 0, copies + 2, 1);
     expect_clean(&player, graph);
