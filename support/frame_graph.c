@@ -29,35 +29,86 @@ struct graph_columns {
     size_t uses, from, to;
 };
 
+/* The groups of columns that say when a resource lives; a header may have one of them. */
+static const char* const graph_groups[][2] = {
+    [GRAPH_FORM_USES] = {"uses", "uses"},
+    [GRAPH_FORM_PASSES] = {"first", "last"},
+    [GRAPH_FORM_TIMES] = {"lower", "upper"},
+};
+
+/* A column of the header that belongs to the group; NULL when there is none. */
+static const char* graph_find_group(const struct support_table* table, enum graph_form form)
+{
+    for (size_t i = 0; i < 2; ++i) {
+        if (support_table_find(table, graph_groups[form][i]) != table->column_count) {
+            return graph_groups[form][i];
+        }
+    }
+    return NULL;
+}
+
+/* Finds out how the header says when a resource lives; it may say so in one way only. */
+static bool graph_find_form(const struct graph_reader* reader, enum graph_form* form)
+{
+    static const enum graph_form forms[] = {GRAPH_FORM_USES, GRAPH_FORM_PASSES, GRAPH_FORM_TIMES};
+    const char* found = NULL;
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); ++i) {
+        const char* const other = graph_find_group(reader->table, forms[i]);
+        if (other != NULL && found != NULL) {
+            support_error_set(reader->error, reader->name, reader->table->lines[0],
+                              "the header has both %s and %s: only one of them may say when a "
+                              "resource lives",
+                              found, other);
+            return false;
+        }
+        if (other != NULL) {
+            found = other;
+            *form = forms[i];
+        }
+    }
+    if (found == NULL) {
+        support_error_set(reader->error, reader->name, reader->table->lines[0],
+                          "the header has neither uses, nor first and last, nor lower and upper");
+    }
+    return found != NULL;
+}
+
 static bool graph_find_columns(const struct graph_reader* reader, struct graph_columns* columns)
 {
     const struct support_table* const table = reader->table;
+    if (!graph_find_form(reader, &columns->form)) {
+        return false;
+    }
     columns->alignment = support_table_find(table, "alignment");
     columns->name = support_table_find(table, "name");
     columns->types = support_table_find(table, "memory_types");
     columns->kind = support_table_find(table, "kind");
     columns->fixed = support_table_find(table, "fixed_offset");
     columns->uses = support_table_find(table, "uses");
-    columns->form = columns->uses != table->column_count                        ? GRAPH_FORM_USES
-                    : support_table_find(table, "first") != table->column_count ? GRAPH_FORM_PASSES
-                    : support_table_find(table, "lower") != table->column_count ? GRAPH_FORM_TIMES
-                                                                                : GRAPH_FORM_USES;
-    if (columns->form == GRAPH_FORM_USES && columns->uses == table->column_count) {
-        support_error_set(reader->error, reader->name, reader->table->lines[0],
-                          "the header has neither uses, nor first and last, nor lower and upper");
-        return false;
-    }
     if (columns->form != GRAPH_FORM_USES && reader->graph->passes != NULL) {
         support_error_set(reader->error, reader->name, reader->table->lines[0],
                           "passes were given, and the header has no column uses");
         return false;
     }
-    const bool passes = columns->form == GRAPH_FORM_PASSES;
+    const char* const* const group = graph_groups[columns->form];
     return graph_column(reader, "id", &columns->id) &&
            graph_column(reader, "size", &columns->size) &&
-           (columns->form == GRAPH_FORM_USES ||
-            (graph_column(reader, passes ? "first" : "lower", &columns->from) &&
-             graph_column(reader, passes ? "last" : "upper", &columns->to)));
+           (columns->form == GRAPH_FORM_USES || (graph_column(reader, group[0], &columns->from) &&
+                                                 graph_column(reader, group[1], &columns->to)));
+}
+
+bool support_frame_column_is_known(const char* column)
+{
+    static const char* const known[] = {
+        "id",           "size", "alignment", "name", "memory_types", "kind",
+        "fixed_offset", "uses", "first",     "last", "lower",        "upper",
+    };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); ++i) {
+        if (strcmp(column, known[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool graph_read_types(const struct graph_reader* reader, size_t column, uint32_t* types)
@@ -351,7 +402,7 @@ static bool graph_read_resources(struct graph_reader* reader)
 
 /* Whole graphs. */
 
-static void graph_take_name(struct support_frame_graph* graph, const char* path)
+void support_frame_graph_take_name(const char* path, char name[SUPPORT_FRAME_NAME_SIZE])
 {
     static const char* const suffixes[] = {".csv", ".resources"};
     const char* const slash = strrchr(path, '/');
@@ -363,8 +414,9 @@ static void graph_take_name(struct support_frame_graph* graph, const char* path)
             length -= cut;
         }
     }
-    length = length < sizeof(graph->name) ? length : sizeof(graph->name) - 1;
-    memcpy(graph->name, base, length);
+    length = length < SUPPORT_FRAME_NAME_SIZE ? length : SUPPORT_FRAME_NAME_SIZE - 1;
+    memcpy(name, base, length);
+    name[length] = '\0';
 }
 
 static bool graph_read_text(const struct support_frame_text* text, struct support_table* table,
@@ -387,7 +439,7 @@ bool support_frame_graph_parse(const struct support_frame_text* resources,
 {
     struct graph_reader reader = {.graph = graph, .error = error};
     *graph = (struct support_frame_graph){.queue_count = 0};
-    graph_take_name(graph, resources->name);
+    support_frame_graph_take_name(resources->name, graph->name);
     bool good = graph_read_text(passes, &graph->pass_table, graph_read_passes, &reader);
     good = good && graph_read_text(edges, &graph->edge_table, graph_read_edges, &reader) &&
            graph_read_text(resources, &graph->table, graph_read_resources, &reader);

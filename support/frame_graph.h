@@ -6,7 +6,8 @@
  *   first, last     passes, both included
  *   lower, upper    times, the upper one excluded
  * All have id (any text, each once) and size; alignment, name, memory_types, kind (buffer,
- * image_linear, image_optimal) and fixed_offset may be there. Other columns are kept as text.
+ * image_linear, image_optimal) and fixed_offset may be there. Other columns are kept as text. A
+ * header with columns of two forms is an error.
  *
  * Passes (pass, queue, and perhaps name) and edges (from, to) are tables of their own, for uses.
  * Anything wrong is an error "file:line: reason". No globals; safe from any thread.
@@ -17,6 +18,8 @@
 #include "csv_table.h"
 
 #include "maar/plan.h"
+
+#define SUPPORT_FRAME_NAME_SIZE 256u
 
 /* What the plan does not need to know of a resource. */
 struct support_frame_row {
@@ -33,7 +36,7 @@ struct support_frame_pass {
 };
 
 struct support_frame_graph {
-    char name[256]; /* the file's name without folder, .csv and .resources */
+    char name[SUPPORT_FRAME_NAME_SIZE]; /* the file's name without folder, .csv and .resources */
     MaarPlanResource* resources;
     struct support_frame_row* rows;
     uint32_t resource_count;
@@ -65,6 +68,12 @@ bool support_frame_graph_parse(const struct support_frame_text* resources,
                                const struct support_frame_text* passes,
                                const struct support_frame_text* edges,
                                struct support_frame_graph* graph, struct support_error* error);
+
+/* What a graph of that path is called. */
+void support_frame_graph_take_name(const char* path, char name[SUPPORT_FRAME_NAME_SIZE]);
+
+/* Whether a column of resources is one that the reader looks at. */
+bool support_frame_column_is_known(const char* column);
 
 /* Fills in the resources, passes and dependencies; they point into the graph. */
 void support_frame_graph_describe(const struct support_frame_graph* graph,

@@ -34,6 +34,10 @@
 #define CHART_LINE "#D0D7DE"
 #define CHART_PEAK "#B3261E"
 #define CHART_BOUND "#0B6E4F"
+#define CHART_CAPACITY "#6F42C1"
+
+/* Between the texts in the margin. */
+#define CHART_TEXT_STEP 14.0
 
 /* A panel may have so many lines of offsets, the axis so many numbers. */
 #define CHART_MAX_TICKS 8u
@@ -204,23 +208,43 @@ static void chart_draw_item(struct chart* chart, const struct support_plan_item*
     chart_label_item(chart, item, x, y, width, height);
 }
 
-/* The lines of peak and lower bound, and what they are, in the margin. */
+/* A line across a panel, and what it is. */
+struct chart_mark {
+    const char* what;
+    const char* colour;
+    const char* dashes;
+    uint64_t bytes;
+};
+
+/* The lines of peak, lower bound and a capacity that is too small, and what they are, in the
+ * margin: each text at its line, or below the text before it. */
 static void chart_draw_bounds(struct chart* chart, double top, double scale, uint64_t peak,
-                              uint64_t bound)
+                              uint64_t bound, uint64_t capacity)
 {
-    char bytes[32];
-    char text[64];
-    const double x = CHART_LEFT + CHART_INNER + 6.0;
-    const double y = top + scale * (double)(peak - bound);
-    snprintf(text, sizeof(text), "peak %s", chart_bytes(peak, bytes, sizeof(bytes)));
-    chart_line(chart, top, CHART_PEAK, "none");
-    chart_text(chart, x, top + 3.5, 11.0, "start", CHART_PEAK, text);
-    if (bound != peak) {
-        chart_line(chart, y, CHART_BOUND, "6 3");
+    const struct chart_mark least = {"bound", CHART_BOUND, "6 3", bound};
+    const struct chart_mark most = {"capacity", CHART_CAPACITY, "2 3", capacity};
+    const bool small = capacity != 0 && capacity < peak;
+    const struct chart_mark marks[] = {
+        {"peak", CHART_PEAK, "none", peak},
+        small && capacity > bound ? most : least,
+        small && capacity > bound ? least : most,
+    };
+    double free_y = top;
+    for (size_t i = 0; i < (small ? 3 : 2); ++i) {
+        char bytes[32];
+        char text[64];
+        const double y = top + scale * (double)(peak - marks[i].bytes);
+        const bool same = i != 0 && marks[i].bytes == peak;
+        snprintf(text, sizeof(text), "%s %s", marks[i].what,
+                 same ? "the same" : chart_bytes(marks[i].bytes, bytes, sizeof(bytes)));
+        if (!same) {
+            chart_line(chart, y, marks[i].colour, marks[i].dashes);
+        }
+        free_y = y < free_y ? free_y : y;
+        chart_text(chart, CHART_LEFT + CHART_INNER + 6.0, free_y + 3.5, 11.0, "start",
+                   marks[i].colour, text);
+        free_y += CHART_TEXT_STEP;
     }
-    snprintf(text, sizeof(text), "bound %s",
-             bound == peak ? "the same" : chart_bytes(bound, bytes, sizeof(bytes)));
-    chart_text(chart, x, (y < top + 14.0 ? top + 14.0 : y) + 3.5, 11.0, "start", CHART_BOUND, text);
 }
 
 /* Lines of offsets, and their numbers in front. */
@@ -256,7 +280,8 @@ static double chart_draw_panels(struct chart* chart, double top)
                 chart_draw_item(chart, &picture->items[j], top, scale, part->size);
             }
         }
-        chart_draw_bounds(chart, top, scale, part->size, part->lower_bound);
+        chart_draw_bounds(chart, top, scale, part->size, part->lower_bound,
+                          picture->part_count == 1 ? picture->capacity : 0);
         top += height + CHART_PANEL_GAP;
     }
     return top - CHART_PANEL_GAP;
@@ -337,7 +362,7 @@ static double chart_draw_alive(struct chart* chart, double top)
     support_svg_raw(&chart->svg, "<path d=\"M%.2f %.2f", CHART_LEFT, top + CHART_LIVE);
     chart_walk_alive(chart, events, top + CHART_LIVE, scale, true);
     support_svg_raw(&chart->svg, "\" fill=\"#8CA6C4\" stroke=\"#33557A\" stroke-width=\"0.8\"/>\n");
-    chart_draw_bounds(chart, top, scale, chart->total, bound);
+    chart_draw_bounds(chart, top, scale, chart->total, bound, chart->picture->capacity);
     free(events);
     return top + CHART_LIVE;
 }

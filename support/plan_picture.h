@@ -42,6 +42,7 @@ struct support_plan_picture {
     size_t pass_count;
     const char* const* queues; /* their names */
     size_t queue_count;
+    uint64_t capacity; /* a line where all parts together are larger; 0 for none */
 };
 
 /* Draws it into a file. */

@@ -50,7 +50,8 @@ static const char help_text[] =
     "  --json            one JSON object per file and line on standard output, nothing else there\n"
     "  --list-frames     print the names of the frame graphs that came with Maar, nothing else\n"
     "\n"
-    "With several files, their names become part of those of --output and --picture.\n"
+    "With several files, their names become part of those of --output and --picture, and must\n"
+    "differ. A file's column that means nothing is kept, and named on standard error.\n"
     "\n"
     "Exit codes: 0 planned, or it fits; 1 it does not fit, or a limit came before the answer, or\n"
     "something could not be written; 2 bad arguments, malformed input.\n";
@@ -189,6 +190,26 @@ static bool parse_plan_option(struct plan_settings* settings, int option, const 
     }
 }
 
+/* Whether the inputs' names keep files apart that are written for each of them. */
+static bool check_names(const struct plan_settings* settings, const char* option, const char* path)
+{
+    char names[2][SUPPORT_FRAME_NAME_SIZE];
+    for (int i = 0; path != NULL && i < settings->file_count; ++i) {
+        support_frame_graph_take_name(settings->files[i], names[0]);
+        for (int j = 0; j < i; ++j) {
+            support_frame_graph_take_name(settings->files[j], names[1]);
+            if (strcmp(names[0], names[1]) == 0) {
+                char written[4096];
+                tool_name_file(path, names[0], written, sizeof(written));
+                tool_complain("%s %s: \"%s\" and \"%s\" would both be written to \"%s\"", option,
+                              path, settings->files[j], settings->files[i], written);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 /* Whether the arguments go together. */
 static bool check_plan_settings(const struct plan_settings* settings)
 {
@@ -199,12 +220,16 @@ static bool check_plan_settings(const struct plan_settings* settings)
         tool_complain("--edges needs --passes");
     } else if (settings->passes != NULL && settings->file_count > 1) {
         tool_complain("--passes belongs to one file, and there are %d", settings->file_count);
+    } else if (settings->output != NULL && settings->picture != NULL &&
+               strcmp(settings->output, settings->picture) == 0) {
+        tool_complain("--output and --picture name the same file: %s", settings->output);
     } else if (to_stdout && settings->json) {
         tool_complain("--output - and --json both want the standard output");
     } else if (to_stdout && settings->file_count > 1) {
         tool_complain("--output - takes one file, and there are %d", settings->file_count);
     } else {
-        return true;
+        return check_names(settings, "--output", settings->output) &&
+               check_names(settings, "--picture", settings->picture);
     }
     return false;
 }
@@ -248,6 +273,20 @@ static const char* find_beside(const char* path, const char* suffix, char* out, 
     return written > 0 && (size_t)written < size && access(out, R_OK) == 0 ? out : NULL;
 }
 
+/* Warns of columns that mean nothing, which may be misspelt. What the tool adds to its output may
+ * come back to it. */
+static void warn_of_columns(const struct support_table* table, const char* path)
+{
+    for (size_t i = 0; i < table->column_count; ++i) {
+        const char* const column = support_table_column(table, i);
+        if (!support_frame_column_is_known(column) && strcmp(column, "offset") != 0 &&
+            strcmp(column, "class") != 0) {
+            tool_complain("%s:%zu: column '%.200s' is kept, but means nothing here", path,
+                          table->lines[0], column);
+        }
+    }
+}
+
 static bool load_graph(const struct plan_settings* settings, const char* name,
                        struct support_frame_graph* graph)
 {
@@ -257,7 +296,9 @@ static bool load_graph(const struct plan_settings* settings, const char* name,
     struct support_error error = {{0}};
     if (!tool_data_find(TOOL_DATA_FRAMES, name, path, sizeof(path)) &&
         !tool_data_find(TOOL_DATA_QUEUES, name, path, sizeof(path))) {
-        tool_data_complain(TOOL_DATA_FRAMES, name);
+        tool_complain("%s: no such frame graph: it is neither a file nor a name that maar plan "
+                      "--list-frames prints",
+                      name);
         return false;
     }
     const char* pass_path = settings->passes;
@@ -271,6 +312,7 @@ static bool load_graph(const struct plan_settings* settings, const char* name,
         tool_complain("%s", error.text);
         return false;
     }
+    warn_of_columns(&graph->table, path);
     return true;
 }
 

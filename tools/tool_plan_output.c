@@ -101,16 +101,38 @@ struct drawing {
     const char** queues;
 };
 
+/* What is known of the peak, and of the capacity where one was given. */
+static void describe_proof(const struct tool_plan_result* result, char* out, size_t size)
+{
+    static const char* const answers[] = {
+        [MAAR_PLAN_FIT_NOT_ASKED] = "",
+        [MAAR_PLAN_FIT_YES] = "fits into",
+        [MAAR_PLAN_FIT_NO] = "does not fit into",
+        [MAAR_PLAN_FIT_UNDECIDED] = "undecided whether it fits into",
+    };
+    const MaarPlanInfo* const info = &result->info;
+    const char* const optimal = info->provedOptimal ? "proved optimal" : "not proved optimal";
+    char capacity[32];
+    if (info->fit == MAAR_PLAN_FIT_NOT_ASKED) {
+        snprintf(out, size, "%s", optimal);
+    } else {
+        snprintf(out, size, "%s %s; %s", answers[info->fit],
+                 tool_format_size(result->capacity, capacity, sizeof(capacity)), optimal);
+    }
+}
+
 static void title_plan(const struct tool_plan_result* result, struct support_plan_picture* picture)
 {
     const MaarPlanInfo* const info = &result->info;
     char peak[32];
     char total[32];
     char bound[32];
+    char proof[96];
     char edges[64] = "";
     tool_format_size(info->peakSize, peak, sizeof(peak));
     tool_format_size(info->totalSize, total, sizeof(total));
     tool_format_size(info->provedBound, bound, sizeof(bound));
+    describe_proof(result, proof, sizeof(proof));
     if (result->graph.queue_count > 1) {
         snprintf(edges, sizeof(edges), ", %" PRIu32 " of them between queues",
                  info->crossQueueEdgeCount);
@@ -118,11 +140,9 @@ static void title_plan(const struct tool_plan_result* result, struct support_pla
     snprintf(picture->title, sizeof(picture->title), "%.100s: %" PRIu32 " resources of %s in %s",
              result->graph.name, info->resourceCount, total, peak);
     snprintf(picture->subtitle, sizeof(picture->subtitle),
-             "%s; %.2f times as much without sharing; %" PRIu32 " aliasing edges%s; planned in "
-             "%.3g ms of CPU time",
-             info->provedOptimal ? "proved optimal" : "not proved optimal",
+             "%s; %.2f times as much without sharing; %" PRIu32 " aliasing edges%s", proof,
              info->peakSize == 0 ? 1.0 : (double)info->totalSize / (double)info->peakSize,
-             info->edgeCount, edges, result->cpu_ms);
+             info->edgeCount, edges);
     if (!info->provedOptimal) {
         const size_t used = strlen(picture->subtitle);
         snprintf(picture->subtitle + used, sizeof(picture->subtitle) - used,
@@ -190,6 +210,7 @@ static bool fill_drawing(const struct tool_plan_result* result, struct drawing* 
         .pass_count = graph->pass_count,
         .queues = drawing->queues,
         .queue_count = graph->queue_count,
+        .capacity = result->capacity,
     };
     title_plan(result, &drawing->picture);
     return true;

@@ -208,6 +208,30 @@ class Files(Case):
             self.assertIn("velocity", text)
             self.assertEqual("queue 1" in text, queue)
 
+    def test_picture_is_the_same_again(self):
+        folder = self.scratch()
+        for name in ("a.svg", "b.svg"):
+            self.plan("deferred_4k_async", "--picture", folder / name)
+        self.assertEqual((folder / "a.svg").read_bytes(), (folder / "b.svg").read_bytes())
+
+    def test_picture_shows_what_does_not_fit(self):
+        out = self.scratch() / "p.svg"
+        for capacity, code, expected in (
+                ("401MiB", 1, "does not fit into 401 MiB; proved optimal"),
+                ("402MiB", 0, "fits into 402 MiB")):
+            self.plan("deferred_4k", "--capacity", capacity, "--picture", out, code=code)
+            text = " ".join(xml.parse(out).getroot().itertext())
+            self.assertIn(expected, text)
+            self.assertEqual("capacity 401 MiB" in text, code == 1)
+
+    def test_column_that_means_nothing_is_told_of(self):
+        path = self.write("id,first,last,size,align,class,offset\na,0,1,8,4,0,0\n")
+        done = maar(path, "--output", "-")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr,
+                         f"maar: {path}:1: column 'align' is kept, but means nothing here\n")
+        self.assertEqual(done.stdout.splitlines()[0], "id,first,last,size,align,class,offset")
+
     def test_several_files_go_on_after_a_bad_one(self):
         bad = self.write("id\n")
         results, text = self.plan(bad, "deferred_4k", code=2)
@@ -222,6 +246,7 @@ class Arguments(Case):
         self.refused("--edges needs --passes", "x", "--edges", "y")
         self.refused("--passes belongs to one file", "x", "y", "--passes", "z")
         self.refused("both want the standard output", "x", "--output", "-", "--json")
+        self.refused("name the same file: y", "x", "--output", "y", "--picture", "y")
         self.refused("--capacity 5Q: expected bytes", "x", "--capacity", "5Q")
         self.refused("--capacity 0: expected bytes", "x", "--capacity", "0")
         self.refused("--time-limit -1: expected seconds", "x", "--time-limit=-1")
@@ -230,6 +255,14 @@ class Arguments(Case):
         self.refused("--granularity 48: expected a power of two", "x", "--granularity", "48")
         self.refused("unrecognized option '--frob'; see maar plan --help", "--frob")
         self.refused("option '--passes' needs an argument", "--passes")
+
+    def test_inputs_of_one_name_exit_2(self):
+        paths = [self.write(HEADER + "a,0,1,8\n") for _ in range(2)]
+        for option in ("--output", "--picture"):
+            out = self.scratch() / "out"
+            self.refused(f"{option} .* would both be written to \".*out-made\"", *paths, option, out)
+            self.assertEqual(list(out.parent.iterdir()), [])
+        self.assertEqual(len(self.plan(*paths)[0]), 2)
 
     def test_help_exits_0(self):
         done = maar("--help")
@@ -243,6 +276,13 @@ class Arguments(Case):
                            (2, HEADER + "a,0,1,99999999999999999999\n")):
             path = self.write(text)
             self.refused(re.escape(f"{path}:{line}: ") + ".+", path)
+
+    def test_lifetimes_told_twice_exit_2(self):
+        for header, both in (("id,size,first,last,uses", "uses and first"),
+                             ("id,size,first,last,lower,upper", "first and lower"),
+                             ("id,size,uses,upper", "uses and upper")):
+            path = self.write(header + "\n")
+            self.refused(re.escape(f"{path}:1: the header has both {both}: "), path)
 
     def test_input_that_the_planner_refuses_exits_2(self):
         path = self.write("id,first,last,size,fixed_offset\na,0,1,8,0\nb,1,2,8,4\n")
