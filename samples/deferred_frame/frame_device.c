@@ -66,19 +66,30 @@ static VkApplicationInfo describe_application(void)
                                .apiVersion = API_VERSION};
 }
 
+static bool can_be_read(const char* path)
+{
+    FILE* const file = fopen(path, "rb");
+    if (file != NULL) {
+        fclose(file);
+    }
+    return file != NULL;
+}
+
 /* A profile's file, or the name of one in the sources. */
 static int open_simulated(struct frame_device* device, const char* name)
 {
     char path[4096];
     snprintf(path, sizeof(path), "%s/profiles/%s.json", MAAR_SAMPLE_DATA, name);
-    FILE* const file = fopen(path, "rb");
-    if (file != NULL) {
-        fclose(file);
+    const bool known = can_be_read(path);
+    if (!known && !can_be_read(name)) {
+        frame_complain("%s%s: no such profile: it is neither a file nor one of %s/profiles",
+                       SIMULATED, name, MAAR_SAMPLE_DATA);
+        return FRAME_EXIT_USAGE;
     }
     device->profile = calloc(1, sizeof(*device->profile));
     struct support_error error = {{0}};
     if (device->profile == NULL ||
-        !support_profile_load(file != NULL ? path : name, device->profile, &error)) {
+        !support_profile_load(known ? path : name, device->profile, &error)) {
         frame_complain("%s%s: %s", SIMULATED, name, error.text);
         return FRAME_EXIT_USAGE;
     }

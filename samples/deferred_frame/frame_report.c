@@ -19,6 +19,9 @@ static void print_text(const struct frame_report* report)
     printf("deferred frame %ux%u on %s: %u passes, %u transients\n", options->width,
            options->height, report->device->properties.deviceName, report->passes,
            report->resources);
+    if (options->async && report->device->queues[0] == report->device->queues[1]) {
+        printf("  the two queues of the graph run on one queue of this device\n");
+    }
     print_size("without aliasing", heap->totalSize, heap->totalSize);
     print_size("reusing whole objects", heap->objectReuseSize, heap->totalSize);
     print_size("planned", heap->peakSize, heap->totalSize);
