@@ -152,6 +152,18 @@ static void frame_graph_odd_spelling_is_tolerated(void** state)
     support_frame_graph_release(&graph);
 }
 
+static void frame_graph_columns_and_names_are_told(void** state)
+{
+    (void)state;
+    char name[SUPPORT_FRAME_NAME_SIZE];
+    assert_true(support_frame_column_is_known("fixed_offset"));
+    assert_false(support_frame_column_is_known("align"));
+    support_frame_graph_take_name("folder.csv/frame.resources.csv", name);
+    assert_string_equal(name, "frame");
+    support_frame_graph_take_name(".csv", name);
+    assert_string_equal(name, ".csv");
+}
+
 static void frame_graph_resource_mistakes_are_named(void** state)
 {
     (void)state;
@@ -159,6 +171,10 @@ static void frame_graph_resource_mistakes_are_named(void** state)
         {"", "1: there is no header"},
         {"id,size\n", "1: the header has neither uses, nor first and last, nor lower and upper"},
         {"id,first,size\n", "1: there is no column last"},
+        {"id,size,first,last,lower,upper\n",
+         "1: the header has both first and lower: only one of them may say when a resource lives"},
+        {"id,size,last,uses\n",
+         "1: the header has both uses and last: only one of them may say when a resource lives"},
         {"first,last,size\n", "1: there is no column id"},
         {"id,id,first,last,size\n", "1: column 'id' is there twice"},
         {"id,first,last,size\na,0,0\n", "2: 3 columns, where the header has 4"},
@@ -301,6 +317,7 @@ int main(void)
         cmocka_unit_test(frame_graph_of_queues_is_read),
         cmocka_unit_test(frame_graph_optional_columns_are_read),
         cmocka_unit_test(frame_graph_odd_spelling_is_tolerated),
+        cmocka_unit_test(frame_graph_columns_and_names_are_told),
         cmocka_unit_test(frame_graph_resource_mistakes_are_named),
         cmocka_unit_test(frame_graph_zero_byte_is_named),
         cmocka_unit_test(frame_graph_pass_mistakes_are_named),
