@@ -1,9 +1,9 @@
 /*
- * What may be wrong with a graph and can be seen without looking at more than one thing at a time.
+ * What may be wrong with a graph and can be seen without looking at more than one thing at a time,
+ * and what is allowed but hardly meant.
  */
 #include <stdio.h>
 
-#include "core/objects/requirements.h"
 #include "core/objects/transient_internal.h"
 
 #define KNOWN_RESOURCE_FLAGS                                                                       \
@@ -19,6 +19,32 @@ struct subject {
     const MaarTransientResource* resource;
 };
 
+/* ---- names ---- */
+
+static struct maar_transient_label label(const char* what, uint32_t index, const char* close,
+                                         const char* name)
+{
+    struct maar_transient_label made;
+    if (name != NULL && name[0] != '\0') {
+        (void)snprintf(made.text, sizeof made.text, "%s%u%s (\"%.60s\")", what, index, close, name);
+    } else {
+        (void)snprintf(made.text, sizeof made.text, "%s%u%s", what, index, close);
+    }
+    return made;
+}
+
+struct maar_transient_label maar_transient_label_resource(uint32_t index, const char* name)
+{
+    return label("pGraph->pResources[", index, "]", name);
+}
+
+struct maar_transient_label maar_transient_label_pass(uint32_t index, const char* name)
+{
+    return label("pass ", index, "", name);
+}
+
+/* ---- misuse ---- */
+
 /* Tells of misuse: a path below pGraph and what is wrong there. */
 static VkResult refuse_field(MaarAllocator allocator, const char* call, const char* array,
                              uint32_t index, const char* sentence)
@@ -30,14 +56,35 @@ static VkResult refuse_field(MaarAllocator allocator, const char* call, const ch
 
 static VkResult refuse_resource(const struct subject* s, const char* sentence)
 {
-    return refuse_field(s->allocator, s->call, "pResources", s->index, sentence);
+    char text[400];
+    (void)snprintf(text, sizeof text, "%s%s",
+                   maar_transient_label_resource(s->index, s->resource->pName).text, sentence);
+    return maar_misuse(s->allocator, s->call, text);
 }
 
 static VkResult refuse_use(const struct subject* s, uint32_t use, const char* sentence)
 {
-    char text[160];
-    (void)snprintf(text, sizeof text, ".pUses[%u]%s", use, sentence);
+    char text[280];
+    const uint32_t pass = s->resource->pUses[use].pass;
+    if (pass < s->graph->passCount) {
+        (void)snprintf(text, sizeof text, ".pUses[%u]%s, in %s", use, sentence,
+                       maar_transient_label_pass(pass, s->graph->pPasses[pass].pName).text);
+    } else {
+        (void)snprintf(text, sizeof text, ".pUses[%u]%s", use, sentence);
+    }
     return refuse_resource(s, text);
+}
+
+/* The create info of the resource is what it should be. */
+static VkResult check_info(const struct subject* s, const char* field, const void* info, int wanted)
+{
+    char name[128];
+    if ((int)((const VkBaseInStructure*)info)->sType == wanted) {
+        return VK_SUCCESS;
+    }
+    (void)snprintf(name, sizeof name, "%s.%s",
+                   maar_transient_label_resource(s->index, s->resource->pName).text, field);
+    return maar_check_structure(s->allocator, s->call, name, info, wanted);
 }
 
 static bool lists_family(const uint32_t* families, uint32_t count, uint32_t family)
@@ -88,8 +135,7 @@ static VkResult check_uses(const struct subject* s)
 static VkResult check_image(const struct subject* s)
 {
     const VkImageCreateInfo* info = s->resource->pImageInfo;
-    VkResult result = maar_check_structure(s->allocator, s->call, "pImageInfo of a resource", info,
-                                           VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    VkResult result = check_info(s, "pImageInfo", info, VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -100,6 +146,27 @@ static VkResult check_image(const struct subject* s)
     }
     if (info->initialLayout != VK_IMAGE_LAYOUT_UNDEFINED) {
         return refuse_resource(s, ".pImageInfo->initialLayout is not VK_IMAGE_LAYOUT_UNDEFINED");
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult check_buffer(const struct subject* s)
+{
+    const VkBufferCreateInfo* info = s->resource->pBufferInfo;
+    VkResult result = check_info(s, "pBufferInfo", info, VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (info->size == 0) {
+        return refuse_resource(s, ".pBufferInfo->size is 0");
+    }
+    if ((info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0) {
+        return refuse_resource(s, ".pBufferInfo is sparse");
+    }
+    if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
+        !s->allocator->device.facts.buffer_device_address) {
+        return refuse_resource(s, ".pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the "
+                                  "bufferDeviceAddress feature was not among pEnabledFeatures");
     }
     return VK_SUCCESS;
 }
@@ -115,7 +182,12 @@ static VkResult check_views(const struct subject* s)
     }
     for (uint32_t i = 0; i < r->viewCount; ++i) {
         if (r->pViewInfos[i].sType != VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO) {
-            return refuse_resource(s, ".pViewInfos has an element with another sType");
+            char text[96];
+            (void)snprintf(text, sizeof text,
+                           ".pViewInfos[%u].sType is not "
+                           "VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO",
+                           i);
+            return refuse_resource(s, text);
         }
     }
     return VK_SUCCESS;
@@ -130,9 +202,7 @@ static VkResult check_transient(const struct subject* s)
     if ((r->flags & ~KNOWN_RESOURCE_FLAGS) != 0) {
         return refuse_resource(s, ".flags has bits that are no MaarTransientResourceFlagBits");
     }
-    VkResult result = r->pImageInfo != NULL
-                          ? check_image(s)
-                          : maar_check_buffer_info(s->allocator, s->call, r->pBufferInfo);
+    VkResult result = r->pImageInfo != NULL ? check_image(s) : check_buffer(s);
     if (result == VK_SUCCESS) {
         result = check_uses(s);
     }
@@ -204,4 +274,24 @@ VkResult maar_transient_check(MaarAllocator allocator, const char* call,
         result = check_transient(&subject);
     }
     return result;
+}
+
+/* ---- warnings ---- */
+
+void maar_transient_warn(MaarAllocator allocator, const char* call, const MaarTransientGraph* info,
+                         const struct maar_transient_graph* graph)
+{
+    for (uint32_t i = 0; i < graph->resource_count; ++i) {
+        const struct maar_transient_resource* resource = &graph->resources[i];
+        const uint32_t pass = resource->uses[0].pass;
+        if (resource->keep || resource->groups[0].write) {
+            continue;
+        }
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                  "%s: %s is read by %s before any pass has written it: its contents are undefined "
+                  "there, unless MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT keeps those of the "
+                  "frame before",
+                  call, maar_transient_label_resource(i, resource->name).text,
+                  maar_transient_label_pass(pass, info->pPasses[pass].pName).text);
+    }
 }

@@ -2,6 +2,7 @@
  * Transient heaps: created, updated, read and destroyed. An update makes everything of the new
  * graph beside the old one, and takes its place when nothing can fail any more.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/objects/transient_internal.h"
@@ -10,7 +11,8 @@
 #define KNOWN_HEAP_FLAGS                                                                           \
     ((MaarTransientHeapCreateFlags)MAAR_TRANSIENT_HEAP_CREATE_NO_ALIASING_BIT |                    \
      (MaarTransientHeapCreateFlags)MAAR_TRANSIENT_HEAP_CREATE_ALIASING_BARRIERS_ONLY_BIT |         \
-     (MaarTransientHeapCreateFlags)MAAR_TRANSIENT_HEAP_CREATE_PLAN_ONLY_BIT)
+     (MaarTransientHeapCreateFlags)MAAR_TRANSIENT_HEAP_CREATE_PLAN_ONLY_BIT |                      \
+     (MaarTransientHeapCreateFlags)MAAR_TRANSIENT_HEAP_CREATE_KEEP_EDGES_BIT)
 
 static struct maar_transient_heap* heap_of(MaarTransientHeap heap)
 {
@@ -37,6 +39,7 @@ static VkResult make_state(const struct maar_transient_heap* heap, const char* c
     VkResult result =
         maar_transient_copy(heap->allocator, call, info, &state->arena, &state->graph);
     if (result == VK_SUCCESS) {
+        maar_transient_warn(heap->allocator, call, info, &state->graph);
         result = maar_transient_require(heap, info, previous, state);
     }
     if (result == VK_SUCCESS) {
@@ -128,6 +131,8 @@ static VkResult open_heap(struct maar_transient_heap* heap, const MaarTransientH
         if (heap->name == NULL) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
+    } else {
+        heap->how.pName = "transients";
     }
     if (heap->cache != VK_NULL_HANDLE) {
         return VK_SUCCESS;
@@ -237,6 +242,16 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyTransientHeapAfter(MaarAllocator alloc
 
 /* ---- updates ---- */
 
+static VkResult refuse_previous(const struct maar_transient_heap* heap, const char* call,
+                                const MaarTransientGraph* graph, uint32_t index, bool unknown)
+{
+    char text[256];
+    (void)snprintf(text, sizeof text, "pGraph->pPreviousIndices names %s, for %s",
+                   unknown ? "a resource that the graph before did not have" : "a resource twice",
+                   maar_transient_label_resource(index, graph->pResources[index].pName).text);
+    return maar_misuse(heap->allocator, call, text);
+}
+
 /* The index of each resource in the heap's graph; checks what the program says of it. */
 static VkResult find_previous(const struct maar_transient_heap* heap, const char* call,
                               const MaarTransientGraph* graph, struct maar_arena* arena,
@@ -256,11 +271,7 @@ static VkResult find_previous(const struct maar_transient_heap* heap, const char
             continue;
         }
         if (previous[i] >= count || taken[previous[i]]) {
-            return maar_misuse(heap->allocator, call,
-                               previous[i] >= count
-                                   ? "pGraph->pPreviousIndices names a resource that the graph "
-                                     "before did not have"
-                                   : "pGraph->pPreviousIndices names a resource twice");
+            return refuse_previous(heap, call, graph, i, previous[i] >= count);
         }
         taken[previous[i]] = true;
     }

@@ -131,9 +131,11 @@ static VkResult find_pass_order(struct sorting* s)
 
 static VkResult refuse_double_use(const struct sorting* s, uint32_t resource, uint32_t pass)
 {
-    char text[128];
-    (void)snprintf(text, sizeof text, "pGraph->pResources[%u].pUses names pass %u twice", resource,
-                   pass);
+    char text[256];
+    (void)snprintf(
+        text, sizeof text, "%s.pUses names %s twice",
+        maar_transient_label_resource(resource, s->info->pResources[resource].pName).text,
+        maar_transient_label_pass(pass, s->info->pPasses[pass].pName).text);
     return maar_misuse(s->allocator, s->call, text);
 }
 

@@ -7,7 +7,6 @@
  * candidates again, for the day when the best heap is full. What the driver wants alone is left out
  * of the plan and is a class of its own.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "core/objects/requirements.h"
@@ -83,30 +82,30 @@ static bool wants_lazy(const struct maar_transient_heap* heap,
 }
 
 static VkResult refuse_types(const struct maar_transient_heap* heap,
-                             const struct maar_transient_resource* resource)
+                             const struct maar_transient_resource* resource, uint32_t index)
 {
     maar_tell(heap->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-              "no memory type serves the transient \"%s\" (memoryTypeBits 0x%x) as "
-              "pAllocationInfo wants it",
-              resource->name, (unsigned)resource->requirements.memoryTypeBits);
+              "no memory type serves %s (memoryTypeBits 0x%x) as pAllocationInfo wants it",
+              maar_transient_label_resource(index, resource->name).text,
+              (unsigned)resource->requirements.memoryTypeBits);
     return VK_ERROR_FEATURE_NOT_PRESENT;
 }
 
 /* The types of a resource whose requirements are known. */
 static VkResult choose_for(const struct maar_transient_heap* heap,
-                           struct maar_transient_resource* resource)
+                           struct maar_transient_resource* resource, uint32_t index)
 {
     MaarAllocator allocator = heap->allocator;
     struct maar_type_choice choice;
     const bool lazy = wants_lazy(heap, resource);
     if (!rank(heap, resource->requirements.memoryTypeBits, lazy, &choice)) {
-        return refuse_types(heap, resource);
+        return refuse_types(heap, resource, index);
     }
     resource->lazy = lazy && (maar_type_flags(allocator, maar_best_type(&choice)) &
                               VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT) != 0;
     if (lazy && !resource->lazy &&
         !rank(heap, resource->requirements.memoryTypeBits, false, &choice)) {
-        return refuse_types(heap, resource);
+        return refuse_types(heap, resource, index);
     }
     resource->type_bits = allowed_types(&choice);
     return VK_SUCCESS;
@@ -147,7 +146,7 @@ VkResult maar_transient_require(const struct maar_transient_heap* heap,
             resource->kind = request.kind;
             resource->needs_dedicated = request.requiresDedicated == VK_TRUE;
         }
-        VkResult result = choose_for(heap, resource);
+        VkResult result = choose_for(heap, resource, i);
         if (result != VK_SUCCESS) {
             return result;
         }
@@ -246,6 +245,9 @@ static VkResult make_plan(const struct maar_transient_heap* heap, const uint32_t
         .pPassQueues = input.queues,
         .dependencyCount = state->graph.wait_count,
         .pDependencies = input.dependencies,
+        .flags = (heap->flags & MAAR_TRANSIENT_HEAP_CREATE_KEEP_EDGES_BIT) != 0
+                     ? MAAR_PLAN_CREATE_KEEP_EDGES_BIT
+                     : 0,
         .granularity = heap->allocator->device.facts.granularity,
         .nodeLimit = heap->node_limit,
         .timeLimit_ns = heap->time_limit_ns,
@@ -264,15 +266,24 @@ static VkResult make_plan(const struct maar_transient_heap* heap, const uint32_t
 /* ---- classes ---- */
 
 static VkResult refuse_class(const struct maar_transient_heap* heap, const char* call,
-                             VkDeviceSize size)
+                             const struct maar_transient_state* state, uint32_t class_index)
 {
-    char text[200];
-    (void)snprintf(text, sizeof text,
-                   "a class of transients takes %llu bytes, and the device allocates %llu at most "
-                   "in one piece",
-                   (unsigned long long)size,
-                   (unsigned long long)heap->allocator->device.facts.max_allocation_size);
-    maar_tell(heap->allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s", call, text);
+    const struct maar_transient_resource* resources = state->graph.resources;
+    uint32_t largest = MAAR_TRANSIENT_NONE;
+    for (uint32_t i = 0; i < state->graph.resource_count; ++i) {
+        if (resources[i].class_index == class_index &&
+            (largest == MAAR_TRANSIENT_NONE ||
+             resources[i].requirements.size > resources[largest].requirements.size)) {
+            largest = i;
+        }
+    }
+    maar_tell(heap->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+              "%s: transients that share memory take %llu bytes (the largest, %s, %llu), and the "
+              "device allocates %llu at most in one piece (maxMemoryAllocationSize)",
+              call, (unsigned long long)state->classes[class_index].size,
+              maar_transient_label_resource(largest, resources[largest].name).text,
+              (unsigned long long)resources[largest].requirements.size,
+              (unsigned long long)heap->allocator->device.facts.max_allocation_size);
     return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
@@ -334,7 +345,7 @@ static VkResult make_classes(const struct maar_transient_heap* heap, const char*
     gather_members(state, placements);
     for (uint32_t i = 0; i < state->class_count; ++i) {
         if (state->classes[i].size > heap->allocator->device.facts.max_allocation_size) {
-            return refuse_class(heap, call, state->classes[i].size);
+            return refuse_class(heap, call, state, i);
         }
     }
     return VK_SUCCESS;

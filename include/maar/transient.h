@@ -135,6 +135,9 @@ typedef enum MaarTransientHeapCreateFlagBits {
     MAAR_TRANSIENT_HEAP_CREATE_ALIASING_BARRIERS_ONLY_BIT = 0x2,
     /** Plan and work out barriers, but create no objects and allocate no memory. */
     MAAR_TRANSIENT_HEAP_CREATE_PLAN_ONLY_BIT = 0x4,
+    /** Plan with MAAR_PLAN_CREATE_KEEP_EDGES_BIT: as little memory, but not as few barriers as it
+     * may take. For updates that must be quick. */
+    MAAR_TRANSIENT_HEAP_CREATE_KEEP_EDGES_BIT = 0x8,
     /** Reserves the enumeration's size. */
     MAAR_TRANSIENT_HEAP_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarTransientHeapCreateFlagBits;
@@ -157,7 +160,9 @@ typedef struct MaarTransientHeapCreateInfo {
     /** The first frame. */
     const MaarTransientGraph* pGraph;
     /** How to allocate: usage, flags, pool, priority, name. NULL: device-local memory, and lazily
-     * allocated memory for images with TRANSIENT_ATTACHMENT usage where the device has some. */
+     * allocated memory for images with TRANSIENT_ATTACHMENT usage where the device has some. The
+     * latter goes for usage device-local (which is 0) and transient here, too: a name or a priority
+     * alone loses nothing. Without a name, the memory is named "transients". */
     const MaarAllocationCreateInfo* pAllocationInfo;
     /** See MaarPlanCreateInfo::nodeLimit; 0: MAAR_TRANSIENT_DEFAULT_NODE_LIMIT. */
     uint64_t planNodeLimit;
@@ -324,7 +329,9 @@ MAAR_API VkResult VKAPI_CALL maarDestroyTransientHeapAfter(MaarAllocator allocat
 
 /**
  * Gives a heap another frame graph: a new size, a pass more or less. An unchanged graph costs a
- * lookup. Objects that keep their create info and place stay; the others are destroyed once every
+ * comparison; another one is planned, of which the planner's second stage takes up to some
+ * milliseconds here as at the creation: MAAR_TRANSIENT_HEAP_CREATE_KEEP_EDGES_BIT leaves it out.
+ * Objects that keep their create info and place stay; the others are destroyed once every
  * point has passed, as is memory that no longer serves. The first frame of the new graph must run
  * after the last one of the old graph: on each queue, the barriers of its first pass see to that;
  * with several queues, the first submission to each must also wait for the points.

@@ -202,7 +202,39 @@ static void an_empty_graph_is_a_heap(void** state)
     maarDestroyTransientHeap(rig.allocator, heap);
 }
 
+/* The second stage of the planner finds fewer edges here; without it there is none of that. */
+static void edges_are_kept_on_request(void** state)
+{
+    (void)state;
+    uint64_t saved = 0;
+    for (uint64_t seed = 1; seed <= 40; ++seed) {
+        struct rig_random random = {seed};
+        graph_randomize(&maker, &random, 2, 1, 12, 24);
+        MaarTransientHeapCreateInfo info = heap_info();
+        for (uint32_t keep = 0; keep < 2; ++keep) {
+            MaarPlanInfo plan = {.sType = MAAR_STRUCTURE_TYPE_PLAN_INFO};
+            info.flags = keep != 0 ? MAAR_TRANSIENT_HEAP_CREATE_KEEP_EDGES_BIT : 0;
+            MaarTransientHeap heap = create(&info);
+            assert_int_equal(maarGetPlanInfo(read_heap(heap).plan, &plan), VK_SUCCESS);
+            saved += keep == 0 && plan.edgeCount < plan.firstStageEdgeCount ? 1 : 0;
+            assert_true(keep == 0 || plan.edgeCount == plan.firstStageEdgeCount);
+            maarDestroyTransientHeap(rig.allocator, heap);
+        }
+    }
+    assert_true(saved > 0);
+}
+
 /* ---- memory ---- */
+
+static void memory_without_a_name_is_named_transients(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 256);
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    assert_string_equal(rig_info(&rig, read_resource(heap, 0, 0).allocation).pName, "transients");
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
 
 static void transient_attachments_live_in_lazy_memory(void** state)
 {
@@ -211,7 +243,10 @@ static void transient_attachments_live_in_lazy_memory(void** state)
     simple_graph(&maker, 256);
     maker.images[0].usage =
         VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT;
-    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarAllocationCreateInfo named = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    named.pName = "a name alone";
+    MaarTransientHeapCreateInfo info = heap_info();
+    info.pAllocationInfo = &named;
     MaarTransientHeap heap = create(&info);
     const MaarTransientResourceInfo a = read_resource(heap, 0, 0);
     const MaarTransientResourceInfo b = read_resource(heap, 0, 1);
@@ -250,7 +285,7 @@ static void a_class_above_the_largest_allocation_is_refused(void** state)
     assert_int_equal(maarCreateTransientHeap(rig.allocator, &info, &heap),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_null(heap);
-    rig_expect_message(&rig, "in one piece");
+    rig_expect_message(&rig, "(the largest, pGraph->pResources[0] (\"image 0\"), ");
     rig_close(&rig);
 }
 
@@ -465,27 +500,57 @@ static void misuse_of_the_graph_is_named(void** state)
     graph_depend(&maker, 2, 3);
     expect_refused("pGraph->pDependencies[0] names a pass");
     maker.resources[0].pBufferInfo = &maker.buffers[1];
-    expect_refused("pGraph->pResources[0] has not exactly one of");
+    expect_refused("pGraph->pResources[0] (\"image 0\") has not exactly one of");
     maker.uses[1][0].stages = 0;
-    expect_refused("pGraph->pResources[1].pUses[0].stages is 0");
+    expect_refused("pGraph->pResources[1] (\"buffer 1\").pUses[0].stages is 0");
     maker.uses[1][0].pass = 3;
-    expect_refused("pGraph->pResources[1].pUses[0].pass is not below passCount");
+    expect_refused("pGraph->pResources[1] (\"buffer 1\").pUses[0].pass is not below passCount");
     maker.uses[0][1].pass = 0;
-    expect_refused("pGraph->pResources[0].pUses names pass 0 twice");
+    expect_refused("pGraph->pResources[0] (\"image 0\").pUses names pass 0 twice");
     maker.uses[0][1].layout = VK_IMAGE_LAYOUT_UNDEFINED;
-    expect_refused("pGraph->pResources[0].pUses[1].layout");
+    expect_refused("pGraph->pResources[0] (\"image 0\").pUses[1].layout");
     maker.resources[1].useCount = 0;
-    expect_refused("pGraph->pResources[1].useCount is 0");
+    expect_refused("pGraph->pResources[1] (\"buffer 1\").useCount is 0");
     maker.resources[1].viewCount = 1;
-    expect_refused("pGraph->pResources[1].viewCount is not 0, and it is a buffer");
+    expect_refused("pGraph->pResources[1] (\"buffer 1\").viewCount is not 0, and it is a buffer");
     maker.images[0].flags = VK_IMAGE_CREATE_SPARSE_BINDING_BIT;
-    expect_refused("pGraph->pResources[0].pImageInfo is sparse or disjoint");
+    expect_refused("pGraph->pResources[0] (\"image 0\").pImageInfo is sparse or disjoint");
     maker.images[0].initialLayout = VK_IMAGE_LAYOUT_PREINITIALIZED;
     expect_refused("initialLayout");
     maker.buffers[1].size = 0;
     expect_refused("size is 0");
+    maker.images[0].sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
+    expect_refused("pGraph->pResources[0] (\"image 0\").pImageInfo->sType is");
+    maker.buffers[1].flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT;
+    expect_refused("pGraph->pResources[1] (\"buffer 1\").pBufferInfo is sparse");
+    maker.views[0].sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
+    expect_refused("pGraph->pResources[0] (\"image 0\").pViewInfos[0].sType is not");
+    maker.passes[2].pName = "blur";
+    maker.uses[1][0].access = 0;
+    expect_refused(".pUses[0].access is 0, in pass 2 (\"blur\")");
+    maker.resources[0].pName = NULL;
     maker.resources[0].flags = 0x80;
     expect_refused("pGraph->pResources[0].flags");
+    maker.resources[0].flags = 0x80;
+    expect_refused("pGraph->pResources[0] (\"image 0\").flags");
+}
+
+static void reading_what_nothing_wrote_is_warned_of(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 256);
+    maker.passes[2].pName = "mix";
+    maker.uses[2][0].access = VK_ACCESS_2_SHADER_STORAGE_READ_BIT;
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    assert_int_equal(rig.messages.counts[MAAR_MESSAGE_SEVERITY_WARNING], 1);
+    rig_expect_message(
+        &rig, "pGraph->pResources[2] (\"image 2\") is read by pass 2 (\"mix\") before any");
+    maker.resources[2].flags = MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT;
+    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &maker.graph, 0, NULL),
+                     VK_SUCCESS);
+    rig_expect_silence(&rig);
+    maarDestroyTransientHeap(rig.allocator, heap);
 }
 
 static void misuse_of_heaps_is_named(void** state)
@@ -533,6 +598,8 @@ int main(void)
         ON_RIG(copies_have_memory_of_their_own),
         ON_RIG(equal_objects_count_once_in_the_comparison),
         ON_RIG(an_empty_graph_is_a_heap),
+        ON_RIG(edges_are_kept_on_request),
+        ON_RIG(memory_without_a_name_is_named_transients),
         cmocka_unit_test(transient_attachments_live_in_lazy_memory),
         ON_RIG(what_the_driver_wants_alone_gets_memory_of_its_own),
         cmocka_unit_test(a_class_above_the_largest_allocation_is_refused),
@@ -545,6 +612,7 @@ int main(void)
         ON_RIG(kept_contents_survive_an_update),
         ON_RIG(frames_of_two_graphs_are_in_order),
         ON_RIG(misuse_of_the_graph_is_named),
+        ON_RIG(reading_what_nothing_wrote_is_warned_of),
         ON_RIG(misuse_of_heaps_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
