@@ -126,7 +126,7 @@ typedef enum MaarMessageSeverity {
 
 /** What bufferImageGranularity keeps apart. */
 typedef enum MaarResourceKind {
-    /** Not known: kept apart from both others. */
+    /** Not known: kept apart from both others, not from its like. */
     MAAR_RESOURCE_KIND_UNKNOWN = 0,
     /** Buffers and images with linear tiling. */
     MAAR_RESOURCE_KIND_LINEAR = 1,

@@ -4,6 +4,9 @@
  *
  * It needs no device: lifetimes in; offsets, bounds and aliasing edges out. maar/transient.h makes
  * buffers and images of it; a program with a frame graph of its own may use the plan alone.
+ *
+ * Outputs are null or untouched on failure. A null pointer where none is allowed, or a wrong sType,
+ * is refused without a message, since nothing behind it can be trusted.
  */
 #ifndef MAAR_PLAN_H
 #define MAAR_PLAN_H
@@ -51,7 +54,8 @@ typedef struct MaarPlanResource {
     VkDeviceSize alignment;
     /** VkMemoryRequirements::memoryTypeBits; 0 for any type. */
     uint32_t memoryTypeBits;
-    /** What bufferImageGranularity keeps apart. */
+    /** What the granularity keeps apart. Left unknown beside others that are known, it costs
+     * granules. */
     MaarResourceKind kind;
     /** Options. */
     MaarPlanResourceFlags flags;
@@ -243,7 +247,8 @@ typedef struct MaarPlanInfo {
 
 /** Resources that can live in one VkDeviceMemory. */
 typedef struct MaarPlanClass {
-    /** Types that all of them allow: the AND of their memoryTypeBits. */
+    /** Types that all of them allow: the AND of their memoryTypeBits; all bits where none of them
+     * named any. */
     uint32_t memoryTypeBits;
     /** How many resources. */
     uint32_t resourceCount;
@@ -372,7 +377,8 @@ MAAR_API VkResult VKAPI_CALL maarGetPlanEdges(MaarPlan plan, uint32_t* pEdgeCoun
  * Reads the edges from one frame to the next: for each byte, from its last user in a frame to its
  * first in the following one, where frames use the same memory. A resource alone on its bytes has
  * an edge to itself; one with MAAR_PLAN_RESOURCE_NO_ALIASING_BIT has none. Ordered as those of
- * maarGetPlanEdges. Never blocks.
+ * maarGetPlanEdges. An edge across queues is none of the orders that were given: the next frame's
+ * first use has to wait for the last uses of this one. Never blocks.
  *
  * @param plan        not null
  * @param pEdgeCount  as pClassCount of maarGetPlanClasses
