@@ -75,7 +75,7 @@ void maar_plan_release(MaarPlan plan)
 /* One call of maarCreatePlan. */
 struct planning {
     const MaarPlanCreateInfo* info;
-    struct maar_plan_arena arena;
+    struct maar_arena arena;
     struct maar_plan_budget budget;
     struct maar_plan_graph graph;
     uint32_t* class_of;
@@ -92,23 +92,23 @@ struct planning {
 
 static VkResult split_classes(struct planning* planning)
 {
-    struct maar_plan_arena* arena = &planning->arena;
+    struct maar_arena* arena = &planning->arena;
     const struct maar_plan_graph* graph = &planning->graph;
-    planning->class_of = maar_plan_take(arena, graph->count, sizeof *planning->class_of);
+    planning->class_of = maar_arena_grab(arena, graph->count, sizeof *planning->class_of);
     if (planning->class_of == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     maar_plan_classify(graph, planning->class_of, planning->class_bits, &planning->class_count);
     const uint32_t class_count = planning->class_count;
-    planning->problems = maar_plan_take(arena, class_count, sizeof *planning->problems);
-    planning->offsets = maar_plan_take(arena, class_count, sizeof *planning->offsets);
-    planning->held = maar_plan_take(arena, class_count, sizeof *planning->held);
+    planning->problems = maar_arena_grab(arena, class_count, sizeof *planning->problems);
+    planning->offsets = maar_arena_grab(arena, class_count, sizeof *planning->offsets);
+    planning->held = maar_arena_grab(arena, class_count, sizeof *planning->held);
     if (planning->problems == NULL || planning->offsets == NULL || planning->held == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     VkResult result = VK_SUCCESS;
     for (uint32_t c = 0; c < class_count && result == VK_SUCCESS; ++c) {
-        uint32_t* members = maar_plan_take(arena, graph->count, sizeof *members);
+        uint32_t* members = maar_arena_grab(arena, graph->count, sizeof *members);
         if (members == NULL) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
@@ -118,8 +118,8 @@ static VkResult split_classes(struct planning* planning)
                 members[count++] = i;
             }
         }
-        planning->offsets[c] = maar_plan_take(arena, count, sizeof(int64_t));
-        planning->held[c] = maar_plan_take_zeroed(arena, maar_plan_words(count), sizeof(uint64_t));
+        planning->offsets[c] = maar_arena_grab(arena, count, sizeof(int64_t));
+        planning->held[c] = maar_arena_grab_zeroed(arena, maar_plan_words(count), sizeof(uint64_t));
         if (planning->offsets[c] == NULL || planning->held[c] == NULL) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
@@ -248,9 +248,9 @@ static VkResult find_all_edges(struct planning* planning, bool wrap, struct maar
 /* By `after`, then `before`. */
 static VkResult sort_edges(struct planning* planning, struct maar_plan_edges* edges)
 {
-    struct maar_plan_key* keys = maar_plan_take(&planning->arena, edges->count, sizeof *keys);
-    struct maar_plan_key* other = maar_plan_take(&planning->arena, edges->count, sizeof *other);
-    MaarPlanEdge* sorted = maar_plan_take(&planning->arena, edges->count, sizeof *sorted);
+    struct maar_plan_key* keys = maar_arena_grab(&planning->arena, edges->count, sizeof *keys);
+    struct maar_plan_key* other = maar_arena_grab(&planning->arena, edges->count, sizeof *other);
+    MaarPlanEdge* sorted = maar_arena_grab(&planning->arena, edges->count, sizeof *sorted);
     if (keys == NULL || other == NULL || sorted == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -409,8 +409,9 @@ static bool is_repeatable(const struct planning* planning)
 static void start_planning(struct planning* planning, const MaarPlanCreateInfo* info)
 {
     *planning = (struct planning){.info = info};
-    maar_plan_arena_init(&planning->arena, info->pAllocationCallbacks,
-                         info->hostMemoryLimit != 0 ? info->hostMemoryLimit : default_host_limit);
+    planning->arena = (struct maar_arena){
+        .callbacks = info->pAllocationCallbacks,
+        .limit = info->hostMemoryLimit != 0 ? info->hostMemoryLimit : default_host_limit};
     planning->budget = (struct maar_plan_budget){
         .nodes_left = info->nodeLimit != 0 ? info->nodeLimit : MAAR_PLAN_DEFAULT_NODE_LIMIT,
         .deadline_ns = info->timeLimit_ns != 0 ? maar_deadline_ns(info->timeLimit_ns) : UINT64_MAX,
@@ -456,7 +457,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePlan(const MaarPlanCreateInfo* pCreateI
             maar_plan_cache_keep(cache, &key, *pPlan);
         }
     }
-    maar_plan_arena_finish(&planning.arena);
+    maar_arena_reset(&planning.arena);
     return result;
 }
 

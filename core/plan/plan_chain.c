@@ -24,16 +24,16 @@ struct flow {
     uint32_t* path;
 };
 
-static VkResult create_flow(struct flow* flow, struct maar_plan_arena* arena)
+static VkResult create_flow(struct flow* flow, struct maar_arena* arena)
 {
     const uint32_t count = flow->count;
-    flow->from_source = maar_plan_take(arena, count, sizeof *flow->from_source);
-    flow->to_sink = maar_plan_take(arena, count, sizeof *flow->to_sink);
-    flow->carried = maar_plan_take_zeroed(arena, count, count * sizeof *flow->carried);
-    flow->level = maar_plan_take(arena, count, 2 * sizeof *flow->level);
-    flow->queue = maar_plan_take(arena, count, 2 * sizeof *flow->queue);
-    flow->next = maar_plan_take(arena, count, 2 * sizeof *flow->next);
-    flow->path = maar_plan_take(arena, count, 2 * sizeof *flow->path);
+    flow->from_source = maar_arena_grab(arena, count, sizeof *flow->from_source);
+    flow->to_sink = maar_arena_grab(arena, count, sizeof *flow->to_sink);
+    flow->carried = maar_arena_grab_zeroed(arena, count, count * sizeof *flow->carried);
+    flow->level = maar_arena_grab(arena, count, 2 * sizeof *flow->level);
+    flow->queue = maar_arena_grab(arena, count, 2 * sizeof *flow->queue);
+    flow->next = maar_arena_grab(arena, count, 2 * sizeof *flow->next);
+    flow->path = maar_arena_grab(arena, count, 2 * sizeof *flow->path);
     if (flow->from_source == NULL || flow->to_sink == NULL || flow->carried == NULL ||
         flow->level == NULL || flow->queue == NULL || flow->next == NULL || flow->path == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -223,14 +223,14 @@ static void raise_bound(struct maar_plan_problem* problem, const uint64_t* set)
 }
 
 /* A maximal antichain around each item, and the heaviest one; each set once. */
-static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_plan_arena* arena,
+static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_arena* arena,
                                 const uint64_t* heaviest)
 {
     const uint32_t count = problem->count;
     const size_t words = problem->conflict_words;
-    uint64_t* sets = maar_plan_take_zeroed(arena, (size_t)count + 1, words * sizeof *sets);
-    uint32_t* order = maar_plan_take(arena, count, sizeof *order);
-    uint64_t* common = maar_plan_take(arena, words, sizeof *common);
+    uint64_t* sets = maar_arena_grab_zeroed(arena, (size_t)count + 1, words * sizeof *sets);
+    uint32_t* order = maar_arena_grab(arena, count, sizeof *order);
+    uint64_t* common = maar_arena_grab(arena, words, sizeof *common);
     if (sets == NULL || order == NULL || common == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -254,7 +254,7 @@ static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_p
     }
     problem->clique_count = set_count;
     problem->member_begin =
-        maar_plan_take_zeroed(arena, (size_t)count + 1, sizeof *problem->member_begin);
+        maar_arena_grab_zeroed(arena, (size_t)count + 1, sizeof *problem->member_begin);
     if (problem->member_begin == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -265,7 +265,7 @@ static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_p
         }
     }
     problem->member_begin[count] = (uint32_t)member_count;
-    problem->member = maar_plan_take(arena, member_count, sizeof *problem->member);
+    problem->member = maar_arena_grab(arena, member_count, sizeof *problem->member);
     if (problem->member == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -279,14 +279,14 @@ static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_p
     return VK_SUCCESS;
 }
 
-VkResult maar_plan_build_chains(struct maar_plan_problem* problem, struct maar_plan_arena* arena)
+VkResult maar_plan_build_chains(struct maar_plan_problem* problem, struct maar_arena* arena)
 {
     const struct maar_plan_graph* graph = problem->graph;
     const uint32_t count = problem->count;
     const size_t words = maar_plan_words(count);
-    uint64_t* before = maar_plan_take_zeroed(arena, count, words * sizeof *before);
-    uint64_t* conflict = maar_plan_take_zeroed(arena, count, words * sizeof *conflict);
-    uint64_t* heaviest = maar_plan_take(arena, words, sizeof *heaviest);
+    uint64_t* before = maar_arena_grab_zeroed(arena, count, words * sizeof *before);
+    uint64_t* conflict = maar_arena_grab_zeroed(arena, count, words * sizeof *conflict);
+    uint64_t* heaviest = maar_arena_grab(arena, words, sizeof *heaviest);
     if (before == NULL || conflict == NULL || heaviest == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -303,7 +303,7 @@ VkResult maar_plan_build_chains(struct maar_plan_problem* problem, struct maar_p
             }
         }
     }
-    const struct maar_plan_mark mark = maar_plan_arena_mark(arena);
+    const struct maar_arena_mark mark = maar_arena_place(arena);
     struct flow flow = {.problem = problem, .before = before, .words = words, .count = count};
     /* Without memory for the flow, the heaviest of the cliques below has to do. */
     memset(heaviest, 0, words * sizeof *heaviest);
@@ -311,6 +311,6 @@ VkResult maar_plan_build_chains(struct maar_plan_problem* problem, struct maar_p
         problem->lower_bound = heaviest_antichain(&flow, heaviest);
     }
     problem->proved_bound = problem->lower_bound;
-    maar_plan_arena_return(arena, mark);
+    maar_arena_return(arena, mark);
     return collect_cliques(problem, arena, heaviest);
 }

@@ -80,11 +80,11 @@ bool maar_plan_crosses_queues(const struct maar_plan_graph* graph, uint32_t befo
 }
 
 static VkResult add_edge(const struct maar_plan_problem* problem, uint32_t before, uint32_t after,
-                         struct maar_plan_arena* arena, struct maar_plan_edges* edges)
+                         struct maar_arena* arena, struct maar_plan_edges* edges)
 {
     if (edges->count == edges->room) {
         const uint32_t room = edges->room == 0 ? 128 : edges->room * 2;
-        MaarPlanEdge* list = maar_plan_take(arena, room, sizeof *list);
+        MaarPlanEdge* list = maar_arena_grab(arena, room, sizeof *list);
         if (list == NULL) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
@@ -133,7 +133,7 @@ static void splice(struct layer* layer, uint32_t at, uint32_t until, uint32_t sp
 
 /* Lays an item on top of what is there; tells whom it covers. */
 static VkResult lay_item(const struct maar_plan_problem* problem, struct layer* layer,
-                         uint32_t item, uint64_t begin, uint64_t end, struct maar_plan_arena* arena,
+                         uint32_t item, uint64_t begin, uint64_t end, struct maar_arena* arena,
                          struct maar_plan_edges* edges)
 {
     const uint32_t at = find_segment(layer, begin);
@@ -168,11 +168,11 @@ static VkResult lay_item(const struct maar_plan_problem* problem, struct layer* 
     return result;
 }
 
-VkResult maar_plan_order_by_begin(const struct maar_plan_problem* problem,
-                                  struct maar_plan_arena* arena, struct maar_plan_key** keys)
+VkResult maar_plan_order_by_begin(const struct maar_plan_problem* problem, struct maar_arena* arena,
+                                  struct maar_plan_key** keys)
 {
-    *keys = maar_plan_take(arena, problem->count, sizeof **keys);
-    struct maar_plan_key* other = maar_plan_take(arena, problem->count, sizeof *other);
+    *keys = maar_arena_grab(arena, problem->count, sizeof **keys);
+    struct maar_plan_key* other = maar_arena_grab(arena, problem->count, sizeof *other);
     if (*keys == NULL || other == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -188,10 +188,10 @@ VkResult maar_plan_order_by_begin(const struct maar_plan_problem* problem,
 
 /* From the last user of each byte to its first, each pair once. */
 static VkResult wrap_segments(const struct maar_plan_problem* problem, const struct layer* layer,
-                              struct maar_plan_arena* arena, struct maar_plan_edges* edges)
+                              struct maar_arena* arena, struct maar_plan_edges* edges)
 {
-    struct maar_plan_key* keys = maar_plan_take(arena, layer->count, sizeof *keys);
-    struct maar_plan_key* other = maar_plan_take(arena, layer->count, sizeof *other);
+    struct maar_plan_key* keys = maar_arena_grab(arena, layer->count, sizeof *keys);
+    struct maar_plan_key* other = maar_arena_grab(arena, layer->count, sizeof *other);
     if (keys == NULL || other == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -211,14 +211,13 @@ static VkResult wrap_segments(const struct maar_plan_problem* problem, const str
 }
 
 static VkResult find_byte_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
-                                bool wrap, struct maar_plan_arena* arena,
-                                struct maar_plan_edges* edges)
+                                bool wrap, struct maar_arena* arena, struct maar_plan_edges* edges)
 {
     const size_t room = (size_t)problem->count * 2 + 2;
     struct layer layer = {
-        .segments = maar_plan_take(arena, room, sizeof(struct segment)),
-        .spare = maar_plan_take(arena, 2 * room, sizeof(struct segment)),
-        .seen = maar_plan_take_zeroed(arena, problem->count, sizeof(uint32_t)),
+        .segments = maar_arena_grab(arena, room, sizeof(struct segment)),
+        .spare = maar_arena_grab(arena, 2 * room, sizeof(struct segment)),
+        .seen = maar_arena_grab_zeroed(arena, problem->count, sizeof(uint32_t)),
     };
     struct maar_plan_key* keys = NULL;
     VkResult result = maar_plan_order_by_begin(problem, arena, &keys);
@@ -261,11 +260,11 @@ struct crowd {
 };
 
 static VkResult add_pair(struct crowd* crowd, uint32_t before, uint32_t after,
-                         struct maar_plan_arena* arena)
+                         struct maar_arena* arena)
 {
     if (crowd->pair_count == crowd->pair_room) {
         const uint32_t room = crowd->pair_room == 0 ? 256 : crowd->pair_room * 2;
-        struct maar_plan_key* pairs = maar_plan_take(arena, room, sizeof *pairs);
+        struct maar_plan_key* pairs = maar_arena_grab(arena, room, sizeof *pairs);
         if (pairs == NULL) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
@@ -293,7 +292,7 @@ static bool is_hidden(const struct crowd* crowd, uint32_t a, uint32_t b)
 }
 
 /* From each user of a run to those that follow with nobody in between. */
-static VkResult pair_users(struct crowd* crowd, bool wrap, struct maar_plan_arena* arena)
+static VkResult pair_users(struct crowd* crowd, bool wrap, struct maar_arena* arena)
 {
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0; i < crowd->user_count; ++i) {
@@ -317,16 +316,15 @@ static VkResult pair_users(struct crowd* crowd, bool wrap, struct maar_plan_aren
     return result;
 }
 
-static VkResult gather_crowd(struct crowd* crowd, const int64_t* offsets,
-                             struct maar_plan_arena* arena)
+static VkResult gather_crowd(struct crowd* crowd, const int64_t* offsets, struct maar_arena* arena)
 {
     const struct maar_plan_problem* problem = crowd->problem;
     const uint32_t count = problem->count;
-    crowd->granules = maar_plan_take(arena, count, sizeof *crowd->granules);
-    crowd->users = maar_plan_take(arena, count, sizeof *crowd->users);
-    struct maar_plan_key* keys = maar_plan_take(arena, count, 2 * sizeof *keys);
-    struct maar_plan_key* other = maar_plan_take(arena, count, 2 * sizeof *other);
-    crowd->bounds = maar_plan_take(arena, count, 2 * sizeof *crowd->bounds);
+    crowd->granules = maar_arena_grab(arena, count, sizeof *crowd->granules);
+    crowd->users = maar_arena_grab(arena, count, sizeof *crowd->users);
+    struct maar_plan_key* keys = maar_arena_grab(arena, count, 2 * sizeof *keys);
+    struct maar_plan_key* other = maar_arena_grab(arena, count, 2 * sizeof *other);
+    crowd->bounds = maar_arena_grab(arena, count, 2 * sizeof *crowd->bounds);
     if (crowd->granules == NULL || crowd->users == NULL || keys == NULL || other == NULL ||
         crowd->bounds == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -350,10 +348,10 @@ static VkResult gather_crowd(struct crowd* crowd, const int64_t* offsets,
 }
 
 /* Each pair once. */
-static VkResult add_pairs(const struct crowd* crowd, struct maar_plan_arena* arena,
+static VkResult add_pairs(const struct crowd* crowd, struct maar_arena* arena,
                           struct maar_plan_edges* edges)
 {
-    struct maar_plan_key* other = maar_plan_take(arena, crowd->pair_count, sizeof *other);
+    struct maar_plan_key* other = maar_arena_grab(arena, crowd->pair_count, sizeof *other);
     if (other == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -370,7 +368,7 @@ static VkResult add_pairs(const struct crowd* crowd, struct maar_plan_arena* are
 }
 
 static VkResult find_granule_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
-                                   bool wrap, struct maar_plan_arena* arena,
+                                   bool wrap, struct maar_arena* arena,
                                    struct maar_plan_edges* edges)
 {
     struct crowd crowd = {.problem = problem};
@@ -395,8 +393,7 @@ static VkResult find_granule_edges(const struct maar_plan_problem* problem, cons
 }
 
 VkResult maar_plan_find_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
-                              bool wrap, struct maar_plan_arena* arena,
-                              struct maar_plan_edges* edges)
+                              bool wrap, struct maar_arena* arena, struct maar_plan_edges* edges)
 {
     if (problem->granularity > 1) {
         return find_granule_edges(problem, offsets, wrap, arena, edges);

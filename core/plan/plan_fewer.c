@@ -361,22 +361,22 @@ static void try_round(struct mover* mover)
     }
 }
 
-static VkResult create_mover(struct mover* mover, struct maar_plan_arena* arena)
+static VkResult create_mover(struct mover* mover, struct maar_arena* arena)
 {
     const size_t count = mover->count;
-    mover->placed = maar_plan_take_zeroed(arena, count, sizeof *mover->placed);
-    mover->shared = maar_plan_take_zeroed(arena, count, count * sizeof *mover->shared);
-    mover->crosses = maar_plan_take_zeroed(arena, count, count * sizeof *mover->crosses);
-    mover->offsets = maar_plan_take(arena, count, sizeof *mover->offsets);
-    mover->by_begin = maar_plan_take(arena, count, sizeof *mover->by_begin);
-    mover->position = maar_plan_take(arena, count, sizeof *mover->position);
+    mover->placed = maar_arena_grab_zeroed(arena, count, sizeof *mover->placed);
+    mover->shared = maar_arena_grab_zeroed(arena, count, count * sizeof *mover->shared);
+    mover->crosses = maar_arena_grab_zeroed(arena, count, count * sizeof *mover->crosses);
+    mover->offsets = maar_arena_grab(arena, count, sizeof *mover->offsets);
+    mover->by_begin = maar_arena_grab(arena, count, sizeof *mover->by_begin);
+    mover->position = maar_arena_grab(arena, count, sizeof *mover->position);
     /* Each item cuts the bytes in at most two more places. */
-    mover->gaps = maar_plan_take(arena, 2 * count + 2, sizeof *mover->gaps);
-    mover->before = maar_plan_take(arena, 2 * count + 2, sizeof *mover->before);
-    mover->after = maar_plan_take(arena, 2 * count + 2, sizeof *mover->after);
-    mover->blockers = maar_plan_take(arena, count, sizeof *mover->blockers);
+    mover->gaps = maar_arena_grab(arena, 2 * count + 2, sizeof *mover->gaps);
+    mover->before = maar_arena_grab(arena, 2 * count + 2, sizeof *mover->before);
+    mover->after = maar_arena_grab(arena, 2 * count + 2, sizeof *mover->after);
+    mover->blockers = maar_arena_grab(arena, count, sizeof *mover->blockers);
     /* Two for each gap and four for each item. */
-    mover->candidates = maar_plan_take(arena, 6 * count + 2, sizeof *mover->candidates);
+    mover->candidates = maar_arena_grab(arena, 6 * count + 2, sizeof *mover->candidates);
     const bool complete = mover->placed != NULL && mover->shared != NULL &&
                           mover->crosses != NULL && mover->offsets != NULL &&
                           mover->by_begin != NULL && mover->position != NULL &&
@@ -408,13 +408,13 @@ static void lay_all(struct mover* mover, const int64_t* offsets)
 
 /* Weighed number of edges of a placement, as the plan will report them. */
 static VkResult count_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
-                            struct maar_plan_arena* arena, int64_t* cost)
+                            struct maar_arena* arena, int64_t* cost)
 {
-    const struct maar_plan_mark mark = maar_plan_arena_mark(arena);
+    const struct maar_arena_mark mark = maar_arena_place(arena);
     struct maar_plan_edges edges = {0};
     const VkResult result = maar_plan_find_edges(problem, offsets, false, arena, &edges);
     *cost = (int64_t)edges.cross_count * cross_weight + edges.count;
-    maar_plan_arena_return(arena, mark);
+    maar_arena_return(arena, mark);
     return result;
 }
 
@@ -438,12 +438,12 @@ static bool move_items(struct mover* mover, const struct maar_plan_budget* budge
 }
 
 bool maar_plan_fewer_edges(const struct maar_plan_problem* problem, const uint64_t* held,
-                           uint64_t peak, struct maar_plan_arena* arena, int64_t* offsets)
+                           uint64_t peak, struct maar_arena* arena, int64_t* offsets)
 {
     if (problem->count < 2 || problem->count > MAX_ITEMS) {
         return true;
     }
-    const struct maar_plan_mark mark = maar_plan_arena_mark(arena);
+    const struct maar_arena_mark mark = maar_arena_place(arena);
     struct mover mover = {
         .problem = problem,
         .held = held,
@@ -464,6 +464,6 @@ bool maar_plan_fewer_edges(const struct maar_plan_problem* problem, const uint64
             memcpy(offsets, mover.offsets, problem->count * sizeof *offsets);
         }
     }
-    maar_plan_arena_return(arena, mark);
+    maar_arena_return(arena, mark);
     return complete;
 }

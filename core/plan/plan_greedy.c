@@ -254,22 +254,22 @@ struct greedy {
     struct skyline skyline;
 };
 
-static VkResult create_greedy(struct greedy* greedy, struct maar_plan_arena* arena)
+static VkResult create_greedy(struct greedy* greedy, struct maar_arena* arena)
 {
     const struct maar_plan_problem* problem = greedy->problem;
     const uint32_t count = problem->count;
     const VkResult result = maar_plan_measure_items(problem, arena, &greedy->measures);
-    greedy->keys = maar_plan_take(arena, count, sizeof *greedy->keys);
-    greedy->other_keys = maar_plan_take(arena, count, sizeof *greedy->other_keys);
-    greedy->order = maar_plan_take(arena, count, sizeof *greedy->order);
-    greedy->rank = maar_plan_take(arena, count, sizeof *greedy->rank);
-    greedy->offsets = maar_plan_take(arena, count, sizeof *greedy->offsets);
+    greedy->keys = maar_arena_grab(arena, count, sizeof *greedy->keys);
+    greedy->other_keys = maar_arena_grab(arena, count, sizeof *greedy->other_keys);
+    greedy->order = maar_arena_grab(arena, count, sizeof *greedy->order);
+    greedy->rank = maar_arena_grab(arena, count, sizeof *greedy->rank);
+    greedy->offsets = maar_arena_grab(arena, count, sizeof *greedy->offsets);
     greedy->skyline = (struct skyline){
         .problem = problem,
         .rank = greedy->rank,
-        .floors = maar_plan_take(arena, (size_t)problem->clique_count * 3, sizeof(int64_t)),
-        .lowest = maar_plan_take(arena, count, sizeof(int64_t)),
-        .heap = maar_plan_take(arena, count, sizeof(uint32_t)),
+        .floors = maar_arena_grab(arena, (size_t)problem->clique_count * 3, sizeof(int64_t)),
+        .lowest = maar_arena_grab(arena, count, sizeof(int64_t)),
+        .heap = maar_arena_grab(arena, count, sizeof(uint32_t)),
     };
     const bool complete = result == VK_SUCCESS && greedy->keys != NULL &&
                           greedy->other_keys != NULL && greedy->order != NULL &&
@@ -307,10 +307,10 @@ static bool suits(const struct maar_plan_problem* problem, const struct greedy_o
                                               by->first == KEY_BEGIN && by->way == WAY_LOWEST);
 }
 
-VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_plan_arena* arena,
+VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_arena* arena,
                           uint64_t enough, int64_t* offsets, uint64_t* peak)
 {
-    const struct maar_plan_mark mark = maar_plan_arena_mark(arena);
+    const struct maar_arena_mark mark = maar_arena_place(arena);
     struct greedy greedy = {.problem = problem};
     const VkResult result = create_greedy(&greedy, arena);
     bool has_fixed = false;
@@ -339,6 +339,6 @@ VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_p
             memcpy(offsets, greedy.offsets, problem->count * sizeof *offsets);
         }
     }
-    maar_plan_arena_return(arena, mark);
+    maar_arena_return(arena, mark);
     return result;
 }

@@ -115,13 +115,13 @@ static void order_kept(struct keeper* keeper, struct maar_plan_key* other)
 
 /* Whether the peak can be kept with the first so many in their places. */
 static VkResult try_kept(const struct keeper* keeper, uint32_t count,
-                         struct maar_plan_budget* budget, struct maar_plan_arena* arena,
+                         struct maar_plan_budget* budget, struct maar_arena* arena,
                          int64_t* offsets, bool* works)
 {
-    const struct maar_plan_mark mark = maar_plan_arena_mark(arena);
+    const struct maar_arena_mark mark = maar_arena_place(arena);
     struct maar_plan_problem trial = *keeper->problem;
-    int64_t* found = maar_plan_take(arena, trial.count, sizeof *found);
-    trial.fixed = maar_plan_take(arena, trial.count, sizeof *trial.fixed);
+    int64_t* found = maar_arena_grab(arena, trial.count, sizeof *found);
+    trial.fixed = maar_arena_grab(arena, trial.count, sizeof *trial.fixed);
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
     uint64_t peak = UINT64_MAX;
     *works = false;
@@ -146,21 +146,21 @@ static VkResult try_kept(const struct keeper* keeper, uint32_t count,
         *works = true;
         memcpy(offsets, found, trial.count * sizeof *offsets);
     }
-    maar_plan_arena_return(arena, mark);
+    maar_arena_return(arena, mark);
     return result;
 }
 
 bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo* info,
-                    struct maar_plan_budget* budget, struct maar_plan_arena* arena,
-                    int64_t* offsets, uint64_t* held)
+                    struct maar_plan_budget* budget, struct maar_arena* arena, int64_t* offsets,
+                    uint64_t* held)
 {
     /* That a trial is cut short says nothing of the placement, which is there already. */
     struct maar_plan_budget trials = *budget;
-    const struct maar_plan_mark mark = maar_plan_arena_mark(arena);
+    const struct maar_arena_mark mark = maar_arena_place(arena);
     struct keeper keeper = {.problem = problem, .info = info, .peak = problem->peak};
-    keeper.previous = maar_plan_take(arena, problem->count, sizeof *keeper.previous);
-    keeper.keys = maar_plan_take(arena, problem->count, sizeof *keeper.keys);
-    struct maar_plan_key* other = maar_plan_take(arena, problem->count, sizeof *other);
+    keeper.previous = maar_arena_grab(arena, problem->count, sizeof *keeper.previous);
+    keeper.keys = maar_arena_grab(arena, problem->count, sizeof *keeper.keys);
+    struct maar_plan_key* other = maar_arena_grab(arena, problem->count, sizeof *other);
     bool complete = keeper.previous != NULL && keeper.keys != NULL && other != NULL;
     uint32_t low = 0;
     uint32_t high = 0;
@@ -186,6 +186,6 @@ bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo*
             maar_plan_put(held, i);
         }
     }
-    maar_plan_arena_return(arena, mark);
+    maar_arena_return(arena, mark);
     return complete && trials.stop == budget->stop;
 }

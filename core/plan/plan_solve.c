@@ -95,7 +95,7 @@ static void minimise(struct solver* solver)
     }
 }
 
-VkResult maar_plan_begin(struct maar_plan_problem* problem, struct maar_plan_arena* arena,
+VkResult maar_plan_begin(struct maar_plan_problem* problem, struct maar_arena* arena,
                          uint64_t enough, int64_t* offsets)
 {
     enough = enough > problem->proved_bound ? enough : problem->proved_bound;
@@ -104,12 +104,12 @@ VkResult maar_plan_begin(struct maar_plan_problem* problem, struct maar_plan_are
     return result;
 }
 
-void maar_plan_improve(struct maar_plan_problem* problem, struct maar_plan_arena* arena,
+void maar_plan_improve(struct maar_plan_problem* problem, struct maar_arena* arena,
                        uint64_t capacity, struct maar_plan_budget* budget, int64_t* offsets)
 {
     struct solver solver = {
         .problem = problem, .budget = budget, .offsets = offsets, .peak = problem->peak};
-    const struct maar_plan_mark mark = maar_plan_arena_mark(arena);
+    const struct maar_arena_mark mark = maar_arena_place(arena);
     if (maar_plan_search_create(problem, arena, &solver.search) != VK_SUCCESS) {
         budget->stop = MAAR_PLAN_STOP_HOST_MEMORY;
     } else if (capacity != UINT64_MAX) {
@@ -118,5 +118,5 @@ void maar_plan_improve(struct maar_plan_problem* problem, struct maar_plan_arena
         minimise(&solver);
     }
     problem->peak = solver.peak;
-    maar_plan_arena_return(arena, mark);
+    maar_arena_return(arena, mark);
 }
