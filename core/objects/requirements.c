@@ -3,16 +3,32 @@
  */
 #include "core/objects/requirements.h"
 
-static void fill_request(const VkMemoryRequirements2* requirements,
-                         const VkMemoryDedicatedRequirements* dedicated, MaarResourceKind kind,
+/* What the driver answers to a question for requirements. */
+struct answer {
+    VkMemoryRequirements2 requirements;
+    VkMemoryDedicatedRequirements dedicated;
+};
+
+/* The head of the chain, to be filled by the driver. */
+static VkMemoryRequirements2* open_answer(struct answer* answer)
+{
+    *answer = (struct answer){
+        .requirements = {.sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2,
+                         .pNext = &answer->dedicated},
+        .dedicated = {.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS},
+    };
+    return &answer->requirements;
+}
+
+static void fill_request(const struct answer* answer, MaarResourceKind kind,
                          MaarMemoryRequest* request)
 {
     *request = (MaarMemoryRequest){
         .sType = MAAR_STRUCTURE_TYPE_MEMORY_REQUEST,
-        .requirements = requirements->memoryRequirements,
+        .requirements = answer->requirements.memoryRequirements,
         .kind = kind,
-        .prefersDedicated = dedicated->prefersDedicatedAllocation,
-        .requiresDedicated = dedicated->requiresDedicatedAllocation,
+        .prefersDedicated = answer->dedicated.prefersDedicatedAllocation,
+        .requiresDedicated = answer->dedicated.requiresDedicatedAllocation,
     };
 }
 
@@ -23,16 +39,10 @@ void maar_buffer_request(MaarAllocator allocator, VkBuffer buffer, MaarMemoryReq
         .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2,
         .buffer = buffer,
     };
-    VkMemoryDedicatedRequirements dedicated = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS,
-    };
-    VkMemoryRequirements2 requirements = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2,
-        .pNext = &dedicated,
-    };
+    struct answer answer;
     maar_lock_rank_expect_none();
-    device->vkGetBufferMemoryRequirements2(device->handle, &info, &requirements);
-    fill_request(&requirements, &dedicated, MAAR_RESOURCE_KIND_LINEAR, request);
+    device->vkGetBufferMemoryRequirements2(device->handle, &info, open_answer(&answer));
+    fill_request(&answer, MAAR_RESOURCE_KIND_LINEAR, request);
     request->dedicatedBuffer = buffer;
 }
 
@@ -49,16 +59,10 @@ void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind
         .pNext = plane != 0 ? &plane_info : NULL,
         .image = image,
     };
-    VkMemoryDedicatedRequirements dedicated = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS,
-    };
-    VkMemoryRequirements2 requirements = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2,
-        .pNext = &dedicated,
-    };
+    struct answer answer;
     maar_lock_rank_expect_none();
-    device->vkGetImageMemoryRequirements2(device->handle, &info, &requirements);
-    fill_request(&requirements, &dedicated, kind, request);
+    device->vkGetImageMemoryRequirements2(device->handle, &info, open_answer(&answer));
+    fill_request(&answer, kind, request);
     /* A disjoint image has no memory of its own that could be named. */
     request->dedicatedImage = plane != 0 ? VK_NULL_HANDLE : image;
 }
@@ -73,15 +77,10 @@ VkResult maar_buffer_info_request(MaarAllocator allocator, const VkBufferCreateI
             .sType = VK_STRUCTURE_TYPE_DEVICE_BUFFER_MEMORY_REQUIREMENTS,
             .pCreateInfo = info,
         };
-        VkMemoryDedicatedRequirements dedicated = {
-            .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS,
-        };
-        VkMemoryRequirements2 requirements = {
-            .sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2,
-            .pNext = &dedicated,
-        };
-        device->vkGetDeviceBufferMemoryRequirements(device->handle, &question, &requirements);
-        fill_request(&requirements, &dedicated, MAAR_RESOURCE_KIND_LINEAR, request);
+        struct answer answer;
+        device->vkGetDeviceBufferMemoryRequirements(device->handle, &question,
+                                                    open_answer(&answer));
+        fill_request(&answer, MAAR_RESOURCE_KIND_LINEAR, request);
         return VK_SUCCESS;
     }
     VkBuffer buffer = VK_NULL_HANDLE;
@@ -105,15 +104,9 @@ VkResult maar_image_info_request(MaarAllocator allocator, const VkImageCreateInf
             .sType = VK_STRUCTURE_TYPE_DEVICE_IMAGE_MEMORY_REQUIREMENTS,
             .pCreateInfo = info,
         };
-        VkMemoryDedicatedRequirements dedicated = {
-            .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS,
-        };
-        VkMemoryRequirements2 requirements = {
-            .sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2,
-            .pNext = &dedicated,
-        };
-        device->vkGetDeviceImageMemoryRequirements(device->handle, &question, &requirements);
-        fill_request(&requirements, &dedicated, kind, request);
+        struct answer answer;
+        device->vkGetDeviceImageMemoryRequirements(device->handle, &question, open_answer(&answer));
+        fill_request(&answer, kind, request);
         return VK_SUCCESS;
     }
     VkImage image = VK_NULL_HANDLE;

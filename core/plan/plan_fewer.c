@@ -16,7 +16,7 @@
 enum {
     /* Larger classes are left as they are: `shared` takes 8 bytes for each pair. */
     MAX_ITEMS = 1024,
-    /* Elementary steps in all: 3 to 5 ms on one core of an EPYC of 2021. */
+    /* Elementary steps in all: 3 to 6 ms on one core of an EPYC of 2021. */
     MAX_STEPS = 3000000,
     MAX_TAKEN = 6,
     /* Rounds for each item without an edge less, after which there will hardly be one. */
