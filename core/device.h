@@ -29,7 +29,21 @@
     X(vkGetBufferMemoryRequirements2)                                                              \
     X(vkGetImageMemoryRequirements2)                                                               \
     X(vkBindBufferMemory2)                                                                         \
-    X(vkBindImageMemory2)
+    X(vkBindImageMemory2)                                                                          \
+    X(vkGetImageSparseMemoryRequirements2)                                                         \
+    X(vkQueueBindSparse)                                                                           \
+    X(vkQueueSubmit)                                                                               \
+    X(vkCreateSemaphore)                                                                           \
+    X(vkDestroySemaphore)                                                                          \
+    X(vkCreateCommandPool)                                                                         \
+    X(vkDestroyCommandPool)                                                                        \
+    X(vkAllocateCommandBuffers)                                                                    \
+    X(vkFreeCommandBuffers)                                                                        \
+    X(vkBeginCommandBuffer)                                                                        \
+    X(vkEndCommandBuffer)                                                                          \
+    X(vkCmdCopyBuffer)                                                                             \
+    X(vkCmdCopyBufferToImage)                                                                      \
+    X(vkCmdPipelineBarrier)
 
 /* Functions that a capability brings; NULL without it. */
 #define MAAR_OPTIONAL_DEVICE_FUNCTIONS(X)                                                          \
@@ -42,7 +56,9 @@
 
 #define MAAR_INSTANCE_FUNCTIONS(X)                                                                 \
     X(vkGetPhysicalDeviceProperties2)                                                              \
-    X(vkGetPhysicalDeviceMemoryProperties2)
+    X(vkGetPhysicalDeviceMemoryProperties2)                                                        \
+    X(vkGetPhysicalDeviceQueueFamilyProperties2)                                                   \
+    X(vkGetPhysicalDeviceSparseImageFormatProperties2)
 
 struct maar_device_facts {
     uint32_t api_version;
@@ -60,7 +76,13 @@ struct maar_device_facts {
     bool timeline_semaphore;
     bool device_coherent_amd;
     bool protected_memory;
-    uint32_t dropped; /* enum maar_dropped: features that were enabled in vain */
+    bool sparse_binding; /* the features that were enabled */
+    bool sparse_buffers;
+    bool sparse_images_2d;
+    bool sparse_images_3d;
+    bool sparse_aliased;
+    VkDeviceSize max_buffer_size; /* UINT64_MAX where the driver does not say */
+    uint32_t dropped;             /* enum maar_dropped: features that were enabled in vain */
 };
 
 /* A feature in the chain that neither the API version nor an extension allows to be used. */

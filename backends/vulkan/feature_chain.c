@@ -13,6 +13,16 @@ void maar_vulkan_features_read(const void* chain, struct maar_vulkan_features* f
     for (const VkBaseInStructure* link = chain; link != NULL; link = link->pNext) {
         const void* any = link;
         switch ((int)link->sType) {
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2: {
+            const VkPhysicalDeviceFeatures* core =
+                &((const VkPhysicalDeviceFeatures2*)any)->features;
+            features->sparse_binding |= core->sparseBinding == VK_TRUE;
+            features->sparse_buffers |= core->sparseResidencyBuffer == VK_TRUE;
+            features->sparse_images_2d |= core->sparseResidencyImage2D == VK_TRUE;
+            features->sparse_images_3d |= core->sparseResidencyImage3D == VK_TRUE;
+            features->sparse_aliased |= core->sparseResidencyAliased == VK_TRUE;
+            break;
+        }
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES: {
             const VkPhysicalDeviceVulkan11Features* core = any;
             features->protected_memory |= core->protectedMemory == VK_TRUE;

@@ -15,6 +15,11 @@ struct maar_vulkan_features {
     bool pageable_memory;
     bool device_coherent_amd;
     bool protected_memory;
+    bool sparse_binding;
+    bool sparse_buffers;
+    bool sparse_images_2d;
+    bool sparse_images_3d;
+    bool sparse_aliased;
 };
 
 /* chain may be NULL: everything is off then. */

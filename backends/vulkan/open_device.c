@@ -105,6 +105,19 @@ static void query_limits(struct maar_device* device)
     }
 }
 
+static VkDeviceSize query_max_buffer_size(const struct maar_device* device)
+{
+    VkPhysicalDeviceMaintenance4Properties maintenance4 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES,
+    };
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+        .pNext = &maintenance4,
+    };
+    device->vkGetPhysicalDeviceProperties2(device->physical, &properties);
+    return maintenance4.maxBufferSize != 0 ? maintenance4.maxBufferSize : UINT64_MAX;
+}
+
 /* Whether a feature that the program enabled can be used; if not, it is noted. */
 static bool is_usable(struct maar_device_facts* facts, bool enabled, bool allowed,
                       enum maar_dropped dropped)
@@ -132,6 +145,12 @@ static void load_capabilities(const struct maar_device_open_info* info, PFN_vkGe
                                        MAAR_DROPPED_MEMORY_PRIORITY);
     facts->device_coherent_amd = features.device_coherent_amd;
     facts->protected_memory = features.protected_memory;
+    facts->sparse_binding = features.sparse_binding;
+    facts->sparse_buffers = features.sparse_binding && features.sparse_buffers;
+    facts->sparse_images_2d = features.sparse_binding && features.sparse_images_2d;
+    facts->sparse_images_3d = features.sparse_binding && features.sparse_images_3d;
+    facts->sparse_aliased = features.sparse_binding && features.sparse_aliased;
+    facts->max_buffer_size = UINT64_MAX;
     if (is_usable(facts, features.pageable_memory,
                   has_extension(info, VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY_EXTENSION_NAME),
                   MAAR_DROPPED_PAGEABLE_MEMORY)) {
@@ -159,6 +178,7 @@ static void load_capabilities(const struct maar_device_open_info* info, PFN_vkGe
         LOAD(vkGetDeviceImageMemoryRequirements, core13, "vkGetDeviceImageMemoryRequirementsKHR");
         facts->maintenance4 = device->vkGetDeviceBufferMemoryRequirements != NULL &&
                               device->vkGetDeviceImageMemoryRequirements != NULL;
+        facts->max_buffer_size = query_max_buffer_size(device);
     }
 #undef LOAD
 }

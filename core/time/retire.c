@@ -59,7 +59,7 @@ VkResult maar_retire_check_points(MaarAllocator allocator, const char* call, uin
 struct maar_retire_item* maar_retire_prepare(MaarAllocator allocator, uint32_t point_count,
                                              const MaarPoint* points)
 {
-    size_t unused = (MAAR_MAX_POINTS - (size_t)point_count) * sizeof(MaarPoint);
+    size_t unused = (MAAR_MAX_POINTS + 1 - (size_t)point_count) * sizeof(MaarPoint);
     struct maar_retire_item* item =
         maar_host_alloc(allocator->callbacks, sizeof(struct maar_retire_item) - unused);
     if (item == NULL) {
@@ -70,7 +70,9 @@ struct maar_retire_item* maar_retire_prepare(MaarAllocator allocator, uint32_t p
     item->object = 0;
     item->aside = 0;
     item->point_count = point_count;
-    memcpy(item->points, points, point_count * sizeof(MaarPoint));
+    if (points != NULL) {
+        memcpy(item->points, points, point_count * sizeof(MaarPoint));
+    }
     return item;
 }
 
@@ -244,8 +246,8 @@ VkResult maar_retire_collect(MaarAllocator allocator, uint32_t* done_count)
 /* The semaphores that one queued item waits for. */
 struct wait_points {
     uint32_t count;
-    VkSemaphore semaphores[MAAR_MAX_POINTS];
-    uint64_t values[MAAR_MAX_POINTS];
+    VkSemaphore semaphores[MAAR_MAX_POINTS + 1];
+    uint64_t values[MAAR_MAX_POINTS + 1];
 };
 
 /* False when the item waits for the host, which no driver call can wait for. */

@@ -26,7 +26,7 @@ struct maar_retire_item {
     uint64_t object; /* for the action: a Vulkan handle, or whatever it likes */
     uint64_t aside;  /* likewise */
     uint32_t point_count;
-    MaarPoint points[MAAR_MAX_POINTS];
+    MaarPoint points[MAAR_MAX_POINTS + 1]; /* the caller's, and one of Maar's own */
 };
 
 struct maar_retire {
@@ -48,7 +48,9 @@ void maar_retire_destroy(struct maar_retire* retire);
 /* Whether the points can be waited for on this device; tells the message callback if not. */
 VkResult maar_retire_check_points(MaarAllocator allocator, const char* call, uint32_t point_count,
                                   const MaarPoint* points);
-/* Makes an item that is not queued yet, so that everything that can fail is behind the caller. */
+/* Makes an item that is not queued yet, so that everything that can fail is behind the caller. Up
+ * to MAAR_MAX_POINTS + 1 points; NULL points leave room for so many, to be set before it is queued.
+ */
 struct maar_retire_item* maar_retire_prepare(MaarAllocator allocator, uint32_t point_count,
                                              const MaarPoint* points);
 void maar_retire_discard(MaarAllocator allocator, struct maar_retire_item* item);

@@ -98,6 +98,30 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_TRANSIENT_RESOURCE_INFO = 0x4D410043,
     /** MaarTransientPassBarriers */
     MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS = 0x4D410044,
+    /** MaarPagingInfo */
+    MAAR_STRUCTURE_TYPE_PAGING_INFO = 0x4D410050,
+    /** MaarPagingStatistics */
+    MAAR_STRUCTURE_TYPE_PAGING_STATISTICS = 0x4D410051,
+    /** MaarPoolPagingInfo */
+    MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO = 0x4D410052,
+    /** MaarReservationCreateInfo */
+    MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO = 0x4D410053,
+    /** MaarReservationInfo */
+    MAAR_STRUCTURE_TYPE_RESERVATION_INFO = 0x4D410054,
+    /** MaarArrayCreateInfo */
+    MAAR_STRUCTURE_TYPE_ARRAY_CREATE_INFO = 0x4D410055,
+    /** MaarArrayInfo */
+    MAAR_STRUCTURE_TYPE_ARRAY_INFO = 0x4D410056,
+    /** MaarSparseImageCreateInfo */
+    MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO = 0x4D410057,
+    /** MaarSparseImageInfo */
+    MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_INFO = 0x4D410058,
+    /** MaarTileCacheCreateInfo */
+    MAAR_STRUCTURE_TYPE_TILE_CACHE_CREATE_INFO = 0x4D410059,
+    /** MaarTileCacheInfo */
+    MAAR_STRUCTURE_TYPE_TILE_CACHE_INFO = 0x4D41005A,
+    /** MaarTileCacheUpdate */
+    MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE = 0x4D41005B,
     /** MaarSimulatedInstanceCreateInfo */
     MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO = 0x4D410080,
     /** MaarSimulatedProfile */

@@ -7,6 +7,7 @@
 #include "maar/allocator.h"
 #include "maar/base.h"
 #include "maar/objects.h"
+#include "maar/paging.h"
 #include "maar/plan.h"
 #include "maar/range.h"
 #include "maar/transient.h"
