@@ -4,8 +4,8 @@
  *
  * A page is bound to at most one page of one table, unless it was aliased. What a table says is
  * what the device will see once everything recorded has been submitted. A page that was given back
- * may be taken by a later call at once, since submissions execute one after another; the memory of
- * a page block is freed only when every submission that named it has been executed.
+ * is held until its unbinding has been submitted, then free: submissions execute one after another.
+ * The memory of a page block is freed only when every submission that named it has been executed.
  *
  * Internally synchronized, but for one table, which belongs to one caller at a time. The paging
  * lock guards page pools, tables and what is recorded; it is held neither across a call of the
@@ -91,12 +91,19 @@ VkResult maar_pages_commit(MaarAllocator allocator, const char* call, uint32_t r
 /* Gives back what the ranges have and records that it is unbound. Cannot fail. */
 void maar_pages_decommit(MaarAllocator allocator, uint32_t range_count,
                          const struct maar_page_range* ranges);
-/* Makes pages of one table show those of another from `from_first` on, which must all be there;
+/* Makes pages of one table, none of which may be there or held, show those of another from
+ * `from_first` on, which must all be there;
  * both tables may_alias, with one page size. The types must have been compared by the caller with
  * maar_page_table_types. */
 VkResult maar_pages_alias(MaarAllocator allocator, const char* call,
                           const struct maar_page_range* to, struct maar_page_table* from,
                           uint64_t from_first);
+
+/* Hands a committed page of one table to a page of another that has none, of the same resource and
+ * page size, in one step: unbound there and bound here by the same submission. False, and nothing
+ * changes, when the source has none or the target has one. */
+bool maar_page_move(struct maar_page_table* to, uint64_t to_page, struct maar_page_table* from,
+                    uint64_t from_page);
 
 uint64_t maar_page_table_count(const struct maar_page_table* table); /* pages in all */
 uint64_t maar_page_table_committed(const struct maar_page_table* table);

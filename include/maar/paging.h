@@ -8,7 +8,8 @@
  *
  * What a submission unbinds must not be in use any more when it executes: hand maarSubmitBinds the
  * points after which that is so. Submissions execute one after another, each after the points that
- * it was given, so a page that one gives back may be taken by a later call at once.
+ * it was given. So a page that was given back is held until the submission that unbinds it has been
+ * made, and may be taken by any call after that: whoever gets it is bound by a later submission.
  *
  * Everything here needs timeline semaphores and a queue in MaarAllocatorCreateInfo::pQueues; see
  * MaarPagingInfo for what a device can do. The general rules of maar/allocator.h hold here too.
@@ -88,7 +89,9 @@ typedef struct MaarPagingStatistics {
     VkDeviceSize reservedBytes;
     /** Bytes of pages that belong to an object. A page that is shared counts once. */
     VkDeviceSize committedBytes;
-    /** Bytes of free pages that may be taken, among them those that wait for a submission. */
+    /** Bytes of pages that were given back, but whose unbinding has not been submitted yet. */
+    VkDeviceSize heldBytes;
+    /** Bytes of free pages. */
     VkDeviceSize freeBytes;
     /** VkDeviceMemory objects cut into pages, */
     uint32_t blockCount;
