@@ -123,21 +123,22 @@ VkResult maar_paging_submit(MaarAllocator allocator, const char* call, uint32_t 
 /* A point of the paging timeline; value as maar_page_table_seal returned it. */
 MaarPoint maar_paging_point(MaarAllocator allocator, uint64_t value);
 
-/* ---- copies of reservations that cannot be sparse (copy_queue.c) ---- */
+/* ---- live objects (paging.c) ---- */
 
-/* One buffer outgrown by another: recorded now, copied by the next submission, whose points and end
- * are waited for before `action` may destroy the old one. */
-struct maar_page_copy {
-    struct maar_page_copy* next;
-    VkBuffer from;
-    VkBuffer to;
-    VkDeviceSize size;
-    struct maar_retire_item* item; /* of maar_retire_prepare; queued with the copy's point */
+/* Embedded in whatever a program destroys itself, so that leaks can be named and undone. */
+struct maar_paged_object {
+    struct maar_paged_object* next; /* under the paging lock */
+    struct maar_paged_object* previous;
+    const char* what; /* "reservation", "sparse image" */
+    const char* name; /* may be NULL; as long as it is listed */
+    /* maarDestroyAllocator found it alive, and told so: frees all of it, at once. The device is
+     * idle, nothing is pending, and the object is listed no more. */
+    void (*end)(MaarAllocator allocator, struct maar_paged_object* object);
 };
 
-/* Records a copy, whose storage stays with the caller's object until the item's action runs. */
-void maar_paging_record_copy(MaarAllocator allocator, struct maar_page_copy* copy);
-/* Takes back a copy that was not submitted; false when it was (or is being) submitted. */
-bool maar_paging_drop_copy(MaarAllocator allocator, struct maar_page_copy* copy);
+void maar_paging_list(MaarAllocator allocator, struct maar_paged_object* object);
+void maar_paging_unlist(MaarAllocator allocator, struct maar_paged_object* object);
+
+/* Growth by copies is in core/paging/copy_queue.h. */
 
 #endif
