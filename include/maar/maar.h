@@ -10,6 +10,7 @@
 #include "maar/paging.h"
 #include "maar/plan.h"
 #include "maar/range.h"
+#include "maar/tile_cache.h"
 #include "maar/transient.h"
 
 #endif
