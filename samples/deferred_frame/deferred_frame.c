@@ -16,7 +16,7 @@
 /* Everything that lives as long as the program. */
 struct program {
     struct frame_options options;
-    struct frame_device device;
+    struct sample_device device;
     struct frame_scene scene;
     struct frame_assets assets;
     struct frame_pipelines pipelines;
@@ -54,7 +54,7 @@ static bool report_plan(struct program* program)
 {
     const struct frame_target* const target = &program->target;
     MaarPlanInfo plan = {.sType = MAAR_STRUCTURE_TYPE_PLAN_INFO};
-    if (!frame_succeeded(maarGetPlanInfo(target->info.plan, &plan), "maarGetPlanInfo")) {
+    if (!sample_succeeded(maarGetPlanInfo(target->info.plan, &plan), "maarGetPlanInfo")) {
         return false;
     }
     program->report.heap = target->info;
@@ -121,7 +121,7 @@ static bool render_ways(struct program* program, uint8_t* pixels, uint8_t* other
     struct support_error error = {{0}};
     if (options->output != NULL &&
         !support_png_write(options->output, options->width, options->height, pixels, &error)) {
-        frame_complain("%s", error.text);
+        sample_complain("%s", error.text);
         return false;
     }
     return true;
@@ -153,33 +153,72 @@ static bool plan_only(struct program* program)
     return done;
 }
 
+/* What rendering needs beyond what Maar recommends. */
+static const char* require_rendering(struct sample_device* device, void* user_data)
+{
+    VkPhysicalDeviceDynamicRenderingFeatures* const rendering = user_data;
+    VkPhysicalDeviceFeatures2 found = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                       .pNext = rendering};
+    if (device->properties.apiVersion < SAMPLE_API_VERSION) {
+        return "Vulkan 1.3; --memory-only works nevertheless";
+    }
+    vkGetPhysicalDeviceFeatures2(device->physical, &found);
+    if (device->advice->synchronization2.synchronization2 == VK_FALSE) {
+        return "synchronization2; --memory-only works nevertheless";
+    }
+    if (rendering->dynamicRendering == VK_FALSE) {
+        return "dynamicRendering; --memory-only works nevertheless";
+    }
+    if (found.features.shaderStorageImageExtendedFormats == VK_FALSE) {
+        return "shaderStorageImageExtendedFormats; --memory-only works nevertheless";
+    }
+    device->advice->features.features.shaderStorageImageExtendedFormats = VK_TRUE;
+    rendering->pNext = device->features;
+    device->features = rendering;
+    return NULL;
+}
+
+static int open_device(struct program* program)
+{
+    const struct frame_options* const options = &program->options;
+    VkPhysicalDeviceDynamicRenderingFeatures rendering = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES};
+    const struct sample_device_options device_options = {
+        .device = options->device,
+        .validate = options->validate,
+        .second_queue = options->async,
+        .require = options->memory_only ? NULL : require_rendering,
+        .user_data = &rendering};
+    return sample_device_open(&program->device, &device_options);
+}
+
 static int run(struct program* program)
 {
     program->report.options = &program->options;
     program->report.device = &program->device;
     program->report.resources = FRAME_RESOURCE_COUNT;
-    int code = frame_device_open(&program->device, &program->options);
-    if (code == FRAME_EXIT_OK) {
+    int code = open_device(program);
+    if (code == SAMPLE_EXIT_OK) {
         const bool done = program->options.memory_only ? plan_only(program) : render(program);
-        code = done ? FRAME_EXIT_OK : FRAME_EXIT_FAILED;
+        code = done ? SAMPLE_EXIT_OK : SAMPLE_EXIT_FAILED;
     }
-    frame_device_close(&program->device);
-    if (code == FRAME_EXIT_OK) {
+    sample_device_close(&program->device);
+    if (code == SAMPLE_EXIT_OK) {
         frame_report_print(&program->report);
     }
     const bool wrong = program->device.messages != 0 || program->report.differing_pixels != 0 ||
                        program->report.walk.findings != 0 || program->report.walk.unnoticed != 0;
-    return code == FRAME_EXIT_OK && wrong ? FRAME_EXIT_FAILED : code;
+    return code == SAMPLE_EXIT_OK && wrong ? SAMPLE_EXIT_FAILED : code;
 }
 
 int main(int argc, char** argv)
 {
     struct program* const program = calloc(1, sizeof(*program));
     if (program == NULL) {
-        frame_complain("out of memory");
-        return FRAME_EXIT_FAILED;
+        sample_complain("out of memory");
+        return SAMPLE_EXIT_FAILED;
     }
-    int code = FRAME_EXIT_USAGE;
+    int code = SAMPLE_EXIT_USAGE;
     if (frame_options_parse(&program->options, argc, argv, &code)) {
         code = run(program);
     }

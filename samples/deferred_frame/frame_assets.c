@@ -8,32 +8,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool create_buffer(struct frame_device* device, VkDeviceSize size, VkBufferUsageFlags usage,
+static bool create_buffer(struct sample_device* device, VkDeviceSize size, VkBufferUsageFlags usage,
                           MaarMemoryUsage memory, struct frame_buffer* buffer)
 {
     VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = size, .usage = usage};
     info.sharingMode =
-        frame_device_sharing(device, &info.queueFamilyIndexCount, &info.pQueueFamilyIndices);
+        sample_device_sharing(device, &info.queueFamilyIndexCount, &info.pQueueFamilyIndices);
     const MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
                                           .usage = memory};
-    return frame_succeeded(
+    return sample_succeeded(
         maarCreateBuffer(device->allocator, &info, &how, &buffer->buffer, &buffer->allocation),
         "maarCreateBuffer");
 }
 
 /* A buffer that the device reads and the host fills at once: small enough to stay in memory that
  * both see. */
-static bool create_filled(struct frame_device* device, const void* data, VkDeviceSize size,
+static bool create_filled(struct sample_device* device, const void* data, VkDeviceSize size,
                           VkBufferUsageFlags usage, struct frame_buffer* buffer)
 {
     return create_buffer(device, size, usage, MAAR_MEMORY_USAGE_DEVICE_UPLOAD, buffer) &&
-           frame_succeeded(
+           sample_succeeded(
                maarCopyToAllocation(device->allocator, buffer->allocation, 0, size, data),
                "maarCopyToAllocation");
 }
 
-static bool create_noise_image(struct frame_assets* assets, struct frame_device* device)
+static bool create_noise_image(struct frame_assets* assets, struct sample_device* device)
 {
     VkImageCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
@@ -46,12 +46,12 @@ static bool create_noise_image(struct frame_assets* assets, struct frame_device*
         .usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT,
     };
     info.sharingMode =
-        frame_device_sharing(device, &info.queueFamilyIndexCount, &info.pQueueFamilyIndices);
+        sample_device_sharing(device, &info.queueFamilyIndexCount, &info.pQueueFamilyIndices);
     const MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
                                           .usage = MAAR_MEMORY_USAGE_DEVICE_LOCAL};
-    if (!frame_succeeded(maarCreateImage(device->allocator, &info, &how, &assets->noise,
-                                         &assets->noise_allocation),
-                         "maarCreateImage")) {
+    if (!sample_succeeded(maarCreateImage(device->allocator, &info, &how, &assets->noise,
+                                          &assets->noise_allocation),
+                          "maarCreateImage")) {
         return false;
     }
     const VkImageViewCreateInfo view = {
@@ -61,8 +61,8 @@ static bool create_noise_image(struct frame_assets* assets, struct frame_device*
         .format = info.format,
         .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, FRAME_NOISE_LEVELS, 0, 1},
     };
-    return frame_succeeded(vkCreateImageView(device->device, &view, NULL, &assets->noise_view),
-                           "vkCreateImageView");
+    return sample_succeeded(vkCreateImageView(device->device, &view, NULL, &assets->noise_view),
+                            "vkCreateImageView");
 }
 
 static void record_noise(VkCommandBuffer commands, VkBuffer source, VkImage image)
@@ -101,7 +101,7 @@ static void record_noise(VkCommandBuffer commands, VkBuffer source, VkImage imag
 }
 
 /* Copies the noise to its image, and waits. */
-static bool upload_noise(struct frame_assets* assets, struct frame_device* device, VkBuffer source)
+static bool upload_noise(struct frame_assets* assets, struct sample_device* device, VkBuffer source)
 {
     VkCommandPool pool = VK_NULL_HANDLE;
     VkCommandBuffer commands = VK_NULL_HANDLE;
@@ -132,10 +132,10 @@ static bool upload_noise(struct frame_assets* assets, struct frame_device* devic
         result = vkQueueWaitIdle(device->queues[0]);
     }
     vkDestroyCommandPool(device->device, pool, NULL);
-    return frame_succeeded(result, "copying the noise");
+    return sample_succeeded(result, "copying the noise");
 }
 
-static bool create_noise(struct frame_assets* assets, struct frame_device* device)
+static bool create_noise(struct frame_assets* assets, struct sample_device* device)
 {
     const uint32_t size = frame_noise_bytes();
     uint8_t* const texels = malloc(size);
@@ -144,7 +144,7 @@ static bool create_noise(struct frame_assets* assets, struct frame_device* devic
                                                 MAAR_MEMORY_USAGE_UPLOAD, &staging);
     if (done) {
         frame_noise_fill(texels);
-        done = frame_succeeded(
+        done = sample_succeeded(
                    maarCopyToAllocation(device->allocator, staging.allocation, 0, size, texels),
                    "maarCopyToAllocation") &&
                create_noise_image(assets, device) && upload_noise(assets, device, staging.buffer);
@@ -154,7 +154,7 @@ static bool create_noise(struct frame_assets* assets, struct frame_device* devic
     return done;
 }
 
-static bool create_constants(struct frame_assets* assets, struct frame_device* device,
+static bool create_constants(struct frame_assets* assets, struct sample_device* device,
                              const struct frame_scene* scene, const struct frame_options* options)
 {
     const VkDeviceSize alignment = device->properties.limits.minUniformBufferOffsetAlignment;
@@ -174,7 +174,7 @@ static bool create_constants(struct frame_assets* assets, struct frame_device* d
     return done;
 }
 
-bool frame_assets_create(struct frame_assets* assets, struct frame_device* device,
+bool frame_assets_create(struct frame_assets* assets, struct sample_device* device,
                          const struct frame_scene* scene, const struct frame_options* options)
 {
     memset(assets, 0, sizeof(*assets));
@@ -194,7 +194,7 @@ bool frame_assets_create(struct frame_assets* assets, struct frame_device* devic
            create_noise(assets, device);
 }
 
-void frame_assets_destroy(struct frame_assets* assets, struct frame_device* device)
+void frame_assets_destroy(struct frame_assets* assets, struct sample_device* device)
 {
     struct frame_buffer* const buffers[] = {&assets->vertices, &assets->indices, &assets->instances,
                                             &assets->constants, &assets->picture};

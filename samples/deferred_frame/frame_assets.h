@@ -5,8 +5,9 @@
 #ifndef MAAR_SAMPLE_FRAME_ASSETS_H
 #define MAAR_SAMPLE_FRAME_ASSETS_H
 
-#include "frame_device.h"
+#include "frame_options.h"
 #include "frame_scene.h"
+#include "sample_device.h"
 
 struct frame_buffer {
     VkBuffer buffer;
@@ -22,9 +23,9 @@ struct frame_assets {
 };
 
 /* Makes and fills everything, and waits. Complains on failure; destroy in any case. */
-bool frame_assets_create(struct frame_assets* assets, struct frame_device* device,
+bool frame_assets_create(struct frame_assets* assets, struct sample_device* device,
                          const struct frame_scene* scene, const struct frame_options* options);
 
-void frame_assets_destroy(struct frame_assets* assets, struct frame_device* device);
+void frame_assets_destroy(struct frame_assets* assets, struct sample_device* device);
 
 #endif

@@ -3,10 +3,10 @@
  */
 #include "frame_options.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+const char sample_name[] = "deferred_frame";
 
 static const char usage[] =
     "Usage: deferred_frame [options]\n"
@@ -30,34 +30,6 @@ static const char usage[] =
     "  --json             print one line of JSON\n"
     "\n"
     "Exit codes: 0 all is well; 1 it is not; 2 wrong arguments; 77 no such device or layer here.\n";
-
-void frame_complain(const char* format, ...)
-{
-    va_list arguments;
-    fprintf(stderr, "deferred_frame: ");
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "\n");
-}
-
-static bool parse_number(const char** text, uint32_t least, uint32_t most, uint32_t* value)
-{
-    char* end = NULL;
-    if (**text < '0' || **text > '9') {
-        return false;
-    }
-    const unsigned long number = strtoul(*text, &end, 10);
-    *text = end;
-    *value = (uint32_t)number;
-    return number >= least && number <= most;
-}
-
-static bool parse_size(const char* text, uint32_t* width, uint32_t* height)
-{
-    return parse_number(&text, 64, 16384, width) && *text++ == 'x' &&
-           parse_number(&text, 64, 16384, height) && *text == '\0';
-}
 
 static bool* find_switch(struct frame_options* options, const char* name)
 {
@@ -90,18 +62,18 @@ static bool parse_value(struct frame_options* options, const char* name, const c
     } else if (strcmp(name, "--device") == 0) {
         options->device = value;
     } else if (strcmp(name, "--size") == 0) {
-        if (!parse_size(value, &options->width, &options->height)) {
-            frame_complain("--size %s: expected WIDTHxHEIGHT, each from 64 to 16384", value);
+        if (!sample_parse_size(value, &options->width, &options->height)) {
+            sample_complain("--size %s: expected WIDTHxHEIGHT, each from 64 to 16384", value);
             return false;
         }
     } else if (strcmp(name, "--frames") == 0) {
         const char* rest = value;
-        if (!parse_number(&rest, 1, 256, &options->frames) || *rest != '\0') {
-            frame_complain("--frames %s: expected 1 to 256", value);
+        if (!sample_parse_number(&rest, 1, 256, &options->frames) || *rest != '\0') {
+            sample_complain("--frames %s: expected 1 to 256", value);
             return false;
         }
     } else {
-        frame_complain("no such option: %s; see deferred_frame --help", name);
+        sample_complain("no such option: %s; see deferred_frame --help", name);
         return false;
     }
     return true;
@@ -111,12 +83,16 @@ static bool parse_value(struct frame_options* options, const char* name, const c
 static bool agree(const struct frame_options* options)
 {
     if (options->memory_only && (options->output != NULL || options->compare || options->check)) {
-        frame_complain("--memory-only renders nothing: --output, --compare and --check need a "
-                       "frame");
+        sample_complain("--memory-only renders nothing: --output, --compare and --check need a "
+                        "frame");
+        return false;
+    }
+    if (!options->memory_only && strncmp(options->device, "simulated:", 10) == 0) {
+        sample_complain("a simulated device executes nothing: use --memory-only");
         return false;
     }
     if (!options->aliasing && options->compare) {
-        frame_complain("--compare renders both ways: it needs no --no-aliasing");
+        sample_complain("--compare renders both ways: it needs no --no-aliasing");
         return false;
     }
     return true;
@@ -126,12 +102,12 @@ bool frame_options_parse(struct frame_options* options, int argc, char** argv, i
 {
     *options = (struct frame_options){
         .device = "auto", .width = 960, .height = 540, .frames = 8, .aliasing = true};
-    *exit_code = FRAME_EXIT_USAGE;
+    *exit_code = SAMPLE_EXIT_USAGE;
     for (int i = 1; i < argc; ++i) {
         bool* const value = find_switch(options, argv[i]);
         if (strcmp(argv[i], "--help") == 0) {
             printf("%s", usage);
-            *exit_code = FRAME_EXIT_OK;
+            *exit_code = SAMPLE_EXIT_OK;
             return false;
         }
         if (value != NULL) {
@@ -139,8 +115,8 @@ bool frame_options_parse(struct frame_options* options, int argc, char** argv, i
         } else if (strcmp(argv[i], "--no-aliasing") == 0) {
             options->aliasing = false;
         } else if (i + 1 == argc) {
-            frame_complain("%s: no such option, or its value is missing; see deferred_frame --help",
-                           argv[i]);
+            sample_complain(
+                "%s: no such option, or its value is missing; see deferred_frame --help", argv[i]);
             return false;
         } else if (!parse_value(options, argv[i], argv[i + 1])) {
             return false;
@@ -151,6 +127,6 @@ bool frame_options_parse(struct frame_options* options, int argc, char** argv, i
     if (!agree(options)) {
         return false;
     }
-    *exit_code = FRAME_EXIT_OK;
+    *exit_code = SAMPLE_EXIT_OK;
     return true;
 }

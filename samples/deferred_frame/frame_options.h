@@ -4,16 +4,7 @@
 #ifndef MAAR_SAMPLE_FRAME_OPTIONS_H
 #define MAAR_SAMPLE_FRAME_OPTIONS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-/* Exit codes. */
-enum {
-    FRAME_EXIT_OK = 0,
-    FRAME_EXIT_FAILED = 1,  /* something is wrong: an image differs, a layer has spoken, a hazard */
-    FRAME_EXIT_USAGE = 2,   /* arguments */
-    FRAME_EXIT_SKIPPED = 77 /* this machine has no device or layer that can do it */
-};
+#include "sample_text.h"
 
 struct frame_options {
     const char* device;  /* auto, vulkan:N, lavapipe, a part of a name, or simulated:PROFILE */
@@ -32,11 +23,5 @@ struct frame_options {
 
 /* Fills options. Returns false when the program is to end with *exit_code, having said why. */
 bool frame_options_parse(struct frame_options* options, int argc, char** argv, int* exit_code);
-
-/* One line to stderr. */
-#if defined(__GNUC__)
-__attribute__((format(printf, 1, 2)))
-#endif
-void frame_complain(const char* format, ...);
 
 #endif

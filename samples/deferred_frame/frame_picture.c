@@ -10,7 +10,7 @@
 
 #define MAX_CLASSES 16u
 
-static const char* const queue_names[FRAME_MAX_QUEUES] = {"main", "compute"};
+static const char* const queue_names[SAMPLE_MAX_QUEUES] = {"main", "compute"};
 
 static uint32_t list_parts(const struct frame_target* target, struct support_plan_part* parts)
 {
@@ -79,7 +79,7 @@ bool frame_picture_write(const struct frame_target* target, const struct frame_o
     struct support_error error = {{0}};
     const bool written = support_plan_picture_write(&picture, options->picture, &error);
     if (!written) {
-        frame_complain("%s", error.text);
+        sample_complain("%s", error.text);
     }
     return written;
 }

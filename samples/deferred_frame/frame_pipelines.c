@@ -47,7 +47,7 @@ static bool create_sampler(VkDevice device, VkFilter filter, VkSamplerAddressMod
         .compareOp = VK_COMPARE_OP_LESS_OR_EQUAL,
         .maxLod = VK_LOD_CLAMP_NONE,
     };
-    return frame_succeeded(vkCreateSampler(device, &info, NULL, sampler), "vkCreateSampler");
+    return sample_succeeded(vkCreateSampler(device, &info, NULL, sampler), "vkCreateSampler");
 }
 
 static bool create_frame_layout(struct frame_pipelines* pipelines, VkDevice device)
@@ -63,7 +63,7 @@ static bool create_frame_layout(struct frame_pipelines* pipelines, VkDevice devi
         .bindingCount = 3,
         .pBindings = bindings,
     };
-    return frame_succeeded(
+    return sample_succeeded(
         vkCreateDescriptorSetLayout(device, &info, NULL, &pipelines->frame_layout),
         "vkCreateDescriptorSetLayout");
 }
@@ -90,7 +90,7 @@ static bool create_layouts(struct frame_pipelines* pipelines, VkDevice device, u
         .bindingCount = count,
         .pBindings = bindings,
     };
-    if (!frame_succeeded(
+    if (!sample_succeeded(
             vkCreateDescriptorSetLayout(device, &set_info, NULL, &pipelines->set_layouts[pass]),
             "vkCreateDescriptorSetLayout")) {
         return false;
@@ -104,8 +104,9 @@ static bool create_layouts(struct frame_pipelines* pipelines, VkDevice device, u
         .pushConstantRangeCount = 1,
         .pPushConstantRanges = &push,
     };
-    return frame_succeeded(vkCreatePipelineLayout(device, &layout, NULL, &pipelines->layouts[pass]),
-                           "vkCreatePipelineLayout");
+    return sample_succeeded(
+        vkCreatePipelineLayout(device, &layout, NULL, &pipelines->layouts[pass]),
+        "vkCreatePipelineLayout");
 }
 
 static VkResult create_module(VkDevice device, enum frame_shader shader, VkShaderModule* module)
@@ -300,7 +301,7 @@ static VkResult create_graphics(struct frame_pipelines* pipelines, VkDevice devi
     return result;
 }
 
-static bool create_pass(struct frame_pipelines* pipelines, struct frame_device* device,
+static bool create_pass(struct frame_pipelines* pipelines, struct sample_device* device,
                         uint32_t pass)
 {
     const struct frame_pass_info* const info = &frame_passes[pass];
@@ -320,13 +321,13 @@ static bool create_pass(struct frame_pipelines* pipelines, struct frame_device* 
         return true;
     }
     return create_layouts(pipelines, device->device, pass) &&
-           frame_succeeded(info->kind == FRAME_PASS_COMPUTE
-                               ? create_compute(pipelines, device->device, pass)
-                               : create_graphics(pipelines, device->device, pass),
-                           info->name);
+           sample_succeeded(info->kind == FRAME_PASS_COMPUTE
+                                ? create_compute(pipelines, device->device, pass)
+                                : create_graphics(pipelines, device->device, pass),
+                            info->name);
 }
 
-bool frame_pipelines_create(struct frame_pipelines* pipelines, struct frame_device* device)
+bool frame_pipelines_create(struct frame_pipelines* pipelines, struct sample_device* device)
 {
     memset(pipelines, 0, sizeof(*pipelines));
     const VkSamplerAddressMode clamp = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
@@ -343,7 +344,7 @@ bool frame_pipelines_create(struct frame_pipelines* pipelines, struct frame_devi
     return done;
 }
 
-void frame_pipelines_destroy(struct frame_pipelines* pipelines, struct frame_device* device)
+void frame_pipelines_destroy(struct frame_pipelines* pipelines, struct sample_device* device)
 {
     for (uint32_t pass = 0; pass < frame_pass_count; ++pass) {
         if (pipelines->owners[pass] == pass) {

@@ -5,8 +5,8 @@
 #ifndef MAAR_SAMPLE_FRAME_PIPELINES_H
 #define MAAR_SAMPLE_FRAME_PIPELINES_H
 
-#include "frame_device.h"
 #include "frame_tables.h"
+#include "sample_device.h"
 
 #define FRAME_MAX_PASSES 48
 
@@ -26,9 +26,9 @@ struct frame_pipelines {
 };
 
 /* Complains on failure; destroy in any case. */
-bool frame_pipelines_create(struct frame_pipelines* pipelines, struct frame_device* device);
+bool frame_pipelines_create(struct frame_pipelines* pipelines, struct sample_device* device);
 
-void frame_pipelines_destroy(struct frame_pipelines* pipelines, struct frame_device* device);
+void frame_pipelines_destroy(struct frame_pipelines* pipelines, struct sample_device* device);
 
 /* The sampler for a use, or VK_NULL_HANDLE. */
 VkSampler frame_pipelines_sampler(const struct frame_pipelines* pipelines,

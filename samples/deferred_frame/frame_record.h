@@ -9,7 +9,7 @@
 struct frame_walk;
 
 struct frame_recording {
-    struct frame_device* device;
+    struct sample_device* device;
     const struct frame_options* options;
     const struct frame_scene* scene;
     const struct frame_pipelines* pipelines;

@@ -12,15 +12,15 @@
 struct lane {
     VkCommandPool pool;
     VkSemaphore timeline;
-    uint64_t value;                    /* signalled by the batch submitted last */
-    uint64_t waited[FRAME_MAX_QUEUES]; /* of each other queue: the value waited for last */
+    uint64_t value;                     /* signalled by the batch submitted last */
+    uint64_t waited[SAMPLE_MAX_QUEUES]; /* of each other queue: the value waited for last */
 };
 
 struct rendering {
     struct frame_recording recording;
-    struct lane lanes[FRAME_MAX_QUEUES];
+    struct lane lanes[SAMPLE_MAX_QUEUES];
     uint64_t* values; /* of each frame and step: what its batch signals */
-    VkSemaphoreSubmitInfo waits[FRAME_MAX_QUEUES];
+    VkSemaphoreSubmitInfo waits[SAMPLE_MAX_QUEUES];
     uint32_t wait_count;
     uint32_t queue; /* of the batch that is open; its steps begin at */
     uint32_t first_step;
@@ -42,10 +42,10 @@ static bool begin_batch(struct rendering* rendering, uint32_t step)
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     VkCommandBuffer* const commands = &rendering->recording.commands;
-    return frame_succeeded(
+    return sample_succeeded(
                vkAllocateCommandBuffers(rendering->recording.device->device, &info, commands),
                "vkAllocateCommandBuffers") &&
-           frame_succeeded(vkBeginCommandBuffer(*commands, &begin), "vkBeginCommandBuffer");
+           sample_succeeded(vkBeginCommandBuffer(*commands, &begin), "vkBeginCommandBuffer");
 }
 
 /* Ends the batch before a step, and submits it. */
@@ -72,8 +72,8 @@ static bool end_batch(struct rendering* rendering, uint32_t step)
                                   .pSignalSemaphoreInfos = &signal};
     rendering->wait_count = 0;
     const VkQueue queue = rendering->recording.device->queues[rendering->queue];
-    return frame_succeeded(vkEndCommandBuffer(commands.commandBuffer), "vkEndCommandBuffer") &&
-           frame_succeeded(vkQueueSubmit2(queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit2");
+    return sample_succeeded(vkEndCommandBuffer(commands.commandBuffer), "vkEndCommandBuffer") &&
+           sample_succeeded(vkQueueSubmit2(queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit2");
 }
 
 /* Has the next batch of a queue wait for a step that has been submitted, unless an earlier batch of
@@ -135,10 +135,11 @@ static bool render_frame(struct rendering* rendering)
     const struct frame_graph* const graph = &rendering->recording.target->graph;
     for (uint32_t i = 0; i < graph->step_count; ++i) {
         MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
-        if (!frame_succeeded(maarGetTransientPassBarriers(rendering->recording.device->allocator,
-                                                          rendering->recording.target->heap,
-                                                          rendering->recording.frame, i, &barriers),
-                             "maarGetTransientPassBarriers")) {
+        if (!sample_succeeded(maarGetTransientPassBarriers(rendering->recording.device->allocator,
+                                                           rendering->recording.target->heap,
+                                                           rendering->recording.frame, i,
+                                                           &barriers),
+                              "maarGetTransientPassBarriers")) {
             return false;
         }
         const bool ends = i != 0 && (graph->steps[i].queue != rendering->queue ||
@@ -157,7 +158,7 @@ static bool render_frame(struct rendering* rendering)
     return end_batch(rendering, graph->step_count);
 }
 
-static bool create_lane(const struct frame_device* device, uint32_t queue, struct lane* lane)
+static bool create_lane(const struct sample_device* device, uint32_t queue, struct lane* lane)
 {
     const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                           .queueFamilyIndex = device->queue_families[queue]};
@@ -165,15 +166,15 @@ static bool create_lane(const struct frame_device* device, uint32_t queue, struc
                                             .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     const VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
                                              .pNext = &type};
-    return frame_succeeded(vkCreateCommandPool(device->device, &pool, NULL, &lane->pool),
-                           "vkCreateCommandPool") &&
-           frame_succeeded(vkCreateSemaphore(device->device, &semaphore, NULL, &lane->timeline),
-                           "vkCreateSemaphore");
+    return sample_succeeded(vkCreateCommandPool(device->device, &pool, NULL, &lane->pool),
+                            "vkCreateCommandPool") &&
+           sample_succeeded(vkCreateSemaphore(device->device, &semaphore, NULL, &lane->timeline),
+                            "vkCreateSemaphore");
 }
 
 bool frame_render(const struct frame_recording* recording, uint8_t* pixels)
 {
-    const struct frame_device* const device = recording->device;
+    const struct sample_device* const device = recording->device;
     struct rendering rendering;
     memset(&rendering, 0, sizeof(rendering));
     rendering.recording = *recording;
@@ -190,10 +191,10 @@ bool frame_render(const struct frame_recording* recording, uint8_t* pixels)
     }
     vkDeviceWaitIdle(device->device);
     if (done) {
-        done = frame_succeeded(maarCopyFromAllocation(device->allocator,
-                                                      recording->assets->picture.allocation, 0,
-                                                      recording->assets->picture_size, pixels),
-                               "maarCopyFromAllocation");
+        done = sample_succeeded(maarCopyFromAllocation(device->allocator,
+                                                       recording->assets->picture.allocation, 0,
+                                                       recording->assets->picture_size, pixels),
+                                "maarCopyFromAllocation");
     }
     for (uint32_t i = 0; i < device->queue_count; ++i) {
         vkDestroyCommandPool(device->device, rendering.lanes[i].pool, NULL);

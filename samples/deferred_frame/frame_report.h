@@ -9,7 +9,7 @@
 
 struct frame_report {
     const struct frame_options* options;
-    const struct frame_device* device;
+    const struct sample_device* device;
     MaarTransientHeapInfo heap; /* of the aliasing way, where there is one */
     VkDeviceSize proved_bound;  /* no placement takes less than this */
     uint32_t passes, resources;

@@ -134,7 +134,7 @@ static void add_use(struct frame_graph* graph, uint32_t step, const struct frame
 
 /* What passes of both queues use belongs to neither of their families, so that it need not be
  * handed over. */
-static void share(struct frame_graph* graph, const struct frame_device* device,
+static void share(struct frame_graph* graph, const struct sample_device* device,
                   enum frame_resource resource)
 {
     uint32_t queues = 0;
@@ -144,10 +144,10 @@ static void share(struct frame_graph* graph, const struct frame_device* device,
     VkImageCreateInfo* const image = &graph->images[resource];
     VkBufferCreateInfo* const buffer = &graph->buffers[resource];
     if (queues == 3) {
-        image->sharingMode = frame_device_sharing(device, &image->queueFamilyIndexCount,
-                                                  &image->pQueueFamilyIndices);
-        buffer->sharingMode = frame_device_sharing(device, &buffer->queueFamilyIndexCount,
-                                                   &buffer->pQueueFamilyIndices);
+        image->sharingMode = sample_device_sharing(device, &image->queueFamilyIndexCount,
+                                                   &image->pQueueFamilyIndices);
+        buffer->sharingMode = sample_device_sharing(device, &buffer->queueFamilyIndexCount,
+                                                    &buffer->pQueueFamilyIndices);
     }
 }
 
@@ -171,7 +171,7 @@ static void list_uses(struct frame_graph* graph, uint32_t step_index)
 }
 
 void frame_graph_build(struct frame_graph* graph, uint32_t width, uint32_t height,
-                       const struct frame_device* device, bool poison)
+                       const struct sample_device* device, bool poison)
 {
     memset(graph, 0, sizeof(*graph));
     graph->graph = (MaarTransientGraph){

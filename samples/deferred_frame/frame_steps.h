@@ -5,9 +5,9 @@
 #ifndef MAAR_SAMPLE_FRAME_STEPS_H
 #define MAAR_SAMPLE_FRAME_STEPS_H
 
-#include "frame_device.h"
 #include "frame_tables.h"
 #include "maar/transient.h"
+#include "sample_device.h"
 
 #define FRAME_MAX_STEPS 96
 #define FRAME_MAX_DEPENDENCIES 4
@@ -24,7 +24,7 @@ struct frame_graph {
     struct frame_step steps[FRAME_MAX_STEPS];
     uint32_t step_count;
     uint32_t first_pass[FRAME_RESOURCE_COUNT]; /* which uses it first */
-    MaarTransientQueue queues[FRAME_MAX_QUEUES];
+    MaarTransientQueue queues[SAMPLE_MAX_QUEUES];
     MaarTransientDependency dependencies[FRAME_MAX_DEPENDENCIES];
     MaarTransientPass passes[FRAME_MAX_STEPS];
     MaarTransientResource resources[FRAME_RESOURCE_COUNT];
@@ -36,7 +36,7 @@ struct frame_graph {
 
 /* Fills a graph, which is large and points into itself: keep it where it is, and off stacks. */
 void frame_graph_build(struct frame_graph* graph, uint32_t width, uint32_t height,
-                       const struct frame_device* device, bool poison);
+                       const struct sample_device* device, bool poison);
 
 /* Whether a step that poisons does so to a resource. */
 bool frame_step_poisons(const struct frame_graph* graph, const struct frame_step* step,

@@ -9,7 +9,7 @@
  * nine sizes and drivers tried found anything better within a second. */
 #define PLAN_NODES 200000u
 
-bool frame_target_create(struct frame_target* target, struct frame_device* device,
+bool frame_target_create(struct frame_target* target, struct sample_device* device,
                          const struct frame_options* options, MaarTransientHeapCreateFlags flags)
 {
     memset(target, 0, sizeof(*target));
@@ -20,19 +20,19 @@ bool frame_target_create(struct frame_target* target, struct frame_device* devic
         .pGraph = &target->graph.graph,
         .planNodeLimit = PLAN_NODES,
     };
-    if (!frame_succeeded(maarCreateTransientHeap(device->allocator, &info, &target->heap),
-                         "maarCreateTransientHeap")) {
+    if (!sample_succeeded(maarCreateTransientHeap(device->allocator, &info, &target->heap),
+                          "maarCreateTransientHeap")) {
         return false;
     }
     target->info.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_INFO;
-    if (!frame_succeeded(maarGetTransientHeapInfo(device->allocator, target->heap, &target->info),
-                         "maarGetTransientHeapInfo")) {
+    if (!sample_succeeded(maarGetTransientHeapInfo(device->allocator, target->heap, &target->info),
+                          "maarGetTransientHeapInfo")) {
         return false;
     }
     bool done = true;
     for (uint32_t i = 0; done && i < FRAME_RESOURCE_COUNT; ++i) {
         target->resources[i].sType = MAAR_STRUCTURE_TYPE_TRANSIENT_RESOURCE_INFO;
-        done = frame_succeeded(
+        done = sample_succeeded(
             maarGetTransientResource(device->allocator, target->heap, 0, i, &target->resources[i]),
             "maarGetTransientResource");
     }
@@ -54,8 +54,8 @@ static bool create_pool(struct frame_target* target, VkDevice device)
         .poolSizeCount = 4,
         .pPoolSizes = sizes,
     };
-    return frame_succeeded(vkCreateDescriptorPool(device, &info, NULL, &target->pool),
-                           "vkCreateDescriptorPool");
+    return sample_succeeded(vkCreateDescriptorPool(device, &info, NULL, &target->pool),
+                            "vkCreateDescriptorPool");
 }
 
 static bool allocate_set(const struct frame_target* target, VkDevice device,
@@ -67,8 +67,8 @@ static bool allocate_set(const struct frame_target* target, VkDevice device,
         .descriptorSetCount = 1,
         .pSetLayouts = &layout,
     };
-    return frame_succeeded(vkAllocateDescriptorSets(device, &info, set),
-                           "vkAllocateDescriptorSets");
+    return sample_succeeded(vkAllocateDescriptorSets(device, &info, set),
+                            "vkAllocateDescriptorSets");
 }
 
 static void write_frame_set(const struct frame_target* target, VkDevice device,
@@ -126,7 +126,7 @@ static void write_pass_set(const struct frame_target* target, VkDevice device,
     vkUpdateDescriptorSets(device, count, writes, 0, NULL);
 }
 
-bool frame_target_describe(struct frame_target* target, struct frame_device* device,
+bool frame_target_describe(struct frame_target* target, struct sample_device* device,
                            const struct frame_pipelines* pipelines,
                            const struct frame_assets* assets)
 {
@@ -148,7 +148,7 @@ bool frame_target_describe(struct frame_target* target, struct frame_device* dev
     return true;
 }
 
-void frame_target_destroy(struct frame_target* target, struct frame_device* device)
+void frame_target_destroy(struct frame_target* target, struct sample_device* device)
 {
     if (device->device != VK_NULL_HANDLE) {
         vkDestroyDescriptorPool(device->device, target->pool, NULL);

@@ -21,14 +21,14 @@ struct frame_target {
 
 /* Plans, and creates what the flags leave to create. Complains on failure; destroy in any case.
  * A target is large and points into itself: keep it where it is, and off stacks. */
-bool frame_target_create(struct frame_target* target, struct frame_device* device,
+bool frame_target_create(struct frame_target* target, struct sample_device* device,
                          const struct frame_options* options, MaarTransientHeapCreateFlags flags);
 
 /* Descriptors for everything that the passes use. */
-bool frame_target_describe(struct frame_target* target, struct frame_device* device,
+bool frame_target_describe(struct frame_target* target, struct sample_device* device,
                            const struct frame_pipelines* pipelines,
                            const struct frame_assets* assets);
 
-void frame_target_destroy(struct frame_target* target, struct frame_device* device);
+void frame_target_destroy(struct frame_target* target, struct sample_device* device);
 
 #endif

@@ -38,7 +38,7 @@ struct walk_event {
 };
 
 struct frame_walk {
-    const struct frame_device* device;
+    const struct sample_device* device;
     const struct frame_target* target;
     const struct frame_assets* assets;
     struct walk_event* events;
@@ -121,7 +121,7 @@ static VkResult VKAPI_CALL hear_submit(VkQueue queue, uint32_t count, const VkSu
     return walk->submit(queue, count, submits, fence);
 }
 
-struct frame_walk* frame_walk_start(const struct frame_device* device,
+struct frame_walk* frame_walk_start(const struct sample_device* device,
                                     const struct frame_target* target,
                                     const struct frame_assets* assets)
 {
@@ -323,7 +323,7 @@ static size_t replay_submit(const struct frame_walk* walk, struct hazards* hazar
 static struct hazards* replay(const struct frame_walk* walk, uint32_t end_frame, size_t left_out,
                               uint32_t known_findings)
 {
-    const struct frame_device* const device = walk->device;
+    const struct sample_device* const device = walk->device;
     struct hazards* const hazards =
         hazards_create(device->queue_count, device->queue_families,
                        device->properties.limits.bufferImageGranularity);
@@ -364,7 +364,7 @@ static void complain_unnoticed(const struct frame_walk* walk, size_t at)
     }
     char place[96];
     name_place(walk, event, place, sizeof(place));
-    frame_complain("nobody misses a barrier or wait of %s: %s", place, name);
+    sample_complain("nobody misses a barrier or wait of %s: %s", place, name);
 }
 
 /* Barriers of the picture are not Maar's, and others may happen to do their work. */
@@ -393,7 +393,7 @@ void frame_walk_check(const struct frame_walk* walk, struct frame_walk_result* r
     result->pairs = hazards_pair_count(whole);
     for (uint32_t i = 0; i < result->findings && i < MAX_PRINTED_FINDINGS; ++i) {
         const char* const text = hazards_finding(whole, i);
-        frame_complain("hazard: %s", text != NULL ? text : "out of memory");
+        sample_complain("hazard: %s", text != NULL ? text : "out of memory");
     }
     hazards_destroy(whole);
     for (size_t i = 0; i < walk->event_count && walk->events[i].frame < FRAMES_LEFT_OUT; ++i) {

@@ -11,7 +11,7 @@
 struct frame_walk;
 
 /* Listens from here on until frame_walk_stop; one walk at a time. NULL when memory runs out. */
-struct frame_walk* frame_walk_start(const struct frame_device* device,
+struct frame_walk* frame_walk_start(const struct sample_device* device,
                                     const struct frame_target* target,
                                     const struct frame_assets* assets);
 

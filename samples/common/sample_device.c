@@ -1,7 +1,7 @@
 /*
- * Opening a device; see frame_device.h.
+ * Opening a device; see sample_device.h.
  */
-#include "frame_device.h"
+#include "sample_device.h"
 
 #include "maar/volk.h"
 #include "support/profile.h"
@@ -11,25 +11,25 @@
 #include <string.h>
 
 #define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
-#define API_VERSION VK_API_VERSION_1_3
 #define MAX_PRINTED_MESSAGES 20u
 #define MAX_DEVICES 16u
 #define MAX_FAMILIES 16u
+#define MAX_QUEUE_INFOS 3u
 #define SIMULATED "simulated:"
 #define NUMBERED "vulkan:"
 
-bool frame_succeeded(VkResult result, const char* what)
+bool sample_succeeded(VkResult result, const char* what)
 {
     if (result != VK_SUCCESS) {
-        frame_complain("%s failed: VkResult %d", what, (int)result);
+        sample_complain("%s failed: VkResult %d", what, (int)result);
     }
     return result == VK_SUCCESS;
 }
 
-static void count_message(struct frame_device* device, const char* text)
+static void count_message(struct sample_device* device, const char* text)
 {
     if (device->messages++ < MAX_PRINTED_MESSAGES) {
-        frame_complain("message: %s", text);
+        sample_complain("message: %s", text);
     }
 }
 
@@ -62,8 +62,8 @@ static void VKAPI_CALL receive_maar_message(void* user_data, MaarMessageSeverity
 static VkApplicationInfo describe_application(void)
 {
     return (VkApplicationInfo){.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                               .pApplicationName = "deferred_frame",
-                               .apiVersion = API_VERSION};
+                               .pApplicationName = sample_name,
+                               .apiVersion = SAMPLE_API_VERSION};
 }
 
 static bool can_be_read(const char* path)
@@ -76,22 +76,22 @@ static bool can_be_read(const char* path)
 }
 
 /* A profile's file, or the name of one in the sources. */
-static int open_simulated(struct frame_device* device, const char* name)
+static int open_simulated(struct sample_device* device, const char* name)
 {
     char path[4096];
     snprintf(path, sizeof(path), "%s/profiles/%s.json", MAAR_SAMPLE_DATA, name);
     const bool known = can_be_read(path);
     if (!known && !can_be_read(name)) {
-        frame_complain("%s%s: no such profile: it is neither a file nor one of %s/profiles",
-                       SIMULATED, name, MAAR_SAMPLE_DATA);
-        return FRAME_EXIT_USAGE;
+        sample_complain("%s%s: no such profile: it is neither a file nor one of %s/profiles",
+                        SIMULATED, name, MAAR_SAMPLE_DATA);
+        return SAMPLE_EXIT_USAGE;
     }
     device->profile = calloc(1, sizeof(*device->profile));
     struct support_error error = {{0}};
     if (device->profile == NULL ||
         !support_profile_load(known ? path : name, device->profile, &error)) {
-        frame_complain("%s%s: %s", SIMULATED, name, error.text);
-        return FRAME_EXIT_USAGE;
+        sample_complain("%s%s: %s", SIMULATED, name, error.text);
+        return SAMPLE_EXIT_USAGE;
     }
     const MaarSimulatedInstanceCreateInfo simulated_info = {
         .sType = MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO,
@@ -105,11 +105,11 @@ static int open_simulated(struct frame_device* device, const char* name)
                                        .pNext = &simulated_info,
                                        .pApplicationInfo = &application};
     volkInitializeCustom(maarSimulatedGetInstanceProcAddr);
-    if (!frame_succeeded(vkCreateInstance(&info, NULL, &device->instance), "vkCreateInstance")) {
-        return FRAME_EXIT_FAILED;
+    if (!sample_succeeded(vkCreateInstance(&info, NULL, &device->instance), "vkCreateInstance")) {
+        return SAMPLE_EXIT_FAILED;
     }
     volkLoadInstance(device->instance);
-    return FRAME_EXIT_OK;
+    return SAMPLE_EXIT_OK;
 }
 
 static bool has_validation_layer(void)
@@ -125,7 +125,7 @@ static bool has_validation_layer(void)
     return found;
 }
 
-static VkResult create_instance(struct frame_device* device)
+static VkResult create_instance(struct sample_device* device)
 {
     static const VkValidationFeatureEnableEXT enables[] = {
         VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
@@ -168,23 +168,23 @@ static VkResult create_instance(struct frame_device* device)
     return result;
 }
 
-static int open_loader(struct frame_device* device)
+static int open_loader(struct sample_device* device)
 {
     if (volkInitialize() != VK_SUCCESS) {
-        frame_complain("no Vulkan loader found (libvulkan.so.1)");
-        return FRAME_EXIT_SKIPPED;
+        sample_complain("no Vulkan loader found (libvulkan.so.1)");
+        return SAMPLE_EXIT_SKIPPED;
     }
     if (device->validate && !has_validation_layer()) {
-        frame_complain("the layer %s is not installed (Debian: vulkan-validationlayers)",
-                       VALIDATION_LAYER);
-        return FRAME_EXIT_SKIPPED;
+        sample_complain("the layer %s is not installed (Debian: vulkan-validationlayers)",
+                        VALIDATION_LAYER);
+        return SAMPLE_EXIT_SKIPPED;
     }
     const VkResult result = create_instance(device);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
-        frame_complain("no Vulkan driver found");
-        return FRAME_EXIT_SKIPPED;
+        sample_complain("no Vulkan driver found");
+        return SAMPLE_EXIT_SKIPPED;
     }
-    return frame_succeeded(result, "vkCreateInstance") ? FRAME_EXIT_OK : FRAME_EXIT_FAILED;
+    return sample_succeeded(result, "vkCreateInstance") ? SAMPLE_EXIT_OK : SAMPLE_EXIT_FAILED;
 }
 
 /* name: auto, vulkan:N, lavapipe, or a part of the device's name. */
@@ -223,7 +223,7 @@ static int rank_of(VkPhysicalDevice physical)
     }
 }
 
-static bool pick_physical(struct frame_device* device, const char* name)
+static bool pick_physical(struct sample_device* device, const char* name)
 {
     VkPhysicalDevice devices[MAX_DEVICES];
     uint32_t count = MAX_DEVICES;
@@ -239,71 +239,69 @@ static bool pick_physical(struct frame_device* device, const char* name)
         }
     }
     if (best < 0) {
-        frame_complain("no device is called \"%s\"; %u found", name, count);
+        sample_complain("no device is called \"%s\"; %u found", name, count);
         return false;
     }
     vkGetPhysicalDeviceProperties(device->physical, &device->properties);
     return true;
 }
 
-/* What rendering needs beyond what Maar recommends. */
-static bool add_rendering_features(struct frame_device* device,
-                                   VkPhysicalDeviceDynamicRenderingFeatures* rendering)
+/* One more queue of a family: its index there. Where the family has no more, it is the first. */
+static uint32_t add_queue(VkDeviceQueueCreateInfo* infos, uint32_t* info_count, uint32_t family,
+                          uint32_t most)
 {
-    VkPhysicalDeviceFeatures2 found = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                       .pNext = rendering};
-    vkGetPhysicalDeviceFeatures2(device->physical, &found);
-    const char* missing = NULL;
-    if (device->properties.apiVersion < API_VERSION) {
-        missing = "Vulkan 1.3";
-    } else if (device->advice->synchronization2.synchronization2 == VK_FALSE) {
-        missing = "synchronization2";
-    } else if (rendering->dynamicRendering == VK_FALSE) {
-        missing = "dynamicRendering";
-    } else if (found.features.shaderStorageImageExtendedFormats == VK_FALSE) {
-        missing = "shaderStorageImageExtendedFormats";
+    static const float priorities[MAX_QUEUE_INFOS] = {1.0f, 1.0f, 1.0f};
+    uint32_t i = 0;
+    while (i < *info_count && infos[i].queueFamilyIndex != family) {
+        ++i;
     }
-    if (missing != NULL) {
-        frame_complain("%s cannot render this: it lacks %s; --memory-only works nevertheless",
-                       device->properties.deviceName, missing);
-        return false;
+    if (i == *info_count) {
+        infos[i] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                             .queueFamilyIndex = family,
+                                             .pQueuePriorities = priorities};
+        ++*info_count;
+    } else if (infos[i].queueCount >= most) {
+        return 0;
     }
-    device->advice->features.features.shaderStorageImageExtendedFormats = VK_TRUE;
-    rendering->pNext = device->advice->pFeatures;
-    return true;
+    return infos[i].queueCount++;
 }
 
-/* Chooses the main queue and the one for compute passes: of a family that does no graphics, or
- * another one of the main family, or the main queue itself. Returns how many infos it filled. */
-static uint32_t choose_queues(struct frame_device* device, bool async, const float* priorities,
+/* Chooses the main queue, the second one, which may be the main one again, and the one that binds:
+ * the main one if its family can. Returns how many infos it filled. */
+static uint32_t choose_queues(struct sample_device* device,
+                              const struct sample_device_options* options,
                               VkDeviceQueueCreateInfo* infos, uint32_t* second_index)
 {
     VkQueueFamilyProperties families[MAX_FAMILIES];
     uint32_t count = MAX_FAMILIES;
+    uint32_t info_count = 0;
     vkGetPhysicalDeviceQueueFamilyProperties(device->physical, &count, families);
     const uint32_t first = device->advice->mainQueueFamily;
+    const uint32_t sparse = device->advice->sparseQueueFamily;
     uint32_t second = first;
-    for (uint32_t i = 0; i < count && second == first && async; ++i) {
+    add_queue(infos, &info_count, first, families[first].queueCount);
+    for (uint32_t i = 0; i < count && second == first && options->second_queue; ++i) {
         const VkQueueFlags flags = families[i].queueFlags;
         if ((flags & VK_QUEUE_COMPUTE_BIT) != 0 && (flags & VK_QUEUE_GRAPHICS_BIT) == 0) {
             second = i;
         }
     }
-    *second_index = async && second == first && families[first].queueCount > 1 ? 1 : 0;
-    device->queue_count = async ? 2 : 1;
+    *second_index = options->second_queue
+                        ? add_queue(infos, &info_count, second, families[second].queueCount)
+                        : 0;
+    device->queue_count = options->second_queue ? 2 : 1;
     device->queue_families[0] = first;
     device->queue_families[1] = second;
-    for (uint32_t i = 0; i < FRAME_MAX_QUEUES; ++i) {
-        infos[i] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                             .queueFamilyIndex = device->queue_families[i],
-                                             .queueCount = 1 + *second_index,
-                                             .pQueuePriorities = priorities};
+    device->binding.familyIndex = sparse == UINT32_MAX ? first : sparse;
+    if (options->paging && device->binding.familyIndex != first) {
+        device->binding.queueIndex =
+            add_queue(infos, &info_count, sparse, families[sparse].queueCount);
     }
-    return second != first ? 2 : 1;
+    return info_count;
 }
 
-VkSharingMode frame_device_sharing(const struct frame_device* device, uint32_t* family_count,
-                                   const uint32_t** families)
+VkSharingMode sample_device_sharing(const struct sample_device* device, uint32_t* family_count,
+                                    const uint32_t** families)
 {
     *family_count = device->queue_count;
     *families = device->queue_families;
@@ -311,89 +309,94 @@ VkSharingMode frame_device_sharing(const struct frame_device* device, uint32_t* 
                                                                   : VK_SHARING_MODE_EXCLUSIVE;
 }
 
-static int create_device(struct frame_device* device, bool renders, bool async)
+static int create_device(struct sample_device* device, const struct sample_device_options* options)
 {
     MaarDeviceRecommendation* const advice = calloc(1, sizeof(*advice));
     if (advice == NULL) {
-        return FRAME_EXIT_FAILED;
+        return SAMPLE_EXIT_FAILED;
     }
     device->advice = advice;
     advice->sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION;
-    if (!frame_succeeded(maarRecommendDevice(vkGetInstanceProcAddr, device->instance,
-                                             device->physical, NULL, advice),
-                         "maarRecommendDevice")) {
-        return FRAME_EXIT_FAILED;
+    if (!sample_succeeded(maarRecommendDevice(vkGetInstanceProcAddr, device->instance,
+                                              device->physical, NULL, advice),
+                          "maarRecommendDevice")) {
+        return SAMPLE_EXIT_FAILED;
     }
-    VkPhysicalDeviceDynamicRenderingFeatures rendering = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES};
-    if (advice->mainQueueFamily == UINT32_MAX ||
-        (renders && !add_rendering_features(device, &rendering))) {
-        return FRAME_EXIT_SKIPPED;
+    if (advice->mainQueueFamily == UINT32_MAX) {
+        sample_complain("%s has no queue for this", device->properties.deviceName);
+        return SAMPLE_EXIT_SKIPPED;
     }
-    const float priorities[2] = {1.0f, 1.0f};
-    VkDeviceQueueCreateInfo queues[FRAME_MAX_QUEUES];
+    device->features = advice->pFeatures;
+    const char* const missing =
+        options->require == NULL ? NULL : options->require(device, options->user_data);
+    if (missing != NULL) {
+        sample_complain("%s lacks %s", device->properties.deviceName, missing);
+        return SAMPLE_EXIT_SKIPPED;
+    }
+    VkDeviceQueueCreateInfo queues[MAX_QUEUE_INFOS];
     uint32_t second_index = 0;
-    const uint32_t queue_info_count =
-        choose_queues(device, async, priorities, queues, &second_index);
+    const uint32_t queue_info_count = choose_queues(device, options, queues, &second_index);
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .pNext = renders ? &rendering : advice->pFeatures,
+                                     .pNext = device->features,
                                      .queueCreateInfoCount = queue_info_count,
                                      .pQueueCreateInfos = queues,
                                      .enabledExtensionCount = advice->extensionCount,
                                      .ppEnabledExtensionNames = advice->ppExtensionNames};
-    if (!frame_succeeded(vkCreateDevice(device->physical, &info, NULL, &device->device),
-                         "vkCreateDevice")) {
-        return FRAME_EXIT_FAILED;
+    if (!sample_succeeded(vkCreateDevice(device->physical, &info, NULL, &device->device),
+                          "vkCreateDevice")) {
+        return SAMPLE_EXIT_FAILED;
     }
     volkLoadDevice(device->device);
     vkGetDeviceQueue(device->device, device->queue_families[0], 0, &device->queues[0]);
     vkGetDeviceQueue(device->device, device->queue_families[1], second_index, &device->queues[1]);
-    return FRAME_EXIT_OK;
+    if (options->paging) {
+        vkGetDeviceQueue(device->device, device->binding.familyIndex, device->binding.queueIndex,
+                         &device->binding.queue);
+    }
+    return SAMPLE_EXIT_OK;
 }
 
-static int create_allocator(struct frame_device* device)
+static int create_allocator(struct sample_device* device)
 {
     const MaarDeviceRecommendation* const advice = device->advice;
     MaarAllocatorCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
-                                    .apiVersion = API_VERSION,
+                                    .apiVersion = SAMPLE_API_VERSION,
                                     .instance = device->instance,
                                     .physicalDevice = device->physical,
                                     .device = device->device,
                                     .enabledExtensionCount = advice->extensionCount,
                                     .ppEnabledExtensionNames = advice->ppExtensionNames,
                                     .pEnabledFeatures = advice->pFeatures,
+                                    .queueCount = device->binding.queue != VK_NULL_HANDLE ? 1 : 0,
+                                    .pQueues = &device->binding,
                                     .pfnMessage = receive_maar_message,
                                     .pMessageUserData = device};
     maarUseVolk(&info);
-    return frame_succeeded(maarCreateAllocator(&info, &device->allocator), "maarCreateAllocator")
-               ? FRAME_EXIT_OK
-               : FRAME_EXIT_FAILED;
+    return sample_succeeded(maarCreateAllocator(&info, &device->allocator), "maarCreateAllocator")
+               ? SAMPLE_EXIT_OK
+               : SAMPLE_EXIT_FAILED;
 }
 
-int frame_device_open(struct frame_device* device, const struct frame_options* options)
+int sample_device_open(struct sample_device* device, const struct sample_device_options* options)
 {
     memset(device, 0, sizeof(*device));
     device->validate = options->validate;
     const bool simulated = strncmp(options->device, SIMULATED, strlen(SIMULATED)) == 0;
-    if (simulated && !options->memory_only) {
-        frame_complain("a simulated device executes nothing: use --memory-only");
-        return FRAME_EXIT_USAGE;
-    }
     int code = simulated ? open_simulated(device, options->device + strlen(SIMULATED))
                          : open_loader(device);
-    if (code == FRAME_EXIT_OK && !pick_physical(device, options->device)) {
-        code = FRAME_EXIT_SKIPPED;
+    if (code == SAMPLE_EXIT_OK && !pick_physical(device, options->device)) {
+        code = SAMPLE_EXIT_SKIPPED;
     }
-    if (code == FRAME_EXIT_OK) {
-        code = create_device(device, !options->memory_only, options->async);
+    if (code == SAMPLE_EXIT_OK) {
+        code = create_device(device, options);
     }
-    if (code == FRAME_EXIT_OK) {
+    if (code == SAMPLE_EXIT_OK) {
         code = create_allocator(device);
     }
     return code;
 }
 
-void frame_device_close(struct frame_device* device)
+void sample_device_close(struct sample_device* device)
 {
     if (device->allocator != VK_NULL_HANDLE) {
         maarDestroyAllocator(device->allocator);
