@@ -1,0 +1,364 @@
+/*
+ * The copies of what grows without sparse binding: recorded in order, carried out together. Command
+ * buffers are used again in the order in which they were submitted, as soon as the oldest is done.
+ */
+#include "core/paging/copy_queue.h"
+
+/* Command buffers with the value of the submission that last used them. */
+struct maar_copy_commands {
+    struct maar_copy_commands* next;
+    VkCommandBuffer buffer;
+    uint64_t value;
+};
+
+/* The caller's points and what Maar adds of its own. */
+enum { MOST_WAITS = MAAR_MAX_POINTS + 2 };
+
+void maar_copy_queue_init(struct maar_copy_queue* queue, struct maar_mutex* lock)
+{
+    *queue = (struct maar_copy_queue){.lock = lock};
+}
+
+void maar_copy_queue_destroy(struct maar_copy_queue* queue, MaarAllocator allocator)
+{
+    const struct maar_device* device = &allocator->device;
+    for (struct maar_copy_commands *commands = queue->oldest, *next; commands != NULL;
+         commands = next) {
+        next = commands->next;
+        maar_host_free(allocator->callbacks, commands);
+    }
+    if (queue->pool != VK_NULL_HANDLE) {
+        maar_lock_rank_expect_none();
+        device->vkDestroyCommandPool(device->handle, queue->pool, NULL);
+    }
+    *queue = (struct maar_copy_queue){.lock = queue->lock};
+}
+
+/* ---- what is recorded ---- */
+
+void maar_copy_record(MaarAllocator allocator, struct maar_page_copy* copy)
+{
+    struct maar_copy_queue* queue = maar_paging_copy_queue(allocator);
+    copy->next = NULL;
+    copy->taken = false;
+    maar_mutex_lock(queue->lock);
+    copy->older = copy->owner->newest;
+    copy->owner->newest = copy;
+    if (queue->last != NULL) {
+        queue->last->next = copy;
+    } else {
+        queue->first = copy;
+    }
+    queue->last = copy;
+    maar_mutex_unlock(queue->lock);
+}
+
+/* Under the lock: takes a copy out of the list of what is recorded. */
+static void forget_copy(struct maar_copy_queue* queue, const struct maar_page_copy* copy)
+{
+    struct maar_page_copy* before = NULL;
+    for (struct maar_page_copy* at = queue->first; at != copy; at = at->next) {
+        before = at;
+    }
+    if (before != NULL) {
+        before->next = copy->next;
+    } else {
+        queue->first = copy->next;
+    }
+    if (queue->last == copy) {
+        queue->last = before;
+    }
+}
+
+struct maar_page_copy* maar_copy_take_back(MaarAllocator allocator, struct maar_copy_owner* owner)
+{
+    struct maar_copy_queue* queue = maar_paging_copy_queue(allocator);
+    maar_mutex_lock(queue->lock);
+    struct maar_page_copy* copy = owner->newest;
+    if (copy != NULL && copy->taken) {
+        copy = NULL;
+    }
+    if (copy != NULL) {
+        forget_copy(queue, copy);
+        owner->newest = copy->older;
+    }
+    maar_mutex_unlock(queue->lock);
+    return copy;
+}
+
+/* Under the lock, with no copy of the owner's in hand: forgets them all. */
+static void forget_all(struct maar_copy_queue* queue, const struct maar_copy_owner* owner)
+{
+    for (const struct maar_page_copy* copy = owner->newest; copy != NULL; copy = copy->older) {
+        forget_copy(queue, copy);
+    }
+}
+
+void maar_copy_owner_end(MaarAllocator allocator, struct maar_copy_owner* owner)
+{
+    struct maar_copy_queue* queue = maar_paging_copy_queue(allocator);
+    maar_mutex_lock(queue->lock);
+    const bool later = owner->taken_count > 0;
+    owner->doomed = true;
+    if (!later) {
+        forget_all(queue, owner);
+    }
+    maar_mutex_unlock(queue->lock);
+    if (!later) {
+        owner->bury(allocator, owner, owner->newest);
+    }
+}
+
+static struct maar_page_copy* take_recorded(struct maar_copy_queue* queue)
+{
+    maar_mutex_lock(queue->lock);
+    struct maar_page_copy* copies = queue->first;
+    queue->first = NULL;
+    queue->last = NULL;
+    for (struct maar_page_copy* copy = copies; copy != NULL; copy = copy->next) {
+        copy->taken = true;
+        ++copy->owner->taken_count;
+    }
+    maar_mutex_unlock(queue->lock);
+    return copies;
+}
+
+/* Under the lock: the copy is in hand no more. Collects owners that wait for that. */
+static void let_go(struct maar_page_copy* copy, struct maar_copy_owner** doomed)
+{
+    struct maar_copy_owner* owner = copy->owner;
+    copy->taken = false;
+    if (--owner->taken_count == 0 && owner->doomed) {
+        owner->next_doomed = *doomed;
+        *doomed = owner;
+    }
+}
+
+/* Under the lock: the owner's copy has been submitted. */
+static void disown(struct maar_page_copy* copy, uint64_t value)
+{
+    struct maar_page_copy** link = &copy->owner->newest;
+    while (*link != copy) {
+        link = &(*link)->older;
+    }
+    *link = copy->older;
+    copy->owner->value = value;
+}
+
+/* Under the lock: in front of what was recorded meanwhile. */
+static void put_back_copies(struct maar_copy_queue* queue, struct maar_page_copy* copies)
+{
+    struct maar_page_copy* last = copies;
+    while (last != NULL && last->next != NULL) {
+        last = last->next;
+    }
+    if (last != NULL) {
+        last->next = queue->first;
+        queue->first = copies;
+        queue->last = queue->last != NULL ? queue->last : last;
+    }
+}
+
+/* Ends a submission for the copies that it had in hand. */
+static void settle_copies(struct maar_copy_queue* queue, MaarAllocator allocator,
+                          struct maar_page_copy* copies, const struct maar_submission* submission,
+                          bool submitted)
+{
+    struct maar_copy_owner* doomed = NULL;
+    maar_mutex_lock(queue->lock);
+    for (struct maar_page_copy* copy = copies; copy != NULL; copy = copy->next) {
+        if (submitted) {
+            disown(copy, submission->signal_value);
+            queue->copied_bytes += copy->size;
+        }
+        let_go(copy, &doomed);
+    }
+    if (!submitted) {
+        put_back_copies(queue, copies);
+    }
+    for (const struct maar_copy_owner* owner = doomed; owner != NULL; owner = owner->next_doomed) {
+        forget_all(queue, owner);
+    }
+    maar_mutex_unlock(queue->lock);
+
+    for (struct maar_page_copy *copy = submitted ? copies : NULL, *next; copy != NULL;
+         copy = next) {
+        next = copy->next;
+        /* The submission waited for the caller's points, so its end says that they passed. */
+        copy->item->points[0] = (MaarPoint){submission->signal, submission->signal_value};
+        maar_retire_queue(&allocator->retire, copy->item);
+    }
+    for (struct maar_copy_owner* next; doomed != NULL; doomed = next) {
+        next = doomed->next_doomed;
+        doomed->bury(allocator, doomed, doomed->newest);
+    }
+}
+
+/* ---- carrying them out ---- */
+
+/* The oldest command buffer if it is done, or a new one, in no list. */
+static VkResult open_commands(struct maar_copy_queue* queue, MaarAllocator allocator,
+                              const struct maar_submission* submission,
+                              struct maar_copy_commands** out)
+{
+    const struct maar_device* device = &allocator->device;
+    struct maar_copy_commands* commands = queue->oldest;
+    VkResult result = VK_NOT_READY;
+    if (commands != NULL) {
+        const VkSemaphoreWaitInfo wait = {
+            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+            .semaphoreCount = 1,
+            .pSemaphores = &submission->signal,
+            .pValues = &commands->value,
+        };
+        result = device->vkWaitSemaphores(device->handle, &wait, 0);
+    }
+    if (result == VK_SUCCESS) {
+        queue->oldest = commands->next;
+        queue->latest = queue->oldest != NULL ? queue->latest : NULL;
+        *out = commands;
+        return VK_SUCCESS;
+    }
+    if (queue->pool == VK_NULL_HANDLE) {
+        const VkCommandPoolCreateInfo pool_info = {
+            .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+            .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+            .queueFamilyIndex = submission->queue->familyIndex,
+        };
+        /* Without callbacks: lavapipe mixes them up with the C library's for command pools. */
+        result = device->vkCreateCommandPool(device->handle, &pool_info, NULL, &queue->pool);
+        if (result != VK_SUCCESS) {
+            queue->pool = VK_NULL_HANDLE;
+            return result;
+        }
+    }
+    commands = maar_host_calloc(allocator->callbacks, 1, sizeof *commands);
+    if (commands == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    const VkCommandBufferAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = queue->pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1,
+    };
+    result = device->vkAllocateCommandBuffers(device->handle, &info, &commands->buffer);
+    if (result != VK_SUCCESS) {
+        maar_host_free(allocator->callbacks, commands);
+        return result;
+    }
+    *out = commands;
+    return VK_SUCCESS;
+}
+
+/* Back into the list: the latest if it was submitted, else the first to be used again. */
+static void close_commands(struct maar_copy_queue* queue, struct maar_copy_commands* commands,
+                           bool submitted)
+{
+    commands->next = submitted ? NULL : queue->oldest;
+    if (submitted && queue->latest != NULL) {
+        queue->latest->next = commands;
+    } else {
+        queue->oldest = commands;
+    }
+    if (submitted || queue->latest == NULL) {
+        queue->latest = commands;
+    }
+}
+
+static void order_all(const struct maar_device* device, VkCommandBuffer buffer,
+                      VkPipelineStageFlags before, VkPipelineStageFlags after)
+{
+    const VkMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+        .dstAccessMask =
+            (VkAccessFlags)VK_ACCESS_MEMORY_READ_BIT | (VkAccessFlags)VK_ACCESS_MEMORY_WRITE_BIT,
+    };
+    device->vkCmdPipelineBarrier(buffer, before, after, 0, 1, &barrier, 0, NULL, 0, NULL);
+}
+
+/* A copy may read what the one before it wrote: an owner can have several in one submission. */
+static VkResult record_commands(const struct maar_device* device, VkCommandBuffer buffer,
+                                const struct maar_page_copy* copies)
+{
+    const VkCommandBufferBeginInfo begin = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+    };
+    VkResult result = device->vkBeginCommandBuffer(buffer, &begin);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    VkPipelineStageFlags before = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    for (const struct maar_page_copy* copy = copies; copy != NULL; copy = copy->next) {
+        const VkBufferCopy region = {.size = copy->size};
+        order_all(device, buffer, before, VK_PIPELINE_STAGE_TRANSFER_BIT);
+        device->vkCmdCopyBuffer(buffer, copy->from, copy->to, 1, &region);
+        before = VK_PIPELINE_STAGE_TRANSFER_BIT;
+    }
+    order_all(device, buffer, before, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+    return device->vkEndCommandBuffer(buffer);
+}
+
+static VkResult submit_commands(const struct maar_device* device, VkCommandBuffer buffer,
+                                const struct maar_submission* submission)
+{
+    VkPipelineStageFlags stages[MOST_WAITS];
+    for (uint32_t i = 0; i < submission->wait_count; ++i) {
+        stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    }
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = submission->wait_count,
+        .pWaitSemaphoreValues = submission->wait_values,
+        .signalSemaphoreValueCount = 1,
+        .pSignalSemaphoreValues = &submission->signal_value,
+    };
+    const VkSubmitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .pNext = &values,
+        .waitSemaphoreCount = submission->wait_count,
+        .pWaitSemaphores = submission->waits,
+        .pWaitDstStageMask = stages,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &buffer,
+        .signalSemaphoreCount = 1,
+        .pSignalSemaphores = &submission->signal,
+    };
+    const MaarQueue* queue = submission->queue;
+    if (queue->pfnLock != NULL) {
+        queue->pfnLock(queue->pUserData, queue->queue);
+    }
+    VkResult result = device->vkQueueSubmit(queue->queue, 1, &info, VK_NULL_HANDLE);
+    if (queue->pfnUnlock != NULL) {
+        queue->pfnUnlock(queue->pUserData, queue->queue);
+    }
+    return result;
+}
+
+VkResult maar_copy_queue_submit(struct maar_copy_queue* queue, MaarAllocator allocator,
+                                const struct maar_submission* submission)
+{
+    const struct maar_device* device = &allocator->device;
+    struct maar_copy_commands* commands = NULL;
+    MAAR_DEBUG_ASSERT(submission->wait_count <= MOST_WAITS);
+    maar_lock_rank_expect_none();
+    VkResult result = open_commands(queue, allocator, submission, &commands);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    /* Nothing recorded any more is no reason not to signal. */
+    struct maar_page_copy* copies = take_recorded(queue);
+    result = record_commands(device, commands->buffer, copies);
+    if (result == VK_SUCCESS) {
+        result = submit_commands(device, commands->buffer, submission);
+    }
+    const bool submitted = result == VK_SUCCESS;
+    if (submitted) {
+        commands->value = submission->signal_value;
+    }
+    close_commands(queue, commands, submitted);
+    settle_copies(queue, allocator, copies, submission, submitted);
+    return result;
+}
