@@ -60,6 +60,9 @@
     X(vkGetPhysicalDeviceQueueFamilyProperties2)                                                   \
     X(vkGetPhysicalDeviceSparseImageFormatProperties2)
 
+/* Families that are looked at; no driver has half as many. */
+enum { MAAR_MAX_QUEUE_FAMILIES = 16 };
+
 struct maar_device_facts {
     uint32_t api_version;
     VkPhysicalDeviceProperties properties;
@@ -81,6 +84,8 @@ struct maar_device_facts {
     bool sparse_images_2d;
     bool sparse_images_3d;
     bool sparse_aliased;
+    uint32_t queue_family_count;
+    VkQueueFlags queue_flags[MAAR_MAX_QUEUE_FAMILIES];
     VkDeviceSize max_buffer_size; /* UINT64_MAX where the driver does not say */
     uint32_t dropped;             /* enum maar_dropped: features that were enabled in vain */
 };

@@ -16,7 +16,8 @@ enum maar_lock_rank {
     MAAR_LOCK_SLOTS = 5,     /* free runs of the handle table */
     MAAR_LOCK_RETIRE = 6,    /* what is pending */
     MAAR_LOCK_PLANS = 7,     /* the plans of a cache */
-    MAAR_LOCK_MAP = 8        /* a block's mapping; may be held across vkMapMemory */
+    MAAR_LOCK_PAGING = 8,    /* pages, tables and what is recorded */
+    MAAR_LOCK_MAP = 9        /* a block's mapping; may be held across vkMapMemory */
 };
 
 #if defined(MAAR_HEAVY_CHECKS)

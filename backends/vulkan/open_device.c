@@ -105,6 +105,22 @@ static void query_limits(struct maar_device* device)
     }
 }
 
+static void query_queue_families(struct maar_device* device)
+{
+    struct maar_device_facts* facts = &device->facts;
+    VkQueueFamilyProperties2 families[MAAR_MAX_QUEUE_FAMILIES];
+    memset(families, 0, sizeof families);
+    for (uint32_t i = 0; i < MAAR_MAX_QUEUE_FAMILIES; ++i) {
+        families[i].sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2;
+    }
+    uint32_t count = MAAR_MAX_QUEUE_FAMILIES;
+    device->vkGetPhysicalDeviceQueueFamilyProperties2(device->physical, &count, families);
+    facts->queue_family_count = count;
+    for (uint32_t i = 0; i < count; ++i) {
+        facts->queue_flags[i] = families[i].queueFamilyProperties.queueFlags;
+    }
+}
+
 static VkDeviceSize query_max_buffer_size(const struct maar_device* device)
 {
     VkPhysicalDeviceMaintenance4Properties maintenance4 = {
@@ -202,6 +218,7 @@ VkResult maar_device_open(const struct maar_device_open_info* info, struct maar_
         return VK_ERROR_INITIALIZATION_FAILED;
     }
     query_limits(device);
+    query_queue_families(device);
     uint32_t own = device->facts.properties.apiVersion;
     device->facts.api_version = own < wanted ? own : wanted;
     if (device->facts.api_version < VK_API_VERSION_1_1) {

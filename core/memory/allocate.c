@@ -354,6 +354,7 @@ static bool release_empty(const struct job* job)
         heaps |= (types & (1u << i)) != 0 ? 1u << maar_type_heap(allocator, i) : 0;
     }
     (void)maar_retire_collect(allocator, &collected);
+    released += maar_trim_paging(allocator, NULL);
     for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
          pool = maar_pool_next(allocator, pool)) {
         if ((heaps & (1u << pool->heap_index)) != 0) {
@@ -384,12 +385,17 @@ static VkResult try_rounds(struct job* job, struct maar_made* made, bool* fallba
     return result;
 }
 
+static bool is_quiet(const MaarAllocationCreateInfo* info)
+{
+    return (info->flags & MAAR_ALLOCATE_QUIETLY) != 0;
+}
+
 static VkResult try_with_observer(struct job* job, struct maar_made* made, bool* fallback)
 {
     MaarAllocator allocator = job->allocator;
     for (uint32_t attempt = 0;; ++attempt) {
         VkResult result = try_rounds(job, made, fallback);
-        if (!is_shortage(result) || allocator->out_of_memory == NULL ||
+        if (!is_shortage(result) || allocator->out_of_memory == NULL || is_quiet(job->info) ||
             attempt == MAAR_MAX_OUT_OF_MEMORY_ATTEMPTS) {
             return result;
         }
@@ -453,7 +459,7 @@ void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation)
 }
 
 static const char* find_request_fault(const MaarMemoryRequest* request,
-                                      const MaarAllocationCreateInfo* info)
+                                      const MaarAllocationCreateInfo* info, bool internal)
 {
     if (request->requirements.size == 0) {
         return "pRequest->requirements.size is 0";
@@ -464,7 +470,9 @@ static const char* find_request_fault(const MaarMemoryRequest* request,
     if (request->dedicatedBuffer != VK_NULL_HANDLE && request->dedicatedImage != VK_NULL_HANDLE) {
         return "pRequest names both a dedicatedBuffer and a dedicatedImage";
     }
-    if ((info->flags & ~KNOWN_FLAGS) != 0) {
+    const MaarAllocationCreateFlags known =
+        internal ? KNOWN_FLAGS | MAAR_ALLOCATE_QUIETLY : KNOWN_FLAGS;
+    if ((info->flags & ~known) != 0) {
         return "pCreateInfo->flags has bits that are no MaarAllocationCreateFlagBits";
     }
     if ((uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
@@ -555,7 +563,7 @@ MAAR_NOINLINE void report_detour(MaarAllocator allocator, const struct maar_slot
 /* What is wrong with the arguments, told. */
 MAAR_NOINLINE VkResult refuse_arguments(MaarAllocator allocator, const char* call,
                                         const MaarMemoryRequest* request,
-                                        const MaarAllocationCreateInfo* info)
+                                        const MaarAllocationCreateInfo* info, bool internal)
 {
     VkResult result = maar_check_structure(allocator, call, "pRequest", request,
                                            MAAR_STRUCTURE_TYPE_MEMORY_REQUEST);
@@ -563,16 +571,17 @@ MAAR_NOINLINE VkResult refuse_arguments(MaarAllocator allocator, const char* cal
         result = maar_check_structure(allocator, call, "pCreateInfo", info,
                                       MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
     }
-    return result == VK_SUCCESS ? maar_misuse(allocator, call, find_request_fault(request, info))
-                                : result;
+    return result == VK_SUCCESS
+               ? maar_misuse(allocator, call, find_request_fault(request, info, internal))
+               : result;
 }
 
 static inline bool are_arguments_fine(const MaarMemoryRequest* request,
-                                      const MaarAllocationCreateInfo* info)
+                                      const MaarAllocationCreateInfo* info, bool internal)
 {
     return request != NULL && request->sType == MAAR_STRUCTURE_TYPE_MEMORY_REQUEST &&
            info->sType == MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO &&
-           find_request_fault(request, info) == NULL;
+           find_request_fault(request, info, internal) == NULL;
 }
 
 /* What the request wants of any memory type; false when it leaves all bounds. */
@@ -659,8 +668,8 @@ MAAR_NOINLINE VkResult allocate_any(MaarAllocator allocator, const char* call,
                                     const MaarAllocationCreateInfo* info, bool internal,
                                     MaarAllocation* allocation)
 {
-    if (!are_arguments_fine(request, info)) {
-        return refuse_arguments(allocator, call, request, info);
+    if (!are_arguments_fine(request, info, internal)) {
+        return refuse_arguments(allocator, call, request, info, internal);
     }
     struct maar_place_request general;
     struct maar_made made;
@@ -682,7 +691,7 @@ MAAR_NOINLINE VkResult allocate_any(MaarAllocator allocator, const char* call,
         result = map_for_life(allocator, &made);
     }
     if (result != VK_SUCCESS) {
-        (void)maar_atomic64_add(&allocator->failures, 1);
+        (void)maar_atomic64_add(&allocator->failures, is_quiet(info) ? 0 : 1);
         return result;
     }
     struct maar_slot* slot = made.slot;

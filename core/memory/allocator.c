@@ -237,6 +237,10 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
     if (slices != NULL) {
         allocator->slices.destroy(allocator, slices);
     }
+    void* paging = maar_atomic_pointer_load(&allocator->paging.state);
+    if (paging != NULL) {
+        allocator->paging.destroy(allocator, paging);
+    }
     while (allocator->pools != NULL) {
         struct maar_pool* pool = allocator->pools;
         allocator->pools = pool->next;

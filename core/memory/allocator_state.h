@@ -57,7 +57,10 @@ struct maar_block {
     struct maar_block* next; /* dedicated ones: doubly linked list of the lane */
     struct maar_block* previous;
     uint32_t dedicated_slot;
-    bool named; /* made with VkMemoryDedicatedAllocateInfo: for one object alone */
+    bool named;                  /* made with VkMemoryDedicatedAllocateInfo: for one object alone */
+    maar_atomic32 paged;         /* cut into pages; then: */
+    maar_atomic64 paged_live;    /* bytes of pages in use, */
+    maar_atomic64 paged_pending; /* and of those given back that the device still has */
 
     struct maar_mutex map_lock; /* guards what follows, and map_count of its slots */
     maar_atomic32 map_count;    /* written under the lock, read by dumps without it */
@@ -111,6 +114,9 @@ struct maar_pool {
     uint32_t max_block_count; /* UINT32_MAX: no limit */
     const void* allocate_next;
     char* name;
+    bool stitches;                 /* objects of at least this size are made of pages, */
+    VkDeviceSize stitch_threshold; /* 0: of eight pages */
+    VkDeviceSize page_block_size;  /* 0: as the paging room likes */
 
     maar_atomic32 kind; /* of a single_kind pool: that of its first resource, 0 before */
     maar_atomic32 lane_count;
@@ -161,8 +167,10 @@ struct maar_heap_account {
 /* What a room keeps with the allocator, and takes down with it. */
 struct maar_attachment {
     void (*destroy)(MaarAllocator allocator, void* state);
-    void (*trim)(MaarAllocator allocator, void* state);
-    void (*count)(void* state, MaarStatistics* statistics);
+    /* Gives back what is empty: in one pool, or everywhere for NULL. Bytes that no pool counts. */
+    VkDeviceSize (*trim)(MaarAllocator allocator, void* state, const struct maar_pool* pool);
+    void (*count)(void* state, MaarStatistics* statistics);            /* may be NULL */
+    void (*end_pool)(MaarAllocator allocator, struct maar_pool* pool); /* may be NULL */
     maar_atomic_pointer state; /* NULL until the room is first used */
 };
 
@@ -199,6 +207,7 @@ struct MaarAllocator_T {
     struct maar_pool* pools;
     maar_atomic_pointer default_pools[VK_MAX_MEMORY_TYPES][MAAR_DEFAULT_POOLS];
     struct maar_attachment slices;
+    struct maar_attachment paging;
     struct maar_ranking rankings[MAAR_RANKINGS];
     maar_atomic32 thread_count;
     struct maar_known_thread threads[MAAR_KNOWN_THREADS];

@@ -307,6 +307,10 @@ void maar_pool_hold(MaarAllocator allocator, struct maar_pool* pool);
 
 /* ---- allocate.c ---- */
 
+/* For Maar's own allocations alone: a refusal is neither counted nor told to the observer, since
+ * something else will be tried. */
+#define MAAR_ALLOCATE_QUIETLY ((MaarAllocationCreateFlags)0x40000000)
+
 /* The engine behind every public way to allocate. internal: the allocation is Maar's own. */
 VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
                        const MaarAllocationCreateInfo* info, bool internal,
@@ -317,6 +321,13 @@ extern const MaarAllocationCreateInfo maar_default_create_info;
 void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index);
 /* The same for one that was pending. */
 void maar_release_pending(MaarAllocator allocator, uint32_t index);
+
+/* Gives page blocks back that are empty, of one pool or (NULL) of all; their bytes. */
+static inline VkDeviceSize maar_trim_paging(MaarAllocator allocator, const struct maar_pool* pool)
+{
+    void* paging = maar_atomic_pointer_load(&allocator->paging.state);
+    return paging != NULL ? allocator->paging.trim(allocator, paging, pool) : 0;
+}
 
 /* Takes back an allocation of a call that fails, and the block that it made. */
 void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation);

@@ -77,7 +77,7 @@ static VkResult commit_sparse(const struct maar_reservation* reservation, const 
                               uint32_t count, const MaarPageRange* ranges)
 {
     const MaarAllocator allocator = reservation->allocator;
-    struct maar_page_range few[RANGES_AT_ONCE];
+    struct maar_page_range few[RANGES_AT_ONCE] = {{NULL, 0, 0}};
     struct maar_page_range* pages = few;
     if (count > RANGES_AT_ONCE) {
         pages = maar_host_calloc(allocator->callbacks, count, sizeof *pages);

@@ -105,8 +105,9 @@ static void destroy_slices(MaarAllocator allocator, void* opaque)
     maar_host_free(allocator->callbacks, state);
 }
 
-static void trim_slices(MaarAllocator allocator, void* opaque)
+static VkDeviceSize trim_slices(MaarAllocator allocator, void* opaque, const struct maar_pool* pool)
 {
+    (void)pool; /* slices live in default pools */
     const struct maar_slice_state* state = opaque;
     struct maar_slice_lane* lane = maar_slice_next_lane(state, 0);
     while (lane != NULL) {
@@ -119,6 +120,7 @@ static void trim_slices(MaarAllocator allocator, void* opaque)
             lane = maar_slice_next_lane(state, lane->number + 1);
         }
     }
+    return 0;
 }
 
 static void count_slices(void* opaque, MaarStatistics* statistics)

@@ -139,6 +139,17 @@ struct maar_paged_object {
 void maar_paging_list(MaarAllocator allocator, struct maar_paged_object* object);
 void maar_paging_unlist(MaarAllocator allocator, struct maar_paged_object* object);
 
+/* ---- what the watch asks (paging.c), also of allocators that never used paging ---- */
+
+/* First broken invariant, or NULL. */
+const char* maar_paging_check(MaarAllocator allocator);
+void maar_paging_reset_peak(MaarAllocator allocator);
+/* Told of each run of a page block, in order; the paging lock is held. */
+typedef void (*maar_page_visit)(void* context, MaarBlockRangeState state, VkDeviceSize offset,
+                                VkDeviceSize size);
+void maar_paging_walk_block(MaarAllocator allocator, uint64_t block_id, maar_page_visit visit,
+                            void* context);
+
 /* Growth by copies is in core/paging/copy_queue.h. */
 
 #endif

@@ -3,6 +3,8 @@
  */
 #include "core/watch/statistics.h"
 
+#include "core/paging/pages.h"
+
 #include <string.h>
 
 static void add_allocations(const struct maar_block* block, MaarStatistics* sum)
@@ -225,6 +227,7 @@ VKAPI_ATTR void VKAPI_CALL maarResetPeaks(MaarAllocator allocator)
     maar_atomic64_store(&allocator->peak_block_bytes, maar_atomic64_load(&allocator->block_bytes));
     maar_atomic64_store(&allocator->peak_block_count, maar_atomic64_load(&allocator->block_count));
     maar_reset_live_peak(allocator);
+    maar_paging_reset_peak(allocator);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarCheckAllocator(MaarAllocator allocator, const char** ppBroken)
@@ -247,6 +250,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCheckAllocator(MaarAllocator allocator, const
             maar_broken(allocator, broken);
             return VK_ERROR_UNKNOWN;
         }
+    }
+    const char* broken = maar_paging_check(allocator);
+    if (broken != NULL) {
+        if (ppBroken != NULL) {
+            *ppBroken = broken;
+        }
+        maar_broken(allocator, broken);
+        return VK_ERROR_UNKNOWN;
     }
     return VK_SUCCESS;
 }

@@ -191,6 +191,20 @@ static bool is_tallied(const char* function)
     return false;
 }
 
+/* Functions whose steps are written by the tests of paging, in tables of their own. */
+static bool is_of_paging(const char* function)
+{
+    static const char* const parts[] = {"Reservation", "Array",       "Pages",
+                                        "Paging",      "SubmitBinds", "SparseImage",
+                                        "Tile",        "MipTail",     "ResidentLevels"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
+        if (strstr(function, parts[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void every_exported_function_has_a_step(void** state)
 {
     (void)state;
@@ -201,7 +215,7 @@ static void every_exported_function_has_a_step(void** state)
     uint32_t missing = 0;
     while (fgets(line, sizeof line, file) != NULL) {
         line[strcspn(line, "\r\n")] = '\0';
-        if (strncmp(line, "maar", 4) != 0) {
+        if (strncmp(line, "maar", 4) != 0 || (is_of_paging(line) && !is_tallied(line))) {
             continue;
         }
         ++exported;

@@ -1,0 +1,627 @@
+/*
+ * Page pools: blocks of device memory cut into pages, handed out in runs that are as long as can
+ * be.
+ *
+ * Each block lists its free runs by length, with bits that tell which lists have any (as TLSF does:
+ * Masmano et al., ECRTS 2004), but any part of a run can be given back alone: only the two end
+ * pages of a free run know its length, so joining neighbours takes no search. A request goes to the
+ * oldest block that has a run long enough, so that younger blocks become empty; where no run is, it
+ * takes the longest there are, which needs the fewest binds.
+ *
+ * Under the paging lock, but for what calls the driver.
+ */
+#include "core/paging/page_state.h"
+
+#include <string.h>
+
+/* Least size of a page block: what the list of VkDeviceMemory objects can hold of a large card
+ * (4,096 of these are 64 GiB), and 1 % of the smallest trace of gigabytes that was measured. */
+#define LEAST_BLOCK_SIZE ((VkDeviceSize)16 << 20)
+/* A block takes this share of what its pool holds: what may lie idle is below 1 % of it. */
+#define BLOCK_SHARE 128
+/* No block is larger, unless one call wants more. */
+#define MOST_BLOCK_SIZE ((VkDeviceSize)1 << 30)
+/* Small heaps are not eaten up by one block: this share at most. */
+#define HEAP_SHARE 16
+
+static uint32_t page_class(uint32_t length)
+{
+    if (length < 4) {
+        return length;
+    }
+    const uint32_t top = maar_slot_top_bit(length);
+    return 4 * (top - 1) + ((length >> (top - 2)) & 3);
+}
+
+/* The class from which on every run is at least this long. */
+static uint32_t sufficient_class(uint32_t length)
+{
+    if (length < 4) {
+        return length;
+    }
+    const uint32_t step = 1u << (maar_slot_top_bit(length) - 2);
+    return length > UINT32_MAX - (step - 1) ? MAAR_PAGE_CLASSES : page_class(length + (step - 1));
+}
+
+/* The first class at or above one that has a run; MAAR_PAGE_CLASSES for none. */
+static uint32_t next_run_class(const struct maar_page_block* block, uint32_t from)
+{
+    for (uint32_t word = from / 64; word < MAAR_PAGE_CLASSES / 64; ++word) {
+        uint64_t bits = block->classes[word];
+        if (word == from / 64) {
+            bits &= UINT64_MAX << (from % 64);
+        }
+        if (bits != 0) {
+            const uint64_t lowest = bits & (~bits + 1);
+            const uint32_t high = (uint32_t)(lowest >> 32);
+            const uint32_t bit =
+                high != 0 ? 32 + maar_slot_top_bit(high) : maar_slot_top_bit((uint32_t)lowest);
+            return word * 64 + bit;
+        }
+    }
+    return MAAR_PAGE_CLASSES;
+}
+
+static uint32_t longest_class(const struct maar_page_block* block)
+{
+    for (uint32_t word = MAAR_PAGE_CLASSES / 64; word-- > 0;) {
+        const uint64_t bits = block->classes[word];
+        if (bits != 0) {
+            const uint32_t high = (uint32_t)(bits >> 32);
+            return word * 64 +
+                   (high != 0 ? 32 + maar_slot_top_bit(high) : maar_slot_top_bit((uint32_t)bits));
+        }
+    }
+    return 0;
+}
+
+static void note_longest(struct maar_page_block* block)
+{
+    block->pool->longest[block->place] = (uint8_t)longest_class(block);
+}
+
+/* Lists a free run. */
+static void list_free_run(struct maar_page_block* block, uint32_t first, uint32_t length)
+{
+    struct maar_page_mark* marks = block->marks;
+    const uint32_t class = page_class(length);
+    marks[first].run = length;
+    marks[first + length - 1].run = length;
+    marks[first].previous = MAAR_PAGE_NONE;
+    marks[first].next = block->heads[class];
+    if (block->heads[class] != MAAR_PAGE_NONE) {
+        marks[block->heads[class]].previous = first;
+    }
+    block->heads[class] = first;
+    block->classes[class / 64] |= (uint64_t)1 << (class % 64);
+}
+
+static void unlist_free_run(struct maar_page_block* block, uint32_t first)
+{
+    struct maar_page_mark* marks = block->marks;
+    const uint32_t length = marks[first].run;
+    const uint32_t class = page_class(length);
+    const uint32_t next = marks[first].next;
+    const uint32_t previous = marks[first].previous;
+    if (previous != MAAR_PAGE_NONE) {
+        marks[previous].next = next;
+    } else {
+        block->heads[class] = next;
+        if (next == MAAR_PAGE_NONE) {
+            block->classes[class / 64] &= ~((uint64_t)1 << (class % 64));
+        }
+    }
+    if (next != MAAR_PAGE_NONE) {
+        marks[next].previous = previous;
+    }
+    marks[first].run = 0;
+    marks[first + length - 1].run = 0;
+}
+
+/* The statistics of the memory room: what of the block is in use. */
+static void publish_use(const struct maar_page_block* block)
+{
+    const VkDeviceSize size = block->pool->page_size;
+    maar_atomic64_store(&block->block->paged_live, block->live_count * size);
+    maar_atomic64_store(&block->block->paged_pending,
+                        (uint64_t)(block->used_count - block->live_count) * size);
+}
+
+static void free_run(struct maar_page_block* block, uint32_t first, uint32_t length)
+{
+    struct maar_page_mark* marks = block->marks;
+    block->pool->free_count += length;
+    block->used_count -= length;
+    block->pool->empty_count += block->used_count == 0;
+    memset(&marks[first], 0, length * sizeof marks[0]);
+    if (first > 0 && marks[first - 1].run != 0) {
+        const uint32_t before = marks[first - 1].run;
+        first -= before;
+        length += before;
+        unlist_free_run(block, first);
+    }
+    if (first + length < block->page_count && marks[first + length].run != 0) {
+        const uint32_t after = marks[first + length].run;
+        unlist_free_run(block, first + length);
+        length += after;
+    }
+    list_free_run(block, first, length);
+}
+
+/* How many runs of the class of a request are looked at before a longer one is cut: they may all be
+ * a little too short. */
+enum { CLASS_LOOKS = 8 };
+
+/* The start of a run of at least that length, the shortest class first; MAAR_PAGE_NONE for none. */
+static uint32_t find_run(const struct maar_page_block* block, uint32_t length)
+{
+    uint32_t run = block->heads[page_class(length)];
+    for (uint32_t i = 0; i < CLASS_LOOKS && run != MAAR_PAGE_NONE; ++i) {
+        if (block->marks[run].run >= length) {
+            return run;
+        }
+        run = block->marks[run].next;
+    }
+    const uint32_t class = sufficient_class(length);
+    const uint32_t found =
+        class < MAAR_PAGE_CLASSES ? next_run_class(block, class) : MAAR_PAGE_CLASSES;
+    return found < MAAR_PAGE_CLASSES ? block->heads[found] : MAAR_PAGE_NONE;
+}
+
+static void take_front(struct maar_page_block* block, uint32_t first, uint32_t count)
+{
+    const uint32_t length = block->marks[first].run;
+    unlist_free_run(block, first);
+    if (length > count) {
+        list_free_run(block, first + count, length - count);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        block->marks[first + i].run = 0;
+        block->marks[first + i].refs = 1;
+        block->marks[first + i].live = 1;
+    }
+    block->pool->empty_count -= block->used_count == 0;
+    block->pool->free_count -= count;
+    block->used_count += count;
+    block->live_count += count;
+    note_longest(block);
+    publish_use(block);
+}
+
+uint32_t maar_page_pool_take(struct maar_page_pool* pool, uint32_t wanted,
+                             struct maar_page_block** block, uint32_t* first)
+{
+    const uint32_t class = page_class(wanted);
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < pool->block_count; ++i) {
+        if (pool->longest[i] >= class) {
+            *first = find_run(pool->blocks[i], wanted);
+            if (*first != MAAR_PAGE_NONE) {
+                *block = pool->blocks[i];
+                take_front(*block, *first, wanted);
+                return wanted;
+            }
+        }
+        best = pool->longest[i] > pool->longest[best] ? i : best;
+    }
+    *block = pool->blocks[best];
+    *first = (*block)->heads[pool->longest[best]];
+    uint32_t count = (*block)->marks[*first].run;
+    count = count < wanted ? count : wanted;
+    take_front(*block, *first, count);
+    return count;
+}
+
+bool maar_page_share(struct maar_page_block* block, uint32_t page)
+{
+    struct maar_page_mark* mark = &block->marks[page];
+    if (mark->refs == UINT16_MAX) {
+        return false;
+    }
+    ++mark->refs;
+    ++mark->live;
+    return true;
+}
+
+void maar_page_hold(struct maar_page_block* block, uint32_t page, bool held)
+{
+    struct maar_page_mark* mark = &block->marks[page];
+    if (held) {
+        --mark->live;
+        block->live_count -= mark->live == 0;
+    } else {
+        block->live_count += mark->live == 0;
+        ++mark->live;
+    }
+    publish_use(block);
+}
+
+void maar_page_drop(struct maar_page_block* block, uint32_t first, uint32_t count, bool live)
+{
+    uint32_t from = first;
+    for (uint32_t page = first; page < first + count; ++page) {
+        struct maar_page_mark* mark = &block->marks[page];
+        if (live) {
+            --mark->live;
+            block->live_count -= mark->live == 0;
+        }
+        if (--mark->refs != 0) {
+            if (page > from) {
+                free_run(block, from, page - from);
+            }
+            from = page + 1;
+        }
+    }
+    if (first + count > from) {
+        free_run(block, from, first + count - from);
+    }
+    note_longest(block);
+    publish_use(block);
+}
+
+/* ---- growing and shrinking ---- */
+
+static VkDeviceSize round_up_pages(const struct maar_page_pool* pool, VkDeviceSize size)
+{
+    return maar_align_up(size, pool->page_size);
+}
+
+/* How large the next block should be when so many bytes are short. */
+static VkDeviceSize wish_block_size(const struct maar_paging* paging,
+                                    const struct maar_page_pool* pool, VkDeviceSize shortage)
+{
+    const struct maar_device_facts* facts = &paging->allocator->device.facts;
+    const VkDeviceSize heap =
+        facts->memory.memoryHeaps[maar_type_heap(paging->allocator, pool->type_index)].size;
+    VkDeviceSize size = pool->block_size;
+    if (size == 0) {
+        const VkDeviceSize share = pool->page_count * pool->page_size / BLOCK_SHARE;
+        size = share > LEAST_BLOCK_SIZE ? share : LEAST_BLOCK_SIZE;
+        size = size < MOST_BLOCK_SIZE ? size : MOST_BLOCK_SIZE;
+        size = size < heap / HEAP_SHARE ? size : heap / HEAP_SHARE;
+    }
+    size = shortage > size ? maar_align_up(shortage, size != 0 ? size : 1) : size;
+    VkDeviceSize most = facts->max_allocation_size;
+    most -= most % pool->page_size;
+    size = round_up_pages(pool, size != 0 ? size : 1);
+    return size < most ? size : most;
+}
+
+/* Room for one more block in both lists; the lock is left and taken again, VK_INCOMPLETE then. */
+static VkResult reserve_lists(struct maar_paging* paging, struct maar_page_pool* pool)
+{
+    const VkAllocationCallbacks* callbacks = paging->allocator->callbacks;
+    const bool pool_full = pool->block_count == pool->block_capacity;
+    const bool full = paging->block_count == paging->block_capacity;
+    if (!pool_full && !full) {
+        return VK_SUCCESS;
+    }
+    const uint32_t old = pool_full ? pool->block_capacity : paging->block_capacity;
+    const uint32_t capacity = old < 8 ? 16 : old * 2;
+    maar_mutex_unlock(&paging->lock);
+    struct maar_page_block** blocks =
+        maar_host_calloc(callbacks, capacity, sizeof(struct maar_page_block*));
+    uint8_t* longest = pool_full ? maar_host_calloc(callbacks, capacity, 1) : NULL;
+    maar_mutex_lock(&paging->lock);
+    void* unused[2] = {blocks, longest};
+    VkResult result = VK_INCOMPLETE;
+    if (blocks == NULL || (pool_full && longest == NULL)) {
+        result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    } else if (pool_full && pool->block_capacity == old) {
+        memcpy(blocks, pool->blocks, pool->block_count * sizeof blocks[0]);
+        memcpy(longest, pool->longest, pool->block_count);
+        unused[0] = pool->blocks;
+        unused[1] = pool->longest;
+        pool->blocks = blocks;
+        pool->longest = longest;
+        pool->block_capacity = capacity;
+    } else if (!pool_full && paging->block_capacity == old) {
+        memcpy(blocks, paging->blocks, paging->block_end * sizeof blocks[0]);
+        unused[0] = paging->blocks;
+        paging->blocks = blocks;
+        paging->block_capacity = capacity;
+    }
+    maar_mutex_unlock(&paging->lock);
+    maar_host_free(callbacks, unused[0]);
+    maar_host_free(callbacks, unused[1]);
+    maar_mutex_lock(&paging->lock);
+    return result;
+}
+
+/* There is room. */
+static void list_block(struct maar_paging* paging, struct maar_page_block* block)
+{
+    struct maar_page_pool* pool = block->pool;
+    block->number = 0;
+    while (block->number < paging->block_end && paging->blocks[block->number] != NULL) {
+        ++block->number;
+    }
+    paging->block_end += block->number == paging->block_end;
+    paging->blocks[block->number] = block;
+    ++paging->block_count;
+    block->place = pool->block_count++;
+    pool->blocks[block->place] = block;
+    pool->page_count += block->page_count;
+    pool->free_count += block->page_count;
+    ++pool->empty_count;
+    list_free_run(block, 0, block->page_count);
+    note_longest(block);
+    paging->block_bytes += block->page_count * pool->page_size;
+    if (paging->block_bytes > paging->peak_block_bytes) {
+        paging->peak_block_bytes = paging->block_bytes;
+    }
+}
+
+static void unlist_block(struct maar_paging* paging, struct maar_page_block* block)
+{
+    struct maar_page_pool* pool = block->pool;
+    paging->blocks[block->number] = NULL;
+    --paging->block_count;
+    while (paging->block_end > 0 && paging->blocks[paging->block_end - 1] == NULL) {
+        --paging->block_end;
+    }
+    --pool->block_count;
+    for (uint32_t i = block->place; i < pool->block_count; ++i) {
+        pool->blocks[i] = pool->blocks[i + 1];
+        pool->longest[i] = pool->longest[i + 1];
+        pool->blocks[i]->place = i;
+    }
+    pool->page_count -= block->page_count;
+    pool->free_count -= block->page_count;
+    --pool->empty_count;
+    paging->block_bytes -= block->page_count * pool->page_size;
+}
+
+/* Memory from the engine behind every allocation, as one of Maar's own. */
+static VkResult allocate_memory(struct maar_paging* paging, const struct maar_page_pool* pool,
+                                const char* call, VkDeviceSize size,
+                                const MaarAllocationCreateInfo* memory, bool loud,
+                                MaarAllocation* allocation)
+{
+    const MaarAllocationCreateFlags budget =
+        memory->flags & (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT;
+    const MaarMemoryRequest request = {
+        .sType = MAAR_STRUCTURE_TYPE_MEMORY_REQUEST,
+        .requirements = {.size = size,
+                         .alignment = pool->page_size,
+                         .memoryTypeBits = 1u << pool->type_index},
+        .kind = pool->kind,
+    };
+    const MaarAllocationCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .flags = loud ? budget : MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT | MAAR_ALLOCATE_QUIETLY,
+        .usage = MAAR_MEMORY_USAGE_FLAGS_ONLY,
+        .dedicated = MAAR_DEDICATED_ALWAYS,
+        .memoryTypeBits = 1u << pool->type_index,
+        .priority = memory->priority,
+        .pool = pool->owner != NULL ? maar_pool_handle(pool->owner) : VK_NULL_HANDLE,
+        .pName = "page block",
+    };
+    return maar_allocate(paging->allocator, call, &request, &info, true, allocation);
+}
+
+static VkResult make_block(struct maar_paging* paging, struct maar_page_pool* pool,
+                           const char* call, VkDeviceSize size,
+                           const MaarAllocationCreateInfo* memory, bool loud)
+{
+    MaarAllocator allocator = paging->allocator;
+    const VkDeviceSize count = size / pool->page_size;
+    if (count == 0 || count >= UINT32_MAX / 2) {
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    struct maar_page_block* block = maar_host_calloc(
+        allocator->callbacks, 1,
+        sizeof(struct maar_page_block) + (size_t)count * sizeof(struct maar_page_mark));
+    if (block == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    block->pool = pool;
+    block->page_count = (uint32_t)count;
+    memset(block->heads, 0xFF, sizeof block->heads);
+    VkResult result = allocate_memory(paging, pool, call, size, memory, loud, &block->allocation);
+    if (result != VK_SUCCESS) {
+        maar_host_free(allocator->callbacks, block);
+        return result;
+    }
+    uint32_t index = 0;
+    block->block = maar_slot_resolve(&allocator->slots, block->allocation, &index)->block;
+    maar_atomic32_store(&block->block->paged, 1);
+    maar_mutex_lock(&paging->lock);
+    do {
+        result = reserve_lists(paging, pool);
+    } while (result == VK_INCOMPLETE);
+    if (result == VK_SUCCESS) {
+        list_block(paging, block);
+    }
+    maar_mutex_unlock(&paging->lock);
+    if (result != VK_SUCCESS) {
+        maar_undo_allocation(allocator, block->allocation);
+        maar_host_free(allocator->callbacks, block);
+    }
+    return result;
+}
+
+VkResult maar_page_pool_grow(struct maar_paging* paging, struct maar_page_pool* pool,
+                             const char* call, uint64_t needed,
+                             const MaarAllocationCreateInfo* memory, bool loud)
+{
+    for (;;) {
+        maar_mutex_lock(&paging->lock);
+        const uint64_t missing = needed > pool->free_count ? needed - pool->free_count : 0;
+        VkDeviceSize size = 0;
+        if (missing != 0 && missing < UINT64_MAX / pool->page_size) {
+            size = wish_block_size(paging, pool, missing * pool->page_size);
+        }
+        maar_mutex_unlock(&paging->lock);
+        if (missing == 0) {
+            return VK_SUCCESS;
+        }
+        /* All that is missing, if a block can be so large. */
+        const VkDeviceSize least =
+            missing < size / pool->page_size ? missing * pool->page_size : size;
+        if (size == 0) {
+            return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        }
+        if (loud) {
+            size = least;
+        }
+        VkResult result = make_block(paging, pool, call, size, memory, loud);
+        while (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && size > least) {
+            size = size / 2 > least ? round_up_pages(pool, size / 2) : least;
+            result = make_block(paging, pool, call, size, memory, loud);
+        }
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+    }
+}
+
+/* Under the lock: takes what may go off the lists. */
+static struct maar_page_block* pick_empty(struct maar_paging* paging, const struct maar_pool* owner,
+                                          bool keep_one)
+{
+    struct maar_page_block* chosen = NULL;
+    /* With nothing recorded, no unbinding is on its way that has not been submitted. */
+    const uint64_t done = maar_atomic64_load(&paging->completed);
+    const bool all_done = done == maar_atomic64_load(&paging->submitted) &&
+                          paging->first_dirty == NULL &&
+                          maar_atomic32_load_acquire(&paging->submitting) == 0;
+    for (struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
+        if (owner != NULL && pool->owner != owner) {
+            continue;
+        }
+        const uint32_t kept = keep_one ? 1 : 0;
+        for (uint32_t i = pool->block_count; i-- > 0 && pool->empty_count > kept;) {
+            struct maar_page_block* block = pool->blocks[i];
+            if (block->used_count == 0 && (all_done || block->last_value <= done)) {
+                unlist_block(paging, block);
+                block->next = chosen;
+                chosen = block;
+            }
+        }
+    }
+    return chosen;
+}
+
+VkDeviceSize maar_page_pools_release(struct maar_paging* paging, const struct maar_pool* owner,
+                                     bool keep_one)
+{
+    MaarAllocator allocator = paging->allocator;
+    bool any = false;
+    maar_mutex_lock(&paging->lock);
+    for (struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
+        any = any || pool->empty_count > (keep_one ? 1u : 0u);
+    }
+    maar_mutex_unlock(&paging->lock);
+    if (!any) {
+        return 0;
+    }
+    maar_paging_look(paging);
+    maar_mutex_lock(&paging->lock);
+    struct maar_page_block* block = pick_empty(paging, owner, keep_one);
+    maar_mutex_unlock(&paging->lock);
+    VkDeviceSize released = 0;
+    while (block != NULL) {
+        struct maar_page_block* next = block->next;
+        released += block->page_count * block->pool->page_size;
+        maarFreeMemory(allocator, block->allocation);
+        maar_host_free(allocator->callbacks, block);
+        block = next;
+    }
+    return released;
+}
+
+void maar_page_pool_destroy(struct maar_paging* paging, struct maar_page_pool* pool)
+{
+    MaarAllocator allocator = paging->allocator;
+    while (pool->block_count > 0) {
+        struct maar_page_block* block = pool->blocks[pool->block_count - 1];
+        pool->empty_count += block->used_count != 0;
+        unlist_block(paging, block);
+        maarFreeMemory(allocator, block->allocation);
+        maar_host_free(allocator->callbacks, block);
+    }
+    maar_host_free(allocator->callbacks, pool->blocks);
+    maar_host_free(allocator->callbacks, pool->longest);
+    maar_host_free(allocator->callbacks, pool);
+}
+
+/* ---- checking ---- */
+
+/* One block: its pages from the first to the last, and what the lists say. */
+static const char* check_page_block(const struct maar_page_block* block, uint64_t* free_pages)
+{
+    uint32_t used = 0;
+    uint32_t live = 0;
+    uint32_t runs = 0;
+    bool after_free = false;
+    for (uint32_t page = 0; page < block->page_count;) {
+        const struct maar_page_mark* mark = &block->marks[page];
+        if (mark->run == 0) {
+            if (mark->refs == 0 || mark->live > mark->refs) {
+                return "a page in use has no owner, or more live ones than owners";
+            }
+            ++used;
+            live += mark->live != 0;
+            ++page;
+            after_free = false;
+            continue;
+        }
+        if (mark->run > block->page_count - page ||
+            block->marks[page + mark->run - 1].run != mark->run) {
+            return "a run of free pages does not end where it should";
+        }
+        if (after_free) {
+            return "two runs of free pages are adjacent";
+        }
+        ++runs;
+        *free_pages += mark->run;
+        page += mark->run;
+        after_free = true;
+    }
+    if (used != block->used_count || live != block->live_count) {
+        return "a page block counts its pages wrongly";
+    }
+    for (uint32_t class = 0; class < MAAR_PAGE_CLASSES; ++class) {
+        const bool bit = (block->classes[class / 64] >> (class % 64) & 1) != 0;
+        if (bit != (block->heads[class] != MAAR_PAGE_NONE)) {
+            return "a page block's bits do not say which lists have runs";
+        }
+        uint32_t previous = MAAR_PAGE_NONE;
+        for (uint32_t run = block->heads[class]; run != MAAR_PAGE_NONE && runs > 0;
+             run = block->marks[run].next, --runs) {
+            if (block->marks[run].previous != previous ||
+                page_class(block->marks[run].run) != class) {
+                return "a run of free pages is in a wrong list";
+            }
+            previous = run;
+        }
+    }
+    return runs != 0 ? "a run of free pages is in no list" : NULL;
+}
+
+const char* maar_page_pool_check(const struct maar_page_pool* pool)
+{
+    uint64_t pages = 0;
+    uint64_t free_pages = 0;
+    uint32_t empty = 0;
+    for (uint32_t i = 0; i < pool->block_count; ++i) {
+        const struct maar_page_block* block = pool->blocks[i];
+        if (block->place != i || block->pool != pool) {
+            return "a page block is not where it should be";
+        }
+        if (pool->longest[i] != longest_class(block)) {
+            return "a page block's longest run is not the one noted";
+        }
+        const char* broken = check_page_block(block, &free_pages);
+        if (broken != NULL) {
+            return broken;
+        }
+        pages += block->page_count;
+        empty += block->used_count == 0;
+    }
+    if (pages != pool->page_count || free_pages != pool->free_count || empty != pool->empty_count) {
+        return "a page pool counts its pages wrongly";
+    }
+    return NULL;
+}

@@ -1,0 +1,433 @@
+/*
+ * The state of paging: made when it is first needed, with the timeline that orders submissions;
+ * what the device can do; address space; totals.
+ */
+#include "core/paging/page_state.h"
+
+#include <string.h>
+
+/* ---- capabilities ---- */
+
+static VkQueueFlags queue_flags(MaarAllocator allocator, uint32_t index)
+{
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    const uint32_t family = allocator->queues[index].familyIndex;
+    return family < facts->queue_family_count ? facts->queue_flags[family] : 0;
+}
+
+/* The first queue that can do it and is Maar's alone, else the first that can. */
+static uint32_t pick_queue(MaarAllocator allocator, VkQueueFlags any_of)
+{
+    uint32_t found = UINT32_MAX;
+    for (uint32_t i = 0; i < allocator->queue_count; ++i) {
+        if ((queue_flags(allocator, i) & any_of) == 0) {
+            continue;
+        }
+        if (allocator->queues[i].pfnLock == NULL) {
+            return i;
+        }
+        found = found == UINT32_MAX ? i : found;
+    }
+    return found;
+}
+
+static uint32_t pick_bind_queue(MaarAllocator allocator)
+{
+    return allocator->device.facts.sparse_binding
+               ? pick_queue(allocator, VK_QUEUE_SPARSE_BINDING_BIT)
+               : UINT32_MAX;
+}
+
+static uint32_t pick_copy_queue(MaarAllocator allocator)
+{
+    return pick_queue(allocator,
+                      VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT);
+}
+
+static VkBool32 as_bool32(bool value)
+{
+    return value ? VK_TRUE : VK_FALSE;
+}
+
+void maar_paging_capabilities(MaarAllocator allocator, MaarPagingInfo* info)
+{
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    const uint32_t bind_queue = pick_bind_queue(allocator);
+    const uint32_t copy_queue = pick_copy_queue(allocator);
+    const bool binds = facts->timeline_semaphore && bind_queue != UINT32_MAX;
+    const bool copies = facts->timeline_semaphore && copy_queue != UINT32_MAX;
+    const VkDeviceSize space = facts->properties.limits.sparseAddressSpaceSize;
+    info->stitching = as_bool32(binds);
+    info->sparseReservations = as_bool32(binds && facts->sparse_buffers);
+    info->reservations = as_bool32((binds && facts->sparse_buffers) || copies);
+    info->aliasing = as_bool32(binds && facts->sparse_buffers && facts->sparse_aliased);
+    info->sparseImages2D = as_bool32(binds && facts->sparse_images_2d);
+    info->sparseImages3D = as_bool32(binds && facts->sparse_images_3d);
+    info->nonResidentStrict = facts->properties.sparseProperties.residencyNonResidentStrict;
+    info->queueIndex = binds ? bind_queue : (copies ? copy_queue : UINT32_MAX);
+    info->addressSpaceSize = binds ? space : 0;
+    info->maxBufferSize =
+        facts->max_buffer_size != UINT64_MAX || space == 0 ? facts->max_buffer_size : space;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetPagingInfo(MaarAllocator allocator, MaarPagingInfo* pInfo)
+{
+    VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_PAGING_INFO);
+    }
+    if (result == VK_SUCCESS) {
+        maar_paging_capabilities(allocator, pInfo);
+    }
+    return result;
+}
+
+/* ---- the state ---- */
+
+/* What is recorded for objects that are being destroyed, and has to go before them. */
+static void end_objects(struct maar_paging* paging)
+{
+    MaarAllocator allocator = paging->allocator;
+    while (paging->objects != NULL) {
+        struct maar_paged_object* object = paging->objects;
+        maar_paging_unlist(allocator, object);
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING, "leak: %s \"%s\" was never destroyed",
+                  object->what, object->name != NULL ? object->name : "");
+        object->end(allocator, object);
+    }
+}
+
+static void destroy_paging(MaarAllocator allocator, void* opaque)
+{
+    struct maar_paging* paging = opaque;
+    const struct maar_device* device = &allocator->device;
+    end_objects(paging);
+    while (paging->tables != NULL) {
+        maar_page_table_destroy(paging->tables);
+    }
+    while (paging->pools != NULL) {
+        struct maar_page_pool* pool = paging->pools;
+        paging->pools = pool->next;
+        maar_page_pool_destroy(paging, pool);
+    }
+    maar_copy_queue_destroy(&paging->copies, allocator);
+    maar_bind_batch_free(paging);
+    device->vkDestroySemaphore(device->handle, paging->timeline, device->callbacks);
+    maar_host_free(allocator->callbacks, paging->blocks);
+    maar_mutex_destroy(&paging->lock);
+    maar_host_free(allocator->callbacks, paging);
+}
+
+static VkDeviceSize trim_paging(MaarAllocator allocator, void* opaque, const struct maar_pool* pool)
+{
+    (void)allocator;
+    return maar_page_pools_release(opaque, pool, false);
+}
+
+static void end_page_pools(MaarAllocator allocator, struct maar_pool* owner)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    struct maar_page_pool* ended = NULL;
+    maar_mutex_lock(&paging->lock);
+    for (struct maar_page_pool** link = &paging->pools; *link != NULL;) {
+        struct maar_page_pool* pool = *link;
+        if (pool->owner == owner) {
+            *link = pool->next;
+            pool->next = ended;
+            ended = pool;
+        } else {
+            link = &pool->next;
+        }
+    }
+    maar_mutex_unlock(&paging->lock);
+    while (ended != NULL) {
+        struct maar_page_pool* pool = ended;
+        ended = pool->next;
+        maar_page_pool_destroy(paging, pool);
+    }
+}
+
+static VkResult make_timeline(MaarAllocator allocator, VkSemaphore* timeline)
+{
+    const struct maar_device* device = &allocator->device;
+    const VkSemaphoreTypeCreateInfo type = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+        .initialValue = 0,
+    };
+    const VkSemaphoreCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+        .pNext = &type,
+    };
+    maar_lock_rank_expect_none();
+    return device->vkCreateSemaphore(device->handle, &info, device->callbacks, timeline);
+}
+
+static VkResult open_paging(MaarAllocator allocator)
+{
+    struct maar_paging* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
+    if (made == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    made->allocator = allocator;
+    made->bind_queue = pick_bind_queue(allocator);
+    made->copy_queue = pick_copy_queue(allocator);
+    made->recorded_value = 1;
+    VkResult result = make_timeline(allocator, &made->timeline);
+    if (result != VK_SUCCESS) {
+        maar_host_free(allocator->callbacks, made);
+        return result;
+    }
+    if (!maar_mutex_init(&made->lock, MAAR_LOCK_PAGING, maar_is_synchronized(allocator))) {
+        allocator->device.vkDestroySemaphore(allocator->device.handle, made->timeline,
+                                             allocator->device.callbacks);
+        maar_host_free(allocator->callbacks, made);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    maar_copy_queue_init(&made->copies, &made->lock);
+    maar_mutex_lock(&allocator->list_lock);
+    if (maar_atomic_pointer_load(&allocator->paging.state) == NULL) {
+        allocator->paging.destroy = destroy_paging;
+        allocator->paging.trim = trim_paging;
+        allocator->paging.end_pool = end_page_pools;
+        maar_atomic_pointer_store(&allocator->paging.state, made);
+        made = NULL;
+    }
+    maar_mutex_unlock(&allocator->list_lock);
+    if (made != NULL) {
+        destroy_paging(allocator, made); /* another thread was faster */
+    }
+    return VK_SUCCESS;
+}
+
+VkResult maar_paging_require(MaarAllocator allocator, const char* call, bool sparse)
+{
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    const char* missing = NULL;
+    if (!facts->timeline_semaphore) {
+        missing = "the timelineSemaphore feature, which was not among pEnabledFeatures";
+    } else if (sparse && !facts->sparse_binding) {
+        missing = "the sparseBinding feature, which was not among pEnabledFeatures";
+    } else if (sparse && pick_bind_queue(allocator) == UINT32_MAX) {
+        missing = "a queue of a family with SPARSE_BINDING, of which there is none in "
+                  "MaarAllocatorCreateInfo::pQueues";
+    } else if (pick_bind_queue(allocator) == UINT32_MAX &&
+               pick_copy_queue(allocator) == UINT32_MAX) {
+        missing = "a queue in MaarAllocatorCreateInfo::pQueues";
+    }
+    if (missing != NULL) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s needs %s", call, missing);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    return maar_paging_of(allocator) != NULL ? VK_SUCCESS : open_paging(allocator);
+}
+
+void maar_paging_look(struct maar_paging* paging)
+{
+    const struct maar_device* device = &paging->allocator->device;
+    const uint64_t submitted = maar_atomic64_load(&paging->submitted);
+    if (maar_atomic64_load(&paging->completed) == submitted) {
+        return;
+    }
+    if (maar_atomic32_load(&paging->allocator->retire.lost) != 0) {
+        maar_atomic64_max(&paging->completed, submitted);
+        return;
+    }
+    const VkSemaphoreWaitInfo wait = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &paging->timeline,
+        .pValues = &submitted,
+    };
+    maar_lock_rank_expect_none();
+    /* Waiting for no time tells more than the value: there are drivers that never report one. */
+    uint64_t value = 0;
+    if (device->vkWaitSemaphores(device->handle, &wait, 0) == VK_SUCCESS) {
+        maar_atomic64_max(&paging->completed, submitted);
+    } else if (device->vkGetSemaphoreCounterValue(device->handle, paging->timeline, &value) ==
+               VK_SUCCESS) {
+        maar_atomic64_max(&paging->completed, value < submitted ? value : submitted);
+    }
+}
+
+MaarPoint maar_paging_point(MaarAllocator allocator, uint64_t value)
+{
+    return (MaarPoint){.semaphore = maar_paging_of(allocator)->timeline, .value = value};
+}
+
+struct maar_copy_queue* maar_paging_copy_queue(MaarAllocator allocator)
+{
+    return &maar_paging_of(allocator)->copies;
+}
+
+/* ---- address space and live objects ---- */
+
+VkResult maar_paging_take_space(MaarAllocator allocator, const char* call, VkDeviceSize size)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    const VkDeviceSize limit = allocator->device.facts.properties.limits.sparseAddressSpaceSize;
+    if (maar_atomic64_add_below(&paging->space, size, limit != 0 ? limit : UINT64_MAX)) {
+        return VK_SUCCESS;
+    }
+    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+              "%s: %llu bytes of address space are asked for; of sparseAddressSpaceSize (%llu) "
+              "sparse objects have %llu already",
+              call, (unsigned long long)size, (unsigned long long)limit,
+              (unsigned long long)maar_atomic64_load(&paging->space));
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+void maar_paging_return_space(MaarAllocator allocator, VkDeviceSize size)
+{
+    (void)maar_atomic64_sub(&maar_paging_of(allocator)->space, size);
+}
+
+void maar_paging_add_count(MaarAllocator allocator, enum maar_paging_count which, int change)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    maar_mutex_lock(&paging->lock);
+    paging->counts[which] += (uint64_t)(int64_t)change;
+    maar_mutex_unlock(&paging->lock);
+}
+
+void maar_paging_list(MaarAllocator allocator, struct maar_paged_object* object)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    maar_mutex_lock(&paging->lock);
+    object->previous = NULL;
+    object->next = paging->objects;
+    if (paging->objects != NULL) {
+        paging->objects->previous = object;
+    }
+    paging->objects = object;
+    maar_mutex_unlock(&paging->lock);
+}
+
+void maar_paging_unlist(MaarAllocator allocator, struct maar_paged_object* object)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    maar_mutex_lock(&paging->lock);
+    if (object->previous != NULL) {
+        object->previous->next = object->next;
+    } else {
+        paging->objects = object->next;
+    }
+    if (object->next != NULL) {
+        object->next->previous = object->previous;
+    }
+    maar_mutex_unlock(&paging->lock);
+}
+
+/* ---- looking ---- */
+
+void maar_paging_walk_block(MaarAllocator allocator, uint64_t block_id, maar_page_visit visit,
+                            void* context)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    if (paging == NULL) {
+        return;
+    }
+    maar_mutex_lock(&paging->lock);
+    for (uint32_t i = 0; i < paging->block_end; ++i) {
+        const struct maar_page_block* block = paging->blocks[i];
+        if (block == NULL || block->block->id != block_id) {
+            continue;
+        }
+        for (uint32_t page = 0, count = 0; page < block->page_count; page += count) {
+            const bool is_free = block->marks[page].run != 0;
+            const bool is_live = !is_free && block->marks[page].live != 0;
+            count = is_free ? block->marks[page].run : 1;
+            while (!is_free && page + count < block->page_count &&
+                   block->marks[page + count].run == 0 &&
+                   (block->marks[page + count].live != 0) == is_live) {
+                ++count;
+            }
+            const VkDeviceSize size = block->pool->page_size;
+            visit(context,
+                  is_free
+                      ? MAAR_BLOCK_RANGE_STATE_FREE
+                      : (is_live ? MAAR_BLOCK_RANGE_STATE_LIVE : MAAR_BLOCK_RANGE_STATE_PENDING),
+                  page * size, count * size);
+        }
+    }
+    maar_mutex_unlock(&paging->lock);
+}
+
+const char* maar_paging_check(MaarAllocator allocator)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    if (paging == NULL) {
+        return NULL;
+    }
+    maar_mutex_lock(&paging->lock);
+    const char* broken = NULL;
+    for (const struct maar_page_pool* pool = paging->pools; pool != NULL && broken == NULL;
+         pool = pool->next) {
+        broken = maar_page_pool_check(pool);
+    }
+    if (broken == NULL) {
+        broken = maar_page_tables_check(paging);
+    }
+    maar_mutex_unlock(&paging->lock);
+    return broken;
+}
+
+void maar_paging_reset_peak(MaarAllocator allocator)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    if (paging != NULL) {
+        maar_mutex_lock(&paging->lock);
+        paging->peak_block_bytes = paging->block_bytes;
+        maar_mutex_unlock(&paging->lock);
+    }
+}
+
+static void read_statistics(struct maar_paging* paging, MaarPagingStatistics* out)
+{
+    out->reservedBytes = maar_atomic64_load(&paging->space);
+    for (const struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
+        out->freeBytes += pool->free_count * pool->page_size;
+        for (uint32_t i = 0; i < pool->block_count; ++i) {
+            const struct maar_page_block* block = pool->blocks[i];
+            out->committedBytes += block->live_count * pool->page_size;
+            out->heldBytes += (uint64_t)(block->used_count - block->live_count) * pool->page_size;
+        }
+    }
+    out->blockCount = paging->block_count;
+    out->blockBytes = paging->block_bytes;
+    out->peakBlockBytes = paging->peak_block_bytes;
+    out->reservationCount = (uint32_t)paging->counts[MAAR_COUNT_RESERVATION];
+    out->stitchedCount = (uint32_t)paging->counts[MAAR_COUNT_STITCHED];
+    out->stitchedMade = paging->counts[MAAR_COUNT_STITCHED_MADE];
+    out->pagesBound = paging->pages_bound;
+    out->pagesUnbound = paging->pages_unbound;
+    out->bindCount = paging->bind_count;
+    out->submissionCount = paging->submission_count;
+    out->copiedBytes = paging->copies.copied_bytes;
+    out->recordedPages = paging->recorded_pages;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetPagingStatistics(MaarAllocator allocator,
+                                                       MaarPagingStatistics* pStatistics)
+{
+    VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, __func__, "pStatistics", pStatistics,
+                                      MAAR_STRUCTURE_TYPE_PAGING_STATISTICS);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    void* next = pStatistics->pNext;
+    memset(pStatistics, 0, sizeof *pStatistics);
+    pStatistics->sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS;
+    pStatistics->pNext = next;
+    struct maar_paging* paging = maar_paging_of(allocator);
+    if (paging != NULL) {
+        maar_mutex_lock(&paging->lock);
+        read_statistics(paging, pStatistics);
+        maar_mutex_unlock(&paging->lock);
+    }
+    return VK_SUCCESS;
+}
