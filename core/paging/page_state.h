@@ -250,6 +250,8 @@ void maar_page_mark_dirty(struct maar_page_table* table, uint64_t page, uint64_t
 void maar_page_table_sort(struct maar_page_table* table);
 /* Takes a table off the list of those with dirty leaves. */
 void maar_page_table_unlist(struct maar_page_table* table);
+/* Takes the pages of a pool that goes out of all tables that still have some. */
+void maar_page_tables_forget(struct maar_paging* paging, const struct maar_page_pool* pool);
 const char* maar_page_tables_check(struct maar_paging* paging);
 
 /* ---- bind_queue.c ---- */

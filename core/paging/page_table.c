@@ -441,15 +441,16 @@ static VkResult commit_range(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
+    const bool may_grow = (table->memory.flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
     result = commit_in_type(range, call, table->types[0], false, false);
     if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
         (void)maar_retire_collect(allocator, NULL);
-        result = commit_in_type(range, call, table->types[0], true, false);
+        result = commit_in_type(range, call, table->types[0], may_grow, false);
     }
     for (uint32_t i = 1; i < table->type_count && is_page_shortage(result); ++i) {
-        result = commit_in_type(range, call, table->types[i], true, false);
+        result = commit_in_type(range, call, table->types[i], may_grow, false);
     }
-    for (uint32_t i = 0; i < table->type_count && is_page_shortage(result); ++i) {
+    for (uint32_t i = 0; i < table->type_count && may_grow && is_page_shortage(result); ++i) {
         result = commit_in_type(range, call, table->types[i], true, true);
     }
     return result;
@@ -688,6 +689,25 @@ void maar_page_table_destroy(struct maar_page_table* table)
     maar_host_free(allocator->callbacks, table->leaves);
     maar_host_free(allocator->callbacks, table);
     (void)maar_page_pools_release(paging, NULL, true);
+}
+
+void maar_page_tables_forget(struct maar_paging* paging, const struct maar_page_pool* pool)
+{
+    for (struct maar_page_table* table = paging->tables; table != NULL; table = table->next) {
+        for (uint64_t page = 0; page < table->page_count; ++page) {
+            uint64_t* entry = maar_page_entry(table, page);
+            if (entry == NULL) {
+                page |= MAAR_LEAF_PAGES - 1;
+                continue;
+            }
+            const struct maar_page_block* block = maar_entry_block(table, *entry);
+            if (block != NULL && block->pool == pool) {
+                table->committed -= (*entry & MAAR_ENTRY_HELD) == 0 ? 1 : 0;
+                mark_clean(table, entry);
+                *entry = 0;
+            }
+        }
+    }
 }
 
 /* ---- looking ---- */

@@ -85,7 +85,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetPagingInfo(MaarAllocator allocator, MaarPa
 
 /* ---- the state ---- */
 
-/* What is recorded for objects that are being destroyed, and has to go before them. */
+/* Those that the program forgot. */
 static void end_objects(struct maar_paging* paging)
 {
     MaarAllocator allocator = paging->allocator;
@@ -98,10 +98,30 @@ static void end_objects(struct maar_paging* paging)
     }
 }
 
+/* Waits until all submissions have been executed, but not for ever. */
+static void wait_executed(struct maar_paging* paging)
+{
+    const struct maar_device* device = &paging->allocator->device;
+    const uint64_t submitted = maar_atomic64_load(&paging->submitted);
+    const VkSemaphoreWaitInfo wait = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &paging->timeline,
+        .pValues = &submitted,
+    };
+    maar_lock_rank_expect_none();
+    if (submitted > 0 && maar_atomic32_load(&paging->allocator->retire.lost) == 0 &&
+        device->vkWaitSemaphores(device->handle, &wait, MAAR_DESTROY_TIMEOUT_NS) ==
+            VK_ERROR_DEVICE_LOST) {
+        maar_atomic32_store(&paging->allocator->retire.lost, 1);
+    }
+}
+
 static void destroy_paging(MaarAllocator allocator, void* opaque)
 {
     struct maar_paging* paging = opaque;
     const struct maar_device* device = &allocator->device;
+    wait_executed(paging);
     end_objects(paging);
     while (paging->tables != NULL) {
         maar_page_table_destroy(paging->tables);
@@ -129,6 +149,8 @@ static void end_page_pools(MaarAllocator allocator, struct maar_pool* owner)
 {
     struct maar_paging* paging = maar_paging_of(allocator);
     struct maar_page_pool* ended = NULL;
+    VkDeviceSize used = 0;
+    wait_executed(paging);
     maar_mutex_lock(&paging->lock);
     for (struct maar_page_pool** link = &paging->pools; *link != NULL;) {
         struct maar_page_pool* pool = *link;
@@ -136,11 +158,20 @@ static void end_page_pools(MaarAllocator allocator, struct maar_pool* owner)
             *link = pool->next;
             pool->next = ended;
             ended = pool;
+            if (pool->free_count < pool->page_count) {
+                used += (pool->page_count - pool->free_count) * pool->page_size;
+                maar_page_tables_forget(paging, pool);
+            }
         } else {
             link = &pool->next;
         }
     }
     maar_mutex_unlock(&paging->lock);
+    if (used > 0) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                  "leak: %llu bytes of pages of a pool that is destroyed were still in use",
+                  (unsigned long long)used);
+    }
     while (ended != NULL) {
         struct maar_page_pool* pool = ended;
         ended = pool->next;
