@@ -1,0 +1,174 @@
+/*
+ * Four threads on one allocator, each with a reservation of its own: they commit and give back
+ * ranges, submit what any of them has recorded, look at runs, and destroy and make reservations
+ * anew, while the queue has a lock of the program's. In the end every page is back.
+ * ThreadSanitizer sees the rest.
+ */
+#if !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
+
+#include "tests/rig/rig.h"
+
+#include <pthread.h>
+
+enum { WORKERS = 4, ROUNDS = 10000, PAGES = 1200, RUNS = 64 };
+
+struct worker {
+    pthread_t thread;
+    MaarAllocator allocator;
+    struct rig_random random;
+    uint32_t errors;
+    uint32_t commits;
+    VkDeviceSize page_size;
+};
+
+struct queue_lock {
+    pthread_mutex_t mutex;
+    uint32_t uses;
+};
+
+static void VKAPI_CALL lock_queue(void* user_data, VkQueue queue)
+{
+    (void)queue;
+    struct queue_lock* lock = user_data;
+    pthread_mutex_lock(&lock->mutex);
+    ++lock->uses;
+}
+
+static void VKAPI_CALL unlock_queue(void* user_data, VkQueue queue)
+{
+    (void)queue;
+    pthread_mutex_unlock(&((struct queue_lock*)user_data)->mutex);
+}
+
+static MaarReservation make_reservation(struct worker* worker)
+{
+    const VkBufferCreateInfo buffer = rig_buffer_info((VkDeviceSize)PAGES * 65536);
+    const MaarReservationCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+        .flags = MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT,
+        .pBufferInfo = &buffer,
+    };
+    MaarReservation reservation = VK_NULL_HANDLE;
+    MaarReservationInfo known = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_INFO};
+    if (maarCreateReservation(worker->allocator, &info, &reservation) != VK_SUCCESS ||
+        maarGetReservationInfo(worker->allocator, reservation, &known) != VK_SUCCESS) {
+        ++worker->errors;
+        return VK_NULL_HANDLE;
+    }
+    worker->page_size = known.pageSize;
+    return reservation;
+}
+
+static MaarPageRange some_range(struct worker* worker)
+{
+    const uint32_t first = rig_below(&worker->random, PAGES);
+    uint32_t count = 1 + rig_below(&worker->random, 40);
+    count = count < PAGES - first ? count : PAGES - first;
+    return (MaarPageRange){.offset = first * worker->page_size, .size = count * worker->page_size};
+}
+
+/* The committed bytes that the list of runs adds up to. */
+static void check_runs(struct worker* worker, MaarReservation reservation)
+{
+    MaarPageRun runs[RUNS];
+    uint32_t count = RUNS;
+    VkDeviceSize sum = 0;
+    MaarReservationInfo info = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_INFO};
+    const VkResult result =
+        maarEnumerateReservationPages(worker->allocator, reservation, &count, runs);
+    for (uint32_t i = 0; i < count; ++i) {
+        sum += runs[i].size;
+    }
+    worker->errors += maarGetReservationInfo(worker->allocator, reservation, &info) != VK_SUCCESS ||
+                      (result == VK_SUCCESS ? sum != info.committedSize : sum > info.committedSize);
+}
+
+static void* run_worker(void* user_data)
+{
+    struct worker* worker = user_data;
+    MaarReservation reservation = make_reservation(worker);
+    for (uint32_t round = 0; round < ROUNDS && reservation != VK_NULL_HANDLE; ++round) {
+        const MaarPageRange ranges[2] = {some_range(worker), some_range(worker)};
+        const uint32_t what = rig_below(&worker->random, 100);
+        if (what < 45) {
+            worker->errors +=
+                maarCommitPages(worker->allocator, reservation, 2, ranges) != VK_SUCCESS;
+            ++worker->commits;
+        } else if (what < 75) {
+            worker->errors +=
+                maarDecommitPages(worker->allocator, reservation, 2, ranges) != VK_SUCCESS;
+        } else if (what < 92) {
+            MaarPoint point;
+            worker->errors += maarSubmitBinds(worker->allocator, 0, NULL, &point) != VK_SUCCESS;
+        } else if (what < 97) {
+            check_runs(worker, reservation);
+        } else {
+            maarDestroyReservation(worker->allocator, reservation);
+            reservation = make_reservation(worker);
+        }
+    }
+    maarDestroyReservation(worker->allocator, reservation);
+    return NULL;
+}
+
+static void reservations_of_many_threads_keep_their_pages(void** state)
+{
+    (void)state;
+    struct queue_lock lock = {.uses = 0};
+    assert_int_equal(pthread_mutex_init(&lock.mutex, NULL), 0);
+    struct rig rig;
+    MaarSimulatedProfile profile = *rig_profile_discrete();
+    profile.sparse.sparseBinding = VK_TRUE;
+    profile.sparse.residencyBuffer = VK_TRUE;
+    rig_open(&rig, &(struct rig_setup){.profile = &profile});
+    const MaarQueue queue = {
+        .familyIndex = rig.recommendation.sparseQueueFamily,
+        .queue = rig.queue,
+        .pfnLock = lock_queue,
+        .pfnUnlock = unlock_queue,
+        .pUserData = &lock,
+    };
+    rig.create_info.queueCount = 1;
+    rig.create_info.pQueues = &queue;
+    rig_make_allocator(&rig);
+    struct worker workers[WORKERS];
+    for (uint32_t w = 0; w < WORKERS; ++w) {
+        workers[w] = (struct worker){.allocator = rig.allocator, .random = {.state = w + 1}};
+        assert_int_equal(pthread_create(&workers[w].thread, NULL, run_worker, &workers[w]), 0);
+    }
+    for (uint32_t w = 0; w < WORKERS; ++w) {
+        assert_int_equal(pthread_join(workers[w].thread, NULL), 0);
+        assert_int_equal(workers[w].errors, 0);
+        assert_true(workers[w].commits > 0);
+    }
+    assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(rig.allocator, UINT64_MAX), VK_SUCCESS);
+    rig_check(&rig);
+    MaarPagingStatistics paging = {.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS};
+    assert_int_equal(maarGetPagingStatistics(rig.allocator, &paging), VK_SUCCESS);
+    print_message("%llu pages bound, %llu unbound, %llu binds, %llu submissions\n",
+                  (unsigned long long)paging.pagesBound, (unsigned long long)paging.pagesUnbound,
+                  (unsigned long long)paging.bindCount, (unsigned long long)paging.submissionCount);
+    assert_int_equal(paging.committedBytes, 0);
+    assert_int_equal(paging.heldBytes, 0);
+    assert_int_equal(paging.recordedPages, 0);
+    assert_int_equal(paging.reservedBytes, 0);
+    assert_int_equal(paging.freeBytes, paging.blockBytes);
+    assert_int_equal(paging.submissionCount, lock.uses);
+    assert_true(paging.bindCount < paging.pagesBound + paging.pagesUnbound);
+    assert_int_equal(maarTrim(rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+    assert_int_equal(maarGetPagingStatistics(rig.allocator, &paging), VK_SUCCESS);
+    assert_int_equal(paging.blockCount, 0);
+    rig_close(&rig);
+    pthread_mutex_destroy(&lock.mutex);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reservations_of_many_threads_keep_their_pages),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
