@@ -390,6 +390,28 @@ static bool profile_read_probe(const struct profile_source* source, const char* 
     return true;
 }
 
+/* What a probe says of the mip tail of an image. An offset that lies in the image is where a driver
+ * puts it who thinks as the simulated one does; any other is the driver's secret, and is kept. */
+static bool profile_read_tail(const struct profile_source* source, const char* path,
+                              const json_t* row, MaarSimulatedRequirements* to)
+{
+    uint32_t flags = 0;
+    uint64_t size = 0;
+    uint64_t offset = 0;
+    if (!profile_u32(source, path, row, "flags", PROFILE_REQUIRED, &flags) ||
+        !profile_u64(source, path, row, "mipTailSize", PROFILE_REQUIRED, UINT64_MAX, &size, NULL) ||
+        !profile_u64(source, path, row, "mipTailOffset", PROFILE_REQUIRED, UINT64_MAX, &offset,
+                     NULL)) {
+        return false;
+    }
+    to->mipTail = size == 0 ? MAAR_SIMULATED_MIP_TAIL_NONE
+                  : (flags & VK_SPARSE_IMAGE_FORMAT_SINGLE_MIPTAIL_BIT) != 0
+                      ? MAAR_SIMULATED_MIP_TAIL_SINGLE
+                      : MAAR_SIMULATED_MIP_TAIL_PER_LAYER;
+    to->mipTailOffset = offset > profile_max_heap ? offset : 0;
+    return true;
+}
+
 static bool profile_read_requirements(const struct profile_source* source, const json_t* root,
                                       MaarSimulatedRequirements* to)
 {
@@ -400,6 +422,7 @@ static bool profile_read_requirements(const struct profile_source* source, const
         {"buffer 65537 B STORAGE", &to->storageAlignment, NULL, 0},
         {"buffer 256 B UNIFORM", &to->uniformAlignment, NULL, 0},
         {"buffer 1 MiB SPARSE_BINDING", &to->sparseAlignment, NULL, 0},
+        {"sparse image2D 1024x1024 RGBA8", &to->sparseImageAlignment, NULL, 0},
         {"image2D 16x16 RGBA8 optimal SAMPLED", &to->smallImageAlignment, NULL, 0},
         {"image2D 1024x1024 RGBA8 optimal COLOR", &to->imageAlignment, &to->imageTypeBits, 0},
         {"image2D 1920x1080 D32 optimal DEPTH", &to->depthImageAlignment, NULL, 0},
@@ -419,6 +442,12 @@ static bool profile_read_requirements(const struct profile_source* source, const
         const bool refused = json_object_get(row, "result") != NULL;
         if (refused && strcmp(what, "image2D 1920x1080 D24S8 optimal DEPTH") == 0) {
             to->depth24Unsupported = VK_TRUE;
+        }
+        if (refused && strcmp(what, "sparse image2D 1024x1024 D32") == 0) {
+            to->sparseDepthUnsupported = VK_TRUE;
+        }
+        if (good && strcmp(what, "sparse image2D 1024x1024 RGBA8 sparse[0]") == 0) {
+            good = profile_read_tail(source, path, row, to);
         }
         for (size_t p = 0; good && !refused && p < PROFILE_COUNT(probes); p++) {
             if (strcmp(probes[p].what, what) == 0) {

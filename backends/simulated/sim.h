@@ -72,6 +72,14 @@ enum sim_feature {
     SIM_FEATURE_COHERENT_AMD,
     SIM_FEATURE_YCBCR,
     SIM_FEATURE_SPARSE_BINDING,
+    SIM_FEATURE_SPARSE_BUFFER,
+    SIM_FEATURE_SPARSE_IMAGE_2D,
+    SIM_FEATURE_SPARSE_IMAGE_3D,
+    SIM_FEATURE_SPARSE_2_SAMPLES,
+    SIM_FEATURE_SPARSE_4_SAMPLES,
+    SIM_FEATURE_SPARSE_8_SAMPLES,
+    SIM_FEATURE_SPARSE_16_SAMPLES,
+    SIM_FEATURE_SPARSE_ALIASED,
     SIM_FEATURE_COUNT
 };
 
@@ -88,6 +96,8 @@ struct sim_kept_violation {
 };
 
 struct sim_instance;
+struct sim_device;
+struct sim_submission;
 
 struct sim_gpu {
     struct sim_instance* instance;
@@ -100,6 +110,7 @@ struct sim_gpu {
     struct sim_lock lock; /* guards all below, and all devices and objects of this gpu */
     struct sim_condition progress;
     MaarSimulatedFlags flags;
+    struct sim_device* devices;
     MaarSimulatedDedicated dedicated;
     MaarSimulatedCounters counters;
     VkDeviceSize used_by_others[VK_MAX_MEMORY_HEAPS];
@@ -157,6 +168,10 @@ struct sim_device {
     uint32_t family_count[MAAR_SIMULATED_MAX_QUEUE_FAMILIES];
     uint32_t queue_count;
     struct sim_queue* queues;
+    struct sim_device* next;        /* of its gpu's */
+    struct sim_submission* pending; /* held, oldest first */
+    uint64_t sequence;              /* of the last submission */
+    bool running;                   /* a thread executes what was held */
 };
 
 enum sim_kind {
@@ -193,6 +208,7 @@ struct sim_object {
 struct sim_bind {
     VkDeviceSize offset, end;
     uint64_t resource;
+    VkDeviceSize at; /* place in a sparse resource, as in struct sim_run; plane of another */
     bool linear;
 };
 
@@ -200,7 +216,8 @@ struct sim_memory {
     struct sim_object object;
     VkDeviceSize size;
     uint32_t type, heap;
-    bool addressable;   /* VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT */
+    bool addressable; /* VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT */
+    bool exportable;
     bool imported;      /* host memory of the program's */
     uint64_t dedicated; /* the handle of the only resource that it may hold, or 0 */
     uint64_t address;   /* its first device address */
@@ -220,11 +237,43 @@ struct sim_requirements {
     bool prefers_dedicated, requires_dedicated;
 };
 
+/* Bytes of a sparse resource that lie in memory. Places are counted in an order of the driver's
+ * own: a buffer's bytes; an image's layers one after another, in each its levels, in each its tiles
+ * along x, y and z, then the mip tail; what all layers share comes last. */
+struct sim_run {
+    VkDeviceSize at, size;
+    uint64_t memory;
+    VkDeviceSize offset;
+};
+
+/* A mip tail or the metadata: `count` parts of `size` bytes. The program names a part by `offset` +
+ * `stride` * layer; its place is `at` + `at_stride` * layer. */
+struct sim_tail {
+    VkDeviceSize offset, stride, size;
+    VkDeviceSize at, at_stride;
+    uint32_t count;
+};
+
+struct sim_sparse {
+    bool residency;
+    bool aliased;
+    VkDeviceSize page;
+    VkExtent3D tile; /* texels */
+    uint32_t tail_first;
+    VkDeviceSize layer_stride;
+    struct sim_tail tail, metadata;
+    struct sim_run* runs; /* by place */
+    uint32_t run_count, run_capacity;
+    VkDeviceSize bound; /* bytes of all runs */
+};
+
 /* A buffer or an image. */
 struct sim_resource {
     struct sim_object object;
     bool linear;
     bool sparse;
+    struct sim_sparse pages; /* when sparse */
+    uint64_t address;        /* of a sparse buffer */
     bool needs_address;
     bool aliased;         /* VK_IMAGE_CREATE_ALIAS_BIT */
     uint32_t plane_count; /* parts that are bound apart: more than 1 only when disjoint */
@@ -233,6 +282,7 @@ struct sim_resource {
     VkDeviceSize offset[SIM_MAX_PLANES];
     VkDeviceSize size; /* of a buffer, as asked for */
     VkFormat format;   /* and so on, of an image */
+    VkImageType type;
     VkExtent3D extent;
     uint32_t mips, layers, samples;
 };
@@ -245,6 +295,43 @@ struct sim_signal {
     uint64_t value;
 };
 
+/* Bytes of a resource that a command uses; all of an image. */
+struct sim_use {
+    uint64_t resource;
+    VkDeviceSize at, size;
+};
+
+/* One change of a sparse resource's pages. */
+struct sim_piece {
+    uint64_t resource;
+    VkDeviceSize at, size;
+    uint64_t memory; /* 0: unbound */
+    VkDeviceSize offset;
+};
+
+/* A semaphore, and the value of it if it is a timeline. */
+struct sim_point {
+    uint64_t semaphore, value;
+};
+
+/* One batch. */
+struct sim_submission {
+    struct sim_submission* next;
+    struct sim_queue* queue;
+    enum sim_function function;
+    uint64_t sequence;
+    uint64_t fence; /* or 0 */
+    uint32_t wait_count, signal_count, use_count;
+    size_t piece_count;
+    struct sim_point *waits, *signals;
+    struct sim_use* uses;
+    struct sim_piece* pieces;
+};
+
+struct sim_submission_size {
+    size_t waits, signals, uses, pieces;
+};
+
 enum sim_command_state {
     SIM_COMMAND_INITIAL,
     SIM_COMMAND_RECORDING,
@@ -255,6 +342,8 @@ struct sim_command_buffer {
     struct sim_object object;
     uint64_t pool;
     enum sim_command_state state;
+    struct sim_use* uses;
+    uint32_t use_count, use_capacity;
 };
 
 struct sim_entry {
@@ -278,6 +367,7 @@ extern const struct sim_entry sim_memory_entries[];
 extern const struct sim_entry sim_resource_entries[];
 extern const struct sim_entry sim_requirements_entries[];
 extern const struct sim_entry sim_bind_entries[];
+extern const struct sim_entry sim_sparse_entries[];
 extern const struct sim_entry sim_sync_entries[];
 extern const struct sim_entry sim_queue_entries[];
 extern const struct sim_entry sim_command_entries[];
@@ -363,6 +453,60 @@ void sim_memory_uncount(struct sim_memory* memory);
 /* sim_bind.c */
 /* Takes a resource's binds out of their memories. Lock held. */
 void sim_bind_forget(struct sim_resource* resource);
+/* Index of the first bind of a memory that starts at offset or later. Lock held. */
+uint32_t sim_bind_lower(const struct sim_memory* memory, VkDeviceSize offset);
+/* Makes room for two more binds, if there is none. Lock held before and after, free while host
+ * memory is asked for; the memory must be looked up again. */
+bool sim_bind_reserve(struct sim_device* device, uint64_t memory);
+/* Adds a bind that there is room for; takes one away. Lock held. */
+void sim_bind_insert(struct sim_memory* memory, const struct sim_bind* new_bind);
+void sim_bind_remove(struct sim_memory* memory, uint64_t resource, VkDeviceSize at,
+                     VkDeviceSize offset);
+/* Compares a bind with the others of its memory. Lock held. */
+void sim_bind_check_neighbours(const struct sim_memory* memory, enum sim_function function,
+                               const struct sim_resource* resource,
+                               const struct sim_bind* new_bind);
+/* The buffer or image of a handle; NULL when there is none. Lock held. */
+struct sim_resource* sim_resource_peek(const struct sim_device* device, uint64_t handle);
+
+/* sim_sparse.c */
+/* Bytes of a tile, and of any other page of an image. */
+VkDeviceSize sim_sparse_page(const struct sim_gpu* gpu);
+/* Fills in how a new image is cut into tiles, and its size. */
+void sim_sparse_describe(const struct sim_gpu* gpu, const VkImageCreateInfo* info,
+                         struct sim_sparse* sparse, struct sim_requirements* requirements);
+/* What an image of these parameters is cut into; false when it cannot be partially resident. */
+bool sim_sparse_tile(const struct sim_gpu* gpu, VkFormat format, VkImageType type,
+                     VkSampleCountFlagBits samples, VkSparseImageFormatProperties* properties);
+/* The features that the flags of a buffer or image need. Lock held. */
+void sim_sparse_check_features(struct sim_device* device, enum sim_function function, VkFlags flags,
+                               const VkImageCreateInfo* image);
+/* Tiles of a level in each dimension. */
+VkExtent3D sim_sparse_tiles(const struct sim_resource* image, uint32_t level);
+/* Where a level of a layer begins. */
+VkDeviceSize sim_sparse_level_at(const struct sim_resource* image, uint32_t layer, uint32_t level);
+
+/* sim_pages.c */
+/* Most pieces that a batch of binds falls into. Lock held. */
+size_t sim_pages_count(const struct sim_device* device, const VkBindSparseInfo* info);
+/* Checks a batch and writes down its pieces, no more than sim_pages_count said; returns how many.
+ * Lock held. */
+size_t sim_pages_collect(struct sim_device* device, const VkBindSparseInfo* info,
+                         struct sim_piece* pieces);
+/* Executes the pieces of one batch, which are put in order; false without host memory. Lock held
+ * before and after, free while host memory is asked for. */
+bool sim_pages_execute(struct sim_device* device, struct sim_piece* pieces, size_t count);
+/* Takes all of a sparse resource's pages out of their memories. Lock held. */
+void sim_pages_forget(struct sim_resource* resource);
+/* Unbinds what lies in a memory that goes. Lock held. */
+void sim_pages_memory_freed(struct sim_memory* memory);
+/* Whether any of [first, end) is bound. Lock held. */
+bool sim_pages_have(const struct sim_resource* resource, VkDeviceSize first, VkDeviceSize end);
+/* Whether any of [at, at + size) is bound to a memory. Lock held. */
+bool sim_pages_lie_in(const struct sim_resource* resource, VkDeviceSize at, VkDeviceSize size,
+                      uint64_t memory);
+/* A sparse resource that a command uses must have what it cannot do without. Lock held. */
+void sim_pages_check_use(const struct sim_resource* resource, enum sim_function function);
 
 /* sim_requirements.c */
 /* Fills the requirements of a resource that is being made. */
@@ -371,6 +515,21 @@ void sim_requirements_of_buffer(const struct sim_gpu* gpu, const VkBufferCreateI
 /* One part, or one for each plane of a disjoint image; returns the number of parts. */
 uint32_t sim_requirements_of_image(const struct sim_gpu* gpu, const VkImageCreateInfo* info,
                                    struct sim_requirements requirements[SIM_MAX_PLANES]);
+
+/* sim_submission.c */
+/* An empty submission with room for so much; NULL without host memory. Lock free. */
+struct sim_submission* sim_submission_create(struct sim_queue* queue, enum sim_function function,
+                                             const struct sim_submission_size* size);
+/* Frees a list. Lock free. */
+void sim_submissions_free(struct sim_device* device, struct sim_submission* list);
+/* Executes a list, or holds it, and owns it from then on. Lock held before and after. */
+VkResult sim_submissions_enqueue(struct sim_device* device, struct sim_submission* list);
+/* Executes at most so many of those held that may begin; returns how many. Lock held before and
+ * after, free in between. */
+uint32_t sim_submissions_run(struct sim_device* device, uint32_t most);
+/* Whether a submission that is held uses a resource, or a memory, that goes. Lock held. */
+void sim_submissions_check_resource(struct sim_resource* resource, enum sim_function function);
+void sim_submissions_check_memory(struct sim_device* device, uint64_t memory);
 
 /* sim_sync.c */
 /* Raises a timeline semaphore; a binary one is left alone. Lock held. */
@@ -381,6 +540,8 @@ void sim_signal_semaphore_to(struct sim_device* device, enum sim_function functi
 /* Only what was ended may be submitted. Lock held. */
 void sim_command_check_submit(struct sim_device* device, enum sim_function function,
                               VkCommandBuffer buffer);
+/* Frees a command buffer that is out of the table. Lock free. */
+void sim_command_release(struct sim_command_buffer* buffer);
 
 /* Structures of a chain. */
 const void* sim_chain_find(const void* chain, VkStructureType type);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { SIM_FIRST_BINDS = 16 };
+enum { SIM_FIRST_BINDS = 16, SIM_ROOM = 2 };
 
 /* One bind to make. */
 struct sim_bind_request {
@@ -19,8 +19,7 @@ struct sim_bind_request {
     bool plane_known;
 };
 
-/* Index of the first bind that starts at offset or later. */
-static uint32_t sim_bind_lower(const struct sim_memory* memory, VkDeviceSize offset)
+uint32_t sim_bind_lower(const struct sim_memory* memory, VkDeviceSize offset)
 {
     uint32_t low = 0;
     uint32_t high = memory->bind_count;
@@ -35,11 +34,26 @@ static uint32_t sim_bind_lower(const struct sim_memory* memory, VkDeviceSize off
     return low;
 }
 
-static bool sim_bind_may_alias(const struct sim_device* device, const struct sim_resource* resource,
-                               const struct sim_bind* other)
+struct sim_resource* sim_resource_peek(const struct sim_device* device, uint64_t handle)
 {
-    const struct sim_resource* image = sim_object_peek(device, other->resource, SIM_KIND_IMAGE);
-    return resource->aliased && image != NULL && image->aliased;
+    struct sim_resource* buffer = sim_object_peek(device, handle, SIM_KIND_BUFFER);
+    return buffer != NULL ? buffer : sim_object_peek(device, handle, SIM_KIND_IMAGE);
+}
+
+static bool sim_bind_may_alias(const struct sim_device* device, const struct sim_resource* resource,
+                               const struct sim_bind* other_bind)
+{
+    const struct sim_resource* other = sim_resource_peek(device, other_bind->resource);
+    if (other == NULL || resource->sparse != other->sparse) {
+        return false;
+    }
+    return resource->sparse ? resource->pages.aliased && other->pages.aliased
+                            : resource->aliased && other->aliased;
+}
+
+static bool sim_bind_is_same(const struct sim_bind* one, const struct sim_bind* other)
+{
+    return one->resource == other->resource && one->at == other->at && one->offset == other->offset;
 }
 
 /* Compares a new bind with one that is there. */
@@ -49,6 +63,9 @@ static void sim_bind_compare(const struct sim_memory* memory, enum sim_function 
 {
     struct sim_gpu* gpu = memory->object.device->gpu;
     const VkDeviceSize page = sim_or(gpu->profile.limits.bufferImageGranularity, 1);
+    if (sim_bind_is_same(new_bind, other)) {
+        return;
+    }
     if (new_bind->offset < other->end && other->offset < new_bind->end) {
         if (!sim_bind_may_alias(memory->object.device, resource, other)) {
             sim_violate(gpu, function, MAAR_SIMULATED_VIOLATION_OVERLAP,
@@ -69,9 +86,8 @@ static void sim_bind_compare(const struct sim_memory* memory, enum sim_function 
     }
 }
 
-static void sim_bind_check_neighbours(const struct sim_memory* memory, enum sim_function function,
-                                      const struct sim_resource* resource,
-                                      const struct sim_bind* new_bind)
+void sim_bind_check_neighbours(const struct sim_memory* memory, enum sim_function function,
+                               const struct sim_resource* resource, const struct sim_bind* new_bind)
 {
     const VkDeviceSize page =
         sim_or(memory->object.device->gpu->profile.limits.bufferImageGranularity, 1);
@@ -83,7 +99,7 @@ static void sim_bind_check_neighbours(const struct sim_memory* memory, enum sim_
     }
 }
 
-static void sim_bind_insert(struct sim_memory* memory, const struct sim_bind* new_bind)
+void sim_bind_insert(struct sim_memory* memory, const struct sim_bind* new_bind)
 {
     const uint32_t at = sim_bind_lower(memory, new_bind->offset);
     memmove(&memory->binds[at + 1], &memory->binds[at],
@@ -94,11 +110,12 @@ static void sim_bind_insert(struct sim_memory* memory, const struct sim_bind* ne
     memory->longest_bind = length > memory->longest_bind ? length : memory->longest_bind;
 }
 
-static void sim_bind_remove(struct sim_memory* memory, uint64_t resource, VkDeviceSize offset)
+void sim_bind_remove(struct sim_memory* memory, uint64_t resource, VkDeviceSize at,
+                     VkDeviceSize offset)
 {
     for (uint32_t i = sim_bind_lower(memory, offset);
          i < memory->bind_count && memory->binds[i].offset == offset; i++) {
-        if (memory->binds[i].resource == resource) {
+        if (memory->binds[i].resource == resource && memory->binds[i].at == at) {
             memory->bind_count--;
             memmove(&memory->binds[i], &memory->binds[i + 1],
                     (memory->bind_count - i) * sizeof(memory->binds[0]));
@@ -116,17 +133,15 @@ void sim_bind_forget(struct sim_resource* resource)
         struct sim_memory* memory =
             sim_object_peek(resource->object.device, resource->memory[plane], SIM_KIND_MEMORY);
         if (memory != NULL) {
-            sim_bind_remove(memory, resource->object.handle, resource->offset[plane]);
+            sim_bind_remove(memory, resource->object.handle, plane, resource->offset[plane]);
         }
     }
 }
 
-/* Makes room for one more bind. Lock held before and after, free while host memory is asked for;
- * the memory must be looked up again. */
-static bool sim_bind_reserve(struct sim_device* device, uint64_t handle)
+bool sim_bind_reserve(struct sim_device* device, uint64_t handle)
 {
     struct sim_memory* memory = sim_object_peek(device, handle, SIM_KIND_MEMORY);
-    if (memory == NULL || memory->bind_count < memory->bind_capacity) {
+    if (memory == NULL || memory->bind_capacity - memory->bind_count >= SIM_ROOM) {
         return true;
     }
     const uint32_t capacity =
@@ -151,7 +166,7 @@ static bool sim_bind_reserve(struct sim_device* device, uint64_t handle)
     maar_host_free(device->callbacks, unused);
     sim_lock_gpu(device->gpu);
     memory = sim_object_peek(device, handle, SIM_KIND_MEMORY);
-    return memory == NULL || memory->bind_count < memory->bind_capacity;
+    return memory == NULL || memory->bind_capacity - memory->bind_count >= SIM_ROOM;
 }
 
 /* Rules whose breach leaves nothing that could be bound. */
@@ -237,6 +252,7 @@ static VkResult sim_bind_one(struct sim_device* device, const struct sim_bind_re
         .offset = request->offset,
         .end = request->offset + resource->requirements[request->plane].size,
         .resource = request->resource,
+        .at = request->plane,
         .linear = resource->linear,
     };
     if ((gpu->flags & MAAR_SIMULATED_ALLOW_ALIASING_BIT) == 0) {

@@ -1,8 +1,20 @@
 /*
- * Command pools and buffers. Commands are looked at, for handles that are stale or have no memory,
- * and not recorded.
+ * Command pools and buffers. Commands are looked at, for handles that are stale or have no memory;
+ * of them, what they use is recorded, and nothing else.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_format.h"
+
+#include <string.h>
+
+enum { SIM_FIRST_USES = 8 };
+
+static const VkDeviceSize sim_all_bytes = UINT64_MAX;
+
+void sim_command_release(struct sim_command_buffer* buffer)
+{
+    maar_host_free(buffer->object.device->callbacks, buffer->uses);
+    sim_object_release(&buffer->object);
+}
 
 static VKAPI_ATTR VkResult VKAPI_CALL
 sim_create_command_pool(VkDevice device, const VkCommandPoolCreateInfo* pCreateInfo,
@@ -58,7 +70,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_destroy_command_pool(VkDevice device,
         if (buffer == NULL) {
             break;
         }
-        sim_object_release(&buffer->object);
+        sim_command_release(buffer);
     }
     sim_object_release(pool);
 }
@@ -81,6 +93,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_reset_command_pool(VkDevice device,
             struct sim_command_buffer* buffer = (struct sim_command_buffer*)object;
             if (buffer->pool == SIM_HANDLE(commandPool)) {
                 buffer->state = SIM_COMMAND_INITIAL;
+                buffer->use_count = 0;
             }
         }
     }
@@ -107,7 +120,7 @@ static void sim_free_buffers(struct sim_device* d, uint32_t count, const VkComma
             sim_lock_gpu(d->gpu);
             sim_object_remove(&buffer->object);
             sim_unlock_gpu(d->gpu);
-            sim_object_release(&buffer->object);
+            sim_command_release(buffer);
         }
     }
 }
@@ -177,6 +190,7 @@ static VkResult sim_command_move(VkCommandBuffer commandBuffer, enum sim_functio
                     must_record ? "not recording" : "recording");
     }
     self->state = to;
+    self->use_count = must_record ? self->use_count : 0;
     sim_unlock_gpu(d->gpu);
     return VK_SUCCESS;
 }
@@ -203,6 +217,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_reset_command_buffer(VkCommandBuffer c
     const VkResult result = sim_enter(d->gpu, d, SIM_FN_vkResetCommandBuffer);
     if (result == VK_SUCCESS) {
         self->state = SIM_COMMAND_INITIAL;
+        self->use_count = 0;
     }
     return result;
 }
@@ -220,9 +235,33 @@ static void sim_command_check_use(struct sim_device* d, enum sim_function functi
     }
 }
 
-/* Any command: up to two resources, 0 for none. */
-static void sim_command(VkCommandBuffer commandBuffer, enum sim_function function, uint64_t buffer,
-                        uint64_t buffer2, uint64_t image, uint64_t image2)
+/* Keeps what the command buffer uses, for its submission. It belongs to one thread. */
+static void sim_command_keep(struct sim_command_buffer* self, const struct sim_use* use)
+{
+    const VkAllocationCallbacks* callbacks = self->object.device->callbacks;
+    const struct sim_use* last = self->use_count != 0 ? &self->uses[self->use_count - 1] : NULL;
+    if (last != NULL && last->resource == use->resource && last->at == use->at &&
+        last->size == use->size) {
+        return;
+    }
+    if (self->use_count == self->use_capacity) {
+        const uint32_t capacity = self->use_capacity == 0 ? SIM_FIRST_USES : self->use_capacity * 2;
+        struct sim_use* uses = maar_host_calloc(callbacks, capacity, sizeof(*uses));
+        if (uses == NULL) {
+            return;
+        }
+        if (self->use_count != 0) {
+            memcpy(uses, self->uses, self->use_count * sizeof(*uses));
+        }
+        maar_host_free(callbacks, self->uses);
+        self->uses = uses;
+        self->use_capacity = capacity;
+    }
+    self->uses[self->use_count++] = *use;
+}
+
+/* Any command. */
+static void sim_command(VkCommandBuffer commandBuffer, enum sim_function function)
 {
     struct sim_command_buffer* self = (struct sim_command_buffer*)(void*)commandBuffer;
     struct sim_device* d = self->object.device;
@@ -232,29 +271,105 @@ static void sim_command(VkCommandBuffer commandBuffer, enum sim_function functio
         sim_violate(d->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
                     "the command buffer is not recording");
     }
-    const uint64_t uses[4] = {buffer, buffer2, image, image2};
-    for (int i = 0; i < 4; i++) {
-        if (uses[i] != 0) {
-            sim_command_check_use(d, function, uses[i], i < 2 ? SIM_KIND_BUFFER : SIM_KIND_IMAGE);
+    sim_unlock_gpu(d->gpu);
+}
+
+/* A buffer that a command uses. Its bytes are kept range by range. */
+static struct sim_command_buffer* sim_command_use(VkCommandBuffer commandBuffer,
+                                                  enum sim_function function, uint64_t handle,
+                                                  enum sim_kind kind)
+{
+    struct sim_command_buffer* self = (struct sim_command_buffer*)(void*)commandBuffer;
+    struct sim_device* d = self->object.device;
+    sim_lock_gpu(d->gpu);
+    sim_command_check_use(d, function, handle, kind);
+    sim_unlock_gpu(d->gpu);
+    return self;
+}
+
+static void sim_command_use_buffer(VkCommandBuffer commandBuffer, enum sim_function function,
+                                   VkBuffer buffer, VkDeviceSize at, VkDeviceSize size)
+{
+    const struct sim_use use = {SIM_HANDLE(buffer), at, size};
+    struct sim_command_buffer* self =
+        sim_command_use(commandBuffer, function, use.resource, SIM_KIND_BUFFER);
+    sim_command_keep(self, &use);
+}
+
+static void sim_command_use_image(VkCommandBuffer commandBuffer, enum sim_function function,
+                                  VkImage image)
+{
+    const struct sim_use use = {SIM_HANDLE(image), 0, sim_all_bytes};
+    struct sim_command_buffer* self =
+        sim_command_use(commandBuffer, function, use.resource, SIM_KIND_IMAGE);
+    sim_command_keep(self, &use);
+}
+
+/* Texels of an image: the tiles that hold them, row by row, or all of a mip tail. */
+static void sim_command_use_texels(VkCommandBuffer commandBuffer, enum sim_function function,
+                                   VkImage image, const VkImageSubresourceLayers* layers,
+                                   const VkOffset3D* offset, const VkExtent3D* extent)
+{
+    struct sim_command_buffer* self =
+        sim_command_use(commandBuffer, function, SIM_HANDLE(image), SIM_KIND_IMAGE);
+    struct sim_device* d = self->object.device;
+    sim_lock_gpu(d->gpu);
+    const struct sim_resource* found = sim_object_peek(d, SIM_HANDLE(image), SIM_KIND_IMAGE);
+    const struct sim_resource copy = found != NULL ? *found : (struct sim_resource){0};
+    sim_unlock_gpu(d->gpu);
+    if (!copy.pages.residency) {
+        sim_command_keep(self, &(struct sim_use){SIM_HANDLE(image), 0, sim_all_bytes});
+        return;
+    }
+    const struct sim_sparse* pages = &copy.pages;
+    for (uint32_t layer = layers->baseArrayLayer;
+         layer < copy.layers && layer - layers->baseArrayLayer < layers->layerCount; layer++) {
+        if (layers->mipLevel >= pages->tail_first) {
+            sim_command_keep(self, &(struct sim_use){SIM_HANDLE(image),
+                                                     pages->tail.at + pages->tail.at_stride * layer,
+                                                     pages->tail.size});
+            continue;
+        }
+        const VkExtent3D level = sim_sparse_tiles(&copy, layers->mipLevel);
+        const VkDeviceSize base = sim_sparse_level_at(&copy, layer, layers->mipLevel);
+        const uint32_t x = (uint32_t)offset->x / pages->tile.width;
+        const uint32_t y = (uint32_t)offset->y / pages->tile.height;
+        const uint32_t z = (uint32_t)offset->z / pages->tile.depth;
+        const uint32_t x_end =
+            ((uint32_t)offset->x + extent->width + pages->tile.width - 1u) / pages->tile.width;
+        const uint32_t y_end =
+            ((uint32_t)offset->y + extent->height + pages->tile.height - 1u) / pages->tile.height;
+        const uint32_t z_end =
+            ((uint32_t)offset->z + extent->depth + pages->tile.depth - 1u) / pages->tile.depth;
+        const uint32_t rows = (y_end - y) * (z_end - z);
+        for (uint32_t row = 0; row < rows; row++) {
+            const VkDeviceSize at_y = y + row % (y_end - y);
+            const VkDeviceSize at_z = z + row / (y_end - y);
+            sim_command_keep(
+                self, &(struct sim_use){SIM_HANDLE(image),
+                                        base + ((at_z * level.height + at_y) * level.width + x) *
+                                                   pages->page,
+                                        (x_end - x) * pages->page});
         }
     }
-    sim_unlock_gpu(d->gpu);
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_cmd_fill_buffer(VkCommandBuffer commandBuffer,
                                                       VkBuffer dstBuffer, VkDeviceSize dstOffset,
                                                       VkDeviceSize size, uint32_t data)
 {
-    (void)dstOffset, (void)size, (void)data;
-    sim_command(commandBuffer, SIM_FN_vkCmdFillBuffer, SIM_HANDLE(dstBuffer), 0, 0, 0);
+    (void)data;
+    sim_command(commandBuffer, SIM_FN_vkCmdFillBuffer);
+    sim_command_use_buffer(commandBuffer, SIM_FN_vkCmdFillBuffer, dstBuffer, dstOffset, size);
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_cmd_update_buffer(VkCommandBuffer commandBuffer,
                                                         VkBuffer dstBuffer, VkDeviceSize dstOffset,
                                                         VkDeviceSize dataSize, const void* pData)
 {
-    (void)dstOffset, (void)dataSize, (void)pData;
-    sim_command(commandBuffer, SIM_FN_vkCmdUpdateBuffer, SIM_HANDLE(dstBuffer), 0, 0, 0);
+    (void)pData;
+    sim_command(commandBuffer, SIM_FN_vkCmdUpdateBuffer);
+    sim_command_use_buffer(commandBuffer, SIM_FN_vkCmdUpdateBuffer, dstBuffer, dstOffset, dataSize);
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_cmd_copy_buffer(VkCommandBuffer commandBuffer,
@@ -262,9 +377,13 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_copy_buffer(VkCommandBuffer commandBuf
                                                       uint32_t regionCount,
                                                       const VkBufferCopy* pRegions)
 {
-    (void)regionCount, (void)pRegions;
-    sim_command(commandBuffer, SIM_FN_vkCmdCopyBuffer, SIM_HANDLE(srcBuffer), SIM_HANDLE(dstBuffer),
-                0, 0);
+    sim_command(commandBuffer, SIM_FN_vkCmdCopyBuffer);
+    for (uint32_t i = 0; i < regionCount; i++) {
+        sim_command_use_buffer(commandBuffer, SIM_FN_vkCmdCopyBuffer, srcBuffer,
+                               pRegions[i].srcOffset, pRegions[i].size);
+        sim_command_use_buffer(commandBuffer, SIM_FN_vkCmdCopyBuffer, dstBuffer,
+                               pRegions[i].dstOffset, pRegions[i].size);
+    }
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_cmd_copy_image(VkCommandBuffer commandBuffer,
@@ -273,9 +392,15 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_copy_image(VkCommandBuffer commandBuff
                                                      uint32_t regionCount,
                                                      const VkImageCopy* pRegions)
 {
-    (void)srcLayout, (void)dstLayout, (void)regionCount, (void)pRegions;
-    sim_command(commandBuffer, SIM_FN_vkCmdCopyImage, 0, 0, SIM_HANDLE(srcImage),
-                SIM_HANDLE(dstImage));
+    (void)srcLayout, (void)dstLayout;
+    sim_command(commandBuffer, SIM_FN_vkCmdCopyImage);
+    for (uint32_t i = 0; i < regionCount; i++) {
+        const VkImageCopy* r = &pRegions[i];
+        sim_command_use_texels(commandBuffer, SIM_FN_vkCmdCopyImage, srcImage, &r->srcSubresource,
+                               &r->srcOffset, &r->extent);
+        sim_command_use_texels(commandBuffer, SIM_FN_vkCmdCopyImage, dstImage, &r->dstSubresource,
+                               &r->dstOffset, &r->extent);
+    }
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_cmd_copy_buffer_to_image(VkCommandBuffer commandBuffer,
@@ -284,18 +409,30 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_copy_buffer_to_image(VkCommandBuffer c
                                                                uint32_t regionCount,
                                                                const VkBufferImageCopy* pRegions)
 {
-    (void)dstLayout, (void)regionCount, (void)pRegions;
-    sim_command(commandBuffer, SIM_FN_vkCmdCopyBufferToImage, SIM_HANDLE(srcBuffer), 0,
-                SIM_HANDLE(dstImage), 0);
+    (void)dstLayout;
+    sim_command(commandBuffer, SIM_FN_vkCmdCopyBufferToImage);
+    for (uint32_t i = 0; i < regionCount; i++) {
+        sim_command_use_buffer(commandBuffer, SIM_FN_vkCmdCopyBufferToImage, srcBuffer,
+                               pRegions[i].bufferOffset, sim_all_bytes);
+        sim_command_use_texels(commandBuffer, SIM_FN_vkCmdCopyBufferToImage, dstImage,
+                               &pRegions[i].imageSubresource, &pRegions[i].imageOffset,
+                               &pRegions[i].imageExtent);
+    }
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_cmd_copy_image_to_buffer(
     VkCommandBuffer commandBuffer, VkImage srcImage, VkImageLayout srcLayout, VkBuffer dstBuffer,
     uint32_t regionCount, const VkBufferImageCopy* pRegions)
 {
-    (void)srcLayout, (void)regionCount, (void)pRegions;
-    sim_command(commandBuffer, SIM_FN_vkCmdCopyImageToBuffer, SIM_HANDLE(dstBuffer), 0,
-                SIM_HANDLE(srcImage), 0);
+    (void)srcLayout;
+    sim_command(commandBuffer, SIM_FN_vkCmdCopyImageToBuffer);
+    for (uint32_t i = 0; i < regionCount; i++) {
+        sim_command_use_buffer(commandBuffer, SIM_FN_vkCmdCopyImageToBuffer, dstBuffer,
+                               pRegions[i].bufferOffset, sim_all_bytes);
+        sim_command_use_texels(commandBuffer, SIM_FN_vkCmdCopyImageToBuffer, srcImage,
+                               &pRegions[i].imageSubresource, &pRegions[i].imageOffset,
+                               &pRegions[i].imageExtent);
+    }
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_cmd_clear_color_image(VkCommandBuffer commandBuffer,
@@ -305,7 +442,8 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_clear_color_image(VkCommandBuffer comm
                                                             const VkImageSubresourceRange* pRanges)
 {
     (void)layout, (void)pColor, (void)rangeCount, (void)pRanges;
-    sim_command(commandBuffer, SIM_FN_vkCmdClearColorImage, 0, 0, SIM_HANDLE(image), 0);
+    sim_command(commandBuffer, SIM_FN_vkCmdClearColorImage);
+    sim_command_use_image(commandBuffer, SIM_FN_vkCmdClearColorImage, image);
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_cmd_clear_depth_stencil_image(
@@ -314,7 +452,8 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_clear_depth_stencil_image(
     const VkImageSubresourceRange* pRanges)
 {
     (void)layout, (void)pDepthStencil, (void)rangeCount, (void)pRanges;
-    sim_command(commandBuffer, SIM_FN_vkCmdClearDepthStencilImage, 0, 0, SIM_HANDLE(image), 0);
+    sim_command(commandBuffer, SIM_FN_vkCmdClearDepthStencilImage);
+    sim_command_use_image(commandBuffer, SIM_FN_vkCmdClearDepthStencilImage, image);
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_cmd_pipeline_barrier(
@@ -327,7 +466,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_pipeline_barrier(
     (void)srcStageMask, (void)dstStageMask, (void)dependencyFlags, (void)memoryBarrierCount;
     (void)pMemoryBarriers, (void)bufferMemoryBarrierCount, (void)pBufferMemoryBarriers;
     (void)imageMemoryBarrierCount, (void)pImageMemoryBarriers;
-    sim_command(commandBuffer, SIM_FN_vkCmdPipelineBarrier, 0, 0, 0, 0);
+    sim_command(commandBuffer, SIM_FN_vkCmdPipelineBarrier);
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_cmd_pipeline_barrier2(VkCommandBuffer commandBuffer,
@@ -336,7 +475,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_pipeline_barrier2(VkCommandBuffer comm
     struct sim_command_buffer* self = (struct sim_command_buffer*)(void*)commandBuffer;
     struct sim_device* d = self->object.device;
     (void)pDependencyInfo;
-    sim_command(commandBuffer, SIM_FN_vkCmdPipelineBarrier2, 0, 0, 0, 0);
+    sim_command(commandBuffer, SIM_FN_vkCmdPipelineBarrier2);
     sim_lock_gpu(d->gpu);
     sim_need_feature(d, SIM_FN_vkCmdPipelineBarrier2, SIM_FEATURE_SYNCHRONIZATION2,
                      "synchronization2");
@@ -348,7 +487,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_bind_pipeline(VkCommandBuffer commandB
                                                         VkPipeline pipeline)
 {
     (void)bindPoint, (void)pipeline;
-    sim_command(commandBuffer, SIM_FN_vkCmdBindPipeline, 0, 0, 0, 0);
+    sim_command(commandBuffer, SIM_FN_vkCmdBindPipeline);
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_cmd_bind_descriptor_sets(
@@ -358,7 +497,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_bind_descriptor_sets(
 {
     (void)bindPoint, (void)layout, (void)firstSet, (void)setCount, (void)pSets;
     (void)offsetCount, (void)pOffsets;
-    sim_command(commandBuffer, SIM_FN_vkCmdBindDescriptorSets, 0, 0, 0, 0);
+    sim_command(commandBuffer, SIM_FN_vkCmdBindDescriptorSets);
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_cmd_push_constants(VkCommandBuffer commandBuffer,
@@ -368,14 +507,14 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_push_constants(VkCommandBuffer command
                                                          const void* pValues)
 {
     (void)layout, (void)stageFlags, (void)offset, (void)size, (void)pValues;
-    sim_command(commandBuffer, SIM_FN_vkCmdPushConstants, 0, 0, 0, 0);
+    sim_command(commandBuffer, SIM_FN_vkCmdPushConstants);
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_cmd_dispatch(VkCommandBuffer commandBuffer, uint32_t x,
                                                    uint32_t y, uint32_t z)
 {
     (void)x, (void)y, (void)z;
-    sim_command(commandBuffer, SIM_FN_vkCmdDispatch, 0, 0, 0, 0);
+    sim_command(commandBuffer, SIM_FN_vkCmdDispatch);
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_cmd_reset_query_pool(VkCommandBuffer commandBuffer,
@@ -383,7 +522,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_reset_query_pool(VkCommandBuffer comma
                                                            uint32_t firstQuery, uint32_t queryCount)
 {
     (void)queryPool, (void)firstQuery, (void)queryCount;
-    sim_command(commandBuffer, SIM_FN_vkCmdResetQueryPool, 0, 0, 0, 0);
+    sim_command(commandBuffer, SIM_FN_vkCmdResetQueryPool);
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_cmd_write_timestamp(VkCommandBuffer commandBuffer,
@@ -391,7 +530,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_write_timestamp(VkCommandBuffer comman
                                                           VkQueryPool queryPool, uint32_t query)
 {
     (void)stage, (void)queryPool, (void)query;
-    sim_command(commandBuffer, SIM_FN_vkCmdWriteTimestamp, 0, 0, 0, 0);
+    sim_command(commandBuffer, SIM_FN_vkCmdWriteTimestamp);
 }
 
 const struct sim_entry sim_command_entries[] = {

@@ -15,7 +15,25 @@ void VKAPI_CALL maarSimulatedSetFlags(VkPhysicalDevice physicalDevice, MaarSimul
     struct sim_gpu* gpu = SIM_GPU(physicalDevice);
     sim_lock_gpu(gpu);
     gpu->flags = flags;
+    for (struct sim_device* device = gpu->devices;
+         device != NULL && (flags & MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT) == 0;
+         device = device->next) {
+        sim_submissions_run(device, UINT32_MAX);
+    }
     sim_unlock_gpu(gpu);
+}
+
+uint32_t VKAPI_CALL maarSimulatedExecuteSubmissions(VkPhysicalDevice physicalDevice, uint32_t count)
+{
+    struct sim_gpu* gpu = SIM_GPU(physicalDevice);
+    uint32_t executed = 0;
+    sim_lock_gpu(gpu);
+    for (struct sim_device* device = gpu->devices; device != NULL && executed < count;
+         device = device->next) {
+        executed += sim_submissions_run(device, count - executed);
+    }
+    sim_unlock_gpu(gpu);
+    return executed;
 }
 
 void VKAPI_CALL maarSimulatedSetCallbacks(VkPhysicalDevice physicalDevice,

@@ -103,6 +103,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_device(VkPhysicalDevice physica
     sim_lock_gpu(gpu);
     gpu->counters.liveCount[MAAR_SIMULATED_OBJECT_DEVICE]++;
     device->salt = ++gpu->devices_made * SIM_DEVICE_SALT;
+    device->next = gpu->devices;
+    gpu->devices = device;
     sim_unlock_gpu(gpu);
     *pDevice = (VkDevice)(void*)device;
     return VK_SUCCESS;
@@ -143,7 +145,18 @@ static VKAPI_ATTR void VKAPI_CALL sim_destroy_device(VkDevice device,
                     d->has_callbacks ? "with" : "without");
     }
     gpu->counters.liveCount[MAAR_SIMULATED_OBJECT_DEVICE]--;
+    struct sim_device** link = &gpu->devices;
+    while (*link != d) {
+        link = &(*link)->next;
+    }
+    *link = d->next;
+    if (d->pending != NULL && !d->lost) {
+        sim_violate(gpu, SIM_FN_vkDestroyDevice, MAAR_SIMULATED_VIOLATION_IN_USE,
+                    "a submission has not been executed");
+    }
     sim_unlock_gpu(gpu);
+    sim_submissions_free(d, d->pending);
+    d->pending = NULL;
     for (uint32_t i = 0; i < d->slot_count; i++) {
         struct sim_object* object = d->slots[i].object;
         if (object == NULL) {
@@ -152,12 +165,19 @@ static VKAPI_ATTR void VKAPI_CALL sim_destroy_device(VkDevice device,
         sim_lock_gpu(gpu);
         if (object->kind == SIM_KIND_MEMORY) {
             sim_memory_uncount((struct sim_memory*)object);
+        } else if (object->kind == SIM_KIND_BUFFER || object->kind == SIM_KIND_IMAGE) {
+            sim_pages_forget((struct sim_resource*)object);
         }
         sim_object_remove(object);
         sim_unlock_gpu(gpu);
         if (object->kind == SIM_KIND_MEMORY) {
             sim_memory_release((struct sim_memory*)object);
+        } else if (object->kind == SIM_KIND_COMMAND_BUFFER) {
+            sim_command_release((struct sim_command_buffer*)object);
         } else {
+            if (object->kind == SIM_KIND_BUFFER || object->kind == SIM_KIND_IMAGE) {
+                maar_host_free(d->callbacks, ((struct sim_resource*)object)->pages.runs);
+            }
             sim_object_release(object);
         }
     }

@@ -66,7 +66,8 @@ static const struct sim_feature_row sim_feature_rows[] = {
 
 enum { SIM_FEATURE_ROW_COUNT = sizeof(sim_feature_rows) / sizeof(sim_feature_rows[0]) };
 
-static const enum sim_extension sim_feature_extension[SIM_FEATURE_COUNT] = {
+/* Those of sparse resources, which come last, are core. */
+static const enum sim_extension sim_feature_extension[SIM_FEATURE_SPARSE_BINDING] = {
     [SIM_FEATURE_TIMELINE] = SIM_EXT_TIMELINE,
     [SIM_FEATURE_BUFFER_ADDRESS] = SIM_EXT_BUFFER_ADDRESS,
     [SIM_FEATURE_SYNCHRONIZATION2] = SIM_EXT_SYNCHRONIZATION2,
@@ -75,19 +76,41 @@ static const enum sim_extension sim_feature_extension[SIM_FEATURE_COUNT] = {
     [SIM_FEATURE_PAGEABLE] = SIM_EXT_PAGEABLE_MEMORY,
     [SIM_FEATURE_COHERENT_AMD] = SIM_EXT_COHERENT_AMD,
     [SIM_FEATURE_YCBCR] = SIM_EXT_YCBCR,
-    [SIM_FEATURE_SPARSE_BINDING] = SIM_EXT_NONE,
 };
+
+/* Bits of the sparse features among the core ones. */
+static uint32_t sim_sparse_features(const VkPhysicalDeviceFeatures* core)
+{
+    const struct {
+        VkBool32 value;
+        enum sim_feature feature;
+    } rows[] = {
+        {core->sparseBinding, SIM_FEATURE_SPARSE_BINDING},
+        {core->sparseResidencyBuffer, SIM_FEATURE_SPARSE_BUFFER},
+        {core->sparseResidencyImage2D, SIM_FEATURE_SPARSE_IMAGE_2D},
+        {core->sparseResidencyImage3D, SIM_FEATURE_SPARSE_IMAGE_3D},
+        {core->sparseResidency2Samples, SIM_FEATURE_SPARSE_2_SAMPLES},
+        {core->sparseResidency4Samples, SIM_FEATURE_SPARSE_4_SAMPLES},
+        {core->sparseResidency8Samples, SIM_FEATURE_SPARSE_8_SAMPLES},
+        {core->sparseResidency16Samples, SIM_FEATURE_SPARSE_16_SAMPLES},
+        {core->sparseResidencyAliased, SIM_FEATURE_SPARSE_ALIASED},
+    };
+    uint32_t features = 0;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        features |= rows[i].value == VK_TRUE ? 1u << rows[i].feature : 0;
+    }
+    return features;
+}
 
 uint32_t sim_features_of_gpu(const struct sim_gpu* gpu)
 {
-    uint32_t features = 0;
-    for (uint32_t i = 0; i < SIM_FEATURE_COUNT; i++) {
+    VkPhysicalDeviceFeatures core;
+    sim_features_core(gpu, &core);
+    uint32_t features = sim_sparse_features(&core);
+    for (uint32_t i = 0; i < SIM_FEATURE_SPARSE_BINDING; i++) {
         if ((gpu->extensions >> sim_feature_extension[i] & 1u) != 0) {
             features |= 1u << i;
         }
-    }
-    if (gpu->profile.sparse.sparseBinding) {
-        features |= 1u << SIM_FEATURE_SPARSE_BINDING;
     }
     return features;
 }
@@ -160,9 +183,7 @@ static bool sim_parse_core(const struct sim_gpu* gpu, const VkPhysicalDeviceFeat
             return false;
         }
     }
-    if (wanted->sparseBinding) {
-        *features |= 1u << SIM_FEATURE_SPARSE_BINDING;
-    }
+    *features |= sim_sparse_features(wanted);
     return true;
 }
 

@@ -127,7 +127,7 @@ bool sim_format_is_supported(const struct sim_gpu* gpu, VkFormat format)
     return sim_format_of(format).plane_count != 0;
 }
 
-static uint32_t sim_level_extent(uint32_t extent, uint32_t level)
+uint32_t sim_level_extent(uint32_t extent, uint32_t level)
 {
     const uint32_t size = level < 32 ? extent >> level : 0;
     return size != 0 ? size : 1;

@@ -29,6 +29,8 @@ bool sim_image_limits(const struct sim_gpu* gpu, VkFormat format, VkImageType ty
                       VkImageFormatProperties* properties);
 /* Whether the device can make this image. */
 bool sim_image_is_possible(const struct sim_gpu* gpu, const VkImageCreateInfo* info);
+/* Texels of a level in one dimension. */
+uint32_t sim_level_extent(uint32_t extent, uint32_t level);
 /* Bytes of one plane of one level of an image, one layer and sample. */
 VkDeviceSize sim_level_bytes(const struct sim_format_plane* plane, VkExtent3D extent,
                              uint32_t level);

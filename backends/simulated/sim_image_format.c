@@ -1,5 +1,5 @@
 /*
- * What images a device can make: vkGetPhysicalDevice{,Image,SparseImage}FormatProperties.
+ * What images a device can make: vkGetPhysicalDevice{,Image}FormatProperties.
  */
 #include "backends/simulated/sim_format.h"
 
@@ -77,12 +77,24 @@ static VkFormatFeatureFlags sim_features_for_usage(VkImageUsageFlags usage)
     return features;
 }
 
-/* Sparse images are whole or not at all: residency, block by block, is not simulated. */
-static bool sim_sparse_is_offered(const struct sim_gpu* gpu, VkImageCreateFlags flags)
+/* The sample counts of sparse images; none where the device does not offer them. */
+static VkSampleCountFlags sim_sparse_samples(const struct sim_gpu* gpu, VkFormat format,
+                                             VkImageType type, VkImageCreateFlags flags)
 {
-    return ((flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) == 0 ||
-            gpu->profile.sparse.sparseBinding == VK_TRUE) &&
-           (flags & VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT) == 0;
+    VkSampleCountFlags samples = 0;
+    if (gpu->profile.sparse.sparseBinding != VK_TRUE) {
+        return 0;
+    }
+    if ((flags & VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT) == 0) {
+        return ~0u;
+    }
+    for (uint32_t bit = VK_SAMPLE_COUNT_1_BIT; bit <= VK_SAMPLE_COUNT_16_BIT; bit <<= 1) {
+        VkSparseImageFormatProperties properties;
+        if (sim_sparse_tile(gpu, format, type, (VkSampleCountFlagBits)bit, &properties)) {
+            samples |= bit;
+        }
+    }
+    return samples;
 }
 
 bool sim_image_limits(const struct sim_gpu* gpu, VkFormat format, VkImageType type,
@@ -93,9 +105,14 @@ bool sim_image_limits(const struct sim_gpu* gpu, VkFormat format, VkImageType ty
     const bool linear = tiling == VK_IMAGE_TILING_LINEAR;
     const VkFormatFeatureFlags features = sim_format_features(gpu, format, linear);
     const VkFormatFeatureFlags needed = sim_features_for_usage(usage);
+    const VkImageCreateFlags sparse_flags = VK_IMAGE_CREATE_SPARSE_BINDING_BIT |
+                                            VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT |
+                                            VK_IMAGE_CREATE_SPARSE_ALIASED_BIT;
+    const bool sparse = (flags & sparse_flags) != 0;
+    const VkSampleCountFlags samples =
+        sparse ? sim_sparse_samples(gpu, format, type, flags) : ~(VkSampleCountFlags)0;
     if ((tiling != VK_IMAGE_TILING_OPTIMAL && !linear) || features == 0 ||
-        (features & needed) != needed || !sim_sparse_is_offered(gpu, flags) ||
-        (linear && (flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0)) {
+        (features & needed) != needed || samples == 0 || (linear && sparse)) {
         return false;
     }
     const bool planar = sim_format_of(format).plane_count > 1;
@@ -115,8 +132,9 @@ bool sim_image_limits(const struct sim_gpu* gpu, VkFormat format, VkImageType ty
         one_sample ? (VkSampleCountFlags)VK_SAMPLE_COUNT_1_BIT
                    : (VkSampleCountFlags)(VK_SAMPLE_COUNT_1_BIT | VK_SAMPLE_COUNT_2_BIT |
                                           VK_SAMPLE_COUNT_4_BIT | VK_SAMPLE_COUNT_8_BIT);
+    properties->sampleCounts &= samples;
     properties->maxResourceSize = (VkDeviceSize)1 << 40;
-    return true;
+    return properties->sampleCounts != 0;
 }
 
 bool sim_image_is_possible(const struct sim_gpu* gpu, const VkImageCreateInfo* info)
@@ -185,38 +203,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_get_image_format_properties2(
                : VK_ERROR_FORMAT_NOT_SUPPORTED;
 }
 
-static VKAPI_ATTR void VKAPI_CALL sim_get_sparse_format_properties(
-    VkPhysicalDevice physicalDevice, VkFormat format, VkImageType type,
-    VkSampleCountFlagBits samples, VkImageUsageFlags usage, VkImageTiling tiling,
-    uint32_t* pPropertyCount, VkSparseImageFormatProperties* pProperties)
-{
-    (void)format;
-    (void)type;
-    (void)samples;
-    (void)usage;
-    (void)tiling;
-    (void)pProperties;
-    sim_enter(SIM_GPU(physicalDevice), NULL, SIM_FN_vkGetPhysicalDeviceSparseImageFormatProperties);
-    *pPropertyCount = 0;
-}
-
-static VKAPI_ATTR void VKAPI_CALL sim_get_sparse_format_properties2(
-    VkPhysicalDevice physicalDevice, const VkPhysicalDeviceSparseImageFormatInfo2* pInfo,
-    uint32_t* pPropertyCount, VkSparseImageFormatProperties2* pProperties)
-{
-    (void)pInfo;
-    (void)pProperties;
-    sim_enter(SIM_GPU(physicalDevice), NULL,
-              SIM_FN_vkGetPhysicalDeviceSparseImageFormatProperties2);
-    *pPropertyCount = 0;
-}
-
 const struct sim_entry sim_image_format_entries[] = {
     SIM_ENTRY(vkGetPhysicalDeviceFormatProperties, sim_get_format_properties),
     SIM_ENTRY(vkGetPhysicalDeviceFormatProperties2, sim_get_format_properties2),
     SIM_ENTRY(vkGetPhysicalDeviceImageFormatProperties, sim_get_image_format_properties),
     SIM_ENTRY(vkGetPhysicalDeviceImageFormatProperties2, sim_get_image_format_properties2),
-    SIM_ENTRY(vkGetPhysicalDeviceSparseImageFormatProperties, sim_get_sparse_format_properties),
-    SIM_ENTRY(vkGetPhysicalDeviceSparseImageFormatProperties2, sim_get_sparse_format_properties2),
     {SIM_FN_COUNT, NULL},
 };

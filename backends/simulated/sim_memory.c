@@ -184,6 +184,8 @@ static void sim_memory_describe(struct sim_memory* memory, const VkMemoryAllocat
     memory->heap = gpu->profile.types[memory->type].heap;
     memory->addressable =
         flags != NULL && (flags->flags & VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT) != 0;
+    memory->exportable =
+        sim_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO) != NULL;
     memory->address = gpu->next_address;
     gpu->next_address += sim_align_up(memory->size, (VkDeviceSize)1 << 20) + ((uint64_t)1 << 20);
     memory->bytes = host_pointer;
@@ -260,9 +262,11 @@ static VKAPI_ATTR void VKAPI_CALL sim_free_memory(VkDevice device, VkDeviceMemor
     struct sim_memory* m =
         sim_object_retire(d, SIM_FN_vkFreeMemory, SIM_HANDLE(memory), SIM_KIND_MEMORY, pAllocator);
     if (m != NULL) {
+        sim_submissions_check_memory(d, SIM_HANDLE(memory));
         sim_memory_uncount(m);
         d->gpu->counters.freedWhileMappedCount += m->mapped ? 1 : 0;
         d->gpu->counters.freedBeforeResourceCount += m->bind_count != 0 ? 1 : 0;
+        sim_pages_memory_freed(m);
     }
     sim_unlock_gpu(d->gpu);
     if (m != NULL) {

@@ -1,27 +1,12 @@
 /*
- * Queues. A submission checks its command buffers and signals its semaphores and its fence before
- * it returns; what it waits for is not waited for.
+ * Queues. Each batch of a call becomes a submission, and so does a fence, which comes last; they
+ * are made before the first is executed, so that a call that fails has done nothing.
  */
 #include "backends/simulated/sim.h"
 
-static void sim_signal_fence(struct sim_device* device, enum sim_function function, VkFence fence)
-{
-    if (SIM_HANDLE(fence) == 0) {
-        return;
-    }
-    struct sim_signal* signal = sim_object_get(device, function, SIM_HANDLE(fence), SIM_KIND_FENCE);
-    if (signal == NULL) {
-        return;
-    }
-    if (signal->signalled) {
-        sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
-                    "the fence is signalled already");
-    }
-    signal->signalled = true;
-    sim_condition_wake_all(&device->gpu->progress);
-}
+#include <string.h>
 
-/* Begins a call on a queue: takes the lock unless it fails. */
+/* Begins a call on a queue, which is its own from then on unless it fails. */
 static VkResult sim_queue_begin(VkQueue queue, enum sim_function function)
 {
     struct sim_queue* q = (struct sim_queue*)(void*)queue;
@@ -29,6 +14,7 @@ static VkResult sim_queue_begin(VkQueue queue, enum sim_function function)
     if (result == VK_SUCCESS) {
         sim_lock_gpu(q->device->gpu);
         sim_claim(q->device->gpu, function, &q->busy, "VkQueue");
+        sim_unlock_gpu(q->device->gpu);
     }
     return result;
 }
@@ -36,132 +22,233 @@ static VkResult sim_queue_begin(VkQueue queue, enum sim_function function)
 static void sim_queue_end(VkQueue queue)
 {
     struct sim_queue* q = (struct sim_queue*)(void*)queue;
+    sim_lock_gpu(q->device->gpu);
     q->busy--;
     sim_unlock_gpu(q->device->gpu);
+}
+
+/* The submissions of one call, in order. */
+struct sim_list {
+    struct sim_submission* first;
+    struct sim_submission** link;
+};
+
+static uint64_t sim_value_at(const uint64_t* values, uint32_t count, uint32_t index)
+{
+    return index < count ? values[index] : 0;
+}
+
+static void sim_fill_points(struct sim_point* points, uint32_t count, const VkSemaphore* semaphores,
+                            const uint64_t* values, uint32_t value_count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        points[i] =
+            (struct sim_point){SIM_HANDLE(semaphores[i]), sim_value_at(values, value_count, i)};
+    }
+}
+
+/* The semaphores of a batch, with the values of the timelines among them. */
+struct sim_semaphores {
+    uint32_t wait_count, signal_count;
+    const VkSemaphore *waits, *signals;
+    const void* chain;
+};
+
+static void sim_fill_semaphores(struct sim_submission* submission, const struct sim_semaphores* s)
+{
+    const VkTimelineSemaphoreSubmitInfo* timeline =
+        sim_chain_find(s->chain, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+    submission->wait_count = s->wait_count;
+    submission->signal_count = s->signal_count;
+    sim_fill_points(submission->waits, s->wait_count, s->waits,
+                    timeline != NULL ? timeline->pWaitSemaphoreValues : NULL,
+                    timeline != NULL ? timeline->waitSemaphoreValueCount : 0);
+    sim_fill_points(submission->signals, s->signal_count, s->signals,
+                    timeline != NULL ? timeline->pSignalSemaphoreValues : NULL,
+                    timeline != NULL ? timeline->signalSemaphoreValueCount : 0);
+}
+
+static uint32_t sim_use_count(VkCommandBuffer buffer)
+{
+    return ((const struct sim_command_buffer*)(const void*)buffer)->use_count;
+}
+
+static void sim_add_uses(struct sim_submission* submission, VkCommandBuffer buffer)
+{
+    const struct sim_command_buffer* from = (const struct sim_command_buffer*)(void*)buffer;
+    if (from->use_count != 0) {
+        memcpy(submission->uses + submission->use_count, from->uses,
+               from->use_count * sizeof(*from->uses));
+    }
+    submission->use_count += from->use_count;
+}
+
+static void sim_list_add(struct sim_list* list, struct sim_submission* submission)
+{
+    if (list->link == NULL) {
+        list->link = &list->first;
+    }
+    *list->link = submission;
+    list->link = &submission->next;
+}
+
+/* Hands the submissions of a call over, with its fence; frees them when one could not be made. */
+static VkResult sim_queue_finish(struct sim_queue* queue, enum sim_function function,
+                                 struct sim_list* list, VkFence fence, bool good)
+{
+    struct sim_device* device = queue->device;
+    if (good && SIM_HANDLE(fence) != 0) {
+        const struct sim_submission_size nothing = {0};
+        struct sim_submission* last = sim_submission_create(queue, function, &nothing);
+        good = last != NULL;
+        if (good) {
+            last->fence = SIM_HANDLE(fence);
+            sim_list_add(list, last);
+        }
+    }
+    if (!good) {
+        sim_submissions_free(device, list->first);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    sim_lock_gpu(device->gpu);
+    const VkResult result = sim_submissions_enqueue(device, list->first);
+    sim_unlock_gpu(device->gpu);
+    return result;
+}
+
+static struct sim_submission* sim_make_submit(struct sim_queue* queue, const VkSubmitInfo* submit)
+{
+    struct sim_submission_size size = {.waits = submit->waitSemaphoreCount,
+                                       .signals = submit->signalSemaphoreCount};
+    for (uint32_t c = 0; c < submit->commandBufferCount; c++) {
+        size.uses += sim_use_count(submit->pCommandBuffers[c]);
+    }
+    struct sim_submission* submission = sim_submission_create(queue, SIM_FN_vkQueueSubmit, &size);
+    for (uint32_t c = 0; submission != NULL && c < submit->commandBufferCount; c++) {
+        sim_lock_gpu(queue->device->gpu);
+        sim_command_check_submit(queue->device, SIM_FN_vkQueueSubmit, submit->pCommandBuffers[c]);
+        sim_unlock_gpu(queue->device->gpu);
+        sim_add_uses(submission, submit->pCommandBuffers[c]);
+    }
+    if (submission != NULL) {
+        sim_fill_semaphores(submission, &(struct sim_semaphores){
+                                            .wait_count = submit->waitSemaphoreCount,
+                                            .signal_count = submit->signalSemaphoreCount,
+                                            .waits = submit->pWaitSemaphores,
+                                            .signals = submit->pSignalSemaphores,
+                                            .chain = submit->pNext,
+                                        });
+    }
+    return submission;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL sim_queue_submit(VkQueue queue, uint32_t submitCount,
                                                        const VkSubmitInfo* pSubmits, VkFence fence)
 {
-    struct sim_device* d = ((struct sim_queue*)(void*)queue)->device;
-    const VkResult result = sim_queue_begin(queue, SIM_FN_vkQueueSubmit);
+    struct sim_queue* q = (struct sim_queue*)(void*)queue;
+    VkResult result = sim_queue_begin(queue, SIM_FN_vkQueueSubmit);
     if (result != VK_SUCCESS) {
         return result;
     }
-    for (uint32_t i = 0; i < submitCount; i++) {
-        const VkSubmitInfo* submit = &pSubmits[i];
-        const VkTimelineSemaphoreSubmitInfo* timeline =
-            sim_chain_find(submit->pNext, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
-        for (uint32_t c = 0; c < submit->commandBufferCount; c++) {
-            sim_command_check_submit(d, SIM_FN_vkQueueSubmit, submit->pCommandBuffers[c]);
-        }
-        for (uint32_t s = 0; s < submit->signalSemaphoreCount; s++) {
-            const bool has_value = timeline != NULL && s < timeline->signalSemaphoreValueCount;
-            sim_signal_semaphore_to(d, SIM_FN_vkQueueSubmit, submit->pSignalSemaphores[s],
-                                    has_value ? timeline->pSignalSemaphoreValues[s] : 0);
+    struct sim_list list = {0};
+    bool good = true;
+    for (uint32_t i = 0; good && i < submitCount; i++) {
+        struct sim_submission* submission = sim_make_submit(q, &pSubmits[i]);
+        good = submission != NULL;
+        if (good) {
+            sim_list_add(&list, submission);
         }
     }
-    sim_signal_fence(d, SIM_FN_vkQueueSubmit, fence);
+    result = sim_queue_finish(q, SIM_FN_vkQueueSubmit, &list, fence, good);
     sim_queue_end(queue);
-    return VK_SUCCESS;
+    return result;
+}
+
+static void sim_fill_points2(struct sim_point* points, uint32_t count,
+                             const VkSemaphoreSubmitInfo* infos)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        points[i] = (struct sim_point){SIM_HANDLE(infos[i].semaphore), infos[i].value};
+    }
+}
+
+static struct sim_submission* sim_make_submit2(struct sim_queue* queue, const VkSubmitInfo2* submit)
+{
+    struct sim_submission_size size = {.waits = submit->waitSemaphoreInfoCount,
+                                       .signals = submit->signalSemaphoreInfoCount};
+    for (uint32_t c = 0; c < submit->commandBufferInfoCount; c++) {
+        size.uses += sim_use_count(submit->pCommandBufferInfos[c].commandBuffer);
+    }
+    struct sim_submission* submission = sim_submission_create(queue, SIM_FN_vkQueueSubmit2, &size);
+    for (uint32_t c = 0; submission != NULL && c < submit->commandBufferInfoCount; c++) {
+        const VkCommandBuffer buffer = submit->pCommandBufferInfos[c].commandBuffer;
+        sim_lock_gpu(queue->device->gpu);
+        sim_command_check_submit(queue->device, SIM_FN_vkQueueSubmit2, buffer);
+        sim_unlock_gpu(queue->device->gpu);
+        sim_add_uses(submission, buffer);
+    }
+    if (submission != NULL) {
+        submission->wait_count = submit->waitSemaphoreInfoCount;
+        submission->signal_count = submit->signalSemaphoreInfoCount;
+        sim_fill_points2(submission->waits, submission->wait_count, submit->pWaitSemaphoreInfos);
+        sim_fill_points2(submission->signals, submission->signal_count,
+                         submit->pSignalSemaphoreInfos);
+    }
+    return submission;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL sim_queue_submit2(VkQueue queue, uint32_t submitCount,
                                                         const VkSubmitInfo2* pSubmits,
                                                         VkFence fence)
 {
-    struct sim_device* d = ((struct sim_queue*)(void*)queue)->device;
-    const VkResult result = sim_queue_begin(queue, SIM_FN_vkQueueSubmit2);
+    struct sim_queue* q = (struct sim_queue*)(void*)queue;
+    VkResult result = sim_queue_begin(queue, SIM_FN_vkQueueSubmit2);
     if (result != VK_SUCCESS) {
         return result;
     }
-    sim_need_feature(d, SIM_FN_vkQueueSubmit2, SIM_FEATURE_SYNCHRONIZATION2, "synchronization2");
-    for (uint32_t i = 0; i < submitCount; i++) {
-        const VkSubmitInfo2* submit = &pSubmits[i];
-        for (uint32_t c = 0; c < submit->commandBufferInfoCount; c++) {
-            sim_command_check_submit(d, SIM_FN_vkQueueSubmit2,
-                                     submit->pCommandBufferInfos[c].commandBuffer);
-        }
-        for (uint32_t s = 0; s < submit->signalSemaphoreInfoCount; s++) {
-            sim_signal_semaphore_to(d, SIM_FN_vkQueueSubmit2,
-                                    submit->pSignalSemaphoreInfos[s].semaphore,
-                                    submit->pSignalSemaphoreInfos[s].value);
+    struct sim_list list = {0};
+    bool good = true;
+    sim_lock_gpu(q->device->gpu);
+    sim_need_feature(q->device, SIM_FN_vkQueueSubmit2, SIM_FEATURE_SYNCHRONIZATION2,
+                     "synchronization2");
+    sim_unlock_gpu(q->device->gpu);
+    for (uint32_t i = 0; good && i < submitCount; i++) {
+        struct sim_submission* submission = sim_make_submit2(q, &pSubmits[i]);
+        good = submission != NULL;
+        if (good) {
+            sim_list_add(&list, submission);
         }
     }
-    sim_signal_fence(d, SIM_FN_vkQueueSubmit2, fence);
+    result = sim_queue_finish(q, SIM_FN_vkQueueSubmit2, &list, fence, good);
     sim_queue_end(queue);
-    return VK_SUCCESS;
+    return result;
 }
 
-/* Pages of one sparse buffer, or of the opaque part of a sparse image. */
-static void sim_check_sparse_binds(struct sim_device* device, const struct sim_resource* resource,
-                                   uint32_t count, const VkSparseMemoryBind* binds)
+static struct sim_submission* sim_make_binds(struct sim_queue* queue, const VkBindSparseInfo* info)
 {
-    const enum sim_function function = SIM_FN_vkQueueBindSparse;
-    const struct sim_requirements* r = &resource->requirements[0];
-    if (!resource->sparse) {
-        sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
-                    "the resource is not sparse");
-        return;
+    struct sim_gpu* gpu = queue->device->gpu;
+    sim_lock_gpu(gpu);
+    const struct sim_submission_size size = {
+        .waits = info->waitSemaphoreCount,
+        .signals = info->signalSemaphoreCount,
+        .pieces = sim_pages_count(queue->device, info),
+    };
+    sim_unlock_gpu(gpu);
+    struct sim_submission* submission =
+        sim_submission_create(queue, SIM_FN_vkQueueBindSparse, &size);
+    if (submission != NULL) {
+        sim_lock_gpu(gpu);
+        submission->piece_count = sim_pages_collect(queue->device, info, submission->pieces);
+        sim_unlock_gpu(gpu);
+        sim_fill_semaphores(submission, &(struct sim_semaphores){
+                                            .wait_count = info->waitSemaphoreCount,
+                                            .signal_count = info->signalSemaphoreCount,
+                                            .waits = info->pWaitSemaphores,
+                                            .signals = info->pSignalSemaphores,
+                                            .chain = info->pNext,
+                                        });
     }
-    for (uint32_t i = 0; i < count; i++) {
-        const VkSparseMemoryBind* bind = &binds[i];
-        const bool whole_pages =
-            bind->resourceOffset % r->alignment == 0 &&
-            (bind->size % r->alignment == 0 || bind->resourceOffset + bind->size == r->size);
-        if (bind->size == 0 || bind->resourceOffset > r->size ||
-            bind->size > r->size - bind->resourceOffset || !whole_pages) {
-            sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_BIND_RANGE,
-                        "%llu bytes at %llu are not pages of the resource",
-                        (unsigned long long)bind->size, (unsigned long long)bind->resourceOffset);
-        }
-        if (SIM_HANDLE(bind->memory) == 0) {
-            continue;
-        }
-        const struct sim_memory* memory =
-            sim_object_get(device, function, SIM_HANDLE(bind->memory), SIM_KIND_MEMORY);
-        if (memory == NULL) {
-            continue;
-        }
-        if ((r->type_bits >> memory->type & 1u) == 0) {
-            sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_BIND_TYPE,
-                        "memory type %u is not in memoryTypeBits 0x%x", memory->type, r->type_bits);
-        }
-        if (bind->memoryOffset % r->alignment != 0) {
-            sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_BIND_ALIGNMENT,
-                        "memoryOffset %llu is not a multiple of %llu",
-                        (unsigned long long)bind->memoryOffset, (unsigned long long)r->alignment);
-        }
-        if (bind->memoryOffset > memory->size || bind->size > memory->size - bind->memoryOffset) {
-            sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_BIND_RANGE,
-                        "%llu bytes at %llu end beyond the memory", (unsigned long long)bind->size,
-                        (unsigned long long)bind->memoryOffset);
-        }
-    }
-}
-
-static void sim_check_bind_sparse(struct sim_device* d, const VkBindSparseInfo* info)
-{
-    for (uint32_t i = 0; i < info->bufferBindCount; i++) {
-        const VkSparseBufferMemoryBindInfo* bind = &info->pBufferBinds[i];
-        const struct sim_resource* resource =
-            sim_object_get(d, SIM_FN_vkQueueBindSparse, SIM_HANDLE(bind->buffer), SIM_KIND_BUFFER);
-        if (resource != NULL) {
-            sim_check_sparse_binds(d, resource, bind->bindCount, bind->pBinds);
-        }
-    }
-    for (uint32_t i = 0; i < info->imageOpaqueBindCount; i++) {
-        const VkSparseImageOpaqueMemoryBindInfo* bind = &info->pImageOpaqueBinds[i];
-        const struct sim_resource* resource =
-            sim_object_get(d, SIM_FN_vkQueueBindSparse, SIM_HANDLE(bind->image), SIM_KIND_IMAGE);
-        if (resource != NULL) {
-            sim_check_sparse_binds(d, resource, bind->bindCount, bind->pBinds);
-        }
-    }
-    if (info->imageBindCount != 0) {
-        sim_violate(d->gpu, SIM_FN_vkQueueBindSparse, MAAR_SIMULATED_VIOLATION_ARGUMENT,
-                    "no image has sparse residency here");
-    }
+    return submission;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL sim_queue_bind_sparse(VkQueue queue, uint32_t bindInfoCount,
@@ -170,35 +257,39 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_queue_bind_sparse(VkQueue queue, uint3
 {
     struct sim_queue* q = (struct sim_queue*)(void*)queue;
     struct sim_device* d = q->device;
-    const VkResult result = sim_queue_begin(queue, SIM_FN_vkQueueBindSparse);
+    VkResult result = sim_queue_begin(queue, SIM_FN_vkQueueBindSparse);
     if (result != VK_SUCCESS) {
         return result;
     }
+    struct sim_list list = {0};
+    bool good = true;
+    sim_lock_gpu(d->gpu);
     sim_need_feature(d, SIM_FN_vkQueueBindSparse, SIM_FEATURE_SPARSE_BINDING, "sparseBinding");
     if ((d->gpu->profile.queueFamilies[q->family].flags & VK_QUEUE_SPARSE_BINDING_BIT) == 0) {
         sim_violate(d->gpu, SIM_FN_vkQueueBindSparse, MAAR_SIMULATED_VIOLATION_ARGUMENT,
                     "queue family %u cannot bind sparse resources", q->family);
     }
-    for (uint32_t i = 0; i < bindInfoCount; i++) {
-        const VkBindSparseInfo* info = &pBindInfo[i];
-        const VkTimelineSemaphoreSubmitInfo* timeline =
-            sim_chain_find(info->pNext, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
-        sim_check_bind_sparse(d, info);
-        for (uint32_t s = 0; s < info->signalSemaphoreCount; s++) {
-            const bool has_value = timeline != NULL && s < timeline->signalSemaphoreValueCount;
-            sim_signal_semaphore_to(d, SIM_FN_vkQueueBindSparse, info->pSignalSemaphores[s],
-                                    has_value ? timeline->pSignalSemaphoreValues[s] : 0);
+    sim_unlock_gpu(d->gpu);
+    for (uint32_t i = 0; good && i < bindInfoCount; i++) {
+        struct sim_submission* submission = sim_make_binds(q, &pBindInfo[i]);
+        good = submission != NULL;
+        if (good) {
+            sim_list_add(&list, submission);
         }
     }
-    sim_signal_fence(d, SIM_FN_vkQueueBindSparse, fence);
+    result = sim_queue_finish(q, SIM_FN_vkQueueBindSparse, &list, fence, good);
     sim_queue_end(queue);
-    return VK_SUCCESS;
+    return result;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL sim_queue_wait_idle(VkQueue queue)
 {
+    struct sim_device* d = ((struct sim_queue*)(void*)queue)->device;
     const VkResult result = sim_queue_begin(queue, SIM_FN_vkQueueWaitIdle);
     if (result == VK_SUCCESS) {
+        sim_lock_gpu(d->gpu);
+        sim_submissions_run(d, UINT32_MAX);
+        sim_unlock_gpu(d->gpu);
         sim_queue_end(queue);
     }
     return result;
@@ -207,7 +298,13 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_queue_wait_idle(VkQueue queue)
 static VKAPI_ATTR VkResult VKAPI_CALL sim_device_wait_idle(VkDevice device)
 {
     struct sim_device* d = SIM_DEVICE(device);
-    return sim_enter(d->gpu, d, SIM_FN_vkDeviceWaitIdle);
+    const VkResult result = sim_enter(d->gpu, d, SIM_FN_vkDeviceWaitIdle);
+    if (result == VK_SUCCESS) {
+        sim_lock_gpu(d->gpu);
+        sim_submissions_run(d, UINT32_MAX);
+        sim_unlock_gpu(d->gpu);
+    }
+    return result;
 }
 
 const struct sim_entry sim_queue_entries[] = {

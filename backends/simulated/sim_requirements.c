@@ -90,7 +90,7 @@ static VkDeviceSize sim_image_alignment(const struct sim_gpu* gpu, const VkImage
     const MaarSimulatedRequirements* r = &gpu->profile.requirements;
     const VkDeviceSize plain = sim_or(r->imageAlignment, SIM_DEFAULT_ALIGNMENT);
     if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return sim_or(r->sparseAlignment, SIM_DEFAULT_ALIGNMENT);
+        return sim_sparse_page(gpu);
     }
     if (info->tiling == VK_IMAGE_TILING_LINEAR) {
         return sim_or(r->linearImageAlignment,
@@ -140,7 +140,9 @@ uint32_t sim_requirements_of_image(const struct sim_gpu* gpu, const VkImageCreat
         struct sim_requirements* r = &requirements[part];
         r->alignment = sim_image_alignment(gpu, info, &format, r->size);
         if (sparse) {
+            struct sim_sparse cut;
             r->size = sim_align_up(r->size, r->alignment);
+            sim_sparse_describe(gpu, info, &cut, r);
         }
         r->type_bits = sim_image_types(gpu, info->usage);
         r->requires_dedicated = gpu->dedicated.imagesRequire == VK_TRUE && !disjoint;
@@ -287,45 +289,6 @@ sim_get_device_image_requirements(VkDevice device, const VkDeviceImageMemoryRequ
     sim_requirements_answer2(&found[part], pMemoryRequirements);
 }
 
-/* Sparse residency is not simulated: no image has blocks of its own. */
-static VKAPI_ATTR void VKAPI_CALL sim_get_sparse_requirements(VkDevice device, VkImage image,
-                                                              uint32_t* pCount,
-                                                              VkSparseImageMemoryRequirements* pOut)
-{
-    struct sim_device* d = SIM_DEVICE(device);
-    sim_enter(d->gpu, d, SIM_FN_vkGetImageSparseMemoryRequirements);
-    sim_lock_gpu(d->gpu);
-    sim_object_get(d, SIM_FN_vkGetImageSparseMemoryRequirements, SIM_HANDLE(image), SIM_KIND_IMAGE);
-    sim_unlock_gpu(d->gpu);
-    (void)pOut;
-    *pCount = 0;
-}
-
-static VKAPI_ATTR void VKAPI_CALL
-sim_get_sparse_requirements2(VkDevice device, const VkImageSparseMemoryRequirementsInfo2* pInfo,
-                             uint32_t* pCount, VkSparseImageMemoryRequirements2* pOut)
-{
-    struct sim_device* d = SIM_DEVICE(device);
-    sim_enter(d->gpu, d, SIM_FN_vkGetImageSparseMemoryRequirements2);
-    sim_lock_gpu(d->gpu);
-    sim_object_get(d, SIM_FN_vkGetImageSparseMemoryRequirements2, SIM_HANDLE(pInfo->image),
-                   SIM_KIND_IMAGE);
-    sim_unlock_gpu(d->gpu);
-    (void)pOut;
-    *pCount = 0;
-}
-
-static VKAPI_ATTR void VKAPI_CALL
-sim_get_device_sparse_requirements(VkDevice device, const VkDeviceImageMemoryRequirements* pInfo,
-                                   uint32_t* pCount, VkSparseImageMemoryRequirements2* pOut)
-{
-    struct sim_device* d = SIM_DEVICE(device);
-    sim_enter(d->gpu, d, SIM_FN_vkGetDeviceImageSparseMemoryRequirements);
-    (void)pInfo;
-    (void)pOut;
-    *pCount = 0;
-}
-
 const struct sim_entry sim_requirements_entries[] = {
     SIM_ENTRY(vkGetBufferMemoryRequirements, sim_get_buffer_requirements),
     SIM_ENTRY(vkGetImageMemoryRequirements, sim_get_image_requirements),
@@ -333,8 +296,5 @@ const struct sim_entry sim_requirements_entries[] = {
     SIM_ENTRY(vkGetImageMemoryRequirements2, sim_get_image_requirements2),
     SIM_ENTRY(vkGetDeviceBufferMemoryRequirements, sim_get_device_buffer_requirements),
     SIM_ENTRY(vkGetDeviceImageMemoryRequirements, sim_get_device_image_requirements),
-    SIM_ENTRY(vkGetImageSparseMemoryRequirements, sim_get_sparse_requirements),
-    SIM_ENTRY(vkGetImageSparseMemoryRequirements2, sim_get_sparse_requirements2),
-    SIM_ENTRY(vkGetDeviceImageSparseMemoryRequirements, sim_get_device_sparse_requirements),
     {SIM_FN_COUNT, NULL},
 };

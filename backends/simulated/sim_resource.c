@@ -34,10 +34,7 @@ static VkResult sim_check_buffer_info(struct sim_device* device, const VkBufferC
                     "size %llu, usage 0x%x, with maxBufferSize %llu",
                     (unsigned long long)info->size, info->usage, (unsigned long long)largest);
     }
-    if ((info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0) {
-        sim_need_feature(device, SIM_FN_vkCreateBuffer, SIM_FEATURE_SPARSE_BINDING,
-                         "sparseBinding");
-    }
+    sim_sparse_check_features(device, SIM_FN_vkCreateBuffer, info->flags, NULL);
     if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0) {
         sim_need_feature(device, SIM_FN_vkCreateBuffer, SIM_FEATURE_BUFFER_ADDRESS,
                          "bufferDeviceAddress");
@@ -88,6 +85,15 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_buffer(VkDevice device,
     resource->size = pCreateInfo->size;
     resource->plane_count = 1;
     sim_requirements_of_buffer(d->gpu, pCreateInfo, &resource->requirements[0]);
+    if (resource->sparse) {
+        const VkDeviceSize space = (VkDeviceSize)1 << 20;
+        resource->pages.page = resource->requirements[0].alignment;
+        resource->pages.residency =
+            (pCreateInfo->flags & VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT) != 0;
+        resource->pages.aliased = (pCreateInfo->flags & VK_BUFFER_CREATE_SPARSE_ALIASED_BIT) != 0;
+        resource->address = d->gpu->next_address;
+        d->gpu->next_address += sim_align_up(resource->requirements[0].size, space) + space;
+    }
     if (result == VK_SUCCESS) {
         result = sim_take_address_space(d, SIM_FN_vkCreateBuffer, resource);
     }
@@ -105,9 +111,7 @@ static void sim_check_image_info(struct sim_device* device, const VkImageCreateI
                     "usage 0x%x, %u levels for an extent of %u", info->usage, info->mipLevels,
                     side);
     }
-    if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
-        sim_need_feature(device, SIM_FN_vkCreateImage, SIM_FEATURE_SPARSE_BINDING, "sparseBinding");
-    }
+    sim_sparse_check_features(device, SIM_FN_vkCreateImage, info->flags, info);
     if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0 &&
         sim_format_of(info->format).plane_count < 2) {
         sim_violate(device->gpu, SIM_FN_vkCreateImage, MAAR_SIMULATED_VIOLATION_ARGUMENT,
@@ -148,11 +152,15 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_image(VkDevice device,
     resource->sparse = (pCreateInfo->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0;
     resource->aliased = (pCreateInfo->flags & VK_IMAGE_CREATE_ALIAS_BIT) != 0;
     resource->format = pCreateInfo->format;
+    resource->type = pCreateInfo->imageType;
     resource->extent = pCreateInfo->extent;
     resource->mips = pCreateInfo->mipLevels;
     resource->layers = pCreateInfo->arrayLayers;
     resource->samples = (uint32_t)pCreateInfo->samples;
     resource->plane_count = sim_requirements_of_image(d->gpu, pCreateInfo, resource->requirements);
+    if (resource->sparse) {
+        sim_sparse_describe(d->gpu, pCreateInfo, &resource->pages, &resource->requirements[0]);
+    }
     result = sim_take_address_space(d, SIM_FN_vkCreateImage, resource);
     *pImage = (VkImage)sim_finish_resource(resource, result);
     return result;
@@ -166,11 +174,14 @@ static void sim_destroy_resource(VkDevice device, enum sim_function function, ui
     sim_lock_gpu(d->gpu);
     struct sim_resource* resource = sim_object_retire(d, function, handle, kind, callbacks);
     if (resource != NULL) {
+        sim_submissions_check_resource(resource, function);
         sim_bind_forget(resource);
+        sim_pages_forget(resource);
         d->sparse_bytes -= resource->sparse ? resource->requirements[0].size : 0;
     }
     sim_unlock_gpu(d->gpu);
     if (resource != NULL) {
+        maar_host_free(d->callbacks, resource->pages.runs);
         sim_object_release(&resource->object);
     }
 }
@@ -203,7 +214,9 @@ static VkDeviceAddress sim_address_of_buffer(VkDevice device, enum sim_function 
         sim_violate(d->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
                     "the buffer lacks VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT");
     }
-    if (resource != NULL && !resource->sparse) {
+    if (resource != NULL && resource->sparse) {
+        address = resource->address;
+    } else if (resource != NULL) {
         const struct sim_memory* memory = sim_object_peek(d, resource->memory[0], SIM_KIND_MEMORY);
         if (memory == NULL) {
             sim_violate(d->gpu, function, MAAR_SIMULATED_VIOLATION_UNBOUND,

@@ -71,6 +71,9 @@ void sim_signal_semaphore_to(struct sim_device* device, enum sim_function functi
     struct sim_signal* signal =
         sim_object_get(device, function, SIM_HANDLE(semaphore), SIM_KIND_SEMAPHORE);
     if (signal == NULL || !signal->timeline) {
+        if (signal != NULL) {
+            signal->signalled = true;
+        }
         return;
     }
     if (value <= signal->value) {
@@ -115,6 +118,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_signal_semaphore(VkDevice device,
     sim_lock_gpu(d->gpu);
     if (sim_timeline_get(d, SIM_FN_vkSignalSemaphore, pInfo->semaphore) != NULL) {
         sim_signal_semaphore_to(d, SIM_FN_vkSignalSemaphore, pInfo->semaphore, pInfo->value);
+        if ((d->gpu->flags & MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT) == 0) {
+            sim_submissions_run(d, UINT32_MAX);
+        }
     }
     sim_unlock_gpu(d->gpu);
     return VK_SUCCESS;
@@ -163,6 +169,9 @@ static VkResult sim_wait_for(const struct sim_wait* wait, uint64_t timeout_ns)
     bool broken = false;
     VkResult result = VK_SUCCESS;
     sim_lock_gpu(gpu);
+    if (timeout_ns != 0) {
+        sim_submissions_run(wait->device, UINT32_MAX);
+    }
     while (!sim_wait_is_over(wait, &broken)) {
         if (wait->device->lost) {
             result = VK_ERROR_DEVICE_LOST;

@@ -2,10 +2,11 @@
  * maar/simulated.h: a Vulkan driver made from a profile, for tests and tools.
  *
  * It is reached through maarSimulatedGetInstanceProcAddr() like any driver, and answers with the
- * profile's heaps, memory types, limits and requirements. It executes nothing: submissions signal
- * their fences and semaphores at once. It enforces the limits that real drivers leave to the
- * program, writes down every breach of Vulkan's rules that it sees, and fails any call on demand.
- * A library of its own (maar::simulated); nothing here is needed to use Maar.
+ * profile's heaps, memory types, limits and requirements. It executes nothing but sparse binds:
+ * submissions signal their fences and semaphores at once, unless told to be held. It enforces the
+ * limits that real drivers leave to the program, writes down every breach of Vulkan's rules that it
+ * sees, and fails any call on demand. A library of its own (maar::simulated); nothing here is
+ * needed to use Maar.
  */
 #ifndef MAAR_SIMULATED_H
 #define MAAR_SIMULATED_H
@@ -111,6 +112,18 @@ typedef struct MaarSimulatedSparse {
     VkPhysicalDeviceSparseProperties properties;
 } MaarSimulatedSparse;
 
+/** What a partially resident image does with the levels that are smaller than a tile. */
+typedef enum MaarSimulatedMipTail {
+    /** Each layer has a mip tail of its own. */
+    MAAR_SIMULATED_MIP_TAIL_PER_LAYER = 0,
+    /** All layers share one. */
+    MAAR_SIMULATED_MIP_TAIL_SINGLE = 1,
+    /** There is none: such levels take whole tiles. */
+    MAAR_SIMULATED_MIP_TAIL_NONE = 2,
+    /** Reserves the enumeration's size. */
+    MAAR_SIMULATED_MIP_TAIL_MAX_ENUM = 0x7FFFFFFF
+} MaarSimulatedMipTail;
+
 /** What the device answers when asked for memory requirements. */
 typedef struct MaarSimulatedRequirements {
     /** memoryTypeBits of buffers; zero: every type but LAZILY_ALLOCATED and PROTECTED ones */
@@ -126,8 +139,19 @@ typedef struct MaarSimulatedRequirements {
     VkDeviceSize uniformAlignment;
     /** alignment of storage buffers; zero: as for uniform buffers */
     VkDeviceSize storageAlignment;
-    /** alignment of sparse buffers and images; zero: 65536 */
+    /** alignment of sparse buffers, which is their page; zero: 65536 */
     VkDeviceSize sparseAlignment;
+    /** alignment of sparse images, which is the size of a tile; zero: as sparseAlignment. Tiles are
+     * Vulkan's standard ones, twice as large or half as large in turn where this is not 65536. */
+    VkDeviceSize sparseImageAlignment;
+    /** mip tails of partially resident images */
+    MaarSimulatedMipTail mipTail;
+    /** where mip tails are bound; zero: behind the tiles. Need not lie in the image. */
+    VkDeviceSize mipTailOffset;
+    /** bytes of a metadata aspect that partially resident images have; zero: none */
+    VkDeviceSize metadataSize;
+    /** VK_TRUE: images of depth and stencil formats cannot be partially resident */
+    VkBool32 sparseDepthUnsupported;
     /** buffer sizes are rounded up to this; zero: to their alignment; 1: not at all */
     VkDeviceSize bufferSizeRounding;
     /** alignment of linear images; zero: as for plain buffers */
@@ -200,6 +224,9 @@ typedef enum MaarSimulatedFlagBits {
     MAAR_SIMULATED_ALLOW_ALIASING_BIT = 0x2,
     /** maxMemoryAllocationCount is reported, but not enforced. */
     MAAR_SIMULATED_UNLIMITED_COUNT_BIT = 0x4,
+    /** Submissions are held: they execute when the flag is cleared, by
+     * maarSimulatedExecuteSubmissions, or while a call waits with a timeout above zero. */
+    MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT = 0x8,
     /** Reserves the enumeration's size. */
     MAAR_SIMULATED_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarSimulatedFlagBits;
@@ -224,9 +251,9 @@ typedef enum MaarSimulatedViolation {
     MAAR_SIMULATED_VIOLATION_BIND_ALIGNMENT = 6,
     /** A resource was bound beyond the end of its memory. */
     MAAR_SIMULATED_VIOLATION_BIND_RANGE = 7,
-    /** A resource was bound twice. */
+    /** A resource was bound twice, or a part of a sparse one twice in a batch. */
     MAAR_SIMULATED_VIOLATION_BIND_TWICE = 8,
-    /** Two live resources share bytes. */
+    /** Two live resources share bytes; sparse ones at the end of a batch of binds. */
     MAAR_SIMULATED_VIOLATION_OVERLAP = 9,
     /** A linear and an optimal resource share a bufferImageGranularity page. */
     MAAR_SIMULATED_VIOLATION_GRANULARITY = 10,
@@ -242,12 +269,15 @@ typedef enum MaarSimulatedViolation {
     MAAR_SIMULATED_VIOLATION_LEAK = 15,
     /** An object was created with allocation callbacks and destroyed without, or the reverse. */
     MAAR_SIMULATED_VIOLATION_CALLBACKS = 16,
-    /** A resource was used without memory, or after its memory had been freed. */
+    /** A resource was used without memory, or after its memory had been freed; a sparse one without
+     * residency, while not all of it was bound. */
     MAAR_SIMULATED_VIOLATION_UNBOUND = 17,
     /** A semaphore's value went backwards, or the wrong kind of semaphore was used. */
     MAAR_SIMULATED_VIOLATION_SEMAPHORE = 18,
+    /** Something was destroyed, freed or bound elsewhere that a held submission still uses. */
+    MAAR_SIMULATED_VIOLATION_IN_USE = 19,
     /** How many kinds there are. */
-    MAAR_SIMULATED_VIOLATION_COUNT = 19,
+    MAAR_SIMULATED_VIOLATION_COUNT = 20,
     /** Reserves the enumeration's size. */
     MAAR_SIMULATED_VIOLATION_MAX_ENUM = 0x7FFFFFFF
 } MaarSimulatedViolation;
@@ -368,6 +398,20 @@ typedef struct MaarSimulatedCounters {
     uint64_t freedBeforeResourceCount;
     /** legal but worth knowing: calls other than to destroy, free, unmap or wait, after a loss */
     uint64_t callsAfterLossCount;
+    /** legal but worth knowing: bytes of sparse resources whose memory was freed before they were
+     * unbound or destroyed; they are unbound */
+    VkDeviceSize freedBoundBytes;
+    /** legal but worth knowing: waits for a value of a timeline that had not been reached when what
+     * waits was executed all the same */
+    uint64_t earlyWaitCount;
+    /** batches of binds that were executed */
+    uint64_t sparseBatchCount;
+    /** VkSparseMemoryBind and VkSparseImageMemoryBind that were executed */
+    uint64_t sparseBindCount;
+    /** bytes of sparse resources that lie in memory */
+    VkDeviceSize sparseBoundBytes;
+    /** most of them at a time */
+    VkDeviceSize sparseBoundPeak;
 } MaarSimulatedCounters;
 
 /** What the memory requirements of new resources say of dedicated allocations. */
@@ -418,6 +462,19 @@ MAAR_API VkPhysicalDevice VKAPI_CALL maarSimulatedGetPhysicalDevice(VkDevice dev
  */
 MAAR_API void VKAPI_CALL maarSimulatedSetFlags(VkPhysicalDevice physicalDevice,
                                                MaarSimulatedFlags flags);
+
+/**
+ * Executes submissions that are held. Binds are executed as early as what they wait for allows, the
+ * newest first; the others in the order of their queue.
+ *
+ * @param physicalDevice a physical device of this driver; not null
+ * @param count          most batches to execute; a fence counts as one
+ * @return how many were executed; fewer than `count` when the others still wait
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API uint32_t VKAPI_CALL maarSimulatedExecuteSubmissions(VkPhysicalDevice physicalDevice,
+                                                             uint32_t count);
 
 /**
  * Replaces the callbacks of a device.

@@ -43,6 +43,12 @@
     X(vkBindImageMemory2)                                                                          \
     X(vkGetBufferDeviceAddress)                                                                    \
     X(vkGetImageSubresourceLayout)                                                                 \
+    X(vkGetImageSparseMemoryRequirements)                                                          \
+    X(vkGetImageSparseMemoryRequirements2)                                                         \
+    X(vkGetDeviceImageSparseMemoryRequirements)                                                    \
+    X(vkCmdCopyBufferToImage)                                                                      \
+    X(vkQueueSubmit2)                                                                              \
+    X(vkQueueWaitIdle)                                                                             \
     X(vkCreateSemaphore)                                                                           \
     X(vkDestroySemaphore)                                                                          \
     X(vkGetSemaphoreCounterValue)                                                                  \
@@ -158,7 +164,11 @@ static inline VkResult fixture_make_device(struct simulated_fixture* f)
         .timelineSemaphore = VK_TRUE,
         .bufferDeviceAddress = VK_TRUE,
     };
-    const VkPhysicalDeviceFeatures core = {.sparseBinding = VK_TRUE};
+    const PFN_vkGetPhysicalDeviceFeatures get_features =
+        (PFN_vkGetPhysicalDeviceFeatures)maarSimulatedGetInstanceProcAddr(
+            f->instance, "vkGetPhysicalDeviceFeatures");
+    VkPhysicalDeviceFeatures core;
+    get_features(f->physical, &core);
     const float priority = 1.0F;
     const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                            .queueCount = 1,

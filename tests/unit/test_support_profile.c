@@ -253,6 +253,7 @@ static void probes_become_requirements(void** state)
     assert_int_equal(r->bufferSizeRounding, 64);
     assert_int_equal(r->imageAlignment, 4096);
     assert_int_equal(r->sparseAlignment, 4096);
+    assert_int_equal(r->sparseImageAlignment, 65536);
     assert_int_equal(r->depth24Unsupported, VK_FALSE);
     assert_int_equal(profile->vendorID, 0x5143);
     assert_int_equal(profile->apiVersion, VK_MAKE_API_VERSION(0, 1, 4, 354));
@@ -261,6 +262,18 @@ static void probes_become_requirements(void** state)
     assert_int_equal(r->imageTypeBits, 45);
     assert_int_equal(r->multisampleImageAlignment, 262144);
     assert_int_equal(r->depth24Unsupported, VK_TRUE);
+    assert_int_equal(r->mipTail, MAAR_SIMULATED_MIP_TAIL_SINGLE);
+    assert_int_equal(r->mipTailOffset, 0);
+    assert_int_equal(r->sparseDepthUnsupported, VK_TRUE);
+    assert_true(support_profile_load(
+        MAAR_SOURCE_DIR "/data/profiles/nvidia-ampere-ga102-nvk25.0.json", profile, &error));
+    assert_int_equal(r->mipTail, MAAR_SIMULATED_MIP_TAIL_SINGLE);
+    assert_int_equal(r->mipTailOffset, 0x6D74000000000000);
+    assert_int_equal(r->sparseDepthUnsupported, VK_FALSE);
+    assert_true(support_profile_load(MAAR_SOURCE_DIR "/data/profiles/cpu-lavapipe25.0.json",
+                                     profile, &error));
+    assert_int_equal(r->sparseAlignment, 4096);
+    assert_int_equal(r->mipTail, MAAR_SIMULATED_MIP_TAIL_NONE);
     free(profile);
 }
 

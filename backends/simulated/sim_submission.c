@@ -1,0 +1,304 @@
+/*
+ * Submissions: batches of commands or of binds that wait for semaphores, do their work and signal.
+ *
+ * Normally each is executed before the call returns, whatever it waits for. While submissions are
+ * held they are kept in order, and executed later: each when what it waits for has been signalled,
+ * commands of one queue one after another, and binds as early as the rules allow, the newest first,
+ * since nothing but semaphores orders them. A program that has left a semaphore out is found so.
+ */
+#include "backends/simulated/sim.h"
+
+#include <string.h>
+
+/* Room for one array of a submission, kept aligned. */
+static size_t sim_take(size_t* used, size_t count, size_t size)
+{
+    const size_t at = *used;
+    *used += (count * size + 7) / 8 * 8;
+    return at;
+}
+
+struct sim_submission* sim_submission_create(struct sim_queue* queue, enum sim_function function,
+                                             const struct sim_submission_size* size)
+{
+    size_t used = 0;
+    const size_t head = sim_take(&used, 1, sizeof(struct sim_submission));
+    const size_t waits = sim_take(&used, size->waits, sizeof(struct sim_point));
+    const size_t signals = sim_take(&used, size->signals, sizeof(struct sim_point));
+    const size_t uses = sim_take(&used, size->uses, sizeof(struct sim_use));
+    const size_t pieces = sim_take(&used, size->pieces, sizeof(struct sim_piece));
+    char* bytes = maar_host_calloc(queue->device->callbacks, 1, used);
+    if (bytes == NULL) {
+        return NULL;
+    }
+    struct sim_submission* submission = (struct sim_submission*)(void*)(bytes + head);
+    submission->queue = queue;
+    submission->function = function;
+    submission->waits = (struct sim_point*)(void*)(bytes + waits);
+    submission->signals = (struct sim_point*)(void*)(bytes + signals);
+    submission->uses = (struct sim_use*)(void*)(bytes + uses);
+    submission->pieces = (struct sim_piece*)(void*)(bytes + pieces);
+    return submission;
+}
+
+void sim_submissions_free(struct sim_device* device, struct sim_submission* list)
+{
+    while (list != NULL) {
+        struct sim_submission* next = list->next;
+        maar_host_free(device->callbacks, list);
+        list = next;
+    }
+}
+
+static void sim_signal_fence(struct sim_device* device, enum sim_function function, uint64_t fence)
+{
+    struct sim_signal* signal = sim_object_get(device, function, fence, SIM_KIND_FENCE);
+    if (signal == NULL) {
+        return;
+    }
+    if (signal->signalled) {
+        sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                    "the fence is signalled already");
+    }
+    signal->signalled = true;
+    sim_condition_wake_all(&device->gpu->progress);
+}
+
+static bool sim_is_binding(const struct sim_submission* submission)
+{
+    return submission->function == SIM_FN_vkQueueBindSparse;
+}
+
+static bool sim_point_is_reached(const struct sim_device* device, const struct sim_point* point)
+{
+    const struct sim_signal* signal = sim_object_peek(device, point->semaphore, SIM_KIND_SEMAPHORE);
+    return signal == NULL || (signal->timeline ? signal->value >= point->value : signal->signalled);
+}
+
+static void sim_submission_wait(struct sim_device* device, const struct sim_submission* submission)
+{
+    for (uint32_t i = 0; i < submission->wait_count; i++) {
+        const struct sim_point* point = &submission->waits[i];
+        struct sim_signal* signal =
+            sim_object_get(device, submission->function, point->semaphore, SIM_KIND_SEMAPHORE);
+        if (signal != NULL && !sim_point_is_reached(device, point)) {
+            device->gpu->counters.earlyWaitCount++;
+        }
+        if (signal != NULL && !signal->timeline) {
+            signal->signalled = false;
+        }
+    }
+}
+
+/* Commands that are still to be executed, and were submitted before, must not use what is unbound
+ * or bound elsewhere now. */
+static void sim_submission_check_binds(struct sim_device* device,
+                                       const struct sim_submission* submission)
+{
+    for (const struct sim_submission* other = device->pending; other != NULL; other = other->next) {
+        for (uint32_t u = 0; other->sequence < submission->sequence && u < other->use_count; u++) {
+            const struct sim_use* use = &other->uses[u];
+            const struct sim_resource* resource = sim_resource_peek(device, use->resource);
+            if (resource == NULL || !resource->sparse) {
+                continue;
+            }
+            for (size_t i = 0; i < submission->piece_count; i++) {
+                const struct sim_piece* piece = &submission->pieces[i];
+                const VkDeviceSize first = use->at > piece->at ? use->at : piece->at;
+                const VkDeviceSize piece_end = piece->at + piece->size;
+                const VkDeviceSize end = use->size < piece_end - use->at && use->at < piece_end
+                                             ? use->at + use->size
+                                             : piece_end;
+                if (piece->resource == use->resource && first < end &&
+                    sim_pages_have(resource, first, end)) {
+                    sim_violate(device->gpu, submission->function, MAAR_SIMULATED_VIOLATION_IN_USE,
+                                "pages [%llu, %llu) of a resource are unbound or bound elsewhere "
+                                "while commands that were submitted before may use them",
+                                (unsigned long long)first, (unsigned long long)end);
+                }
+            }
+        }
+    }
+}
+
+static bool sim_submission_execute(struct sim_submission* submission)
+{
+    struct sim_device* device = submission->queue->device;
+    sim_submission_wait(device, submission);
+    for (uint32_t i = 0; i < submission->use_count; i++) {
+        const struct sim_resource* resource =
+            sim_resource_peek(device, submission->uses[i].resource);
+        if (resource != NULL && resource->sparse) {
+            sim_pages_check_use(resource, submission->function);
+        }
+    }
+    if (sim_is_binding(submission)) {
+        sim_submission_check_binds(device, submission);
+        if (!sim_pages_execute(device, submission->pieces, submission->piece_count)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < submission->signal_count; i++) {
+        sim_signal_semaphore_to(device, submission->function,
+                                (VkSemaphore)submission->signals[i].semaphore,
+                                submission->signals[i].value);
+    }
+    if (submission->fence != 0) {
+        sim_signal_fence(device, submission->function, submission->fence);
+    }
+    return true;
+}
+
+/* Whether it may begin now: its waits are over, and so is what its queue puts before it. */
+static bool sim_submission_may_begin(const struct sim_device* device,
+                                     const struct sim_submission* submission)
+{
+    for (uint32_t i = 0; i < submission->wait_count; i++) {
+        if (!sim_point_is_reached(device, &submission->waits[i])) {
+            return false;
+        }
+    }
+    for (const struct sim_submission* other = device->pending; other != submission;
+         other = other->next) {
+        if (other->queue == submission->queue &&
+            (submission->fence != 0 || (!sim_is_binding(submission) && !sim_is_binding(other)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The next to execute: the newest of the binds, or else the oldest of the others. */
+static struct sim_submission* sim_submission_next(const struct sim_device* device)
+{
+    struct sim_submission* bind = NULL;
+    struct sim_submission* work = NULL;
+    for (struct sim_submission* s = device->pending; s != NULL; s = s->next) {
+        if (sim_submission_may_begin(device, s)) {
+            if (sim_is_binding(s)) {
+                bind = s;
+            } else if (work == NULL) {
+                work = s;
+            }
+        }
+    }
+    return bind != NULL ? bind : work;
+}
+
+static void sim_pending_remove(struct sim_device* device, const struct sim_submission* submission)
+{
+    struct sim_submission** link = &device->pending;
+    while (*link != submission) {
+        link = &(*link)->next;
+    }
+    *link = submission->next;
+}
+
+uint32_t sim_submissions_run(struct sim_device* device, uint32_t most)
+{
+    uint32_t executed = 0;
+    if (device->running) {
+        return 0;
+    }
+    device->running = true;
+    while (executed < most && !device->lost) {
+        struct sim_submission* next = sim_submission_next(device);
+        if (next == NULL) {
+            break;
+        }
+        sim_pending_remove(device, next);
+        next->next = NULL;
+        device->lost = !sim_submission_execute(next) || device->lost;
+        executed++;
+        sim_unlock_gpu(device->gpu);
+        maar_host_free(device->callbacks, next);
+        sim_lock_gpu(device->gpu);
+    }
+    device->running = false;
+    return executed;
+}
+
+VkResult sim_submissions_enqueue(struct sim_device* device, struct sim_submission* list)
+{
+    const bool held = (device->gpu->flags & MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT) != 0;
+    if (held || device->pending != NULL) {
+        struct sim_submission** link = &device->pending;
+        while (*link != NULL) {
+            link = &(*link)->next;
+        }
+        *link = list;
+        for (struct sim_submission* s = list; s != NULL; s = s->next) {
+            s->sequence = ++device->sequence;
+        }
+        if (!held) {
+            sim_submissions_run(device, UINT32_MAX);
+        }
+        return VK_SUCCESS;
+    }
+    bool good = true;
+    for (struct sim_submission* s = list; s != NULL && good; s = s->next) {
+        s->sequence = ++device->sequence;
+        good = sim_submission_execute(s);
+    }
+    device->lost = device->lost || !good;
+    sim_unlock_gpu(device->gpu);
+    sim_submissions_free(device, list);
+    sim_lock_gpu(device->gpu);
+    return good ? VK_SUCCESS : VK_ERROR_DEVICE_LOST;
+}
+
+void sim_submissions_check_resource(struct sim_resource* resource, enum sim_function function)
+{
+    const uint64_t handle = resource->object.handle;
+    struct sim_device* device = resource->object.device;
+    for (const struct sim_submission* s = device->pending; s != NULL && !device->lost;
+         s = s->next) {
+        bool used = false;
+        for (uint32_t i = 0; i < s->use_count && !used; i++) {
+            used = s->uses[i].resource == handle;
+        }
+        for (size_t i = 0; i < s->piece_count && !used; i++) {
+            used = s->pieces[i].resource == handle;
+        }
+        if (used) {
+            sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_IN_USE,
+                        "a submission that has not been executed uses the resource");
+            return;
+        }
+    }
+}
+
+/* Whether what a command uses lies in a memory. */
+static bool sim_use_needs(const struct sim_device* device, const struct sim_use* use,
+                          uint64_t memory)
+{
+    const struct sim_resource* resource = sim_resource_peek(device, use->resource);
+    if (resource == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; !resource->sparse && i < resource->plane_count; i++) {
+        if (resource->memory[i] == memory) {
+            return true;
+        }
+    }
+    return resource->sparse && sim_pages_lie_in(resource, use->at, use->size, memory);
+}
+
+void sim_submissions_check_memory(struct sim_device* device, uint64_t memory)
+{
+    for (const struct sim_submission* s = device->pending; s != NULL && !device->lost;
+         s = s->next) {
+        bool used = false;
+        for (uint32_t i = 0; i < s->use_count && !used; i++) {
+            used = sim_use_needs(device, &s->uses[i], memory);
+        }
+        for (size_t i = 0; i < s->piece_count && !used; i++) {
+            used = s->pieces[i].memory == memory;
+        }
+        if (used) {
+            sim_violate(device->gpu, SIM_FN_vkFreeMemory, MAAR_SIMULATED_VIOLATION_IN_USE,
+                        "a submission that has not been executed uses the memory");
+            return;
+        }
+    }
+}
