@@ -80,6 +80,16 @@ static void switch_off(struct rig* rig, VkFlags off)
     if ((off & RIG_OFF_TIMELINE) != 0) {
         unlink_structure(recommendation, &recommendation->timelineSemaphore);
     }
+    VkPhysicalDeviceFeatures* features = &recommendation->features.features;
+    if ((off & (RIG_OFF_SPARSE | RIG_OFF_RESIDENCY)) != 0) {
+        features->sparseResidencyBuffer = VK_FALSE;
+        features->sparseResidencyImage2D = VK_FALSE;
+        features->sparseResidencyImage3D = VK_FALSE;
+        features->sparseResidencyAliased = VK_FALSE;
+    }
+    if ((off & RIG_OFF_SPARSE) != 0) {
+        features->sparseBinding = VK_FALSE;
+    }
 }
 
 /* The main family, and the first other one that computes. */
@@ -97,23 +107,37 @@ static void choose_families(struct rig* rig, bool two)
     }
 }
 
-static void create_device(struct rig* rig, bool two_families)
+/* The family that binds, if any; it is the main one where that can. */
+static uint32_t paging_family(const struct rig* rig)
+{
+    const uint32_t sparse = rig->recommendation.sparseQueueFamily;
+    return sparse != UINT32_MAX ? sparse : rig->families[0];
+}
+
+static void create_device(struct rig* rig, const struct rig_setup* setup)
 {
     const float priority = 1.0F;
-    VkDeviceQueueCreateInfo queues[RIG_QUEUES];
-    choose_families(rig, two_families);
-    for (uint32_t i = 0; i < rig->family_count; ++i) {
-        queues[i] = (VkDeviceQueueCreateInfo){
+    VkDeviceQueueCreateInfo queues[RIG_QUEUES + 1];
+    choose_families(rig, setup->two_families);
+    uint32_t count = 0;
+    bool has_paging = !setup->paging;
+    for (; count < rig->family_count; ++count) {
+        queues[count] = (VkDeviceQueueCreateInfo){
             .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-            .queueFamilyIndex = rig->families[i],
+            .queueFamilyIndex = rig->families[count],
             .queueCount = 1,
             .pQueuePriorities = &priority,
         };
+        has_paging = has_paging || rig->families[count] == paging_family(rig);
+    }
+    if (!has_paging) {
+        queues[count] = queues[0];
+        queues[count++].queueFamilyIndex = paging_family(rig);
     }
     const VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
         .pNext = rig->recommendation.pFeatures,
-        .queueCreateInfoCount = rig->family_count,
+        .queueCreateInfoCount = count,
         .pQueueCreateInfos = queues,
         .enabledExtensionCount = rig->recommendation.extensionCount,
         .ppEnabledExtensionNames = rig->extensions,
@@ -124,6 +148,10 @@ static void create_device(struct rig* rig, bool two_families)
         vkGetDeviceQueue(rig->device, rig->families[i], 0, &rig->queues[i]);
     }
     rig->queue = rig->queues[0];
+    if (setup->paging) {
+        rig->paging_queue.familyIndex = paging_family(rig);
+        vkGetDeviceQueue(rig->device, paging_family(rig), 0, &rig->paging_queue.queue);
+    }
 }
 
 void rig_open_device(struct rig* rig, const struct rig_setup* setup)
@@ -135,7 +163,7 @@ void rig_open_device(struct rig* rig, const struct rig_setup* setup)
                      VK_SUCCESS);
     assert_int_not_equal(rig->recommendation.mainQueueFamily, UINT32_MAX);
     switch_off(rig, setup->off);
-    create_device(rig, setup->two_families);
+    create_device(rig, setup);
     rig->create_info = (MaarAllocatorCreateInfo){
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
         .apiVersion = setup->api_version != 0 ? setup->api_version : VK_API_VERSION_1_3,
@@ -150,6 +178,10 @@ void rig_open_device(struct rig* rig, const struct rig_setup* setup)
         .pMessageUserData = &rig->messages,
     };
     maarUseVolk(&rig->create_info);
+    if (setup->paging) {
+        rig->create_info.queueCount = 1;
+        rig->create_info.pQueues = &rig->paging_queue;
+    }
 }
 
 void rig_open(struct rig* rig, const struct rig_setup* setup)

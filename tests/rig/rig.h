@@ -37,7 +37,9 @@ enum rig_off {
     RIG_OFF_ADDRESS = 0x8,
     RIG_OFF_MAINTENANCE4 = 0x10,
     RIG_OFF_TIMELINE = 0x20,
-    RIG_OFF_ALL = 0x3F
+    RIG_OFF_ALL = 0x3F,
+    RIG_OFF_SPARSE = 0x40,    /* these two matter with rig_setup::paging alone */
+    RIG_OFF_RESIDENCY = 0x80, /* sparse binding of whole resources stays */
 };
 
 struct rig_messages {
@@ -67,6 +69,7 @@ struct rig_setup {
     bool count_host;      /* the allocator and the driver get rig_host's callbacks */
     bool without_layer;   /* rig_open_vulkan: not under the validation layer */
     bool two_families;    /* a queue of a second family besides, where the device has one */
+    bool paging;          /* the allocator gets a queue that binds, or else the main one */
 };
 
 struct rig {
@@ -78,6 +81,7 @@ struct rig {
     uint32_t family_count; /* those of rig_setup::two_families */
     uint32_t families[RIG_QUEUES];
     VkQueue queues[RIG_QUEUES];
+    MaarQueue paging_queue; /* with rig_setup::paging: the one in create_info */
     MaarDeviceRecommendation recommendation;
     const char* extensions[MAAR_MAX_RECOMMENDED_EXTENSIONS];
     MaarAllocatorCreateInfo create_info; /* for rig_make_allocator; a test may change it before */
