@@ -139,6 +139,21 @@ static void share_buffers(MaarAllocator allocator, const VkBufferCreateInfo* inf
     mine->pQueueFamilyIndices = alone ? NULL : copying->families;
 }
 
+static bool has_copying_queue(MaarAllocator allocator)
+{
+    const VkQueueFlags copies = (VkQueueFlags)VK_QUEUE_GRAPHICS_BIT |
+                                (VkQueueFlags)VK_QUEUE_COMPUTE_BIT |
+                                (VkQueueFlags)VK_QUEUE_TRANSFER_BIT;
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    for (uint32_t i = 0; i < allocator->queue_count; ++i) {
+        const uint32_t family = allocator->queues[i].familyIndex;
+        if (family < facts->queue_family_count && (facts->queue_flags[family] & copies) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Whether some memory type serves, and the unit of growth. */
 static VkResult ask_driver(struct maar_reservation* reservation, const char* call,
                            const struct maar_copying* copying)
@@ -172,6 +187,13 @@ VkResult maar_copying_create(struct maar_reservation* reservation, const char* c
         return maar_misuse(allocator, call,
                            "pBufferInfo->pNext is not NULL, but a reservation that grows by copies "
                            "makes its buffers later, when the chain is gone");
+    }
+    if (!has_copying_queue(allocator)) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: growing by copies needs a queue in MaarAllocatorCreateInfo::pQueues that "
+                  "copies",
+                  call);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     const size_t named = buffer_info->sharingMode == VK_SHARING_MODE_CONCURRENT
                              ? (size_t)buffer_info->queueFamilyIndexCount
