@@ -1,0 +1,83 @@
+/*
+ * The tiles of an image's levels: how many there are, and which of a coarser level cover one.
+ * Integers alone; a tile's number in its level runs along x, then y, then z, as a page table's.
+ *
+ * A tile is covered by those of the next level that show the same part of the image. Levels halve,
+ * rounded down, so with other sizes than powers of two that may be two an axis.
+ */
+#ifndef MAAR_CORE_OBJECTS_TILE_GRID_H
+#define MAAR_CORE_OBJECTS_TILE_GRID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <vulkan/vulkan_core.h>
+
+/* Levels that an image can have: its extents are 32-bit numbers. */
+enum { MAAR_TILE_MAX_LEVELS = 32 };
+
+struct maar_tile_level {
+    uint32_t extent[3]; /* texels */
+    uint32_t tiles[3];
+    uint32_t count;
+    uint32_t first; /* tiles of all finer levels */
+};
+
+struct maar_tile_grid {
+    uint32_t tile[3];     /* texels */
+    uint32_t mip_levels;  /* of the image */
+    uint32_t level_count; /* that have tiles of their own: those above the tail */
+    uint32_t total;       /* tiles */
+    struct maar_tile_level levels[MAAR_TILE_MAX_LEVELS];
+};
+
+/* Tiles [first, end) of a level, an axis each. */
+struct maar_tile_box {
+    uint32_t first[3];
+    uint32_t end[3];
+};
+
+/* False when there are more tiles than 32 bits count. Levels from level_count on are filled in too,
+ * as if they had tiles, but for `total`. */
+bool maar_tile_grid_init(struct maar_tile_grid* grid, VkExtent3D extent, VkExtent3D tile,
+                         uint32_t mip_levels, uint32_t level_count);
+
+static inline uint32_t maar_tile_number(const struct maar_tile_level* level, const uint32_t at[3])
+{
+    return (at[2] * level->tiles[1] + at[1]) * level->tiles[0] + at[0];
+}
+
+static inline void maar_tile_place(const struct maar_tile_level* level, uint32_t number,
+                                   uint32_t at[3])
+{
+    at[0] = number % level->tiles[0];
+    at[1] = number / level->tiles[0] % level->tiles[1];
+    at[2] = number / level->tiles[0] / level->tiles[1];
+}
+
+static inline bool maar_tile_box_is_empty(const struct maar_tile_box* box)
+{
+    return box->first[0] >= box->end[0] || box->first[1] >= box->end[1] ||
+           box->first[2] >= box->end[2];
+}
+
+/* The tiles that a box of texels touches; or those that lie wholly in it, where one that the level
+ * cuts off counts as whole. The box must begin within the level. */
+struct maar_tile_box maar_tile_box_touched(const struct maar_tile_grid* grid, uint32_t level,
+                                           VkOffset3D offset, VkExtent3D extent);
+struct maar_tile_box maar_tile_box_within(const struct maar_tile_grid* grid, uint32_t level,
+                                          VkOffset3D offset, VkExtent3D extent);
+
+/* Those of the next coarser level that cover a tile of `level`, which is not the last. */
+struct maar_tile_box maar_tile_cover(const struct maar_tile_grid* grid, uint32_t level,
+                                     uint32_t number);
+
+/* Whether a tile is there; level and number. */
+typedef bool (*maar_tile_is_there)(const void* context, uint32_t level, uint32_t number);
+
+/* For each tile of level 0 the lowest level from which on everything that covers it is there;
+ * mip_levels where not even the tail is. scratch: grid->total bytes, or 1; the first
+ * levels[0].count of it are the answer. */
+void maar_tile_usable_levels(const struct maar_tile_grid* grid, bool tail_is_there,
+                             maar_tile_is_there is_there, const void* context, uint8_t* scratch);
+
+#endif
