@@ -303,9 +303,9 @@ MAAR_API VkResult VKAPI_CALL maarEndTileUploads(MaarAllocator allocator, MaarTil
                                                 const MaarPoint* pPoint);
 
 /**
- * Gives uploads up that cannot be filled: their tiles are evicted, which is recorded, and asked for
- * anew when they are wanted again. Those of mip tails and pinned levels are started again by the
- * next update.
+ * Gives uploads up that cannot be filled. Their tiles keep their pages, but are not visible: they
+ * are uploaded anew when they are wanted again, or go as others do; those of pinned levels are
+ * started again by the next update.
  *
  * @param allocator    not null
  * @param cache        not null
