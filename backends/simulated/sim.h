@@ -19,6 +19,7 @@ enum {
     SIM_MAX_KEPT = 64,
     SIM_MAX_GPUS = 16,
     SIM_MAX_PLANES = 3,
+    SIM_MAX_CUTS = 2,
     SIM_NO_MATCH = -1,
 };
 
@@ -254,14 +255,21 @@ struct sim_tail {
     uint32_t count;
 };
 
+/* How the tiles of one aspect of an image lie. */
+struct sim_cut {
+    VkSparseImageFormatProperties format;
+    uint32_t tail_first;
+    VkDeviceSize at, layer_stride; /* place of the first layer's tiles, and from layer to layer */
+    struct sim_tail tail;
+};
+
 struct sim_sparse {
     bool residency;
     bool aliased;
     VkDeviceSize page;
-    VkExtent3D tile; /* texels */
-    uint32_t tail_first;
-    VkDeviceSize layer_stride;
-    struct sim_tail tail, metadata;
+    uint32_t cut_count; /* 0 but for images with residency; 2 with depth and stencil */
+    struct sim_cut cuts[SIM_MAX_CUTS];
+    struct sim_tail metadata;
     struct sim_run* runs; /* by place */
     uint32_t run_count, run_capacity;
     VkDeviceSize bound; /* bytes of all runs */
@@ -475,16 +483,22 @@ VkDeviceSize sim_sparse_page(const struct sim_gpu* gpu);
 /* Fills in how a new image is cut into tiles, and its size. */
 void sim_sparse_describe(const struct sim_gpu* gpu, const VkImageCreateInfo* info,
                          struct sim_sparse* sparse, struct sim_requirements* requirements);
-/* What an image of these parameters is cut into; false when it cannot be partially resident. */
-bool sim_sparse_tile(const struct sim_gpu* gpu, VkFormat format, VkImageType type,
-                     VkSampleCountFlagBits samples, VkSparseImageFormatProperties* properties);
+/* What the aspects of such an image are cut into; returns how many, 0 when it cannot be partially
+ * resident. */
+uint32_t sim_sparse_formats(const struct sim_gpu* gpu, VkFormat format, VkImageType type,
+                            VkSampleCountFlagBits samples,
+                            VkSparseImageFormatProperties properties[SIM_MAX_CUTS]);
 /* The features that the flags of a buffer or image need. Lock held. */
 void sim_sparse_check_features(struct sim_device* device, enum sim_function function, VkFlags flags,
                                const VkImageCreateInfo* image);
 /* Tiles of a level in each dimension. */
-VkExtent3D sim_sparse_tiles(const struct sim_resource* image, uint32_t level);
+VkExtent3D sim_sparse_tiles(const struct sim_resource* image, const struct sim_cut* cut,
+                            uint32_t level);
 /* Where a level of a layer begins. */
-VkDeviceSize sim_sparse_level_at(const struct sim_resource* image, uint32_t layer, uint32_t level);
+VkDeviceSize sim_sparse_level_at(const struct sim_resource* image, const struct sim_cut* cut,
+                                 uint32_t layer, uint32_t level);
+/* The cut of an image with residency that has an aspect; NULL when none has. */
+const struct sim_cut* sim_sparse_cut(const struct sim_resource* image, VkImageAspectFlags aspect);
 
 /* sim_pages.c */
 /* Most pieces that a batch of binds falls into. Lock held. */

@@ -305,51 +305,60 @@ static void sim_command_use_image(VkCommandBuffer commandBuffer, enum sim_functi
     sim_command_keep(self, &use);
 }
 
-/* Texels of an image: the tiles that hold them, row by row, or all of a mip tail. */
+/* The tiles of one layer that hold such texels, row by row. */
+static void sim_command_keep_tiles(struct sim_command_buffer* self,
+                                   const struct sim_resource* image, const struct sim_cut* cut,
+                                   uint32_t layer, uint32_t mip_level, const VkOffset3D* offset,
+                                   const VkExtent3D* extent)
+{
+    const VkExtent3D tile = cut->format.imageGranularity;
+    const VkExtent3D level = sim_sparse_tiles(image, cut, mip_level);
+    const VkDeviceSize base = sim_sparse_level_at(image, cut, layer, mip_level);
+    const uint32_t x = (uint32_t)offset->x / tile.width;
+    const uint32_t y = (uint32_t)offset->y / tile.height;
+    const uint32_t z = (uint32_t)offset->z / tile.depth;
+    const uint32_t width = ((uint32_t)offset->x + extent->width + tile.width - 1u) / tile.width - x;
+    const uint32_t height =
+        ((uint32_t)offset->y + extent->height + tile.height - 1u) / tile.height - y;
+    const uint32_t depth = ((uint32_t)offset->z + extent->depth + tile.depth - 1u) / tile.depth - z;
+    for (uint32_t row = 0; row < height * depth; row++) {
+        const VkDeviceSize at_y = y + row % height;
+        const VkDeviceSize at_z = z + row / height;
+        const VkDeviceSize at =
+            base + ((at_z * level.height + at_y) * level.width + x) * image->pages.page;
+        sim_command_keep(self,
+                         &(struct sim_use){image->object.handle, at, width * image->pages.page});
+    }
+}
+
+/* Texels of an image: the tiles that hold them, or all of a mip tail. */
 static void sim_command_use_texels(VkCommandBuffer commandBuffer, enum sim_function function,
                                    VkImage image, const VkImageSubresourceLayers* layers,
                                    const VkOffset3D* offset, const VkExtent3D* extent)
 {
+    const uint64_t handle = SIM_HANDLE(image);
     struct sim_command_buffer* self =
-        sim_command_use(commandBuffer, function, SIM_HANDLE(image), SIM_KIND_IMAGE);
+        sim_command_use(commandBuffer, function, handle, SIM_KIND_IMAGE);
     struct sim_device* d = self->object.device;
     sim_lock_gpu(d->gpu);
-    const struct sim_resource* found = sim_object_peek(d, SIM_HANDLE(image), SIM_KIND_IMAGE);
-    const struct sim_resource copy = found != NULL ? *found : (struct sim_resource){0};
+    const struct sim_resource* found = sim_object_peek(d, handle, SIM_KIND_IMAGE);
     sim_unlock_gpu(d->gpu);
-    if (!copy.pages.residency) {
-        sim_command_keep(self, &(struct sim_use){SIM_HANDLE(image), 0, sim_all_bytes});
+    if (found == NULL || !found->pages.residency) {
+        sim_command_keep(self, &(struct sim_use){handle, 0, sim_all_bytes});
         return;
     }
-    const struct sim_sparse* pages = &copy.pages;
-    for (uint32_t layer = layers->baseArrayLayer;
-         layer < copy.layers && layer - layers->baseArrayLayer < layers->layerCount; layer++) {
-        if (layers->mipLevel >= pages->tail_first) {
-            sim_command_keep(self, &(struct sim_use){SIM_HANDLE(image),
-                                                     pages->tail.at + pages->tail.at_stride * layer,
-                                                     pages->tail.size});
-            continue;
-        }
-        const VkExtent3D level = sim_sparse_tiles(&copy, layers->mipLevel);
-        const VkDeviceSize base = sim_sparse_level_at(&copy, layer, layers->mipLevel);
-        const uint32_t x = (uint32_t)offset->x / pages->tile.width;
-        const uint32_t y = (uint32_t)offset->y / pages->tile.height;
-        const uint32_t z = (uint32_t)offset->z / pages->tile.depth;
-        const uint32_t x_end =
-            ((uint32_t)offset->x + extent->width + pages->tile.width - 1u) / pages->tile.width;
-        const uint32_t y_end =
-            ((uint32_t)offset->y + extent->height + pages->tile.height - 1u) / pages->tile.height;
-        const uint32_t z_end =
-            ((uint32_t)offset->z + extent->depth + pages->tile.depth - 1u) / pages->tile.depth;
-        const uint32_t rows = (y_end - y) * (z_end - z);
-        for (uint32_t row = 0; row < rows; row++) {
-            const VkDeviceSize at_y = y + row % (y_end - y);
-            const VkDeviceSize at_z = z + row / (y_end - y);
-            sim_command_keep(
-                self, &(struct sim_use){SIM_HANDLE(image),
-                                        base + ((at_z * level.height + at_y) * level.width + x) *
-                                                   pages->page,
-                                        (x_end - x) * pages->page});
+    for (uint32_t c = 0; c < found->pages.cut_count; c++) {
+        const struct sim_cut* cut = &found->pages.cuts[c];
+        const uint32_t first = layers->baseArrayLayer;
+        for (uint32_t layer = first; (cut->format.aspectMask & layers->aspectMask) != 0 &&
+                                     layer < found->layers && layer - first < layers->layerCount;
+             layer++) {
+            if (layers->mipLevel >= cut->tail_first) {
+                const VkDeviceSize at = cut->tail.at + cut->tail.at_stride * layer;
+                sim_command_keep(self, &(struct sim_use){handle, at, cut->tail.size});
+            } else {
+                sim_command_keep_tiles(self, found, cut, layer, layers->mipLevel, offset, extent);
+            }
         }
     }
 }

@@ -89,8 +89,8 @@ static VkSampleCountFlags sim_sparse_samples(const struct sim_gpu* gpu, VkFormat
         return ~0u;
     }
     for (uint32_t bit = VK_SAMPLE_COUNT_1_BIT; bit <= VK_SAMPLE_COUNT_16_BIT; bit <<= 1) {
-        VkSparseImageFormatProperties properties;
-        if (sim_sparse_tile(gpu, format, type, (VkSampleCountFlagBits)bit, &properties)) {
+        VkSparseImageFormatProperties properties[SIM_MAX_CUTS];
+        if (sim_sparse_formats(gpu, format, type, (VkSampleCountFlagBits)bit, properties) != 0) {
             samples |= bit;
         }
     }

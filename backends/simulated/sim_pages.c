@@ -339,7 +339,11 @@ static bool sim_linear_place(const struct sim_resource* resource, const VkSparse
         return opaque && sim_tail_place(&pages->metadata, pages->page, bind, at);
     }
     if (opaque && pages->residency) {
-        return sim_tail_place(&pages->tail, pages->page, bind, at);
+        bool found = false;
+        for (uint32_t i = 0; i < pages->cut_count && !found; i++) {
+            found = sim_tail_place(&pages->cuts[i].tail, pages->page, bind, at);
+        }
+        return found;
     }
     *at = bind->resourceOffset;
     return sim_is_pages(bind->resourceOffset, bind->size, resource->requirements[0].size,
@@ -404,10 +408,10 @@ static bool sim_box_side(int32_t offset, uint32_t extent, uint32_t level_extent,
     return true;
 }
 
-static bool sim_box_of(const struct sim_resource* image, const VkSparseImageMemoryBind* bind,
-                       struct sim_box* box)
+static bool sim_box_of(const struct sim_resource* image, const struct sim_cut* cut,
+                       const VkSparseImageMemoryBind* bind, struct sim_box* box)
 {
-    const VkExtent3D* tile = &image->pages.tile;
+    const VkExtent3D* tile = &cut->format.imageGranularity;
     const uint32_t level = bind->subresource.mipLevel;
     return sim_box_side(bind->offset.x, bind->extent.width,
                         sim_level_extent(image->extent.width, level), tile->width, &box->x,
@@ -420,26 +424,24 @@ static bool sim_box_of(const struct sim_resource* image, const VkSparseImageMemo
                         &box->depth);
 }
 
-static bool sim_check_subresource(struct sim_device* device, const struct sim_resource* image,
-                                  const VkImageSubresource* subresource)
+/* The cut that a bind is for; NULL, and a violation, when there are no such tiles. */
+static const struct sim_cut* sim_check_subresource(struct sim_device* device,
+                                                   const struct sim_resource* image,
+                                                   const VkImageSubresource* subresource)
 {
-    VkSparseImageFormatProperties properties;
-    sim_sparse_tile(device->gpu, image->format, image->type, (VkSampleCountFlagBits)image->samples,
-                    &properties);
-    if (subresource->mipLevel >= image->mips || subresource->arrayLayer >= image->layers ||
-        subresource->mipLevel >= image->pages.tail_first) {
+    const struct sim_cut* cut = sim_sparse_cut(image, subresource->aspectMask);
+    if (cut == NULL) {
+        sim_violate(device->gpu, sim_binding, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                    "the image has no tiles of aspect 0x%x", subresource->aspectMask);
+    } else if (subresource->mipLevel >= image->mips || subresource->arrayLayer >= image->layers ||
+               subresource->mipLevel >= cut->tail_first) {
         sim_violate(device->gpu, sim_binding, MAAR_SIMULATED_VIOLATION_BIND_RANGE,
                     "level %u of layer %u is not there, or in the mip tail, which begins at level "
                     "%u",
-                    subresource->mipLevel, subresource->arrayLayer, image->pages.tail_first);
-        return false;
+                    subresource->mipLevel, subresource->arrayLayer, cut->tail_first);
+        cut = NULL;
     }
-    if (subresource->aspectMask == 0 || (subresource->aspectMask & ~properties.aspectMask) != 0) {
-        sim_violate(device->gpu, sim_binding, MAAR_SIMULATED_VIOLATION_ARGUMENT,
-                    "the image has no tiles of aspect 0x%x", subresource->aspectMask);
-        return false;
-    }
-    return true;
+    return cut;
 }
 
 /* Tiles of an image: a piece for each row that ends before the level does. */
@@ -448,24 +450,25 @@ static size_t sim_collect_tiles(struct sim_device* device, const struct sim_reso
 {
     const VkDeviceSize page = image->pages.page;
     struct sim_box box;
-    if (!sim_check_subresource(device, image, &bind->subresource)) {
+    const struct sim_cut* cut = sim_check_subresource(device, image, &bind->subresource);
+    if (cut == NULL) {
         return 0;
     }
-    if (!sim_box_of(image, bind, &box)) {
+    if (!sim_box_of(image, cut, bind, &box)) {
         sim_violate(device->gpu, sim_binding, MAAR_SIMULATED_VIOLATION_BIND_RANGE,
                     "%ux%ux%u texels at %d, %d, %d are not whole tiles of %ux%ux%u",
                     bind->extent.width, bind->extent.height, bind->extent.depth, bind->offset.x,
-                    bind->offset.y, bind->offset.z, image->pages.tile.width,
-                    image->pages.tile.height, image->pages.tile.depth);
+                    bind->offset.y, bind->offset.z, cut->format.imageGranularity.width,
+                    cut->format.imageGranularity.height, cut->format.imageGranularity.depth);
         return 0;
     }
     const VkDeviceSize size = page * box.width * box.height * box.depth;
     if (!sim_check_bound_memory(device, image, bind->memory, bind->memoryOffset, size)) {
         return 0;
     }
-    const VkExtent3D level = sim_sparse_tiles(image, bind->subresource.mipLevel);
+    const VkExtent3D level = sim_sparse_tiles(image, cut, bind->subresource.mipLevel);
     const VkDeviceSize base =
-        sim_sparse_level_at(image, bind->subresource.arrayLayer, bind->subresource.mipLevel);
+        sim_sparse_level_at(image, cut, bind->subresource.arrayLayer, bind->subresource.mipLevel);
     size_t found = 0;
     for (uint32_t row = 0; row < box.height * box.depth; row++) {
         const VkDeviceSize y = box.y + row % box.height;
@@ -524,9 +527,12 @@ size_t sim_pages_count(const struct sim_device* device, const VkBindSparseInfo* 
         const struct sim_resource* image =
             sim_object_peek(device, SIM_HANDLE(binds->image), SIM_KIND_IMAGE);
         for (uint32_t k = 0; image != NULL && image->pages.residency && k < binds->bindCount; k++) {
+            const VkSparseImageMemoryBind* bind = &binds->pBinds[k];
+            const struct sim_cut* cut = sim_sparse_cut(image, bind->subresource.aspectMask);
             struct sim_box box;
-            count +=
-                sim_box_of(image, &binds->pBinds[k], &box) ? (size_t)box.height * box.depth : 0;
+            count += cut != NULL && sim_box_of(image, cut, bind, &box)
+                         ? (size_t)box.height * box.depth
+                         : 0;
         }
     }
     return count;

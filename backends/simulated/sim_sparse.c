@@ -51,38 +51,72 @@ static bool sim_standard_tile(VkDeviceSize page, const struct sim_format_plane* 
     return true;
 }
 
-bool sim_sparse_tile(const struct sim_gpu* gpu, VkFormat format, VkImageType type,
-                     VkSampleCountFlagBits samples, VkSparseImageFormatProperties* properties)
+/* Whether such images can be partially resident at all. */
+static bool sim_sparse_is_offered(const struct sim_gpu* gpu, VkFormat format, VkImageType type,
+                                  VkSampleCountFlagBits samples)
 {
     const struct sim_format f = sim_format_of(format);
     const MaarSimulatedSparse* offered = &gpu->profile.sparse;
-    const bool shaped = type == VK_IMAGE_TYPE_3D ? offered->residencyImage3D == VK_TRUE
-                                                 : offered->residencyImage2D == VK_TRUE;
+    const bool shaped = type == VK_IMAGE_TYPE_3D   ? offered->residencyImage3D == VK_TRUE
+                        : type == VK_IMAGE_TYPE_2D ? offered->residencyImage2D == VK_TRUE
+                                                   : false;
     const bool sampled = samples == VK_SAMPLE_COUNT_1_BIT ||
                          (type == VK_IMAGE_TYPE_2D &&
                           ((samples == VK_SAMPLE_COUNT_2_BIT && offered->residency2Samples) ||
                            (samples == VK_SAMPLE_COUNT_4_BIT && offered->residency4Samples) ||
                            (samples == VK_SAMPLE_COUNT_8_BIT && offered->residency8Samples) ||
                            (samples == VK_SAMPLE_COUNT_16_BIT && offered->residency16Samples)));
-    const bool deep = f.depth || f.stencil;
-    memset(properties, 0, sizeof(*properties));
-    if (!offered->sparseBinding || !shaped || !sampled || type == VK_IMAGE_TYPE_1D ||
-        !sim_format_is_supported(gpu, format) || f.plane_count != 1 ||
-        (deep && gpu->profile.requirements.sparseDepthUnsupported == VK_TRUE)) {
-        return false;
+    return offered->sparseBinding == VK_TRUE && shaped && sampled &&
+           sim_format_is_supported(gpu, format) && f.plane_count == 1 &&
+           !((f.depth || f.stencil) && gpu->profile.requirements.sparseDepthUnsupported == VK_TRUE);
+}
+
+/* The aspects of a format, and how large a block of each is. Depth and stencil lie apart. */
+static uint32_t sim_sparse_aspects(VkFormat format, VkImageAspectFlags aspects[SIM_MAX_CUTS],
+                                   struct sim_format_plane planes[SIM_MAX_CUTS])
+{
+    const struct sim_format f = sim_format_of(format);
+    planes[0] = f.planes[0];
+    planes[1] = f.planes[0];
+    planes[1].block_bytes = 1;
+    if (!f.depth && !f.stencil) {
+        aspects[0] = VK_IMAGE_ASPECT_COLOR_BIT;
+        return 1;
     }
-    properties->aspectMask =
-        !deep ? (VkImageAspectFlags)VK_IMAGE_ASPECT_COLOR_BIT
-              : (f.depth ? (VkImageAspectFlags)VK_IMAGE_ASPECT_DEPTH_BIT : 0) |
-                    (f.stencil ? (VkImageAspectFlags)VK_IMAGE_ASPECT_STENCIL_BIT : 0);
-    properties->flags = (gpu->profile.requirements.mipTail == MAAR_SIMULATED_MIP_TAIL_SINGLE
-                             ? (VkSparseImageFormatFlags)VK_SPARSE_IMAGE_FORMAT_SINGLE_MIPTAIL_BIT
-                             : 0) |
-                        (offered->properties.residencyAlignedMipSize == VK_TRUE
-                             ? (VkSparseImageFormatFlags)VK_SPARSE_IMAGE_FORMAT_ALIGNED_MIP_SIZE_BIT
-                             : 0);
-    return sim_standard_tile(sim_sparse_page(gpu), &f.planes[0], type, (uint32_t)samples,
-                             &properties->imageGranularity);
+    aspects[0] = f.depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_STENCIL_BIT;
+    aspects[1] = VK_IMAGE_ASPECT_STENCIL_BIT;
+    if (!f.depth || !f.stencil) {
+        return 1;
+    }
+    planes[0].block_bytes = format == VK_FORMAT_D16_UNORM_S8_UINT ? 2 : 4;
+    return 2;
+}
+
+uint32_t sim_sparse_formats(const struct sim_gpu* gpu, VkFormat format, VkImageType type,
+                            VkSampleCountFlagBits samples,
+                            VkSparseImageFormatProperties properties[SIM_MAX_CUTS])
+{
+    VkImageAspectFlags aspects[SIM_MAX_CUTS];
+    struct sim_format_plane planes[SIM_MAX_CUTS];
+    memset(properties, 0, SIM_MAX_CUTS * sizeof(*properties));
+    if (!sim_sparse_is_offered(gpu, format, type, samples)) {
+        return 0;
+    }
+    const uint32_t count = sim_sparse_aspects(format, aspects, planes);
+    for (uint32_t i = 0; i < count; i++) {
+        properties[i].aspectMask = aspects[i];
+        if (gpu->profile.requirements.mipTail == MAAR_SIMULATED_MIP_TAIL_SINGLE) {
+            properties[i].flags |= VK_SPARSE_IMAGE_FORMAT_SINGLE_MIPTAIL_BIT;
+        }
+        if (gpu->profile.sparse.properties.residencyAlignedMipSize == VK_TRUE) {
+            properties[i].flags |= VK_SPARSE_IMAGE_FORMAT_ALIGNED_MIP_SIZE_BIT;
+        }
+        if (!sim_standard_tile(sim_sparse_page(gpu), &planes[i], type, (uint32_t)samples,
+                               &properties[i].imageGranularity)) {
+            return 0;
+        }
+    }
+    return count;
 }
 
 static uint32_t sim_tiles_across(uint32_t extent, uint32_t level, uint32_t tile)
@@ -120,59 +154,96 @@ static uint32_t sim_find_tail(const struct sim_gpu* gpu, const VkImageCreateInfo
     return level;
 }
 
-static VkDeviceSize sim_tail_bytes(const VkImageCreateInfo* info, uint32_t first)
+static VkDeviceSize sim_tail_bytes(const VkImageCreateInfo* info,
+                                   const struct sim_format_plane* plane, uint32_t first)
 {
-    const struct sim_format format = sim_format_of(info->format);
     VkDeviceSize bytes = 0;
     for (uint32_t level = first; level < info->mipLevels; level++) {
-        bytes +=
-            sim_level_bytes(&format.planes[0], info->extent, level) * (VkDeviceSize)info->samples;
+        bytes += sim_level_bytes(plane, info->extent, level) * (VkDeviceSize)info->samples;
     }
     return bytes;
+}
+
+/* Lays one aspect out from a place on; returns where it ends. */
+static VkDeviceSize sim_sparse_lay_out(const struct sim_gpu* gpu, const VkImageCreateInfo* info,
+                                       const struct sim_format_plane* plane, VkDeviceSize at,
+                                       struct sim_cut* cut)
+{
+    const VkDeviceSize page = sim_sparse_page(gpu);
+    const bool single = gpu->profile.requirements.mipTail == MAAR_SIMULATED_MIP_TAIL_SINGLE;
+    const uint32_t layers = info->arrayLayers;
+    const VkExtent3D tile = cut->format.imageGranularity;
+    VkDeviceSize tiles = 0;
+    cut->tail_first = sim_find_tail(gpu, info, tile);
+    for (uint32_t level = 0; level < cut->tail_first; level++) {
+        tiles += sim_level_pages(info->extent, level, tile) * page;
+    }
+    struct sim_tail* tail = &cut->tail;
+    tail->size =
+        sim_align_up(sim_tail_bytes(info, plane, cut->tail_first) * (single ? layers : 1u), page);
+    tail->count = tail->size == 0 ? 0 : single ? 1 : layers;
+    cut->at = at;
+    cut->layer_stride = tiles + (single ? 0 : tail->size);
+    tail->at = at + (single ? cut->layer_stride * layers : tiles);
+    tail->at_stride = single ? 0 : cut->layer_stride;
+    tail->offset = tail->at;
+    tail->stride = tail->at_stride;
+    return at + cut->layer_stride * layers + (single ? tail->size : 0);
 }
 
 void sim_sparse_describe(const struct sim_gpu* gpu, const VkImageCreateInfo* info,
                          struct sim_sparse* sparse, struct sim_requirements* requirements)
 {
     const MaarSimulatedRequirements* r = &gpu->profile.requirements;
-    VkSparseImageFormatProperties properties;
+    VkSparseImageFormatProperties formats[SIM_MAX_CUTS];
+    VkImageAspectFlags aspects[SIM_MAX_CUTS];
+    struct sim_format_plane planes[SIM_MAX_CUTS];
     memset(sparse, 0, sizeof(*sparse));
     sparse->page = sim_sparse_page(gpu);
-    sparse->residency =
-        (info->flags & VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT) != 0 &&
-        sim_sparse_tile(gpu, info->format, info->imageType, info->samples, &properties);
     sparse->aliased = (info->flags & VK_IMAGE_CREATE_SPARSE_ALIASED_BIT) != 0;
+    if ((info->flags & VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT) != 0) {
+        sparse->cut_count =
+            sim_sparse_formats(gpu, info->format, info->imageType, info->samples, formats);
+    }
+    sparse->residency = sparse->cut_count != 0;
     if (!sparse->residency) {
         return;
     }
-    sparse->tile = properties.imageGranularity;
-    sparse->tail_first = sim_find_tail(gpu, info, sparse->tile);
-    const bool single = r->mipTail == MAAR_SIMULATED_MIP_TAIL_SINGLE;
-    const uint32_t layers = info->arrayLayers;
-    VkDeviceSize tiles = 0;
-    for (uint32_t level = 0; level < sparse->tail_first; level++) {
-        tiles += sim_level_pages(info->extent, level, sparse->tile) * sparse->page;
+    VkDeviceSize at = 0;
+    VkDeviceSize secret = r->mipTailOffset;
+    sim_sparse_aspects(info->format, aspects, planes);
+    for (uint32_t i = 0; i < sparse->cut_count; i++) {
+        struct sim_cut* cut = &sparse->cuts[i];
+        cut->format = formats[i];
+        at = sim_sparse_lay_out(gpu, info, &planes[i], at, cut);
+        if (secret != 0) {
+            cut->tail.offset = secret;
+            cut->tail.stride = cut->tail.at_stride != 0 ? cut->tail.size : 0;
+            secret += cut->tail.size * cut->tail.count;
+        }
     }
-    struct sim_tail* tail = &sparse->tail;
-    tail->size = sim_align_up(sim_tail_bytes(info, sparse->tail_first) * (single ? layers : 1u),
-                              sparse->page);
-    tail->count = tail->size == 0 ? 0 : single ? 1 : layers;
-    sparse->layer_stride = tiles + (single ? 0 : tail->size);
-    tail->at = single ? sparse->layer_stride * layers : tiles;
-    tail->at_stride = single ? 0 : sparse->layer_stride;
-    tail->offset = sim_or(r->mipTailOffset, tail->at);
-    tail->stride = r->mipTailOffset != 0 && !single ? tail->size : tail->at_stride;
     struct sim_tail* metadata = &sparse->metadata;
     metadata->size = sim_align_up(r->metadataSize, sparse->page);
     metadata->count = metadata->size == 0 ? 0 : 1;
-    metadata->at = sparse->layer_stride * layers + (single ? tail->size : 0);
-    metadata->offset = metadata->at;
-    requirements->size = metadata->at + metadata->size;
+    metadata->at = at;
+    metadata->offset = at;
+    requirements->size = at + metadata->size;
 }
 
-VkExtent3D sim_sparse_tiles(const struct sim_resource* image, uint32_t level)
+const struct sim_cut* sim_sparse_cut(const struct sim_resource* image, VkImageAspectFlags aspect)
 {
-    const VkExtent3D* tile = &image->pages.tile;
+    for (uint32_t i = 0; i < image->pages.cut_count; i++) {
+        if (image->pages.cuts[i].format.aspectMask == aspect) {
+            return &image->pages.cuts[i];
+        }
+    }
+    return NULL;
+}
+
+VkExtent3D sim_sparse_tiles(const struct sim_resource* image, const struct sim_cut* cut,
+                            uint32_t level)
+{
+    const VkExtent3D* tile = &cut->format.imageGranularity;
     return (VkExtent3D){
         sim_tiles_across(image->extent.width, level, tile->width),
         sim_tiles_across(image->extent.height, level, tile->height),
@@ -180,11 +251,12 @@ VkExtent3D sim_sparse_tiles(const struct sim_resource* image, uint32_t level)
     };
 }
 
-VkDeviceSize sim_sparse_level_at(const struct sim_resource* image, uint32_t layer, uint32_t level)
+VkDeviceSize sim_sparse_level_at(const struct sim_resource* image, const struct sim_cut* cut,
+                                 uint32_t layer, uint32_t level)
 {
-    VkDeviceSize at = image->pages.layer_stride * layer;
+    VkDeviceSize at = cut->at + cut->layer_stride * layer;
     for (uint32_t i = 0; i < level; i++) {
-        at += sim_level_pages(image->extent, i, image->pages.tile) * image->pages.page;
+        at += sim_level_pages(image->extent, i, cut->format.imageGranularity) * image->pages.page;
     }
     return at;
 }
@@ -221,23 +293,24 @@ void sim_sparse_check_features(struct sim_device* device, enum sim_function func
     }
 }
 
-/* What an image answers: one for its texels, one for metadata. Returns how many. */
+enum { SIM_MAX_ANSWERS = SIM_MAX_CUTS + 1 };
+
+/* What an image answers: one for each aspect, the metadata last. Returns how many. */
 static uint32_t sim_sparse_answers(const struct sim_sparse* sparse,
-                                   const VkSparseImageFormatProperties* properties,
-                                   VkSparseImageMemoryRequirements answers[2])
+                                   VkSparseImageMemoryRequirements answers[SIM_MAX_ANSWERS])
 {
     uint32_t count = 0;
-    memset(answers, 0, 2 * sizeof(*answers));
-    if (!sparse->residency) {
-        return 0;
+    memset(answers, 0, SIM_MAX_ANSWERS * sizeof(*answers));
+    for (; count < sparse->cut_count; count++) {
+        const struct sim_cut* cut = &sparse->cuts[count];
+        answers[count] = (VkSparseImageMemoryRequirements){
+            .formatProperties = cut->format,
+            .imageMipTailFirstLod = cut->tail_first,
+            .imageMipTailSize = cut->tail.size,
+            .imageMipTailOffset = cut->tail.size != 0 ? cut->tail.offset : 0,
+            .imageMipTailStride = cut->tail.size != 0 ? cut->tail.stride : 0,
+        };
     }
-    answers[count++] = (VkSparseImageMemoryRequirements){
-        .formatProperties = *properties,
-        .imageMipTailFirstLod = sparse->tail_first,
-        .imageMipTailSize = sparse->tail.size,
-        .imageMipTailOffset = sparse->tail.size != 0 ? sparse->tail.offset : 0,
-        .imageMipTailStride = sparse->tail.size != 0 ? sparse->tail.stride : 0,
-    };
     if (sparse->metadata.size != 0) {
         answers[count++] = (VkSparseImageMemoryRequirements){
             .formatProperties = {.aspectMask = VK_IMAGE_ASPECT_METADATA_BIT,
@@ -250,17 +323,15 @@ static uint32_t sim_sparse_answers(const struct sim_sparse* sparse,
 }
 
 static uint32_t sim_sparse_look_up(struct sim_device* device, enum sim_function function,
-                                   VkImage image, VkSparseImageMemoryRequirements answers[2])
+                                   VkImage image,
+                                   VkSparseImageMemoryRequirements answers[SIM_MAX_ANSWERS])
 {
     uint32_t count = 0;
     sim_lock_gpu(device->gpu);
     const struct sim_resource* resource =
         sim_object_get(device, function, SIM_HANDLE(image), SIM_KIND_IMAGE);
     if (resource != NULL) {
-        VkSparseImageFormatProperties properties;
-        sim_sparse_tile(device->gpu, resource->format, resource->type,
-                        (VkSampleCountFlagBits)resource->samples, &properties);
-        count = sim_sparse_answers(&resource->pages, &properties, answers);
+        count = sim_sparse_answers(&resource->pages, answers);
     }
     sim_unlock_gpu(device->gpu);
     return count;
@@ -279,7 +350,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_get_sparse_requirements(VkDevice device, V
                                                               VkSparseImageMemoryRequirements* pOut)
 {
     struct sim_device* d = SIM_DEVICE(device);
-    VkSparseImageMemoryRequirements answers[2];
+    VkSparseImageMemoryRequirements answers[SIM_MAX_ANSWERS];
     sim_enter(d->gpu, d, SIM_FN_vkGetImageSparseMemoryRequirements);
     const uint32_t found =
         sim_sparse_look_up(d, SIM_FN_vkGetImageSparseMemoryRequirements, image, answers);
@@ -294,7 +365,7 @@ sim_get_sparse_requirements2(VkDevice device, const VkImageSparseMemoryRequireme
                              uint32_t* pCount, VkSparseImageMemoryRequirements2* pOut)
 {
     struct sim_device* d = SIM_DEVICE(device);
-    VkSparseImageMemoryRequirements answers[2];
+    VkSparseImageMemoryRequirements answers[SIM_MAX_ANSWERS];
     sim_enter(d->gpu, d, SIM_FN_vkGetImageSparseMemoryRequirements2);
     const uint32_t found =
         sim_sparse_look_up(d, SIM_FN_vkGetImageSparseMemoryRequirements2, pInfo->image, answers);
@@ -311,7 +382,7 @@ sim_get_device_sparse_requirements(VkDevice device, const VkDeviceImageMemoryReq
     const enum sim_function function = SIM_FN_vkGetDeviceImageSparseMemoryRequirements;
     struct sim_device* d = SIM_DEVICE(device);
     const VkImageCreateInfo* info = pInfo->pCreateInfo;
-    VkSparseImageMemoryRequirements answers[2];
+    VkSparseImageMemoryRequirements answers[SIM_MAX_ANSWERS];
     uint32_t found = 0;
     sim_enter(d->gpu, d, function);
     sim_lock_gpu(d->gpu);
@@ -322,10 +393,8 @@ sim_get_device_sparse_requirements(VkDevice device, const VkDeviceImageMemoryReq
     } else {
         struct sim_sparse sparse;
         struct sim_requirements requirements;
-        VkSparseImageFormatProperties properties;
         sim_sparse_describe(d->gpu, info, &sparse, &requirements);
-        sim_sparse_tile(d->gpu, info->format, info->imageType, info->samples, &properties);
-        found = sim_sparse_answers(&sparse, &properties, answers);
+        found = sim_sparse_answers(&sparse, answers);
     }
     sim_unlock_gpu(d->gpu);
     const uint32_t written = sim_sparse_room(found, pOut, pCount);
@@ -334,21 +403,20 @@ sim_get_device_sparse_requirements(VkDevice device, const VkDeviceImageMemoryReq
     }
 }
 
-/* One answer, or none. */
-static uint32_t sim_sparse_format(const struct sim_gpu* gpu,
-                                  const VkPhysicalDeviceSparseImageFormatInfo2* info,
-                                  VkSparseImageFormatProperties* properties)
+static uint32_t sim_sparse_look_up_format(const struct sim_gpu* gpu,
+                                          const VkPhysicalDeviceSparseImageFormatInfo2* info,
+                                          VkSparseImageFormatProperties properties[SIM_MAX_CUTS])
 {
+    const VkImageCreateFlags flags =
+        VK_IMAGE_CREATE_SPARSE_BINDING_BIT | VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT;
     VkImageFormatProperties limits;
-    return info->tiling == VK_IMAGE_TILING_OPTIMAL &&
-                   sim_image_limits(gpu, info->format, info->type, info->tiling, info->usage,
-                                    VK_IMAGE_CREATE_SPARSE_BINDING_BIT |
-                                        VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT,
-                                    &limits) &&
-                   (limits.sampleCounts & (VkSampleCountFlags)info->samples) != 0 &&
-                   sim_sparse_tile(gpu, info->format, info->type, info->samples, properties)
-               ? 1
-               : 0;
+    if (info->tiling != VK_IMAGE_TILING_OPTIMAL ||
+        !sim_image_limits(gpu, info->format, info->type, info->tiling, info->usage, flags,
+                          &limits) ||
+        (limits.sampleCounts & (VkSampleCountFlags)info->samples) == 0) {
+        return 0;
+    }
+    return sim_sparse_formats(gpu, info->format, info->type, info->samples, properties);
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_get_sparse_format_properties(
@@ -357,7 +425,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_get_sparse_format_properties(
     uint32_t* pPropertyCount, VkSparseImageFormatProperties* pProperties)
 {
     struct sim_gpu* gpu = SIM_GPU(physicalDevice);
-    VkSparseImageFormatProperties properties;
+    VkSparseImageFormatProperties answers[SIM_MAX_CUTS];
     sim_enter(gpu, NULL, SIM_FN_vkGetPhysicalDeviceSparseImageFormatProperties);
     const VkPhysicalDeviceSparseImageFormatInfo2 info = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SPARSE_IMAGE_FORMAT_INFO_2,
@@ -367,9 +435,10 @@ static VKAPI_ATTR void VKAPI_CALL sim_get_sparse_format_properties(
         .usage = usage,
         .tiling = tiling,
     };
-    const uint32_t found = sim_sparse_format(gpu, &info, &properties);
-    if (sim_sparse_room(found, pProperties, pPropertyCount) != 0) {
-        pProperties[0] = properties;
+    const uint32_t found = sim_sparse_look_up_format(gpu, &info, answers);
+    const uint32_t written = sim_sparse_room(found, pProperties, pPropertyCount);
+    for (uint32_t i = 0; i < written; i++) {
+        pProperties[i] = answers[i];
     }
 }
 
@@ -378,11 +447,12 @@ static VKAPI_ATTR void VKAPI_CALL sim_get_sparse_format_properties2(
     uint32_t* pPropertyCount, VkSparseImageFormatProperties2* pProperties)
 {
     struct sim_gpu* gpu = SIM_GPU(physicalDevice);
-    VkSparseImageFormatProperties properties;
+    VkSparseImageFormatProperties answers[SIM_MAX_CUTS];
     sim_enter(gpu, NULL, SIM_FN_vkGetPhysicalDeviceSparseImageFormatProperties2);
-    const uint32_t found = sim_sparse_format(gpu, pInfo, &properties);
-    if (sim_sparse_room(found, pProperties, pPropertyCount) != 0) {
-        pProperties[0].properties = properties;
+    const uint32_t found = sim_sparse_look_up_format(gpu, pInfo, answers);
+    const uint32_t written = sim_sparse_room(found, pProperties, pPropertyCount);
+    for (uint32_t i = 0; i < written; i++) {
+        pProperties[i].properties = answers[i];
     }
 }
 

@@ -539,6 +539,50 @@ static void opaque_offsets_are_passed_back(void** state)
     f->vkFreeMemory(f->device, memory, NULL);
 }
 
+static void depth_and_stencil_are_cut_apart(void** state)
+{
+    const struct simulated_fixture* f = *state;
+    VkImageCreateInfo info =
+        sparse_image_info(VK_FORMAT_D32_SFLOAT_S8_UINT, (VkExtent3D){512, 512, 1}, 10, 1);
+    info.usage = VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
+    VkImage image = VK_NULL_HANDLE;
+    assert_int_equal(f->vkCreateImage(f->device, &info, NULL, &image), VK_SUCCESS);
+    VkSparseImageMemoryRequirements r[2];
+    uint32_t count = 2;
+    f->vkGetImageSparseMemoryRequirements(f->device, image, &count, r);
+    assert_int_equal(count, 2);
+    assert_int_equal(r[0].formatProperties.aspectMask, VK_IMAGE_ASPECT_DEPTH_BIT);
+    assert_int_equal(r[0].formatProperties.imageGranularity.width, 128);
+    assert_int_equal(r[0].imageMipTailFirstLod, 3);
+    assert_int_equal(r[1].formatProperties.aspectMask, VK_IMAGE_ASPECT_STENCIL_BIT);
+    assert_int_equal(r[1].formatProperties.imageGranularity.width, 256);
+    assert_int_equal(r[1].imageMipTailFirstLod, 2);
+    assert_int_equal(size_of(f, image), (21 + 1 + 5 + 1) * PAGE);
+    const VkDeviceMemory memory = fixture_memory(f, 0, 32 * PAGE);
+    VkSparseImageMemoryBind bind = {
+        .subresource = {VK_IMAGE_ASPECT_DEPTH_BIT, 0, 0},
+        .extent = {512, 512, 1},
+        .memory = memory,
+    };
+    bind_tiles(f, image, bind);
+    bind.subresource.aspectMask = VK_IMAGE_ASPECT_STENCIL_BIT;
+    bind.memoryOffset = 16 * PAGE;
+    bind_tiles(f, image, bind);
+    for (uint32_t i = 0; i < 2; i++) {
+        bind_opaque(f, image,
+                    (VkSparseMemoryBind){.resourceOffset = r[i].imageMipTailOffset,
+                                         .size = r[i].imageMipTailSize,
+                                         .memory = memory,
+                                         .memoryOffset = (20 + i) * PAGE});
+    }
+    expect_bound(f, 22 * PAGE);
+    bind.subresource.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT;
+    bind_tiles(f, image, bind);
+    fixture_expect(f, MAAR_SIMULATED_VIOLATION_ARGUMENT, 1);
+    f->vkDestroyImage(f->device, image, NULL);
+    f->vkFreeMemory(f->device, memory, NULL);
+}
+
 static void no_tail(MaarSimulatedProfile* profile)
 {
     profile->requirements.mipTail = MAAR_SIMULATED_MIP_TAIL_NONE;
@@ -665,6 +709,7 @@ int main(void)
         SPARSE_TEST(boxes_of_tiles_have_depth),
         SPARSE_TEST(a_tail_for_each_layer_is_bound_by_stride),
         OTHER_TEST(opaque_offsets_are_passed_back),
+        SPARSE_TEST(depth_and_stencil_are_cut_apart),
         OTHER_TEST(small_levels_take_whole_tiles_without_a_tail),
         SPARSE_TEST(without_residency_all_must_be_bound),
         SPARSE_TEST(sparse_buffers_have_an_address),
