@@ -441,9 +441,9 @@ static VkResult make_block(struct maar_paging* paging, struct maar_page_pool* po
     return result;
 }
 
-VkResult maar_page_pool_grow(struct maar_paging* paging, struct maar_page_pool* pool,
-                             const char* call, uint64_t needed,
-                             const MaarAllocationCreateInfo* memory, bool loud)
+static VkResult make_blocks(struct maar_paging* paging, struct maar_page_pool* pool,
+                            const char* call, uint64_t needed,
+                            const MaarAllocationCreateInfo* memory, bool loud)
 {
     for (;;) {
         maar_mutex_lock(&paging->lock);
@@ -476,6 +476,22 @@ VkResult maar_page_pool_grow(struct maar_paging* paging, struct maar_page_pool* 
     }
 }
 
+VkResult maar_page_pool_grow(struct maar_paging* paging, struct maar_page_pool* pool,
+                             const char* call, uint64_t needed,
+                             const MaarAllocationCreateInfo* memory, bool loud)
+{
+    /* Where memory is short, the next block is looked for by releasing what is empty: not those
+     * that were just made. */
+    maar_mutex_lock(&paging->lock);
+    ++pool->growing_count;
+    maar_mutex_unlock(&paging->lock);
+    const VkResult result = make_blocks(paging, pool, call, needed, memory, loud);
+    maar_mutex_lock(&paging->lock);
+    --pool->growing_count;
+    maar_mutex_unlock(&paging->lock);
+    return result;
+}
+
 /* Under the lock: takes what may go off the lists. */
 static struct maar_page_block* pick_empty(struct maar_paging* paging, const struct maar_pool* owner,
                                           bool keep_one)
@@ -487,7 +503,7 @@ static struct maar_page_block* pick_empty(struct maar_paging* paging, const stru
                           paging->first_dirty == NULL &&
                           maar_atomic32_load_acquire(&paging->submitting) == 0;
     for (struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
-        if (owner != NULL && pool->owner != owner) {
+        if ((owner != NULL && pool->owner != owner) || pool->growing_count > 0) {
             continue;
         }
         const uint32_t kept = keep_one ? 1 : 0;

@@ -72,6 +72,7 @@ struct maar_page_pool {
     uint32_t empty_count; /* blocks without a page in use */
     uint64_t page_count;
     uint64_t free_count;
+    uint32_t growing_count; /* calls that make blocks: what is empty is theirs */
 };
 
 /* ---- tables ---- */
