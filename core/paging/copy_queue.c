@@ -266,6 +266,15 @@ static void close_commands(struct maar_copy_queue* queue, struct maar_copy_comma
     }
 }
 
+/* Of commands whose state nobody knows, since recording them failed. */
+static void discard_commands(const struct maar_copy_queue* queue, MaarAllocator allocator,
+                             struct maar_copy_commands* commands)
+{
+    const struct maar_device* device = &allocator->device;
+    device->vkFreeCommandBuffers(device->handle, queue->pool, 1, &commands->buffer);
+    maar_host_free(allocator->callbacks, commands);
+}
+
 static void order_all(const struct maar_device* device, VkCommandBuffer buffer,
                       VkPipelineStageFlags before, VkPipelineStageFlags after)
 {
@@ -350,15 +359,16 @@ VkResult maar_copy_queue_submit(struct maar_copy_queue* queue, MaarAllocator all
     }
     /* Nothing recorded any more is no reason not to signal. */
     struct maar_page_copy* copies = take_recorded(queue);
+    bool submitted = false;
     result = record_commands(device, commands->buffer, copies);
     if (result == VK_SUCCESS) {
         result = submit_commands(device, commands->buffer, submission);
+        submitted = result == VK_SUCCESS;
+        commands->value = submitted ? submission->signal_value : 0;
+        close_commands(queue, commands, submitted);
+    } else {
+        discard_commands(queue, allocator, commands);
     }
-    const bool submitted = result == VK_SUCCESS;
-    if (submitted) {
-        commands->value = submission->signal_value;
-    }
-    close_commands(queue, commands, submitted);
     settle_copies(queue, allocator, copies, submission, submitted);
     return result;
 }
