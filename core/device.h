@@ -58,6 +58,7 @@
     X(vkGetPhysicalDeviceProperties2)                                                              \
     X(vkGetPhysicalDeviceMemoryProperties2)                                                        \
     X(vkGetPhysicalDeviceQueueFamilyProperties2)                                                   \
+    X(vkGetPhysicalDeviceImageFormatProperties2)                                                   \
     X(vkGetPhysicalDeviceSparseImageFormatProperties2)
 
 /* Families that are looked at; no driver has half as many. */

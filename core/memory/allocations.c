@@ -69,6 +69,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemories(MaarAllocator allocator,
     return result;
 }
 
+static void free_pending(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    maar_release_pending(allocator, (uint32_t)item->aside);
+}
+
 VKAPI_ATTR void VKAPI_CALL maarFreeMemory(MaarAllocator allocator, MaarAllocation allocation)
 {
     if (maar_enter(allocator) != VK_SUCCESS || allocation == VK_NULL_HANDLE) {
@@ -77,6 +82,10 @@ VKAPI_ATTR void VKAPI_CALL maarFreeMemory(MaarAllocator allocator, MaarAllocatio
     uint32_t index = 0;
     struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, &index);
     if (slot != NULL && maar_slot_claim(slot, allocation)) {
+        if (slot->stitched) {
+            maar_stitched_end(allocator, slot, index, 0, 0, NULL, free_pending);
+            return;
+        }
         maar_release_slot(allocator, slot, index);
     }
 }
@@ -94,11 +103,6 @@ VKAPI_ATTR void VKAPI_CALL maarFreeMemories(MaarAllocator allocator, uint32_t al
     for (uint32_t i = 0; i < allocationCount; ++i) {
         maarFreeMemory(allocator, pAllocations[i]);
     }
-}
-
-static void free_pending(MaarAllocator allocator, const struct maar_retire_item* item)
-{
-    maar_release_pending(allocator, (uint32_t)item->aside);
 }
 
 void maar_slot_make_pending(MaarAllocator allocator, uint32_t index)
@@ -123,13 +127,19 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
     }
-    struct maar_retire_item* item = maar_retire_prepare(allocator, point_count, points);
-    if (item == NULL) {
+    const bool stitched = slot != NULL && slot->stitched;
+    struct maar_retire_item* item =
+        stitched ? NULL : maar_retire_prepare(allocator, point_count, points);
+    if (item == NULL && !stitched) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (slot != NULL && !maar_slot_claim(slot, allocation)) {
         maar_retire_discard(allocator, item);
         return maar_misuse(allocator, call, "allocation was freed by another thread meanwhile");
+    }
+    if (stitched) {
+        maar_stitched_end(allocator, slot, index, object, point_count, points, action);
+        return VK_SUCCESS;
     }
     item->action = action;
     item->object = object;
@@ -205,11 +215,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
     pInfo->memory = block->memory;
     pInfo->offset = maar_slot_offset(slot);
     pInfo->size = maar_slot_size(slot);
-    pInfo->blockSize = block->size;
+    pInfo->blockSize = slot->stitched ? 0 : block->size;
     pInfo->blockId = block->id;
     pInfo->memoryTypeIndex = block->pool->type_index;
     pInfo->propertyFlags = maar_type_flags(allocator, block->pool->type_index);
-    pInfo->dedicated = block->placement == NULL ? VK_TRUE : VK_FALSE;
+    pInfo->dedicated = block->placement == NULL && !slot->stitched ? VK_TRUE : VK_FALSE;
     pInfo->fallback = slot->fallback ? VK_TRUE : VK_FALSE;
     pInfo->pMappedData = maar_slot_address(slot);
     pInfo->pUserData = slot->user_data;
@@ -288,7 +298,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationPriority(MaarAllocator allocator
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (slot->block->placement != NULL) {
+    if (slot->block->placement != NULL || slot->stitched) {
         return maar_misuse(allocator, __func__, "allocation is not a dedicated one");
     }
     const struct maar_device* device = &allocator->device;

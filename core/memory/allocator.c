@@ -239,6 +239,9 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
     }
     void* paging = maar_atomic_pointer_load(&allocator->paging.state);
     if (paging != NULL) {
+        for (struct maar_pool* pool = allocator->pools; pool != NULL; pool = pool->next) {
+            maar_pool_bury_stitched(pool);
+        }
         allocator->paging.destroy(allocator, paging);
     }
     while (allocator->pools != NULL) {

@@ -40,7 +40,10 @@ enum { MAAR_LANES = 16 };
 enum { MAAR_KNOWN_THREADS = 64 };
 
 struct maar_lane;
+struct maar_page_table;
 
+/* A VkDeviceMemory; or, in the lists of what is stitched, an allocation made of pages, which has no
+ * VkDeviceMemory of its own, no number, and a page table instead. */
 struct maar_block {
     /* What placing and freeing touch comes first. */
     struct maar_placement* placement; /* NULL: dedicated */
@@ -62,6 +65,9 @@ struct maar_block {
     maar_atomic64 paged_live;    /* bytes of pages in use, */
     maar_atomic64 paged_pending; /* and of those given back that the device still has */
 
+    struct maar_page_table* table;   /* stitched ones: what they are made of, */
+    struct maar_retire_item* ending; /* and what will end them, so that this cannot fail */
+
     struct maar_mutex map_lock; /* guards what follows, and map_count of its slots */
     maar_atomic32 map_count;    /* written under the lock, read by dumps without it */
     uint32_t map_calls;         /* how often the driver was asked to map it */
@@ -81,7 +87,11 @@ struct maar_lane {
     uint32_t dedicated_count;
     uint32_t pending_count;
     struct maar_block* dedicated;
-    VkDeviceSize block_bytes; /* without dedicated ones */
+    struct maar_block* stitched;
+    uint32_t stitched_count; /* live or pending */
+    uint32_t stitched_pending_count;
+    VkDeviceSize stitched_pending_bytes; /* in whole pages */
+    VkDeviceSize block_bytes;            /* without dedicated ones */
     VkDeviceSize dedicated_bytes;
     uint64_t made_count;      /* allocations ever made in it */
     maar_atomic64 live_bytes; /* written under the lock, read without it */
@@ -117,6 +127,7 @@ struct maar_pool {
     bool stitches;                 /* objects of at least this size are made of pages, */
     VkDeviceSize stitch_threshold; /* 0: of eight pages */
     VkDeviceSize page_block_size;  /* 0: as the paging room likes */
+    maar_atomic64 least_page;      /* the smallest page of its objects, 0 before the first */
 
     maar_atomic32 kind; /* of a single_kind pool: that of its first resource, 0 before */
     maar_atomic32 lane_count;
@@ -217,6 +228,8 @@ struct MaarAllocator_T {
     maar_atomic64 peak_block_bytes;
     maar_atomic64 peak_block_count;
     maar_atomic64 peak_live_bytes;
+    maar_atomic64 paged_bytes;    /* of pages in use, */
+    maar_atomic64 stitched_bytes; /* and of these, of allocations that are stitched */
     maar_atomic64 allocate_calls;
     maar_atomic64 free_calls;
     maar_atomic64 allocations_made; /* in pools that are gone; lanes count theirs */
@@ -254,9 +267,21 @@ static inline struct maar_lane* maar_pool_next_lane(const struct maar_pool* pool
     return lane;
 }
 
+/* Whether a block is cut into pages: its live bytes are then those of pages in use. */
+static inline bool maar_block_is_paged(const struct maar_block* block)
+{
+    return block->placement == NULL && maar_atomic32_load(&block->paged) != 0;
+}
+
 /* Bytes of live allocations in a block; its lane's lock is held. */
 static inline VkDeviceSize maar_block_live_bytes(const struct maar_block* block)
 {
+    if (block->table != NULL) {
+        return 0; /* its bytes are those of page blocks */
+    }
+    if (maar_block_is_paged(block)) {
+        return maar_atomic64_load(&block->paged_live);
+    }
     if (block->placement == NULL) {
         return block->range_count > block->pending_count ? block->size : 0;
     }

@@ -62,6 +62,13 @@ free_block:
 
 void maar_block_destroy(struct maar_block* block)
 {
+    if (block->table != NULL) {
+        maar_stitched_destroy(block);
+        return;
+    }
+    if (maar_block_is_paged(block)) {
+        maar_block_note_pages(block, 0, 0);
+    }
     MaarAllocator allocator = block->pool->allocator;
     const struct maar_device* device = &allocator->device;
     if (block->mapped != NULL) {

@@ -158,6 +158,7 @@ MAAR_INLINE void settle(struct maar_lane* lane, struct maar_block* block,
     slot->mapped_for_life = false;
     slot->pending = false;
     slot->made_block = false;
+    slot->stitched = false;
     slot->can_alias = request->can_alias;
     slot->internal = request->internal;
     ++lane->made_count;
@@ -389,7 +390,10 @@ void maar_lane_unlist(struct maar_lane* lane, struct maar_block* block, bool cou
 
 void maar_raise_live_peak(MaarAllocator allocator, VkDeviceSize gone)
 {
-    VkDeviceSize sum = gone;
+    const VkDeviceSize stitched = maar_atomic64_load(&allocator->stitched_bytes);
+    const VkDeviceSize paged = maar_atomic64_load(&allocator->paged_bytes);
+    /* Stitched allocations are among the lanes' bytes; pages of anything else are not. */
+    VkDeviceSize sum = gone + (paged > stitched ? paged - stitched : 0);
     for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
          pool = maar_pool_next(allocator, pool)) {
         for (const struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;

@@ -147,6 +147,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarMapMemory(MaarAllocator allocator, MaarAlloca
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
+    if (slot->stitched) {
+        return maar_misuse(allocator, __func__,
+                           "allocation is made of pages, which cannot be mapped");
+    }
     uint32_t type = slot->block->pool->type_index;
     if ((maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0) {
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,

@@ -140,6 +140,8 @@ void* maar_slot_address(struct maar_slot* slot);
 VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* info, bool custom,
                           struct maar_pool** pool);
 void maar_pool_destroy(struct maar_pool* pool);
+/* Ends what is made of pages and was never freed, and tells of it. */
+void maar_pool_bury_stitched(struct maar_pool* pool);
 /* Makes the default pool of a number for a type and kind, unless another thread was faster. */
 VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
                            uint32_t number, struct maar_pool** pool);
@@ -304,6 +306,38 @@ struct maar_pool* maar_pool_next(MaarAllocator allocator, struct maar_pool* pool
 void maar_pool_leave(MaarAllocator allocator, struct maar_pool* pool);
 /* Keeps a pool in place, until maar_pool_leave, that may go as soon as nothing is pending in it. */
 void maar_pool_hold(MaarAllocator allocator, struct maar_pool* pool);
+
+/* ---- stitched_block.c: allocations made of pages, and the blocks that pages are of ---- */
+
+/* One on its way. */
+struct maar_stitched {
+    struct maar_lane* lane;
+    struct maar_block* block;
+    struct maar_place_request place;
+    struct maar_made made; /* a slot that nobody else has */
+};
+
+/* Brings all that one needs of host memory: nothing fails after it. VK_ERROR_OUT_OF_HOST_MEMORY. */
+VkResult maar_stitched_prepare(struct maar_pool* pool, const MaarMemoryRequest* request,
+                               const MaarAllocationCreateInfo* info, struct maar_stitched* out);
+void maar_stitched_discard(struct maar_stitched* stitched);
+/* Makes it live: so many bytes of pages of a table, which goes with it. */
+MaarAllocation maar_stitched_publish(struct maar_stitched* stitched, struct maar_page_table* table,
+                                     VkDeviceSize page_bytes);
+/* Ends a claimed one, now or once the points and its last submission have passed, by the action of
+ * a retire item with this object. Cannot fail. */
+void maar_stitched_end(MaarAllocator allocator, struct maar_slot* slot, uint32_t index,
+                       uint64_t object, uint32_t point_count, const MaarPoint* points,
+                       maar_retire_action action);
+/* What is left of it when its slot is gone. No lock may be held. */
+void maar_stitched_destroy(struct maar_block* block);
+/* Lists and unlists, under the lane's lock. */
+void maar_stitched_unlink(struct maar_lane* lane, struct maar_block* block);
+
+/* A dedicated block of Maar's own is cut into pages from now on. No lock may be held. */
+void maar_block_make_paged(struct maar_block* block);
+/* How many bytes of its pages are in use, and held. Any lock may be held. */
+void maar_block_note_pages(struct maar_block* block, VkDeviceSize live, VkDeviceSize pending);
 
 /* ---- allocate.c ---- */
 

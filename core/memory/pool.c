@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/memory/memory_internal.h"
+#include "core/paging/pages.h"
 #include "core/port_time.h"
 
 /* Blocks grow to this, bytes, on heaps above LARGE_HEAP, else to an eighth of the heap. 256 MiB is
@@ -48,6 +49,25 @@ static VkDeviceSize default_block_size(MaarAllocator allocator, uint32_t heap)
     return size < most ? size : most;
 }
 
+/* The structure in a pool's chain that asks for pages, or NULL. */
+static const MaarPoolPagingInfo* find_paging(const MaarPoolCreateInfo* info)
+{
+    const VkBaseInStructure* link = info->pNext;
+    while (link != NULL && (int)link->sType != (int)MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO) {
+        link = link->pNext;
+    }
+    return (const MaarPoolPagingInfo*)link;
+}
+
+static bool exports(const void* chain)
+{
+    const VkBaseInStructure* link = chain;
+    while (link != NULL && link->sType != VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO) {
+        link = link->pNext;
+    }
+    return link != NULL;
+}
+
 /* A caller's pool checks only what it can know: everything that depends on the device. */
 static const char* find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info)
 {
@@ -66,6 +86,18 @@ static const char* find_fault(MaarAllocator allocator, const MaarPoolCreateInfo*
     if (info->blockSize > allocator->device.facts.max_allocation_size ||
         info->blockSize > MAAR_RANGE_MAX_SIZE) {
         return "pCreateInfo->blockSize is above the device's maxMemoryAllocationSize";
+    }
+    const MaarPoolPagingInfo* paging = find_paging(info);
+    if (paging != NULL && paging->stitch == VK_TRUE) {
+        if (exports(info->pMemoryAllocateNext)) {
+            return "pCreateInfo asks for pages and for memory that can be exported; drivers do not "
+                   "bind that to sparse resources";
+        }
+        if (paging->pageBlockSize > allocator->device.facts.max_allocation_size ||
+            paging->pageBlockSize > MAAR_RANGE_MAX_SIZE) {
+            return "MaarPoolPagingInfo::pageBlockSize is above the device's "
+                   "maxMemoryAllocationSize";
+        }
     }
     if (!maar_type_is_usable(allocator, info->memoryTypeIndex)) {
         return "pCreateInfo->memoryTypeIndex needs a feature that is not enabled "
@@ -104,6 +136,12 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
     pool->max_block_count = info->maxBlockCount != 0 ? info->maxBlockCount : UINT32_MAX;
     pool->allocate_next = info->pMemoryAllocateNext;
     pool->priority = info->priority != 0.0F ? info->priority : 0.5F;
+    const MaarPoolPagingInfo* paging = find_paging(info);
+    if (paging != NULL && paging->stitch == VK_TRUE) {
+        pool->stitches = true;
+        pool->stitch_threshold = paging->threshold;
+        pool->page_block_size = paging->pageBlockSize;
+    }
 }
 
 /* The blocks that a pool always has. They are what the caller asked for, so a budget does not stop
@@ -168,7 +206,13 @@ static void bury_leak(struct maar_lane* lane, uint32_t index)
     const struct maar_pool* pool = lane->pool;
     MaarAllocator allocator = pool->allocator;
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
-    if (!slot->internal) {
+    if (slot->stitched) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                  "leak: allocation \"%s\" of %llu bytes of pages in memory type %u, user data %p, "
+                  "was never freed",
+                  slot->name != NULL ? slot->name : "(no name)",
+                  (unsigned long long)maar_slot_size(slot), pool->type_index, slot->user_data);
+    } else if (!slot->internal) {
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
                   "leak: allocation \"%s\" of %llu bytes in memory type %u, block %llu, user data "
                   "%p, was never freed",
@@ -189,6 +233,32 @@ static bool visit_leak(void* context, const MaarRangeInfo* info)
         bury_leak(context, (uint32_t)info->userData);
     }
     return true;
+}
+
+/* Tells of what is made of pages and was never freed, and ends it. */
+static void bury_stitched(struct maar_lane* lane)
+{
+    maar_mutex_lock(&lane->lock);
+    struct maar_block* block = lane->stitched;
+    lane->stitched = NULL;
+    lane->stitched_count = 0;
+    lane->stitched_pending_count = 0;
+    lane->stitched_pending_bytes = 0;
+    maar_mutex_unlock(&lane->lock);
+    while (block != NULL) {
+        struct maar_block* next = block->next;
+        bury_leak(lane, block->dedicated_slot);
+        maar_block_destroy(block);
+        block = next;
+    }
+}
+
+void maar_pool_bury_stitched(struct maar_pool* pool)
+{
+    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
+         lane = maar_pool_next_lane(pool, lane->number + 1)) {
+        bury_stitched(lane);
+    }
 }
 
 /* Frees every block and slot. Whoever walks the list of pools sees an empty one from the start. */
@@ -447,6 +517,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
     if (fault != NULL) {
         return maar_misuse(allocator, __func__, fault);
     }
+    const MaarPoolPagingInfo* paging = find_paging(pCreateInfo);
+    if (paging != NULL && paging->stitch == VK_TRUE) {
+        result = maar_paging_require(allocator, __func__, true);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+    }
     struct maar_pool* pool = NULL;
     result = maar_pool_create(allocator, pCreateInfo, true, &pool);
     if (result == VK_SUCCESS) {
@@ -468,6 +545,10 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool poo
     }
     end_pool_pending(own);
     maar_raise_live_peak(allocator, 0);
+    maar_pool_bury_stitched(own);
+    if (own->stitches) {
+        allocator->paging.end_pool(allocator, own);
+    }
     empty_pool(own);
     doom_pool(own);
 }

@@ -74,12 +74,38 @@ static const char* check_dedicated_blocks(const struct maar_lane* lane, struct l
 }
 
 /* Under the lock. */
+static const char* check_stitched(const struct maar_lane* lane, struct lane_sums* sums)
+{
+    uint32_t count = 0;
+    uint32_t pending = 0;
+    VkDeviceSize bytes = 0;
+    for (const struct maar_block* block = lane->stitched; block != NULL; block = block->next) {
+        if (block->range_count != 1 || block->pending_count > 1 || block->table == NULL) {
+            return "pages in the list of what is stitched are not those of one allocation";
+        }
+        ++count;
+        pending += block->pending_count;
+        bytes += block->pending_count * block->size;
+    }
+    sums->pending += pending;
+    if (count != lane->stitched_count || pending != lane->stitched_pending_count ||
+        bytes != lane->stitched_pending_bytes) {
+        return "a lane counts wrongly what is stitched";
+    }
+    return NULL;
+}
+
+/* Under the lock. */
 static const char* check_lane(const struct maar_lane* lane, struct lane_sums* sums)
 {
     const char* broken = check_shared_blocks(lane, sums);
     if (broken == NULL) {
         broken = check_dedicated_blocks(lane, sums);
     }
+    if (broken != NULL) {
+        return broken;
+    }
+    broken = check_stitched(lane, sums);
     if (broken != NULL) {
         return broken;
     }

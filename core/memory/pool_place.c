@@ -301,6 +301,10 @@ static struct maar_block* pick_surplus(struct maar_lane* lane, struct maar_block
 /* Under the lock: a dedicated block leaves with its allocation. */
 static void unlink_dedicated(struct maar_lane* lane, struct maar_block* block)
 {
+    if (block->table != NULL) {
+        maar_stitched_unlink(lane, block);
+        return;
+    }
     if (block->previous != NULL) {
         block->previous->next = block->next;
     } else {
@@ -345,13 +349,14 @@ MAAR_INLINE char* free_slot(struct maar_slot* slot, uint32_t index, enum maar_sl
     struct maar_pool* pool = block->pool;
     struct maar_lane* lane = block->lane;
     struct maar_block* leaving = NULL;
-    const VkDeviceSize size = maar_slot_size(slot);
-    bool dedicated = false;
+    const bool dedicated = block->placement == NULL;
+    /* The bytes of a block of pages are counted by those pages. */
+    const VkDeviceSize size = dedicated && maar_block_is_paged(block) ? 0 : maar_slot_size(slot);
     bool emptied = false;
     bool known = true;
     bool peaked = false;
 
-    if (block->placement != NULL) {
+    if (!dedicated) {
         maar_placement_prefetch(block->placement, slot->node);
     }
     maar_mutex_lock(&lane->lock);
@@ -367,10 +372,9 @@ MAAR_INLINE char* free_slot(struct maar_slot* slot, uint32_t index, enum maar_sl
     if (end == MAAR_SLOT_END_LIVE) {
         peaked = maar_lane_lose_live(lane, size);
     }
-    if (block->placement == NULL) {
+    if (dedicated) {
         unlink_dedicated(lane, block);
         leaving = block;
-        dedicated = true;
     } else {
         known = maar_lane_release(lane, block, slot->node);
         emptied = block->range_count == 0;
@@ -419,6 +423,10 @@ void maar_pool_make_pending(struct maar_slot* slot)
     ++block->pending_count;
     ++lane->pending_count;
     block->pending_bytes += size;
+    if (block->table != NULL) {
+        ++lane->stitched_pending_count;
+        lane->stitched_pending_bytes += block->size;
+    }
     const bool peaked = maar_lane_lose_live(lane, size);
     maar_mutex_unlock(&lane->lock);
     if (peaked) {

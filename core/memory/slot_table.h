@@ -48,6 +48,7 @@ struct maar_slot {
     uint8_t mapped_for_life : 1;
     uint8_t made_block : 1; /* its block was made for it */
     uint8_t exceeded : 1;   /* a budget was exceeded for it */
+    uint8_t stitched : 1;   /* made of pages */
     void* user_data;
     union {
         char* name;

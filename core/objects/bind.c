@@ -7,6 +7,12 @@ struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
                                    MaarAllocation allocation, VkDeviceSize offset)
 {
     struct maar_slot* slot = maar_resolve(allocator, call, allocation, NULL);
+    if (slot != NULL && slot->stitched) {
+        (void)maar_misuse(allocator, call,
+                          "allocation is made of pages for one object; nothing else can be bound "
+                          "to it");
+        return NULL;
+    }
     if (slot != NULL && offset >= maar_slot_size(slot)) {
         (void)maar_misuse(allocator, call, "offset is not within the allocation");
         return NULL;

@@ -2,6 +2,7 @@
  * Buffers: create, allocate, bind; undone in reverse when a step fails.
  */
 #include "core/objects/requirements.h"
+#include "core/objects/stitched.h"
 #include "core/objects/vulkan_bits.h"
 
 VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,
@@ -61,6 +62,13 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
                             MaarAllocation* allocation)
 {
     const struct maar_device* device = &allocator->device;
+    if (!internal && maar_may_stitch(info)) {
+        VkResult stitched =
+            maar_create_stitched_buffer(allocator, call, buffer_info, info, buffer, allocation);
+        if (stitched != VK_INCOMPLETE) {
+            return stitched;
+        }
+    }
     maar_lock_rank_expect_none();
     VkResult result =
         device->vkCreateBuffer(device->handle, buffer_info, device->callbacks, buffer);
@@ -92,13 +100,18 @@ static void destroy_buffer_bits(const struct maar_device* device, uint64_t buffe
 }
 
 void maar_destroy_object(MaarAllocator allocator, const char* call, uint64_t object,
-                         MaarAllocation allocation, maar_object_destroyer destroy)
+                         MaarAllocation allocation, maar_object_destroyer destroy,
+                         maar_retire_action later)
 {
     uint32_t index = 0;
     struct maar_slot* slot = NULL;
     if (allocation != VK_NULL_HANDLE) {
         slot = maar_resolve(allocator, call, allocation, &index);
         if (slot == NULL || !maar_slot_claim(slot, allocation)) {
+            return;
+        }
+        if (slot->stitched) {
+            maar_stitched_end(allocator, slot, index, object, 0, NULL, later);
             return;
         }
     }
@@ -111,10 +124,21 @@ void maar_destroy_object(MaarAllocator allocator, const char* call, uint64_t obj
     }
 }
 
+static void destroy_pending_buffer(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    if (item->object != 0) {
+        destroy_buffer_bits(&allocator->device, item->object);
+    }
+    if (item->aside != MAAR_SLOT_NONE) {
+        maar_release_pending(allocator, (uint32_t)item->aside);
+    }
+}
+
 void maar_destroy_buffer(MaarAllocator allocator, const char* call, VkBuffer buffer,
                          MaarAllocation allocation)
 {
-    maar_destroy_object(allocator, call, MAAR_TO_BITS(buffer), allocation, destroy_buffer_bits);
+    maar_destroy_object(allocator, call, MAAR_TO_BITS(buffer), allocation, destroy_buffer_bits,
+                        destroy_pending_buffer);
 }
 
 VKAPI_ATTR void VKAPI_CALL maarDestroyBuffer(MaarAllocator allocator, VkBuffer buffer,
@@ -122,14 +146,6 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyBuffer(MaarAllocator allocator, VkBuffer b
 {
     if (maar_enter(allocator) == VK_SUCCESS) {
         maar_destroy_buffer(allocator, __func__, buffer, allocation);
-    }
-}
-
-static void destroy_pending_buffer(MaarAllocator allocator, const struct maar_retire_item* item)
-{
-    destroy_buffer_bits(&allocator->device, item->object);
-    if (item->aside != MAAR_SLOT_NONE) {
-        maar_release_pending(allocator, (uint32_t)item->aside);
     }
 }
 

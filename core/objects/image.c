@@ -2,6 +2,7 @@
  * Images: create, allocate, bind, whole or plane by plane; undone in reverse when a step fails.
  */
 #include "core/objects/requirements.h"
+#include "core/objects/stitched.h"
 #include "core/objects/vulkan_bits.h"
 
 VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
@@ -36,6 +37,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
         return maar_misuse(allocator, __func__,
                            "pImageInfo is sparse; sparse images are not bound so");
     }
+    if (maar_may_stitch(pCreateInfo)) {
+        result = maar_create_stitched_image(allocator, __func__, pImageInfo, pCreateInfo, pImage,
+                                            pAllocation);
+        if (result != VK_INCOMPLETE) {
+            return result;
+        }
+    }
     const struct maar_device* device = &allocator->device;
     VkImage image = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
@@ -66,20 +74,22 @@ static void destroy_image_bits(const struct maar_device* device, uint64_t image)
     device->vkDestroyImage(device->handle, MAAR_FROM_BITS(VkImage, image), device->callbacks);
 }
 
+static void destroy_pending_image(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    if (item->object != 0) {
+        destroy_image_bits(&allocator->device, item->object);
+    }
+    if (item->aside != MAAR_SLOT_NONE) {
+        maar_release_pending(allocator, (uint32_t)item->aside);
+    }
+}
+
 VKAPI_ATTR void VKAPI_CALL maarDestroyImage(MaarAllocator allocator, VkImage image,
                                             MaarAllocation allocation)
 {
     if (maar_enter(allocator) == VK_SUCCESS) {
         maar_destroy_object(allocator, __func__, MAAR_TO_BITS(image), allocation,
-                            destroy_image_bits);
-    }
-}
-
-static void destroy_pending_image(MaarAllocator allocator, const struct maar_retire_item* item)
-{
-    destroy_image_bits(&allocator->device, item->object);
-    if (item->aside != MAAR_SLOT_NONE) {
-        maar_release_pending(allocator, (uint32_t)item->aside);
+                            destroy_image_bits, destroy_pending_image);
     }
 }
 

@@ -27,8 +27,10 @@ void maar_destroy_buffer(MaarAllocator allocator, const char* call, VkBuffer buf
                          MaarAllocation allocation);
 
 typedef void (*maar_object_destroyer)(const struct maar_device* device, uint64_t object);
-/* Ends an allocation and its object, either of which may be null; neither when it is stale. */
+/* Ends an allocation and its object, either of which may be null; neither when it is stale. later:
+ * the same, of a retire item, where pages cannot go at once. */
 void maar_destroy_object(MaarAllocator allocator, const char* call, uint64_t object,
-                         MaarAllocation allocation, maar_object_destroyer destroy);
+                         MaarAllocation allocation, maar_object_destroyer destroy,
+                         maar_retire_action later);
 
 #endif

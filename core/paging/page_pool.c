@@ -122,9 +122,8 @@ static void unlist_free_run(struct maar_page_block* block, uint32_t first)
 static void publish_use(const struct maar_page_block* block)
 {
     const VkDeviceSize size = block->pool->page_size;
-    maar_atomic64_store(&block->block->paged_live, block->live_count * size);
-    maar_atomic64_store(&block->block->paged_pending,
-                        (uint64_t)(block->used_count - block->live_count) * size);
+    maar_block_note_pages(block->block, block->live_count * size,
+                          (block->used_count - block->live_count) * size);
 }
 
 static void free_run(struct maar_page_block* block, uint32_t first, uint32_t length)
@@ -425,7 +424,7 @@ static VkResult make_block(struct maar_paging* paging, struct maar_page_pool* po
     }
     uint32_t index = 0;
     block->block = maar_slot_resolve(&allocator->slots, block->allocation, &index)->block;
-    maar_atomic32_store(&block->block->paged, 1);
+    maar_block_make_paged(block->block);
     maar_mutex_lock(&paging->lock);
     do {
         result = reserve_lists(paging, pool);

@@ -31,6 +31,8 @@ struct snapshot_walk {
     struct maar_dump_range* ranges;
     char* text;
     struct maar_dump_totals* totals; /* of the block in hand */
+    uint64_t page_runs;              /* in use, of the lane in hand, */
+    uint64_t held_runs;              /* and held */
     VkDeviceSize hole;               /* bytes of the run of free ranges and padding in hand */
 };
 
@@ -47,10 +49,10 @@ static void spread_add(struct maar_dump_spread* spread, VkDeviceSize size)
 
 void maar_dump_spread_merge(struct maar_dump_spread* into, const struct maar_dump_spread* from)
 {
-    if (from->count == 0) {
+    if (from->count == 0 && from->bytes == 0) {
         return;
     }
-    if (into->count == 0 || from->smallest < into->smallest) {
+    if ((into->count == 0 && into->bytes == 0) || from->smallest < into->smallest) {
         into->smallest = from->smallest;
     }
     if (from->largest > into->largest) {
@@ -158,8 +160,22 @@ static bool visit_dump_range(void* context, const MaarRangeInfo* info)
     return true;
 }
 
+static void visit_dump_pages(void* context, MaarBlockRangeState state, VkDeviceSize offset,
+                             VkDeviceSize size)
+{
+    struct snapshot_walk* walk = context;
+    walk->page_runs += state == MAAR_BLOCK_RANGE_STATE_LIVE ? 1 : 0;
+    walk->held_runs += state == MAAR_BLOCK_RANGE_STATE_PENDING ? 1 : 0;
+    add_range(walk, state, offset, size, NULL);
+}
+
 static void walk_block(struct snapshot_walk* walk, const struct maar_block* block)
 {
+    if (maar_block_is_paged(block)) {
+        maar_paging_walk_block(walk->allocator, block->id, visit_dump_pages, walk);
+        end_hole(walk);
+        return;
+    }
     if (block->placement != NULL) {
         maar_placement_walk(block->placement, visit_dump_range, walk);
         end_hole(walk);
@@ -182,11 +198,12 @@ static uint64_t memory_bits(VkDeviceMemory memory)
 static void add_dump_block(struct snapshot_walk* walk, const struct maar_block* block,
                            struct maar_dump_totals* sum)
 {
+    const bool dedicated = block->placement == NULL && !maar_block_is_paged(block);
     struct maar_dump_totals totals = {
         .block_count = 1,
-        .dedicated_count = block->placement == NULL ? 1 : 0,
+        .dedicated_count = dedicated ? 1 : 0,
         .block_bytes = block->size,
-        .dedicated_bytes = block->placement == NULL ? block->size : 0,
+        .dedicated_bytes = dedicated ? block->size : 0,
     };
     size_t first = walk->wanted.ranges;
     walk->totals = &totals;
@@ -200,7 +217,7 @@ static void add_dump_block(struct snapshot_walk* walk, const struct maar_block* 
         .id = block->id,
         .size = block->size,
         .memory = memory_bits(block->memory),
-        .dedicated = block->placement == NULL,
+        .dedicated = dedicated,
         .map_count = maar_atomic32_load(&block->map_count),
         .totals = totals,
         .ranges = first < walk->room.ranges ? &walk->ranges[first] : NULL,
@@ -212,6 +229,8 @@ static void add_dump_block(struct snapshot_walk* walk, const struct maar_block* 
 static void walk_lane_blocks(struct snapshot_walk* walk, const struct maar_lane* lane,
                              struct maar_dump_totals* sum)
 {
+    walk->page_runs = 0;
+    walk->held_runs = 0;
     for (uint32_t i = 0; i < lane->block_count; ++i) {
         add_dump_block(walk, lane->blocks[i], sum);
     }
@@ -223,6 +242,11 @@ static void walk_lane_blocks(struct snapshot_walk* walk, const struct maar_lane*
     for (; last != NULL; last = last->previous) {
         add_dump_block(walk, last, sum);
     }
+    /* Runs of pages were counted; allocations made of them are to be. */
+    sum->live.count += lane->stitched_count - lane->stitched_pending_count;
+    sum->pending.count += lane->stitched_pending_count;
+    sum->live.count -= walk->page_runs;
+    sum->pending.count -= walk->held_runs;
 }
 
 static void walk_pool_blocks(struct snapshot_walk* walk, const struct maar_pool* pool,

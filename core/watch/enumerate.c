@@ -19,11 +19,12 @@ static void fill_block(const struct maar_block* block, MaarBlockInfo* out)
     out->memory = block->memory;
     out->size = block->size;
     out->memoryTypeIndex = pool->type_index;
-    out->dedicated = block->placement == NULL ? VK_TRUE : VK_FALSE;
+    const bool paged = maar_block_is_paged(block);
+    out->dedicated = block->placement == NULL && !paged ? VK_TRUE : VK_FALSE;
     out->strategy = pool->strategy;
-    out->allocationCount = block->range_count - block->pending_count;
+    out->allocationCount = paged ? 0 : block->range_count - block->pending_count;
     out->allocationBytes = maar_block_live_bytes(block);
-    out->pendingBytes = block->pending_bytes;
+    out->pendingBytes = paged ? maar_atomic64_load(&block->paged_pending) : block->pending_bytes;
     out->pool = maar_pool_handle(pool);
 }
 
@@ -180,10 +181,26 @@ static bool visit_range(void* context, const MaarRangeInfo* info)
     return true;
 }
 
+static void visit_page_run(void* context, MaarBlockRangeState state, VkDeviceSize offset,
+                           VkDeviceSize size)
+{
+    struct range_list* list = context;
+    if (list->out != NULL && list->count < list->capacity) {
+        MaarBlockRange* out = &list->out[list->count];
+        memset(out, 0, sizeof *out);
+        out->offset = offset;
+        out->size = size;
+        out->state = state;
+    }
+    ++list->count;
+}
+
 static void list_block_ranges(const struct maar_block* block, struct range_list* list)
 {
     if (block->placement != NULL) {
         maar_placement_walk(block->placement, visit_range, list);
+    } else if (maar_block_is_paged(block)) {
+        maar_paging_walk_block(list->allocator, block->id, visit_page_run, list);
     } else {
         list_range(list, MAAR_RANGE_STATE_LIVE, 0, block->size, block->dedicated_slot);
     }

@@ -7,8 +7,26 @@
 
 #include <string.h>
 
+/* A block that is cut into pages: what lies in them are other allocations. */
+static void add_pages(const struct maar_block* block, MaarStatistics* sum)
+{
+    const VkDeviceSize pending = maar_atomic64_load(&block->paged_pending);
+    VkDeviceSize live = maar_atomic64_load(&block->paged_live);
+    /* The two change one after the other. */
+    live = live <= block->size - pending ? live : block->size - pending;
+    --sum->dedicatedCount;
+    sum->dedicatedBytes -= block->size;
+    sum->allocationBytes += live;
+    sum->pendingBytes += pending;
+    sum->freeBytes += block->size - live - pending;
+}
+
 static void add_allocations(const struct maar_block* block, MaarStatistics* sum)
 {
+    if (maar_block_is_paged(block)) {
+        add_pages(block, sum);
+        return;
+    }
     sum->allocationCount += block->range_count - block->pending_count;
     sum->allocationBytes += maar_block_live_bytes(block);
     sum->pendingBytes += block->pending_bytes;
@@ -23,15 +41,18 @@ static void add_block(const struct maar_block* block, MaarStatistics* sum)
     sum->freeBytes += totals.free_size;
 }
 
-static void add_lane(struct maar_lane* lane, MaarStatistics* sum)
+/* Returns the bytes of pages of what is pending. */
+static VkDeviceSize add_lane(struct maar_lane* lane, MaarStatistics* sum)
 {
     maar_mutex_lock(&lane->lock);
+    const VkDeviceSize pending = lane->stitched_pending_bytes;
     sum->blockCount += lane->block_count + lane->dedicated_count;
     sum->dedicatedCount += lane->dedicated_count;
     sum->pendingCount += lane->pending_count;
     sum->blockBytes += lane->block_bytes + lane->dedicated_bytes;
     sum->dedicatedBytes += lane->dedicated_bytes;
     sum->allocationsMade += lane->made_count;
+    sum->allocationCount += lane->stitched_count - lane->stitched_pending_count;
     for (uint32_t i = 0; i < lane->block_count; ++i) {
         add_block(lane->blocks[i], sum);
     }
@@ -39,14 +60,22 @@ static void add_lane(struct maar_lane* lane, MaarStatistics* sum)
         add_allocations(block, sum);
     }
     maar_mutex_unlock(&lane->lock);
+    return pending;
 }
 
 void maar_pool_add_statistics(const struct maar_pool* pool, MaarStatistics* sum)
 {
+    const VkDeviceSize before = sum->allocationBytes;
+    VkDeviceSize pending = 0;
     for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
          lane = maar_pool_next_lane(pool, lane->number + 1)) {
-        add_lane(lane, sum);
+        pending += add_lane(lane, sum);
     }
+    /* Pages of what is pending were counted as in use, wherever they lie. */
+    const VkDeviceSize live = sum->allocationBytes - before;
+    pending = pending < live ? pending : live;
+    sum->allocationBytes -= pending;
+    sum->pendingBytes += pending;
 }
 
 void maar_statistics_clear(MaarStatistics* statistics)
@@ -151,23 +180,37 @@ static void note_live(MaarDetailedStatistics* out, VkDeviceSize size)
     }
 }
 
+static void note_free(struct detail_walk* walk, VkDeviceSize size)
+{
+    MaarDetailedStatistics* out = walk->out;
+    ++out->freeRangeCount;
+    walk->free_bytes += size;
+    if (out->freeRangeSizeMin == 0 || size < out->freeRangeSizeMin) {
+        out->freeRangeSizeMin = size;
+    }
+    if (size > out->freeRangeSizeMax) {
+        out->freeRangeSizeMax = size;
+    }
+}
+
+static void visit_pages(void* context, MaarBlockRangeState state, VkDeviceSize offset,
+                        VkDeviceSize size)
+{
+    (void)offset;
+    if (state == MAAR_BLOCK_RANGE_STATE_FREE) {
+        note_free(context, size);
+    }
+}
+
 static bool visit_detail(void* context, const MaarRangeInfo* info)
 {
     struct detail_walk* walk = context;
-    MaarDetailedStatistics* out = walk->out;
     if (info->state == MAAR_RANGE_STATE_LIVE) {
         if (!maar_slot_at(&walk->allocator->slots, (uint32_t)info->userData)->pending) {
-            note_live(out, info->size);
+            note_live(walk->out, info->size);
         }
     } else if (info->state == MAAR_RANGE_STATE_FREE) {
-        ++out->freeRangeCount;
-        walk->free_bytes += info->size;
-        if (out->freeRangeSizeMin == 0 || info->size < out->freeRangeSizeMin) {
-            out->freeRangeSizeMin = info->size;
-        }
-        if (info->size > out->freeRangeSizeMax) {
-            out->freeRangeSizeMax = info->size;
-        }
+        note_free(walk, info->size);
     }
     return true;
 }
@@ -182,8 +225,16 @@ static void walk_pool(const struct maar_pool* pool, struct detail_walk* walk)
         }
         for (const struct maar_block* block = lane->dedicated; block != NULL; block = block->next) {
             const VkDeviceSize live = maar_block_live_bytes(block);
-            if (live > 0) {
+            if (maar_block_is_paged(block)) {
+                maar_paging_walk_block(walk->allocator, block->id, visit_pages, walk);
+            } else if (live > 0) {
                 note_live(walk->out, live);
+            }
+        }
+        for (const struct maar_block* block = lane->stitched; block != NULL; block = block->next) {
+            if (block->pending_count == 0) {
+                note_live(walk->out, maar_slot_size(maar_slot_at(&walk->allocator->slots,
+                                                                 block->dedicated_slot)));
             }
         }
         maar_mutex_unlock(&lane->lock);

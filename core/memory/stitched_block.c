@@ -1,0 +1,249 @@
+/*
+ * Allocations made of pages, as far as they are allocations: a slot like any other, whose block is
+ * a stand-in without a VkDeviceMemory. And the other side of it: dedicated blocks that core/paging
+ * cuts into pages, whose live bytes are those of the pages in use.
+ *
+ * What ends a stitched allocation is brought when it is made, so that destroying it cannot fail.
+ * Its pages go back when its last submission has been executed: until then it is pending.
+ */
+#include "core/memory/memory_internal.h"
+
+#include <string.h>
+
+#include "core/paging/pages.h"
+
+void maar_block_note_pages(struct maar_block* block, VkDeviceSize live, VkDeviceSize pending)
+{
+    MaarAllocator allocator = block->pool->allocator;
+    const VkDeviceSize before = maar_atomic64_load(&block->paged_live);
+    maar_atomic64_store(&block->paged_live, live);
+    maar_atomic64_store(&block->paged_pending, pending);
+    /* Wraps where it is less than before. */
+    (void)maar_atomic64_add(&allocator->paged_bytes, live - before);
+}
+
+void maar_block_make_paged(struct maar_block* block)
+{
+    struct maar_lane* lane = block->lane;
+    maar_mutex_lock(&lane->lock);
+    maar_atomic32_store(&block->paged, 1);
+    maar_atomic64_store(&lane->live_bytes, maar_atomic64_load(&lane->live_bytes) - block->size);
+    maar_mutex_unlock(&lane->lock);
+}
+
+/* A free slot that is in no list any more. */
+static VkResult take_slot(struct maar_lane* lane, struct maar_made* made)
+{
+    MaarAllocator allocator = lane->pool->allocator;
+    maar_mutex_lock(&lane->lock);
+    VkResult result = maar_slots_refill(&allocator->slots, &lane->lock, &lane->slots);
+    if (result == VK_SUCCESS) {
+        made->index = maar_slots_pop(&allocator->slots, &lane->slots);
+        made->slot = maar_slot_at(&allocator->slots, made->index);
+    }
+    maar_mutex_unlock(&lane->lock);
+    return result;
+}
+
+static VkResult make_stand_in(struct maar_lane* lane, struct maar_block** block)
+{
+    MaarAllocator allocator = lane->pool->allocator;
+    struct maar_block* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
+    if (made == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    made->pool = lane->pool;
+    made->lane = lane;
+    made->named = true;
+    made->ending = maar_retire_prepare(allocator, MAAR_MAX_POINTS + 1, NULL);
+    if (made->ending == NULL ||
+        !maar_mutex_init(&made->map_lock, MAAR_LOCK_MAP, maar_is_synchronized(allocator))) {
+        maar_host_free(allocator->callbacks, made->ending);
+        maar_host_free(allocator->callbacks, made);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    *block = made;
+    return VK_SUCCESS;
+}
+
+static void free_stand_in(struct maar_block* block)
+{
+    MaarAllocator allocator = block->pool->allocator;
+    maar_mutex_destroy(&block->map_lock);
+    if (block->ending != NULL) {
+        maar_retire_discard(allocator, block->ending);
+    }
+    maar_host_free(allocator->callbacks, block);
+}
+
+VkResult maar_stitched_prepare(struct maar_pool* pool, const MaarMemoryRequest* request,
+                               const MaarAllocationCreateInfo* info, struct maar_stitched* out)
+{
+    MaarAllocator allocator = pool->allocator;
+    *out = (struct maar_stitched){
+        .place = {.size = request->requirements.size,
+                  .kind = request->kind,
+                  .shown_kind = request->kind,
+                  .user_data = info->pUserData},
+    };
+    out->lane = maar_lane_enter(pool);
+    maar_mutex_unlock(&out->lane->lock);
+    VkResult result = make_stand_in(out->lane, &out->block);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (info->pName != NULL) {
+        out->place.name = maar_copy_string(allocator->callbacks, info->pName);
+        result = out->place.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result == VK_SUCCESS) {
+        result = take_slot(out->lane, &out->made);
+    }
+    if (result != VK_SUCCESS) {
+        maar_host_free(allocator->callbacks, out->place.name);
+        free_stand_in(out->block);
+    }
+    return result;
+}
+
+void maar_stitched_discard(struct maar_stitched* stitched)
+{
+    struct maar_lane* lane = stitched->lane;
+    MaarAllocator allocator = lane->pool->allocator;
+    maar_mutex_lock(&lane->lock);
+    maar_lane_put_slot(lane, stitched->made.slot, stitched->made.index);
+    maar_mutex_unlock(&lane->lock);
+    maar_host_free(allocator->callbacks, stitched->place.name);
+    free_stand_in(stitched->block);
+}
+
+MaarAllocation maar_stitched_publish(struct maar_stitched* stitched, struct maar_page_table* table,
+                                     VkDeviceSize page_bytes)
+{
+    struct maar_lane* lane = stitched->lane;
+    MaarAllocator allocator = lane->pool->allocator;
+    struct maar_block* block = stitched->block;
+    struct maar_slot* slot = stitched->made.slot;
+    const struct maar_placement_range range = {
+        .offset = 0,
+        .size = stitched->place.size,
+        .node = MAAR_PLACEMENT_NO_NODE,
+    };
+    block->table = table;
+    block->size = page_bytes;
+    (void)maar_atomic64_add(&allocator->stitched_bytes, page_bytes);
+    maar_mutex_lock(&lane->lock);
+    maar_slots_push(&lane->slots, slot, stitched->made.index);
+    maar_lane_settle(lane, block, &stitched->place, &range, &stitched->made);
+    slot->stitched = true;
+    block->dedicated_slot = stitched->made.index;
+    block->next = lane->stitched;
+    if (lane->stitched != NULL) {
+        lane->stitched->previous = block;
+    }
+    lane->stitched = block;
+    ++lane->stitched_count;
+    maar_mutex_unlock(&lane->lock);
+    const uint32_t key = maar_atomic32_load(&slot->key) + 1u;
+    maar_atomic32_store_release(&slot->key, key);
+    maar_check_if_asked(lane->pool);
+    return maar_handle_make(stitched->made.index, key);
+}
+
+void maar_stitched_unlink(struct maar_lane* lane, struct maar_block* block)
+{
+    if (block->previous != NULL) {
+        block->previous->next = block->next;
+    } else {
+        lane->stitched = block->next;
+    }
+    if (block->next != NULL) {
+        block->next->previous = block->previous;
+    }
+    --block->range_count;
+    --lane->stitched_count;
+    /* It was pending: nothing of this sort ends in one step. */
+    --lane->stitched_pending_count;
+    lane->stitched_pending_bytes -= block->size;
+}
+
+/* Whether the device is past a value of the paging timeline. */
+static bool has_passed(MaarAllocator allocator, uint64_t value)
+{
+    const struct maar_device* device = &allocator->device;
+    if (value == 0) {
+        return true;
+    }
+    const MaarPoint point = maar_paging_point(allocator, value);
+    const VkSemaphoreWaitInfo wait = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &point.semaphore,
+        .pValues = &point.value,
+    };
+    maar_lock_rank_expect_none();
+    return device->vkWaitSemaphores(device->handle, &wait, 0) == VK_SUCCESS;
+}
+
+void maar_stitched_end(MaarAllocator allocator, struct maar_slot* slot, uint32_t index,
+                       uint64_t object, uint32_t point_count, const MaarPoint* points,
+                       maar_retire_action action)
+{
+    struct maar_block* block = slot->block;
+    struct maar_retire_item* item = block->ending;
+    const uint64_t value = maar_page_table_seal(block->table);
+    block->ending = NULL;
+    item->action = action;
+    item->object = object;
+    item->aside = index;
+    item->point_count = point_count;
+    if (point_count > 0) {
+        memcpy(item->points, points, point_count * sizeof item->points[0]);
+    }
+    if (value != 0) {
+        item->points[item->point_count++] = maar_paging_point(allocator, value);
+    }
+    maar_slot_make_pending(allocator, index);
+    if (point_count == 0 && has_passed(allocator, value)) {
+        action(allocator, item);
+        maar_retire_discard(allocator, item);
+        return;
+    }
+    maar_retire_queue(&allocator->retire, item);
+}
+
+void maar_stitched_destroy(struct maar_block* block)
+{
+    MaarAllocator allocator = block->pool->allocator;
+    const VkDeviceSize size = block->size;
+    if (block->ending != NULL) {
+        (void)maar_page_table_seal(block->table); /* nobody ended it */
+    }
+    maar_page_table_destroy(block->table);
+    (void)maar_atomic64_sub(&allocator->stitched_bytes, size);
+    maar_paging_return_space(allocator, size);
+    maar_paging_add_count(allocator, MAAR_COUNT_STITCHED, -1);
+    free_stand_in(block);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateAllocationPages(MaarAllocator allocator,
+                                                            MaarAllocation allocation,
+                                                            uint32_t* pCount, MaarPageRun* pRuns)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pCount == NULL) {
+        return maar_misuse(allocator, __func__, "pCount is NULL");
+    }
+    const struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    const uint32_t capacity = pRuns != NULL ? *pCount : 0;
+    const uint32_t count =
+        slot->stitched ? maar_page_table_runs(slot->block->table, capacity, pRuns) : 0;
+    *pCount = pRuns == NULL || count < capacity ? count : capacity;
+    return pRuns != NULL && count > capacity ? VK_INCOMPLETE : VK_SUCCESS;
+}
