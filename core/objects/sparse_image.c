@@ -440,7 +440,9 @@ static VkResult create(MaarAllocator allocator, const char* call,
     image->layers = image_info->arrayLayers;
     image->memory = *memory;
     image->memory.pNext = NULL;
-    image->name = maar_copy_string(allocator->callbacks, memory->pName);
+    if (memory->pName != NULL) {
+        image->name = maar_copy_string(allocator->callbacks, memory->pName);
+    }
     image->memory.pName = image->name;
     image->ending = maar_retire_prepare(allocator, 1, NULL);
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
