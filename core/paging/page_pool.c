@@ -286,14 +286,6 @@ static VkDeviceSize wish_block_size(const struct maar_paging* paging,
     return size < most ? size : most;
 }
 
-/* An empty list may be NULL. */
-static void copy_block_list(void* to, const void* from, size_t size)
-{
-    if (size > 0) {
-        memcpy(to, from, size);
-    }
-}
-
 /* Room for one more block in both lists; the lock is left and taken again, VK_INCOMPLETE then. */
 static VkResult reserve_lists(struct maar_paging* paging, struct maar_page_pool* pool)
 {
@@ -315,15 +307,15 @@ static VkResult reserve_lists(struct maar_paging* paging, struct maar_page_pool*
     if (blocks == NULL || (pool_full && longest == NULL)) {
         result = VK_ERROR_OUT_OF_HOST_MEMORY;
     } else if (pool_full && pool->block_capacity == old) {
-        copy_block_list(blocks, pool->blocks, pool->block_count * sizeof blocks[0]);
-        copy_block_list(longest, pool->longest, pool->block_count);
+        memcpy(blocks, pool->blocks, pool->block_count * sizeof blocks[0]);
+        memcpy(longest, pool->longest, pool->block_count);
         unused[0] = pool->blocks;
         unused[1] = pool->longest;
         pool->blocks = blocks;
         pool->longest = longest;
         pool->block_capacity = capacity;
     } else if (!pool_full && paging->block_capacity == old) {
-        copy_block_list(blocks, paging->blocks, paging->block_end * sizeof blocks[0]);
+        memcpy(blocks, paging->blocks, paging->block_end * sizeof blocks[0]);
         unused[0] = paging->blocks;
         paging->blocks = blocks;
         paging->block_capacity = capacity;

@@ -282,6 +282,24 @@ static bool is_being_unbound(const struct maar_page_range* range)
     return false;
 }
 
+/* Pages that were given back, but that others show too, are not taken again: what is committed is
+ * the owner's alone. The device is told of another page, or of none. */
+static void leave_shared(const struct maar_page_range* range)
+{
+    for (uint64_t page = range->first; page < range->first + range->count; ++page) {
+        uint64_t* entry = maar_page_entry(range->table, page);
+        if ((*entry & MAAR_ENTRY_HELD) == 0) {
+            continue;
+        }
+        struct maar_page_block* block = maar_entry_block(range->table, *entry);
+        const uint32_t number = maar_entry_page(*entry);
+        if (block->marks[number].refs > 1) {
+            maar_page_drop(block, number, 1, false);
+            *entry &= MAAR_ENTRY_FLAGS & ~MAAR_ENTRY_HELD;
+        }
+    }
+}
+
 /* Pages of a range that need one. */
 static uint64_t count_missing(const struct maar_page_range* range)
 {
@@ -397,6 +415,7 @@ static VkResult commit_from(const struct maar_page_range* range, struct maar_pag
         maar_thread_yield();
         maar_mutex_lock(&paging->lock);
     }
+    leave_shared(range);
     *missing = count_missing(range);
     const bool enough = *missing <= pool->free_count;
     if (enough) {
