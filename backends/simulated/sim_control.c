@@ -36,6 +36,29 @@ uint32_t VKAPI_CALL maarSimulatedExecuteSubmissions(VkPhysicalDevice physicalDev
     return executed;
 }
 
+VkResult VKAPI_CALL maarSimulatedEnumeratePages(VkDevice device, VkObjectType type, uint64_t object,
+                                                uint32_t* pCount, MaarSimulatedPages* pPages)
+{
+    struct sim_device* d = SIM_DEVICE(device);
+    sim_lock_gpu(d->gpu);
+    const struct sim_resource* resource =
+        sim_object_peek(d, object, type == VK_OBJECT_TYPE_IMAGE ? SIM_KIND_IMAGE : SIM_KIND_BUFFER);
+    const uint32_t found = resource != NULL ? resource->pages.run_count : 0;
+    const uint32_t written = pPages == NULL ? 0 : *pCount < found ? *pCount : found;
+    for (uint32_t i = 0; i < written; i++) {
+        const struct sim_run* run = &resource->pages.runs[i];
+        pPages[i] = (MaarSimulatedPages){
+            .offset = run->at,
+            .size = run->size,
+            .memory = (VkDeviceMemory)run->memory,
+            .memoryOffset = run->offset,
+        };
+    }
+    sim_unlock_gpu(d->gpu);
+    *pCount = pPages == NULL ? found : written;
+    return pPages != NULL && written < found ? VK_INCOMPLETE : VK_SUCCESS;
+}
+
 void VKAPI_CALL maarSimulatedSetCallbacks(VkPhysicalDevice physicalDevice,
                                           PFN_maarSimulatedCall pfnCall,
                                           PFN_maarSimulatedViolation pfnViolation, void* pUserData)

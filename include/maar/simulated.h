@@ -426,6 +426,20 @@ typedef struct MaarSimulatedDedicated {
     VkBool32 buffersRequire;
 } MaarSimulatedDedicated;
 
+/** Bytes of a sparse resource that lie in memory. */
+typedef struct MaarSimulatedPages {
+    /** where in the resource, bytes. An image's: its aspects one after another, in each its layers,
+     * in each its levels, in each its tiles along x, y and z, then the layer's mip tail; then a mip
+     * tail for all layers; metadata last. */
+    VkDeviceSize offset;
+    /** bytes */
+    VkDeviceSize size;
+    /** the memory */
+    VkDeviceMemory memory;
+    /** where in it, bytes */
+    VkDeviceSize memoryOffset;
+} MaarSimulatedPages;
+
 /**
  * The driver's door. Answers like vkGetInstanceProcAddr: global functions for a null instance, all
  * else for an instance made by the vkCreateInstance found here. Names that the driver does not
@@ -462,6 +476,23 @@ MAAR_API VkPhysicalDevice VKAPI_CALL maarSimulatedGetPhysicalDevice(VkDevice dev
  */
 MAAR_API void VKAPI_CALL maarSimulatedSetFlags(VkPhysicalDevice physicalDevice,
                                                MaarSimulatedFlags flags);
+
+/**
+ * Lists what of a sparse resource lies in memory, in order. Adjacent runs may continue one another.
+ *
+ * @param device a device of this driver; not null
+ * @param type   VK_OBJECT_TYPE_BUFFER or VK_OBJECT_TYPE_IMAGE
+ * @param object the handle, as an integer
+ * @param pCount in: room in pPages; out: runs written, or their number if pPages is NULL; 0 for
+ * what is not a live sparse resource
+ * @param pPages filled, or NULL
+ * @return VK_SUCCESS; VK_INCOMPLETE
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarSimulatedEnumeratePages(VkDevice device, VkObjectType type,
+                                                         uint64_t object, uint32_t* pCount,
+                                                         MaarSimulatedPages* pPages);
 
 /**
  * Executes submissions that are held. Binds are executed as early as what they wait for allows, the

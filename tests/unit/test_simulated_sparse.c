@@ -266,6 +266,21 @@ static void pages_are_kept_and_split(void** state)
     };
     assert_int_equal(bind_buffer(f, buffer, 3, parts), VK_SUCCESS);
     expect_bound(f, 13 * PAGE);
+    MaarSimulatedPages pages[8];
+    uint32_t count = 8;
+    assert_int_equal(maarSimulatedEnumeratePages(f->device, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer,
+                                                 &count, pages),
+                     VK_SUCCESS);
+    assert_int_equal(count, 4);
+    assert_int_equal(pages[1].offset, 6 * PAGE);
+    assert_int_equal(pages[1].size, 2 * PAGE);
+    assert_int_equal(pages[1].memoryOffset, 6 * PAGE);
+    assert_true(pages[2].memory == other && pages[2].memoryOffset == 3 * PAGE);
+    count = 2;
+    assert_int_equal(maarSimulatedEnumeratePages(f->device, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer,
+                                                 &count, pages),
+                     VK_INCOMPLETE);
+    assert_int_equal(count, 2);
     assert_int_equal(fixture_counters(f).sparseBatchCount, 2);
     assert_int_equal(fixture_counters(f).sparseBindCount, 4);
     assert_int_equal(fixture_counters(f).sparseBoundPeak, 16 * PAGE);

@@ -1,0 +1,53 @@
+/*
+ * A naive reference of paging: for each page of each reservation, what it should show and what the
+ * device was told. Every page taken has a token of its own, so that it is seen when one moves, is
+ * lost, or is given to two.
+ */
+#ifndef MAAR_TESTS_MODEL_PAGING_MODEL_H
+#define MAAR_TESTS_MODEL_PAGING_MODEL_H
+
+#include "tests/rig/rig.h"
+
+enum { PAGED_TABLES = 6, PAGED_PAGES = 400 };
+
+struct paged_page {
+    uint64_t token; /* 0: none */
+    VkDeviceMemory memory;
+    VkDeviceSize offset;
+};
+
+struct paged_table {
+    MaarReservation reservation; /* NULL: none */
+    VkBuffer buffer;
+    VkDeviceSize size;
+    VkDeviceSize page_size;
+    uint32_t page_count;
+    bool aliased;
+    bool pooled;
+    struct paged_page wish[PAGED_PAGES];
+    struct paged_page device[PAGED_PAGES]; /* at the last submission */
+};
+
+struct paged_model {
+    struct rig rig;
+    struct rig_random random;
+    struct paged_table tables[PAGED_TABLES];
+    bool may_alias;
+    MaarPool pool; /* some take their pages from it */
+    uint64_t last_token;
+    VkSemaphore work; /* a timeline of commands that use pages */
+    uint64_t work_value;
+    MaarPoint bound; /* of the last submission of binds */
+    VkCommandPool commands;
+    bool held;         /* submissions are; the device is behind */
+    bool dying;        /* reservations may have been destroyed whose pages have not come back */
+    uint32_t refusals; /* commitments that were not met */
+    uint32_t uses;
+    uint32_t binds;
+};
+
+/* Runs `steps` random operations, checks after each, and takes everything down. */
+void paged_model_run(struct paged_model* model, const MaarSimulatedProfile* profile, uint64_t seed,
+                     uint32_t steps);
+
+#endif
