@@ -180,6 +180,7 @@ static VkResult create_sparse(struct maar_reservation* reservation, const char* 
     if (result != VK_SUCCESS) {
         return result;
     }
+    reservation->space = reservation->size;
     result = create_sparse_buffer(allocator, info, &reservation->buffer);
     if (result != VK_SUCCESS) {
         goto return_space;
@@ -187,6 +188,15 @@ static VkResult create_sparse(struct maar_reservation* reservation, const char* 
     MaarMemoryRequest request;
     maar_buffer_request(allocator, reservation->buffer, &request);
     reservation->page_size = request.requirements.alignment;
+    if (request.requirements.size > reservation->space) {
+        /* What the driver rounds up counts too. */
+        const VkDeviceSize more = request.requirements.size - reservation->space;
+        result = maar_paging_take_space(allocator, call, more);
+        if (result != VK_SUCCESS) {
+            goto destroy_buffer;
+        }
+        reservation->space += more;
+    }
     const struct maar_page_table_info table = {
         .call = call,
         .target = MAAR_PAGES_BUFFER,
@@ -209,7 +219,7 @@ static VkResult create_sparse(struct maar_reservation* reservation, const char* 
 destroy_buffer:
     device->vkDestroyBuffer(device->handle, reservation->buffer, device->callbacks);
 return_space:
-    maar_paging_return_space(allocator, reservation->size);
+    maar_paging_return_space(allocator, reservation->space);
     return result;
 }
 
@@ -221,7 +231,7 @@ static void finish_sparse(MaarAllocator allocator, const struct maar_retire_item
     maar_lock_rank_expect_none();
     device->vkDestroyBuffer(device->handle, reservation->buffer, device->callbacks);
     maar_page_table_destroy(reservation->table);
-    maar_paging_return_space(allocator, reservation->size);
+    maar_paging_return_space(allocator, reservation->space);
     maar_reservation_free(reservation);
 }
 

@@ -38,6 +38,7 @@ struct maar_reservation {
     VkDeviceAddress address;
     VkDeviceSize size;
     VkDeviceSize page_size;
+    VkDeviceSize space; /* sparse: address space that it has, whole pages as a rule */
     uint32_t move_count;
     struct maar_page_table* table; /* NULL: copying */
     struct maar_copying* copying;  /* NULL: sparse */

@@ -257,7 +257,8 @@ typedef struct MaarReservationInfo {
     MaarStructureType sType;
     /** NULL or a chain. */
     void* pNext;
-    /** The buffer. Sparse: the same for life. Copying: another one after each growth. */
+    /** The buffer. Sparse: the same for life. Copying: none before the first growth, and another
+     * one after each. */
     VkBuffer buffer;
     /** The buffer's device address; 0 without SHADER_DEVICE_ADDRESS usage. Changes with it. */
     VkDeviceAddress address;
@@ -385,8 +386,9 @@ MAAR_API VkResult VKAPI_CALL maarDecommitPages(MaarAllocator allocator, MaarRese
 /**
  * Makes a range of one reservation show the pages of a range of another, or of the same one. Both
  * must have been made with MAAR_RESERVATION_CREATE_ALIASED_BIT, have the same page size and memory
- * types, and all of `size` bytes must be committed in the source. What the target range had is
- * given back. A page lives until the last range that shows it gives it back.
+ * types, and all of `size` bytes must be committed in the source. None of the target's pages may be
+ * committed, or given back with no submission since. A page lives until the last range that shows
+ * it gives it back.
  *
  * @param allocator     not null
  * @param reservation   the target, not null
@@ -432,8 +434,8 @@ typedef struct MaarArrayCreateInfo {
     VkDeviceSize elementSize;
     /** The reservation: its size is the most that the array can hold. */
     MaarReservationCreateInfo reservation;
-    /** Bytes that are committed at a time at least; 0: an eighth of what is committed, at least
-     * 1 MiB and at most 64 MiB. */
+    /** Bytes that an append commits at a time at least, where there are so many; 0: an eighth of
+     * what is committed, at least 1 MiB and at most 64 MiB. */
     VkDeviceSize growSize;
 } MaarArrayCreateInfo;
 
@@ -508,7 +510,8 @@ MAAR_API VkResult VKAPI_CALL maarGetArrayInfo(MaarAllocator allocator, MaarArray
                                               MaarArrayInfo* pInfo);
 
 /**
- * Sees to it that so many elements have memory, so that appending up to there takes no page.
+ * Sees to it that so many elements have memory, and no more than those, so that appending up to
+ * there takes no page.
  *
  * @param allocator  not null
  * @param array      not null

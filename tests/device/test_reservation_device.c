@@ -1,0 +1,426 @@
+/*
+ * Reservations and arrays on real drivers: lavapipe executes what is recorded, so contents are
+ * compared; RADV over the no-op kernel brings AMD's pages and queues, and what it would have
+ * written is not looked at.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "tests/rig/rig.h"
+
+#include <time.h>
+
+static struct rig rig;
+
+enum { WORDS_AT_ONCE = 64 << 10 };
+
+/* A command buffer at a time, and memory to read back through. */
+static struct {
+    VkCommandPool pool;
+    VkCommandBuffer buffer;
+    VkBuffer readback;
+    MaarAllocation memory;
+    VkSemaphore timeline;
+    uint64_t value;
+} commands;
+
+static bool is_radv(void)
+{
+    const char* name = getenv("MAAR_RIG");
+    return name != NULL && strncmp(name, "radv", 4) == 0;
+}
+
+static void VKAPI_PTR lock_nothing(void* user, VkQueue queue)
+{
+    (void)user;
+    (void)queue;
+}
+
+/* The kernel that does nothing says that a submission has been executed before the driver's own
+ * thread has read it, which it then does from objects that are gone. */
+static void VKAPI_PTR let_driver_read(void* user, VkQueue queue)
+{
+    const struct timespec pause = {.tv_nsec = 4000000};
+    (void)user;
+    (void)queue;
+    (void)nanosleep(&pause, NULL);
+}
+
+static void open_commands(void)
+{
+    const VkCommandPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+        .queueFamilyIndex = rig.recommendation.mainQueueFamily,
+    };
+    assert_int_equal(vkCreateCommandPool(rig.device, &pool, NULL, &commands.pool), VK_SUCCESS);
+    const VkCommandBufferAllocateInfo allocate = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = commands.pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1,
+    };
+    assert_int_equal(vkAllocateCommandBuffers(rig.device, &allocate, &commands.buffer), VK_SUCCESS);
+    VkBufferCreateInfo info = rig_buffer_info(WORDS_AT_ONCE * 4);
+    info.usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
+    how.flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT;
+    assert_int_equal(
+        maarCreateBuffer(rig.allocator, &info, &how, &commands.readback, &commands.memory),
+        VK_SUCCESS);
+    commands.timeline = rig_create_timeline(&rig, 0);
+    commands.value = 0;
+}
+
+static int open_device(void** state)
+{
+    const struct rig_setup setup = {.paging = true, .without_layer = is_radv()};
+    *state = NULL;
+    if (rig_open_vulkan(&rig, &setup, !is_radv())) {
+        for (uint32_t i = 0; is_radv() && i < 2; ++i) {
+            rig.paging_queues[i].pfnLock = lock_nothing;
+            rig.paging_queues[i].pfnUnlock = let_driver_read;
+        }
+        rig_make_allocator(&rig);
+        open_commands();
+        *state = &rig;
+    }
+    return 0;
+}
+
+static int close_device(void** state)
+{
+    if (*state != NULL) {
+        vkDestroySemaphore(rig.device, commands.timeline, NULL);
+        vkDestroyCommandPool(rig.device, commands.pool, NULL);
+        maarDestroyBuffer(rig.allocator, commands.readback, commands.memory);
+        rig_close(&rig);
+    }
+    return 0;
+}
+
+static void need(void** state, bool condition, const char* reason)
+{
+    if (*state != NULL && !condition) {
+        print_message("skipped: %s\n", reason);
+    }
+    if (*state == NULL || !condition) {
+        skip();
+    }
+}
+
+static MaarPagingInfo paging_info(void)
+{
+    MaarPagingInfo info = {.sType = MAAR_STRUCTURE_TYPE_PAGING_INFO};
+    assert_int_equal(maarGetPagingInfo(rig.allocator, &info), VK_SUCCESS);
+    return info;
+}
+
+/* ---- commands ---- */
+
+static void begin_commands(void)
+{
+    const VkCommandBufferBeginInfo begin = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+    };
+    assert_int_equal(vkBeginCommandBuffer(commands.buffer, &begin), VK_SUCCESS);
+}
+
+/* Runs them after a point, which may be null, and waits. */
+static void run_commands(const MaarPoint* after)
+{
+    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    const uint32_t wait_count = after != NULL && after->value > 0 ? 1 : 0;
+    const uint64_t value = ++commands.value;
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = wait_count,
+        .pWaitSemaphoreValues = wait_count != 0 ? &after->value : NULL,
+        .signalSemaphoreValueCount = 1,
+        .pSignalSemaphoreValues = &value,
+    };
+    const VkSubmitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .pNext = &values,
+        .waitSemaphoreCount = wait_count,
+        .pWaitSemaphores = wait_count != 0 ? &after->semaphore : NULL,
+        .pWaitDstStageMask = &stage,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &commands.buffer,
+        .signalSemaphoreCount = 1,
+        .pSignalSemaphores = &commands.timeline,
+    };
+    assert_int_equal(vkEndCommandBuffer(commands.buffer), VK_SUCCESS);
+    assert_int_equal(vkQueueSubmit(rig.queue, 1, &info, VK_NULL_HANDLE), VK_SUCCESS);
+    assert_int_equal(vkQueueWaitIdle(rig.queue), VK_SUCCESS);
+}
+
+static void fill(VkBuffer buffer, VkDeviceSize offset, VkDeviceSize size, uint32_t word,
+                 const MaarPoint* after)
+{
+    begin_commands();
+    vkCmdFillBuffer(commands.buffer, buffer, offset, size, word);
+    run_commands(after);
+}
+
+/* Every word of a range is that one. */
+static void expect_words(VkBuffer buffer, VkDeviceSize offset, VkDeviceSize size, uint32_t word,
+                         const MaarPoint* after)
+{
+    const VkMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+        .dstAccessMask = VK_ACCESS_HOST_READ_BIT,
+    };
+    for (VkDeviceSize done = 0; done < size;) {
+        const VkDeviceSize left = size - done;
+        const VkBufferCopy copy = {
+            .srcOffset = offset + done,
+            .size = left < WORDS_AT_ONCE * 4 ? left : WORDS_AT_ONCE * 4,
+        };
+        begin_commands();
+        vkCmdCopyBuffer(commands.buffer, buffer, commands.readback, 1, &copy);
+        vkCmdPipelineBarrier(commands.buffer, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                             VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
+        run_commands(after);
+        assert_int_equal(maarInvalidateAllocation(rig.allocator, commands.memory, 0, VK_WHOLE_SIZE),
+                         VK_SUCCESS);
+        const uint32_t* words = maarGetMappedData(rig.allocator, commands.memory);
+        for (VkDeviceSize i = 0; !is_radv() && i < copy.size / 4; ++i) {
+            if (words[i] != word) {
+                fail_msg("0x%08x at byte %llu instead of 0x%08x", words[i],
+                         (unsigned long long)(offset + done + 4 * i), word);
+            }
+        }
+        done += copy.size;
+    }
+}
+
+static MaarReservation reserve(VkDeviceSize size, MaarReservationCreateFlags flags)
+{
+    VkBufferCreateInfo buffer = rig_buffer_info(size);
+    buffer.usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                   VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    /* Where another family binds than works, both see the buffer. */
+    const uint32_t families[] = {rig.paging_queues[0].familyIndex, rig.families[0]};
+    if (families[0] != families[1]) {
+        buffer.sharingMode = VK_SHARING_MODE_CONCURRENT;
+        buffer.queueFamilyIndexCount = 2;
+        buffer.pQueueFamilyIndices = families;
+    }
+    const MaarReservationCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+        .flags = flags,
+        .pBufferInfo = &buffer,
+    };
+    MaarReservation reservation = VK_NULL_HANDLE;
+    const VkResult result = maarCreateReservation(rig.allocator, &info, &reservation);
+    if (result != VK_SUCCESS) {
+        fail_msg("no reservation: %d, \"%s\"", (int)result, rig.messages.last);
+    }
+    return reservation;
+}
+
+static MaarReservationInfo look(MaarReservation reservation)
+{
+    MaarReservationInfo info = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_INFO};
+    assert_int_equal(maarGetReservationInfo(rig.allocator, reservation, &info), VK_SUCCESS);
+    return info;
+}
+
+static void commit(MaarReservation reservation, VkDeviceSize offset, VkDeviceSize size)
+{
+    const MaarPageRange range = {offset, size};
+    assert_int_equal(maarCommitPages(rig.allocator, reservation, 1, &range), VK_SUCCESS);
+}
+
+static void decommit(MaarReservation reservation, VkDeviceSize offset, VkDeviceSize size)
+{
+    const MaarPageRange range = {offset, size};
+    assert_int_equal(maarDecommitPages(rig.allocator, reservation, 1, &range), VK_SUCCESS);
+}
+
+/* After all that was run so far. */
+static MaarPoint submit_binds(void)
+{
+    const MaarPoint done = {commands.timeline, commands.value};
+    MaarPoint point = {.value = 0};
+    assert_int_equal(maarSubmitBinds(rig.allocator, 1, &done, &point), VK_SUCCESS);
+    return point;
+}
+
+/* ---- cases ---- */
+
+static void scattered_pages_keep_what_was_written(void** state)
+{
+    need(state, true, "");
+    need(state, paging_info().sparseReservations == VK_TRUE, "the device has no sparse buffers");
+    MaarReservation it = reserve(256 * MIB, MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT);
+    const MaarReservationInfo info = look(it);
+    const VkDeviceSize page = info.pageSize;
+    print_message("pages of %llu bytes, address %#llx\n", (unsigned long long)page,
+                  (unsigned long long)info.address);
+    assert_int_not_equal(info.address, 0);
+    enum { PAGES = 1000 };
+    static MaarPageRange ranges[PAGES];
+    for (uint32_t i = 0; i < PAGES; ++i) {
+        ranges[i] = (MaarPageRange){(VkDeviceSize)(i * 37 % PAGES) * 4 * page, page};
+    }
+    assert_int_equal(maarCommitPages(rig.allocator, it, PAGES, ranges), VK_SUCCESS);
+    MaarPoint point = submit_binds();
+    for (uint32_t i = 0; i < PAGES; i += 50) {
+        fill(info.buffer, ranges[i].offset, page, 0xA0000000u + i, &point);
+    }
+    /* Every other one of those goes, and others come. */
+    for (uint32_t i = 50; i < PAGES; i += 100) {
+        decommit(it, ranges[i].offset, page);
+        commit(it, ranges[i].offset + page, 2 * page);
+    }
+    point = submit_binds();
+    for (uint32_t i = 50; i < PAGES; i += 100) {
+        fill(info.buffer, ranges[i].offset + page, 2 * page, 0xB0000000u + i, &point);
+    }
+    for (uint32_t i = 0; i < PAGES; i += 100) {
+        expect_words(info.buffer, ranges[i].offset, page, 0xA0000000u + i, &point);
+    }
+    for (uint32_t i = 50; i < PAGES; i += 100) {
+        expect_words(info.buffer, ranges[i].offset + page, 2 * page, 0xB0000000u + i, &point);
+    }
+    rig_check(&rig);
+    maarDestroyReservation(rig.allocator, it);
+}
+
+static void array_grows_in_place(void** state)
+{
+    need(state, true, "");
+    need(state, paging_info().sparseReservations == VK_TRUE, "the device has no sparse buffers");
+    VkBufferCreateInfo buffer = rig_buffer_info(128 * MIB);
+    buffer.usage |= VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    const MaarArrayCreateInfo create = {
+        .sType = MAAR_STRUCTURE_TYPE_ARRAY_CREATE_INFO,
+        .elementSize = 16,
+        .reservation = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+                        .pBufferInfo = &buffer},
+    };
+    MaarArray array = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateArray(rig.allocator, &create, &array), VK_SUCCESS);
+    MaarArrayInfo info = {.sType = MAAR_STRUCTURE_TYPE_ARRAY_INFO};
+    assert_int_equal(maarGetArrayInfo(rig.allocator, array, &info), VK_SUCCESS);
+    const MaarReservationInfo before = look(info.reservation);
+    enum { BATCHES = 32 };
+    const uint64_t batch = 4 * MIB / 16;
+    MaarPoint point = {.value = 0};
+    for (uint32_t i = 0; i < BATCHES; ++i) {
+        uint64_t first = 0;
+        assert_int_equal(maarAppendArray(rig.allocator, array, batch, &first), VK_SUCCESS);
+        point = submit_binds();
+        fill(before.buffer, first * 16, batch * 16, 0xC0000000u + i, &point);
+    }
+    const MaarReservationInfo after = look(info.reservation);
+    assert_true(after.buffer == before.buffer);
+    assert_int_equal(after.address, before.address);
+    assert_int_equal(after.moveCount, 0);
+    for (uint32_t i = 0; i < BATCHES; ++i) {
+        expect_words(before.buffer, i * batch * 16, batch * 16, 0xC0000000u + i, &point);
+    }
+    /* What is behind a truncation goes and comes again; what is before it stays. */
+    assert_int_equal(maarTruncateArray(rig.allocator, array, 3 * batch, VK_TRUE), VK_SUCCESS);
+    (void)submit_binds();
+    assert_int_equal(maarAppendArray(rig.allocator, array, 5 * batch, NULL), VK_SUCCESS);
+    point = submit_binds();
+    fill(before.buffer, 3 * batch * 16, 5 * batch * 16, 7, &point);
+    expect_words(before.buffer, 2 * batch * 16, batch * 16, 0xC0000002u, &point);
+    expect_words(before.buffer, 3 * batch * 16, 5 * batch * 16, 7, &point);
+    MaarPagingStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS};
+    assert_int_equal(maarGetPagingStatistics(rig.allocator, &statistics), VK_SUCCESS);
+    assert_int_equal(statistics.copiedBytes, 0);
+    maarDestroyArray(rig.allocator, array);
+}
+
+static void aliased_ranges_show_the_same_bytes(void** state)
+{
+    need(state, true, "");
+    need(state, paging_info().aliasing == VK_TRUE, "the device shares no pages");
+    MaarReservation first = reserve(16 * MIB, MAAR_RESERVATION_CREATE_ALIASED_BIT);
+    MaarReservation second = reserve(16 * MIB, MAAR_RESERVATION_CREATE_ALIASED_BIT);
+    const VkBuffer one = look(first).buffer;
+    const VkBuffer other = look(second).buffer;
+    commit(first, 0, 8 * MIB);
+    commit(second, 0, MIB);
+    assert_int_equal(maarAliasPages(rig.allocator, second, 4 * MIB, 4 * MIB, first, 2 * MIB),
+                     VK_SUCCESS);
+    MaarPoint point = submit_binds();
+    fill(one, 0, 8 * MIB, 0x11111111, &point);
+    fill(one, 3 * MIB, MIB, 0x22222222, &point);
+    fill(other, 0, MIB, 0x33333333, &point);
+    expect_words(other, 4 * MIB, MIB, 0x11111111, &point);
+    expect_words(other, 5 * MIB, MIB, 0x22222222, &point);
+    expect_words(other, 6 * MIB, 2 * MIB, 0x11111111, &point);
+    fill(other, 4 * MIB, 64 * KIB, 0x44444444, &point);
+    expect_words(one, 2 * MIB, 64 * KIB, 0x44444444, &point);
+    expect_words(other, 0, MIB, 0x33333333, &point);
+    /* The pages outlive the range that they were committed for. */
+    maarDestroyReservation(rig.allocator, first);
+    assert_int_equal(maarWaitPending(rig.allocator, UINT64_MAX), VK_SUCCESS);
+    expect_words(other, 5 * MIB, MIB, 0x22222222, &point);
+    rig_check(&rig);
+    maarDestroyReservation(rig.allocator, second);
+}
+
+static void copies_bring_the_contents_along(void** state)
+{
+    need(state, true, "");
+    need(state, paging_info().reservations == VK_TRUE, "the device has no timelines");
+    MaarReservation it = reserve(64 * MIB, MAAR_RESERVATION_CREATE_COPYING_BIT);
+    commit(it, 0, 4 * MIB);
+    MaarPoint point = submit_binds();
+    fill(look(it).buffer, 0, 4 * MIB, 0xD0000000u, &point);
+    for (uint32_t i = 1; i < 8; ++i) {
+        const VkDeviceSize end = 4 * MIB * (i + 1);
+        commit(it, 0, end - 2 * MIB); /* the first of the two is mostly never used */
+        commit(it, 0, end);
+        point = submit_binds();
+        fill(look(it).buffer, end - 4 * MIB, 4 * MIB, 0xD0000000u + i, &point);
+        (void)maarCollect(rig.allocator, NULL);
+    }
+    for (uint32_t i = 0; i < 8; ++i) {
+        expect_words(look(it).buffer, i * 4 * MIB, 4 * MIB, 0xD0000000u + i, &point);
+    }
+    assert_in_range(look(it).moveCount, 3, 15);
+    rig_check(&rig);
+    maarDestroyReservation(rig.allocator, it);
+}
+
+static void reservations_share_the_address_space(void** state)
+{
+    need(state, true, "");
+    const MaarPagingInfo info = paging_info();
+    need(state, info.sparseReservations == VK_TRUE, "the device has no sparse buffers");
+    need(state, info.addressSpaceSize < (VkDeviceSize)1 << 36, "its address space has no end");
+    MaarReservation first = reserve(info.addressSpaceSize / 2, 0);
+    VkBufferCreateInfo buffer = rig_buffer_info(info.addressSpaceSize / 2 + 1);
+    const MaarReservationCreateInfo create = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+                                              .pBufferInfo = &buffer};
+    MaarReservation second = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateReservation(rig.allocator, &create, &second),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_expect_message(&rig, "sparseAddressSpaceSize");
+    maarDestroyReservation(rig.allocator, first);
+    assert_int_equal(maarCreateReservation(rig.allocator, &create, &second), VK_SUCCESS);
+    maarDestroyReservation(rig.allocator, second);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(scattered_pages_keep_what_was_written, open_device,
+                                        close_device),
+        cmocka_unit_test_setup_teardown(array_grows_in_place, open_device, close_device),
+        cmocka_unit_test_setup_teardown(aliased_ranges_show_the_same_bytes, open_device,
+                                        close_device),
+        cmocka_unit_test_setup_teardown(copies_bring_the_contents_along, open_device, close_device),
+        cmocka_unit_test_setup_teardown(reservations_share_the_address_space, open_device,
+                                        close_device),
+    };
+    return cmocka_run_group_tests_name("reservation_device", tests, NULL, NULL);
+}
