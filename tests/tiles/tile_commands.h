@@ -34,6 +34,9 @@ void tile_commands_close(struct tile_commands* commands);
 /* False where nothing executes: then nothing is to be compared. */
 bool tile_commands_execute(void);
 
+/* Waits for the device; where nothing executes there is nothing to wait for. */
+void tile_commands_wait(struct tile_commands* commands);
+
 VkCommandBuffer tile_commands_begin(struct tile_commands* commands);
 /* Submits, waiting on the device for a point (or NULL), and waits for the queue. */
 void tile_commands_end(struct tile_commands* commands, VkCommandBuffer buffer,
