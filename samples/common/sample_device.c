@@ -352,6 +352,12 @@ static int create_device(struct sample_device* device, const struct sample_devic
     if (options->paging) {
         vkGetDeviceQueue(device->device, device->binding.familyIndex, device->binding.queueIndex,
                          &device->binding.queue);
+        device->maar_queues[device->maar_queue_count++] = device->binding;
+        /* A queue that binds need not be able to copy. */
+        if (device->binding.queue != device->queues[0]) {
+            device->maar_queues[device->maar_queue_count++] =
+                (MaarQueue){.familyIndex = device->queue_families[0], .queue = device->queues[0]};
+        }
     }
     return SAMPLE_EXIT_OK;
 }
@@ -367,8 +373,8 @@ static int create_allocator(struct sample_device* device)
                                     .enabledExtensionCount = advice->extensionCount,
                                     .ppEnabledExtensionNames = advice->ppExtensionNames,
                                     .pEnabledFeatures = advice->pFeatures,
-                                    .queueCount = device->binding.queue != VK_NULL_HANDLE ? 1 : 0,
-                                    .pQueues = &device->binding,
+                                    .queueCount = device->maar_queue_count,
+                                    .pQueues = device->maar_queues,
                                     .pfnMessage = receive_maar_message,
                                     .pMessageUserData = device};
     maarUseVolk(&info);

@@ -30,7 +30,11 @@ struct sample_device {
     uint32_t queue_count;
     uint32_t queue_families[SAMPLE_MAX_QUEUES];
     VkQueue queues[SAMPLE_MAX_QUEUES];
-    MaarQueue binding; /* the queue that Maar binds and copies with; NULL for none */
+    /* What Maar binds and copies with: the queue that binds, which may be the main one, and the
+     * main one; none where that was not asked for. */
+    MaarQueue binding;
+    MaarQueue maar_queues[2];
+    uint32_t maar_queue_count;
     MaarAllocator allocator;
     uint32_t messages; /* of the layer, and errors that Maar told of */
 };

@@ -149,8 +149,10 @@ static void create_device(struct rig* rig, const struct rig_setup* setup)
     }
     rig->queue = rig->queues[0];
     if (setup->paging) {
-        rig->paging_queue.familyIndex = paging_family(rig);
-        vkGetDeviceQueue(rig->device, paging_family(rig), 0, &rig->paging_queue.queue);
+        MaarQueue* queues_of_maar = rig->paging_queues;
+        queues_of_maar[0].familyIndex = paging_family(rig);
+        vkGetDeviceQueue(rig->device, paging_family(rig), 0, &queues_of_maar[0].queue);
+        queues_of_maar[1] = (MaarQueue){.familyIndex = rig->families[0], .queue = rig->queue};
     }
 }
 
@@ -179,8 +181,9 @@ void rig_open_device(struct rig* rig, const struct rig_setup* setup)
     };
     maarUseVolk(&rig->create_info);
     if (setup->paging) {
-        rig->create_info.queueCount = 1;
-        rig->create_info.pQueues = &rig->paging_queue;
+        /* Where the main queue binds, it is the only one. */
+        rig->create_info.queueCount = rig->paging_queues[0].queue == rig->queue ? 1 : 2;
+        rig->create_info.pQueues = rig->paging_queues;
     }
 }
 

@@ -69,7 +69,7 @@ struct rig_setup {
     bool count_host;      /* the allocator and the driver get rig_host's callbacks */
     bool without_layer;   /* rig_open_vulkan: not under the validation layer */
     bool two_families;    /* a queue of a second family besides, where the device has one */
-    bool paging;          /* the allocator gets a queue that binds, or else the main one */
+    bool paging;          /* the allocator gets a queue that binds, and the main one */
 };
 
 struct rig {
@@ -81,7 +81,7 @@ struct rig {
     uint32_t family_count; /* those of rig_setup::two_families */
     uint32_t families[RIG_QUEUES];
     VkQueue queues[RIG_QUEUES];
-    MaarQueue paging_queue; /* with rig_setup::paging: the one in create_info */
+    MaarQueue paging_queues[2]; /* with rig_setup::paging: those in create_info */
     MaarDeviceRecommendation recommendation;
     const char* extensions[MAAR_MAX_RECOMMENDED_EXTENSIONS];
     MaarAllocatorCreateInfo create_info; /* for rig_make_allocator; a test may change it before */

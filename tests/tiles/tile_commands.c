@@ -32,8 +32,8 @@ bool tile_rig_open(struct rig* rig)
         return false;
     }
     if (radv) {
-        rig->paging_queue.pfnLock = lock_nothing;
-        rig->paging_queue.pfnUnlock = let_driver_read;
+        rig->paging_queues[0].pfnLock = lock_nothing;
+        rig->paging_queues[0].pfnUnlock = let_driver_read;
     }
     rig_make_allocator(rig);
     return true;
