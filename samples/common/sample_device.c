@@ -137,7 +137,7 @@ static VkResult create_instance(struct sample_device* device)
         .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
                            VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
         .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
-                       VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
+                       (device->quiet_advice ? 0 : VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT),
         .pfnUserCallback = receive_layer_message,
         .pUserData = device,
     };
@@ -387,6 +387,7 @@ int sample_device_open(struct sample_device* device, const struct sample_device_
 {
     memset(device, 0, sizeof(*device));
     device->validate = options->validate;
+    device->quiet_advice = options->quiet_advice;
     const bool simulated = strncmp(options->device, SIMULATED, strlen(SIMULATED)) == 0;
     int code = simulated ? open_simulated(device, options->device + strlen(SIMULATED))
                          : open_loader(device);

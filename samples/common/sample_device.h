@@ -15,7 +15,7 @@
 #define SAMPLE_API_VERSION VK_API_VERSION_1_3
 
 struct sample_device {
-    bool validate;
+    bool validate, quiet_advice;   /* as in the options */
     MaarSimulatedProfile* profile; /* simulated devices only */
     VkInstance instance;
     VkDebugUtilsMessengerEXT messenger;
@@ -42,6 +42,7 @@ struct sample_device {
 struct sample_device_options {
     const char* device; /* auto, vulkan:N, lavapipe, a part of a name, or simulated:PROFILE */
     bool validate;      /* under the validation layer with synchronization checks */
+    bool quiet_advice;  /* what the layer only has to say about performance is no message */
     bool paging;        /* Maar is given a queue that binds, the main one if that can */
     bool second_queue;  /* of a family that does no graphics, or else another of the main one */
     /* Says what the device lacks for this sample, or returns NULL. May set more of
