@@ -1,0 +1,156 @@
+/*
+ * The command line; see texture_options.h.
+ */
+#include "texture_options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char sample_name[] = "virtual_texture";
+
+static const char usage[] =
+    "Usage: virtual_texture [options]\n"
+    "\n"
+    "Flies over a map of 16384 x 16384 texels of which a fiftieth is in memory at a time.\n"
+    "\n"
+    "  --out DIR          pictures: some frames, the resident tiles, figures over time\n"
+    "  --size WxH         of a frame; 640x360 by default\n"
+    "  --frames N         how many, 8 to 4096; 240 by default\n"
+    "  --rate N           frames a second at most, as a screen would take; 60 by default\n"
+    "  --texture N        texels in x and in y, a power of two from 256 to 16384; by default the\n"
+    "                     largest that the device can have\n"
+    "  --budget 1/N       bytes of pages, as a part of the texture's; 1/50 by default;\n"
+    "  --budget N         or in KiB\n"
+    "  --tint             colour each level differently\n"
+    "  --device NAME      auto, vulkan:N, lavapipe, or a part of a device's name\n"
+    "  --validate         under the validation layer with synchronization checks\n"
+    "  --json             print one line of JSON\n"
+    "  --plant MISTAKE    make a mistake, which the checks are to find (exit code 1):\n"
+    "                     stale: the last frame samples tiles that were evicted before it\n"
+    "                     skipped: every third tile is not filled\n"
+    "                     overrun: the cache is told twice the budget\n"
+    "                     wait: each frame waits for uploads\n"
+    "\n"
+    "Exit codes: 0 all is well; 1 it is not; 2 wrong arguments; 77 no such device or layer here.\n";
+
+static bool parse_plant(struct texture_options* options, const char* value)
+{
+    static const char* const names[] = {"", "stale", "skipped", "overrun", "wait"};
+    for (size_t i = 1; i < sizeof(names) / sizeof(names[0]); ++i) {
+        if (strcmp(value, names[i]) == 0) {
+            options->plant = (enum texture_plant)i;
+            return true;
+        }
+    }
+    sample_complain("--plant %s: expected stale, skipped, overrun or wait", value);
+    return false;
+}
+
+static bool parse_budget(struct texture_options* options, const char* value)
+{
+    const char* rest = value;
+    bool parsed = false;
+    if (strncmp(value, "1/", 2) == 0) {
+        rest += 2;
+        options->budget_kib = 0;
+        parsed = sample_parse_number(&rest, 1, 65536, &options->budget_part);
+    } else {
+        parsed = sample_parse_number(&rest, 64, 1u << 22, &options->budget_kib);
+    }
+    if (!parsed || *rest != '\0') {
+        sample_complain("--budget %s: expected 1/N, or KiB from 64 to 4194304", value);
+        return false;
+    }
+    return true;
+}
+
+static bool parse_texture(struct texture_options* options, const char* value)
+{
+    const char* rest = value;
+    if (!sample_parse_number(&rest, 256, 16384, &options->texture) || *rest != '\0' ||
+        (options->texture & (options->texture - 1)) != 0) {
+        sample_complain("--texture %s: expected a power of two from 256 to 16384", value);
+        return false;
+    }
+    return true;
+}
+
+static bool parse_value(struct texture_options* options, const char* name, const char* value)
+{
+    if (strcmp(name, "--out") == 0) {
+        options->out = value;
+    } else if (strcmp(name, "--device") == 0) {
+        options->device = value;
+    } else if (strcmp(name, "--budget") == 0) {
+        return parse_budget(options, value);
+    } else if (strcmp(name, "--texture") == 0) {
+        return parse_texture(options, value);
+    } else if (strcmp(name, "--plant") == 0) {
+        return parse_plant(options, value);
+    } else if (strcmp(name, "--size") == 0) {
+        if (!sample_parse_size(value, &options->width, &options->height)) {
+            sample_complain("--size %s: expected WIDTHxHEIGHT, each from 64 to 16384", value);
+            return false;
+        }
+    } else if (strcmp(name, "--frames") == 0) {
+        const char* rest = value;
+        if (!sample_parse_number(&rest, 8, 4096, &options->frames) || *rest != '\0') {
+            sample_complain("--frames %s: expected 8 to 4096", value);
+            return false;
+        }
+    } else if (strcmp(name, "--rate") == 0) {
+        const char* rest = value;
+        if (!sample_parse_number(&rest, 1, 1000, &options->rate) || *rest != '\0') {
+            sample_complain("--rate %s: expected 1 to 1000", value);
+            return false;
+        }
+    } else {
+        sample_complain("no such option: %s; see virtual_texture --help", name);
+        return false;
+    }
+    return true;
+}
+
+static bool* find_switch(struct texture_options* options, const char* name)
+{
+    return strcmp(name, "--tint") == 0       ? &options->tint
+           : strcmp(name, "--validate") == 0 ? &options->validate
+           : strcmp(name, "--json") == 0     ? &options->json
+                                             : NULL;
+}
+
+bool texture_options_parse(struct texture_options* options, int argc, char** argv, int* exit_code)
+{
+    *options = (struct texture_options){.device = "auto",
+                                        .width = 640,
+                                        .height = 360,
+                                        .frames = 240,
+                                        .rate = 60,
+                                        .budget_part = 50};
+    *exit_code = SAMPLE_EXIT_USAGE;
+    for (int i = 1; i < argc; ++i) {
+        bool* const value = find_switch(options, argv[i]);
+        if (strcmp(argv[i], "--help") == 0) {
+            printf("%s", usage);
+            *exit_code = SAMPLE_EXIT_OK;
+            return false;
+        }
+        if (value != NULL) {
+            *value = true;
+        } else if (i + 1 == argc) {
+            sample_complain(
+                "%s: no such option, or its value is missing; see virtual_texture --help", argv[i]);
+            return false;
+        } else if (!parse_value(options, argv[i], argv[i + 1])) {
+            return false;
+        } else {
+            ++i;
+        }
+    }
+    if (strncmp(options->device, "simulated:", 10) == 0) {
+        sample_complain("--device %s: a simulated device executes nothing", options->device);
+        return false;
+    }
+    *exit_code = SAMPLE_EXIT_OK;
+    return true;
+}

@@ -1,0 +1,165 @@
+"""The virtual texture from outside: arguments, figures, pictures, validation, mistakes noticed.
+
+test_virtual_texture.py --program=PROGRAM --rig=RIG [--missing=REASON] [--slow] [--env=NAME=VALUE...]
+
+Rig none checks arguments, lavapipe everything.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+OPTIONS = None
+
+
+def fly(*arguments):
+    environment = dict(os.environ)
+    environment.update(item.split("=", 1) for item in OPTIONS.env)
+    return subprocess.run([OPTIONS.program, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=600 if OPTIONS.slow else 170, env=environment, check=False)
+
+
+class Case(unittest.TestCase):
+    def skip(self, reason):
+        """Skip in the words that scripts/skipped.py reads."""
+        name = self.id().rsplit(".", 1)[-1]
+        print(f"\n[ RUN      ] {name}\nskipped: {reason}\n[  SKIPPED ] {name}", flush=True)
+        self.skipTest(reason)
+
+
+class WithoutDriver(Case):
+    def refused(self, expected, *arguments):
+        done = fly(*arguments)
+        self.assertEqual(done.returncode, 2, f"{arguments}: {done.stdout}{done.stderr}")
+        self.assertIn(expected, done.stderr)
+        self.assertEqual(done.stdout, "")
+
+    def test_wrong_arguments_exit_2(self):
+        self.refused("no such option", "--nonsense", "1")
+        self.refused("no such option", "--nonsense")
+        self.refused("expected WIDTHxHEIGHT", "--size", "640")
+        self.refused("expected WIDTHxHEIGHT", "--size", "640x360x1")
+        self.refused("expected 8 to 4096", "--frames", "7")
+        self.refused("expected 1 to 1000", "--rate", "0")
+        self.refused("power of two", "--texture", "1000")
+        self.refused("power of two", "--texture", "32768")
+        self.refused("expected 1/N", "--budget", "1/0")
+        self.refused("expected 1/N", "--budget", "64MiB")
+        self.refused("expected stale", "--plant", "tree")
+        self.refused("value is missing", "--out")
+        self.refused("executes nothing", "--device", "simulated:cpu-lavapipe25.0")
+
+    def test_help_exits_0(self):
+        done = fly("--help")
+        self.assertEqual(done.returncode, 0)
+        for option in ("--out", "--size", "--frames", "--budget", "--plant", "--validate"):
+            self.assertIn(option, done.stdout)
+
+
+class Lavapipe(Case):
+    """A small texture: small enough for a slow build to load its tiles in time."""
+
+    def arguments(self):
+        return ("--texture", "2048", "--size", "160x96", "--frames", "48", "--budget", "1/8",
+                "--rate", "6" if OPTIONS.slow else "20", "--json")
+
+    def figures(self, *arguments):
+        done = fly(*self.arguments(), *arguments)
+        if done.returncode == 77:
+            self.skip(done.stderr.strip())
+        self.assertEqual(done.returncode, 0, f"{arguments}: {done.stdout}{done.stderr}")
+        return json.loads(done.stdout)
+
+    def check(self, result):
+        self.assertLessEqual(result["peak_resident"], result["budget"])
+        self.assertLessEqual(result["budget"], result["texture_bytes"] // 8)
+        for name in ("frames_over_budget", "waits", "late_uploads", "stalls", "messages",
+                     "differing_pixels", "misplaced_pixels"):
+            self.assertEqual(result[name], 0, name)
+        self.assertGreater(result["compared_pixels"], 5 * 160 * 96)
+        self.assertGreater(result["evictions"], 0)
+        self.assertGreater(result["hit_rate"], 0.05)
+        self.assertGreater(result["wished_pixels"], result["map_pixels"] // 10)
+        # At most one submission of each kind a frame: the frame, binds, uploads.
+        self.assertLessEqual(result["submissions"], 3 * result["frames"])
+        self.assertLessEqual(result["bind_submissions"], result["frames"])
+
+    def test_flight_is_as_the_reference_under_validation(self):
+        self.check(self.figures("--validate"))
+
+    def test_tinted_flight_is_as_the_reference(self):
+        self.check(self.figures("--tint"))
+
+    def test_mistakes_are_noticed(self):
+        for plant, words in (("stale", "differ from the reference"),
+                             ("skipped", "differ from the reference"),
+                             ("overrun", "over budget"), ("wait", "waited for tiles")):
+            with self.subTest(plant=plant):
+                done = fly(*self.arguments(), "--plant", plant)
+                if done.returncode == 77:
+                    self.skip(done.stderr.strip())
+                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                self.assertIn(words, done.stderr)
+
+    def test_pictures_are_drawn(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "pictures"
+            self.figures("--out", out)
+            frame = (out / "frame_0047.png").read_bytes()
+            self.assertEqual(frame[:8], b"\x89PNG\r\n\x1a\n")
+            self.assertEqual(struct.unpack(">II", frame[16:24]), (160, 96))
+            self.assertNotEqual(frame, (out / "frame_0047_levels.png").read_bytes())
+            for name, word in (("tiles.svg", "level 0"), ("figures.svg", "budget")):
+                text = (out / name).read_text(encoding="utf-8")
+                self.assertIn(word, text)
+                self.assertIn("</svg>", text)
+
+    def test_budget_that_holds_nothing_exits_1(self):
+        done = fly("--texture", "2048", "--budget", "64")
+        if done.returncode == 77:
+            self.skip(done.stderr.strip())
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("maarCreateTileCache", done.stderr)
+
+    def test_sizes_that_are_no_multiples_of_8_fly(self):
+        done = fly("--texture", "1024", "--size", "101x67", "--frames", "8", "--budget", "1/2",
+                   "--validate", "--json")
+        if done.returncode == 77:
+            self.skip(done.stderr.strip())
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(json.loads(done.stdout)["differing_pixels"], 0)
+
+    def test_output_that_cannot_be_written_exits_1(self):
+        done = fly(*self.arguments(), "--frames", "8", "--out", "/nonexistent/x")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("/nonexistent/x", done.stderr)
+
+
+def main():
+    global OPTIONS
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--rig", default="none")
+    parser.add_argument("--missing", default="")
+    parser.add_argument("--slow", action="store_true")
+    parser.add_argument("--env", action="append", default=[])
+    OPTIONS = parser.parse_args()
+    if OPTIONS.missing:
+        print(f"skipped: {OPTIONS.missing}")
+        return 77
+    cases = {"none": WithoutDriver, "lavapipe": Lavapipe}
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(cases[OPTIONS.rig.split(":")[0]])
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
+    if len(result.skipped) == result.testsRun:
+        return 77
+    return 0 if result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
