@@ -1,0 +1,127 @@
+/*
+ * The command line; see grow_options.h.
+ */
+#include "grow_options.h"
+
+#include "sample_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char sample_name[] = "growing_array";
+
+static const char usage[] =
+    "Usage: growing_array [options]\n"
+    "\n"
+    "Appends elements to an array in device memory, which shaders write and in the end verify,\n"
+    "while the array grows in place: its address never changes and nothing is copied.\n"
+    "\n"
+    "  --size N           bytes to grow to, with K, M or G; 1G by default, or as much as fits\n"
+    "  --batch N          bytes to append at a time; 16M by default\n"
+    "  --copying          grow by copies into larger buffers instead\n"
+    "  --compare          both ways, one after the other\n"
+    "  --picture FILE.svg where to put a picture of both sizes over time\n"
+    "  --device NAME      auto, vulkan:N, lavapipe, a part of a device's name, or\n"
+    "                     simulated:PROFILE with --memory-only\n"
+    "  --windows          reach elements through descriptors even where addresses are there\n"
+    "  --memory-only      grow, and print the figures; write and verify nothing\n"
+    "  --validate         under the validation layer with synchronization checks\n"
+    "  --json             print one line of JSON for each way\n"
+    "\n"
+    "Exit codes: 0 all is well; 1 it is not; 2 wrong arguments; 77 no such device or layer here.\n";
+
+static bool* find_switch(struct grow_options* options, const char* name)
+{
+    const struct {
+        const char* name;
+        bool* value;
+    } switches[] = {
+        {"--copying", &options->copying},   {"--compare", &options->compare},
+        {"--validate", &options->validate}, {"--memory-only", &options->memory_only},
+        {"--windows", &options->windows},   {"--json", &options->json},
+    };
+    for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); ++i) {
+        if (strcmp(switches[i].name, name) == 0) {
+            return switches[i].value;
+        }
+    }
+    return NULL;
+}
+
+/* A number of bytes, 64K to 64G. */
+static bool parse_bytes(const char* name, const char* text, uint64_t* bytes)
+{
+    const char* rest = text;
+    uint32_t number = 0;
+    unsigned shift = 0;
+    bool good = sample_parse_number(&rest, 1, UINT32_MAX, &number);
+    if (good && *rest != '\0') {
+        const char* const letters = "KMG";
+        const char* const letter = strchr(letters, *rest);
+        good = letter != NULL && rest[1] == '\0';
+        shift = good ? 10u * (unsigned)(letter - letters + 1) : 0;
+    }
+    *bytes = (uint64_t)number << shift;
+    if (!good || *bytes < (uint64_t)64 << 10 || *bytes > (uint64_t)64 << 30) {
+        sample_complain("%s %s: expected 64K to 64G", name, text);
+        return false;
+    }
+    return true;
+}
+
+static bool parse_value(struct grow_options* options, const char* name, const char* value)
+{
+    if (strcmp(name, "--device") == 0) {
+        options->device = value;
+    } else if (strcmp(name, "--picture") == 0) {
+        options->picture = value;
+    } else if (strcmp(name, "--size") == 0) {
+        return parse_bytes(name, value, &options->size);
+    } else if (strcmp(name, "--batch") == 0) {
+        return parse_bytes(name, value, &options->batch);
+    } else {
+        sample_complain("no such option: %s; see growing_array --help", name);
+        return false;
+    }
+    return true;
+}
+
+static bool agree(const struct grow_options* options)
+{
+    if (options->copying && options->compare) {
+        sample_complain("--compare grows both ways: it needs no --copying");
+        return false;
+    }
+    if (!options->memory_only && strncmp(options->device, "simulated:", 10) == 0) {
+        sample_complain("a simulated device executes nothing: use --memory-only");
+        return false;
+    }
+    return true;
+}
+
+bool grow_options_parse(struct grow_options* options, int argc, char** argv, int* exit_code)
+{
+    *options = (struct grow_options){
+        .device = "auto", .size = (uint64_t)1 << 30, .batch = (uint64_t)16 << 20};
+    *exit_code = SAMPLE_EXIT_USAGE;
+    for (int i = 1; i < argc; ++i) {
+        bool* const value = find_switch(options, argv[i]);
+        if (strcmp(argv[i], "--help") == 0) {
+            printf("%s", usage);
+            *exit_code = SAMPLE_EXIT_OK;
+            return false;
+        }
+        if (value != NULL) {
+            *value = true;
+        } else if (i + 1 == argc) {
+            sample_complain("%s: no such option, or its value is missing; see growing_array --help",
+                            argv[i]);
+            return false;
+        } else if (!parse_value(options, argv[i], argv[i + 1])) {
+            return false;
+        } else {
+            ++i;
+        }
+    }
+    return agree(options);
+}
