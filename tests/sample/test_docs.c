@@ -1,7 +1,7 @@
 /*
  * The C in the documents compiles, and does what they say: a simulated device, the first allocator
  * and buffer on it, a trace that the command's reader takes, a plan,
- * and a frame that shares memory.
+ * a frame that shares memory, and an array that grows.
  */
 #define VK_NO_PROTOTYPES
 #include <inttypes.h>
@@ -45,6 +45,7 @@ static void vkCmdPipelineBarrier2(VkCommandBuffer commands, const VkDependencyIn
     ++barrier_calls;
 }
 
+#include "growing-arrays.inc"
 #include "planning.inc"
 #include "replay.inc"
 #include "transients.inc"
@@ -111,6 +112,71 @@ static void docs_first_allocator_works_on_simulated_device(void** state)
     LOAD(instance, vkDestroyInstance)(instance, NULL);
 }
 
+/* Grows and shrinks; whether by pages or by copies is the device's affair. */
+static void use_array(MaarAllocator allocator)
+{
+    const MaarArray array = create_particles(allocator, (VkDeviceSize)64 << 20);
+    assert_non_null(array);
+    const MaarPoint none = {.value = 0};
+    MaarPoint bound = {.value = 0};
+    uint64_t first = 1;
+    assert_int_equal(add_particles(allocator, array, 1000, &none, &first, &bound), VK_SUCCESS);
+    assert_int_equal(first, 0);
+    assert_int_equal(add_particles(allocator, array, 500000, &none, &first, &bound), VK_SUCCESS);
+    assert_int_equal(first, 1000);
+    assert_true(bound.semaphore != VK_NULL_HANDLE && bound.value > 0);
+    assert_int_equal(keep_particles(allocator, array, 10, &bound), VK_SUCCESS);
+    MaarArrayInfo info = {.sType = MAAR_STRUCTURE_TYPE_ARRAY_INFO};
+    assert_int_equal(maarGetArrayInfo(allocator, array, &info), VK_SUCCESS);
+    assert_int_equal(info.count, 10);
+    maarDestroyArray(allocator, array);
+}
+
+static void docs_array_grows_and_shrinks(void** state)
+{
+    (void)state;
+    const VkInstance instance = make_simulated_instance();
+    VkPhysicalDevice physical = VK_NULL_HANDLE;
+    uint32_t count = 1;
+    assert_int_equal(LOAD(instance, vkEnumeratePhysicalDevices)(instance, &count, &physical),
+                     VK_SUCCESS);
+    MaarDeviceRecommendation advice = {.sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION};
+    assert_int_equal(maarRecommendDevice(vkGetInstanceProcAddr, instance, physical, NULL, &advice),
+                     VK_SUCCESS);
+    const float priority = 1.0f;
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueFamilyIndex = advice.mainQueueFamily,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .pNext = advice.pFeatures,
+                                     .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &queue,
+                                     .enabledExtensionCount = advice.extensionCount,
+                                     .ppEnabledExtensionNames = advice.ppExtensionNames};
+    VkDevice device = VK_NULL_HANDLE;
+    assert_int_equal(LOAD(instance, vkCreateDevice)(physical, &info, NULL, &device), VK_SUCCESS);
+    MaarQueue queues = {.familyIndex = advice.mainQueueFamily};
+    LOAD(instance, vkGetDeviceQueue)(device, queues.familyIndex, 0, &queues.queue);
+    const MaarAllocatorCreateInfo create = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
+                                            .apiVersion = VK_API_VERSION_1_2,
+                                            .instance = instance,
+                                            .physicalDevice = physical,
+                                            .device = device,
+                                            .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
+                                            .enabledExtensionCount = advice.extensionCount,
+                                            .ppEnabledExtensionNames = advice.ppExtensionNames,
+                                            .pEnabledFeatures = advice.pFeatures,
+                                            .queueCount = 1,
+                                            .pQueues = &queues};
+    MaarAllocator allocator = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateAllocator(&create, &allocator), VK_SUCCESS);
+    use_array(allocator);
+    maarDestroyAllocator(allocator);
+    LOAD(instance, vkDestroyDevice)(device, NULL);
+    LOAD(instance, vkDestroyInstance)(instance, NULL);
+}
+
 static void docs_logged_trace_is_read(void** state)
 {
     (void)state;
@@ -156,6 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(docs_first_allocator_works_on_simulated_device),
+        cmocka_unit_test(docs_array_grows_and_shrinks),
         cmocka_unit_test(docs_logged_trace_is_read),
         cmocka_unit_test(docs_plan_shares_as_told),
     };
