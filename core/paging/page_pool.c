@@ -307,15 +307,19 @@ static VkResult reserve_lists(struct maar_paging* paging, struct maar_page_pool*
     if (blocks == NULL || (pool_full && longest == NULL)) {
         result = VK_ERROR_OUT_OF_HOST_MEMORY;
     } else if (pool_full && pool->block_capacity == old) {
-        memcpy(blocks, pool->blocks, pool->block_count * sizeof blocks[0]);
-        memcpy(longest, pool->longest, pool->block_count);
+        if (old != 0) {
+            memcpy(blocks, pool->blocks, pool->block_count * sizeof blocks[0]);
+            memcpy(longest, pool->longest, pool->block_count);
+        }
         unused[0] = pool->blocks;
         unused[1] = pool->longest;
         pool->blocks = blocks;
         pool->longest = longest;
         pool->block_capacity = capacity;
     } else if (!pool_full && paging->block_capacity == old) {
-        memcpy(blocks, paging->blocks, paging->block_end * sizeof blocks[0]);
+        if (old != 0) {
+            memcpy(blocks, paging->blocks, paging->block_end * sizeof blocks[0]);
+        }
         unused[0] = paging->blocks;
         paging->blocks = blocks;
         paging->block_capacity = capacity;
