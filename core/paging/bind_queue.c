@@ -212,7 +212,8 @@ static void take_run(struct maar_paging* paging, const struct run_walk* walk)
         uint64_t* entry = maar_page_entry(walk->table, walk->first + i);
         *entry = (*entry & ~MAAR_ENTRY_DIRTY) | MAAR_ENTRY_INFLIGHT;
         struct maar_page_block* block = maar_entry_block(walk->table, *entry);
-        if (block != NULL) {
+        if (block != NULL && block->last_value != paging->recorded_value) {
+            block->value_before = block->last_value;
             block->last_value = paging->recorded_value;
         }
     }
@@ -254,6 +255,7 @@ static void take_table(struct maar_paging* paging, struct maar_page_table* table
         return;
     }
     table->submitting = true;
+    table->value_before = table->last_value;
     table->last_value = paging->recorded_value;
     batch->tables[batch->table_count++] = table;
     if (table->target == MAAR_PAGES_TILES) {
@@ -330,6 +332,22 @@ static void settle_entry(const struct maar_bind_span* span, uint64_t page, bool 
     }
 }
 
+/* Under the lock: nobody waits for a submission that was not made. */
+static void take_value_back(struct maar_paging* paging)
+{
+    const uint64_t value = --paging->recorded_value;
+    for (uint32_t i = 0; i < paging->batch.table_count; ++i) {
+        struct maar_page_table* table = paging->batch.tables[i];
+        table->last_value = table->last_value == value ? table->value_before : table->last_value;
+    }
+    for (uint32_t i = 0; i < paging->block_end; ++i) {
+        struct maar_page_block* block = paging->blocks[i];
+        if (block != NULL && block->last_value == value) {
+            block->last_value = block->value_before;
+        }
+    }
+}
+
 static void settle(struct maar_paging* paging, bool succeeded)
 {
     struct maar_bind_batch* batch = &paging->batch;
@@ -349,7 +367,7 @@ static void settle(struct maar_paging* paging, bool succeeded)
         paging->bind_count += (uint64_t)batch->plain_count + batch->tile_count;
         ++paging->submission_count;
     } else {
-        --paging->recorded_value;
+        take_value_back(paging);
     }
     maar_mutex_unlock(&paging->lock);
 }

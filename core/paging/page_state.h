@@ -49,9 +49,10 @@ struct maar_page_block {
     uint32_t number; /* in the list of all blocks */
     uint32_t place;  /* in its pool's */
     uint32_t page_count;
-    uint32_t used_count; /* pages with refs */
-    uint32_t live_count; /* of these, with live */
-    uint64_t last_value; /* of the timeline: what may still name it */
+    uint32_t used_count;   /* pages with refs */
+    uint32_t live_count;   /* of these, with live */
+    uint64_t last_value;   /* of the timeline: what may still name it */
+    uint64_t value_before; /* the same, until the submission under way has been made */
     uint64_t classes[MAAR_PAGE_CLASSES / 64];
     uint32_t heads[MAAR_PAGE_CLASSES];
     struct maar_page_mark marks[];
@@ -105,8 +106,9 @@ struct maar_page_table {
     struct maar_page_leaf** leaves;
     uint64_t page_count;
     uint64_t committed;
-    uint64_t last_value; /* of the timeline: its last submission */
-    bool dirty;          /* in the list */
+    uint64_t last_value;   /* of the timeline: its last submission */
+    uint64_t value_before; /* the same, until the submission under way has been made */
+    bool dirty;            /* in the list */
     bool sealed;
     bool submitting; /* named by the submission under way */
     bool may_alias;

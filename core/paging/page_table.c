@@ -642,6 +642,11 @@ uint64_t maar_page_table_seal(struct maar_page_table* table)
     maar_mutex_lock(&paging->lock);
     table->sealed = true;
     maar_page_table_unlist(table);
+    while (table->submitting) {
+        maar_mutex_unlock(&paging->lock);
+        maar_thread_yield();
+        maar_mutex_lock(&paging->lock);
+    }
     const uint64_t value = table->last_value;
     maar_mutex_unlock(&paging->lock);
     return value;
