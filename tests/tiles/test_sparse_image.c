@@ -1,0 +1,440 @@
+/*
+ * Partially resident images on simulated devices, which check every bind: regions and how they are
+ * rounded, levels that may be sampled, tails in strange places, metadata, two aspects, refusals,
+ * and failures of every call.
+ */
+#include "tests/tiles/simulated_tiles.h"
+
+static struct rig rig;
+
+static void start(const struct tile_device* device)
+{
+    static const struct tile_device plain = {.page_size = 0};
+    tile_device_start(&rig, device != NULL ? device : &plain, NULL,
+                      MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT);
+}
+
+static void submit(void)
+{
+    assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_SUCCESS);
+    rig_check(&rig);
+}
+
+static void commit(MaarSparseImage image, MaarTileRegion region)
+{
+    assert_int_equal(maarCommitTiles(rig.allocator, image, 1, &region), VK_SUCCESS);
+}
+
+static void evict(MaarSparseImage image, MaarTileRegion region)
+{
+    assert_int_equal(maarEvictTiles(rig.allocator, image, 1, &region), VK_SUCCESS);
+}
+
+/* The tiles of a level as a string of 0 and 1. */
+static void expect_tiles(MaarSparseImage image, uint32_t level, uint32_t layer, const char* wanted)
+{
+    uint8_t there[64];
+    char text[65] = {0};
+    uint32_t count = 64;
+    assert_int_equal(maarGetTileResidency(rig.allocator, image, level, layer, &count, there),
+                     VK_SUCCESS);
+    for (uint32_t i = 0; i < count; ++i) {
+        text[i] = there[i] != 0 ? '1' : '0';
+    }
+    assert_string_equal(text, wanted);
+}
+
+static void expect_levels(MaarSparseImage image, uint32_t layer, const char* wanted)
+{
+    uint8_t levels[64];
+    char text[65] = {0};
+    uint32_t count = 64;
+    assert_int_equal(maarGetMinResidentLevels(rig.allocator, image, layer, &count, levels),
+                     VK_SUCCESS);
+    for (uint32_t i = 0; i < count; ++i) {
+        text[i] = (char)('0' + levels[i]);
+    }
+    assert_string_equal(text, wanted);
+}
+
+static void regions_are_rounded_outward_and_inward(void** state)
+{
+    (void)state;
+    start(NULL);
+    /* Tiles of 128x128: 4x3, the last column and row cut off. */
+    MaarSparseImage image =
+        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){500, 300, 1}, 2);
+    commit(image, (MaarTileRegion){0, 1, {127, 128, 0}, {2, 1, 1}});
+    expect_tiles(image, 0, 1, "000011000000");
+    expect_tiles(image, 0, 0, "000000000000");
+    commit(image, (MaarTileRegion){0, 1, {499, 299, 0}, {1000, 1000, 7}});
+    expect_tiles(image, 0, 1, "000011000001");
+    commit(image, (MaarTileRegion){0, 1, {0, 0, 0}, {0, 5, 1}});
+    expect_tiles(image, 0, 1, "000011000001");
+    evict(image, (MaarTileRegion){0, 1, {1, 128, 0}, {255, 128, 1}});
+    expect_tiles(image, 0, 1, "000010000001");
+    evict(image, (MaarTileRegion){0, 1, {384, 256, 0}, {100, 44, 1}});
+    expect_tiles(image, 0, 1, "000010000001");
+    evict(image, (MaarTileRegion){0, 1, {384, 256, 0}, {116, 44, 1}});
+    expect_tiles(image, 0, 1, "000010000000");
+    assert_int_equal(tile_image(&rig, image).committedTileCount, 1);
+    submit();
+    evict(image, (MaarTileRegion){0, 1, {0, 0, 0}, {500, 300, 1}});
+    submit();
+    assert_int_equal(tile_image(&rig, image).committedSize, 0);
+    assert_int_equal(rig_counters(&rig).sparseBoundBytes, 0);
+    maarDestroySparseImage(rig.allocator, image);
+    rig_close(&rig);
+}
+
+static void levels_that_may_be_sampled_are_found(void** state)
+{
+    (void)state;
+    start(NULL);
+    /* 512: 4x4 tiles, 256: 2x2, 128: 1, then the tail. */
+    MaarSparseImage image =
+        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){512, 512, 1}, 1);
+    const uint32_t tail = tile_image(&rig, image).tailFirstLevel;
+    assert_true(tail == 2 || tail == 3);
+    expect_levels(image, 0, "::::::::::::::::"); /* 10: none */
+    assert_int_equal(maarCommitMipTail(rig.allocator, image, 0, 1), VK_SUCCESS);
+    if (tail == 3) {
+        expect_levels(image, 0, "3333333333333333");
+        commit(image, (MaarTileRegion){2, 0, {0, 0, 0}, {128, 128, 1}});
+    }
+    expect_levels(image, 0, "2222222222222222");
+    commit(image, (MaarTileRegion){1, 0, {128, 0, 0}, {128, 128, 1}});
+    expect_levels(image, 0, "2211221122222222");
+    commit(image, (MaarTileRegion){0, 0, {256, 0, 0}, {128, 256, 1}});
+    commit(image, (MaarTileRegion){0, 0, {0, 0, 0}, {128, 256, 1}});
+    expect_levels(image, 0, "2201220122222222");
+    assert_int_equal(maarEvictMipTail(rig.allocator, image, 0, 1), VK_SUCCESS);
+    expect_levels(image, 0, "::::::::::::::::");
+    uint32_t count = 0;
+    uint8_t few[3];
+    assert_int_equal(maarGetMinResidentLevels(rig.allocator, image, 0, &count, NULL), VK_SUCCESS);
+    assert_int_equal(count, 16);
+    count = 3;
+    assert_int_equal(maarGetMinResidentLevels(rig.allocator, image, 0, &count, few), VK_INCOMPLETE);
+    assert_int_equal(count, 3);
+    maarDestroySparseImage(rig.allocator, image);
+    rig_close(&rig);
+}
+
+/* Offsets that the driver makes up, beyond any image, and metadata that must always be there. */
+static void tails_and_metadata_lie_where_the_driver_says(void** state)
+{
+    static const struct tile_device devices[] = {
+        {.page_size = 65536, .tail_offset = 0x6D74000000000000},
+        {.page_size = 16384, .tail_offset = 0x6D74000000000000, .metadata_size = 65536},
+        {.tail = MAAR_SIMULATED_MIP_TAIL_SINGLE, .metadata_size = 131072},
+        {.tail = MAAR_SIMULATED_MIP_TAIL_NONE, .metadata_size = 65536},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof devices / sizeof devices[0]; ++i) {
+        start(&devices[i]);
+        MaarSparseImage image =
+            tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){600, 600, 1}, 3);
+        const MaarSparseImageInfo before = tile_image(&rig, image);
+        assert_true(before.committedSize >= devices[i].metadata_size);
+        assert_int_equal(before.singleTail, devices[i].tail == MAAR_SIMULATED_MIP_TAIL_SINGLE);
+        submit();
+        assert_int_equal(rig_counters(&rig).sparseBoundBytes, before.committedSize);
+        assert_int_equal(maarCommitMipTail(rig.allocator, image, 1, 1), VK_SUCCESS);
+        const MaarSparseImageInfo one = tile_image(&rig, image);
+        const bool has_tail = devices[i].tail != MAAR_SIMULATED_MIP_TAIL_NONE;
+        assert_int_equal(one.tailSize > 0, has_tail);
+        assert_int_equal(one.committedSize - before.committedSize, one.tailSize);
+        submit();
+        assert_int_equal(maarCommitMipTail(rig.allocator, image, 0, VK_REMAINING_ARRAY_LAYERS),
+                         VK_SUCCESS);
+        assert_int_equal(tile_image(&rig, image).committedSize - before.committedSize,
+                         one.singleTail ? one.tailSize : 3 * one.tailSize);
+        submit();
+        /* A single tail stays as long as a layer may need it. */
+        assert_int_equal(maarEvictMipTail(rig.allocator, image, 0, 2), VK_SUCCESS);
+        assert_int_equal(tile_image(&rig, image).committedSize - before.committedSize,
+                         one.tailSize);
+        assert_int_equal(maarEvictMipTail(rig.allocator, image, 0, 3), VK_SUCCESS);
+        assert_int_equal(tile_image(&rig, image).committedSize, before.committedSize);
+        submit();
+        maarDestroySparseImage(rig.allocator, image);
+        rig_close(&rig);
+    }
+}
+
+/* Depth tiles lead; a stencil tile, which is larger, goes with the last of those that it shows. */
+static void two_aspects_come_and_go_together(void** state)
+{
+    (void)state;
+    start(NULL);
+    VkImageCreateInfo made =
+        tile_image_info(VK_FORMAT_D32_SFLOAT_S8_UINT, (VkExtent3D){512, 512, 1}, 1);
+    made.usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
+    made.mipLevels = 1;
+    MaarSparseImage image = VK_NULL_HANDLE;
+    assert_int_equal(tile_try_image(&rig, &made, &image), VK_SUCCESS);
+    const MaarSparseImageInfo info = tile_image(&rig, image);
+    assert_int_equal(info.aspect, VK_IMAGE_ASPECT_DEPTH_BIT);
+    assert_int_equal(info.tileExtent.width, 128);
+    commit(image, (MaarTileRegion){0, 0, {0, 0, 0}, {256, 128, 1}});
+    assert_int_equal(tile_image(&rig, image).committedTileCount, 2);
+    assert_int_equal(tile_image(&rig, image).committedSize, 3 * info.pageSize);
+    submit();
+    evict(image, (MaarTileRegion){0, 0, {0, 0, 0}, {128, 128, 1}});
+    assert_int_equal(tile_image(&rig, image).committedSize, 2 * info.pageSize);
+    submit();
+    evict(image, (MaarTileRegion){0, 0, {128, 0, 0}, {128, 128, 1}});
+    assert_int_equal(tile_image(&rig, image).committedSize, 0);
+    submit();
+    assert_int_equal(rig_counters(&rig).sparseBoundBytes, 0);
+    maarDestroySparseImage(rig.allocator, image);
+    rig_close(&rig);
+}
+
+static void expect_refusal(const VkImageCreateInfo* made, VkResult result, const char* words)
+{
+    MaarSparseImage image = (MaarSparseImage)(uintptr_t)1;
+    assert_int_equal(tile_try_image(&rig, made, &image), result);
+    assert_null(image);
+    rig_expect_message(&rig, words);
+}
+
+static void images_that_cannot_be_are_refused(void** state)
+{
+    (void)state;
+    start(NULL);
+    const VkImageCreateInfo good =
+        tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
+    VkImageCreateInfo bad = good;
+    bad.tiling = VK_IMAGE_TILING_LINEAR;
+    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, "tiling");
+    bad = good;
+    bad.samples = VK_SAMPLE_COUNT_4_BIT;
+    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, "samples");
+    bad = good;
+    bad.imageType = VK_IMAGE_TYPE_1D;
+    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, "imageType");
+    bad = good;
+    bad.flags = VK_IMAGE_CREATE_DISJOINT_BIT;
+    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, "disjoint");
+    bad = good;
+    bad.extent.depth = 0;
+    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, "extent");
+    const VkExternalMemoryImageCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
+    };
+    bad = good;
+    bad.pNext = &external;
+    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, "external memory");
+
+    MaarSparseImage image =
+        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
+    const uint32_t tail = tile_image(&rig, image).tailFirstLevel;
+    static const struct {
+        MaarTileRegion region;
+        const char* words;
+    } rows[] = {
+        {{0, 1, {0, 0, 0}, {1, 1, 1}}, "layer"},
+        {{99, 0, {0, 0, 0}, {1, 1, 1}}, "level that the image lacks"},
+        {{0, 0, {-1, 0, 0}, {1, 1, 1}}, "outside its level"},
+        {{0, 0, {0, 256, 0}, {1, 1, 1}}, "outside its level"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        assert_int_equal(maarCommitTiles(rig.allocator, image, 1, &rows[i].region),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        rig_expect_message(&rig, rows[i].words);
+        assert_int_equal(maarEvictTiles(rig.allocator, image, 1, &rows[i].region),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        rig_expect_message(&rig, rows[i].words);
+    }
+    const MaarTileRegion in_tail = {tail, 0, {0, 0, 0}, {1, 1, 1}};
+    assert_int_equal(maarCommitTiles(rig.allocator, image, 1, &in_tail),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "mip tail");
+    assert_int_equal(maarCommitMipTail(rig.allocator, image, 1, 1), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "firstLayer");
+    maarDestroySparseImage(rig.allocator, image);
+    rig_close(&rig);
+}
+
+static void device_without_residency_is_told_of(void** state)
+{
+    (void)state;
+    const struct tile_device device = {.page_size = 0};
+    const struct rig_setup setup = {.off = RIG_OFF_RESIDENCY};
+    tile_device_start(&rig, &device, &setup, 0);
+    const VkImageCreateInfo made =
+        tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
+    expect_refusal(&made, VK_ERROR_FEATURE_NOT_PRESENT, "sparseResidencyImage2D");
+    rig_close(&rig);
+}
+
+/* An image whose heap is too small for all of a request takes nothing of it. */
+static void shortage_commits_nothing(void** state)
+{
+    (void)state;
+    const struct tile_device device = {.device_heap = 32 * MIB};
+    tile_device_start(&rig, &device, NULL, MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT);
+    VkImageCreateInfo made =
+        tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){8192, 8192, 1}, 1);
+    const MaarAllocationCreateInfo memory = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .requiredFlags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+        .memoryTypeBits = 1,
+        .pName = "terrain",
+    };
+    const MaarSparseImageCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO,
+        .pImageInfo = &made,
+        .pMemoryInfo = &memory,
+    };
+    MaarSparseImage image = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateSparseImage(rig.allocator, &info, &image), VK_SUCCESS);
+    const MaarTileRegion regions[2] = {{1, 0, {0, 0, 0}, {1024, 1024, 1}},
+                                       {0, 0, {0, 0, 0}, {8192, 8192, 1}}};
+    assert_int_equal(maarCommitTiles(rig.allocator, image, 2, regions),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(tile_image(&rig, image).committedSize, 0);
+    assert_int_equal(maarCommitTiles(rig.allocator, image, 1, regions), VK_SUCCESS);
+    submit();
+    maarDestroySparseImage(rig.allocator, image);
+    rig_close(&rig);
+}
+
+/* Everything that an image's life asks of the driver and the host, one failure after another. */
+static VkResult live(MaarSparseImage* image)
+{
+    const VkImageCreateInfo made =
+        tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){700, 300, 1}, 2);
+    const MaarTileRegion regions[2] = {{0, 0, {0, 0, 0}, {300, 300, 1}},
+                                       {1, 1, {200, 100, 0}, {100, 100, 1}}};
+    VkResult result = tile_try_image(&rig, &made, image);
+    if (result == VK_SUCCESS) {
+        result = maarCommitMipTail(rig.allocator, *image, 0, 2);
+    }
+    if (result == VK_SUCCESS) {
+        result = maarCommitTiles(rig.allocator, *image, 2, regions);
+    }
+    if (result == VK_SUCCESS) {
+        result = maarSubmitBinds(rig.allocator, 0, NULL, NULL);
+    }
+    if (result == VK_SUCCESS) {
+        result = maarEvictTiles(rig.allocator, *image, 1, regions);
+    }
+    if (result == VK_SUCCESS) {
+        uint8_t levels[64];
+        uint32_t count = 64;
+        result = maarGetMinResidentLevels(rig.allocator, *image, 1, &count, levels);
+    }
+    if (result == VK_SUCCESS) {
+        const MaarPoint point = {.value = 1};
+        result = maarDestroySparseImageAfter(rig.allocator, *image, 1, &point);
+        *image = result == VK_SUCCESS ? VK_NULL_HANDLE : *image;
+    }
+    return result;
+}
+
+static void expect_nothing_left(MaarSparseImage image)
+{
+    MaarPagingStatistics totals = {.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS};
+    rig_check(&rig);
+    maarDestroySparseImage(rig.allocator, image);
+    assert_int_equal(maarAdvanceHostTimeline(rig.allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(rig.allocator, UINT64_MAX), VK_SUCCESS);
+    assert_int_equal(maarGetPagingStatistics(rig.allocator, &totals), VK_SUCCESS);
+    assert_int_equal(totals.reservedBytes, 0);
+    assert_int_equal(totals.committedBytes, 0);
+    assert_int_equal(totals.reservationCount, 0);
+    rig_close(&rig);
+}
+
+static void open_failing(void)
+{
+    const struct tile_device device = {.metadata_size = 65536};
+    const struct rig_setup setup = {.count_host = true};
+    tile_device_start(&rig, &device, &setup, MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT);
+}
+
+static void failing_host_leaves_nothing_behind(void** state)
+{
+    (void)state;
+    uint64_t failures = 0;
+    for (uint64_t nth = 1, end = 2; nth < end; ++nth) {
+        MaarSparseImage image = VK_NULL_HANDLE;
+        open_failing();
+        const uint64_t at = atomic_load(&rig.host.calls) + nth;
+        atomic_store(&rig.host.fail_at, at);
+        const VkResult result = live(&image);
+        atomic_store(&rig.host.fail_at, 0);
+        end = atomic_load(&rig.host.calls) >= at ? nth + 2 : nth;
+        failures += result != VK_SUCCESS ? 1 : 0;
+        expect_nothing_left(image);
+        assert_true(nth < 1000);
+    }
+    print_message("%llu times a host allocation failed\n", (unsigned long long)failures);
+    assert_true(failures > 30);
+}
+
+static void failing_driver_leaves_nothing_behind(void** state)
+{
+    static const VkResult codes[] = {VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY};
+    static const char* const calls[] = {"vkCreateImage", "vkAllocateMemory", "vkQueueBindSparse",
+                                        "vkCreateSemaphore"};
+    (void)state;
+    for (uint32_t i = 0; i < 8; ++i) {
+        MaarSparseImage image = VK_NULL_HANDLE;
+        open_failing();
+        rig_set_fault(&rig, calls[i / 2], 1, 100, codes[i % 2]);
+        const VkResult result = live(&image);
+        rig_clear_faults(&rig);
+        rig_forget_messages(&rig);
+        assert_int_equal(result, codes[i % 2]);
+        expect_nothing_left(image);
+    }
+    for (uint64_t nth = 1; nth < 20; ++nth) {
+        MaarSparseImage image = VK_NULL_HANDLE;
+        open_failing();
+        rig_set_fault(&rig, NULL, nth, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        (void)live(&image);
+        rig_clear_faults(&rig);
+        rig_forget_messages(&rig);
+        expect_nothing_left(image);
+    }
+}
+
+/* An image that a program forgot is named, and taken down. */
+static void forgotten_image_is_told_of(void** state)
+{
+    (void)state;
+    start(NULL);
+    MaarSparseImage image =
+        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
+    commit(image, (MaarTileRegion){0, 0, {0, 0, 0}, {256, 256, 1}});
+    submit();
+    rig_forget_messages(&rig);
+    maarDestroyAllocator(rig.allocator);
+    rig.allocator = VK_NULL_HANDLE;
+    assert_true(rig.messages.total > 0);
+    assert_non_null(strstr(rig.messages.last, "sparse image"));
+    rig_forget_messages(&rig);
+    rig_close(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(regions_are_rounded_outward_and_inward),
+        cmocka_unit_test(levels_that_may_be_sampled_are_found),
+        cmocka_unit_test(tails_and_metadata_lie_where_the_driver_says),
+        cmocka_unit_test(two_aspects_come_and_go_together),
+        cmocka_unit_test(images_that_cannot_be_are_refused),
+        cmocka_unit_test(device_without_residency_is_told_of),
+        cmocka_unit_test(shortage_commits_nothing),
+        cmocka_unit_test(failing_host_leaves_nothing_behind),
+        cmocka_unit_test(failing_driver_leaves_nothing_behind),
+        cmocka_unit_test(forgotten_image_is_told_of),
+    };
+    return cmocka_run_group_tests_name("sparse_image", tests, NULL, NULL);
+}
