@@ -205,7 +205,7 @@ static bool write_tiles(const struct texture_flight* flight, const char* folder)
     const struct texture_stream* const stream = &flight->stream;
     const double top = 96.0;
     const double large = 512.0;
-    const double width = 1000.0;
+    const double width = 1016.0;
     struct support_svg svg;
     char text[512];
     memset(&svg, 0, sizeof(svg));
@@ -238,8 +238,10 @@ static bool write_tiles(const struct texture_flight* flight, const char* folder)
                  tiles * tiles != 0 ? tiles * tiles : 1);
         write_text(&svg, x, y + size + 35.0, 12.0, DIM, "start", text);
     }
-    write_text(&svg, 560.0, top + large + 18.0, 12.0, DIM, "start",
-               "Each square is the whole map. A coloured tile is in memory.");
+    write_text(&svg, 560.0, top + large - 20.0, 12.0, DIM, "start",
+               "Each square is the whole map. A coloured tile is in memory; those out of");
+    write_text(&svg, 560.0, top + large - 3.0, 12.0, DIM, "start",
+               "sight were seen before, and nothing has needed their pages since.");
     return finish(&svg, folder, "tiles.svg");
 }
 
