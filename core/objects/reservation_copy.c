@@ -268,7 +268,7 @@ static VkResult make_larger(struct maar_reservation* reservation, const char* ca
         VkResult result =
             maar_create_buffer(reservation->allocator, call, &copying->buffer_info,
                                &copying->memory_info, true, &larger->buffer, &larger->allocation);
-        if (result == VK_SUCCESS || result != VK_ERROR_OUT_OF_DEVICE_MEMORY || wanted == needed) {
+        if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY || wanted == needed) {
             *size = wanted;
             return result;
         }

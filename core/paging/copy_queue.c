@@ -57,7 +57,7 @@ void maar_copy_record(MaarAllocator allocator, struct maar_page_copy* copy)
 static void forget_copy(struct maar_copy_queue* queue, const struct maar_page_copy* copy)
 {
     struct maar_page_copy* before = NULL;
-    for (struct maar_page_copy* at = queue->first; at != copy; at = at->next) {
+    for (struct maar_page_copy* at = queue->first; at != NULL && at != copy; at = at->next) {
         before = at;
     }
     if (before != NULL) {

@@ -144,7 +144,7 @@ static bool create_counts(struct grow_work* work)
 {
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = GROW_MAX_COUNTS * sizeof(uint32_t),
+        .size = (VkDeviceSize)GROW_MAX_COUNTS * sizeof(uint32_t),
         .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
     };
     const MaarAllocationCreateInfo how = {
@@ -162,8 +162,8 @@ bool grow_work_create(struct grow_work* work, const struct sample_device* device
 {
     *work = (struct grow_work){.device = device, .by_address = by_address};
     work->window = ADDRESS_WINDOW;
-    const uint64_t most = device->properties.limits.maxStorageBufferRange / GROW_ELEMENT_SIZE /
-                          OFFSET_UNIT * OFFSET_UNIT;
+    const uint64_t elements = device->properties.limits.maxStorageBufferRange / GROW_ELEMENT_SIZE;
+    const uint64_t most = elements - elements % OFFSET_UNIT;
     if (!by_address && most < work->window) {
         work->window = most;
     }

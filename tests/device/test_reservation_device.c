@@ -11,7 +11,7 @@
 
 static struct rig rig;
 
-enum { WORDS_AT_ONCE = 64 << 10 };
+#define WORDS_AT_ONCE ((VkDeviceSize)64 << 10)
 
 /* A command buffer at a time, and memory to read back through. */
 static struct {
@@ -384,7 +384,7 @@ static void copies_bring_the_contents_along(void** state)
         (void)maarCollect(rig.allocator, NULL);
     }
     for (uint32_t i = 0; i < 8; ++i) {
-        expect_words(look(it).buffer, i * 4 * MIB, 4 * MIB, 0xD0000000u + i, &point);
+        expect_words(look(it).buffer, 4 * MIB * i, 4 * MIB, 0xD0000000u + i, &point);
     }
     assert_in_range(look(it).moveCount, 3, 15);
     rig_check(&rig);

@@ -106,7 +106,7 @@ static void thousand_scattered_pages_are_one_submission(void** state)
     for (uint32_t i = 0; i < PAGE_SIZES; ++i) {
         const VkDeviceSize page = page_sizes[i];
         fixture_open(&rig, FIXTURE_SPARSE, page, NULL);
-        MaarReservation it = fixture_reserve(&rig, 4 * SCATTERED * page, 0);
+        MaarReservation it = fixture_reserve(&rig, (VkDeviceSize)4 * SCATTERED * page, 0);
         for (uint32_t at = 0; at < SCATTERED; ++at) {
             ranges[at] = (MaarPageRange){4 * (VkDeviceSize)(SCATTERED - 1 - at) * page, page};
         }
