@@ -342,6 +342,7 @@ static void list_block(struct maar_paging* paging, struct maar_page_block* block
     paging->block_end += block->number == paging->block_end;
     paging->blocks[block->number] = block;
     ++paging->block_count;
+    block->age = ++paging->blocks_made;
     block->place = pool->block_count++;
     pool->blocks[block->place] = block;
     pool->page_count += block->page_count;
@@ -522,10 +523,29 @@ static struct maar_page_block* pick_empty(struct maar_paging* paging, const stru
     return chosen;
 }
 
+/* Frees blocks that are off the lists, or, undone, as if they had never been; bytes released. */
+static VkDeviceSize free_blocks(struct maar_paging* paging, struct maar_page_block* block,
+                                bool undone)
+{
+    MaarAllocator allocator = paging->allocator;
+    VkDeviceSize released = 0;
+    while (block != NULL) {
+        struct maar_page_block* next = block->next;
+        released += block->page_count * block->pool->page_size;
+        if (undone) {
+            maar_undo_allocation(allocator, block->allocation);
+        } else {
+            maarFreeMemory(allocator, block->allocation);
+        }
+        maar_host_free(allocator->callbacks, block);
+        block = next;
+    }
+    return released;
+}
+
 VkDeviceSize maar_page_pools_release(struct maar_paging* paging, const struct maar_pool* owner,
                                      bool keep_one)
 {
-    MaarAllocator allocator = paging->allocator;
     bool any = false;
     maar_mutex_lock(&paging->lock);
     for (struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
@@ -539,15 +559,25 @@ VkDeviceSize maar_page_pools_release(struct maar_paging* paging, const struct ma
     maar_mutex_lock(&paging->lock);
     struct maar_page_block* block = pick_empty(paging, owner, keep_one);
     maar_mutex_unlock(&paging->lock);
-    VkDeviceSize released = 0;
-    while (block != NULL) {
-        struct maar_page_block* next = block->next;
-        released += block->page_count * block->pool->page_size;
-        maarFreeMemory(allocator, block->allocation);
-        maar_host_free(allocator->callbacks, block);
-        block = next;
+    return free_blocks(paging, block, false);
+}
+
+void maar_page_pools_undo(struct maar_paging* paging, uint64_t blocks_made)
+{
+    struct maar_page_block* chosen = NULL;
+    maar_mutex_lock(&paging->lock);
+    for (struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
+        for (uint32_t i = pool->block_count; i-- > 0 && pool->growing_count == 0;) {
+            struct maar_page_block* block = pool->blocks[i];
+            if (block->used_count == 0 && block->age > blocks_made && block->last_value == 0) {
+                unlist_block(paging, block);
+                block->next = chosen;
+                chosen = block;
+            }
+        }
     }
-    return released;
+    maar_mutex_unlock(&paging->lock);
+    (void)free_blocks(paging, chosen, true);
 }
 
 void maar_page_pool_destroy(struct maar_paging* paging, struct maar_page_pool* pool)

@@ -53,6 +53,7 @@ struct maar_page_block {
     uint32_t live_count;   /* of these, with live */
     uint64_t last_value;   /* of the timeline: what may still name it */
     uint64_t value_before; /* the same, until the submission under way has been made */
+    uint64_t age;          /* its number among all ever made */
     uint64_t classes[MAAR_PAGE_CLASSES / 64];
     uint32_t heads[MAAR_PAGE_CLASSES];
     struct maar_page_mark marks[];
@@ -180,6 +181,7 @@ struct maar_paging {
     uint32_t block_capacity;
     uint32_t block_end; /* numbers in use are below */
     uint32_t block_count;
+    uint64_t blocks_made; /* ever */
     struct maar_page_table* tables;
     struct maar_page_table* first_dirty;
     struct maar_page_table* last_dirty;
@@ -205,7 +207,7 @@ static inline struct maar_paging* maar_paging_of(MaarAllocator allocator)
 /* Asks the device how far the timeline is. No lock may be held. */
 void maar_paging_look(struct maar_paging* paging);
 
-/* ---- page_pool.c; all but the first two under the paging lock ---- */
+/* ---- page_pool.c; all but the first three under the paging lock ---- */
 
 /* Sees to it that a pool has so many free pages, by new blocks of its type. loud: budgets may be
  * exceeded and the observer asked. No lock may be held. */
@@ -216,6 +218,9 @@ VkResult maar_page_pool_grow(struct maar_paging* paging, struct maar_page_pool* 
  */
 VkDeviceSize maar_page_pools_release(struct maar_paging* paging, const struct maar_pool* owner,
                                      bool keep_one);
+/* Gives back what is empty of the blocks made since there were so many; those were never named by a
+ * submission. No lock may be held. */
+void maar_page_pools_undo(struct maar_paging* paging, uint64_t blocks_made);
 /* Takes up to `wanted` adjacent pages, of which there must be some, each with one reference: as
  * many if one run is that long, else the longest run. */
 uint32_t maar_page_pool_take(struct maar_page_pool* pool, uint32_t wanted,

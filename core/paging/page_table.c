@@ -518,6 +518,9 @@ VkResult maar_pages_commit(MaarAllocator allocator, const char* call, uint32_t r
     struct maar_paging* paging = maar_paging_of(allocator);
     VkResult result = VK_SUCCESS;
     uint32_t done = 0;
+    maar_mutex_lock(&paging->lock);
+    const uint64_t blocks_made = paging->blocks_made;
+    maar_mutex_unlock(&paging->lock);
     while (done < range_count && result == VK_SUCCESS) {
         result = commit_range(allocator, call, &ranges[done]);
         ++done;
@@ -528,7 +531,7 @@ VkResult maar_pages_commit(MaarAllocator allocator, const char* call, uint32_t r
     }
     maar_mutex_unlock(&paging->lock);
     if (result != VK_SUCCESS) {
-        (void)maar_page_pools_release(paging, NULL, true);
+        maar_page_pools_undo(paging, blocks_made);
     }
     /* Pools report their limits so; for a caller without one it is plain lack of memory. */
     return result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_ERROR_OUT_OF_DEVICE_MEMORY : result;
