@@ -11,6 +11,7 @@ enum { MOST_BLOCKS = 64, MOST_REPEATS = 40 };
 
 struct snapshot {
     MaarStatistics totals;
+    MaarPagingStatistics paging;
     MaarSimulatedCounters driver;
     uint64_t host_live;
     uint64_t host_bytes;
@@ -24,6 +25,8 @@ static void take_snapshot(struct rig* rig, struct snapshot* snapshot)
 {
     memset(snapshot, 0, sizeof *snapshot);
     snapshot->totals = rig_statistics(rig, VK_NULL_HANDLE);
+    snapshot->paging.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS;
+    assert_int_equal(maarGetPagingStatistics(rig->allocator, &snapshot->paging), VK_SUCCESS);
     snapshot->driver = rig_counters(rig);
     snapshot->host_live = atomic_load(&rig->host.live);
     snapshot->host_bytes = atomic_load(&rig->host.live_bytes);
@@ -51,11 +54,26 @@ static void expect_same_totals(const MaarStatistics* a, const MaarStatistics* b)
     assert_true(a->failureCount <= b->failureCount);
 }
 
+static void expect_same_pages(const MaarPagingStatistics* a, const MaarPagingStatistics* b)
+{
+    assert_true(a->reservedBytes == b->reservedBytes && a->committedBytes == b->committedBytes);
+    assert_true(a->heldBytes == b->heldBytes && a->freeBytes == b->freeBytes);
+    assert_true(a->blockBytes == b->blockBytes && a->blockCount == b->blockCount);
+    assert_int_equal(a->reservationCount, b->reservationCount);
+    assert_int_equal(a->stitchedCount, b->stitchedCount);
+    assert_true(a->stitchedMade == b->stitchedMade && a->copiedBytes == b->copiedBytes);
+    assert_true(a->pagesBound == b->pagesBound && a->pagesUnbound == b->pagesUnbound);
+    assert_true(a->bindCount == b->bindCount && a->submissionCount == b->submissionCount);
+    assert_int_equal(a->recordedPages, b->recordedPages);
+}
+
 /* Counters of calls and failures, and peaks, are what they are. */
 static void expect_unchanged(const struct fault_step* step, const struct snapshot* before,
                              const struct snapshot* now)
 {
     expect_same_totals(&before->totals, &now->totals);
+    expect_same_pages(&before->paging, &now->paging);
+    assert_true(before->driver.sparseBoundBytes == now->driver.sparseBoundBytes);
     assert_memory_equal(before->driver.liveCount, now->driver.liveCount,
                         sizeof now->driver.liveCount);
     assert_memory_equal(before->driver.heapLive, now->driver.heapLive, sizeof now->driver.heapLive);
@@ -81,8 +99,9 @@ static void open_context(struct fault_context* c, const struct fault_step* step)
 {
     const struct rig_setup setup = {
         .profile = step->profile != NULL ? step->profile() : NULL,
-        .flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT,
+        .flags = step->paging ? 0 : (MaarSimulatedFlags)MAAR_SIMULATED_ALLOW_ALIASING_BIT,
         .off = step->off,
+        .paging = step->paging,
         .count_host = true,
     };
     memset(c, 0, sizeof *c);

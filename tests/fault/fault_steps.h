@@ -7,7 +7,7 @@
 
 #include "tests/fault/fault_host.h"
 
-enum { FAULT_MANY = 3, FAULT_PLANES = 3, FAULT_CROWD = 200 };
+enum { FAULT_MANY = 3, FAULT_PLANES = 3, FAULT_UPLOADS = 16, FAULT_CROWD = 200 };
 
 /* What the steps make and use; zeroed before `prepare`. */
 struct fault_context {
@@ -33,6 +33,15 @@ struct fault_context {
     MaarDeviceRecommendation recommendation;
     char* dump;
     MaarMemoryTypeChoice choice;
+    MaarReservation reservation;
+    MaarReservation source;
+    MaarArray array;
+    MaarSparseImage sparse_image;
+    MaarTileCache tile_cache;
+    MaarTileUpload uploads[FAULT_UPLOADS];
+    uint32_t upload_count;
+    VkCommandPool command_pool;
+    VkCommandBuffer commands;
 };
 
 struct fault_step {
@@ -48,6 +57,7 @@ struct fault_step {
     void (*finish)(struct fault_context* context);
     const MaarSimulatedProfile* (*profile)(void); /* NULL: the discrete one */
     VkFlags off;
+    bool paging;       /* with queues; and binds are compared */
     bool session;      /* many calls: what the first ones left warm is not asked for again */
     bool partial;      /* it may get some of its work done before it fails */
     bool maps;         /* and unmaps, but a block that was mapped twice stays mapped */
@@ -66,9 +76,16 @@ extern const struct fault_table fault_watch_steps;
 extern const struct fault_table fault_plan_steps;
 extern const struct fault_table fault_range_steps;
 extern const struct fault_table fault_transient_steps;
+extern const struct fault_table fault_paging_steps;
+extern const struct fault_table fault_tile_steps;
 
 /* Made by fault_steps_memory.c and used by others. */
 void fault_prepare_memory(struct fault_context* context); /* READBACK, may be aliased, named */
 void fault_undo_memory(struct fault_context* context);
+
+/* Made by fault_steps_paging.c and used by others: a device with sparse resources of all kinds, and
+ * paging that has its timeline and has submitted once. */
+const MaarSimulatedProfile* fault_paging_profile(void);
+void fault_warm_paging(struct fault_context* context);
 
 #endif
