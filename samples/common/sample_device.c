@@ -403,11 +403,17 @@ int sample_device_open(struct sample_device* device, const struct sample_device_
     return code;
 }
 
-void sample_device_close(struct sample_device* device)
+void sample_device_close_allocator(struct sample_device* device)
 {
     if (device->allocator != VK_NULL_HANDLE) {
         maarDestroyAllocator(device->allocator);
     }
+    device->allocator = VK_NULL_HANDLE;
+}
+
+void sample_device_close(struct sample_device* device)
+{
+    sample_device_close_allocator(device);
     if (device->device != VK_NULL_HANDLE) {
         vkDestroyDevice(device->device, NULL);
     }
@@ -419,7 +425,6 @@ void sample_device_close(struct sample_device* device)
     }
     free(device->advice);
     free(device->profile);
-    device->allocator = VK_NULL_HANDLE;
     device->device = VK_NULL_HANDLE;
     device->messenger = VK_NULL_HANDLE;
     device->instance = VK_NULL_HANDLE;

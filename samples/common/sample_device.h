@@ -55,6 +55,9 @@ struct sample_device_options {
 /* Opens it. Returns SAMPLE_EXIT_OK, or complains and returns another code; close in any case. */
 int sample_device_open(struct sample_device* device, const struct sample_device_options* options);
 
+/* Destroys the allocator alone: semaphores that it was told of live longer than it. */
+void sample_device_close_allocator(struct sample_device* device);
+
 void sample_device_close(struct sample_device* device);
 
 /* How to share what every queue reads: fills the two fields of a create info after sharingMode. */

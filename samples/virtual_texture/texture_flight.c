@@ -114,7 +114,11 @@ void texture_flight_end(struct texture_flight* flight)
         vkDeviceWaitIdle(flight->device->device);
     }
     texture_view_destroy(&flight->view);
-    texture_stream_destroy(&flight->stream);
+    const VkSemaphore timeline = texture_stream_destroy(&flight->stream);
+    if (timeline != VK_NULL_HANDLE) {
+        sample_device_close_allocator(flight->device);
+        vkDestroySemaphore(flight->device->device, timeline, NULL);
+    }
     for (uint32_t i = 0; i < flight->picture_count; ++i) {
         free(flight->pictures[i].pixels);
         free(flight->pictures[i].plans);
@@ -149,10 +153,12 @@ static void count_satisfied(const struct flight_state* state, uint32_t slot,
             continue;
         }
         const uint32_t level = MAAR_TILE_REQUEST_LEVEL(request);
-        const uint32_t x = (MAAR_TILE_REQUEST_X(request) << level) % columns;
-        const uint32_t y = MAAR_TILE_REQUEST_Y(request) << level;
+        const uint64_t x = (uint64_t)MAAR_TILE_REQUEST_X(request) << level;
+        const uint64_t y = (uint64_t)MAAR_TILE_REQUEST_Y(request) << level;
+        const uint64_t index = y * columns + x;
         ++frame->asked;
-        frame->satisfied += state->kept_levels[slot][y * columns + x] <= level;
+        frame->satisfied += x < columns && index < state->flight->stream.level_count &&
+                            state->kept_levels[slot][index] <= level;
     }
 }
 

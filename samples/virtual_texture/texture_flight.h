@@ -58,6 +58,7 @@ int texture_flight_prepare(struct texture_flight* flight, struct sample_device* 
 /* Draws all frames. */
 bool texture_flight_fly(struct texture_flight* flight);
 
+/* Frees everything, the device's allocator as well. */
 void texture_flight_end(struct texture_flight* flight);
 
 #endif

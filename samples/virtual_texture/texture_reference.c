@@ -20,6 +20,7 @@ const uint8_t texture_tints[TEXTURE_TINT_COUNT][3] = {
     {30, 190, 200}, {40, 100, 220}, {140, 80, 200}, {110, 110, 110}};
 
 #define MAX_LEVELS 16u
+#define MOST_PROBES 4u /* the shader's */
 
 struct texture_reference {
     uint32_t texture, levels, tile_width, tile_height;
@@ -260,6 +261,17 @@ static bool is_in_place(const struct texture_reference* reference,
     return ray[2] < 0.0 && error < 0.25 * texel + 1e-5 * (double)reference->texture;
 }
 
+/* Whether a plan is one that the shader could have made. */
+static bool is_sound(const struct texture_reference* reference,
+                     const struct texture_pixel_plan* plan)
+{
+    const uint32_t end = reference->texture * 256u;
+    return plan->haze >> 16 <= TEXTURE_KIND_SKY && (plan->haze & 0xFFFF) <= 256 && plan->x < end &&
+           plan->y < end && plan->level >> 8 < reference->levels && plan->probes >= 1 &&
+           plan->probes <= MOST_PROBES && abs(plan->half_step_x) < (int32_t)end &&
+           abs(plan->half_step_y) < (int32_t)end;
+}
+
 static void compare_pixel(struct texture_reference* reference,
                           const struct texture_picture* picture, uint32_t x, uint32_t y,
                           struct texture_comparison* comparison)
@@ -269,6 +281,12 @@ static void compare_pixel(struct texture_reference* reference,
     const enum texture_kind kind = (enum texture_kind)(plan->haze >> 16);
     const uint32_t part = plan->haze & 0xFFFF;
     uint32_t colour[3] = {0};
+    ++comparison->pixels;
+    if (!is_sound(reference, plan)) {
+        ++comparison->differing;
+        ++comparison->misplaced;
+        return;
+    }
     memcpy(colour, kind == TEXTURE_KIND_SKY ? zenith : outside, sizeof(colour));
     if (kind == TEXTURE_KIND_MAP) {
         const uint32_t level = colour_map(reference, picture, plan, colour);
@@ -282,7 +300,6 @@ static void compare_pixel(struct texture_reference* reference,
     }
     blend(colour, horizon, kind == TEXTURE_KIND_SKY ? 256 - part : part);
     const uint8_t* const pixel = &picture->pixels[4 * index];
-    ++comparison->pixels;
     comparison->differing +=
         pixel[0] != colour[0] || pixel[1] != colour[1] || pixel[2] != colour[2] || pixel[3] != 255;
     comparison->misplaced += !is_in_place(reference, picture, x, y, plan);

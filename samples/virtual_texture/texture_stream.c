@@ -108,6 +108,11 @@ static int create_image(struct texture_stream* stream, const struct texture_opti
     while (texture > device->properties.limits.maxImageDimension2D && texture > least) {
         texture /= 2;
     }
+    if (texture > device->properties.limits.maxImageDimension2D) {
+        sample_complain("%s has no images of %u x %u texels", device->properties.deviceName,
+                        texture, texture);
+        return SAMPLE_EXIT_SKIPPED;
+    }
     for (;;) {
         result = try_image(stream, texture, options);
         if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY || texture <= least) {
@@ -229,24 +234,23 @@ int texture_stream_create(struct texture_stream* stream, struct sample_device* d
                : SAMPLE_EXIT_FAILED;
 }
 
-void texture_stream_destroy(struct texture_stream* stream)
+VkSemaphore texture_stream_destroy(struct texture_stream* stream)
 {
+    const VkSemaphore timeline = stream->timeline;
     if (stream->device == NULL) {
-        return;
+        return VK_NULL_HANDLE;
     }
     const VkDevice device = stream->device->device;
     texture_loader_stop(stream->loader);
     maarDestroyTileCache(stream->device->allocator, stream->cache);
     vkDestroyImageView(device, stream->view, NULL);
     maarDestroySparseImage(stream->device->allocator, stream->image);
-    /* What waits for the timeline is freed before it goes: the device is idle. */
-    maarCollect(stream->device->allocator, NULL);
     maarDestroyPool(stream->device->allocator, stream->pool);
     vkDestroyCommandPool(device, stream->command_pool, NULL);
     vkDestroyQueryPool(device, stream->queries, NULL);
-    vkDestroySemaphore(device, stream->timeline, NULL);
     free(stream->levels);
     memset(stream, 0, sizeof(*stream));
+    return timeline;
 }
 
 bool texture_stream_update(struct texture_stream* stream, uint32_t request_count,

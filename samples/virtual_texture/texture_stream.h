@@ -50,7 +50,8 @@ struct texture_stream {
 int texture_stream_create(struct texture_stream* stream, struct sample_device* device,
                           const struct texture_options* options);
 
-void texture_stream_destroy(struct texture_stream* stream);
+/* Returns its timeline, which must outlive the allocator. */
+VkSemaphore texture_stream_destroy(struct texture_stream* stream);
 
 /* Tells the cache what was asked for, and binds what it decides after `last_frame`. budget: 0: as
  * before. Afterwards stream->levels says what frames may sample. */
