@@ -24,6 +24,9 @@ struct checker_node {
 struct tool_checker {
     pthread_mutex_t mutex; /* guards everything below; a leaf */
     struct checker_node* nodes;
+    uint32_t node_count; /* those of the trace, and runs of pages behind them */
+    uint32_t node_capacity;
+    uint32_t free_node; /* a run's that is not used any more; linked by `left` */
     uint32_t root;
     uint32_t random;
     uint32_t faults;
@@ -42,6 +45,9 @@ struct tool_checker* tool_checker_create(uint32_t node_count, VkDeviceSize granu
         return NULL;
     }
     pthread_mutex_init(&checker->mutex, NULL);
+    checker->node_count = node_count;
+    checker->node_capacity = node_count + 1;
+    checker->free_node = NO_NODE;
     checker->root = NO_NODE;
     checker->random = 0x6D616172;
     checker->granularity = granularity;
@@ -60,6 +66,62 @@ void tool_checker_destroy(struct tool_checker* checker)
 uint32_t tool_checker_faults(const struct tool_checker* checker)
 {
     return checker->faults;
+}
+
+/* Under the mutex. */
+static bool take_node(struct tool_checker* checker, uint32_t* node)
+{
+    if (checker->free_node != NO_NODE) {
+        *node = checker->free_node;
+        checker->free_node = checker->nodes[*node].left;
+        return true;
+    }
+    if (checker->node_count == checker->node_capacity) {
+        const uint32_t capacity = checker->node_capacity * 2;
+        struct checker_node* const grown =
+            realloc(checker->nodes, (size_t)capacity * sizeof(*grown));
+        if (grown == NULL) {
+            return false;
+        }
+        checker->nodes = grown;
+        checker->node_capacity = capacity;
+    }
+    *node = checker->node_count++;
+    return true;
+}
+
+bool tool_checker_take_nodes(struct tool_checker* checker, uint32_t count, uint32_t* nodes)
+{
+    uint32_t taken = 0;
+    pthread_mutex_lock(&checker->mutex);
+    while (taken < count && take_node(checker, &nodes[taken])) {
+        ++taken;
+    }
+    pthread_mutex_unlock(&checker->mutex);
+    if (taken < count) {
+        tool_checker_return_nodes(checker, taken, nodes);
+    }
+    return taken == count;
+}
+
+void tool_checker_return_nodes(struct tool_checker* checker, uint32_t count, const uint32_t* nodes)
+{
+    pthread_mutex_lock(&checker->mutex);
+    for (uint32_t i = 0; i < count; ++i) {
+        checker->nodes[nodes[i]].left = checker->free_node;
+        checker->free_node = nodes[i];
+    }
+    pthread_mutex_unlock(&checker->mutex);
+}
+
+bool tool_checker_complain(struct tool_checker* checker, uint64_t label, const char* what)
+{
+    pthread_mutex_lock(&checker->mutex);
+    if (checker->faults++ < MAX_PRINTED_FAULTS) {
+        tool_complain("mismatch: id %" PRIu64 " %s", label, what);
+    }
+    pthread_mutex_unlock(&checker->mutex);
+    return false;
 }
 
 static bool node_before(const struct tool_checker* checker, uint32_t a, uint32_t b)

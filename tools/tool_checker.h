@@ -33,6 +33,13 @@ bool tool_checker_insert(struct tool_checker* checker, uint32_t node, uint64_t l
 bool tool_checker_remove(struct tool_checker* checker, uint32_t node,
                          const struct tool_place* place);
 
+/* Nodes for runs of pages, beyond those of the allocations; false, and none, when out of memory. */
+bool tool_checker_take_nodes(struct tool_checker* checker, uint32_t count, uint32_t* nodes);
+/* They must have been taken out. */
+void tool_checker_return_nodes(struct tool_checker* checker, uint32_t count, const uint32_t* nodes);
+/* Counts a fault that the caller saw; always false. */
+bool tool_checker_complain(struct tool_checker* checker, uint64_t label, const char* what);
+
 /* How many faults were seen. */
 uint32_t tool_checker_faults(const struct tool_checker* checker);
 

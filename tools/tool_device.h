@@ -14,6 +14,7 @@
 #include "maar/simulated.h"
 #include "tool_text.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 /* Most options of one kind on a command line. */
@@ -30,6 +31,7 @@ struct tool_device_options {
     const char* device; /* auto, vulkan:N or simulated:PROFILE */
     bool validate;
     bool verbose; /* also print the allocator's warnings */
+    bool pages;   /* Maar gets a queue that binds, of a family of its own if there is one */
     uint32_t heap_count;
     struct tool_heap_override heaps[TOOL_MAX_OVERRIDES];
     uint32_t limit_count;
@@ -53,7 +55,9 @@ struct tool_device {
     uint32_t queue_family;
     VkQueueFlags queue_flags;
     VkQueue queue;
-    atomic_uint messages; /* of the layer, or breaches that the simulated driver saw */
+    pthread_mutex_t queue_mutex; /* around submissions to `queue` */
+    MaarQueue bind_queue;        /* for Maar; `queue` itself where its family binds */
+    atomic_uint messages;        /* of the layer, or breaches that the simulated driver saw */
     atomic_uint allocator_errors;
     atomic_uint allocator_warnings;
 };

@@ -195,12 +195,25 @@ VkResult gpu_run(struct tool_gpu* gpu)
         return result;
     }
     const VkDevice device = gpu->tool->device;
+    const VkTimelineSemaphoreSubmitInfo bound = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = 1,
+        .pWaitSemaphoreValues = &gpu->bound.value,
+    };
+    const VkPipelineStageFlags everything = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    const bool waits = gpu->bound.value != 0;
     const VkSubmitInfo submit = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .pNext = waits ? &bound : NULL,
+        .waitSemaphoreCount = waits ? 1 : 0,
+        .pWaitSemaphores = &gpu->bound.semaphore,
+        .pWaitDstStageMask = &everything,
         .commandBufferCount = 1,
         .pCommandBuffers = &gpu->commands,
     };
+    pthread_mutex_lock(&gpu->tool->queue_mutex);
     result = vkQueueSubmit(gpu->tool->queue, 1, &submit, gpu->fence);
+    pthread_mutex_unlock(&gpu->tool->queue_mutex);
     if (result == VK_SUCCESS) {
         result = vkWaitForFences(device, 1, &gpu->fence, VK_TRUE, UINT64_MAX);
     }
@@ -433,6 +446,20 @@ struct tool_gpu_totals tool_gpu_read_totals(struct tool_gpu* gpu)
     const struct tool_gpu_totals totals = gpu->totals;
     pthread_mutex_unlock(&gpu->mutex);
     return totals;
+}
+
+bool tool_gpu_can_copy(struct tool_gpu* gpu, const struct tool_gpu_subject* subject)
+{
+    return reachable_by_copy(gpu, subject);
+}
+
+void tool_gpu_wait_for(struct tool_gpu* gpu, MaarPoint point)
+{
+    pthread_mutex_lock(&gpu->mutex);
+    if (point.value > gpu->bound.value) {
+        gpu->bound = point;
+    }
+    pthread_mutex_unlock(&gpu->mutex);
 }
 
 uint32_t tool_gpu_type_bits(const struct tool_gpu* gpu)

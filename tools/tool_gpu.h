@@ -49,6 +49,12 @@ struct tool_gpu_subject {
     struct tool_place place;
 };
 
+/* Whether copies of the subject reach its bytes. */
+bool tool_gpu_can_copy(struct tool_gpu* gpu, const struct tool_gpu_subject* subject);
+
+/* Everything from now on waits for a point, after which pages are bound. */
+void tool_gpu_wait_for(struct tool_gpu* gpu, MaarPoint point);
+
 /* Writes the subject's pattern. */
 VkResult tool_gpu_fill(struct tool_gpu* gpu, const struct tool_gpu_subject* subject);
 

@@ -90,6 +90,7 @@ struct tool_gpu {
     VkCommandPool command_pool;
     VkCommandBuffer commands;
     VkFence fence;
+    MaarPoint bound; /* what is recorded waits for it; value 0: nothing */
     bool recording;
     bool without_barriers; /* self-test */
     uint64_t batch;

@@ -11,6 +11,7 @@
 #include "tool_gpu.h"
 #include "tool_resource.h"
 #include "tool_snapshot.h"
+#include "tool_sparse.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -27,8 +28,8 @@
 
 #define NO_RESOURCE UINT32_MAX
 
-const char* const tool_strategy_names[TOOL_STRATEGY_COUNT] = {"auto", "linear", "buddy", "tlsf",
-                                                              "dedicated"};
+const char* const tool_strategy_names[TOOL_STRATEGY_COUNT] = {"auto", "linear",    "buddy",
+                                                              "tlsf", "dedicated", "sparse"};
 
 /* One resource of the trace while it is replayed. */
 struct player_entry {
@@ -39,6 +40,7 @@ struct player_entry {
     struct tool_resource_plan* plan; /* kept for copies only */
     enum tool_access access;
     bool booked; /* the book had no complaint when it came */
+    struct tool_page_runs runs;
 };
 
 struct player {
@@ -47,6 +49,7 @@ struct player {
     const struct tool_player_options* options;
     struct tool_resource_facts facts;
     MaarAllocator allocator;
+    struct tool_sparse* sparse;   /* NULL unless that is the strategy */
     struct tool_gpu* gpu;         /* NULL unless the device verifies */
     struct tool_checker* checker; /* NULL unless verifying */
     struct player_entry* entries;
@@ -55,6 +58,7 @@ struct player {
     size_t picture_event; /* the picture shows what is alive before this event */
     uint64_t clock_ns;    /* what reading the clock twice costs */
     atomic_uint failures;
+    atomic_uint fallbacks; /* of the sparse strategy: its pools have one type each */
     atomic_bool broken;
     atomic_uint planted;    /* the resource with the fault, NO_RESOURCE before */
     struct tool_place lure; /* where the planted overlap is taken to lie */
@@ -133,7 +137,8 @@ static MaarAllocationCreateInfo describe_allocation(const struct player* player,
     MaarDedicated dedicated = MAAR_DEDICATED_AUTO;
     if (player->options->strategy == TOOL_STRATEGY_DEDICATED) {
         dedicated = MAAR_DEDICATED_ALWAYS;
-    } else if (player->options->strategy != TOOL_STRATEGY_AUTO && !plan->requires_dedicated) {
+    } else if (player->options->strategy != TOOL_STRATEGY_AUTO &&
+               player->options->strategy != TOOL_STRATEGY_SPARSE && !plan->requires_dedicated) {
         dedicated = MAAR_DEDICATED_NEVER;
     }
     const bool aliased = player->gpu != NULL && plan->access == TOOL_ACCESS_ALIAS;
@@ -146,11 +151,10 @@ static MaarAllocationCreateInfo describe_allocation(const struct player* player,
     };
 }
 
-static VkResult allocate(struct player_thread* thread, const struct tool_resource_plan* plan,
-                         uint32_t resource, struct player_entry* entry)
+static VkResult create_resource(struct player_thread* thread, const struct tool_resource_plan* plan,
+                                const MaarAllocationCreateInfo* info, struct player_entry* entry)
 {
     struct player* const player = thread->player;
-    const MaarAllocationCreateInfo info = describe_allocation(player, plan, resource);
     const MaarMemoryRequest request = {
         .sType = MAAR_STRUCTURE_TYPE_MEMORY_REQUEST,
         .requirements = plan->requirements,
@@ -158,17 +162,63 @@ static VkResult allocate(struct player_thread* thread, const struct tool_resourc
     };
     VkResult result = VK_SUCCESS;
     const struct stopwatch watch = start_watch();
-    if (plan->form == TOOL_FORM_BUFFER) {
-        result = maarCreateBuffer(player->allocator, &plan->buffer, &info, &entry->buffer,
+    if (plan->is_buffer) {
+        result = maarCreateBuffer(player->allocator, &plan->buffer, info, &entry->buffer,
                                   &entry->allocation);
     } else if (plan->form == TOOL_FORM_IMAGE) {
-        result = maarCreateImage(player->allocator, &plan->image, &info, &entry->image,
+        result = maarCreateImage(player->allocator, &plan->image, info, &entry->image,
                                  &entry->allocation);
     } else {
-        result = maarAllocateMemory(player->allocator, &request, &info, &entry->allocation);
+        result = maarAllocateMemory(player->allocator, &request, info, &entry->allocation);
     }
     stop_watch(thread, watch);
     return result;
+}
+
+static bool is_host_visible(const struct player* player, uint32_t type)
+{
+    return (player->tool->memory.memoryTypes[type].propertyFlags &
+            VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
+}
+
+static bool is_for_host(MaarMemoryUsage usage)
+{
+    return usage == MAAR_MEMORY_USAGE_UPLOAD || usage == MAAR_MEMORY_USAGE_READBACK ||
+           usage == MAAR_MEMORY_USAGE_DEVICE_UPLOAD;
+}
+
+/* In the pools of one memory type after another, as the default pools of the library are tried. */
+static VkResult create_sparse(struct player_thread* thread, const struct tool_resource_plan* plan,
+                              MaarAllocationCreateInfo* info, struct player_entry* entry)
+{
+    struct player* const player = thread->player;
+    MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
+    VkResult result =
+        maarChooseMemoryType(player->allocator, plan->requirements.memoryTypeBits, info, &choice);
+    for (uint32_t i = 0; i < choice.candidateCount; ++i) {
+        result = tool_sparse_pool(player->sparse, choice.candidates[i], &info->pool);
+        /* What a program would map is mapped, so it is not made of pages. */
+        const bool mapped =
+            is_for_host(plan->usage) && is_host_visible(player, choice.candidates[i]);
+        info->flags = mapped ? info->flags | MAAR_ALLOCATION_CREATE_MAPPED_BIT
+                             : info->flags & ~(VkFlags)MAAR_ALLOCATION_CREATE_MAPPED_BIT;
+        if (result == VK_SUCCESS) {
+            result = create_resource(thread, plan, info, entry);
+        }
+        if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY && result != VK_ERROR_TOO_MANY_OBJECTS) {
+            atomic_fetch_add(&player->fallbacks, result == VK_SUCCESS && i > 0 ? 1 : 0);
+            break;
+        }
+    }
+    return result;
+}
+
+static VkResult allocate(struct player_thread* thread, const struct tool_resource_plan* plan,
+                         uint32_t resource, struct player_entry* entry)
+{
+    MaarAllocationCreateInfo info = describe_allocation(thread->player, plan, resource);
+    return thread->player->sparse != NULL ? create_sparse(thread, plan, &info, entry)
+                                          : create_resource(thread, plan, &info, entry);
 }
 
 static void release(struct player_thread* thread, struct player_entry* entry)
@@ -183,6 +233,9 @@ static void release(struct player_thread* thread, struct player_entry* entry)
         maarFreeMemory(player->allocator, entry->allocation);
     }
     stop_watch(thread, watch);
+    if (player->sparse != NULL) {
+        tool_sparse_leave(player->sparse, &entry->runs);
+    }
     free(entry->plan);
     *entry = (struct player_entry){0};
 }
@@ -275,6 +328,116 @@ static struct tool_gpu_subject describe_subject(const struct player* player, uin
     };
 }
 
+/* Puts an allocation's pages into the book, each run as a place of its own. */
+static bool book_runs(struct player* player, uint32_t resource, MaarResourceKind kind)
+{
+    struct player_entry* const entry = &player->entries[resource];
+    struct tool_page_runs* const runs = &entry->runs;
+    const uint64_t label = player->trace->resources[resource].id;
+    runs->nodes = calloc(runs->count, sizeof(*runs->nodes));
+    if (runs->nodes == NULL ||
+        !tool_checker_take_nodes(player->checker, runs->count, runs->nodes)) {
+        break_off(player, "verification", VK_ERROR_OUT_OF_HOST_MEMORY);
+        return false;
+    }
+    bool good = true;
+    VkDeviceSize end = 0;
+    for (uint32_t i = 0; i < runs->count; ++i) {
+        const MaarPageRun* const run = &runs->runs[i];
+        const struct tool_place place = {
+            .memory = run->memory,
+            .offset = run->memoryOffset,
+            .size = run->size,
+            .block_size = UINT64_MAX, /* the driver itself checks that */
+            .kind = kind,
+        };
+        if (run->offset != end) {
+            good = tool_checker_complain(player->checker, label, "has pages missing");
+        }
+        end = run->offset + run->size;
+        good = tool_checker_insert(player->checker, runs->nodes[i], label, &place, 1) && good;
+    }
+    if (end < entry->place.size) {
+        good = tool_checker_complain(player->checker, label, "has too few pages");
+    }
+    return good;
+}
+
+static bool unbook_runs(struct player* player, uint32_t resource)
+{
+    struct player_entry* const entry = &player->entries[resource];
+    struct tool_page_runs* const runs = &entry->runs;
+    bool good = true;
+    if (!tool_sparse_is_unmoved(player->sparse, entry->allocation, runs)) {
+        good = tool_checker_complain(player->checker, player->trace->resources[resource].id,
+                                     "has other pages when it is freed");
+    }
+    for (uint32_t i = 0; i < runs->count && runs->nodes != NULL; ++i) {
+        const struct tool_place place = {
+            .memory = runs->runs[i].memory,
+            .offset = runs->runs[i].memoryOffset,
+            .size = runs->runs[i].size,
+        };
+        good = tool_checker_remove(player->checker, runs->nodes[i], &place) && good;
+    }
+    if (runs->nodes != NULL) {
+        tool_checker_return_nodes(player->checker, runs->count, runs->nodes);
+    }
+    return good;
+}
+
+/* Pages of an image whose texels cannot be copied are reached through the memory of their blocks,
+ * run by run; everything else through the object, once it is bound. */
+static VkResult touch_runs(struct player* player, const struct tool_gpu_subject* subject,
+                           const struct tool_page_runs* runs, bool fill)
+{
+    VkResult result = VK_SUCCESS;
+    VkDeviceSize left = subject->place.size;
+    for (uint32_t i = 0; i < runs->count && result == VK_SUCCESS; ++i) {
+        struct tool_gpu_subject part = *subject;
+        part.label ^= (uint64_t)i << 40;
+        part.place.memory = runs->runs[i].memory;
+        part.place.offset = runs->runs[i].memoryOffset;
+        part.place.size = runs->runs[i].size < left ? runs->runs[i].size : left;
+        part.place.block_size = tool_sparse_block_size(player->sparse, runs->runs[i].blockId);
+        left -= part.place.size;
+        result = fill ? tool_gpu_fill(player->gpu, &part) : tool_gpu_verify(player->gpu, &part);
+    }
+    return result;
+}
+
+static VkResult fill_resource(struct player* player, uint32_t resource)
+{
+    struct player_entry* const entry = &player->entries[resource];
+    if (player->sparse != NULL) {
+        MaarPoint point;
+        const VkResult result = tool_sparse_submit(player->sparse, &point);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+        tool_gpu_wait_for(player->gpu, point);
+    }
+    struct tool_gpu_subject subject = describe_subject(player, resource, true);
+    if (player->sparse != NULL && entry->access == TOOL_ACCESS_COPY &&
+        !tool_gpu_can_copy(player->gpu, &subject)) {
+        entry->access = TOOL_ACCESS_ALIAS;
+        subject.access = TOOL_ACCESS_ALIAS;
+    }
+    if (entry->runs.count != 0 && entry->access == TOOL_ACCESS_ALIAS) {
+        return touch_runs(player, &subject, &entry->runs, true);
+    }
+    return tool_gpu_fill(player->gpu, &subject);
+}
+
+static VkResult verify_resource(struct player* player, uint32_t resource)
+{
+    const struct player_entry* const entry = &player->entries[resource];
+    const struct tool_gpu_subject subject = describe_subject(player, resource, false);
+    return entry->runs.count != 0 && entry->access == TOOL_ACCESS_ALIAS
+               ? touch_runs(player, &subject, &entry->runs, false)
+               : tool_gpu_verify(player->gpu, &subject);
+}
+
 static void enter_into_books(struct player_thread* thread, const struct tool_resource_plan* plan,
                              uint32_t resource)
 {
@@ -290,13 +453,16 @@ static void enter_into_books(struct player_thread* thread, const struct tool_res
         *entry->plan = *plan;
     }
     plant_fault(thread, resource);
-    const struct tool_place place = told_place(player, resource, true);
-    entry->booked =
-        tool_checker_insert(player->checker, resource, player->trace->resources[resource].id,
-                            &place, plan->requirements.alignment);
+    if (entry->runs.count != 0) {
+        entry->booked = book_runs(player, resource, plan->kind);
+    } else {
+        const struct tool_place place = told_place(player, resource, true);
+        entry->booked =
+            tool_checker_insert(player->checker, resource, player->trace->resources[resource].id,
+                                &place, plan->requirements.alignment);
+    }
     if (player->gpu != NULL) {
-        const struct tool_gpu_subject subject = describe_subject(player, resource, true);
-        const VkResult result = tool_gpu_fill(player->gpu, &subject);
+        const VkResult result = fill_resource(player, resource);
         if (result != VK_SUCCESS) {
             break_off(player, "verification", result);
         }
@@ -324,6 +490,10 @@ static void replay_allocation(struct player_thread* thread, uint32_t resource)
     thread->real_images += plan.form == TOOL_FORM_IMAGE;
     thread->plain_rows += plan.form == TOOL_FORM_PLAIN;
     thread->unsupported_rows += plan.unsupported;
+    if (player->sparse != NULL &&
+        !tool_sparse_enter(player->sparse, entry->allocation, &entry->runs)) {
+        break_off(player, "pages", VK_ERROR_OUT_OF_HOST_MEMORY);
+    }
     if (player->checker == NULL) {
         thread->allocated_bytes += plan.requirements.size;
     } else if (read_place(player, entry->allocation, &entry->place)) {
@@ -347,12 +517,13 @@ static void replay_free(struct player_thread* thread, uint32_t resource)
         if (atomic_load(&player->planted) == resource) {
             place = told_place(player, resource, true);
         }
-        const bool good = tool_checker_remove(player->checker, resource, &place);
+        const bool good = entry->runs.count != 0
+                              ? unbook_runs(player, resource)
+                              : tool_checker_remove(player->checker, resource, &place);
         thread->verified_bytes += good && entry->booked ? place.size : 0;
     }
     if (player->gpu != NULL) {
-        const struct tool_gpu_subject subject = describe_subject(player, resource, false);
-        const VkResult result = tool_gpu_verify(player->gpu, &subject);
+        const VkResult result = verify_resource(player, resource);
         if (result != VK_SUCCESS) {
             break_off(player, "verification", result);
         }
@@ -416,9 +587,33 @@ static void meet_for_picture(struct player_thread* thread)
     pthread_barrier_wait(&player->barrier);
 }
 
+/* Time that counts, though it is no event. */
+static void submit_now_and_then(struct player_thread* thread,
+                                const struct support_trace_event* event)
+{
+    struct player* const player = thread->player;
+    const bool is_frame = event->op == SUPPORT_TRACE_FRAME;
+    const bool is_mine = is_frame
+                             ? thread->index == 0
+                             : event->resource % player->options->thread_count == thread->index;
+    if (!is_mine || atomic_load(&player->broken)) {
+        return;
+    }
+    const struct stopwatch watch = start_watch();
+    const VkResult result = tool_sparse_note_event(player->sparse, is_frame);
+    stop_watch(thread, watch);
+    --thread->timed_events;
+    if (result != VK_SUCCESS) {
+        break_off(player, "maarSubmitBinds", result);
+    }
+}
+
 static void replay_event(struct player_thread* thread, const struct support_trace_event* event)
 {
     const uint32_t threads = thread->player->options->thread_count;
+    if (thread->player->sparse != NULL) {
+        submit_now_and_then(thread, event);
+    }
     if (event->op == SUPPORT_TRACE_FRAME || event->resource % threads != thread->index ||
         atomic_load(&thread->player->broken)) {
         return;
@@ -508,7 +703,8 @@ static bool set_up_verification(struct player* player)
     }
     if (player->gpu != NULL) {
         player->facts.alias_type_bits = tool_gpu_type_bits(player->gpu);
-        player->facts.always_copy = player->options->copies;
+        player->facts.always_copy =
+            player->options->copies || player->options->strategy == TOOL_STRATEGY_SPARSE;
         if (player->options->plant == TOOL_PLANT_BARRIER) {
             tool_gpu_omit_barriers(player->gpu);
         }
@@ -526,6 +722,7 @@ static bool set_up(struct player* player)
         [TOOL_STRATEGY_BUDDY] = MAAR_PLACEMENT_STRATEGY_BUDDY,
         [TOOL_STRATEGY_TLSF] = MAAR_PLACEMENT_STRATEGY_TLSF,
         [TOOL_STRATEGY_DEDICATED] = MAAR_PLACEMENT_STRATEGY_TLSF,
+        [TOOL_STRATEGY_SPARSE] = MAAR_PLACEMENT_STRATEGY_TLSF,
     };
     player->entries = calloc(player->trace->resource_count + 1, sizeof(*player->entries));
     if (player->entries == NULL || !tool_resource_read_facts(player->tool, &player->facts) ||
@@ -543,6 +740,13 @@ static bool set_up(struct player* player)
     if (result != VK_SUCCESS) {
         break_off(player, "maarCreateAllocator", result);
         return false;
+    }
+    if (player->options->strategy == TOOL_STRATEGY_SPARSE) {
+        player->sparse = tool_sparse_create(player->allocator);
+        if (player->sparse == NULL || !tool_resource_read_pages(player->tool, &player->facts)) {
+            break_off(player, "setting up", VK_ERROR_OUT_OF_HOST_MEMORY);
+            return false;
+        }
     }
     return true;
 }
@@ -576,7 +780,10 @@ static void close_allocator(struct player* player, struct tool_outcome* outcome)
     outcome->peak_reserved_bytes = statistics.peakBlockBytes;
     outcome->peak_blocks = statistics.peakBlockCount;
     outcome->device_allocation_calls = statistics.deviceAllocationCalls;
-    outcome->fallbacks = statistics.fallbackCount;
+    outcome->fallbacks = statistics.fallbackCount + atomic_load(&player->fallbacks);
+    if (player->sparse != NULL) {
+        tool_sparse_report(player->sparse, outcome);
+    }
     const char* broken = NULL;
     if (maarCheckAllocator(player->allocator, &broken) != VK_SUCCESS) {
         tool_complain("%s: the allocator is broken: %s", player->trace->name,
@@ -589,6 +796,8 @@ static void close_allocator(struct player* player, struct tool_outcome* outcome)
                       player->trace->name, statistics.allocationCount, statistics.allocationBytes);
         ++outcome->mismatches;
     }
+    tool_sparse_destroy(player->sparse);
+    player->sparse = NULL;
     maarDestroyAllocator(player->allocator);
     player->allocator = VK_NULL_HANDLE;
 }
@@ -645,6 +854,7 @@ bool tool_player_run(struct tool_device* tool, const struct support_trace* trace
         finish_verification(player, outcome);
         close_allocator(player, outcome);
     }
+    tool_sparse_destroy(player->sparse);
     maarDestroyAllocator(player->allocator);
     tool_gpu_destroy(player->gpu);
     tool_checker_destroy(player->checker);

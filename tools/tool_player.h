@@ -16,7 +16,8 @@ enum tool_strategy {
     TOOL_STRATEGY_BUDDY = 2,
     TOOL_STRATEGY_TLSF = 3,
     TOOL_STRATEGY_DEDICATED = 4,
-    TOOL_STRATEGY_COUNT = 5,
+    TOOL_STRATEGY_SPARSE = 5,
+    TOOL_STRATEGY_COUNT = 6,
 };
 
 extern const char* const tool_strategy_names[TOOL_STRATEGY_COUNT];
@@ -57,6 +58,10 @@ struct tool_outcome {
     uint64_t mismatches; /* of the device and of the book */
     uint32_t allocator_errors;
     uint32_t messages;
+    bool sparse;                           /* the strategy was; then: */
+    uint64_t peak_page_rounded_live_bytes; /* whole pages of what is made of them */
+    uint64_t stitched_allocations;         /* of two or more runs of pages */
+    uint64_t pages_bound, binds, bind_submissions;
     bool broken; /* the run could not be finished; said why */
 };
 

@@ -6,6 +6,7 @@
 #include "tool_data.h"
 #include "tool_player.h"
 #include "tool_report.h"
+#include "tool_sparse.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -32,7 +33,7 @@ static const char help_text[] =
     "linear,\n"
     "                   buddy, tlsf (none dedicated unless the driver requires it), dedicated "
     "(all\n"
-    "                   of them), or all: each in turn\n"
+    "                   of them), sparse (large ones are made of pages), or all: each in turn\n"
     "  --threads N      replay with N threads; a resource belongs to one of them, by its id\n"
     "  --verify         write every allocation and check it before it is freed: by the device\n"
     "                   where it executes commands (verification: gpu), else by comparing\n"
@@ -113,7 +114,8 @@ static bool parse_strategy(struct replay_settings* settings, const char* text)
         }
     }
     if (!settings->all_strategies) {
-        tool_complain("--strategy %s: expected auto, linear, buddy, tlsf, dedicated or all", text);
+        tool_complain("--strategy %s: expected auto, linear, buddy, tlsf, dedicated, sparse or all",
+                      text);
     }
     return settings->all_strategies;
 }
@@ -218,6 +220,12 @@ static bool parse_arguments(int argc, char** argv, struct replay_settings* setti
         tool_complain("--plant and --verify-copies need --verify");
         return false;
     }
+    if (settings->player.strategy == TOOL_STRATEGY_SPARSE &&
+        (settings->player.plant == TOOL_PLANT_OVERLAP ||
+         settings->player.plant == TOOL_PLANT_OFFSET)) {
+        tool_complain("--plant overlap and --plant offset need another strategy than sparse");
+        return false;
+    }
     return true;
 }
 
@@ -284,6 +292,18 @@ static bool is_good(const struct tool_report* report)
            (outcome->failures == 0 || may_fail);
 }
 
+/* One of all strategies is passed over; the one that was asked for is not. */
+static int refuse_sparse(const struct replay_settings* settings, const struct tool_device* tool)
+{
+    if (settings->all_strategies) {
+        return TOOL_EXIT_OK;
+    }
+    tool_complain("--strategy sparse: %s has no sparse binding, no queue for it or no timeline "
+                  "semaphores",
+                  tool->properties.deviceName);
+    return TOOL_EXIT_USAGE;
+}
+
 static int run_once(struct replay_settings* settings, const struct support_trace* trace,
                     enum tool_strategy strategy)
 {
@@ -300,11 +320,18 @@ static int run_once(struct replay_settings* settings, const struct support_trace
         tool_complain("out of memory");
         return TOOL_EXIT_FAILED;
     }
+    settings->device.pages = strategy == TOOL_STRATEGY_SPARSE;
     int code = tool_device_open_instance(tool, &settings->device);
     if (code == TOOL_EXIT_OK) {
         code = tool_device_open(tool, VK_NULL_HANDLE);
     }
     if (code != TOOL_EXIT_OK) {
+        tool_device_close(tool);
+        free(tool);
+        return code;
+    }
+    if (strategy == TOOL_STRATEGY_SPARSE && !tool_sparse_is_possible(tool)) {
+        code = refuse_sparse(settings, tool);
         tool_device_close(tool);
         free(tool);
         return code;

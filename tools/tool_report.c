@@ -11,6 +11,26 @@ static void set_count(json_t* object, const char* key, uint64_t value)
     json_object_set_new(object, key, json_integer((json_int_t)value));
 }
 
+/* null where nothing was to be made of pages. */
+static void set_sparse(json_t* object, const struct tool_outcome* outcome)
+{
+    const struct {
+        const char* key;
+        uint64_t value;
+    } rows[] = {
+        {"peak_page_rounded_live_bytes", outcome->peak_page_rounded_live_bytes},
+        {"stitched_allocations", outcome->stitched_allocations},
+        {"pages_bound", outcome->pages_bound},
+        {"binds", outcome->binds},
+        {"bind_submissions", outcome->bind_submissions},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+        json_object_set_new(object, rows[i].key,
+                            outcome->sparse ? json_integer((json_int_t)rows[i].value)
+                                            : json_null());
+    }
+}
+
 bool tool_report_print_json(const struct tool_report* report)
 {
     const struct tool_outcome* const outcome = &report->outcome;
@@ -46,6 +66,7 @@ bool tool_report_print_json(const struct tool_report* report)
     set_count(object, "unsupported_rows", outcome->unsupported_rows);
     set_count(object, "freed_at_end", outcome->leftovers);
     set_count(object, "threads", report->threads);
+    set_sparse(object, outcome);
     json_object_set_new(object, "validated", json_boolean(report->validated));
     return tool_print_json(object);
 }
@@ -86,6 +107,10 @@ void tool_report_print_row(const struct tool_report* report)
            report->trace, tool_strategy_names[report->strategy], outcome->events,
            outcome->allocations, outcome->failures, live, reserved, unused, outcome->peak_blocks,
            outcome->device_allocation_calls, outcome->ns_per_event, verified);
+    if (outcome->sparse) {
+        printf("; %" PRIu64 " pages in %" PRIu64 " binds, %" PRIu64 " stitched",
+               outcome->pages_bound, outcome->binds, outcome->stitched_allocations);
+    }
     if (report->validated) {
         printf(", %u messages", outcome->messages);
     }

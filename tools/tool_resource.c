@@ -8,6 +8,9 @@
 #define BUFFER_TRANSFER (VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT)
 #define IMAGE_TRANSFER (VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT)
 
+/* What MaarPoolPagingInfo::threshold is unless given, in pages. */
+#define PAGES_OF_THRESHOLD 8u
+
 /* Usages that need neither an extension nor a feature. */
 #define PLAIN_BUFFER_USAGES 0x1FFu
 #define PLAIN_IMAGE_USAGES 0xFFu
@@ -128,6 +131,25 @@ bool tool_resource_read_facts(const struct tool_device* tool, struct tool_resour
     return true;
 }
 
+bool tool_resource_read_pages(const struct tool_device* tool, struct tool_resource_facts* facts)
+{
+    VkMemoryRequirements requirements;
+    bool dedicated = false;
+    const VkBufferCreateInfo buffer = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT,
+        .size = 65536,
+        .usage = BUFFER_TRANSFER | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+    };
+    if (!probe_buffer(tool, &buffer, &requirements, &dedicated)) {
+        return false;
+    }
+    facts->as_buffers = true;
+    facts->page_threshold = requirements.alignment * PAGES_OF_THRESHOLD;
+    return true;
+}
+
 /* Decides how to verify; true when the object needs transfer usage for it. */
 static bool needs_copies(const struct tool_resource_facts* facts,
                          const struct tool_resource_plan* plan)
@@ -160,6 +182,7 @@ static bool plan_buffer(const struct tool_device* tool, const struct tool_resour
         return false;
     }
     plan->form = TOOL_FORM_BUFFER;
+    plan->is_buffer = true;
     plan->usage = usage_of_buffer(row->usage);
     if (needs_copies(facts, plan)) {
         plan->buffer.usage |= BUFFER_TRANSFER;
@@ -245,5 +268,18 @@ void tool_resource_plan_for(const struct tool_device* tool, const struct tool_re
     };
     if (facts->alias_type_bits != 0) {
         plan->requirements.memoryTypeBits &= facts->alias_type_bits;
+    }
+    if (facts->as_buffers && row->size >= facts->page_threshold &&
+        (tool->max_buffer_size == 0 || row->size <= tool->max_buffer_size)) {
+        plan->is_buffer = true;
+        plan->kind = MAAR_RESOURCE_KIND_LINEAR;
+        plan->requirements.memoryTypeBits = facts->buffer_type_bits;
+        plan->access = facts->alias_type_bits != 0 ? TOOL_ACCESS_COPY : TOOL_ACCESS_ALIAS;
+        plan->buffer = (VkBufferCreateInfo){
+            .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+            .size = row->size,
+            .usage = BUFFER_TRANSFER | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+            .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+        };
     }
 }

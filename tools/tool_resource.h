@@ -28,7 +28,9 @@ struct tool_resource_facts {
     uint32_t image_type_bits;  /* of an ordinary optimal image */
     uint32_t alias_type_bits;  /* of the verifier's storage buffers; 0 without one */
     bool buffer_address;
-    bool always_copy; /* self-test: verify by copies whatever can be */
+    bool always_copy; /* verify by copies whatever can be: a self-test, or since pages are bound */
+    bool as_buffers;  /* plain rows, too, are buffers if they are large enough for pages */
+    VkDeviceSize page_threshold;
 };
 
 struct tool_resource_plan {
@@ -39,12 +41,16 @@ struct tool_resource_plan {
     MaarResourceKind kind;
     VkMemoryRequirements requirements;
     bool requires_dedicated;
+    bool is_buffer; /* of the buffer form, or a plain row that is made as one */
     VkBufferCreateInfo buffer;
     VkImageCreateInfo image;
 };
 
 /* Asks the device once for the facts; alias_type_bits and always_copy stay zero. */
 bool tool_resource_read_facts(const struct tool_device* tool, struct tool_resource_facts* facts);
+
+/* The same for the sparse strategy: how large its pages are. */
+bool tool_resource_read_pages(const struct tool_device* tool, struct tool_resource_facts* facts);
 
 /* Plans one resource. Creates and destroys an object to learn its requirements. */
 void tool_resource_plan_for(const struct tool_device* tool, const struct tool_resource_facts* facts,

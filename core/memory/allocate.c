@@ -11,6 +11,9 @@
 /* How often a refused block is halved before the least that would do is tried. */
 enum { BLOCK_HALVINGS = 3 };
 
+/* From here on, bytes, what a pool that stitches cannot make of pages is dedicated. */
+#define LARGE_BESIDE_PAGES ((VkDeviceSize)1 << 20)
+
 /* All of MaarAllocationCreateFlagBits. */
 #define KNOWN_FLAGS ((MaarAllocationCreateFlags)0x7F)
 
@@ -258,7 +261,9 @@ static inline bool wants_dedicated(MaarAllocator allocator, const MaarMemoryRequ
     if (request->requiresDedicated == VK_TRUE || mode == MAAR_DEDICATED_ALWAYS) {
         return true;
     }
+    /* Blocks beside pages are small: one made for a large request would serve nobody else. */
     const bool wished = mode == MAAR_DEDICATED_PREFERRED ||
+                        (pool->stitches && request->requirements.size >= LARGE_BESIDE_PAGES) ||
                         (!pool->custom && (request->prefersDedicated == VK_TRUE ||
                                            request->requirements.size >= pool->preferred_size / 2));
     return wished && mode != MAAR_DEDICATED_NEVER &&

@@ -34,6 +34,15 @@ enum {
     STEADY_MOST_QUARTERS = 3,
     LARGE_SHARE = 24
 };
+/*
+ * In a pool that stitches, small allocations alone are placed in blocks: these begin with 256 KiB,
+ * so that little is held for few, grow to 1 MiB, a quarter of what they are together, and then are
+ * a 256th of what the pool holds, pages included, so that what is ahead of need stays far below
+ * 1 %. If all of it were small, 64 GiB would take 1,800 of them.
+ */
+#define FIRST_BESIDE_PAGES ((VkDeviceSize)1 << 18)
+#define STEADY_BESIDE_PAGES ((VkDeviceSize)1 << 20)
+enum { GROWTH_BESIDE_PAGES = 4, SHARE_BESIDE_PAGES = 256 };
 /* What is taken at once over a budget: 4 MiB of 256. */
 enum { MODEST_SHARE = 64 };
 /* A request up to this share of the preferred size waits for a block that another thread is making,
@@ -73,6 +82,18 @@ static VkDeviceSize next_size(const struct maar_pool* pool, VkDeviceSize held, V
     return size < preferred ? size : preferred;
 }
 
+/* The same in a pool that stitches, of a lane that holds so much in blocks, and pages besides. */
+static VkDeviceSize size_beside_pages(const struct maar_pool* pool, VkDeviceSize held,
+                                      VkDeviceSize with_pages)
+{
+    const VkDeviceSize share = maar_align_up(with_pages / SHARE_BESIDE_PAGES, BLOCK_ROUNDING);
+    VkDeviceSize size = maar_align_up(held / GROWTH_BESIDE_PAGES, BLOCK_ROUNDING);
+    size = size < STEADY_BESIDE_PAGES ? size : STEADY_BESIDE_PAGES;
+    size = size > FIRST_BESIDE_PAGES ? size : FIRST_BESIDE_PAGES;
+    size = size > share ? size : share;
+    return size < pool->preferred_size ? size : pool->preferred_size;
+}
+
 VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place_request* request,
                                  VkDeviceSize* least)
 {
@@ -91,7 +112,12 @@ VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place
     }
     struct maar_lane* lane = maar_lane_enter(pool);
     VkDeviceSize held = lane->block_bytes;
+    const VkDeviceSize with_pages = held + lane->dedicated_bytes;
     maar_mutex_unlock(&lane->lock);
+    if (pool->stitches) {
+        const VkDeviceSize size = size_beside_pages(pool, held, with_pages);
+        return size > *least ? size : *least;
+    }
 
     VkDeviceSize size = maar_align_up(next_size(pool, held, *least), BLOCK_ROUNDING);
     if (held >= pool->preferred_size && *least < size &&

@@ -179,11 +179,12 @@ MAAR_API VkResult VKAPI_CALL maarSubmitBinds(MaarAllocator allocator, uint32_t p
 /**
  * Chained to MaarPoolCreateInfo: buffers and images that maarCreateBuffer and maarCreateImage make
  * in the pool, from a size on, are made of whatever pages are free, contiguous for the device.
- * Smaller ones, linear images, and memory that is allocated without an object, are placed in the
- * pool's other blocks as in any pool. An object made of pages has a MaarAllocation without a
- * VkDeviceMemory of its own: it cannot be mapped, and nothing else can be bound to it. It may be
- * used once the point that maarSubmitBinds returned after its creation has passed; its contents
- * never move.
+ * Smaller ones, linear images, images that the device cannot make sparse, what is to be mapped, to
+ * be aliased or dedicated by its create info, and memory that is allocated without an object, are
+ * placed in the pool's other blocks, which begin small, or from 1 MiB on are dedicated. An object
+ * made of pages has a MaarAllocation without a VkDeviceMemory of its own: it cannot be mapped, and
+ * nothing else can be bound to it. It may be used once the point that maarSubmitBinds returned
+ * after its creation has passed; its contents never move.
  */
 typedef struct MaarPoolPagingInfo {
     /** MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO */
