@@ -297,7 +297,7 @@ static struct colour write_label(const struct label* label, struct colour colour
 static struct label name_square(uint32_t size, uint32_t column, uint32_t row)
 {
     const uint32_t square = size / SQUARES;
-    const int32_t pixel = (int32_t)(size / 512u);
+    const int32_t pixel = size >= 512u ? (int32_t)(size / 512u) : 1;
     struct label label = {.pixel = pixel};
     snprintf(label.text, sizeof(label.text), "%c%u", (char)('A' + (int)(column % SQUARES)),
              row % SQUARES + 1);

@@ -135,6 +135,15 @@ class Lavapipe(Case):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(json.loads(done.stdout)["differing_pixels"], 0)
 
+    def test_smallest_texture_flies_whole(self):
+        done = fly("--texture", "256", "--size", "64x64", "--frames", "40", "--budget", "1024",
+                   "--rate", "30", "--json")
+        if done.returncode == 77:
+            self.skip(done.stderr.strip())
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        result = json.loads(done.stdout)
+        self.assertEqual((result["differing_pixels"], result["evictions"]), (0, 0))
+
     def test_output_that_cannot_be_written_exits_1(self):
         done = fly(*self.arguments(), "--frames", "8", "--out", "/nonexistent/x")
         self.assertEqual(done.returncode, 1, done.stderr)
