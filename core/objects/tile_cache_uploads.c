@@ -330,11 +330,22 @@ static VkResult value_of(MaarTileCache cache, struct known_values* known, VkSema
     return result;
 }
 
+static void complete(MaarTileCache cache, struct maar_upload_slot* slot)
+{
+    struct maar_cache_tile* t = &cache->tiles[slot->tile];
+    t->state = MAAR_TILE_VISIBLE;
+    ++cache->info.visibleTileCounts[t->level];
+    ++cache->info.completedCount;
+    ++cache->info.levelsGeneration;
+    free_slot(cache, slot);
+}
+
 VkResult maar_cache_complete(MaarTileCache cache)
 {
     struct known_values known = {.count = 0};
-    for (uint32_t i = 0; i < cache->slot_count && cache->used_slots > 0; ++i) {
-        struct maar_upload_slot* slot = &cache->slots[i];
+    /* All values are read before the first tile changes: reading may fail. */
+    for (uint32_t i = 0; i < 2 * cache->slot_count && cache->used_slots > 0; ++i) {
+        struct maar_upload_slot* slot = &cache->slots[i % cache->slot_count];
         uint64_t value = 0;
         if (slot->state != MAAR_UPLOAD_ENDING) {
             continue;
@@ -343,13 +354,8 @@ VkResult maar_cache_complete(MaarTileCache cache)
         if (result != VK_SUCCESS) {
             return result;
         }
-        if (value >= slot->point.value) {
-            struct maar_cache_tile* t = &cache->tiles[slot->tile];
-            t->state = MAAR_TILE_VISIBLE;
-            ++cache->info.visibleTileCounts[t->level];
-            ++cache->info.completedCount;
-            ++cache->info.levelsGeneration;
-            free_slot(cache, slot);
+        if (i >= cache->slot_count && value >= slot->point.value) {
+            complete(cache, slot);
         }
     }
     return VK_SUCCESS;

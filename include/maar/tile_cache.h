@@ -249,7 +249,8 @@ MAAR_API void VKAPI_CALL maarDestroyTileCache(MaarAllocator allocator, MaarTileC
  * @param pUpdate       not NULL
  * @param pUploadCount  in: room in pUploads; out: uploads started, 0 on failure
  * @param pUploads      receives the uploads; NULL only if there is no room
- * @return VK_SUCCESS; VK_ERROR_DEVICE_LOST; VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; what vkGetSemaphoreCounterValue returns, such as VK_ERROR_DEVICE_LOST;
+ *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `cache` and its image externally
  * @lifetime an upload ends when it has been executed, or by maarCancelTileUploads
  * @since 0.1.0
