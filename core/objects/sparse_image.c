@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/host_arena.h"
+#include "core/objects/requirements.h"
 #include "core/objects/vulkan_bits.h"
 
 /* What a driver answers at most: an entry an aspect, and metadata. */
@@ -359,6 +360,9 @@ static void dispose(MaarAllocator allocator, MaarSparseImage image)
         device->vkDestroyImage(device->handle, image->image, device->callbacks);
     }
     maar_sparse_walk(image, destroy_table, NULL);
+    if (image->space != 0) {
+        maar_paging_return_space(allocator, image->space);
+    }
     for (uint32_t i = 0; i < MAAR_SPARSE_ASPECTS; ++i) {
         free_arrays(allocator, &image->aspects[i]);
     }
@@ -370,16 +374,9 @@ static void dispose(MaarAllocator allocator, MaarSparseImage image)
     maar_host_free(allocator->callbacks, image);
 }
 
-static void end_live(MaarAllocator allocator, MaarSparseImage image)
-{
-    const VkDeviceSize size = image->size;
-    dispose(allocator, image);
-    maar_paging_return_space(allocator, size);
-}
-
 static void end_later(MaarAllocator allocator, const struct maar_retire_item* item)
 {
-    end_live(allocator, (MaarSparseImage)(uintptr_t)item->object);
+    dispose(allocator, (MaarSparseImage)(uintptr_t)item->object);
 }
 
 /* Found alive when the allocator went. */
@@ -389,7 +386,19 @@ static void end_leaked(MaarAllocator allocator, struct maar_paged_object* object
     MaarSparseImage image = (MaarSparseImage)(void*)object;
     maar_sparse_walk(image, seal_table, &value);
     maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, -1);
-    end_live(allocator, image);
+    dispose(allocator, image);
+}
+
+/* Sees to it that so much address space is taken. */
+static VkResult take_space(MaarAllocator allocator, const char* call, MaarSparseImage image,
+                           VkDeviceSize size)
+{
+    VkResult result = VK_SUCCESS;
+    if (size > image->space) {
+        result = maar_paging_take_space(allocator, call, size - image->space);
+        image->space = result == VK_SUCCESS ? size : image->space;
+    }
+    return result;
 }
 
 static VkResult make_parts(MaarAllocator allocator, const char* call, const VkImageCreateInfo* info,
@@ -397,29 +406,32 @@ static VkResult make_parts(MaarAllocator allocator, const char* call, const VkIm
 {
     const struct maar_device* device = &allocator->device;
     VkImageCreateInfo sparse = *info;
+    VkResult result = VK_SUCCESS;
     sparse.flags |= (VkImageCreateFlags)VK_IMAGE_CREATE_SPARSE_BINDING_BIT |
                     (VkImageCreateFlags)VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT;
     maar_lock_rank_expect_none();
-    VkResult result =
-        device->vkCreateImage(device->handle, &sparse, device->callbacks, &image->image);
-    if (result != VK_SUCCESS) {
-        image->image = VK_NULL_HANDLE;
-        return result;
+    /* Making it may alone exceed the address space: ask first, where that takes no image. */
+    if (device->facts.maintenance4) {
+        MaarMemoryRequest request;
+        result = maar_image_info_request(allocator, &sparse, &request);
+        if (result == VK_SUCCESS) {
+            result = take_space(allocator, call, image, request.requirements.size);
+        }
     }
-    result = read_requirements(allocator, call, image);
+    if (result == VK_SUCCESS) {
+        result = device->vkCreateImage(device->handle, &sparse, device->callbacks, &image->image);
+        image->image = result == VK_SUCCESS ? image->image : VK_NULL_HANDLE;
+    }
+    if (result == VK_SUCCESS) {
+        result = read_requirements(allocator, call, image);
+    }
+    if (result == VK_SUCCESS) {
+        result = take_space(allocator, call, image, image->size);
+    }
     if (result == VK_SUCCESS) {
         result = make_tables(allocator, call, image);
     }
-    if (result == VK_SUCCESS) {
-        result = maar_paging_take_space(allocator, call, image->size);
-    }
-    if (result == VK_SUCCESS) {
-        result = commit_metadata(allocator, call, image);
-        if (result != VK_SUCCESS) {
-            maar_paging_return_space(allocator, image->size);
-        }
-    }
-    return result;
+    return result == VK_SUCCESS ? commit_metadata(allocator, call, image) : result;
 }
 
 static VkResult create(MaarAllocator allocator, const char* call,
@@ -503,7 +515,7 @@ static void retire(MaarAllocator allocator, MaarSparseImage image, struct maar_r
     maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, -1);
     maar_sparse_walk(image, seal_table, &value);
     if (item == NULL && value == 0) {
-        end_live(allocator, image);
+        dispose(allocator, image);
         return;
     }
     if (item == NULL) {

@@ -34,7 +34,8 @@ struct MaarSparseImage_T {
     VkExtent3D extent;
     uint32_t mip_levels;
     uint32_t layers;
-    VkDeviceSize size; /* of address space */
+    VkDeviceSize size;  /* as required */
+    VkDeviceSize space; /* of address space taken */
     VkDeviceSize page_size;
     uint32_t type_bits;
     MaarAllocationCreateInfo memory;

@@ -264,7 +264,9 @@ static VkResult make_cache(MaarTileCache cache, const char* call,
     if (result == VK_SUCCESS) {
         result = commit_pinned(cache, call);
         if (result != VK_SUCCESS) {
-            maar_destroy_buffer(cache->allocator, call, cache->staging, cache->staging_memory);
+            const struct maar_device* device = &cache->allocator->device;
+            device->vkDestroyBuffer(device->handle, cache->staging, device->callbacks);
+            maar_undo_allocation(cache->allocator, cache->staging_memory);
         }
     }
     return result;

@@ -336,7 +336,6 @@ static const struct fault_step steps[] = {
      .run = run_create_cache,
      .undo = undo_create_cache,
      .finish = finish_image,
-     .partial = true, /* an empty block may stay in the pool of the staging memory */
      PAGED},
     {.function = "maarDestroyTileCache",
      .never = "its end was made with the cache",

@@ -12,7 +12,8 @@ struct tile_device {
     MaarSimulatedMipTail tail;
     VkDeviceSize tail_offset;
     VkDeviceSize metadata_size;
-    VkDeviceSize device_heap; /* 0: 8 GiB */
+    VkDeviceSize device_heap;   /* 0: 8 GiB */
+    VkDeviceSize address_space; /* 0: 1 TiB */
 };
 
 /* The discrete device with partially resident images; setup's profile does not matter. */
@@ -24,7 +25,8 @@ static inline void tile_device_start(struct rig* rig, const struct tile_device* 
     if (setup != NULL) {
         mine = *setup;
     }
-    profile.limits.sparseAddressSpaceSize = (VkDeviceSize)1 << 40;
+    profile.limits.sparseAddressSpaceSize =
+        device->address_space != 0 ? device->address_space : (VkDeviceSize)1 << 40;
     profile.requirements.sparseAlignment = device->page_size;
     profile.requirements.sparseImageAlignment = device->page_size;
     profile.requirements.mipTail = device->tail;

@@ -271,6 +271,25 @@ static void device_without_residency_is_told_of(void** state)
     rig_close(&rig);
 }
 
+/* The driver is not even asked, so it sees no breach of its rules. */
+static void address_space_that_is_used_up_is_told_of(void** state)
+{
+    (void)state;
+    start(&(struct tile_device){.address_space = 2 * GIB});
+    const VkImageCreateInfo made =
+        tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){16384, 16384, 1}, 1);
+    MaarSparseImage image = VK_NULL_HANDLE;
+    MaarSparseImage second = VK_NULL_HANDLE;
+    assert_int_equal(tile_try_image(&rig, &made, &image), VK_SUCCESS);
+    assert_int_equal(tile_try_image(&rig, &made, &second), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_null(second);
+    rig_expect_message(&rig, "address space");
+    maarDestroySparseImage(rig.allocator, image);
+    assert_int_equal(tile_try_image(&rig, &made, &second), VK_SUCCESS);
+    maarDestroySparseImage(rig.allocator, second);
+    rig_close(&rig);
+}
+
 /* An image whose heap is too small for all of a request takes nothing of it. */
 static void shortage_commits_nothing(void** state)
 {
@@ -431,6 +450,7 @@ int main(void)
         cmocka_unit_test(two_aspects_come_and_go_together),
         cmocka_unit_test(images_that_cannot_be_are_refused),
         cmocka_unit_test(device_without_residency_is_told_of),
+        cmocka_unit_test(address_space_that_is_used_up_is_told_of),
         cmocka_unit_test(shortage_commits_nothing),
         cmocka_unit_test(failing_host_leaves_nothing_behind),
         cmocka_unit_test(failing_driver_leaves_nothing_behind),
