@@ -329,8 +329,9 @@ void maar_pool_destroy(struct maar_pool* pool)
 
 static bool is_of_pool(MaarAllocator allocator, const struct maar_retire_item* item, void* context)
 {
-    return item->aside != MAAR_SLOT_NONE &&
-           maar_slot_at(&allocator->slots, (uint32_t)item->aside)->block->pool == context;
+    return item->pool == context ||
+           (item->aside != MAAR_SLOT_NONE &&
+            maar_slot_at(&allocator->slots, (uint32_t)item->aside)->block->pool == context);
 }
 
 static uint32_t count_pending(struct maar_pool* pool)
@@ -350,14 +351,14 @@ static uint32_t count_pending(struct maar_pool* pool)
 static void end_pool_pending(struct maar_pool* pool)
 {
     MaarAllocator allocator = pool->allocator;
-    if (count_pending(pool) == 0) {
+    if (maar_retire_is_empty(&allocator->retire)) {
         return;
     }
     (void)maar_retire_wait(allocator, is_of_pool, pool, MAAR_DESTROY_TIMEOUT_NS);
-    uint32_t flushed = 0;
+    uint32_t flushed = maar_retire_flush(allocator, is_of_pool, pool);
     while (count_pending(pool) > 0) {
-        flushed += maar_retire_flush(allocator, is_of_pool, pool);
         maar_thread_yield();
+        flushed += maar_retire_flush(allocator, is_of_pool, pool);
     }
     if (flushed > 0) {
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,

@@ -244,6 +244,7 @@ static void end_sparse(struct maar_reservation* reservation, bool at_once)
         item->points[item->point_count++] = maar_paging_point(allocator, value);
     }
     item->action = finish_sparse;
+    item->pool = maar_page_table_owner(reservation->table);
     item->object = (uint64_t)(uintptr_t)reservation;
     if (at_once || item->point_count == 0) {
         finish_sparse(allocator, item);

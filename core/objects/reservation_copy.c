@@ -83,6 +83,7 @@ static void bury_copying(MaarAllocator allocator, struct maar_copy_owner* owner,
     struct maar_retire_item* item = copying->reservation->item;
     copying->undone = undone;
     item->action = finish_copying;
+    item->pool = maar_pool_of(copying->memory_info.pool);
     item->object = (uint64_t)(uintptr_t)copying->reservation;
     if (owner->value != 0) {
         item->points[item->point_count++] = maar_paging_point(allocator, owner->value);
@@ -291,6 +292,7 @@ static void replace_present(struct maar_reservation* reservation, struct outgrow
     } else {
         outgrown->leaving = copying->present;
         copy = &outgrown->copy;
+        copy->item->pool = maar_pool_of(copying->memory_info.pool);
         copy->owner = &copying->owner;
         copy->from = copying->present.buffer;
         copy->size = copying->present_size;

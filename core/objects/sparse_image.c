@@ -526,6 +526,7 @@ static void retire(MaarAllocator allocator, MaarSparseImage image, struct maar_r
         item->points[point_count++] = maar_paging_point(allocator, value);
     }
     item->action = end_later;
+    item->pool = maar_pool_of(image->memory.pool);
     item->object = (uint64_t)(uintptr_t)image;
     item->point_count = point_count;
     maar_retire_queue(&allocator->retire, item);

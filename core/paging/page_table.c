@@ -758,6 +758,11 @@ uint32_t maar_page_table_types(const struct maar_page_table* table)
     return bits;
 }
 
+const struct maar_pool* maar_page_table_owner(const struct maar_page_table* table)
+{
+    return maar_pool_of(table->memory.pool);
+}
+
 static bool is_committed(const struct maar_page_table* table, uint64_t page)
 {
     const uint64_t* entry = maar_page_entry(table, page);

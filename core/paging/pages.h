@@ -108,6 +108,8 @@ bool maar_page_move(struct maar_page_table* to, uint64_t to_page, struct maar_pa
 uint64_t maar_page_table_count(const struct maar_page_table* table); /* pages in all */
 uint64_t maar_page_table_committed(const struct maar_page_table* table);
 uint32_t maar_page_table_types(const struct maar_page_table* table);
+/* The pool that stitches whose pages it takes, or NULL. */
+const struct maar_pool* maar_page_table_owner(const struct maar_page_table* table);
 bool maar_page_is_committed(const struct maar_page_table* table, uint64_t page);
 /* Whether pages [first, first + count) all are; true for none. */
 bool maar_pages_are_committed(const struct maar_page_table* table, uint64_t first, uint64_t count);

@@ -68,7 +68,8 @@ struct maar_retire_item* maar_retire_prepare(MaarAllocator allocator, uint32_t p
     item->next = NULL;
     item->action = NULL;
     item->object = 0;
-    item->aside = 0;
+    item->aside = MAAR_SLOT_NONE;
+    item->pool = NULL;
     item->point_count = point_count;
     if (points != NULL) {
         memcpy(item->points, points, point_count * sizeof(MaarPoint));

@@ -20,11 +20,14 @@ struct maar_retire_item;
 /* Runs once, on any thread, with no lock held. */
 typedef void (*maar_retire_action)(MaarAllocator allocator, const struct maar_retire_item* item);
 
+struct maar_pool;
+
 struct maar_retire_item {
     struct maar_retire_item* next;
     maar_retire_action action;
-    uint64_t object; /* for the action: a Vulkan handle, or whatever it likes */
-    uint64_t aside;  /* likewise */
+    uint64_t object;              /* for the action: a Vulkan handle, or whatever it likes */
+    uint64_t aside;               /* a pending slot, or MAAR_SLOT_NONE */
+    const struct maar_pool* pool; /* whose memory it gives back without a slot; NULL for none */
     uint32_t point_count;
     MaarPoint points[MAAR_MAX_POINTS + 1]; /* the caller's, and one of Maar's own */
 };

@@ -1,0 +1,153 @@
+/*
+ * Pools that go while reservations still have something of them: these are waited for or ended, and
+ * nobody else is.
+ */
+#include "tests/unit/reservation_fixture.h"
+
+static struct rig rig;
+
+/* What the driver was told, in order, as far as it matters here. */
+struct endings {
+    uint32_t buffers;      /* destroyed, */
+    uint32_t buffers_then; /* when the first memory went */
+    uint32_t memories;
+};
+
+static void note_ending(void* data, const char* function)
+{
+    struct endings* endings = data;
+    if (strcmp(function, "vkDestroyBuffer") == 0) {
+        ++endings->buffers;
+    } else if (strcmp(function, "vkFreeMemory") == 0) {
+        endings->buffers_then = endings->memories == 0 ? endings->buffers : endings->buffers_then;
+        ++endings->memories;
+    }
+}
+
+static MaarPool make_pool(bool stitches)
+{
+    const MaarPoolPagingInfo paging = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO,
+        .stitch = VK_TRUE,
+    };
+    const MaarPoolCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .pNext = stitches ? &paging : NULL,
+    };
+    return rig_create_pool(&rig, &info);
+}
+
+static MaarReservation reserve_in(MaarPool pool)
+{
+    const VkBufferCreateInfo buffer = fixture_buffer(16 * MIB);
+    const MaarAllocationCreateInfo how = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .pool = pool,
+    };
+    const MaarReservationCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+        .pBufferInfo = &buffer,
+        .pMemoryInfo = &how,
+    };
+    MaarReservation reservation = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateReservation(rig.allocator, &info, &reservation), VK_SUCCESS);
+    assert_int_equal(fixture_commit(&rig, reservation, 0, MIB), VK_SUCCESS);
+    (void)fixture_submit(&rig);
+    return reservation;
+}
+
+static MaarPoint host_point(uint64_t value)
+{
+    return (MaarPoint){.value = value};
+}
+
+static void pool_that_goes_leaves_strangers_alone(void** state)
+{
+    (void)state;
+    fixture_open(&rig, FIXTURE_SPARSE, 64 * KIB, NULL);
+    MaarPool pool = make_pool(false);
+    const MaarAllocationCreateInfo how = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .pool = pool,
+    };
+    /* The allocator's first allocation. */
+    MaarAllocation allocation = rig_allocate(&rig, MIB, &how);
+    MaarReservation stranger = fixture_reserve(&rig, MIB, 0);
+    const MaarPoint late = host_point(100);
+    const MaarPoint early = host_point(50);
+    assert_int_equal(maarDestroyReservationAfter(rig.allocator, stranger, 1, &late), VK_SUCCESS);
+    assert_int_equal(maarFreeMemoryAfter(rig.allocator, allocation, 1, &early), VK_SUCCESS);
+    const uint64_t before = rig_calls(&rig, "vkDestroyBuffer");
+    maarDestroyPool(rig.allocator, pool);
+    rig_expect_message(&rig, "1 frees of a destroyed pool were still pending");
+    assert_int_equal(rig_calls(&rig, "vkDestroyBuffer"), before);
+    assert_int_equal(maarAdvanceHostTimeline(rig.allocator, 100), VK_SUCCESS);
+    rig_close(&rig);
+}
+
+static void pool_that_goes_ends_retired_reservations_first(void** state)
+{
+    (void)state;
+    static const enum fixture_way ways[] = {FIXTURE_SPARSE, FIXTURE_NO_SPARSE};
+    for (uint32_t i = 0; i < 2; ++i) {
+        struct endings endings = {.buffers = 0};
+        fixture_open(&rig, ways[i], 64 * KIB, NULL);
+        MaarPool pool = make_pool(ways[i] == FIXTURE_SPARSE);
+        MaarReservation it = reserve_in(pool);
+        const MaarPoint never = host_point(50);
+        assert_int_equal(maarDestroyReservationAfter(rig.allocator, it, 1, &never), VK_SUCCESS);
+        rig.call = note_ending;
+        rig.call_data = &endings;
+        maarDestroyPool(rig.allocator, pool);
+        rig.call = NULL;
+        rig_expect_message(&rig, "1 frees of a destroyed pool were still pending");
+        assert_int_equal(endings.buffers, 1);
+        assert_int_equal(endings.buffers_then, 1);
+        assert_true(endings.memories > 0);
+        rig_close(&rig);
+    }
+}
+
+static void pool_that_goes_waits_for_retired_reservations(void** state)
+{
+    (void)state;
+    static const enum fixture_way ways[] = {FIXTURE_SPARSE, FIXTURE_NO_SPARSE};
+    for (uint32_t i = 0; i < 2; ++i) {
+        fixture_open(&rig, ways[i], 64 * KIB, NULL);
+        MaarPool pool = make_pool(ways[i] == FIXTURE_SPARSE);
+        MaarReservation it = reserve_in(pool);
+        const MaarPoint soon = {rig_create_timeline(&rig, 0), 1};
+        assert_int_equal(maarDestroyReservationAfter(rig.allocator, it, 1, &soon), VK_SUCCESS);
+        rig_signal(&rig, soon.semaphore, 1);
+        maarDestroyPool(rig.allocator, pool);
+        rig_expect_silence(&rig);
+        assert_int_equal(fixture_statistics(&rig).blockBytes, 0);
+        vkDestroySemaphore(rig.device, soon.semaphore, rig.create_info.pAllocationCallbacks);
+        rig_close(&rig);
+    }
+}
+
+static void pool_that_goes_waits_for_outgrown_buffers(void** state)
+{
+    (void)state;
+    fixture_open(&rig, FIXTURE_NO_SPARSE, 64 * KIB, NULL);
+    MaarPool pool = make_pool(false);
+    MaarReservation it = reserve_in(pool);
+    assert_int_equal(fixture_commit(&rig, it, 0, 4 * MIB), VK_SUCCESS);
+    (void)fixture_submit(&rig);
+    maarDestroyReservation(rig.allocator, it);
+    maarDestroyPool(rig.allocator, pool);
+    rig_expect_silence(&rig);
+    rig_close(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pool_that_goes_leaves_strangers_alone),
+        cmocka_unit_test(pool_that_goes_ends_retired_reservations_first),
+        cmocka_unit_test(pool_that_goes_waits_for_retired_reservations),
+        cmocka_unit_test(pool_that_goes_waits_for_outgrown_buffers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
