@@ -515,6 +515,7 @@ static struct maar_page_block* pick_empty(struct maar_paging* paging, const stru
             struct maar_page_block* block = pool->blocks[i];
             if (block->used_count == 0 && (all_done || block->last_value <= done)) {
                 unlist_block(paging, block);
+                ++pool->leaving_count;
                 block->next = chosen;
                 chosen = block;
             }
@@ -531,7 +532,8 @@ static VkDeviceSize free_blocks(struct maar_paging* paging, struct maar_page_blo
     VkDeviceSize released = 0;
     while (block != NULL) {
         struct maar_page_block* next = block->next;
-        released += block->page_count * block->pool->page_size;
+        struct maar_page_pool* pool = block->pool;
+        released += block->page_count * pool->page_size;
         if (undone) {
             maar_undo_allocation(allocator, block->allocation);
         } else {
@@ -539,6 +541,9 @@ static VkDeviceSize free_blocks(struct maar_paging* paging, struct maar_page_blo
         }
         maar_host_free(allocator->callbacks, block);
         block = next;
+        maar_mutex_lock(&paging->lock);
+        --pool->leaving_count;
+        maar_mutex_unlock(&paging->lock);
     }
     return released;
 }
@@ -571,6 +576,7 @@ void maar_page_pools_undo(struct maar_paging* paging, uint64_t blocks_made)
             struct maar_page_block* block = pool->blocks[i];
             if (block->used_count == 0 && block->age > blocks_made && block->last_value == 0) {
                 unlist_block(paging, block);
+                ++pool->leaving_count;
                 block->next = chosen;
                 chosen = block;
             }
@@ -583,13 +589,23 @@ void maar_page_pools_undo(struct maar_paging* paging, uint64_t blocks_made)
 void maar_page_pool_destroy(struct maar_paging* paging, struct maar_page_pool* pool)
 {
     MaarAllocator allocator = paging->allocator;
+    maar_mutex_lock(&paging->lock);
+    while (pool->leaving_count > 0) {
+        /* Another thread is about to free blocks of it. */
+        maar_mutex_unlock(&paging->lock);
+        maar_thread_yield();
+        maar_mutex_lock(&paging->lock);
+    }
     while (pool->block_count > 0) {
         struct maar_page_block* block = pool->blocks[pool->block_count - 1];
         pool->empty_count += block->used_count != 0;
         unlist_block(paging, block);
+        maar_mutex_unlock(&paging->lock);
         maarFreeMemory(allocator, block->allocation);
         maar_host_free(allocator->callbacks, block);
+        maar_mutex_lock(&paging->lock);
     }
+    maar_mutex_unlock(&paging->lock);
     maar_host_free(allocator->callbacks, pool->blocks);
     maar_host_free(allocator->callbacks, pool->longest);
     maar_host_free(allocator->callbacks, pool);

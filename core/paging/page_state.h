@@ -75,6 +75,7 @@ struct maar_page_pool {
     uint64_t page_count;
     uint64_t free_count;
     uint32_t growing_count; /* calls that make blocks: what is empty is theirs */
+    uint32_t leaving_count; /* blocks that are in no list any more, but not freed yet */
 };
 
 /* ---- tables ---- */
@@ -232,6 +233,7 @@ void maar_page_hold(struct maar_page_block* block, uint32_t page, bool held);
 /* Ends references to adjacent pages, live or held; those without any become free. */
 void maar_page_drop(struct maar_page_block* block, uint32_t first, uint32_t count, bool live);
 const char* maar_page_pool_check(const struct maar_page_pool* pool);
+/* Waits for who frees blocks of it. No lock may be held. */
 void maar_page_pool_destroy(struct maar_paging* paging, struct maar_page_pool* pool);
 
 /* ---- page_table.c ---- */

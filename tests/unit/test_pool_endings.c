@@ -2,6 +2,13 @@
  * Pools that go while reservations still have something of them: these are waited for or ended, and
  * nobody else is.
  */
+#if !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
 #include "tests/unit/reservation_fixture.h"
 
 static struct rig rig;
@@ -141,6 +148,58 @@ static void pool_that_goes_waits_for_outgrown_buffers(void** state)
     rig_close(&rig);
 }
 
+/* ---- beside other threads ---- */
+
+struct meanwhile {
+    MaarPool pool;
+    pthread_t thread;
+    bool started;
+    _Atomic bool gone;
+    bool gone_too_early;
+};
+
+static void* end_pool(void* data)
+{
+    struct meanwhile* meanwhile = data;
+    maarDestroyPool(rig.allocator, meanwhile->pool);
+    meanwhile->gone = true;
+    return NULL;
+}
+
+/* While one thread frees a page block of the pool, another one destroys the pool. */
+static void end_pool_meanwhile(void* data, const char* function)
+{
+    struct meanwhile* meanwhile = data;
+    const struct timespec pause = {.tv_nsec = 100000000};
+    if (!meanwhile->started && strcmp(function, "vkFreeMemory") == 0) {
+        meanwhile->started = true;
+        assert_int_equal(pthread_create(&meanwhile->thread, NULL, end_pool, meanwhile), 0);
+        (void)nanosleep(&pause, NULL);
+        meanwhile->gone_too_early = meanwhile->gone;
+    }
+}
+
+static void pool_that_goes_waits_for_who_frees_its_blocks(void** state)
+{
+    (void)state;
+    struct meanwhile meanwhile = {.started = false};
+    fixture_open(&rig, FIXTURE_SPARSE, 64 * KIB, NULL);
+    meanwhile.pool = make_pool(true);
+    MaarReservation it = reserve_in(meanwhile.pool);
+    maarDestroyReservation(rig.allocator, it);
+    assert_int_equal(fixture_statistics(&rig).blockCount, 1);
+    rig.call_data = &meanwhile;
+    rig.call = end_pool_meanwhile;
+    assert_int_equal(maarTrim(rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+    assert_true(meanwhile.started);
+    assert_int_equal(pthread_join(meanwhile.thread, NULL), 0);
+    rig.call = NULL;
+    assert_false(meanwhile.gone_too_early);
+    assert_int_equal(fixture_statistics(&rig).blockBytes, 0);
+    rig_expect_silence(&rig);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +207,7 @@ int main(void)
         cmocka_unit_test(pool_that_goes_ends_retired_reservations_first),
         cmocka_unit_test(pool_that_goes_waits_for_retired_reservations),
         cmocka_unit_test(pool_that_goes_waits_for_outgrown_buffers),
+        cmocka_unit_test(pool_that_goes_waits_for_who_frees_its_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
