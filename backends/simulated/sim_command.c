@@ -235,27 +235,37 @@ static void sim_command_check_use(struct sim_device* d, enum sim_function functi
     }
 }
 
+/* Makes the list of what a command buffer uses longer; false without host memory. */
+static bool sim_command_grow(struct sim_command_buffer* self)
+{
+    const VkAllocationCallbacks* callbacks = self->object.device->callbacks;
+    const uint32_t capacity = self->use_capacity == 0 ? SIM_FIRST_USES : self->use_capacity * 2;
+    struct sim_use* uses = maar_host_calloc(callbacks, capacity, sizeof(*uses));
+    if (uses == NULL) {
+        return false;
+    }
+    if (self->uses != NULL) {
+        memcpy(uses, self->uses, self->use_count * sizeof(*uses));
+    }
+    maar_host_free(callbacks, self->uses);
+    self->uses = uses;
+    self->use_capacity = capacity;
+    return true;
+}
+
 /* Keeps what the command buffer uses, for its submission. It belongs to one thread. */
 static void sim_command_keep(struct sim_command_buffer* self, const struct sim_use* use)
 {
-    const VkAllocationCallbacks* callbacks = self->object.device->callbacks;
-    const struct sim_use* last = self->use_count != 0 ? &self->uses[self->use_count - 1] : NULL;
-    if (last != NULL && last->resource == use->resource && last->at == use->at &&
-        last->size == use->size) {
-        return;
-    }
-    if (self->use_count == self->use_capacity) {
-        const uint32_t capacity = self->use_capacity == 0 ? SIM_FIRST_USES : self->use_capacity * 2;
-        struct sim_use* uses = maar_host_calloc(callbacks, capacity, sizeof(*uses));
-        if (uses == NULL) {
+    if (self->uses != NULL && self->use_count != 0) {
+        const struct sim_use* last = &self->uses[self->use_count - 1];
+        if (last->resource == use->resource && last->at == use->at && last->size == use->size) {
             return;
         }
-        if (self->use_count != 0) {
-            memcpy(uses, self->uses, self->use_count * sizeof(*uses));
+    }
+    if (self->uses == NULL || self->use_count == self->use_capacity) {
+        if (!sim_command_grow(self)) {
+            return;
         }
-        maar_host_free(callbacks, self->uses);
-        self->uses = uses;
-        self->use_capacity = capacity;
     }
     self->uses[self->use_count++] = *use;
 }

@@ -188,7 +188,7 @@ static struct sim_submission* sim_submission_next(const struct sim_device* devic
 static void sim_pending_remove(struct sim_device* device, const struct sim_submission* submission)
 {
     struct sim_submission** link = &device->pending;
-    while (*link != submission) {
+    while (*link != NULL && *link != submission) {
         link = &(*link)->next;
     }
     *link = submission->next;

@@ -5,7 +5,7 @@
 
 static const MaarPoint host_point = {.value = 1000};
 
-enum { PAGE = 65536 };
+#define PAGE ((VkDeviceSize)65536)
 
 const MaarSimulatedProfile* fault_paging_profile(void)
 {
