@@ -25,6 +25,8 @@ TRACE = ("bench device trace peer policy live live_mib reserved_mib reserved_per
          "self_check").split()
 PLAN = ("bench workload instance peer resources place_us min_us edge_us cached_us peak_mib "
         "of_bound proved nodes edges_1 edges runs self_check").split()
+PAGING = ("bench device workload peer pages page_b binds calls pages_call submit_us done_us min_us "
+          "pages_s of_calls runs self_check").split()
 PROFILE = "simulated:amd-rx7900xtx-radv25.0"
 NO_VMA = "VulkanMemoryAllocator was not found"
 OPTIONS = None
@@ -210,8 +212,27 @@ class Plan(Case):
         self.refused(r"README.md:[0-9]+: ", "plan", pathlib.Path(OPTIONS.source) / "README.md")
 
 
+class Paging(Case):
+    def test_pages_bound_in_every_way(self):
+        rows, _ = self.rows(PAGING, "paging", "--device", device(), "--pages", 64, "--runs", 2)
+        ways = {(row["workload"], row["peer"]): row for row in rows}
+        self.assertEqual(len(rows), 6)
+        for load, pages in (("adjacent", 64), ("scattered", 1000)):
+            self.assertEqual((ways[load, "maar"]["pages"], ways[load, "maar"]["calls"]), (pages, 1))
+            self.assertEqual((ways[load, "driver"]["binds"], ways[load, "driver"]["calls"]),
+                             (pages, 1))
+            self.assertEqual(ways[load, "driver-calls"]["calls"], pages)
+        self.assertEqual(ways["adjacent", "maar"]["binds"], 1)
+        for row in rows:
+            self.assertTrue(0 < row["min_us"] <= row["done_us"], row)
+
+    def test_device_without_sparse_buffers_exits_2(self):
+        self.refused("no sparse buffers", "paging", "--device", "simulated:arm-mali-g610-panvk25.0")
+
+
 class Arguments(Case):
     def test_arguments_wrong_exit_2(self):
+        self.refused("--frobnicate: no such option", "paging", "--frobnicate")
         for name in ("placement", "allocator", "trace", "plan"):
             self.refused("--frobnicate: no such option", name, "--frobnicate")
             self.refused("--runs needs N", name, "--runs")
@@ -237,7 +258,7 @@ class Arguments(Case):
                      pathlib.Path(OPTIONS.source) / "README.md")
 
     def test_help_says_all_options(self):
-        for name in ("placement", "allocator", "trace", "plan"):
+        for name in ("placement", "allocator", "trace", "plan", "paging"):
             done = bench(name, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertTrue(re.search(r"^  --runs N +\S", done.stdout, re.MULTILINE))
@@ -263,8 +284,8 @@ def main():
     if OPTIONS.missing:
         print(f"skipped: {OPTIONS.missing}")
         return 77
-    cases = [Allocator, Trace] if OPTIONS.rig != "simulated" else \
-        [Placement, Allocator, Trace, Plan, Arguments]
+    cases = [Allocator, Trace, Paging] if OPTIONS.rig != "simulated" else \
+        [Placement, Allocator, Trace, Plan, Paging, Arguments]
     suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromTestCase(case)
                                for case in cases)
     return 0 if unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful() else 1
