@@ -317,10 +317,11 @@ static void settle_entry(const struct maar_bind_span* span, uint64_t page, bool 
     if (succeeded) {
         *entry &= ~MAAR_ENTRY_BOUND;
         *entry |= span->unbinds ? 0 : MAAR_ENTRY_BOUND;
+        *entry &= changed_since ? UINT64_MAX : ~MAAR_ENTRY_MOVED;
     }
     const bool held = (*entry & MAAR_ENTRY_HELD) != 0;
     const bool bound = (*entry & MAAR_ENTRY_BOUND) != 0;
-    if (held && !bound) {
+    if (held && !bound && (*entry & MAAR_ENTRY_MOVED) == 0) {
         /* Given back, and the device does not have it (any more). */
         maar_page_drop(maar_entry_block(table, *entry), maar_entry_page(*entry), 1, false);
         table->paging->recorded_pages -= changed_since ? 1 : 0;

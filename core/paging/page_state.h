@@ -86,10 +86,11 @@ struct maar_page_pool {
 #define MAAR_ENTRY_BOUND ((uint64_t)1 << 61)    /* the device has a page here */
 #define MAAR_ENTRY_INFLIGHT ((uint64_t)1 << 60) /* named by the submission under way */
 #define MAAR_ENTRY_FRESH ((uint64_t)1 << 59)    /* committed by the call under way */
-#define MAAR_ENTRY_FLAGS ((uint64_t)0x1F << 59)
+#define MAAR_ENTRY_MOVED ((uint64_t)1 << 58)    /* the device has the page somewhere else still */
+#define MAAR_ENTRY_FLAGS ((uint64_t)0x3F << 58)
 /* The rest: block number plus one, and page; 0 for no page. */
 #define MAAR_ENTRY_BLOCK_SHIFT 36
-#define MAAR_ENTRY_PAGE ((((uint64_t)1 << 59) - 1))
+#define MAAR_ENTRY_PAGE ((((uint64_t)1 << 58) - 1))
 
 struct maar_page_leaf {
     struct maar_page_leaf* next_dirty;

@@ -265,7 +265,9 @@ static bool unhold(struct maar_page_table* table, uint64_t* entry)
     *entry &= ~MAAR_ENTRY_HELD;
     maar_page_hold(maar_entry_block(table, *entry), maar_entry_page(*entry), false);
     ++table->committed;
-    mark_clean(table, entry);
+    if ((*entry & MAAR_ENTRY_MOVED) == 0) {
+        mark_clean(table, entry);
+    }
     return true;
 }
 
@@ -483,7 +485,7 @@ static void give_back(struct maar_page_table* table, uint64_t page, uint64_t* en
     const bool is_unseen = (*entry & (MAAR_ENTRY_DIRTY | MAAR_ENTRY_INFLIGHT)) == MAAR_ENTRY_DIRTY;
     --table->committed;
     *entry &= ~MAAR_ENTRY_FRESH;
-    if (!is_unseen) {
+    if (!is_unseen || (*entry & MAAR_ENTRY_MOVED) != 0) {
         *entry |= MAAR_ENTRY_HELD;
         maar_page_hold(block, number, true);
         maar_page_mark_dirty(table, page, entry);
@@ -622,10 +624,11 @@ bool maar_page_move(struct maar_page_table* to, uint64_t to_page, struct maar_pa
     if (can) {
         const bool is_unseen =
             (*source & (MAAR_ENTRY_DIRTY | MAAR_ENTRY_INFLIGHT)) == MAAR_ENTRY_DIRTY;
-        *target |= *source & MAAR_ENTRY_PAGE;
+        *target |= *source & (MAAR_ENTRY_PAGE | MAAR_ENTRY_MOVED);
+        *target |= is_unseen ? 0 : MAAR_ENTRY_MOVED;
         maar_page_mark_dirty(to, to_page, target);
         ++to->committed;
-        *source &= MAAR_ENTRY_FLAGS;
+        *source &= MAAR_ENTRY_FLAGS & ~MAAR_ENTRY_MOVED;
         --from->committed;
         if (is_unseen && (*source & MAAR_ENTRY_BOUND) == 0) {
             mark_clean(from, source);
@@ -860,7 +863,7 @@ static const char* check_entry(const struct maar_page_table* table, uint64_t ent
     }
     if ((entry & MAAR_ENTRY_HELD) == 0) {
         ++*committed;
-    } else if ((entry & (MAAR_ENTRY_BOUND | MAAR_ENTRY_INFLIGHT)) == 0) {
+    } else if ((entry & (MAAR_ENTRY_BOUND | MAAR_ENTRY_INFLIGHT | MAAR_ENTRY_MOVED)) == 0) {
         return "a page is held that the device does not have";
     }
     if (!table->sealed && (entry & (MAAR_ENTRY_DIRTY | MAAR_ENTRY_INFLIGHT)) == 0 &&

@@ -171,6 +171,63 @@ static void full_budget_passes_pages_on(void** state)
     stop();
 }
 
+static uint32_t update_recorded(const uint32_t* wanted, VkDeviceSize budget)
+{
+    uint32_t count = MOST;
+    const MaarTileCacheUpdate update = {
+        .sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE,
+        .requestCount = wanted != NULL ? 1 : 0,
+        .pRequests = wanted,
+        .budget = budget,
+    };
+    assert_int_equal(maarUpdateTileCache(rig.allocator, cache, &update, &count, uploads),
+                     VK_SUCCESS);
+    return count;
+}
+
+/* The device still has it where it was, and frames may read it there. */
+static void page_that_was_passed_on_is_held_when_given_back(void** state)
+{
+    (void)state;
+    MaarTileCacheCreateInfo info = cache_info(0);
+    info.budget = 64 * KIB * 5;
+    start(NULL, &info);
+    fill_pinned();
+    uint64_t value = 2;
+    uint32_t wanted = 0;
+    for (uint32_t i = 0; i < 3; ++i, ++value) {
+        wanted = MAAR_PACK_TILE_REQUEST(2u, 0u, i % 2, i / 2);
+        record(update_some(1, &wanted, MOST), value);
+        advance(value);
+    }
+    (void)update_some(0, NULL, MOST);
+    assert_int_equal(tile_cache(&rig, cache).committedSize, info.budget);
+    wanted = MAAR_PACK_TILE_REQUEST(2u, 0u, 1u, 1u);
+    const uint32_t count = update_recorded(&wanted, 0);
+    assert_int_equal(tile_cache(&rig, cache).lastEvictionCount, 1);
+    assert_int_equal(maarCancelTileUploads(rig.allocator, cache, count, uploads), VK_SUCCESS);
+    const VkDeviceSize pinned = tile_cache(&rig, cache).pinnedSize;
+    (void)update_recorded(NULL, pinned);
+    assert_int_equal(tile_cache(&rig, cache).committedSize, pinned);
+    MaarPagingStatistics totals = {.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS};
+    assert_int_equal(maarGetPagingStatistics(rig.allocator, &totals), VK_SUCCESS);
+    assert_int_equal(totals.heldBytes, info.budget - pinned);
+    /* Wanted again, it is bound after all; or the submission fails, and it stays held. */
+    const uint32_t again = update_recorded(&wanted, info.budget);
+    assert_int_equal(maarCancelTileUploads(rig.allocator, cache, again, uploads), VK_SUCCESS);
+    (void)update_recorded(NULL, pinned);
+    rig_set_fault(&rig, "vkQueueBindSparse", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarGetPagingStatistics(rig.allocator, &totals), VK_SUCCESS);
+    assert_int_equal(totals.heldBytes, info.budget - pinned);
+    record(update_recorded(&wanted, info.budget), value);
+    assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_SUCCESS);
+    assert_int_equal(maarGetPagingStatistics(rig.allocator, &totals), VK_SUCCESS);
+    assert_int_equal(totals.heldBytes, 0);
+    assert_int_equal(totals.recordedPages, 0);
+    stop();
+}
+
 /* Two slots: uploads wait for one another, and nothing else does. */
 static void staging_that_is_used_up_delays(void** state)
 {
@@ -422,6 +479,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tile_is_visible_when_its_point_has_passed),
         cmocka_unit_test(full_budget_passes_pages_on),
+        cmocka_unit_test(page_that_was_passed_on_is_held_when_given_back),
         cmocka_unit_test(staging_that_is_used_up_delays),
         cmocka_unit_test(shortage_of_device_memory_is_lived_with),
         cmocka_unit_test(cancelled_upload_is_started_again),
