@@ -575,15 +575,41 @@ static enum support_picture_kind describe_live(void* context, void* user_data, c
     return (row->usage & targets) != 0 ? SUPPORT_PICTURE_TARGET : SUPPORT_PICTURE_IMAGE;
 }
 
+/* Whose the pages are, of all that is made of them. */
+static bool gather_runs(const struct player* player, struct tool_snapshot_runs* out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < player->trace->resource_count; ++i) {
+        count += player->entries[i].runs.count;
+    }
+    out->count = 0;
+    out->runs = calloc(count + 1, sizeof(*out->runs));
+    for (size_t i = 0; i < player->trace->resource_count && out->runs != NULL; ++i) {
+        const struct tool_page_runs* const runs = &player->entries[i].runs;
+        for (uint32_t j = 0; j < runs->count; ++j) {
+            out->runs[out->count++] = (struct tool_snapshot_run){
+                .block_id = runs->runs[j].blockId,
+                .offset = runs->runs[j].memoryOffset,
+                .size = runs->runs[j].size,
+                .user_data = (void*)((uintptr_t)i + 1),
+            };
+        }
+    }
+    return out->runs != NULL;
+}
+
 static void meet_for_picture(struct player_thread* thread)
 {
     struct player* const player = thread->player;
+    struct tool_snapshot_runs runs = {.runs = NULL};
     pthread_barrier_wait(&player->barrier);
     if (thread->index == 0 &&
-        !tool_snapshot_take(player->tool, player->allocator, describe_live,
-                            (void*)(uintptr_t)player->trace, player->picture)) {
+        (!gather_runs(player, &runs) ||
+         !tool_snapshot_take(player->tool, player->allocator, describe_live,
+                             (void*)(uintptr_t)player->trace, &runs, player->picture))) {
         break_off(player, "picture", VK_ERROR_OUT_OF_HOST_MEMORY);
     }
+    free(runs.runs);
     pthread_barrier_wait(&player->barrier);
 }
 

@@ -40,22 +40,91 @@ static enum support_picture_kind kind_of_range(MaarBlockRangeState state)
     }
 }
 
+static int compare_runs(const void* a, const void* b)
+{
+    const struct tool_snapshot_run* const x = a;
+    const struct tool_snapshot_run* const y = b;
+    if (x->block_id != y->block_id) {
+        return x->block_id < y->block_id ? -1 : 1;
+    }
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* The block's first run. */
+static size_t find_runs(const struct tool_snapshot_runs* runs, uint64_t block_id)
+{
+    size_t low = 0;
+    size_t high = runs->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (runs->runs[middle].block_id < block_id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Divides a range of pages in use by whose they are. Returns how many ranges it became. */
+static uint32_t divide_pages(const struct tool_snapshot_runs* runs, uint64_t block_id,
+                             const MaarBlockRange* range, tool_snapshot_describe describe,
+                             void* context, struct support_picture_range* out)
+{
+    uint32_t count = 0;
+    const VkDeviceSize end = range->offset + range->size;
+    for (size_t i = find_runs(runs, block_id); i < runs->count; ++i) {
+        const struct tool_snapshot_run* const run = &runs->runs[i];
+        if (run->block_id != block_id || run->offset >= end) {
+            break;
+        }
+        if (run->offset >= range->offset) {
+            struct support_picture_range* const part = &out[count++];
+            part->offset = run->offset;
+            part->size = run->size;
+            part->kind = describe(context, run->user_data, part->label, sizeof(part->label));
+        }
+    }
+    return count;
+}
+
+/* How many ranges a block may have when its pages are told apart. */
+static size_t count_runs(const struct tool_snapshot_runs* runs, uint64_t block_id)
+{
+    size_t at = runs != NULL ? find_runs(runs, block_id) : 0;
+    const size_t first = at;
+    while (runs != NULL && at < runs->count && runs->runs[at].block_id == block_id) {
+        ++at;
+    }
+    return at - first;
+}
+
 static bool take_block(MaarAllocator allocator, const MaarBlockInfo* info,
                        tool_snapshot_describe describe, void* context,
-                       struct support_picture_block* block)
+                       const struct tool_snapshot_runs* runs, struct support_picture_block* block)
 {
+    const size_t run_count = count_runs(runs, info->blockId);
     uint32_t count = 0;
     maarEnumerateBlockRanges(allocator, info->blockId, &count, NULL);
     MaarBlockRange* const ranges = calloc((size_t)count + 1, sizeof(*ranges));
-    block->ranges = calloc((size_t)count + 1, sizeof(*block->ranges));
+    block->ranges = calloc((size_t)count + run_count + 1, sizeof(*block->ranges));
     if (ranges == NULL || block->ranges == NULL ||
         maarEnumerateBlockRanges(allocator, info->blockId, &count, ranges) != VK_SUCCESS) {
         free(ranges);
         return false;
     }
-    block->range_count = count;
     for (uint32_t i = 0; i < count; ++i) {
-        struct support_picture_range* const range = &block->ranges[i];
+        struct support_picture_range* const range = &block->ranges[block->range_count];
+        const uint32_t parts =
+            run_count != 0 && ranges[i].state == MAAR_BLOCK_RANGE_STATE_LIVE
+                ? divide_pages(runs, info->blockId, &ranges[i], describe, context, range)
+                : 0;
+        if (parts != 0) {
+            block->range_count += parts;
+            block->live += ranges[i].size;
+            continue;
+        }
+        ++block->range_count;
         range->offset = ranges[i].offset;
         range->size = ranges[i].size;
         range->kind = kind_of_range(ranges[i].state);
@@ -75,8 +144,11 @@ static bool take_block(MaarAllocator allocator, const MaarBlockInfo* info,
 
 bool tool_snapshot_take(const struct tool_device* tool, MaarAllocator allocator,
                         tool_snapshot_describe describe, void* context,
-                        struct support_picture* picture)
+                        struct tool_snapshot_runs* runs, struct support_picture* picture)
 {
+    if (runs != NULL && runs->count != 0) {
+        qsort(runs->runs, runs->count, sizeof(*runs->runs), compare_runs);
+    }
     uint32_t count = 0;
     if (maarEnumerateBlocks(allocator, VK_NULL_HANDLE, &count, NULL) != VK_SUCCESS) {
         return false;
@@ -97,7 +169,7 @@ bool tool_snapshot_take(const struct tool_device* tool, MaarAllocator allocator,
         block->size = infos[i].size;
         block->dedicated = infos[i].dedicated == VK_TRUE;
         describe_type(tool, infos[i].memoryTypeIndex, block->label, sizeof(block->label));
-        good = take_block(allocator, &infos[i], describe, context, block);
+        good = take_block(allocator, &infos[i], describe, context, runs, block);
     }
     free(infos);
     return good;

@@ -15,9 +15,23 @@
 typedef enum support_picture_kind (*tool_snapshot_describe)(void* context, void* user_data,
                                                             char* label, size_t size);
 
-/* Fills the blocks of a picture; title and subtitle stay. False when out of memory. */
+/* Pages of an allocation: lists of blocks show them without saying whose they are. */
+struct tool_snapshot_run {
+    uint64_t block_id;
+    VkDeviceSize offset;
+    VkDeviceSize size;
+    void* user_data;
+};
+
+struct tool_snapshot_runs {
+    struct tool_snapshot_run* runs; /* sorted by tool_snapshot_take */
+    size_t count;
+};
+
+/* Fills the blocks of a picture; title and subtitle stay. runs may be NULL. False when out of
+ * memory. */
 bool tool_snapshot_take(const struct tool_device* tool, MaarAllocator allocator,
                         tool_snapshot_describe describe, void* context,
-                        struct support_picture* picture);
+                        struct tool_snapshot_runs* runs, struct support_picture* picture);
 
 #endif
