@@ -449,7 +449,8 @@ static VkResult make_blocks(struct maar_paging* paging, struct maar_page_pool* p
                             const char* call, uint64_t needed,
                             const MaarAllocationCreateInfo* memory, bool loud)
 {
-    for (;;) {
+    VkResult result = VK_SUCCESS;
+    for (uint64_t before = UINT64_MAX;;) {
         maar_mutex_lock(&paging->lock);
         const uint64_t missing = needed > pool->free_count ? needed - pool->free_count : 0;
         VkDeviceSize size = 0;
@@ -460,6 +461,10 @@ static VkResult make_blocks(struct maar_paging* paging, struct maar_page_pool* p
         if (missing == 0) {
             return VK_SUCCESS;
         }
+        if (result != VK_SUCCESS && missing >= before) {
+            return result;
+        }
+        before = missing;
         /* All that is missing, if a block can be so large. */
         const VkDeviceSize least =
             missing < size / pool->page_size ? missing * pool->page_size : size;
@@ -469,14 +474,15 @@ static VkResult make_blocks(struct maar_paging* paging, struct maar_page_pool* p
         if (loud) {
             size = least;
         }
-        VkResult result = make_block(paging, pool, call, size, memory, loud);
+        result = make_block(paging, pool, call, size, memory, loud);
         while (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && size > least) {
             size = size / 2 > least ? round_up_pages(pool, size / 2) : least;
             result = make_block(paging, pool, call, size, memory, loud);
         }
-        if (result != VK_SUCCESS) {
+        if (result == VK_ERROR_OUT_OF_HOST_MEMORY) {
             return result;
         }
+        /* Whoever was asked for memory may have given pages back. */
     }
 }
 
@@ -487,7 +493,9 @@ VkResult maar_page_pool_grow(struct maar_paging* paging, struct maar_page_pool* 
     /* Where memory is short, the next block is looked for by releasing what is empty: not those
      * that were just made. */
     maar_mutex_lock(&paging->lock);
-    ++pool->growing_count;
+    if (pool->growing_count++ == 0) {
+        pool->growing_age = paging->blocks_made;
+    }
     maar_mutex_unlock(&paging->lock);
     const VkResult result = make_blocks(paging, pool, call, needed, memory, loud);
     maar_mutex_lock(&paging->lock);
@@ -507,13 +515,15 @@ static struct maar_page_block* pick_empty(struct maar_paging* paging, const stru
                           paging->first_dirty == NULL &&
                           maar_atomic32_load_acquire(&paging->submitting) == 0;
     for (struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
-        if ((owner != NULL && pool->owner != owner) || pool->growing_count > 0) {
+        if (owner != NULL && pool->owner != owner) {
             continue;
         }
+        const uint64_t youngest = pool->growing_count > 0 ? pool->growing_age : UINT64_MAX;
         const uint32_t kept = keep_one ? 1 : 0;
         for (uint32_t i = pool->block_count; i-- > 0 && pool->empty_count > kept;) {
             struct maar_page_block* block = pool->blocks[i];
-            if (block->used_count == 0 && (all_done || block->last_value <= done)) {
+            if (block->used_count == 0 && block->age <= youngest &&
+                (all_done || block->last_value <= done)) {
                 unlist_block(paging, block);
                 ++pool->leaving_count;
                 block->next = chosen;

@@ -74,7 +74,8 @@ struct maar_page_pool {
     uint32_t empty_count; /* blocks without a page in use */
     uint64_t page_count;
     uint64_t free_count;
-    uint32_t growing_count; /* calls that make blocks: what is empty is theirs */
+    uint32_t growing_count; /* calls that make blocks: what is younger and empty is theirs */
+    uint64_t growing_age;   /* of the youngest block when the first of them began */
     uint32_t leaving_count; /* blocks that are in no list any more, but not freed yet */
 };
 
