@@ -273,11 +273,16 @@ void maar_paging_look(struct maar_paging* paging)
     };
     maar_lock_rank_expect_none();
     /* Waiting for no time tells more than the value: there are drivers that never report one. */
-    uint64_t value = 0;
-    if (device->vkWaitSemaphores(device->handle, &wait, 0) == VK_SUCCESS) {
-        maar_atomic64_max(&paging->completed, submitted);
-    } else if (device->vkGetSemaphoreCounterValue(device->handle, paging->timeline, &value) ==
-               VK_SUCCESS) {
+    uint64_t value = submitted;
+    VkResult result = device->vkWaitSemaphores(device->handle, &wait, 0);
+    if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST) {
+        result = device->vkGetSemaphoreCounterValue(device->handle, paging->timeline, &value);
+    }
+    if (result == VK_ERROR_DEVICE_LOST) {
+        maar_atomic32_store(&paging->allocator->retire.lost, 1);
+        value = submitted; /* nothing is executed any more */
+    }
+    if (result == VK_SUCCESS || result == VK_ERROR_DEVICE_LOST) {
         maar_atomic64_max(&paging->completed, value < submitted ? value : submitted);
     }
 }
