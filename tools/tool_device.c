@@ -107,18 +107,6 @@ static void count_message(struct tool_device* tool, const char* text)
     }
 }
 
-/*
- * Debian 12's layer takes the bytes of an image's texels for its size where the image is bound as a
- * whole. A sparse image is larger than that, as the driver says; the simulated driver keeps the
- * rule by what it said itself.
- */
-static bool is_mistaken(const char* message)
-{
-    return strstr(message, "pImageOpaqueBinds") != NULL &&
-           (strstr(message, "VUID-VkSparseMemoryBind-size-01100") != NULL ||
-            strstr(message, "VUID-VkSparseMemoryBind-resourceOffset-01099") != NULL);
-}
-
 static VkBool32 VKAPI_CALL receive_layer_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                                  VkDebugUtilsMessageTypeFlagsEXT types,
                                                  const VkDebugUtilsMessengerCallbackDataEXT* data,
@@ -126,9 +114,7 @@ static VkBool32 VKAPI_CALL receive_layer_message(VkDebugUtilsMessageSeverityFlag
 {
     (void)severity;
     (void)types;
-    if (!is_mistaken(data->pMessage)) {
-        count_message(user_data, data->pMessage);
-    }
+    count_message(user_data, data->pMessage);
     return VK_FALSE;
 }
 

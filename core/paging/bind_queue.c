@@ -304,6 +304,12 @@ static VkResult take_recorded_binds(struct maar_paging* paging)
         ++paging->recorded_value;
     }
     maar_mutex_unlock(&paging->lock);
+    /* Debian 12's validation layer (1.3.239) reads as many opaque binds as there are buffers: what
+     * it finds behind the last one must be none. */
+    if (batch->buffer_count > batch->opaque_count) {
+        memset(&batch->opaques[batch->opaque_count], 0,
+               (batch->buffer_count - batch->opaque_count) * sizeof batch->opaques[0]);
+    }
     return VK_SUCCESS;
 }
 
@@ -420,7 +426,7 @@ static VkResult call_bind(struct maar_paging* paging, const struct bind_waits* w
         .bufferBindCount = batch->buffer_count,
         .pBufferBinds = batch->buffers,
         .imageOpaqueBindCount = batch->opaque_count,
-        .pImageOpaqueBinds = batch->opaques,
+        .pImageOpaqueBinds = batch->opaque_count > 0 ? batch->opaques : NULL,
         .imageBindCount = batch->image_count,
         .pImageBinds = batch->images,
         .signalSemaphoreCount = 1,
