@@ -514,6 +514,37 @@ static void end_fresh(const struct maar_page_range* range, bool keep)
     }
 }
 
+static bool is_leaf_unused(const struct maar_page_table* table, const struct maar_page_leaf* leaf)
+{
+    bool unused = !leaf->dirty;
+    for (uint32_t i = 0; i < leaf_size(table, leaf->number) && unused; ++i) {
+        unused = leaf->entries[i] == 0;
+    }
+    return unused;
+}
+
+/* A call that failed leaves no leaves behind: it may have asked for far too much. */
+static void free_unused_leaves(const struct maar_page_range* range)
+{
+    struct maar_page_table* table = range->table;
+    struct maar_paging* paging = table->paging;
+    if (range->count == 0) {
+        return;
+    }
+    const uint64_t last = (range->first + range->count - 1) / MAAR_LEAF_PAGES;
+    for (uint64_t number = range->first / MAAR_LEAF_PAGES; number <= last; ++number) {
+        maar_mutex_lock(&paging->lock);
+        struct maar_page_leaf* leaf = table->leaves[number];
+        if (leaf != NULL && is_leaf_unused(table, leaf)) {
+            table->leaves[number] = NULL;
+        } else {
+            leaf = NULL;
+        }
+        maar_mutex_unlock(&paging->lock);
+        maar_host_free(paging->allocator->callbacks, leaf);
+    }
+}
+
 VkResult maar_pages_commit(MaarAllocator allocator, const char* call, uint32_t range_count,
                            const struct maar_page_range* ranges)
 {
@@ -532,6 +563,9 @@ VkResult maar_pages_commit(MaarAllocator allocator, const char* call, uint32_t r
         end_fresh(&ranges[i], result == VK_SUCCESS);
     }
     maar_mutex_unlock(&paging->lock);
+    for (uint32_t i = 0; i < done && result != VK_SUCCESS; ++i) {
+        free_unused_leaves(&ranges[i]);
+    }
     if (result != VK_SUCCESS) {
         maar_page_pools_undo(paging, blocks_made);
     }
@@ -652,6 +686,11 @@ uint64_t maar_page_table_seal(struct maar_page_table* table)
         maar_mutex_unlock(&paging->lock);
         maar_thread_yield();
         maar_mutex_lock(&paging->lock);
+    }
+    for (struct maar_page_leaf* leaf = table->first_dirty; leaf != NULL; leaf = leaf->next_dirty) {
+        for (uint32_t i = 0; i < leaf_size(table, leaf->number); ++i) {
+            mark_clean(table, &leaf->entries[i]);
+        }
     }
     const uint64_t value = table->last_value;
     maar_mutex_unlock(&paging->lock);

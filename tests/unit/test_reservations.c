@@ -131,7 +131,45 @@ static void thousand_scattered_pages_are_one_submission(void** state)
     }
 }
 
+static void what_is_recorded_goes_with_the_reservation(void** state)
+{
+    (void)state;
+    const MaarPoint late = {.value = 5};
+    fixture_open(&rig, FIXTURE_SPARSE, 64 * KIB, NULL);
+    MaarReservation it = fixture_reserve(&rig, 16 * MIB, 0);
+    assert_int_equal(fixture_commit(&rig, it, 0, MIB), VK_SUCCESS);
+    (void)fixture_submit(&rig);
+    assert_int_equal(fixture_commit(&rig, it, MIB, MIB), VK_SUCCESS);
+    assert_int_equal(fixture_decommit(&rig, it, 0, MIB), VK_SUCCESS);
+    assert_int_equal(fixture_statistics(&rig).recordedPages, 32);
+    assert_int_equal(maarDestroyReservationAfter(rig.allocator, it, 1, &late), VK_SUCCESS);
+    assert_int_equal(fixture_statistics(&rig).recordedPages, 0);
+    rig_check(&rig);
+    (void)fixture_submit(&rig);
+    assert_int_equal(fixture_statistics(&rig).submissionCount, 1);
+    assert_int_equal(maarAdvanceHostTimeline(rig.allocator, 5), VK_SUCCESS);
+    rig_close(&rig);
+}
+
 /* ---- what is refused ---- */
+
+static void commit_of_far_too_much_keeps_no_host_memory(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.count_host = true};
+    fixture_open(&rig, FIXTURE_SPARSE, 4 * KIB, &setup);
+    MaarReservation it = fixture_reserve(&rig, 64 * GIB, 0);
+    assert_int_equal(fixture_commit(&rig, it, 0, MIB), VK_SUCCESS);
+    const uint64_t before = rig.host.live_bytes;
+    assert_int_equal(fixture_commit(&rig, it, 0, VK_WHOLE_SIZE), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_true(rig.host.live_bytes < before + MIB);
+    assert_int_equal(fixture_commit(&rig, it, GIB, MIB), VK_SUCCESS);
+    (void)fixture_submit(&rig);
+    rig_check(&rig);
+    rig_forget_messages(&rig);
+    maarDestroyReservation(rig.allocator, it);
+    rig_close(&rig);
+}
 
 static void range_beyond_the_end_changes_nothing(void** state)
 {
@@ -531,6 +569,8 @@ int main(void)
         cmocka_unit_test(ranges_are_rounded_outward_and_inward),
         cmocka_unit_test(last_page_may_be_cut),
         cmocka_unit_test(thousand_scattered_pages_are_one_submission),
+        cmocka_unit_test(what_is_recorded_goes_with_the_reservation),
+        cmocka_unit_test(commit_of_far_too_much_keeps_no_host_memory),
         cmocka_unit_test(range_beyond_the_end_changes_nothing),
         cmocka_unit_test(misuse_is_told),
         cmocka_unit_test(scarce_address_space_is_told),
