@@ -544,6 +544,8 @@ VKAPI_ATTR void VKAPI_CALL maarDestroySparseImage(MaarAllocator allocator, MaarS
     if (allocator != NULL && image != VK_NULL_HANDLE &&
         check_free(allocator, __func__, image) == VK_SUCCESS) {
         retire(allocator, image, NULL, 0);
+        /* Most often its last binds were executed long ago. */
+        (void)maar_retire_collect(allocator, NULL);
     }
 }
 

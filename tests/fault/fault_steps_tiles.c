@@ -275,7 +275,6 @@ static const struct fault_step steps[] = {
      .undo = finish_image,
      PAGED},
     {.function = "maarDestroySparseImage",
-     .never = "its end was made with the image",
      .prepare = prepare_filled,
      .run = run_destroy,
      .finish = collect,

@@ -200,6 +200,22 @@ static void expect_refusal(const VkImageCreateInfo* made, VkResult result, const
     rig_expect_message(&rig, words);
 }
 
+static void destroyed_image_gives_its_pages_back(void** state)
+{
+    (void)state;
+    start(NULL);
+    MaarSparseImage image =
+        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){512, 512, 1}, 1);
+    commit(image, (MaarTileRegion){0, 0, {0, 0, 0}, {512, 512, 1}});
+    submit();
+    maarDestroySparseImage(rig.allocator, image);
+    MaarPagingStatistics totals = {.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS};
+    assert_int_equal(maarGetPagingStatistics(rig.allocator, &totals), VK_SUCCESS);
+    assert_int_equal(totals.committedBytes, 0);
+    assert_int_equal(totals.reservedBytes, 0);
+    rig_close(&rig);
+}
+
 static void images_that_cannot_be_are_refused(void** state)
 {
     (void)state;
@@ -448,6 +464,7 @@ int main(void)
         cmocka_unit_test(levels_that_may_be_sampled_are_found),
         cmocka_unit_test(tails_and_metadata_lie_where_the_driver_says),
         cmocka_unit_test(two_aspects_come_and_go_together),
+        cmocka_unit_test(destroyed_image_gives_its_pages_back),
         cmocka_unit_test(images_that_cannot_be_are_refused),
         cmocka_unit_test(device_without_residency_is_told_of),
         cmocka_unit_test(address_space_that_is_used_up_is_told_of),
