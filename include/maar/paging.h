@@ -56,8 +56,9 @@ typedef struct MaarPagingInfo {
     /** What is read where no page is bound is zero, and writes go nowhere; otherwise both are
      * undefined. VkPhysicalDeviceSparseProperties::residencyNonResidentStrict */
     VkBool32 nonResidentStrict;
-    /** Index into MaarAllocatorCreateInfo::pQueues of the queue that binds (or copies);
-     * UINT32_MAX for none. */
+    /** Index into MaarAllocatorCreateInfo::pQueues of the queue that binds, or, where none does, of
+     * the one that copies; UINT32_MAX for none. Where buffers are not sparse, or copies were asked
+     * for, growth is by copies on the first queue that can, which may be another one. */
     uint32_t queueIndex;
     /** Bytes of address space for all sparse objects together:
      * VkPhysicalDeviceLimits::sparseAddressSpaceSize */
@@ -159,7 +160,9 @@ typedef struct MaarPageRun {
  * @param allocator   not null
  * @param pointCount  0 to MAAR_MAX_POINTS
  * @param pPoints     what the device waits for before it binds: whatever may still use pages that
- *                    were given back. Points of the host timeline must have passed.
+ *                    were given back, by any thread: whoever submits takes along what others have
+ *                    recorded. Not kept where the call fails or nothing was recorded. Points of
+ *                    the host timeline must have passed.
  * @param pPoint      receives a point of Maar's own timeline, good as long as the allocator: what
  *                    uses the pages waits for it; may be NULL
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY or VK_ERROR_OUT_OF_DEVICE_MEMORY (everything
