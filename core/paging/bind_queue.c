@@ -83,12 +83,6 @@ static bool entry_unbinds(uint64_t entry)
     return !maar_entry_has_page(entry) || (entry & MAAR_ENTRY_HELD) != 0;
 }
 
-static uint64_t entry_count(const struct maar_page_table* table, const struct maar_page_leaf* leaf)
-{
-    const uint64_t rest = table->page_count - (uint64_t)leaf->number * MAAR_LEAF_PAGES;
-    return rest < MAAR_LEAF_PAGES ? rest : MAAR_LEAF_PAGES;
-}
-
 /* Whether the page after a run belongs to it: next to it in memory, or unbound like it; tiles of
  * one row, since only these lie in memory as they do in the level. */
 static bool continues(const struct run_walk* walk, uint64_t page, uint64_t entry)
@@ -109,7 +103,7 @@ static bool next_run(struct run_walk* walk)
 {
     walk->count = 0;
     while (walk->leaf != NULL) {
-        for (; walk->at < entry_count(walk->table, walk->leaf); ++walk->at) {
+        for (; walk->at < maar_leaf_size(walk->table, walk->leaf->number); ++walk->at) {
             const uint64_t entry = walk->leaf->entries[walk->at];
             const uint64_t page = (uint64_t)walk->leaf->number * MAAR_LEAF_PAGES + walk->at;
             if ((entry & MAAR_ENTRY_DIRTY) == 0) {

@@ -24,15 +24,6 @@
 /* Small heaps are not eaten up by one block: this share at most. */
 #define HEAP_SHARE 16
 
-static uint32_t page_class(uint32_t length)
-{
-    if (length < 4) {
-        return length;
-    }
-    const uint32_t top = maar_slot_top_bit(length);
-    return 4 * (top - 1) + ((length >> (top - 2)) & 3);
-}
-
 /* The class from which on every run is at least this long. */
 static uint32_t sufficient_class(uint32_t length)
 {
@@ -40,7 +31,8 @@ static uint32_t sufficient_class(uint32_t length)
         return length;
     }
     const uint32_t step = 1u << (maar_slot_top_bit(length) - 2);
-    return length > UINT32_MAX - (step - 1) ? MAAR_PAGE_CLASSES : page_class(length + (step - 1));
+    return length > UINT32_MAX - (step - 1) ? MAAR_PAGE_CLASSES
+                                            : maar_page_class(length + (step - 1));
 }
 
 /* The first class at or above one that has a run; MAAR_PAGE_CLASSES for none. */
@@ -62,7 +54,7 @@ static uint32_t next_run_class(const struct maar_page_block* block, uint32_t fro
     return MAAR_PAGE_CLASSES;
 }
 
-static uint32_t longest_class(const struct maar_page_block* block)
+uint32_t maar_page_longest_class(const struct maar_page_block* block)
 {
     for (uint32_t word = MAAR_PAGE_CLASSES / 64; word-- > 0;) {
         const uint64_t bits = block->classes[word];
@@ -77,14 +69,14 @@ static uint32_t longest_class(const struct maar_page_block* block)
 
 static void note_longest(struct maar_page_block* block)
 {
-    block->pool->longest[block->place] = (uint8_t)longest_class(block);
+    block->pool->longest[block->place] = (uint8_t)maar_page_longest_class(block);
 }
 
 /* Lists a free run. */
 static void list_free_run(struct maar_page_block* block, uint32_t first, uint32_t length)
 {
     struct maar_page_mark* marks = block->marks;
-    const uint32_t class = page_class(length);
+    const uint32_t class = maar_page_class(length);
     marks[first].run = length;
     marks[first + length - 1].run = length;
     marks[first].previous = MAAR_PAGE_NONE;
@@ -100,7 +92,7 @@ static void unlist_free_run(struct maar_page_block* block, uint32_t first)
 {
     struct maar_page_mark* marks = block->marks;
     const uint32_t length = marks[first].run;
-    const uint32_t class = page_class(length);
+    const uint32_t class = maar_page_class(length);
     const uint32_t next = marks[first].next;
     const uint32_t previous = marks[first].previous;
     if (previous != MAAR_PAGE_NONE) {
@@ -154,7 +146,7 @@ enum { CLASS_LOOKS = 8 };
 /* The start of a run of at least that length, the shortest class first; MAAR_PAGE_NONE for none. */
 static uint32_t find_run(const struct maar_page_block* block, uint32_t length)
 {
-    uint32_t run = block->heads[page_class(length)];
+    uint32_t run = block->heads[maar_page_class(length)];
     for (uint32_t i = 0; i < CLASS_LOOKS && run != MAAR_PAGE_NONE; ++i) {
         if (block->marks[run].run >= length) {
             return run;
@@ -190,7 +182,7 @@ static void take_front(struct maar_page_block* block, uint32_t first, uint32_t c
 uint32_t maar_page_pool_take(struct maar_page_pool* pool, uint32_t wanted,
                              struct maar_page_block** block, uint32_t* first)
 {
-    const uint32_t class = page_class(wanted);
+    const uint32_t class = maar_page_class(wanted);
     uint32_t best = 0;
     for (uint32_t i = 0; i < pool->block_count; ++i) {
         if (pool->longest[i] >= class) {
@@ -619,84 +611,4 @@ void maar_page_pool_destroy(struct maar_paging* paging, struct maar_page_pool* p
     maar_host_free(allocator->callbacks, pool->blocks);
     maar_host_free(allocator->callbacks, pool->longest);
     maar_host_free(allocator->callbacks, pool);
-}
-
-/* ---- checking ---- */
-
-/* One block: its pages from the first to the last, and what the lists say. */
-static const char* check_page_block(const struct maar_page_block* block, uint64_t* free_pages)
-{
-    uint32_t used = 0;
-    uint32_t live = 0;
-    uint32_t runs = 0;
-    bool after_free = false;
-    for (uint32_t page = 0; page < block->page_count;) {
-        const struct maar_page_mark* mark = &block->marks[page];
-        if (mark->run == 0) {
-            if (mark->refs == 0 || mark->live > mark->refs) {
-                return "a page in use has no owner, or more live ones than owners";
-            }
-            ++used;
-            live += mark->live != 0;
-            ++page;
-            after_free = false;
-            continue;
-        }
-        if (mark->run > block->page_count - page ||
-            block->marks[page + mark->run - 1].run != mark->run) {
-            return "a run of free pages does not end where it should";
-        }
-        if (after_free) {
-            return "two runs of free pages are adjacent";
-        }
-        ++runs;
-        *free_pages += mark->run;
-        page += mark->run;
-        after_free = true;
-    }
-    if (used != block->used_count || live != block->live_count) {
-        return "a page block counts its pages wrongly";
-    }
-    for (uint32_t class = 0; class < MAAR_PAGE_CLASSES; ++class) {
-        const bool bit = (block->classes[class / 64] >> (class % 64) & 1) != 0;
-        if (bit != (block->heads[class] != MAAR_PAGE_NONE)) {
-            return "a page block's bits do not say which lists have runs";
-        }
-        uint32_t previous = MAAR_PAGE_NONE;
-        for (uint32_t run = block->heads[class]; run != MAAR_PAGE_NONE && runs > 0;
-             run = block->marks[run].next, --runs) {
-            if (block->marks[run].previous != previous ||
-                page_class(block->marks[run].run) != class) {
-                return "a run of free pages is in a wrong list";
-            }
-            previous = run;
-        }
-    }
-    return runs != 0 ? "a run of free pages is in no list" : NULL;
-}
-
-const char* maar_page_pool_check(const struct maar_page_pool* pool)
-{
-    uint64_t pages = 0;
-    uint64_t free_pages = 0;
-    uint32_t empty = 0;
-    for (uint32_t i = 0; i < pool->block_count; ++i) {
-        const struct maar_page_block* block = pool->blocks[i];
-        if (block->place != i || block->pool != pool) {
-            return "a page block is not where it should be";
-        }
-        if (pool->longest[i] != longest_class(block)) {
-            return "a page block's longest run is not the one noted";
-        }
-        const char* broken = check_page_block(block, &free_pages);
-        if (broken != NULL) {
-            return broken;
-        }
-        pages += block->page_count;
-        empty += block->used_count == 0;
-    }
-    if (pages != pool->page_count || free_pages != pool->free_count || empty != pool->empty_count) {
-        return "a page pool counts its pages wrongly";
-    }
-    return NULL;
 }

@@ -210,6 +210,16 @@ static inline struct maar_paging* maar_paging_of(MaarAllocator allocator)
 /* Asks the device how far the timeline is. No lock may be held. */
 void maar_paging_look(struct maar_paging* paging);
 
+/* The class of a run of free pages. */
+static inline uint32_t maar_page_class(uint32_t length)
+{
+    if (length < 4) {
+        return length;
+    }
+    const uint32_t top = maar_slot_top_bit(length);
+    return 4 * (top - 1) + ((length >> (top - 2)) & 3);
+}
+
 /* ---- page_pool.c; all but the first three under the paging lock ---- */
 
 /* Sees to it that a pool has so many free pages, by new blocks of its type. loud: budgets may be
@@ -234,7 +244,8 @@ bool maar_page_share(struct maar_page_block* block, uint32_t page);
 void maar_page_hold(struct maar_page_block* block, uint32_t page, bool held);
 /* Ends references to adjacent pages, live or held; those without any become free. */
 void maar_page_drop(struct maar_page_block* block, uint32_t first, uint32_t count, bool live);
-const char* maar_page_pool_check(const struct maar_page_pool* pool);
+/* The class of the longest free run of a block; 0 for none. */
+uint32_t maar_page_longest_class(const struct maar_page_block* block);
 /* Waits for who frees blocks of it. No lock may be held. */
 void maar_page_pool_destroy(struct maar_paging* paging, struct maar_page_pool* pool);
 
@@ -264,6 +275,21 @@ void maar_page_table_sort(struct maar_page_table* table);
 void maar_page_table_unlist(struct maar_page_table* table);
 /* Takes the pages of a pool that goes out of all tables that still have some. */
 void maar_page_tables_forget(struct maar_paging* paging, const struct maar_page_pool* pool);
+
+/* Leaves that a table may have, and entries of one. */
+static inline uint64_t maar_leaf_count(const struct maar_page_table* table)
+{
+    return (table->page_count + MAAR_LEAF_PAGES - 1) / MAAR_LEAF_PAGES;
+}
+static inline uint32_t maar_leaf_size(const struct maar_page_table* table, uint64_t number)
+{
+    const uint64_t rest = table->page_count - number * MAAR_LEAF_PAGES;
+    return rest < MAAR_LEAF_PAGES ? (uint32_t)rest : MAAR_LEAF_PAGES;
+}
+
+/* ---- page_check.c: the first broken invariant, or NULL ---- */
+
+const char* maar_page_pool_check(const struct maar_page_pool* pool);
 const char* maar_page_tables_check(struct maar_paging* paging);
 
 /* ---- bind_queue.c ---- */

@@ -14,11 +14,6 @@
 
 #include <string.h>
 
-static uint64_t leaf_count(const struct maar_page_table* table)
-{
-    return (table->page_count + MAAR_LEAF_PAGES - 1) / MAAR_LEAF_PAGES;
-}
-
 static uint32_t divide_up(uint32_t value, uint32_t by)
 {
     return value / by + (value % by != 0 ? 1 : 0);
@@ -98,7 +93,7 @@ VkResult maar_page_table_create(MaarAllocator allocator, const struct maar_page_
     shape_table(info, made);
     VkResult result = choose_types(allocator, info, made);
     if (result == VK_SUCCESS) {
-        const uint64_t leaves = leaf_count(made);
+        const uint64_t leaves = maar_leaf_count(made);
         made->leaves = leaves <= SIZE_MAX / sizeof made->leaves[0]
                            ? maar_host_calloc(allocator->callbacks, (size_t)leaves,
                                               sizeof(struct maar_page_leaf*))
@@ -121,12 +116,6 @@ VkResult maar_page_table_create(MaarAllocator allocator, const struct maar_page_
 }
 
 /* ---- the list of what is to be submitted ---- */
-
-static uint32_t leaf_size(const struct maar_page_table* table, uint64_t number)
-{
-    const uint64_t rest = table->page_count - number * MAAR_LEAF_PAGES;
-    return rest < MAAR_LEAF_PAGES ? (uint32_t)rest : MAAR_LEAF_PAGES;
-}
 
 uint64_t* maar_page_entry(const struct maar_page_table* table, uint64_t page)
 {
@@ -244,7 +233,7 @@ static VkResult make_leaves(struct maar_page_table* table, uint64_t first, uint6
         }
         struct maar_page_leaf* leaf = maar_host_calloc(
             callbacks, 1,
-            sizeof(struct maar_page_leaf) + leaf_size(table, number) * sizeof(uint64_t));
+            sizeof(struct maar_page_leaf) + maar_leaf_size(table, number) * sizeof(uint64_t));
         if (leaf == NULL) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
@@ -517,7 +506,7 @@ static void end_fresh(const struct maar_page_range* range, bool keep)
 static bool is_leaf_unused(const struct maar_page_table* table, const struct maar_page_leaf* leaf)
 {
     bool unused = !leaf->dirty;
-    for (uint32_t i = 0; i < leaf_size(table, leaf->number) && unused; ++i) {
+    for (uint32_t i = 0; i < maar_leaf_size(table, leaf->number) && unused; ++i) {
         unused = leaf->entries[i] == 0;
     }
     return unused;
@@ -688,7 +677,7 @@ uint64_t maar_page_table_seal(struct maar_page_table* table)
         maar_mutex_lock(&paging->lock);
     }
     for (struct maar_page_leaf* leaf = table->first_dirty; leaf != NULL; leaf = leaf->next_dirty) {
-        for (uint32_t i = 0; i < leaf_size(table, leaf->number); ++i) {
+        for (uint32_t i = 0; i < maar_leaf_size(table, leaf->number); ++i) {
             mark_clean(table, &leaf->entries[i]);
         }
     }
@@ -700,7 +689,7 @@ uint64_t maar_page_table_seal(struct maar_page_table* table)
 /* Under the lock: ends the entries of one leaf, run after run. */
 static void end_leaf(struct maar_page_table* table, struct maar_page_leaf* leaf)
 {
-    const uint32_t size = leaf_size(table, leaf->number);
+    const uint32_t size = maar_leaf_size(table, leaf->number);
     for (uint32_t i = 0; i < size;) {
         const uint64_t entry = leaf->entries[i];
         mark_clean(table, &leaf->entries[i]);
@@ -738,7 +727,7 @@ void maar_page_table_destroy(struct maar_page_table* table)
         maar_mutex_lock(&paging->lock);
     }
     maar_page_table_unlist(table);
-    for (uint64_t i = 0; i < leaf_count(table); ++i) {
+    for (uint64_t i = 0; i < maar_leaf_count(table); ++i) {
         if (table->leaves[i] != NULL) {
             end_leaf(table, table->leaves[i]);
         }
@@ -752,7 +741,7 @@ void maar_page_table_destroy(struct maar_page_table* table)
         table->next->previous = table->previous;
     }
     maar_mutex_unlock(&paging->lock);
-    for (uint64_t i = 0; i < leaf_count(table); ++i) {
+    for (uint64_t i = 0; i < maar_leaf_count(table); ++i) {
         maar_host_free(allocator->callbacks, table->leaves[i]);
     }
     maar_host_free(allocator->callbacks, table->leaves);
@@ -873,94 +862,4 @@ uint32_t maar_page_table_runs(const struct maar_page_table* table, uint32_t capa
     }
     maar_mutex_unlock(&table->paging->lock);
     return count;
-}
-
-/* ---- checking ---- */
-
-static const char* check_entry(const struct maar_page_table* table, uint64_t entry,
-                               uint64_t* committed, uint64_t* dirty)
-{
-    *dirty += (entry & MAAR_ENTRY_DIRTY) != 0;
-    if ((entry & MAAR_ENTRY_FRESH) != 0) {
-        return "a page is marked as committed by a call that is over";
-    }
-    if (!maar_entry_has_page(entry)) {
-        return (entry & MAAR_ENTRY_HELD) != 0 ? "a page is held that is none" : NULL;
-    }
-    const uint64_t number = (entry & MAAR_ENTRY_PAGE) >> MAAR_ENTRY_BLOCK_SHIFT;
-    struct maar_page_block* block =
-        number <= table->paging->block_end ? maar_entry_block(table, entry) : NULL;
-    const uint32_t page = maar_entry_page(entry);
-    if (block == NULL || page >= block->page_count || block->marks[page].run != 0) {
-        return "a page of a table is free, or in no block";
-    }
-    if (block->pool->page_size != table->page_size) {
-        return "a page of a table has another size";
-    }
-    if (block->marks[page].refs > 1 && !table->may_alias) {
-        return "a page is mapped twice in a table that may not alias";
-    }
-    if ((entry & MAAR_ENTRY_HELD) == 0) {
-        ++*committed;
-    } else if ((entry & (MAAR_ENTRY_BOUND | MAAR_ENTRY_INFLIGHT | MAAR_ENTRY_MOVED)) == 0) {
-        return "a page is held that the device does not have";
-    }
-    if (!table->sealed && (entry & (MAAR_ENTRY_DIRTY | MAAR_ENTRY_INFLIGHT)) == 0 &&
-        ((entry & MAAR_ENTRY_BOUND) == 0 || (entry & MAAR_ENTRY_HELD) != 0)) {
-        return "a page has a change that is not recorded";
-    }
-    ++block->marks[page].seen;
-    return NULL;
-}
-
-static const char* check_table(const struct maar_page_table* table, uint64_t* dirty)
-{
-    uint64_t committed = 0;
-    for (uint64_t number = 0; number < leaf_count(table); ++number) {
-        const struct maar_page_leaf* leaf = table->leaves[number];
-        for (uint32_t i = 0; leaf != NULL && i < leaf_size(table, number); ++i) {
-            const uint64_t before = *dirty;
-            const char* broken = check_entry(table, leaf->entries[i], &committed, dirty);
-            if (broken != NULL) {
-                return broken;
-            }
-            if (*dirty != before && !table->sealed && (!leaf->dirty || !table->dirty)) {
-                return "a change of a page is in no list";
-            }
-        }
-    }
-    return committed != table->committed ? "a table counts its pages wrongly" : NULL;
-}
-
-/* Sets what check_entry counts to zero, or compares it. */
-static const char* check_references(struct maar_paging* paging, bool compare)
-{
-    for (uint32_t i = 0; i < paging->block_end; ++i) {
-        struct maar_page_block* block = paging->blocks[i];
-        for (uint32_t page = 0; block != NULL && page < block->page_count; ++page) {
-            struct maar_page_mark* mark = &block->marks[page];
-            if (mark->run != 0) {
-                page += mark->run - 1;
-            } else if (!compare) {
-                mark->seen = 0;
-            } else if (mark->seen != mark->refs) {
-                return "a page is not in as many tables as it has references";
-            }
-        }
-    }
-    return NULL;
-}
-
-const char* maar_page_tables_check(struct maar_paging* paging)
-{
-    uint64_t dirty = 0;
-    const char* broken = check_references(paging, false);
-    for (const struct maar_page_table* table = paging->tables; table != NULL && broken == NULL;
-         table = table->next) {
-        broken = check_table(table, &dirty);
-    }
-    if (broken == NULL && dirty != paging->recorded_pages) {
-        broken = "the changes of pages are counted wrongly";
-    }
-    return broken != NULL ? broken : check_references(paging, true);
 }

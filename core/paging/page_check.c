@@ -1,0 +1,173 @@
+/*
+ * What must always hold of pages: free runs end where they should and are listed; a page is free or
+ * in as many tables as it has owners; no change is unrecorded; all counts are right.
+ *
+ * Under the paging lock. Walks everything.
+ */
+#include "core/paging/page_state.h"
+
+/* One block: its pages from the first to the last, and what the lists say. */
+static const char* check_page_block(const struct maar_page_block* block, uint64_t* free_pages)
+{
+    uint32_t used = 0;
+    uint32_t live = 0;
+    uint32_t runs = 0;
+    bool after_free = false;
+    for (uint32_t page = 0; page < block->page_count;) {
+        const struct maar_page_mark* mark = &block->marks[page];
+        if (mark->run == 0) {
+            if (mark->refs == 0 || mark->live > mark->refs) {
+                return "a page in use has no owner, or more live ones than owners";
+            }
+            ++used;
+            live += mark->live != 0;
+            ++page;
+            after_free = false;
+            continue;
+        }
+        if (mark->run > block->page_count - page ||
+            block->marks[page + mark->run - 1].run != mark->run) {
+            return "a run of free pages does not end where it should";
+        }
+        if (after_free) {
+            return "two runs of free pages are adjacent";
+        }
+        ++runs;
+        *free_pages += mark->run;
+        page += mark->run;
+        after_free = true;
+    }
+    if (used != block->used_count || live != block->live_count) {
+        return "a page block counts its pages wrongly";
+    }
+    for (uint32_t class = 0; class < MAAR_PAGE_CLASSES; ++class) {
+        const bool bit = (block->classes[class / 64] >> (class % 64) & 1) != 0;
+        if (bit != (block->heads[class] != MAAR_PAGE_NONE)) {
+            return "a page block's bits do not say which lists have runs";
+        }
+        uint32_t previous = MAAR_PAGE_NONE;
+        for (uint32_t run = block->heads[class]; run != MAAR_PAGE_NONE && runs > 0;
+             run = block->marks[run].next, --runs) {
+            if (block->marks[run].previous != previous ||
+                maar_page_class(block->marks[run].run) != class) {
+                return "a run of free pages is in a wrong list";
+            }
+            previous = run;
+        }
+    }
+    return runs != 0 ? "a run of free pages is in no list" : NULL;
+}
+
+const char* maar_page_pool_check(const struct maar_page_pool* pool)
+{
+    uint64_t pages = 0;
+    uint64_t free_pages = 0;
+    uint32_t empty = 0;
+    for (uint32_t i = 0; i < pool->block_count; ++i) {
+        const struct maar_page_block* block = pool->blocks[i];
+        if (block->place != i || block->pool != pool) {
+            return "a page block is not where it should be";
+        }
+        if (pool->longest[i] != maar_page_longest_class(block)) {
+            return "a page block's longest run is not the one noted";
+        }
+        const char* broken = check_page_block(block, &free_pages);
+        if (broken != NULL) {
+            return broken;
+        }
+        pages += block->page_count;
+        empty += block->used_count == 0;
+    }
+    if (pages != pool->page_count || free_pages != pool->free_count || empty != pool->empty_count) {
+        return "a page pool counts its pages wrongly";
+    }
+    return NULL;
+}
+
+static const char* check_entry(const struct maar_page_table* table, uint64_t entry,
+                               uint64_t* committed, uint64_t* dirty)
+{
+    *dirty += (entry & MAAR_ENTRY_DIRTY) != 0;
+    if ((entry & MAAR_ENTRY_FRESH) != 0) {
+        return "a page is marked as committed by a call that is over";
+    }
+    if (!maar_entry_has_page(entry)) {
+        return (entry & MAAR_ENTRY_HELD) != 0 ? "a page is held that is none" : NULL;
+    }
+    const uint64_t number = (entry & MAAR_ENTRY_PAGE) >> MAAR_ENTRY_BLOCK_SHIFT;
+    struct maar_page_block* block =
+        number <= table->paging->block_end ? maar_entry_block(table, entry) : NULL;
+    const uint32_t page = maar_entry_page(entry);
+    if (block == NULL || page >= block->page_count || block->marks[page].run != 0) {
+        return "a page of a table is free, or in no block";
+    }
+    if (block->pool->page_size != table->page_size) {
+        return "a page of a table has another size";
+    }
+    if (block->marks[page].refs > 1 && !table->may_alias) {
+        return "a page is mapped twice in a table that may not alias";
+    }
+    if ((entry & MAAR_ENTRY_HELD) == 0) {
+        ++*committed;
+    } else if ((entry & (MAAR_ENTRY_BOUND | MAAR_ENTRY_INFLIGHT | MAAR_ENTRY_MOVED)) == 0) {
+        return "a page is held that the device does not have";
+    }
+    if (!table->sealed && (entry & (MAAR_ENTRY_DIRTY | MAAR_ENTRY_INFLIGHT)) == 0 &&
+        ((entry & MAAR_ENTRY_BOUND) == 0 || (entry & MAAR_ENTRY_HELD) != 0)) {
+        return "a page has a change that is not recorded";
+    }
+    ++block->marks[page].seen;
+    return NULL;
+}
+
+static const char* check_table(const struct maar_page_table* table, uint64_t* dirty)
+{
+    uint64_t committed = 0;
+    for (uint64_t number = 0; number < maar_leaf_count(table); ++number) {
+        const struct maar_page_leaf* leaf = table->leaves[number];
+        for (uint32_t i = 0; leaf != NULL && i < maar_leaf_size(table, number); ++i) {
+            const uint64_t before = *dirty;
+            const char* broken = check_entry(table, leaf->entries[i], &committed, dirty);
+            if (broken != NULL) {
+                return broken;
+            }
+            if (*dirty != before && !table->sealed && (!leaf->dirty || !table->dirty)) {
+                return "a change of a page is in no list";
+            }
+        }
+    }
+    return committed != table->committed ? "a table counts its pages wrongly" : NULL;
+}
+
+/* Sets what check_entry counts to zero, or compares it. */
+static const char* check_references(struct maar_paging* paging, bool compare)
+{
+    for (uint32_t i = 0; i < paging->block_end; ++i) {
+        struct maar_page_block* block = paging->blocks[i];
+        for (uint32_t page = 0; block != NULL && page < block->page_count; ++page) {
+            struct maar_page_mark* mark = &block->marks[page];
+            if (mark->run != 0) {
+                page += mark->run - 1;
+            } else if (!compare) {
+                mark->seen = 0;
+            } else if (mark->seen != mark->refs) {
+                return "a page is not in as many tables as it has references";
+            }
+        }
+    }
+    return NULL;
+}
+
+const char* maar_page_tables_check(struct maar_paging* paging)
+{
+    uint64_t dirty = 0;
+    const char* broken = check_references(paging, false);
+    for (const struct maar_page_table* table = paging->tables; table != NULL && broken == NULL;
+         table = table->next) {
+        broken = check_table(table, &dirty);
+    }
+    if (broken == NULL && dirty != paging->recorded_pages) {
+        broken = "the changes of pages are counted wrongly";
+    }
+    return broken != NULL ? broken : check_references(paging, true);
+}
