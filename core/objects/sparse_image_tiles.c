@@ -182,13 +182,9 @@ static bool box_has_pages(const struct maar_page_table* table, const struct maar
                           const struct maar_tile_box* box)
 {
     uint32_t at[3];
-    for (at[2] = box->first[2]; at[2] < box->end[2]; ++at[2]) {
-        for (at[1] = box->first[1]; at[1] < box->end[1]; ++at[1]) {
-            for (at[0] = box->first[0]; at[0] < box->end[0]; ++at[0]) {
-                if (maar_page_is_committed(table, maar_tile_number(level, at))) {
-                    return true;
-                }
-            }
+    for (bool more = maar_tile_box_begin(box, at); more; more = maar_tile_box_next(box, at)) {
+        if (maar_page_is_committed(table, maar_tile_number(level, at))) {
+            return true;
         }
     }
     return false;
@@ -206,25 +202,20 @@ static void evict_followers(MaarAllocator allocator, MaarSparseImage image, uint
         maar_sparse_table(&image->aspects[0], region->mipLevel, region->arrayLayer);
     const struct maar_tile_box box =
         maar_tile_box_touched(grid, region->mipLevel, region->offset, region->extent);
-    struct maar_tile_box one;
+    uint32_t at[3];
     if (table == NULL || leader == NULL) {
         return;
     }
-    for (one.first[2] = box.first[2]; one.first[2] < box.end[2]; ++one.first[2]) {
-        for (one.first[1] = box.first[1]; one.first[1] < box.end[1]; ++one.first[1]) {
-            for (one.first[0] = box.first[0]; one.first[0] < box.end[0]; ++one.first[0]) {
-                const VkOffset3D offset = {(int32_t)(one.first[0] * grid->tile[0]),
-                                           (int32_t)(one.first[1] * grid->tile[1]),
-                                           (int32_t)(one.first[2] * grid->tile[2])};
-                const VkExtent3D extent = {grid->tile[0], grid->tile[1], grid->tile[2]};
-                const struct maar_tile_box led = maar_tile_box_touched(
-                    maar_sparse_grid(image), region->mipLevel, offset, extent);
-                const struct maar_page_range page = {table, maar_tile_number(level, one.first), 1};
-                if (!box_has_pages(leader, &maar_sparse_grid(image)->levels[region->mipLevel],
-                                   &led)) {
-                    maar_pages_decommit(allocator, 1, &page);
-                }
-            }
+    for (bool more = maar_tile_box_begin(&box, at); more; more = maar_tile_box_next(&box, at)) {
+        const VkOffset3D offset = {(int32_t)(at[0] * grid->tile[0]),
+                                   (int32_t)(at[1] * grid->tile[1]),
+                                   (int32_t)(at[2] * grid->tile[2])};
+        const VkExtent3D extent = {grid->tile[0], grid->tile[1], grid->tile[2]};
+        const struct maar_tile_box led =
+            maar_tile_box_touched(maar_sparse_grid(image), region->mipLevel, offset, extent);
+        const struct maar_page_range page = {table, maar_tile_number(level, at), 1};
+        if (!box_has_pages(leader, &maar_sparse_grid(image)->levels[region->mipLevel], &led)) {
+            maar_pages_decommit(allocator, 1, &page);
         }
     }
 }

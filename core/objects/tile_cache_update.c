@@ -24,15 +24,11 @@ static void count_covered(MaarTileCache cache, uint32_t tile, int change)
         maar_tile_cover(&cache->grid, level, maar_cache_number(cache, tile));
     const uint32_t layer = maar_cache_layer(cache, tile);
     uint32_t at[3];
-    for (at[2] = box.first[2]; at[2] < box.end[2]; ++at[2]) {
-        for (at[1] = box.first[1]; at[1] < box.end[1]; ++at[1]) {
-            for (at[0] = box.first[0]; at[0] < box.end[0]; ++at[0]) {
-                const uint32_t number = maar_tile_number(&cache->grid.levels[level + 1], at);
-                struct maar_cache_tile* t =
-                    &cache->tiles[maar_cache_tile_at(cache, layer, level + 1, number)];
-                t->covered = (uint16_t)(t->covered + change);
-            }
-        }
+    for (bool more = maar_tile_box_begin(&box, at); more; more = maar_tile_box_next(&box, at)) {
+        const uint32_t number = maar_tile_number(&cache->grid.levels[level + 1], at);
+        struct maar_cache_tile* t =
+            &cache->tiles[maar_cache_tile_at(cache, layer, level + 1, number)];
+        t->covered = (uint16_t)(t->covered + change);
     }
 }
 
@@ -46,15 +42,11 @@ bool maar_cache_cover_is_there(MaarTileCache cache, uint32_t tile)
         maar_tile_cover(&cache->grid, level, maar_cache_number(cache, tile));
     const uint32_t layer = maar_cache_layer(cache, tile);
     uint32_t at[3];
-    for (at[2] = box.first[2]; at[2] < box.end[2]; ++at[2]) {
-        for (at[1] = box.first[1]; at[1] < box.end[1]; ++at[1]) {
-            for (at[0] = box.first[0]; at[0] < box.end[0]; ++at[0]) {
-                const uint32_t number = maar_tile_number(&cache->grid.levels[level + 1], at);
-                const uint32_t above = maar_cache_tile_at(cache, layer, level + 1, number);
-                if (cache->tiles[above].state == MAAR_TILE_ABSENT) {
-                    return false;
-                }
-            }
+    for (bool more = maar_tile_box_begin(&box, at); more; more = maar_tile_box_next(&box, at)) {
+        const uint32_t number = maar_tile_number(&cache->grid.levels[level + 1], at);
+        const uint32_t above = maar_cache_tile_at(cache, layer, level + 1, number);
+        if (cache->tiles[above].state == MAAR_TILE_ABSENT) {
+            return false;
         }
     }
     return true;

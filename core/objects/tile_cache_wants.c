@@ -71,13 +71,9 @@ static bool want_box(MaarTileCache cache, uint32_t layer, uint32_t level,
 {
     bool news = false;
     uint32_t at[3];
-    for (at[2] = box->first[2]; at[2] < box->end[2]; ++at[2]) {
-        for (at[1] = box->first[1]; at[1] < box->end[1]; ++at[1]) {
-            for (at[0] = box->first[0]; at[0] < box->end[0]; ++at[0]) {
-                const uint32_t number = maar_tile_number(&cache->grid.levels[level], at);
-                news = want(cache, maar_cache_tile_at(cache, layer, level, number)) || news;
-            }
-        }
+    for (bool more = maar_tile_box_begin(box, at); more; more = maar_tile_box_next(box, at)) {
+        const uint32_t number = maar_tile_number(&cache->grid.levels[level], at);
+        news = want(cache, maar_cache_tile_at(cache, layer, level, number)) || news;
     }
     return news;
 }

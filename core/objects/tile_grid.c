@@ -42,36 +42,39 @@ bool maar_tile_grid_init(struct maar_tile_grid* grid, VkExtent3D extent, VkExten
     return true;
 }
 
-struct maar_tile_box maar_tile_box_touched(const struct maar_tile_grid* grid, uint32_t level,
-                                           VkOffset3D offset, VkExtent3D extent)
+/* Those that the texels touch, or those that are whole in them. */
+static struct maar_tile_box texel_box(const struct maar_tile_grid* grid, uint32_t level,
+                                      VkOffset3D offset, VkExtent3D extent, bool whole)
 {
     const struct maar_tile_level* of = &grid->levels[level];
     const uint32_t from[3] = {(uint32_t)offset.x, (uint32_t)offset.y, (uint32_t)offset.z};
     const uint32_t size[3] = {extent.width, extent.height, extent.depth};
     struct maar_tile_box box;
     for (uint32_t axis = 0; axis < 3; ++axis) {
+        const uint32_t tile = grid->tile[axis];
         const uint64_t end = (uint64_t)from[axis] + size[axis];
-        box.first[axis] = from[axis] / grid->tile[axis];
-        box.end[axis] = end >= of->extent[axis] ? of->tiles[axis] : tiles_up(end, grid->tile[axis]);
-        box.end[axis] = size[axis] == 0 ? box.first[axis] : box.end[axis];
+        box.first[axis] = whole ? tiles_up(from[axis], tile) : from[axis] / tile;
+        if (size[axis] == 0) {
+            box.end[axis] = box.first[axis];
+        } else if (end >= of->extent[axis]) {
+            box.end[axis] = of->tiles[axis];
+        } else {
+            box.end[axis] = whole ? (uint32_t)(end / tile) : tiles_up(end, tile);
+        }
     }
     return box;
+}
+
+struct maar_tile_box maar_tile_box_touched(const struct maar_tile_grid* grid, uint32_t level,
+                                           VkOffset3D offset, VkExtent3D extent)
+{
+    return texel_box(grid, level, offset, extent, false);
 }
 
 struct maar_tile_box maar_tile_box_within(const struct maar_tile_grid* grid, uint32_t level,
                                           VkOffset3D offset, VkExtent3D extent)
 {
-    const struct maar_tile_level* of = &grid->levels[level];
-    const uint32_t from[3] = {(uint32_t)offset.x, (uint32_t)offset.y, (uint32_t)offset.z};
-    const uint32_t size[3] = {extent.width, extent.height, extent.depth};
-    struct maar_tile_box box;
-    for (uint32_t axis = 0; axis < 3; ++axis) {
-        const uint64_t end = (uint64_t)from[axis] + size[axis];
-        box.first[axis] = tiles_up(from[axis], grid->tile[axis]);
-        box.end[axis] =
-            end >= of->extent[axis] ? of->tiles[axis] : (uint32_t)(end / grid->tile[axis]);
-    }
-    return box;
+    return texel_box(grid, level, offset, extent, true);
 }
 
 /* Tiles [*first, *end) of the coarser level, on one axis. */
@@ -115,13 +118,9 @@ static uint8_t worst_of(const struct maar_tile_level* level, const struct maar_t
 {
     uint8_t worst = 0;
     uint32_t at[3];
-    for (at[2] = box->first[2]; at[2] < box->end[2]; ++at[2]) {
-        for (at[1] = box->first[1]; at[1] < box->end[1]; ++at[1]) {
-            for (at[0] = box->first[0]; at[0] < box->end[0]; ++at[0]) {
-                const uint8_t value = usable[maar_tile_number(level, at)];
-                worst = value > worst ? value : worst;
-            }
-        }
+    for (bool more = maar_tile_box_begin(box, at); more; more = maar_tile_box_next(box, at)) {
+        const uint8_t value = usable[maar_tile_number(level, at)];
+        worst = value > worst ? value : worst;
     }
     return worst;
 }

@@ -60,6 +60,26 @@ static inline bool maar_tile_box_is_empty(const struct maar_tile_box* box)
            box->first[2] >= box->end[2];
 }
 
+/* Walks a box's tiles in the order of their numbers: false when there is none, or none left. */
+static inline bool maar_tile_box_begin(const struct maar_tile_box* box, uint32_t at[3])
+{
+    at[0] = box->first[0];
+    at[1] = box->first[1];
+    at[2] = box->first[2];
+    return !maar_tile_box_is_empty(box);
+}
+
+static inline bool maar_tile_box_next(const struct maar_tile_box* box, uint32_t at[3])
+{
+    for (uint32_t axis = 0; axis < 3; ++axis) {
+        if (++at[axis] < box->end[axis]) {
+            return true;
+        }
+        at[axis] = box->first[axis];
+    }
+    return false;
+}
+
 /* The tiles that a box of texels touches; or those that lie wholly in it, where one that the level
  * cuts off counts as whole. The box must begin within the level. */
 struct maar_tile_box maar_tile_box_touched(const struct maar_tile_grid* grid, uint32_t level,
