@@ -420,22 +420,32 @@ static uint32_t room_for(uint32_t count, uint32_t* given, const uint8_t* out)
     return room;
 }
 
+static VkResult check_look(MaarAllocator allocator, const char* call, MaarSparseImage image,
+                           uint32_t level, uint32_t layer, const uint32_t* count)
+{
+    const VkResult result = check_sparse_image(allocator, call, image);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (count == NULL) {
+        return maar_misuse(allocator, call, "pCount is NULL");
+    }
+    if (level >= image->mip_levels || layer >= image->layers) {
+        return maar_misuse(allocator, call,
+                           level >= image->mip_levels
+                               ? "mipLevel is not below the image's levels"
+                               : "arrayLayer is not below the image's layers");
+    }
+    return VK_SUCCESS;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarGetTileResidency(MaarAllocator allocator, MaarSparseImage image,
                                                     uint32_t mipLevel, uint32_t arrayLayer,
                                                     uint32_t* pCount, uint8_t* pResident)
 {
-    VkResult result = check_sparse_image(allocator, __func__, image);
+    const VkResult result = check_look(allocator, __func__, image, mipLevel, arrayLayer, pCount);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pCount == NULL) {
-        return maar_misuse(allocator, __func__, "pCount is NULL");
-    }
-    if (mipLevel >= image->mip_levels || arrayLayer >= image->layers) {
-        return maar_misuse(allocator, __func__,
-                           mipLevel >= image->mip_levels
-                               ? "mipLevel is not below the image's levels"
-                               : "arrayLayer is not below the image's layers");
     }
     const struct maar_tile_grid* grid = maar_sparse_grid(image);
     const bool tail = mipLevel >= grid->level_count;
@@ -453,15 +463,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetMinResidentLevels(MaarAllocator allocator,
                                                         MaarSparseImage image, uint32_t arrayLayer,
                                                         uint32_t* pCount, uint8_t* pLevels)
 {
-    VkResult result = check_sparse_image(allocator, __func__, image);
+    const VkResult result = check_look(allocator, __func__, image, 0, arrayLayer, pCount);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pCount == NULL) {
-        return maar_misuse(allocator, __func__, "pCount is NULL");
-    }
-    if (arrayLayer >= image->layers) {
-        return maar_misuse(allocator, __func__, "arrayLayer is not below the image's layers");
     }
     const struct maar_tile_grid* grid = maar_sparse_grid(image);
     const uint32_t count = grid->level_count == 0 ? 1 : grid->levels[0].count;
