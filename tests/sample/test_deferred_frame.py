@@ -6,42 +6,22 @@ Rig none checks arguments, simulated the figures on profiles, radv:GPU the figur
 driver that executes nothing, lavapipe everything.
 """
 
-import argparse
 import json
-import os
 import pathlib
 import struct
-import subprocess
 import sys
 import tempfile
-import unittest
+
+from sample_case import SampleCase, main, run
 
 PROFILES = ("amd-rx7900xtx-radv25.0", "amd-rx6800-bar256-radv25.0", "amd-steamdeck-vangogh-radv25.0",
             "amd-apu-raven-radv25.0", "nvidia-gtx1060-linux535", "intel-iris-xe-tgl-anv25.0",
             "qualcomm-adreno740-turnip26.2", "cpu-lavapipe25.0")
-OPTIONS = None
 
 
-def frame(*arguments):
-    environment = dict(os.environ)
-    environment.update(item.split("=", 1) for item in OPTIONS.env)
-    return subprocess.run([OPTIONS.program, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=600 if OPTIONS.slow else 170, env=environment, check=False)
-
-
-class Case(unittest.TestCase):
+class Case(SampleCase):
     def figures(self, *arguments):
-        done = frame("--json", *arguments)
-        if done.returncode == 77:
-            self.skip(done.stderr.strip())
-        self.assertEqual(done.returncode, 0, f"{arguments}: {done.stdout}{done.stderr}")
-        return json.loads(done.stdout)
-
-    def skip(self, reason):
-        """Skip in the words that scripts/skipped.py reads."""
-        name = self.id().rsplit(".", 1)[-1]
-        print(f"\n[ RUN      ] {name}\nskipped: {reason}\n[  SKIPPED ] {name}", flush=True)
-        self.skipTest(reason)
+        return json.loads(self.finished(0, "--json", *arguments).stdout)
 
     def check_memory(self, result):
         self.assertGreaterEqual(result["resources"], 36)
@@ -54,13 +34,7 @@ class Case(unittest.TestCase):
             self.assertTrue(result["proved"])
 
 
-class WithoutDriver(Case):
-    def refused(self, pattern, *arguments):
-        done = frame(*arguments)
-        self.assertEqual(done.returncode, 2, f"{arguments}: {done.stdout}{done.stderr}")
-        self.assertRegex(done.stderr, pattern)
-        self.assertEqual(done.stdout, "")
-
+class WithoutDriver(SampleCase):
     def test_arguments_wrong_exit_2(self):
         self.refused("no such option", "--frob")
         self.refused("no such option", "--frob", "x")
@@ -76,10 +50,7 @@ class WithoutDriver(Case):
         self.refused("no_such", "--memory-only", "--device", "simulated:no_such")
 
     def test_help_exits_0(self):
-        done = frame("--help")
-        self.assertEqual(done.returncode, 0)
-        for option in ("--output", "--compare", "--poison", "--check", "--memory-only"):
-            self.assertIn(option, done.stdout)
+        self.check_help("--output", "--compare", "--poison", "--check", "--memory-only")
 
 
 class Simulated(Case):
@@ -175,30 +146,11 @@ class Lavapipe(Case):
         self.assertNotEqual(result["picture"], other["picture"])
 
     def test_output_that_cannot_be_written_exits_1(self):
-        done = frame("--size", "64x64", "--frames", "1", "--output", "/nonexistent/x.png")
+        done = run("--size", "64x64", "--frames", "1", "--output", "/nonexistent/x.png")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("/nonexistent/x.png", done.stderr)
 
 
-def main():
-    global OPTIONS
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--rig", default="none")
-    parser.add_argument("--missing", default="")
-    parser.add_argument("--slow", action="store_true")
-    parser.add_argument("--env", action="append", default=[])
-    OPTIONS = parser.parse_args()
-    if OPTIONS.missing:
-        print(f"skipped: {OPTIONS.missing}")
-        return 77
-    cases = {"none": WithoutDriver, "simulated": Simulated, "lavapipe": Lavapipe, "radv": Radv}
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(cases[OPTIONS.rig.split(":")[0]])
-    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
-    if len(result.skipped) == result.testsRun:
-        return 77
-    return 0 if result.wasSuccessful() else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main({"none": WithoutDriver, "simulated": Simulated, "lavapipe": Lavapipe,
+                   "radv": Radv}))

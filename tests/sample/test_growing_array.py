@@ -1,47 +1,28 @@
 """The growing array from outside: arguments, figures, contents, validation.
 
-test_growing_array.py --program=PROGRAM --rig=RIG [--missing=REASON] [--env=NAME=VALUE...]
+test_growing_array.py --program=PROGRAM --rig=RIG [--missing=REASON] [--slow] [--env=NAME=VALUE...]
 
 Rig none checks arguments, simulated the figures on profiles, radv:GPU that a driver that executes
 nothing is no success, lavapipe everything.
 """
 
-import argparse
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
-import unittest
+
+from sample_case import SampleCase, main, run
 
 SPARSE = ("amd-rx7900xtx-radv25.0", "nvidia-rtx4090-linux", "apple-m1-honeykrisp26.2",
           "intel-arc-a770m-anv25.0", "qualcomm-adreno740-turnip26.2", "cpu-lavapipe25.0")
 COPYING = ("amd-hd7800-pitcairn-radv25.0", "cpu-swiftshader")
 MIB = 1 << 20
-OPTIONS = None
 
 
-def grow(*arguments):
-    environment = dict(os.environ)
-    environment.update(item.split("=", 1) for item in OPTIONS.env)
-    return subprocess.run([OPTIONS.program, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=170, env=environment, check=False, stdin=subprocess.DEVNULL)
-
-
-class Case(unittest.TestCase):
+class Case(SampleCase):
     def figures(self, *arguments):
-        done = grow("--json", *arguments)
-        if done.returncode == 77:
-            self.skip(done.stderr.strip())
-        self.assertEqual(done.returncode, 0, f"{arguments}: {done.stdout}{done.stderr}")
+        done = self.finished(0, "--json", *arguments)
         return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-
-    def skip(self, reason):
-        """Skip in the words that scripts/skipped.py reads."""
-        name = self.id().rsplit(".", 1)[-1]
-        print(f"\n[ RUN      ] {name}\nskipped: {reason}\n[  SKIPPED ] {name}", flush=True)
-        self.skipTest(reason)
 
     def check_pages(self, result, size):
         self.assertEqual(result["way"], "pages")
@@ -62,13 +43,7 @@ class Case(unittest.TestCase):
         self.assertLess(result["copied"], 3 * result["appended"])
 
 
-class WithoutDriver(Case):
-    def refused(self, pattern, *arguments):
-        done = grow(*arguments)
-        self.assertEqual(done.returncode, 2, f"{arguments}: {done.stdout}{done.stderr}")
-        self.assertRegex(done.stderr, pattern)
-        self.assertEqual(done.stdout, "")
-
+class WithoutDriver(SampleCase):
     def test_arguments_wrong_exit_2(self):
         self.refused("no such option", "--frob")
         self.refused("no such option", "--frob", "x")
@@ -80,10 +55,7 @@ class WithoutDriver(Case):
         self.refused("no_such", "--memory-only", "--device", "simulated:no_such")
 
     def test_help_exits_0(self):
-        done = grow("--help")
-        self.assertEqual(done.returncode, 0)
-        for option in ("--size", "--copying", "--compare", "--picture", "--memory-only"):
-            self.assertIn(option, done.stdout)
+        self.check_help("--size", "--copying", "--compare", "--picture", "--memory-only")
 
 
 class Simulated(Case):
@@ -104,8 +76,8 @@ class Simulated(Case):
                 self.check_copies(result[0])
 
     def test_size_that_does_not_fit_is_less_and_told(self):
-        done = grow("--memory-only", "--size", "60G", "--batch", "1G", "--device",
-                    "simulated:cpu-lavapipe25.0")
+        done = run("--memory-only", "--size", "60G", "--batch", "1G", "--device",
+                   "simulated:cpu-lavapipe25.0")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertRegex(done.stdout, "of this device allows no more than [0-9]+ of")
 
@@ -122,7 +94,7 @@ class Simulated(Case):
 
 class Radv(Case):
     def test_driver_that_executes_nothing_is_no_success(self):
-        done = grow("--json", "--size", "8M", "--copying")
+        done = run("--json", "--size", "8M", "--copying")
         self.assertNotEqual(done.returncode, 0, done.stdout)
         for line in done.stdout.splitlines():
             self.assertEqual(json.loads(line)["verified"], 0)
@@ -156,24 +128,6 @@ class Lavapipe(Case):
                 self.assertEqual(len(results), 2)
 
 
-def main():
-    global OPTIONS
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--rig", default="none")
-    parser.add_argument("--missing", default="")
-    parser.add_argument("--env", action="append", default=[])
-    OPTIONS = parser.parse_args()
-    if OPTIONS.missing:
-        print(f"skipped: {OPTIONS.missing}")
-        return 77
-    cases = {"none": WithoutDriver, "simulated": Simulated, "lavapipe": Lavapipe, "radv": Radv}
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(cases[OPTIONS.rig.split(":")[0]])
-    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
-    if len(result.skipped) == result.testsRun:
-        return 77
-    return 0 if result.wasSuccessful() else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main({"none": WithoutDriver, "simulated": Simulated, "lavapipe": Lavapipe,
+                   "radv": Radv}))

@@ -5,41 +5,17 @@ test_virtual_texture.py --program=PROGRAM --rig=RIG [--missing=REASON] [--slow] 
 Rig none checks arguments, lavapipe everything.
 """
 
-import argparse
 import json
-import os
 import pathlib
 import struct
-import subprocess
 import sys
 import tempfile
-import unittest
 
-OPTIONS = None
-
-
-def fly(*arguments):
-    environment = dict(os.environ)
-    environment.update(item.split("=", 1) for item in OPTIONS.env)
-    return subprocess.run([OPTIONS.program, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=600 if OPTIONS.slow else 170, env=environment, check=False)
+import sample_case
+from sample_case import SampleCase, main, run
 
 
-class Case(unittest.TestCase):
-    def skip(self, reason):
-        """Skip in the words that scripts/skipped.py reads."""
-        name = self.id().rsplit(".", 1)[-1]
-        print(f"\n[ RUN      ] {name}\nskipped: {reason}\n[  SKIPPED ] {name}", flush=True)
-        self.skipTest(reason)
-
-
-class WithoutDriver(Case):
-    def refused(self, expected, *arguments):
-        done = fly(*arguments)
-        self.assertEqual(done.returncode, 2, f"{arguments}: {done.stdout}{done.stderr}")
-        self.assertIn(expected, done.stderr)
-        self.assertEqual(done.stdout, "")
-
+class WithoutDriver(SampleCase):
     def test_wrong_arguments_exit_2(self):
         self.refused("no such option", "--nonsense", "1")
         self.refused("no such option", "--nonsense")
@@ -56,25 +32,18 @@ class WithoutDriver(Case):
         self.refused("executes nothing", "--device", "simulated:cpu-lavapipe25.0")
 
     def test_help_exits_0(self):
-        done = fly("--help")
-        self.assertEqual(done.returncode, 0)
-        for option in ("--out", "--size", "--frames", "--budget", "--plant", "--validate"):
-            self.assertIn(option, done.stdout)
+        self.check_help("--out", "--size", "--frames", "--budget", "--plant", "--validate")
 
 
-class Lavapipe(Case):
+class Lavapipe(SampleCase):
     """A small texture: small enough for a slow build to load its tiles in time."""
 
     def arguments(self):
         return ("--texture", "2048", "--size", "160x96", "--frames", "48", "--budget", "1/8",
-                "--rate", "6" if OPTIONS.slow else "20", "--json")
+                "--rate", "6" if sample_case.OPTIONS.slow else "20", "--json")
 
     def figures(self, *arguments):
-        done = fly(*self.arguments(), *arguments)
-        if done.returncode == 77:
-            self.skip(done.stderr.strip())
-        self.assertEqual(done.returncode, 0, f"{arguments}: {done.stdout}{done.stderr}")
-        return json.loads(done.stdout)
+        return json.loads(self.finished(0, *self.arguments(), *arguments).stdout)
 
     def check(self, result):
         self.assertLessEqual(result["peak_resident"], result["budget"])
@@ -101,10 +70,7 @@ class Lavapipe(Case):
                              ("skipped", "differ from the reference"),
                              ("overrun", "over budget"), ("wait", "waited for tiles")):
             with self.subTest(plant=plant):
-                done = fly(*self.arguments(), "--plant", plant)
-                if done.returncode == 77:
-                    self.skip(done.stderr.strip())
-                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                done = self.finished(1, *self.arguments(), "--plant", plant)
                 self.assertIn(words, done.stderr)
 
     def test_pictures_are_drawn(self):
@@ -121,54 +87,25 @@ class Lavapipe(Case):
                 self.assertIn("</svg>", text)
 
     def test_budget_that_holds_nothing_exits_1(self):
-        done = fly("--texture", "2048", "--budget", "64")
-        if done.returncode == 77:
-            self.skip(done.stderr.strip())
-        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        done = self.finished(1, "--texture", "2048", "--budget", "64")
         self.assertIn("maarCreateTileCache", done.stderr)
 
     def test_sizes_that_are_no_multiples_of_8_fly(self):
-        done = fly("--texture", "1024", "--size", "101x67", "--frames", "8", "--budget", "1/2",
-                   "--validate", "--json")
-        if done.returncode == 77:
-            self.skip(done.stderr.strip())
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = self.finished(0, "--texture", "1024", "--size", "101x67", "--frames", "8",
+                             "--budget", "1/2", "--validate", "--json")
         self.assertEqual(json.loads(done.stdout)["differing_pixels"], 0)
 
     def test_smallest_texture_flies_whole(self):
-        done = fly("--texture", "256", "--size", "64x64", "--frames", "40", "--budget", "1024",
-                   "--rate", "30", "--json")
-        if done.returncode == 77:
-            self.skip(done.stderr.strip())
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = self.finished(0, "--texture", "256", "--size", "64x64", "--frames", "40",
+                             "--budget", "1024", "--rate", "30", "--json")
         result = json.loads(done.stdout)
         self.assertEqual((result["differing_pixels"], result["evictions"]), (0, 0))
 
     def test_output_that_cannot_be_written_exits_1(self):
-        done = fly(*self.arguments(), "--frames", "8", "--out", "/nonexistent/x")
+        done = run(*self.arguments(), "--frames", "8", "--out", "/nonexistent/x")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("/nonexistent/x", done.stderr)
 
 
-def main():
-    global OPTIONS
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--rig", default="none")
-    parser.add_argument("--missing", default="")
-    parser.add_argument("--slow", action="store_true")
-    parser.add_argument("--env", action="append", default=[])
-    OPTIONS = parser.parse_args()
-    if OPTIONS.missing:
-        print(f"skipped: {OPTIONS.missing}")
-        return 77
-    cases = {"none": WithoutDriver, "lavapipe": Lavapipe}
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(cases[OPTIONS.rig.split(":")[0]])
-    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
-    if len(result.skipped) == result.testsRun:
-        return 77
-    return 0 if result.wasSuccessful() else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main({"none": WithoutDriver, "lavapipe": Lavapipe}))

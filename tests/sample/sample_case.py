@@ -1,0 +1,68 @@
+"""What the tests of samples have in common: running the program, skipping, one class for each rig.
+
+test_SAMPLE.py --program=PROGRAM --rig=RIG [--missing=REASON] [--slow] [--env=NAME=VALUE...]
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import unittest
+
+OPTIONS = None
+
+
+def run(*arguments):
+    environment = dict(os.environ)
+    environment.update(item.split("=", 1) for item in OPTIONS.env)
+    return subprocess.run([OPTIONS.program, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=600 if OPTIONS.slow else 170, env=environment, check=False,
+                          stdin=subprocess.DEVNULL)
+
+
+class SampleCase(unittest.TestCase):
+    def skip(self, reason):
+        """Skip in the words that scripts/skipped.py reads."""
+        name = self.id().rsplit(".", 1)[-1]
+        print(f"\n[ RUN      ] {name}\nskipped: {reason}\n[  SKIPPED ] {name}", flush=True)
+        self.skipTest(reason)
+
+    def finished(self, code, *arguments):
+        """A run that must end with this exit code, unless the machine cannot do it."""
+        done = run(*arguments)
+        if done.returncode == 77:
+            self.skip(done.stderr.strip())
+        self.assertEqual(done.returncode, code, f"{arguments}: {done.stdout}{done.stderr}")
+        return done
+
+    def refused(self, pattern, *arguments):
+        done = run(*arguments)
+        self.assertEqual(done.returncode, 2, f"{arguments}: {done.stdout}{done.stderr}")
+        self.assertRegex(done.stderr, pattern)
+        self.assertEqual(done.stdout, "")
+
+    def check_help(self, *options):
+        done = run("--help")
+        self.assertEqual(done.returncode, 0)
+        for option in options:
+            self.assertIn(option, done.stdout)
+
+
+def main(cases):
+    """cases: by the part of a rig's name before its colon."""
+    global OPTIONS
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--rig", default="none")
+    parser.add_argument("--missing", default="")
+    parser.add_argument("--slow", action="store_true")
+    parser.add_argument("--env", action="append", default=[])
+    OPTIONS = parser.parse_args()
+    if OPTIONS.missing:
+        print(f"skipped: {OPTIONS.missing}")
+        return 77
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(cases[OPTIONS.rig.split(":")[0]])
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
+    if len(result.skipped) == result.testsRun:
+        return 77
+    return 0 if result.wasSuccessful() else 1
