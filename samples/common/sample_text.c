@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void sample_complain(const char* format, ...)
 {
@@ -15,6 +16,49 @@ void sample_complain(const char* format, ...)
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     fprintf(stderr, "\n");
+}
+
+static bool* find_switch(const struct sample_command_line* line, const char* name)
+{
+    for (size_t i = 0; i < line->switch_count; ++i) {
+        if (strcmp(line->switches[i].name, name) == 0) {
+            return line->switches[i].value;
+        }
+    }
+    return NULL;
+}
+
+bool sample_parse_command_line(const struct sample_command_line* line, int argc, char** argv,
+                               int* exit_code)
+{
+    *exit_code = SAMPLE_EXIT_USAGE;
+    for (int i = 1; i < argc; ++i) {
+        bool* const value = find_switch(line, argv[i]);
+        if (strcmp(argv[i], "--help") == 0) {
+            printf("%s", line->usage);
+            *exit_code = SAMPLE_EXIT_OK;
+            return false;
+        }
+        if (value != NULL) {
+            *value = true;
+        } else if (i + 1 == argc) {
+            sample_complain("%s: no such option, or its value is missing; see %s --help", argv[i],
+                            sample_name);
+            return false;
+        } else if (!line->parse(line->options, argv[i], argv[i + 1])) {
+            return false;
+        } else {
+            ++i;
+        }
+    }
+    *exit_code = SAMPLE_EXIT_OK;
+    return true;
+}
+
+bool sample_refuse_option(const char* name)
+{
+    sample_complain("no such option: %s; see %s --help", name, sample_name);
+    return false;
 }
 
 bool sample_parse_number(const char** text, uint32_t least, uint32_t most, uint32_t* value)
@@ -29,8 +73,24 @@ bool sample_parse_number(const char** text, uint32_t least, uint32_t most, uint3
     return number >= least && number <= most;
 }
 
-bool sample_parse_size(const char* text, uint32_t* width, uint32_t* height)
+bool sample_parse_count(const char* name, const char* text, uint32_t least, uint32_t most,
+                        uint32_t* value)
 {
-    return sample_parse_number(&text, 64, 16384, width) && *text++ == 'x' &&
-           sample_parse_number(&text, 64, 16384, height) && *text == '\0';
+    const char* rest = text;
+    if (!sample_parse_number(&rest, least, most, value) || *rest != '\0') {
+        sample_complain("%s %s: expected %u to %u", name, text, least, most);
+        return false;
+    }
+    return true;
+}
+
+bool sample_parse_extent(const char* name, const char* text, uint32_t* width, uint32_t* height)
+{
+    const char* rest = text;
+    if (!sample_parse_number(&rest, 64, 16384, width) || *rest++ != 'x' ||
+        !sample_parse_number(&rest, 64, 16384, height) || *rest != '\0') {
+        sample_complain("%s %s: expected WIDTHxHEIGHT, each from 64 to 16384", name, text);
+        return false;
+    }
+    return true;
 }

@@ -1,10 +1,11 @@
 /*
- * What the samples' command lines have in common: exit codes, complaints, numbers.
+ * What the samples' command lines have in common: exit codes, complaints, options, numbers.
  */
 #ifndef MAAR_SAMPLE_TEXT_H
 #define MAAR_SAMPLE_TEXT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Exit codes. */
@@ -24,11 +25,36 @@ __attribute__((format(printf, 1, 2)))
 #endif
 void sample_complain(const char* format, ...);
 
+/* An option without a value, which becomes true. */
+struct sample_switch {
+    const char* name;
+    bool* value;
+};
+
+/* What a program understands, beside --help. */
+struct sample_command_line {
+    const char* usage;
+    const struct sample_switch* switches;
+    size_t switch_count;
+    /* An option with its value. False when that is wrong, having said why. */
+    bool (*parse)(void* options, const char* name, const char* value);
+    void* options;
+};
+
+/* False when the program is to end now with *exit_code, having said why. */
+bool sample_parse_command_line(const struct sample_command_line* line, int argc, char** argv,
+                               int* exit_code);
+
+/* What a parse function returns of a name that it does not know: false. */
+bool sample_refuse_option(const char* name);
+
+/* The value of an option: a number in [least, most], or WIDTHxHEIGHT. */
+bool sample_parse_count(const char* name, const char* text, uint32_t least, uint32_t most,
+                        uint32_t* value);
+bool sample_parse_extent(const char* name, const char* text, uint32_t* width, uint32_t* height);
+
 /* Reads digits from *text, which is moved behind them. False when there are none, or when the
  * number is not in [least, most]. */
 bool sample_parse_number(const char** text, uint32_t least, uint32_t most, uint32_t* value);
-
-/* WIDTHxHEIGHT, each from 64 to 16384. */
-bool sample_parse_size(const char* text, uint32_t* width, uint32_t* height);
 
 #endif

@@ -3,7 +3,6 @@
  */
 #include "frame_options.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const char sample_name[] = "deferred_frame";
@@ -31,30 +30,9 @@ static const char usage[] =
     "\n"
     "Exit codes: 0 all is well; 1 it is not; 2 wrong arguments; 77 no such device or layer here.\n";
 
-static bool* find_switch(struct frame_options* options, const char* name)
+static bool parse_value(void* opaque, const char* name, const char* value)
 {
-    const struct {
-        const char* name;
-        bool* value;
-    } switches[] = {
-        {"--compare", &options->compare},
-        {"--poison", &options->poison},
-        {"--validate", &options->validate},
-        {"--check", &options->check},
-        {"--json", &options->json},
-        {"--async", &options->async},
-        {"--memory-only", &options->memory_only},
-    };
-    for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); ++i) {
-        if (strcmp(switches[i].name, name) == 0) {
-            return switches[i].value;
-        }
-    }
-    return NULL;
-}
-
-static bool parse_value(struct frame_options* options, const char* name, const char* value)
-{
+    struct frame_options* options = opaque;
     if (strcmp(name, "--output") == 0) {
         options->output = value;
     } else if (strcmp(name, "--picture") == 0) {
@@ -62,19 +40,11 @@ static bool parse_value(struct frame_options* options, const char* name, const c
     } else if (strcmp(name, "--device") == 0) {
         options->device = value;
     } else if (strcmp(name, "--size") == 0) {
-        if (!sample_parse_size(value, &options->width, &options->height)) {
-            sample_complain("--size %s: expected WIDTHxHEIGHT, each from 64 to 16384", value);
-            return false;
-        }
+        return sample_parse_extent(name, value, &options->width, &options->height);
     } else if (strcmp(name, "--frames") == 0) {
-        const char* rest = value;
-        if (!sample_parse_number(&rest, 1, 256, &options->frames) || *rest != '\0') {
-            sample_complain("--frames %s: expected 1 to 256", value);
-            return false;
-        }
+        return sample_parse_count(name, value, 1, 256, &options->frames);
     } else {
-        sample_complain("no such option: %s; see deferred_frame --help", name);
-        return false;
+        return sample_refuse_option(name);
     }
     return true;
 }
@@ -100,33 +70,29 @@ static bool agree(const struct frame_options* options)
 
 bool frame_options_parse(struct frame_options* options, int argc, char** argv, int* exit_code)
 {
-    *options = (struct frame_options){
-        .device = "auto", .width = 960, .height = 540, .frames = 8, .aliasing = true};
-    *exit_code = SAMPLE_EXIT_USAGE;
-    for (int i = 1; i < argc; ++i) {
-        bool* const value = find_switch(options, argv[i]);
-        if (strcmp(argv[i], "--help") == 0) {
-            printf("%s", usage);
-            *exit_code = SAMPLE_EXIT_OK;
-            return false;
-        }
-        if (value != NULL) {
-            *value = true;
-        } else if (strcmp(argv[i], "--no-aliasing") == 0) {
-            options->aliasing = false;
-        } else if (i + 1 == argc) {
-            sample_complain(
-                "%s: no such option, or its value is missing; see deferred_frame --help", argv[i]);
-            return false;
-        } else if (!parse_value(options, argv[i], argv[i + 1])) {
-            return false;
-        } else {
-            ++i;
-        }
-    }
-    if (!agree(options)) {
+    *options = (struct frame_options){.device = "auto", .width = 960, .height = 540, .frames = 8};
+    bool apart = false;
+    const struct sample_switch switches[] = {
+        {"--compare", &options->compare},
+        {"--poison", &options->poison},
+        {"--validate", &options->validate},
+        {"--check", &options->check},
+        {"--json", &options->json},
+        {"--async", &options->async},
+        {"--memory-only", &options->memory_only},
+        {"--no-aliasing", &apart},
+    };
+    const struct sample_command_line line = {
+        .usage = usage,
+        .switches = switches,
+        .switch_count = sizeof(switches) / sizeof(switches[0]),
+        .parse = parse_value,
+        .options = options,
+    };
+    if (!sample_parse_command_line(&line, argc, argv, exit_code)) {
         return false;
     }
-    *exit_code = SAMPLE_EXIT_OK;
-    return true;
+    options->aliasing = !apart;
+    *exit_code = agree(options) ? SAMPLE_EXIT_OK : SAMPLE_EXIT_USAGE;
+    return *exit_code == SAMPLE_EXIT_OK;
 }

@@ -5,7 +5,6 @@
 
 #include "sample_text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const char sample_name[] = "growing_array";
@@ -30,24 +29,6 @@ static const char usage[] =
     "\n"
     "Exit codes: 0 all is well; 1 it is not; 2 wrong arguments; 77 no such device or layer here.\n";
 
-static bool* find_switch(struct grow_options* options, const char* name)
-{
-    const struct {
-        const char* name;
-        bool* value;
-    } switches[] = {
-        {"--copying", &options->copying},   {"--compare", &options->compare},
-        {"--validate", &options->validate}, {"--memory-only", &options->memory_only},
-        {"--windows", &options->windows},   {"--json", &options->json},
-    };
-    for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); ++i) {
-        if (strcmp(switches[i].name, name) == 0) {
-            return switches[i].value;
-        }
-    }
-    return NULL;
-}
-
 /* A number of bytes, 64K to 64G. */
 static bool parse_bytes(const char* name, const char* text, uint64_t* bytes)
 {
@@ -69,8 +50,9 @@ static bool parse_bytes(const char* name, const char* text, uint64_t* bytes)
     return true;
 }
 
-static bool parse_value(struct grow_options* options, const char* name, const char* value)
+static bool parse_value(void* opaque, const char* name, const char* value)
 {
+    struct grow_options* options = opaque;
     if (strcmp(name, "--device") == 0) {
         options->device = value;
     } else if (strcmp(name, "--picture") == 0) {
@@ -80,8 +62,7 @@ static bool parse_value(struct grow_options* options, const char* name, const ch
     } else if (strcmp(name, "--batch") == 0) {
         return parse_bytes(name, value, &options->batch);
     } else {
-        sample_complain("no such option: %s; see growing_array --help", name);
-        return false;
+        return sample_refuse_option(name);
     }
     return true;
 }
@@ -103,25 +84,21 @@ bool grow_options_parse(struct grow_options* options, int argc, char** argv, int
 {
     *options = (struct grow_options){
         .device = "auto", .size = (uint64_t)1 << 30, .batch = (uint64_t)16 << 20};
-    *exit_code = SAMPLE_EXIT_USAGE;
-    for (int i = 1; i < argc; ++i) {
-        bool* const value = find_switch(options, argv[i]);
-        if (strcmp(argv[i], "--help") == 0) {
-            printf("%s", usage);
-            *exit_code = SAMPLE_EXIT_OK;
-            return false;
-        }
-        if (value != NULL) {
-            *value = true;
-        } else if (i + 1 == argc) {
-            sample_complain("%s: no such option, or its value is missing; see growing_array --help",
-                            argv[i]);
-            return false;
-        } else if (!parse_value(options, argv[i], argv[i + 1])) {
-            return false;
-        } else {
-            ++i;
-        }
+    const struct sample_switch switches[] = {
+        {"--copying", &options->copying},   {"--compare", &options->compare},
+        {"--validate", &options->validate}, {"--memory-only", &options->memory_only},
+        {"--windows", &options->windows},   {"--json", &options->json},
+    };
+    const struct sample_command_line line = {
+        .usage = usage,
+        .switches = switches,
+        .switch_count = sizeof(switches) / sizeof(switches[0]),
+        .parse = parse_value,
+        .options = options,
+    };
+    if (!sample_parse_command_line(&line, argc, argv, exit_code)) {
+        return false;
     }
-    return agree(options);
+    *exit_code = agree(options) ? SAMPLE_EXIT_OK : SAMPLE_EXIT_USAGE;
+    return *exit_code == SAMPLE_EXIT_OK;
 }

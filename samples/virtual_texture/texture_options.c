@@ -3,7 +3,6 @@
  */
 #include "texture_options.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const char sample_name[] = "virtual_texture";
@@ -75,8 +74,9 @@ static bool parse_texture(struct texture_options* options, const char* value)
     return true;
 }
 
-static bool parse_value(struct texture_options* options, const char* name, const char* value)
+static bool parse_value(void* opaque, const char* name, const char* value)
 {
+    struct texture_options* options = opaque;
     if (strcmp(name, "--out") == 0) {
         options->out = value;
     } else if (strcmp(name, "--device") == 0) {
@@ -88,35 +88,15 @@ static bool parse_value(struct texture_options* options, const char* name, const
     } else if (strcmp(name, "--plant") == 0) {
         return parse_plant(options, value);
     } else if (strcmp(name, "--size") == 0) {
-        if (!sample_parse_size(value, &options->width, &options->height)) {
-            sample_complain("--size %s: expected WIDTHxHEIGHT, each from 64 to 16384", value);
-            return false;
-        }
+        return sample_parse_extent(name, value, &options->width, &options->height);
     } else if (strcmp(name, "--frames") == 0) {
-        const char* rest = value;
-        if (!sample_parse_number(&rest, 8, 4096, &options->frames) || *rest != '\0') {
-            sample_complain("--frames %s: expected 8 to 4096", value);
-            return false;
-        }
+        return sample_parse_count(name, value, 8, 4096, &options->frames);
     } else if (strcmp(name, "--rate") == 0) {
-        const char* rest = value;
-        if (!sample_parse_number(&rest, 1, 1000, &options->rate) || *rest != '\0') {
-            sample_complain("--rate %s: expected 1 to 1000", value);
-            return false;
-        }
+        return sample_parse_count(name, value, 1, 1000, &options->rate);
     } else {
-        sample_complain("no such option: %s; see virtual_texture --help", name);
-        return false;
+        return sample_refuse_option(name);
     }
     return true;
-}
-
-static bool* find_switch(struct texture_options* options, const char* name)
-{
-    return strcmp(name, "--tint") == 0       ? &options->tint
-           : strcmp(name, "--validate") == 0 ? &options->validate
-           : strcmp(name, "--json") == 0     ? &options->json
-                                             : NULL;
 }
 
 bool texture_options_parse(struct texture_options* options, int argc, char** argv, int* exit_code)
@@ -127,30 +107,25 @@ bool texture_options_parse(struct texture_options* options, int argc, char** arg
                                         .frames = 240,
                                         .rate = 60,
                                         .budget_part = 50};
-    *exit_code = SAMPLE_EXIT_USAGE;
-    for (int i = 1; i < argc; ++i) {
-        bool* const value = find_switch(options, argv[i]);
-        if (strcmp(argv[i], "--help") == 0) {
-            printf("%s", usage);
-            *exit_code = SAMPLE_EXIT_OK;
-            return false;
-        }
-        if (value != NULL) {
-            *value = true;
-        } else if (i + 1 == argc) {
-            sample_complain(
-                "%s: no such option, or its value is missing; see virtual_texture --help", argv[i]);
-            return false;
-        } else if (!parse_value(options, argv[i], argv[i + 1])) {
-            return false;
-        } else {
-            ++i;
-        }
+    const struct sample_switch switches[] = {
+        {"--tint", &options->tint},
+        {"--validate", &options->validate},
+        {"--json", &options->json},
+    };
+    const struct sample_command_line line = {
+        .usage = usage,
+        .switches = switches,
+        .switch_count = sizeof(switches) / sizeof(switches[0]),
+        .parse = parse_value,
+        .options = options,
+    };
+    if (!sample_parse_command_line(&line, argc, argv, exit_code)) {
+        return false;
     }
     if (strncmp(options->device, "simulated:", 10) == 0) {
         sample_complain("--device %s: a simulated device executes nothing", options->device);
+        *exit_code = SAMPLE_EXIT_USAGE;
         return false;
     }
-    *exit_code = SAMPLE_EXIT_OK;
     return true;
 }
