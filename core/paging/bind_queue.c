@@ -375,28 +375,64 @@ static void settle(struct maar_paging* paging, bool succeeded)
 
 /* ---- submitting ---- */
 
-/* What a submission waits for: the one before it first. */
+/* What a submission waits for: the one before it, what was asked for in advance, and what the
+ * caller of this one says. */
 struct bind_waits {
     uint32_t count;
-    VkSemaphore semaphores[MAAR_MAX_POINTS + 1];
-    uint64_t values[MAAR_MAX_POINTS + 1];
+    VkSemaphore semaphores[2 * MAAR_MAX_POINTS + 1];
+    uint64_t values[2 * MAAR_MAX_POINTS + 1];
 };
 
-static void list_waits(const struct maar_paging* paging, uint32_t point_count,
-                       const MaarPoint* points, struct bind_waits* waits)
+static void add_bind_wait(struct bind_waits* waits, VkSemaphore semaphore, uint64_t value)
+{
+    uint32_t i = 0;
+    while (i < waits->count && waits->semaphores[i] != semaphore) {
+        ++i;
+    }
+    if (i == waits->count) {
+        waits->semaphores[i] = semaphore;
+        waits->values[waits->count++] = 0;
+    }
+    waits->values[i] = value > waits->values[i] ? value : waits->values[i];
+}
+
+static void list_waits(struct maar_paging* paging, uint32_t point_count, const MaarPoint* points,
+                       struct bind_waits* waits)
 {
     waits->count = 0;
     const uint64_t before = maar_atomic64_load(&paging->submitted);
     if (before > 0) {
-        waits->semaphores[waits->count] = paging->timeline;
-        waits->values[waits->count++] = before;
+        add_bind_wait(waits, paging->timeline, before);
     }
     for (uint32_t i = 0; i < point_count; ++i) {
         if (points[i].semaphore != VK_NULL_HANDLE) {
-            waits->semaphores[waits->count] = points[i].semaphore;
-            waits->values[waits->count++] = points[i].value;
+            add_bind_wait(waits, points[i].semaphore, points[i].value);
         }
     }
+    maar_mutex_lock(&paging->lock);
+    for (uint32_t i = 0; i < paging->delay_count; ++i) {
+        add_bind_wait(waits, paging->delays[i].semaphore, paging->delays[i].value);
+    }
+    maar_mutex_unlock(&paging->lock);
+}
+
+/* A submission was made that waits for these: no later one needs to, as it waits for that one. */
+static void forget_delays(struct maar_paging* paging, const struct bind_waits* waits)
+{
+    uint32_t kept = 0;
+    maar_mutex_lock(&paging->lock);
+    for (uint32_t i = 0; i < paging->delay_count; ++i) {
+        const MaarPoint point = paging->delays[i];
+        bool waited = false;
+        for (uint32_t w = 0; w < waits->count && !waited; ++w) {
+            waited = waits->semaphores[w] == point.semaphore && waits->values[w] >= point.value;
+        }
+        if (!waited) {
+            paging->delays[kept++] = point;
+        }
+    }
+    paging->delay_count = kept;
+    maar_mutex_unlock(&paging->lock);
 }
 
 static VkResult call_bind(struct maar_paging* paging, const struct bind_waits* waits)
@@ -449,6 +485,9 @@ static VkResult submit_binds(struct maar_paging* paging, uint32_t point_count,
         list_waits(paging, point_count, points, &waits);
         result = call_bind(paging, &waits);
         settle(paging, result == VK_SUCCESS);
+        if (result == VK_SUCCESS) {
+            forget_delays(paging, &waits);
+        }
     }
     return result;
 }
@@ -478,6 +517,7 @@ static VkResult submit_copies(struct maar_paging* paging, uint32_t point_count,
     const VkResult result = maar_copy_queue_submit(&paging->copies, paging->allocator, &submission);
     if (result == VK_SUCCESS) {
         maar_atomic64_store(&paging->submitted, submission.signal_value);
+        forget_delays(paging, &waits);
         return result;
     }
     maar_mutex_lock(&paging->lock);
@@ -544,4 +584,51 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSubmitBinds(MaarAllocator allocator, uint32_t
     return result == VK_SUCCESS
                ? maar_paging_submit(allocator, __func__, pointCount, pPoints, pPoint)
                : result;
+}
+
+/* Adds points to what the coming submission waits for, all or none. */
+static bool add_delays(struct maar_paging* paging, uint32_t point_count, const MaarPoint* points)
+{
+    MaarPoint merged[MAAR_MAX_POINTS];
+    maar_mutex_lock(&paging->lock);
+    uint32_t count = paging->delay_count;
+    memcpy(merged, paging->delays, count * sizeof merged[0]);
+    bool fits = true;
+    for (uint32_t i = 0; i < point_count && fits; ++i) {
+        uint32_t at = 0;
+        while (at < count && merged[at].semaphore != points[i].semaphore) {
+            ++at;
+        }
+        if (points[i].semaphore == VK_NULL_HANDLE) {
+            continue; /* of the host timeline, and passed */
+        }
+        fits = at < MAAR_MAX_POINTS;
+        if (at == count && fits) {
+            merged[count++] = points[i];
+        } else if (fits && merged[at].value < points[i].value) {
+            merged[at].value = points[i].value;
+        }
+    }
+    if (fits) {
+        memcpy(paging->delays, merged, count * sizeof merged[0]);
+        paging->delay_count = count;
+    }
+    maar_mutex_unlock(&paging->lock);
+    return fits;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarDelayBinds(MaarAllocator allocator, uint32_t pointCount,
+                                              const MaarPoint* pPoints)
+{
+    VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS) {
+        result = check_waits(allocator, __func__, pointCount, pPoints);
+    }
+    if (result == VK_SUCCESS) {
+        result = maar_paging_require(allocator, __func__, false);
+    }
+    if (result == VK_SUCCESS && !add_delays(maar_paging_of(allocator), pointCount, pPoints)) {
+        result = VK_ERROR_TOO_MANY_OBJECTS;
+    }
+    return result;
 }

@@ -189,7 +189,9 @@ struct maar_paging {
     struct maar_page_table* first_dirty;
     struct maar_page_table* last_dirty;
     struct maar_paged_object* objects; /* live ones that a program destroys itself */
-    uint64_t recorded_value;           /* of the submission to come */
+    MaarPoint delays[MAAR_MAX_POINTS]; /* what the submission to come waits for */
+    uint32_t delay_count;
+    uint64_t recorded_value; /* of the submission to come */
     uint64_t recorded_pages;
     uint64_t counts[3]; /* by enum maar_paging_count */
     uint64_t pages_bound;
@@ -209,6 +211,8 @@ static inline struct maar_paging* maar_paging_of(MaarAllocator allocator)
 }
 /* Asks the device how far the timeline is. No lock may be held. */
 void maar_paging_look(struct maar_paging* paging);
+/* A commit fails: tells if pages are held, since a forgotten submission looks just so. */
+void maar_paging_tell_held(MaarAllocator allocator, const char* call);
 
 /* The class of a run of free pages. */
 static inline uint32_t maar_page_class(uint32_t length)

@@ -557,6 +557,7 @@ VkResult maar_pages_commit(MaarAllocator allocator, const char* call, uint32_t r
     }
     if (result != VK_SUCCESS) {
         maar_page_pools_undo(paging, blocks_made);
+        maar_paging_tell_held(allocator, call);
     }
     /* Pools report their limits so; for a caller without one it is plain lack of memory. */
     return result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_ERROR_OUT_OF_DEVICE_MEMORY : result;

@@ -98,30 +98,51 @@ static void end_objects(struct maar_paging* paging)
     }
 }
 
-/* Waits until all submissions have been executed, but not for ever. */
-static void wait_executed(struct maar_paging* paging)
+/* Waits until a submission has been executed, but not for ever. */
+static void wait_executed(struct maar_paging* paging, uint64_t value)
 {
     const struct maar_device* device = &paging->allocator->device;
-    const uint64_t submitted = maar_atomic64_load(&paging->submitted);
     const VkSemaphoreWaitInfo wait = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
         .semaphoreCount = 1,
         .pSemaphores = &paging->timeline,
-        .pValues = &submitted,
+        .pValues = &value,
     };
     maar_lock_rank_expect_none();
-    if (submitted > 0 && maar_atomic32_load(&paging->allocator->retire.lost) == 0 &&
-        device->vkWaitSemaphores(device->handle, &wait, MAAR_DESTROY_TIMEOUT_NS) ==
-            VK_ERROR_DEVICE_LOST) {
-        maar_atomic32_store(&paging->allocator->retire.lost, 1);
+    if (value == 0 || maar_atomic32_load(&paging->allocator->retire.lost) != 0) {
+        return;
     }
+    const VkResult result =
+        device->vkWaitSemaphores(device->handle, &wait, MAAR_DESTROY_TIMEOUT_NS);
+    if (result == VK_ERROR_DEVICE_LOST) {
+        maar_atomic32_store(&paging->allocator->retire.lost, 1);
+    } else if (result != VK_SUCCESS) {
+        maar_tell(paging->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "pages are freed that a submission of binds may still name, since it was not "
+                  "executed in five seconds; was what it waits for ever submitted?");
+    }
+}
+
+/* The last submission that named a page of what a pool owns. */
+static uint64_t last_value_of(struct maar_paging* paging, const struct maar_pool* owner)
+{
+    uint64_t last = 0;
+    maar_mutex_lock(&paging->lock);
+    for (const struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
+        for (uint32_t i = 0; pool->owner == owner && i < pool->block_count; ++i) {
+            const uint64_t value = pool->blocks[i]->last_value;
+            last = value > last ? value : last;
+        }
+    }
+    maar_mutex_unlock(&paging->lock);
+    return last;
 }
 
 static void destroy_paging(MaarAllocator allocator, void* opaque)
 {
     struct maar_paging* paging = opaque;
     const struct maar_device* device = &allocator->device;
-    wait_executed(paging);
+    wait_executed(paging, maar_atomic64_load(&paging->submitted));
     end_objects(paging);
     while (paging->tables != NULL) {
         maar_page_table_destroy(paging->tables);
@@ -150,7 +171,7 @@ static void end_page_pools(MaarAllocator allocator, struct maar_pool* owner)
     struct maar_paging* paging = maar_paging_of(allocator);
     struct maar_page_pool* ended = NULL;
     VkDeviceSize used = 0;
-    wait_executed(paging);
+    wait_executed(paging, last_value_of(paging, owner));
     maar_mutex_lock(&paging->lock);
     for (struct maar_page_pool** link = &paging->pools; *link != NULL;) {
         struct maar_page_pool* pool = *link;
@@ -295,6 +316,26 @@ MaarPoint maar_paging_point(MaarAllocator allocator, uint64_t value)
 struct maar_copy_queue* maar_paging_copy_queue(MaarAllocator allocator)
 {
     return &maar_paging_of(allocator)->copies;
+}
+
+void maar_paging_tell_held(MaarAllocator allocator, const char* call)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    VkDeviceSize held = 0;
+    maar_mutex_lock(&paging->lock);
+    for (uint32_t i = 0; i < paging->block_end; ++i) {
+        const struct maar_page_block* block = paging->blocks[i];
+        if (block != NULL) {
+            held += (uint64_t)(block->used_count - block->live_count) * block->pool->page_size;
+        }
+    }
+    maar_mutex_unlock(&paging->lock);
+    if (held > 0) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                  "%s finds no pages, while %llu bytes that were given back wait for "
+                  "maarSubmitBinds",
+                  call, (unsigned long long)held);
+    }
 }
 
 /* ---- address space and live objects ---- */

@@ -165,15 +165,33 @@ typedef struct MaarPageRun {
  *                    the host timeline must have passed.
  * @param pPoint      receives a point of Maar's own timeline, good as long as the allocator: what
  *                    uses the pages waits for it; may be NULL
- * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY or VK_ERROR_OUT_OF_DEVICE_MEMORY (everything
- *         stays recorded); VK_ERROR_DEVICE_LOST; VK_ERROR_FEATURE_NOT_PRESENT where paging does not
- *         work at all; VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY or VK_ERROR_OUT_OF_DEVICE_MEMORY (what was not
+ *         submitted stays recorded); VK_ERROR_DEVICE_LOST; VK_ERROR_FEATURE_NOT_PRESENT where
+ * paging does not work at all; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime the point's semaphore is Maar's; it goes with the allocator
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarSubmitBinds(MaarAllocator allocator, uint32_t pointCount,
                                              const MaarPoint* pPoints, MaarPoint* pPoint);
+
+/**
+ * Makes the coming submission wait for points too, whoever calls maarSubmitBinds. A thread that
+ * gives pages back while others submit calls this first, with the points after which nobody uses
+ * them; so it need not matter to it who submits. Kept until a submission has been made. Never
+ * blocks.
+ *
+ * @param allocator   not null
+ * @param pointCount  0 to MAAR_MAX_POINTS
+ * @param pPoints     the points; those of the host timeline must have passed
+ * @return VK_SUCCESS; VK_ERROR_TOO_MANY_OBJECTS when they would be of more than MAAR_MAX_POINTS
+ *         timelines together with those that were added already, of which none is added then; as
+ *         maarSubmitBinds
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarDelayBinds(MaarAllocator allocator, uint32_t pointCount,
+                                            const MaarPoint* pPoints);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Allocations made of pages */

@@ -304,6 +304,12 @@ static VkResult run_submit(struct fault_context* c)
     return result;
 }
 
+static VkResult run_delay(struct fault_context* c)
+{
+    const MaarPoint passed = {.value = 0};
+    return maarDelayBinds(c->rig.allocator, 1, &passed);
+}
+
 /* Binds and unbinds of some length, of two reservations. */
 static void prepare_much(struct fault_context* c)
 {
@@ -511,6 +517,12 @@ static const struct fault_step steps[] = {
      .prepare = prepare_filled_array,
      .run = run_truncate,
      .finish = finish_array,
+     PAGED},
+    {.function = "maarDelayBinds",
+     .never = "it writes down what a submission will wait for",
+     .prepare = prepare_committed,
+     .run = run_delay,
+     .finish = forget_reservation,
      PAGED},
     {.function = "maarSubmitBinds",
      .prepare = prepare_committed,

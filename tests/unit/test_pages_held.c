@@ -184,6 +184,61 @@ static void page_given_back_too_early_is_seen(void** state)
     late->rig.expected_violations = 1;
 }
 
+/* The thread that gives a page back says what uses it; another one, which knows nothing of that,
+ * submits, at first in vain. */
+static void points_added_by_one_thread_hold_for_another(void** state)
+{
+    struct late* late = *state;
+    hold(late, true);
+    commit(late, late->reservation, 0, PAGE);
+    const MaarPoint bound = submit(late, NULL);
+    const MaarPoint used = use(late, late->reservation, 0, PAGE, bound, 1);
+    assert_int_equal(maarDelayBinds(late->rig.allocator, 1, &used), VK_SUCCESS);
+    const MaarPoint nothing = submit(late, NULL); /* nothing is recorded: the point is kept */
+    assert_true(nothing.value == bound.value);
+    decommit(late, late->reservation, 0, PAGE);
+    rig_set_fault(&late->rig, "vkQueueBindSparse", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarSubmitBinds(late->rig.allocator, 0, NULL, NULL),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    (void)submit(late, NULL);
+    commit(late, late->other, 0, PAGE);
+    (void)submit(late, NULL);
+    hold(late, false);
+    expect_no_violation(late);
+    assert_int_equal(rig_counters(&late->rig).sparseBoundBytes, PAGE);
+}
+
+static void points_of_too_many_timelines_are_refused_together(void** state)
+{
+    struct late* late = *state;
+    VkSemaphore timelines[MAAR_MAX_POINTS + 1];
+    MaarPoint points[MAAR_MAX_POINTS + 1];
+    for (uint32_t i = 0; i <= MAAR_MAX_POINTS; ++i) {
+        timelines[i] = rig_create_timeline(&late->rig, 0);
+        points[i] = (MaarPoint){timelines[i], i == MAAR_MAX_POINTS ? 99 : 0};
+    }
+    MaarAllocator allocator = late->rig.allocator;
+    assert_int_equal(maarDelayBinds(allocator, MAAR_MAX_POINTS, points), VK_SUCCESS);
+    assert_int_equal(maarDelayBinds(allocator, MAAR_MAX_POINTS, points), VK_SUCCESS);
+    assert_int_equal(maarDelayBinds(allocator, 1, &points[MAAR_MAX_POINTS]),
+                     VK_ERROR_TOO_MANY_OBJECTS);
+    assert_int_equal(maarDelayBinds(allocator, 1, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&late->rig, "pPoints is NULL");
+    const MaarPoint host = {.value = 5};
+    assert_int_equal(maarDelayBinds(allocator, 1, &host), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&late->rig, "host timeline");
+    commit(late, late->reservation, 0, PAGE);
+    (void)submit(late, NULL); /* waits for no point of the refused one, which never passes */
+    assert_int_equal(maarDelayBinds(allocator, 1, &points[MAAR_MAX_POINTS]), VK_SUCCESS);
+    rig_signal(&late->rig, timelines[MAAR_MAX_POINTS], 99);
+    commit(late, late->reservation, PAGE, PAGE);
+    (void)submit(late, NULL);
+    assert_int_equal(rig_counters(&late->rig).sparseBoundBytes, 2 * PAGE);
+    for (uint32_t i = 0; i <= MAAR_MAX_POINTS; ++i) {
+        vkDestroySemaphore(late->rig.device, timelines[i], NULL);
+    }
+}
+
 static void block_is_freed_when_its_last_submission_is_executed(void** state)
 {
     struct late* late = *state;
@@ -305,6 +360,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LATE_TEST(page_given_back_is_bound_elsewhere_after_its_point),
         LATE_TEST(page_given_back_too_early_is_seen),
+        LATE_TEST(points_added_by_one_thread_hold_for_another),
+        LATE_TEST(points_of_too_many_timelines_are_refused_together),
         LATE_TEST(block_is_freed_when_its_last_submission_is_executed),
         LATE_TEST(destroyed_reservation_outlives_its_commands),
         LATE_TEST(page_committed_anew_is_not_shared),
