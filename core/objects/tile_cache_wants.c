@@ -85,9 +85,9 @@ static struct maar_tile_box cover_box(const struct maar_tile_grid* grid, uint32_
     const struct maar_tile_level* of = &grid->levels[level];
     const uint32_t last[3] = {box->end[0] - 1, box->end[1] - 1, box->end[2] - 1};
     struct maar_tile_box cover = maar_tile_cover(grid, level, maar_tile_number(of, box->first));
-    const struct maar_tile_box far = maar_tile_cover(grid, level, maar_tile_number(of, last));
+    const struct maar_tile_box last_box = maar_tile_cover(grid, level, maar_tile_number(of, last));
     for (uint32_t axis = 0; axis < 3; ++axis) {
-        cover.end[axis] = far.end[axis];
+        cover.end[axis] = last_box.end[axis];
     }
     return cover;
 }
