@@ -202,10 +202,11 @@ MAAR_API VkResult VKAPI_CALL maarDelayBinds(MaarAllocator allocator, uint32_t po
  * in the pool, from a size on, are made of whatever pages are free, contiguous for the device.
  * Smaller ones, linear images, images that the device cannot make sparse, what is to be mapped, to
  * be aliased or dedicated by its create info, and memory that is allocated without an object, are
- * placed in the pool's other blocks, which begin small, or from 1 MiB on are dedicated. An object
- * made of pages has a MaarAllocation without a VkDeviceMemory of its own: it cannot be mapped, and
- * nothing else can be bound to it. It may be used once the point that maarSubmitBinds returned
- * after its creation has passed; its contents never move.
+ * placed in the pool's other blocks, which begin small, or from 1 MiB on are dedicated; the pool's
+ * blockSize, minBlockCount and maxBlockCount are about those blocks, not about page blocks. An
+ * object made of pages has a MaarAllocation without a VkDeviceMemory of its own: it cannot be
+ * mapped, and nothing else can be bound to it. It may be used once the point that maarSubmitBinds
+ * returned after its creation has passed; its contents never move.
  */
 typedef struct MaarPoolPagingInfo {
     /** MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO */
@@ -633,7 +634,8 @@ typedef struct MaarTileRegion {
     uint32_t arrayLayer;
     /** First texel. */
     VkOffset3D offset;
-    /** Texels; may end beyond the level. */
+    /** Texels; may end beyond the level. `depth` is 1 for 2D images: a region of no texels is
+     * allowed, and is nothing. */
     VkExtent3D extent;
 } MaarTileRegion;
 
@@ -724,7 +726,8 @@ MAAR_API VkResult VKAPI_CALL maarEvictTiles(MaarAllocator allocator, MaarSparseI
 
 /**
  * Takes pages for mip tails, all or nothing, and records the binds. An image with a single tail has
- * it for all layers. Without a tail, nothing.
+ * it for all layers. Without a tail (MaarSparseImageInfo::tailFirstLevel is mipLevels), nothing:
+ * commit the tiles of the coarsest levels then.
  *
  * @param allocator   not null
  * @param image       not null

@@ -1,7 +1,8 @@
 /*
  * The C in the documents compiles, and does what they say: a simulated device, the first allocator
  * and buffer on it, a trace that the command's reader takes, a plan,
- * a frame that shares memory, and an array that grows.
+ * a frame that shares memory, an array that grows, textures that are streamed, and a pool that
+ * stitches.
  */
 #define VK_NO_PROTOTYPES
 #include <inttypes.h>
@@ -45,9 +46,19 @@ static void vkCmdPipelineBarrier2(VkCommandBuffer commands, const VkDependencyIn
     ++barrier_calls;
 }
 
+/* Stands for the program's. */
+static uint32_t tiles_read;
+static void read_tile(const MaarTileUpload* upload)
+{
+    assert_non_null(upload->pData);
+    ++tiles_read;
+}
+
 #include "growing-arrays.inc"
+#include "paging.inc"
 #include "planning.inc"
 #include "replay.inc"
+#include "streamed-textures.inc"
 #include "transients.inc"
 
 static VkInstance make_simulated_instance(void)
@@ -113,7 +124,7 @@ static void docs_first_allocator_works_on_simulated_device(void** state)
 }
 
 /* Grows and shrinks; whether by pages or by copies is the device's affair. */
-static void use_array(MaarAllocator allocator)
+static void use_array(MaarAllocator allocator, VkBool32 sparse)
 {
     const MaarArray array = create_particles(allocator, (VkDeviceSize)64 << 20);
     assert_non_null(array);
@@ -129,50 +140,214 @@ static void use_array(MaarAllocator allocator)
     MaarArrayInfo info = {.sType = MAAR_STRUCTURE_TYPE_ARRAY_INFO};
     assert_int_equal(maarGetArrayInfo(allocator, array, &info), VK_SUCCESS);
     assert_int_equal(info.count, 10);
+    const MaarReservationInfo reserved = look_at(allocator, array);
+    assert_true(reserved.buffer != VK_NULL_HANDLE);
+    assert_int_equal(reserved.sparse, sparse);
     maarDestroyArray(allocator, array);
+}
+
+static VkPhysicalDevice only_device(VkInstance instance)
+{
+    VkPhysicalDevice physical = VK_NULL_HANDLE;
+    uint32_t count = 1;
+    assert_int_equal(LOAD(instance, vkEnumeratePhysicalDevices)(instance, &count, &physical),
+                     VK_SUCCESS);
+    return physical;
+}
+
+/* Makes a device with all that is recommended, and an allocator that may use its queue. */
+static MaarAllocator open_device(VkInstance instance, VkDevice* device)
+{
+    const VkPhysicalDevice physical = only_device(instance);
+    MaarDeviceRecommendation advice = {.sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION};
+    assert_int_equal(maarRecommendDevice(vkGetInstanceProcAddr, instance, physical, NULL, &advice),
+                     VK_SUCCESS);
+    const float priority = 1.0f;
+    const VkDeviceQueueCreateInfo queue_info = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                                .queueFamilyIndex = advice.mainQueueFamily,
+                                                .queueCount = 1,
+                                                .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .pNext = advice.pFeatures,
+                                     .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &queue_info,
+                                     .enabledExtensionCount = advice.extensionCount,
+                                     .ppEnabledExtensionNames = advice.ppExtensionNames};
+    assert_int_equal(LOAD(instance, vkCreateDevice)(physical, &info, NULL, device), VK_SUCCESS);
+    VkQueue queue = VK_NULL_HANDLE;
+    LOAD(instance, vkGetDeviceQueue)(*device, advice.mainQueueFamily, 0, &queue);
+    MaarAllocatorCreateInfo create = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
+                                      .apiVersion = VK_API_VERSION_1_2,
+                                      .instance = instance,
+                                      .physicalDevice = physical,
+                                      .device = *device,
+                                      .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
+                                      .enabledExtensionCount = advice.extensionCount,
+                                      .ppEnabledExtensionNames = advice.ppExtensionNames,
+                                      .pEnabledFeatures = advice.pFeatures};
+    MaarAllocator allocator = VK_NULL_HANDLE;
+    assert_int_equal(create_with_queue(&create, queue, advice.mainQueueFamily, &allocator),
+                     VK_SUCCESS);
+    return allocator;
 }
 
 static void docs_array_grows_and_shrinks(void** state)
 {
     (void)state;
     const VkInstance instance = make_simulated_instance();
-    VkPhysicalDevice physical = VK_NULL_HANDLE;
-    uint32_t count = 1;
-    assert_int_equal(LOAD(instance, vkEnumeratePhysicalDevices)(instance, &count, &physical),
-                     VK_SUCCESS);
-    MaarDeviceRecommendation advice = {.sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION};
-    assert_int_equal(maarRecommendDevice(vkGetInstanceProcAddr, instance, physical, NULL, &advice),
-                     VK_SUCCESS);
-    const float priority = 1.0f;
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueFamilyIndex = advice.mainQueueFamily,
-                                           .queueCount = 1,
-                                           .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .pNext = advice.pFeatures,
-                                     .queueCreateInfoCount = 1,
-                                     .pQueueCreateInfos = &queue,
-                                     .enabledExtensionCount = advice.extensionCount,
-                                     .ppEnabledExtensionNames = advice.ppExtensionNames};
     VkDevice device = VK_NULL_HANDLE;
-    assert_int_equal(LOAD(instance, vkCreateDevice)(physical, &info, NULL, &device), VK_SUCCESS);
-    MaarQueue queues = {.familyIndex = advice.mainQueueFamily};
-    LOAD(instance, vkGetDeviceQueue)(device, queues.familyIndex, 0, &queues.queue);
-    const MaarAllocatorCreateInfo create = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
-                                            .apiVersion = VK_API_VERSION_1_2,
-                                            .instance = instance,
-                                            .physicalDevice = physical,
-                                            .device = device,
-                                            .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
-                                            .enabledExtensionCount = advice.extensionCount,
-                                            .ppEnabledExtensionNames = advice.ppExtensionNames,
-                                            .pEnabledFeatures = advice.pFeatures,
-                                            .queueCount = 1,
-                                            .pQueues = &queues};
-    MaarAllocator allocator = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateAllocator(&create, &allocator), VK_SUCCESS);
-    use_array(allocator);
+    const MaarAllocator allocator = open_device(instance, &device);
+    use_array(allocator, VK_FALSE);
     maarDestroyAllocator(allocator);
+    LOAD(instance, vkDestroyDevice)(device, NULL);
+    LOAD(instance, vkDestroyInstance)(instance, NULL);
+}
+
+/* A device with sparse binding. */
+static VkInstance make_sparse_instance(void)
+{
+    static const MaarSimulatedProfile profile = {
+        .sType = MAAR_STRUCTURE_TYPE_SIMULATED_PROFILE,
+        .name = "sparse",
+        .limits = {.bufferImageGranularity = 1,
+                   .nonCoherentAtomSize = 64,
+                   .maxMemoryAllocationCount = 4096,
+                   .sparseAddressSpaceSize = (VkDeviceSize)1 << 40},
+        .heapCount = 1,
+        .heaps = {{.size = (VkDeviceSize)4 << 30, .flags = VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},
+        .typeCount = 1,
+        .types = {{0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                          VK_MEMORY_PROPERTY_HOST_COHERENT_BIT}},
+        .sparse = {.sparseBinding = VK_TRUE,
+                   .residencyBuffer = VK_TRUE,
+                   .residencyImage2D = VK_TRUE},
+    };
+    const MaarSimulatedInstanceCreateInfo simulated = {
+        .sType = MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO,
+        .profileCount = 1,
+        .pProfiles = &profile};
+    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                           .apiVersion = VK_API_VERSION_1_2};
+    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                       .pNext = &simulated,
+                                       .pApplicationInfo = &application};
+    VkInstance instance = VK_NULL_HANDLE;
+    assert_int_equal(LOAD(NULL, vkCreateInstance)(&info, NULL, &instance), VK_SUCCESS);
+    return instance;
+}
+
+/* Leaves the commands alone: they were executed when the binds were. */
+static MaarPoint submit_nothing(void* context, VkCommandBuffer commands, const MaarPoint* bound)
+{
+    ++*(uint32_t*)context;
+    assert_non_null(commands);
+    return *bound;
+}
+
+static void use_streamed_texture(MaarAllocator allocator, VkCommandBuffer commands)
+{
+    MaarSparseImage image = VK_NULL_HANDLE;
+    MaarTileCache cache = VK_NULL_HANDLE;
+    assert_int_equal(create_texture(allocator, 2048, (VkDeviceSize)1 << 20, &image, &cache),
+                     VK_SUCCESS);
+    const uint32_t request = MAAR_PACK_TILE_REQUEST(0u, 0u, 3u, 2u);
+    const MaarPoint none = {.value = 0};
+    uint32_t submissions = 0;
+    for (uint32_t frame = 0; frame < 4; ++frame) {
+        assert_int_equal(
+            stream(allocator, cache, 1, &request, &none, commands, submit_nothing, &submissions),
+            VK_SUCCESS);
+    }
+    assert_int_equal(submissions, 4);
+    assert_true(tiles_read > 4);
+    uint8_t levels[256];
+    uint32_t count = 256;
+    assert_int_equal(maarGetTileCacheLevels(allocator, cache, 0, &count, levels), VK_SUCCESS);
+    assert_int_equal(count, 256);
+    assert_int_equal(levels[2 * 16 + 3], 0);
+    maarDestroyTileCache(allocator, cache);
+    maarDestroySparseImage(allocator, image);
+}
+
+static void use_tiles(MaarAllocator allocator)
+{
+    const VkImageCreateInfo texture = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                       .imageType = VK_IMAGE_TYPE_2D,
+                                       .format = VK_FORMAT_R8G8B8A8_UNORM,
+                                       .extent = {1024, 1024, 1},
+                                       .mipLevels = 11,
+                                       .arrayLayers = 1,
+                                       .samples = VK_SAMPLE_COUNT_1_BIT,
+                                       .usage = VK_IMAGE_USAGE_SAMPLED_BIT};
+    const MaarSparseImageCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO,
+                                            .pImageInfo = &texture};
+    MaarSparseImage image = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateSparseImage(allocator, &info, &image), VK_SUCCESS);
+    assert_int_equal(commit_first(allocator, image, 700, 300), VK_SUCCESS);
+    assert_int_equal(maarSubmitBinds(allocator, 0, NULL, NULL), VK_SUCCESS);
+    uint8_t resident[64];
+    uint32_t count = 64;
+    assert_int_equal(maarGetTileResidency(allocator, image, 0, 0, &count, resident), VK_SUCCESS);
+    assert_int_equal(resident[2 * 8 + 5], 1);
+    uint8_t levels[64];
+    assert_int_equal(maarGetMinResidentLevels(allocator, image, 0, &count, levels), VK_SUCCESS);
+    assert_in_range(levels[2 * 8 + 5], 1, 10);
+    const MaarTileRegion nothing = {.extent = {1, 1, 0}};
+    assert_int_equal(maarCommitTiles(allocator, image, 1, &nothing), VK_SUCCESS);
+    MaarSparseImageInfo after = {.sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_INFO};
+    assert_int_equal(maarGetSparseImageInfo(allocator, image, &after), VK_SUCCESS);
+    assert_int_equal(after.committedTileCount, 1);
+    maarDestroySparseImage(allocator, image);
+}
+
+static void use_stitching_pool(MaarAllocator allocator)
+{
+    const MaarPool pool = create_stitching_pool(allocator, 0);
+    assert_non_null(pool);
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = (VkDeviceSize)24 << 20,
+                                     .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+    const MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+                                          .pool = pool};
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation allocation = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateBuffer(allocator, &info, &how, &buffer, &allocation), VK_SUCCESS);
+    assert_int_equal(maarSubmitBinds(allocator, 0, NULL, NULL), VK_SUCCESS);
+    uint32_t runs = 0;
+    assert_int_equal(maarEnumerateAllocationPages(allocator, allocation, &runs, NULL), VK_SUCCESS);
+    assert_true(runs > 0);
+    maarDestroyBuffer(allocator, buffer, allocation);
+    maarDestroyPool(allocator, pool);
+}
+
+static void docs_pages_come_and_go(void** state)
+{
+    (void)state;
+    const VkInstance instance = make_sparse_instance();
+    VkDevice device = VK_NULL_HANDLE;
+    const MaarAllocator allocator = open_device(instance, &device);
+    const VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    VkCommandPool pool = VK_NULL_HANDLE;
+    assert_int_equal(LOAD(instance, vkCreateCommandPool)(device, &pool_info, NULL, &pool),
+                     VK_SUCCESS);
+    const VkCommandBufferAllocateInfo info = {.sType =
+                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                              .commandPool = pool,
+                                              .commandBufferCount = 1};
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    assert_int_equal(LOAD(instance, vkAllocateCommandBuffers)(device, &info, &commands),
+                     VK_SUCCESS);
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    assert_int_equal(LOAD(instance, vkBeginCommandBuffer)(commands, &begin), VK_SUCCESS);
+    use_array(allocator, VK_TRUE);
+    use_streamed_texture(allocator, commands);
+    use_tiles(allocator);
+    use_stitching_pool(allocator);
+    LOAD(instance, vkDestroyCommandPool)(device, pool, NULL);
+    maarDestroyAllocator(allocator);
+    MaarSimulatedCounters counters = {.sType = MAAR_STRUCTURE_TYPE_SIMULATED_COUNTERS};
+    maarSimulatedGetCounters(only_device(instance), &counters);
+    assert_int_equal(counters.violationCount, 0);
     LOAD(instance, vkDestroyDevice)(device, NULL);
     LOAD(instance, vkDestroyInstance)(instance, NULL);
 }
@@ -223,6 +398,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(docs_first_allocator_works_on_simulated_device),
         cmocka_unit_test(docs_array_grows_and_shrinks),
+        cmocka_unit_test(docs_pages_come_and_go),
         cmocka_unit_test(docs_logged_trace_is_read),
         cmocka_unit_test(docs_plan_shares_as_told),
     };
