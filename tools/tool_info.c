@@ -206,6 +206,48 @@ static json_t* list_capabilities(const MaarAllocatorInfo* info)
     return object;
 }
 
+/* The page that the driver demands for a sparse buffer; 0 where there are none. */
+static uint64_t find_buffer_page(MaarAllocator allocator)
+{
+    const VkBufferCreateInfo buffer = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = 65536,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+    };
+    const MaarReservationCreateInfo create_info = {
+        .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+        .flags = MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT,
+        .pBufferInfo = &buffer,
+    };
+    MaarReservation reservation = VK_NULL_HANDLE;
+    MaarReservationInfo info = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_INFO};
+    if (maarCreateReservation(allocator, &create_info, &reservation) == VK_SUCCESS) {
+        (void)maarGetReservationInfo(allocator, reservation, &info);
+        maarDestroyReservation(allocator, reservation);
+    }
+    return info.pageSize;
+}
+
+static json_t* list_paging(MaarAllocator allocator)
+{
+    MaarPagingInfo info = {.sType = MAAR_STRUCTURE_TYPE_PAGING_INFO};
+    if (maarGetPagingInfo(allocator, &info) != VK_SUCCESS) {
+        return json_null();
+    }
+    json_t* const object = json_object();
+    json_object_set_new(object, "stitching", json_boolean(info.stitching));
+    json_object_set_new(object, "sparse_reservations", json_boolean(info.sparseReservations));
+    json_object_set_new(object, "sparse_aliasing", json_boolean(info.aliasing));
+    json_object_set_new(object, "sparse_images_2d", json_boolean(info.sparseImages2D));
+    json_object_set_new(object, "sparse_images_3d", json_boolean(info.sparseImages3D));
+    json_object_set_new(object, "non_resident_strict", json_boolean(info.nonResidentStrict));
+    json_object_set_new(object, "sparseAddressSpaceSize", number(info.addressSpaceSize));
+    json_object_set_new(
+        object, "sparse_buffer_page",
+        number(info.sparseReservations == VK_TRUE ? find_buffer_page(allocator) : 0));
+    return object;
+}
+
 static const char* type_of_device(VkPhysicalDeviceType type)
 {
     switch (type) {
@@ -245,6 +287,7 @@ static json_t* describe_device(struct tool_device* tool, MaarAllocator allocator
     json_object_set_new(object, "types", list_types(tool, info.avoidedTypeBits));
     json_object_set_new(object, "limits", list_limits(tool, &info));
     json_object_set_new(object, "capabilities", list_capabilities(&info));
+    json_object_set_new(object, "paging", list_paging(allocator));
     json_object_set_new(object, "uses", list_choices(allocator));
     return object;
 }
@@ -312,6 +355,7 @@ static void print_device(const json_t* device)
     printf("\n");
     print_pairs(json_object_get(device, "limits"));
     print_pairs(json_object_get(device, "capabilities"));
+    print_pairs(json_object_get(device, "paging"));
     printf("\n  what                   type  why\n");
     size_t i = 0;
     json_t* item = NULL;
@@ -442,6 +486,7 @@ static bool parse_info(int argc, char** argv, struct info_settings* settings)
         {"help", no_argument, NULL, INFO_HELP},
         {NULL, 0, NULL, 0},
     };
+    settings->device.pages = true; /* so that it can be told what pages there are */
     int option = 0;
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
