@@ -29,28 +29,10 @@ static int open_rig(void** state)
     return 0;
 }
 
-static int close_rig(void** state)
-{
-    if (*state != NULL) {
-        rig_close(&rig);
-    }
-    return 0;
-}
-
-static void need(void** state, bool condition, const char* reason)
-{
-    if (*state != NULL && !condition) {
-        print_message("skipped: %s\n", reason);
-    }
-    if (*state == NULL || !condition) {
-        skip();
-    }
-}
-
 /* The layer is listening: what the other cases take for silence is not deafness. */
 static void planted_breach_is_heard(void** state)
 {
-    need(state, *state == NULL || rig.validated, "the validation layer is not installed");
+    rig_need(state, *state == NULL || rig.validated, "the validation layer is not installed");
     VkBufferCreateInfo info = rig_buffer_info(1000);
     info.usage = 0;
     VkBuffer buffer = VK_NULL_HANDLE;
@@ -71,9 +53,9 @@ static const bool shim_hears_its_name = true;
 /* What a RADV rig proves, it proves of the GPU in its name. */
 static void rig_is_the_gpu_that_it_names(void** state)
 {
-    need(state, !commands_execute(), "this rig names no GPU");
-    need(state, shim_hears_its_name,
-         "under AddressSanitizer the shim always gives its default GPU");
+    rig_need(state, !commands_execute(), "this rig names no GPU");
+    rig_need(state, shim_hears_its_name,
+             "under AddressSanitizer the shim always gives its default GPU");
     VkPhysicalDeviceProperties properties;
     vkGetPhysicalDeviceProperties(rig.physical, &properties);
     char wanted[32] = {0};
@@ -86,7 +68,7 @@ static void rig_is_the_gpu_that_it_names(void** state)
 
 static void usages_get_what_they_need(void** state)
 {
-    need(state, true, "");
+    rig_need(state, true, "");
     static const struct {
         MaarMemoryUsage usage;
         VkMemoryPropertyFlags needed;
@@ -119,7 +101,7 @@ enum { CROWD = 200 };
 
 static void crowd_is_bound_and_freed(void** state)
 {
-    need(state, true, "");
+    rig_need(state, true, "");
     static VkBuffer buffers[CROWD];
     static VkImage images[CROWD];
     static MaarAllocation memory[CROWD];
@@ -172,7 +154,7 @@ enum { NEIGHBOURS = 32 };
 /* Each buffer filled with a word of its own by the device: every byte must come back. */
 static void neighbours_keep_their_bytes(void** state)
 {
-    need(state, commands_execute(), "commands do not execute on this rig");
+    rig_need(state, commands_execute(), "commands do not execute on this rig");
     VkBuffer buffers[NEIGHBOURS];
     MaarAllocation memory[NEIGHBOURS];
     VkDeviceSize sizes[NEIGHBOURS];
@@ -210,7 +192,7 @@ static void neighbours_keep_their_bytes(void** state)
 
 static void frees_wait_for_the_queue(void** state)
 {
-    need(state, commands_execute(), "commands do not execute on this rig");
+    rig_need(state, commands_execute(), "commands do not execute on this rig");
     MaarAllocatorInfo known = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO};
     assert_int_equal(maarGetAllocatorInfo(rig.allocator, &known), VK_SUCCESS);
     assert_int_equal(known.timelineSemaphore, VK_TRUE);
@@ -241,7 +223,7 @@ static void frees_wait_for_the_queue(void** state)
 
 static void host_copies_arrive(void** state)
 {
-    need(state, true, "");
+    rig_need(state, true, "");
     const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_UPLOAD);
     MaarAllocation memory = rig_allocate(&rig, 100000, &how);
     char out[1000];
@@ -261,7 +243,7 @@ static void host_copies_arrive(void** state)
 
 static void slices_and_addresses(void** state)
 {
-    need(state, true, "");
+    rig_need(state, true, "");
     enum { COUNT = 1000 };
     static MaarSlice slices[COUNT];
     MaarAllocatorInfo known = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO};
@@ -292,7 +274,7 @@ static void slices_and_addresses(void** state)
 
 static void pools_of_every_strategy(void** state)
 {
-    need(state, true, "");
+    rig_need(state, true, "");
     const VkBufferCreateInfo buffer_info = rig_buffer_info(7000);
     MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
     assert_int_equal(maarChooseMemoryTypeForBuffer(rig.allocator, &buffer_info, NULL, &choice),
@@ -328,7 +310,7 @@ static void pools_of_every_strategy(void** state)
 
 static void aliases_share_bytes(void** state)
 {
-    need(state, true, "");
+    rig_need(state, true, "");
     const VkBufferCreateInfo whole = rig_buffer_info(MIB);
     const VkImageCreateInfo image_info = rig_image_info(64, 64);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
@@ -351,14 +333,14 @@ static void aliases_share_bytes(void** state)
 
 static void planes_are_bound(void** state)
 {
-    need(state, true, "");
+    rig_need(state, true, "");
     const VkFormat format = VK_FORMAT_G8_B8R8_2PLANE_420_UNORM;
     VkFormatProperties properties;
     vkGetPhysicalDeviceFormatProperties(rig.physical, format, &properties);
     const VkFormatFeatureFlags wanted =
         VK_FORMAT_FEATURE_DISJOINT_BIT | VK_FORMAT_FEATURE_TRANSFER_DST_BIT;
-    need(state, (properties.optimalTilingFeatures & wanted) == wanted,
-         "the driver has no disjoint two-plane images");
+    rig_need(state, (properties.optimalTilingFeatures & wanted) == wanted,
+             "the driver has no disjoint two-plane images");
     VkImageCreateInfo info = rig_image_info(256, 256);
     info.format = format;
     info.flags = VK_IMAGE_CREATE_DISJOINT_BIT;
@@ -373,7 +355,7 @@ static void planes_are_bound(void** state)
 
 static void budgets_make_sense(void** state)
 {
-    need(state, true, "");
+    rig_need(state, true, "");
     MaarHeapBudget before = rig_budget(&rig, 0);
     assert_true(before.budget > 0 && before.budget <= before.size);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
@@ -408,8 +390,8 @@ static bool has_small_bar(void)
 
 static void small_bar_overflows_into_system_memory(void** state)
 {
-    need(state, true, "");
-    need(state, has_small_bar(), "the device has no small BAR");
+    rig_need(state, true, "");
+    rig_need(state, has_small_bar(), "the device has no small BAR");
     MaarAllocation made[8];
     const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_UPLOAD);
     uint32_t fallbacks = 0;
@@ -428,20 +410,20 @@ static void small_bar_overflows_into_system_memory(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(planted_breach_is_heard, open_rig, close_rig),
-        cmocka_unit_test_setup_teardown(rig_is_the_gpu_that_it_names, open_rig, close_rig),
-        cmocka_unit_test_setup_teardown(usages_get_what_they_need, open_rig, close_rig),
-        cmocka_unit_test_setup_teardown(crowd_is_bound_and_freed, open_rig, close_rig),
-        cmocka_unit_test_setup_teardown(neighbours_keep_their_bytes, open_rig, close_rig),
-        cmocka_unit_test_setup_teardown(frees_wait_for_the_queue, open_rig, close_rig),
-        cmocka_unit_test_setup_teardown(host_copies_arrive, open_rig, close_rig),
-        cmocka_unit_test_setup_teardown(slices_and_addresses, open_rig, close_rig),
-        cmocka_unit_test_setup_teardown(pools_of_every_strategy, open_rig, close_rig),
-        cmocka_unit_test_setup_teardown(aliases_share_bytes, open_rig, close_rig),
-        cmocka_unit_test_setup_teardown(planes_are_bound, open_rig, close_rig),
-        cmocka_unit_test_setup_teardown(budgets_make_sense, open_rig, close_rig),
+        cmocka_unit_test_setup_teardown(planted_breach_is_heard, open_rig, rig_teardown),
+        cmocka_unit_test_setup_teardown(rig_is_the_gpu_that_it_names, open_rig, rig_teardown),
+        cmocka_unit_test_setup_teardown(usages_get_what_they_need, open_rig, rig_teardown),
+        cmocka_unit_test_setup_teardown(crowd_is_bound_and_freed, open_rig, rig_teardown),
+        cmocka_unit_test_setup_teardown(neighbours_keep_their_bytes, open_rig, rig_teardown),
+        cmocka_unit_test_setup_teardown(frees_wait_for_the_queue, open_rig, rig_teardown),
+        cmocka_unit_test_setup_teardown(host_copies_arrive, open_rig, rig_teardown),
+        cmocka_unit_test_setup_teardown(slices_and_addresses, open_rig, rig_teardown),
+        cmocka_unit_test_setup_teardown(pools_of_every_strategy, open_rig, rig_teardown),
+        cmocka_unit_test_setup_teardown(aliases_share_bytes, open_rig, rig_teardown),
+        cmocka_unit_test_setup_teardown(planes_are_bound, open_rig, rig_teardown),
+        cmocka_unit_test_setup_teardown(budgets_make_sense, open_rig, rig_teardown),
         cmocka_unit_test_setup_teardown(small_bar_overflows_into_system_memory, open_rig,
-                                        close_rig),
+                                        rig_teardown),
     };
     /* Without any device every case would be skipped: say so to ctest. */
     if (!rig_open_vulkan(&rig, NULL, strcmp(rig_name(), "lavapipe") == 0)) {

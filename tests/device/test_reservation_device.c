@@ -3,11 +3,7 @@
  * compared; RADV over the no-op kernel brings AMD's pages and queues, and what it would have
  * written is not looked at.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "tests/rig/rig.h"
-
-#include <time.h>
 
 static struct rig rig;
 
@@ -22,28 +18,6 @@ static struct {
     VkSemaphore timeline;
     uint64_t value;
 } commands;
-
-static bool is_radv(void)
-{
-    const char* name = getenv("MAAR_RIG");
-    return name != NULL && strncmp(name, "radv", 4) == 0;
-}
-
-static void VKAPI_PTR lock_nothing(void* user, VkQueue queue)
-{
-    (void)user;
-    (void)queue;
-}
-
-/* The kernel that does nothing says that a submission has been executed before the driver's own
- * thread has read it, which it then does from objects that are gone. */
-static void VKAPI_PTR let_driver_read(void* user, VkQueue queue)
-{
-    const struct timespec pause = {.tv_nsec = 4000000};
-    (void)user;
-    (void)queue;
-    (void)nanosleep(&pause, NULL);
-}
 
 static void open_commands(void)
 {
@@ -73,14 +47,8 @@ static void open_commands(void)
 
 static int open_device(void** state)
 {
-    const struct rig_setup setup = {.paging = true, .without_layer = is_radv()};
     *state = NULL;
-    if (rig_open_vulkan(&rig, &setup, !is_radv())) {
-        for (uint32_t i = 0; is_radv() && i < 2; ++i) {
-            rig.paging_queues[i].pfnLock = lock_nothing;
-            rig.paging_queues[i].pfnUnlock = let_driver_read;
-        }
-        rig_make_allocator(&rig);
+    if (rig_start_paging(&rig)) {
         open_commands();
         *state = &rig;
     }
@@ -93,19 +61,8 @@ static int close_device(void** state)
         vkDestroySemaphore(rig.device, commands.timeline, NULL);
         vkDestroyCommandPool(rig.device, commands.pool, NULL);
         maarDestroyBuffer(rig.allocator, commands.readback, commands.memory);
-        rig_close(&rig);
     }
-    return 0;
-}
-
-static void need(void** state, bool condition, const char* reason)
-{
-    if (*state != NULL && !condition) {
-        print_message("skipped: %s\n", reason);
-    }
-    if (*state == NULL || !condition) {
-        skip();
-    }
+    return rig_teardown(state);
 }
 
 static MaarPagingInfo paging_info(void)
@@ -186,7 +143,7 @@ static void expect_words(VkBuffer buffer, VkDeviceSize offset, VkDeviceSize size
         assert_int_equal(maarInvalidateAllocation(rig.allocator, commands.memory, 0, VK_WHOLE_SIZE),
                          VK_SUCCESS);
         const uint32_t* words = maarGetMappedData(rig.allocator, commands.memory);
-        for (VkDeviceSize i = 0; !is_radv() && i < copy.size / 4; ++i) {
+        for (VkDeviceSize i = 0; !rig_is_radv() && i < copy.size / 4; ++i) {
             if (words[i] != word) {
                 fail_msg("0x%08x at byte %llu instead of 0x%08x", words[i],
                          (unsigned long long)(offset + done + 4 * i), word);
@@ -253,8 +210,9 @@ static MaarPoint submit_binds(void)
 
 static void scattered_pages_keep_what_was_written(void** state)
 {
-    need(state, true, "");
-    need(state, paging_info().sparseReservations == VK_TRUE, "the device has no sparse buffers");
+    rig_need(state, true, "");
+    rig_need(state, paging_info().sparseReservations == VK_TRUE,
+             "the device has no sparse buffers");
     MaarReservation it = reserve(256 * MIB, MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT);
     const MaarReservationInfo info = look(it);
     const VkDeviceSize page = info.pageSize;
@@ -292,8 +250,9 @@ static void scattered_pages_keep_what_was_written(void** state)
 
 static void array_grows_in_place(void** state)
 {
-    need(state, true, "");
-    need(state, paging_info().sparseReservations == VK_TRUE, "the device has no sparse buffers");
+    rig_need(state, true, "");
+    rig_need(state, paging_info().sparseReservations == VK_TRUE,
+             "the device has no sparse buffers");
     VkBufferCreateInfo buffer = rig_buffer_info(128 * MIB);
     buffer.usage |= VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     const MaarArrayCreateInfo create = {
@@ -339,8 +298,8 @@ static void array_grows_in_place(void** state)
 
 static void aliased_ranges_show_the_same_bytes(void** state)
 {
-    need(state, true, "");
-    need(state, paging_info().aliasing == VK_TRUE, "the device shares no pages");
+    rig_need(state, true, "");
+    rig_need(state, paging_info().aliasing == VK_TRUE, "the device shares no pages");
     MaarReservation first = reserve(16 * MIB, MAAR_RESERVATION_CREATE_ALIASED_BIT);
     MaarReservation second = reserve(16 * MIB, MAAR_RESERVATION_CREATE_ALIASED_BIT);
     const VkBuffer one = look(first).buffer;
@@ -369,8 +328,8 @@ static void aliased_ranges_show_the_same_bytes(void** state)
 
 static void copies_bring_the_contents_along(void** state)
 {
-    need(state, true, "");
-    need(state, paging_info().reservations == VK_TRUE, "the device has no timelines");
+    rig_need(state, true, "");
+    rig_need(state, paging_info().reservations == VK_TRUE, "the device has no timelines");
     MaarReservation it = reserve(64 * MIB, MAAR_RESERVATION_CREATE_COPYING_BIT);
     commit(it, 0, 4 * MIB);
     MaarPoint point = submit_binds();
@@ -393,10 +352,10 @@ static void copies_bring_the_contents_along(void** state)
 
 static void reservations_share_the_address_space(void** state)
 {
-    need(state, true, "");
+    rig_need(state, true, "");
     const MaarPagingInfo info = paging_info();
-    need(state, info.sparseReservations == VK_TRUE, "the device has no sparse buffers");
-    need(state, info.addressSpaceSize < (VkDeviceSize)1 << 36, "its address space has no end");
+    rig_need(state, info.sparseReservations == VK_TRUE, "the device has no sparse buffers");
+    rig_need(state, info.addressSpaceSize < (VkDeviceSize)1 << 36, "its address space has no end");
     MaarReservation first = reserve(info.addressSpaceSize / 2, 0);
     VkBufferCreateInfo buffer = rig_buffer_info(info.addressSpaceSize / 2 + 1);
     const MaarReservationCreateInfo create = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,

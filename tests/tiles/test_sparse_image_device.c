@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "tests/tiles/tile_commands.h"
+#include "tests/tiles/tile_images.h"
 
 enum { MOST_TILES = 4096, MOST_LEVELS = 16 };
 
@@ -31,48 +32,18 @@ static bool quiet;
 
 static int open_rig(void** state)
 {
-    *state = tile_rig_open(&rig) ? &rig : NULL;
-    return 0;
-}
-
-static int close_rig(void** state)
-{
-    if (*state != NULL) {
-        rig_close(&rig);
-    }
+    *state = rig_start_paging(&rig) ? &rig : NULL;
     return 0;
 }
 
 static void need_images(void** state, bool three)
 {
     MaarPagingInfo info = {.sType = MAAR_STRUCTURE_TYPE_PAGING_INFO};
-    if (*state == NULL) {
-        skip();
-    }
+    rig_need(state, true, "");
     assert_int_equal(maarGetPagingInfo(rig.allocator, &info), VK_SUCCESS);
-    if (three ? !info.sparseImages3D : !info.sparseImages2D) {
-        print_message("skipped: the device has no partially resident %s images\n",
-                      three ? "3D" : "2D");
-        skip();
-    }
-}
-
-static VkImageCreateInfo image_info(VkFormat format, VkExtent3D extent, uint32_t layers)
-{
-    VkImageCreateInfo info = rig_image_info(extent.width, extent.height);
-    uint32_t most = extent.width > extent.height ? extent.width : extent.height;
-    most = extent.depth > most ? extent.depth : most;
-    info.format = format;
-    info.imageType = extent.depth > 1 ? VK_IMAGE_TYPE_3D : VK_IMAGE_TYPE_2D;
-    info.extent = extent;
-    info.arrayLayers = layers;
-    info.mipLevels = 0;
-    for (; most != 0; most /= 2) {
-        ++info.mipLevels;
-    }
-    info.usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT |
-                 VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
-    return info;
+    rig_need(state, three || info.sparseImages2D, "the device has no partially resident 2D images");
+    rig_need(state, !three || info.sparseImages3D,
+             "the device has no partially resident 3D images");
 }
 
 static uint32_t level_extent(uint32_t whole, uint32_t level)
@@ -83,15 +54,10 @@ static uint32_t level_extent(uint32_t whole, uint32_t level)
 static void open_scene(VkFormat format, uint32_t block, VkExtent3D extent, uint32_t layers)
 {
     memset(&scene, 0, sizeof scene);
-    scene.made = image_info(format, extent, layers);
+    scene.made = tile_image_info(format, extent, layers);
     scene.block = block;
-    const MaarSparseImageCreateInfo info = {
-        .sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO,
-        .pImageInfo = &scene.made,
-    };
-    assert_int_equal(maarCreateSparseImage(rig.allocator, &info, &scene.image), VK_SUCCESS);
-    scene.info.sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_INFO;
-    assert_int_equal(maarGetSparseImageInfo(rig.allocator, scene.image, &scene.info), VK_SUCCESS);
+    scene.image = tile_create_image(&rig, format, extent, layers);
+    scene.info = tile_image(&rig, scene.image);
     const uint32_t whole[3] = {extent.width, extent.height, extent.depth};
     const uint32_t tile[3] = {scene.info.tileExtent.width, scene.info.tileExtent.height,
                               scene.info.tileExtent.depth};
@@ -390,7 +356,7 @@ static void block_formats_are_bound(void** state)
     static const VkFormat formats[] = {VK_FORMAT_BC1_RGB_UNORM_BLOCK, VK_FORMAT_BC7_UNORM_BLOCK,
                                        VK_FORMAT_R16G16B16A16_SFLOAT};
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; ++i) {
-        const VkImageCreateInfo made = image_info(formats[i], (VkExtent3D){1024, 1024, 1}, 1);
+        const VkImageCreateInfo made = tile_image_info(formats[i], (VkExtent3D){1024, 1024, 1}, 1);
         const MaarSparseImageCreateInfo info = {
             .sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO,
             .pImageInfo = &made,
@@ -414,7 +380,7 @@ static void large_image_costs_what_is_used(void** state)
 {
     need_images(state, false);
     const VkImageCreateInfo made =
-        image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){16384, 16384, 1}, 1);
+        tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){16384, 16384, 1}, 1);
     const MaarSparseImageCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO,
         .pImageInfo = &made,
@@ -442,19 +408,20 @@ static void large_image_costs_what_is_used(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(planted_difference_is_seen, open_rig, close_rig),
-        cmocka_unit_test_setup_teardown(tiles_2d_keep_their_contents, open_rig, close_rig),
+        cmocka_unit_test_setup_teardown(planted_difference_is_seen, open_rig, rig_teardown),
+        cmocka_unit_test_setup_teardown(tiles_2d_keep_their_contents, open_rig, rig_teardown),
         cmocka_unit_test_setup_teardown(tiles_of_odd_sizes_keep_their_contents, open_rig,
-                                        close_rig),
-        cmocka_unit_test_setup_teardown(tiles_of_layers_keep_their_contents, open_rig, close_rig),
-        cmocka_unit_test_setup_teardown(tiles_3d_keep_their_contents, open_rig, close_rig),
+                                        rig_teardown),
+        cmocka_unit_test_setup_teardown(tiles_of_layers_keep_their_contents, open_rig,
+                                        rig_teardown),
+        cmocka_unit_test_setup_teardown(tiles_3d_keep_their_contents, open_rig, rig_teardown),
         cmocka_unit_test_setup_teardown(tiles_of_other_texels_keep_their_contents, open_rig,
-                                        close_rig),
-        cmocka_unit_test_setup_teardown(mip_tails_keep_their_contents, open_rig, close_rig),
+                                        rig_teardown),
+        cmocka_unit_test_setup_teardown(mip_tails_keep_their_contents, open_rig, rig_teardown),
         cmocka_unit_test_setup_teardown(image_that_goes_is_outlived_by_its_binds, open_rig,
-                                        close_rig),
-        cmocka_unit_test_setup_teardown(block_formats_are_bound, open_rig, close_rig),
-        cmocka_unit_test_setup_teardown(large_image_costs_what_is_used, open_rig, close_rig),
+                                        rig_teardown),
+        cmocka_unit_test_setup_teardown(block_formats_are_bound, open_rig, rig_teardown),
+        cmocka_unit_test_setup_teardown(large_image_costs_what_is_used, open_rig, rig_teardown),
     };
     return cmocka_run_group_tests_name("sparse_image_device", tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "tests/tiles/tile_commands.h"
+#include "tests/tiles/tile_images.h"
 
 enum { IN_FLIGHT = 3, READS = 6, FRAMES = 240, MOST_UPLOADS = 24, MOST_TILES = 1024 };
 
@@ -35,15 +36,7 @@ static struct stream stream;
 
 static int open_rig(void** state)
 {
-    *state = tile_rig_open(&rig) ? &rig : NULL;
-    return 0;
-}
-
-static int close_rig(void** state)
-{
-    if (*state != NULL) {
-        rig_close(&rig);
-    }
+    *state = rig_start_paging(&rig) ? &rig : NULL;
     return 0;
 }
 
@@ -55,22 +48,9 @@ static uint32_t seed_of(uint32_t level, uint32_t layer, int32_t x, int32_t y)
 static void open_stream(uint32_t width, uint32_t height, uint32_t layers, uint32_t room)
 {
     memset(&stream, 0, sizeof stream);
-    VkImageCreateInfo made = rig_image_info(width, height);
-    made.format = VK_FORMAT_R8G8B8A8_UNORM;
-    made.arrayLayers = layers;
-    made.mipLevels = 1;
-    while (width >> made.mipLevels != 0 || height >> made.mipLevels != 0) {
-        ++made.mipLevels;
-    }
-    made.usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT |
-                 VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
-    const MaarSparseImageCreateInfo image = {
-        .sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO,
-        .pImageInfo = &made,
-    };
-    assert_int_equal(maarCreateSparseImage(rig.allocator, &image, &stream.image), VK_SUCCESS);
-    stream.info.sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_INFO;
-    assert_int_equal(maarGetSparseImageInfo(rig.allocator, stream.image, &stream.info), VK_SUCCESS);
+    stream.image =
+        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){width, height, 1}, layers);
+    stream.info = tile_image(&rig, stream.image);
     stream.layers = layers;
     /* Two pinned levels at most have four tiles a layer, beside the tails. */
     stream.budget =
@@ -332,10 +312,11 @@ static void cache_that_goes_is_outlived_by_its_uploads(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(visible_tiles_show_what_was_uploaded, open_rig, close_rig),
-        cmocka_unit_test_setup_teardown(layers_are_streamed_apart, open_rig, close_rig),
+        cmocka_unit_test_setup_teardown(visible_tiles_show_what_was_uploaded, open_rig,
+                                        rig_teardown),
+        cmocka_unit_test_setup_teardown(layers_are_streamed_apart, open_rig, rig_teardown),
         cmocka_unit_test_setup_teardown(cache_that_goes_is_outlived_by_its_uploads, open_rig,
-                                        close_rig),
+                                        rig_teardown),
     };
     return cmocka_run_group_tests_name("tile_cache_device", tests, NULL, NULL);
 }

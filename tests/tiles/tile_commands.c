@@ -1,43 +1,7 @@
 /*
  * One staging buffer, one command buffer at a time.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "tests/tiles/tile_commands.h"
-
-#include <time.h>
-
-static void VKAPI_PTR lock_nothing(void* user, VkQueue queue)
-{
-    (void)user;
-    (void)queue;
-}
-
-/* The kernel that does nothing says that a submission has been executed before the driver's own
- * thread has read it, which it then does from objects that are gone. */
-static void VKAPI_PTR let_driver_read(void* user, VkQueue queue)
-{
-    const struct timespec pause = {.tv_nsec = 4000000};
-    (void)user;
-    (void)queue;
-    (void)nanosleep(&pause, NULL);
-}
-
-bool tile_rig_open(struct rig* rig)
-{
-    const char* name = getenv("MAAR_RIG");
-    const bool radv = name != NULL && strncmp(name, "radv", 4) == 0;
-    const struct rig_setup setup = {.paging = true, .without_layer = radv};
-    if (!rig_open_vulkan(rig, &setup, !radv)) {
-        return false;
-    }
-    if (radv) {
-        rig->paging_queues[0].pfnLock = lock_nothing;
-        rig->paging_queues[0].pfnUnlock = let_driver_read;
-    }
-    rig_make_allocator(rig);
-    return true;
-}
 
 void tile_commands_open(struct tile_commands* commands, struct rig* rig, VkDeviceSize size)
 {
@@ -126,7 +90,7 @@ void tile_commands_submit(struct tile_commands* commands, VkCommandBuffer buffer
     assert_int_equal(vkEndCommandBuffer(buffer), VK_SUCCESS);
     assert_int_equal(vkQueueSubmit(commands->rig->queue, 1, &info, VK_NULL_HANDLE), VK_SUCCESS);
     if (!tile_commands_execute()) {
-        let_driver_read(NULL, VK_NULL_HANDLE);
+        rig_let_driver_read();
     }
 }
 

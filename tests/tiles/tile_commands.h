@@ -24,10 +24,6 @@ struct tile_commands {
     VkDeviceSize size;
 };
 
-/* Opens the rig's driver with an allocator that pages, under the validation layer but on RADV;
- * false when there is none, having said so. */
-bool tile_rig_open(struct rig* rig);
-
 /* size: bytes of the largest box. */
 void tile_commands_open(struct tile_commands* commands, struct rig* rig, VkDeviceSize size);
 void tile_commands_close(struct tile_commands* commands);
