@@ -98,8 +98,8 @@ static void end_objects(struct maar_paging* paging)
     }
 }
 
-/* Waits until a submission has been executed, but not for ever. */
-static void wait_executed(struct maar_paging* paging, uint64_t value)
+/* Until the submission that signals `value` has been executed; notes when the device is lost. */
+static VkResult wait_timeline(struct maar_paging* paging, uint64_t value, uint64_t timeout_ns)
 {
     const struct maar_device* device = &paging->allocator->device;
     const VkSemaphoreWaitInfo wait = {
@@ -109,14 +109,21 @@ static void wait_executed(struct maar_paging* paging, uint64_t value)
         .pValues = &value,
     };
     maar_lock_rank_expect_none();
+    const VkResult result = device->vkWaitSemaphores(device->handle, &wait, timeout_ns);
+    if (result == VK_ERROR_DEVICE_LOST) {
+        maar_atomic32_store(&paging->allocator->retire.lost, 1);
+    }
+    return result;
+}
+
+/* Waits until a submission has been executed, but not for ever. */
+static void wait_executed(struct maar_paging* paging, uint64_t value)
+{
     if (value == 0 || maar_atomic32_load(&paging->allocator->retire.lost) != 0) {
         return;
     }
-    const VkResult result =
-        device->vkWaitSemaphores(device->handle, &wait, MAAR_DESTROY_TIMEOUT_NS);
-    if (result == VK_ERROR_DEVICE_LOST) {
-        maar_atomic32_store(&paging->allocator->retire.lost, 1);
-    } else if (result != VK_SUCCESS) {
+    const VkResult result = wait_timeline(paging, value, MAAR_DESTROY_TIMEOUT_NS);
+    if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST) {
         maar_tell(paging->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                   "pages are freed that a submission of binds may still name, since it was not "
                   "executed in five seconds; was what it waits for ever submitted?");
@@ -286,16 +293,9 @@ void maar_paging_look(struct maar_paging* paging)
         maar_atomic64_max(&paging->completed, submitted);
         return;
     }
-    const VkSemaphoreWaitInfo wait = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-        .semaphoreCount = 1,
-        .pSemaphores = &paging->timeline,
-        .pValues = &submitted,
-    };
-    maar_lock_rank_expect_none();
     /* Waiting for no time tells more than the value: there are drivers that never report one. */
     uint64_t value = submitted;
-    VkResult result = device->vkWaitSemaphores(device->handle, &wait, 0);
+    VkResult result = wait_timeline(paging, submitted, 0);
     if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST) {
         result = device->vkGetSemaphoreCounterValue(device->handle, paging->timeline, &value);
     }
