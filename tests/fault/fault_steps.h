@@ -83,9 +83,16 @@ extern const struct fault_table fault_tile_steps;
 void fault_prepare_memory(struct fault_context* context); /* READBACK, may be aliased, named */
 void fault_undo_memory(struct fault_context* context);
 
+/* Made by fault_steps_later.c and used by others: a point of the host's, which has not passed. */
+extern const MaarPoint fault_host_point;
+
 /* Made by fault_steps_paging.c and used by others: a device with sparse resources of all kinds, and
  * paging that has its timeline and has submitted once. */
 const MaarSimulatedProfile* fault_paging_profile(void);
 void fault_warm_paging(struct fault_context* context);
+#define FAULT_PAGED .paging = true, .profile = fault_paging_profile
+/* fault_host_point passes, and what waited for it is collected: all that the device is past. */
+void fault_pass_point(struct fault_context* context);
+void fault_collect(struct fault_context* context);
 
 #endif

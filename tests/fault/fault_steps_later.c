@@ -3,11 +3,11 @@
  */
 #include "tests/fault/fault_steps.h"
 
-static const MaarPoint host_point = {.value = 1000};
+const MaarPoint fault_host_point = {.value = 1000};
 
 static VkResult run_free_after(struct fault_context* c)
 {
-    VkResult result = maarFreeMemoryAfter(c->rig.allocator, c->memory, 1, &host_point);
+    VkResult result = maarFreeMemoryAfter(c->rig.allocator, c->memory, 1, &fault_host_point);
     if (result != VK_SUCCESS) {
         assert_int_equal(rig_info(&c->rig, c->memory).size, MIB);
     }
@@ -16,7 +16,7 @@ static VkResult run_free_after(struct fault_context* c)
 
 static void undo_after(struct fault_context* c)
 {
-    assert_int_equal(maarAdvanceHostTimeline(c->rig.allocator, host_point.value), VK_SUCCESS);
+    assert_int_equal(maarAdvanceHostTimeline(c->rig.allocator, fault_host_point.value), VK_SUCCESS);
     assert_int_equal(maarCollect(c->rig.allocator, NULL), VK_SUCCESS);
     c->memory = VK_NULL_HANDLE;
 }
@@ -33,7 +33,7 @@ static VkResult run_crowd_after(struct fault_context* c)
 {
     for (uint32_t i = 0; i < FAULT_CROWD; ++i) {
         VkResult result = maarFreeMemoryAfter(c->rig.allocator, c->crowd[i], i % 3,
-                                              (MaarPoint[]){host_point, host_point});
+                                              (MaarPoint[]){fault_host_point, fault_host_point});
         if (result != VK_SUCCESS) {
             assert_int_equal(rig_info(&c->rig, c->crowd[i]).size, 3000);
             return result;
@@ -52,7 +52,7 @@ static void prepare_buffer(struct fault_context* c)
 
 static VkResult run_buffer_after(struct fault_context* c)
 {
-    return maarDestroyBufferAfter(c->rig.allocator, c->buffer, c->memory, 1, &host_point);
+    return maarDestroyBufferAfter(c->rig.allocator, c->buffer, c->memory, 1, &fault_host_point);
 }
 
 static void prepare_image(struct fault_context* c)
@@ -64,7 +64,7 @@ static void prepare_image(struct fault_context* c)
 
 static VkResult run_image_after(struct fault_context* c)
 {
-    return maarDestroyImageAfter(c->rig.allocator, c->image, c->memory, 1, &host_point);
+    return maarDestroyImageAfter(c->rig.allocator, c->image, c->memory, 1, &fault_host_point);
 }
 
 static void prepare_slice(struct fault_context* c)
@@ -80,7 +80,7 @@ static void prepare_slice(struct fault_context* c)
 
 static VkResult run_slice_after(struct fault_context* c)
 {
-    return maarDestroySliceAfter(c->rig.allocator, c->slice, 1, &host_point);
+    return maarDestroySliceAfter(c->rig.allocator, c->slice, 1, &fault_host_point);
 }
 
 static void prepare_passed(struct fault_context* c)

@@ -3,8 +3,6 @@
  */
 #include "tests/fault/fault_steps.h"
 
-static const MaarPoint host_point = {.value = 1000};
-
 #define PAGE ((VkDeviceSize)65536)
 
 const MaarSimulatedProfile* fault_paging_profile(void)
@@ -63,6 +61,17 @@ void fault_warm_paging(struct fault_context* c)
     assert_int_equal(submit(c), VK_SUCCESS);
     forget_reservation(c);
     assert_int_equal(maarTrim(c->rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+}
+
+void fault_pass_point(struct fault_context* c)
+{
+    assert_int_equal(maarAdvanceHostTimeline(c->rig.allocator, fault_host_point.value), VK_SUCCESS);
+    fault_collect(c);
+}
+
+void fault_collect(struct fault_context* c)
+{
+    (void)maarCollect(c->rig.allocator, NULL);
 }
 
 /* ---- reservations ---- */
@@ -137,18 +146,7 @@ static VkResult run_destroy(struct fault_context* c)
 
 static VkResult run_destroy_after(struct fault_context* c)
 {
-    return maarDestroyReservationAfter(c->rig.allocator, c->reservation, 1, &host_point);
-}
-
-static void undo_after(struct fault_context* c)
-{
-    assert_int_equal(maarAdvanceHostTimeline(c->rig.allocator, host_point.value), VK_SUCCESS);
-    (void)maarCollect(c->rig.allocator, NULL);
-}
-
-static void collect(struct fault_context* c)
-{
-    (void)maarCollect(c->rig.allocator, NULL);
+    return maarDestroyReservationAfter(c->rig.allocator, c->reservation, 1, &fault_host_point);
 }
 
 static VkResult run_info(struct fault_context* c)
@@ -267,7 +265,7 @@ static VkResult run_destroy_array(struct fault_context* c)
 
 static VkResult run_destroy_array_after(struct fault_context* c)
 {
-    return maarDestroyArrayAfter(c->rig.allocator, c->array, 1, &host_point);
+    return maarDestroyArrayAfter(c->rig.allocator, c->array, 1, &fault_host_point);
 }
 
 static VkResult run_array_info(struct fault_context* c)
@@ -396,147 +394,148 @@ static VkResult run_allocation_pages(struct fault_context* c)
 
 static const char reads_what_is_kept[] = "reads what is kept";
 
-#define PAGED .paging = true, .profile = fault_paging_profile
-
 static const struct fault_step steps[] = {
     {.function = "maarCreateReservation",
      .prepare = fault_warm_paging,
      .run = run_reserve_named,
      .undo = forget_reservation,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarCreateReservation",
      .variant = "the first of all",
      .run = run_reserve,
      .undo = forget_reservation,
      .partial = true,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarCreateReservation",
      .variant = "by copies",
      .prepare = fault_warm_paging,
      .run = run_reserve_copying,
      .undo = forget_reservation,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarDestroyReservation",
      .prepare = prepare_bound,
      .run = run_destroy,
-     .finish = collect,
-     PAGED},
+     .finish = fault_collect,
+     FAULT_PAGED},
     {.function = "maarDestroyReservationAfter",
      .never = "what it queues was made with the reservation",
      .prepare = prepare_bound,
      .run = run_destroy_after,
-     .undo = undo_after,
-     PAGED},
+     .undo = fault_pass_point,
+     FAULT_PAGED},
     {.function = "maarGetReservationInfo",
      .never = reads_what_is_kept,
      .prepare = prepare_reservation,
      .run = run_info,
      .finish = forget_reservation,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarCommitPages",
      .prepare = prepare_reservation,
      .run = run_commit,
      .finish = forget_reservation,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarCommitPages",
      .variant = "several blocks",
      .prepare = prepare_bound,
      .run = run_commit_much,
      .finish = forget_reservation,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarCommitPages",
      .variant = "by copies",
      .prepare = prepare_copying,
      .run = run_commit,
      .finish = forget_reservation,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarCommitPages",
      .variant = "by copies, outgrown",
      .prepare = prepare_copied,
      .run = run_outgrow,
      .finish = forget_reservation,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarDecommitPages",
      .prepare = prepare_bound,
      .never = "takes notes in leaves that are there",
      .run = run_decommit,
      .finish = forget_reservation,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarAliasPages",
      .prepare = prepare_aliased,
      .run = run_alias,
      .finish = finish_aliased,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarEnumerateReservationPages",
      .never = reads_what_is_kept,
      .prepare = prepare_committed,
      .run = run_enumerate,
      .finish = forget_reservation,
-     PAGED},
-    {.function = "maarGetPagingInfo", .never = reads_what_is_kept, .run = run_paging_info, PAGED},
+     FAULT_PAGED},
+    {.function = "maarGetPagingInfo",
+     .never = reads_what_is_kept,
+     .run = run_paging_info,
+     FAULT_PAGED},
     {.function = "maarGetPagingStatistics",
      .never = reads_what_is_kept,
      .prepare = prepare_committed,
      .run = run_paging_statistics,
      .finish = forget_reservation,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarCreateArray",
      .prepare = fault_warm_paging,
      .run = run_create_array,
      .undo = finish_array,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarDestroyArray",
      .prepare = prepare_filled_array,
      .run = run_destroy_array,
-     .finish = collect,
-     PAGED},
+     .finish = fault_collect,
+     FAULT_PAGED},
     {.function = "maarDestroyArrayAfter",
      .never = "what it queues was made with the array",
      .prepare = prepare_filled_array,
      .run = run_destroy_array_after,
-     .undo = undo_after,
-     PAGED},
+     .undo = fault_pass_point,
+     FAULT_PAGED},
     {.function = "maarGetArrayInfo",
      .never = reads_what_is_kept,
      .prepare = prepare_array,
      .run = run_array_info,
      .finish = finish_array,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarReserveArray",
      .prepare = prepare_array,
      .run = run_reserve_array,
      .finish = finish_array,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarAppendArray",
      .prepare = prepare_array,
      .run = run_append,
      .finish = finish_array,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarTruncateArray",
      .never = "takes notes in leaves that are there",
      .prepare = prepare_filled_array,
      .run = run_truncate,
      .finish = finish_array,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarDelayBinds",
      .never = "it writes down what a submission will wait for",
      .prepare = prepare_committed,
      .run = run_delay,
      .finish = forget_reservation,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarSubmitBinds",
      .prepare = prepare_committed,
      .run = run_submit,
      .finish = forget_reservation,
      .lost_is_done = true,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarSubmitBinds",
      .variant = "much",
      .prepare = prepare_much,
      .run = run_submit,
      .finish = finish_aliased,
      .lost_is_done = true,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarSubmitBinds",
      .variant = "the first copy",
      .prepare = prepare_first_copy,
@@ -544,7 +543,7 @@ static const struct fault_step steps[] = {
      .finish = forget_reservation,
      .partial = true,
      .lost_is_done = true,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarSubmitBinds",
      .variant = "copies",
      .prepare = prepare_outgrown,
@@ -552,27 +551,27 @@ static const struct fault_step steps[] = {
      .finish = forget_reservation,
      .partial = true, /* a command buffer may be made and kept */
      .lost_is_done = true,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarCreateBuffer",
      .variant = "made of pages",
      .prepare = prepare_stitching,
      .run = run_stitched_buffer,
      .undo = undo_stitched_buffer,
      .finish = finish_stitching,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarCreateImage",
      .variant = "made of pages",
      .prepare = prepare_stitching,
      .run = run_stitched_image,
      .undo = undo_stitched_image,
      .finish = finish_stitching,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarEnumerateAllocationPages",
      .never = reads_what_is_kept,
      .prepare = prepare_stitched,
      .run = run_allocation_pages,
      .finish = finish_stitched,
-     PAGED},
+     FAULT_PAGED},
 };
 
 const struct fault_table fault_paging_steps = {steps, sizeof steps / sizeof steps[0]};

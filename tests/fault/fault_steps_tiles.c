@@ -3,8 +3,6 @@
  */
 #include "tests/fault/fault_steps.h"
 
-static const MaarPoint host_point = {.value = 1000};
-
 /* Tiles of 128x128: 16 of level 0, 4 of level 1, one of level 2, a mip tail, and metadata. */
 static VkResult run_create(struct fault_context* c)
 {
@@ -89,18 +87,7 @@ static VkResult run_destroy(struct fault_context* c)
 
 static VkResult run_destroy_after(struct fault_context* c)
 {
-    return maarDestroySparseImageAfter(c->rig.allocator, c->sparse_image, 1, &host_point);
-}
-
-static void undo_after(struct fault_context* c)
-{
-    assert_int_equal(maarAdvanceHostTimeline(c->rig.allocator, host_point.value), VK_SUCCESS);
-    (void)maarCollect(c->rig.allocator, NULL);
-}
-
-static void collect(struct fault_context* c)
-{
-    (void)maarCollect(c->rig.allocator, NULL);
+    return maarDestroySparseImageAfter(c->rig.allocator, c->sparse_image, 1, &fault_host_point);
 }
 
 static VkResult run_info(struct fault_context* c)
@@ -231,13 +218,13 @@ static void finish_uploads(struct fault_context* c)
 {
     vkDestroyCommandPool(c->rig.device, c->command_pool, NULL);
     undo_create_cache(c);
-    undo_after(c);
+    fault_pass_point(c);
     finish_image(c);
 }
 
 static VkResult run_end(struct fault_context* c)
 {
-    return maarEndTileUploads(c->rig.allocator, c->tile_cache, &host_point);
+    return maarEndTileUploads(c->rig.allocator, c->tile_cache, &fault_host_point);
 }
 
 static VkResult run_cancel(struct fault_context* c)
@@ -266,123 +253,121 @@ static VkResult run_cache_info(struct fault_context* c)
 
 static const char reads_what_is_kept[] = "reads what is kept";
 
-#define PAGED .paging = true, .profile = fault_paging_profile
-
 static const struct fault_step steps[] = {
     {.function = "maarCreateSparseImage",
      .prepare = fault_warm_paging,
      .run = run_create,
      .undo = finish_image,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarDestroySparseImage",
      .prepare = prepare_filled,
      .run = run_destroy,
-     .finish = collect,
-     PAGED},
+     .finish = fault_collect,
+     FAULT_PAGED},
     {.function = "maarDestroySparseImageAfter",
      .prepare = prepare_filled,
      .run = run_destroy_after,
-     .undo = undo_after,
-     PAGED},
+     .undo = fault_pass_point,
+     FAULT_PAGED},
     {.function = "maarGetSparseImageInfo",
      .never = reads_what_is_kept,
      .prepare = prepare_image,
      .run = run_info,
      .finish = finish_image,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarCommitTiles",
      .prepare = prepare_image,
      .run = run_commit,
      .finish = finish_image,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarCommitMipTail",
      .prepare = prepare_image,
      .run = run_commit_tail,
      .finish = finish_image,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarEvictTiles",
      .never = "takes notes in leaves that are there",
      .prepare = prepare_filled,
      .run = run_evict,
      .finish = finish_image,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarEvictMipTail",
      .never = "takes notes in leaves that are there",
      .prepare = prepare_filled,
      .run = run_evict_tail,
      .finish = finish_image,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarGetTileResidency",
      .never = reads_what_is_kept,
      .prepare = prepare_filled,
      .run = run_residency,
      .finish = finish_image,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarGetMinResidentLevels",
      .prepare = prepare_filled,
      .run = run_levels,
      .finish = finish_image,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarSubmitBinds",
      .variant = "tiles, a mip tail and metadata",
      .prepare = prepare_recorded,
      .run = run_submit,
      .finish = finish_image,
      .lost_is_done = true,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarCreateTileCache",
      .prepare = prepare_image,
      .run = run_create_cache,
      .undo = undo_create_cache,
      .finish = finish_image,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarDestroyTileCache",
      .never = "its end was made with the cache",
      .prepare = prepare_cache,
      .run = run_destroy_cache,
      .finish = finish_image,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarUpdateTileCache",
      .prepare = prepare_cache,
      .run = run_update,
      .finish = finish_cache,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarUpdateTileCache",
      .variant = "no page is free",
      .prepare = prepare_crowded_cache,
      .run = run_update,
      .finish = finish_crowded_cache,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarRecordTileUploads",
      .never = "records commands; coherent memory needs no flush",
      .prepare = prepare_uploads,
      .run = run_record,
      .finish = finish_uploads,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarEndTileUploads",
      .never = "keeps points in a list of fixed length",
      .prepare = prepare_recorded_uploads,
      .run = run_end,
      .finish = finish_uploads,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarCancelTileUploads",
      .never = "takes notes in what was made with the cache",
      .prepare = prepare_uploads,
      .run = run_cancel,
      .finish = finish_uploads,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarGetTileCacheLevels",
      .never = reads_what_is_kept,
      .prepare = prepare_cache,
      .run = run_cache_levels,
      .finish = finish_cache,
-     PAGED},
+     FAULT_PAGED},
     {.function = "maarGetTileCacheInfo",
      .never = reads_what_is_kept,
      .prepare = prepare_cache,
      .run = run_cache_info,
      .finish = finish_cache,
-     PAGED},
+     FAULT_PAGED},
 };
 
 const struct fault_table fault_tile_steps = {steps, sizeof steps / sizeof steps[0]};

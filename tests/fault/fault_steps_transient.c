@@ -3,8 +3,6 @@
  */
 #include "tests/fault/fault_steps.h"
 
-static const MaarPoint host_point = {.value = 1000};
-
 static const MaarTransientQueue queue = {.familyIndex = 0};
 static const MaarTransientPass passes[3];
 
@@ -130,8 +128,8 @@ static VkResult update(struct fault_context* c, uint32_t point_count)
         before[i] = read_resource(c, i);
     }
     fill_graph(&g, 300);
-    VkResult result =
-        maarUpdateTransientHeap(c->rig.allocator, c->heap, &g.graph, point_count, &host_point);
+    VkResult result = maarUpdateTransientHeap(c->rig.allocator, c->heap, &g.graph, point_count,
+                                              &fault_host_point);
     for (uint32_t i = 0; i < 4 && result != VK_SUCCESS; ++i) {
         const MaarTransientResourceInfo after = read_resource(c, i);
         assert_memory_equal(&before[i], &after, sizeof after);
@@ -158,7 +156,7 @@ static VkResult run_same(struct fault_context* c)
 
 static void undo_after(struct fault_context* c)
 {
-    assert_int_equal(maarAdvanceHostTimeline(c->rig.allocator, host_point.value), VK_SUCCESS);
+    assert_int_equal(maarAdvanceHostTimeline(c->rig.allocator, fault_host_point.value), VK_SUCCESS);
     assert_int_equal(maarCollect(c->rig.allocator, NULL), VK_SUCCESS);
 }
 
@@ -170,7 +168,7 @@ static VkResult run_destroy(struct fault_context* c)
 
 static VkResult run_destroy_after(struct fault_context* c)
 {
-    return maarDestroyTransientHeapAfter(c->rig.allocator, c->heap, 1, &host_point);
+    return maarDestroyTransientHeapAfter(c->rig.allocator, c->heap, 1, &fault_host_point);
 }
 
 static VkResult run_info(struct fault_context* c)
