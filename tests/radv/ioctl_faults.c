@@ -12,6 +12,7 @@
  * unless a count says otherwise. Only the amdgpu kernel interface of x86-64 is known here.
  */
 #include "tests/radv/ioctl_faults.h"
+#include "tests/radv/syncobjs.h"
 
 #include <assert.h>
 #include <dlfcn.h>
@@ -28,8 +29,6 @@
 enum {
     DRM_TYPE = 'd',
     DRM_GEM_CLOSE = 0x09,
-    DRM_SYNCOBJ_SIGNAL = 0xC5,
-    DRM_SYNCOBJ_QUERY = 0xCB,
     AMDGPU_GEM_CREATE = 0x40,
     AMDGPU_GEM_MMAP = 0x41,
     AMDGPU_CS = 0x44,
@@ -77,14 +76,6 @@ struct gem_va {
     uint64_t size;
 };
 static_assert(sizeof(struct gem_va) == 40, "the kernel's size");
-
-struct syncobj_query {
-    uint64_t handles;
-    uint64_t points; /* where that many 64-bit values go */
-    uint32_t count;
-    uint32_t flags;
-};
-static_assert(sizeof(struct syncobj_query) == 24, "the kernel's size");
 
 struct info_request {
     uint64_t pointer;
@@ -313,11 +304,15 @@ static int answer_query(int file, unsigned long request, struct info_request* in
     return result;
 }
 
-/* The no-op kernel leaves the driver's memory as it is, so that any value may be read. */
-static int answer_points(const struct syncobj_query* query)
+/* ---- submissions ---- */
+
+/* One that is refused ends its fences too, as a device that is lost does. */
+static int submit(int file, unsigned long request, void* argument)
 {
-    memset((void*)(uintptr_t)query->points, 0, query->count * sizeof(uint64_t));
-    return 0;
+    int result =
+        is_refused(FAULT_CALL_SUBMIT) ? refuse(ENODEV) : next_ioctl()(file, request, argument);
+    syncobjs_signal_submission(argument);
+    return result;
 }
 
 /* ---- the door ---- */
@@ -328,6 +323,7 @@ int ioctl(int file, unsigned long request, ...)
     va_start(arguments, request);
     void* argument = va_arg(arguments, void*);
     va_end(arguments);
+    int result = 0;
     if ((request >> 8 & 0xFF) == DRM_TYPE) {
         switch (request & 0xFF) {
         case AMDGPU_GEM_CREATE:
@@ -345,15 +341,11 @@ int ioctl(int file, unsigned long request, ...)
             }
             break;
         case AMDGPU_CS:
-            if (is_refused(FAULT_CALL_SUBMIT)) {
-                return refuse(ENODEV);
-            }
-            break;
-        case DRM_SYNCOBJ_SIGNAL: /* missing in the no-op kernel, where nothing waits anyway */
-            return 0;
-        case DRM_SYNCOBJ_QUERY:
-            return answer_points(argument);
+            return submit(file, request, argument);
         default:
+            if (syncobjs_answer(&faults, request & 0xFF, argument, &result)) {
+                return result;
+            }
             break;
         }
     }

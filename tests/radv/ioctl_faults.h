@@ -35,6 +35,7 @@ struct ioctl_faults {
     _Atomic uint64_t others[FAULT_MEMORY_COUNT]; /* bytes that other processes use */
     _Atomic uint64_t own[FAULT_MEMORY_COUNT];    /* bytes of this process's buffer objects */
     _Atomic uint64_t live_count;                 /* buffer objects of this process */
+    _Atomic uint64_t reads_zero; /* nonzero: timelines read 0, however far they are */
 };
 
 /* Exported by the preload: find it with dlsym. */

@@ -134,12 +134,8 @@ void rig_close(struct rig* rig);
 
 /* Whether MAAR_RIG says RADV, over a kernel that executes nothing. */
 bool rig_is_radv(void);
-/* rig_open_vulkan and rig_make_allocator, with paging; RADV without the layer, and with time to
- * read what the allocator submits. */
+/* rig_open_vulkan and rig_make_allocator, with paging. */
 bool rig_start_paging(struct rig* rig);
-/* The kernel that executes nothing says that a submission has been executed before the driver's own
- * thread has read it, which it then does from objects that are gone. To be called after each. */
-void rig_let_driver_read(void);
 /* The teardown of a case whose setup put an open rig into *state, or NULL. */
 int rig_teardown(void** state);
 /* Skips a case without a rig; and with one, saying why, when the condition does not hold. */
