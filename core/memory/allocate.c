@@ -463,6 +463,21 @@ void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation)
     }
 }
 
+void maar_note_fallback(MaarAllocator allocator, MaarAllocation allocation)
+{
+    uint32_t index = 0;
+    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &index);
+    if (slot == NULL) {
+        return;
+    }
+    struct maar_lane* lane = slot->block->lane;
+    maar_mutex_lock(&lane->lock);
+    const bool noted = slot->fallback;
+    slot->fallback = true;
+    maar_mutex_unlock(&lane->lock);
+    (void)maar_atomic64_add(&allocator->fallbacks, noted ? 0 : 1);
+}
+
 static const char* find_request_fault(const MaarMemoryRequest* request,
                                       const MaarAllocationCreateInfo* info, bool internal)
 {

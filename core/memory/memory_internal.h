@@ -365,6 +365,8 @@ static inline VkDeviceSize maar_trim_paging(MaarAllocator allocator, const struc
 
 /* Takes back an allocation of a call that fails, and the block that it made. */
 void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation);
+/* Counts a live allocation as one that is not as it was to be. */
+void maar_note_fallback(MaarAllocator allocator, MaarAllocation allocation);
 
 /* Live bytes of a claimed slot become pending ones, in all totals. */
 void maar_slot_make_pending(MaarAllocator allocator, uint32_t index);

@@ -62,10 +62,11 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
                             MaarAllocation* allocation)
 {
     const struct maar_device* device = &allocator->device;
+    VkResult stitched = VK_INCOMPLETE;
     if (!internal && maar_may_stitch(info)) {
-        VkResult stitched =
+        stitched =
             maar_create_stitched_buffer(allocator, call, buffer_info, info, buffer, allocation);
-        if (stitched != VK_INCOMPLETE) {
+        if (stitched != VK_INCOMPLETE && stitched != VK_NOT_READY) {
             return stitched;
         }
     }
@@ -88,6 +89,8 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
         maar_undo_allocation(allocator, *allocation);
         *buffer = VK_NULL_HANDLE;
         *allocation = VK_NULL_HANDLE;
+    } else if (stitched == VK_NOT_READY) {
+        maar_note_fallback(allocator, *allocation);
     }
     return result;
 }

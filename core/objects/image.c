@@ -37,11 +37,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
         return maar_misuse(allocator, __func__,
                            "pImageInfo is sparse; sparse images are not bound so");
     }
+    VkResult stitched = VK_INCOMPLETE;
     if (maar_may_stitch(pCreateInfo)) {
-        result = maar_create_stitched_image(allocator, __func__, pImageInfo, pCreateInfo, pImage,
-                                            pAllocation);
-        if (result != VK_INCOMPLETE) {
-            return result;
+        stitched = maar_create_stitched_image(allocator, __func__, pImageInfo, pCreateInfo, pImage,
+                                              pAllocation);
+        if (stitched != VK_INCOMPLETE && stitched != VK_NOT_READY) {
+            return stitched;
         }
     }
     const struct maar_device* device = &allocator->device;
@@ -63,6 +64,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
         device->vkDestroyImage(device->handle, image, device->callbacks);
         maar_undo_allocation(allocator, allocation);
         return result;
+    }
+    if (stitched == VK_NOT_READY) {
+        maar_note_fallback(allocator, allocation);
     }
     *pImage = image;
     *pAllocation = allocation;

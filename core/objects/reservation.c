@@ -176,7 +176,7 @@ static VkResult create_sparse(struct maar_reservation* reservation, const char* 
 {
     const MaarAllocator allocator = reservation->allocator;
     const struct maar_device* device = &allocator->device;
-    VkResult result = maar_paging_take_space(allocator, call, reservation->size);
+    VkResult result = maar_paging_take_space(allocator, call, reservation->size, NULL);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -191,7 +191,7 @@ static VkResult create_sparse(struct maar_reservation* reservation, const char* 
     if (request.requirements.size > reservation->space) {
         /* What the driver rounds up counts too. */
         const VkDeviceSize more = request.requirements.size - reservation->space;
-        result = maar_paging_take_space(allocator, call, more);
+        result = maar_paging_take_space(allocator, call, more, NULL);
         if (result != VK_SUCCESS) {
             goto destroy_buffer;
         }

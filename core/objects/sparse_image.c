@@ -395,7 +395,7 @@ static VkResult take_space(MaarAllocator allocator, const char* call, MaarSparse
 {
     VkResult result = VK_SUCCESS;
     if (size > image->space) {
-        result = maar_paging_take_space(allocator, call, size - image->space);
+        result = maar_paging_take_space(allocator, call, size - image->space, NULL);
         image->space = result == VK_SUCCESS ? size : image->space;
     }
     return result;

@@ -67,6 +67,17 @@ static bool is_for_pages(struct maar_pool* pool, const VkMemoryRequirements* nee
            needs->size < MAAR_RANGE_MAX_SIZE;
 }
 
+/* Address space for an object; VK_NOT_READY: there is none left, told, and the object goes to the
+ * pool's other blocks. */
+static VkResult take_page_space(MaarAllocator allocator, const char* call,
+                                const MaarAllocationCreateInfo* info, VkDeviceSize size)
+{
+    const bool strict = (info->flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0;
+    const VkResult result = maar_paging_take_space(
+        allocator, call, size, strict ? NULL : "; the object goes to the pool's other blocks");
+    return result == VK_SUCCESS || strict ? result : VK_NOT_READY;
+}
+
 /* Everything but the object: slot, table, pages, and the rest of the address space, of which so
  * much was taken already. The table's info says which object. */
 static VkResult stitch(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
@@ -84,7 +95,7 @@ static VkResult stitch(MaarAllocator allocator, const char* call, const MaarMemo
     table_info->memory = info;
     table_info->size = needs->size;
     const VkDeviceSize rest = page_bytes > taken ? page_bytes - taken : 0;
-    VkResult result = maar_paging_take_space(allocator, call, rest);
+    VkResult result = take_page_space(allocator, call, info, rest);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -142,7 +153,7 @@ VkResult maar_create_stitched_buffer(MaarAllocator allocator, const char* call,
     VkBufferCreateInfo sparse = *buffer_info;
     sparse.flags |= VK_BUFFER_CREATE_SPARSE_BINDING_BIT;
     /* Before it is made: that alone may exceed what there is. */
-    result = maar_paging_take_space(allocator, call, sparse.size);
+    result = take_page_space(allocator, call, info, sparse.size);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -234,7 +245,7 @@ VkResult maar_create_stitched_image(MaarAllocator allocator, const char* call,
             return VK_INCOMPLETE;
         }
         taken = request.requirements.size;
-        result = maar_paging_take_space(allocator, call, taken);
+        result = take_page_space(allocator, call, info, taken);
         if (result != VK_SUCCESS) {
             return result;
         }

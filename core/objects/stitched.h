@@ -19,7 +19,8 @@ static inline bool maar_may_stitch(const MaarAllocationCreateInfo* info)
 }
 
 /* maarCreateBuffer and maarCreateImage, in a pool that stitches. VK_INCOMPLETE: it is to be made as
- * in any other pool. */
+ * in any other pool. VK_NOT_READY: likewise, for want of address space, told; a fallback to be
+ * noted with maar_note_fallback. */
 VkResult maar_create_stitched_buffer(MaarAllocator allocator, const char* call,
                                      const VkBufferCreateInfo* buffer_info,
                                      const MaarAllocationCreateInfo* info, VkBuffer* buffer,

@@ -24,9 +24,11 @@ void maar_paging_capabilities(MaarAllocator allocator, MaarPagingInfo* info);
 /* VK_SUCCESS when submitting works (a queue and timelines); sparse: when binding does. Tells. */
 VkResult maar_paging_require(MaarAllocator allocator, const char* call, bool sparse);
 /* Takes address space from the device's, or tells what is in the way:
- * VK_ERROR_OUT_OF_DEVICE_MEMORY. May be called only when maar_paging_require said VK_SUCCESS, as
- * all below. */
-VkResult maar_paging_take_space(MaarAllocator allocator, const char* call, VkDeviceSize size);
+ * VK_ERROR_OUT_OF_DEVICE_MEMORY. forgiven: NULL, or how the sentence ends, a warning then, since
+ * the caller knows what to do without. May be called only when maar_paging_require said VK_SUCCESS,
+ * as all below. */
+VkResult maar_paging_take_space(MaarAllocator allocator, const char* call, VkDeviceSize size,
+                                const char* forgiven);
 void maar_paging_return_space(MaarAllocator allocator, VkDeviceSize size);
 /* Live objects, for the statistics. */
 enum maar_paging_count { MAAR_COUNT_RESERVATION, MAAR_COUNT_STITCHED, MAAR_COUNT_STITCHED_MADE };

@@ -340,18 +340,20 @@ void maar_paging_tell_held(MaarAllocator allocator, const char* call)
 
 /* ---- address space and live objects ---- */
 
-VkResult maar_paging_take_space(MaarAllocator allocator, const char* call, VkDeviceSize size)
+VkResult maar_paging_take_space(MaarAllocator allocator, const char* call, VkDeviceSize size,
+                                const char* forgiven)
 {
     struct maar_paging* paging = maar_paging_of(allocator);
     const VkDeviceSize limit = allocator->device.facts.properties.limits.sparseAddressSpaceSize;
     if (maar_atomic64_add_below(&paging->space, size, limit != 0 ? limit : UINT64_MAX)) {
         return VK_SUCCESS;
     }
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-              "%s: %llu bytes of address space are asked for; of sparseAddressSpaceSize (%llu) "
-              "sparse objects have %llu already",
-              call, (unsigned long long)size, (unsigned long long)limit,
-              (unsigned long long)maar_atomic64_load(&paging->space));
+    maar_tell(
+        allocator, forgiven != NULL ? MAAR_MESSAGE_SEVERITY_WARNING : MAAR_MESSAGE_SEVERITY_ERROR,
+        "%s: %llu bytes of address space are asked for; of sparseAddressSpaceSize (%llu) "
+        "sparse objects have %llu already%s",
+        call, (unsigned long long)size, (unsigned long long)limit,
+        (unsigned long long)maar_atomic64_load(&paging->space), forgiven != NULL ? forgiven : "");
     return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 

@@ -375,7 +375,8 @@ typedef enum MaarAllocationCreateFlagBits {
     MAAR_ALLOCATION_CREATE_UPPER_BIT = 0x8,
     /** Only out of blocks that exist already. */
     MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT = 0x10,
-    /** No other memory type than the best one. */
+    /** No other memory type than the best one; in a pool that stitches, no placed object where one
+     * made of pages finds no address space. */
     MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT = 0x20,
     /** A VkDeviceMemory of its own is not tied to its object by VkMemoryDedicatedAllocateInfo,
      * unless the driver requires it. */
@@ -587,8 +588,9 @@ typedef struct MaarAllocationInfo {
     VkMemoryPropertyFlags propertyFlags;
     /** It has a VkDeviceMemory of its own. */
     VkBool32 dedicated;
-    /** It is not in the type that was liked best, since that was full. A type that the device lacks
-     * altogether is no fallback: see propertyFlags. */
+    /** It is not in the type that was liked best, since that was full; or it is not made of pages,
+     * as it was to be, since the address space was used up. A type that the device lacks altogether
+     * is no fallback: see propertyFlags. */
     VkBool32 fallback;
     /** Its first byte in host memory, or NULL while it is not mapped. */
     void* pMappedData;
@@ -985,7 +987,8 @@ typedef struct MaarStatistics {
     uint64_t allocationsMade;
     /** Requests that failed since creation. Allocator-wide only. */
     uint64_t failureCount;
-    /** Requests met by another type than the one liked best. Allocator-wide only. */
+    /** Requests met by another type than the one liked best, or, in a pool that stitches, without
+     * pages for want of address space. Allocator-wide only. */
     uint64_t fallbackCount;
     /** Requests for which a heap's budget was exceeded. Allocator-wide only. */
     uint64_t overBudgetCount;

@@ -207,6 +207,11 @@ MAAR_API VkResult VKAPI_CALL maarDelayBinds(MaarAllocator allocator, uint32_t po
  * object made of pages has a MaarAllocation without a VkDeviceMemory of its own: it cannot be
  * mapped, and nothing else can be bound to it. It may be used once the point that maarSubmitBinds
  * returned after its creation has passed; its contents never move.
+ *
+ * Where the address space is used up (MaarPagingInfo::addressSpaceSize), an object that would be
+ * made of pages is placed in the pool's other blocks too: a warning says so, and it counts as a
+ * fallback. With MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT it fails instead, with
+ * VK_ERROR_OUT_OF_DEVICE_MEMORY.
  */
 typedef struct MaarPoolPagingInfo {
     /** MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO */

@@ -613,24 +613,75 @@ static void failing_calls_change_nothing(void** state)
     }
 }
 
-static void address_space_is_counted(void** state)
+/* In 8 MiB of address space, of which 6 are taken. */
+static struct object start_in_little_space(struct stitch_rig* s)
+{
+    const struct rig_setup setup = {.paging = true, .profile = sparse_profile(8 * MIB)};
+    rig_start(&s->rig, &setup);
+    s->pool = make_pool(&s->rig, &default_paging, NULL);
+    return make_buffer(s, 6 * MIB);
+}
+
+static void expect_placed(struct stitch_rig* s, MaarAllocation allocation, uint64_t fallbacks)
+{
+    rig_expect_message(&s->rig, "goes to the pool's other blocks");
+    const MaarAllocationInfo info = rig_info(&s->rig, allocation);
+    assert_true(info.memory != VK_NULL_HANDLE);
+    assert_int_equal(info.fallback, VK_TRUE);
+    assert_true(info.pool == s->pool);
+    assert_int_equal(run_count(s, allocation), 0);
+    assert_int_equal(rig_statistics(&s->rig, VK_NULL_HANDLE).fallbackCount, fallbacks);
+    rig_check(&s->rig);
+}
+
+static void object_without_address_space_is_placed(void** state)
 {
     (void)state;
-    const struct rig_setup setup = {.paging = true, .profile = sparse_profile(8 * MIB)};
     struct stitch_rig s;
-    rig_start(&s.rig, &setup);
-    s.pool = make_pool(&s.rig, &default_paging, NULL);
-    struct object first = make_buffer(&s, 6 * MIB);
-    const VkBufferCreateInfo info = rig_buffer_info(3 * MIB);
+    struct object first = start_in_little_space(&s);
+    struct object second = make_buffer(&s, 3 * MIB);
+    expect_placed(&s, second.allocation, 1);
+    rig_forget_messages(&s.rig);
+    const VkImageCreateInfo image_info = rig_image_info(1024, 1024);
     const MaarAllocationCreateInfo how = how_in(s.pool);
+    struct object third = {.buffer = VK_NULL_HANDLE};
+    assert_int_equal(
+        maarCreateImage(s.rig.allocator, &image_info, &how, &third.image, &third.allocation),
+        VK_SUCCESS);
+    expect_placed(&s, third.allocation, 2);
+    assert_true(paging_of(&s).reservedBytes == 6 * MIB);
+    rig_forget_messages(&s.rig);
+    maarDestroyImage(s.rig.allocator, third.image, third.allocation);
+    end_buffer(&s, &second);
+    end_buffer(&s, &first);
+    second = make_buffer(&s, 8 * MIB);
+    assert_int_equal(run_count(&s, second.allocation), 1);
+    end_buffer(&s, &second);
+    finish(&s);
+}
+
+static void object_without_address_space_fails_if_it_must_not_be_placed(void** state)
+{
+    (void)state;
+    struct stitch_rig s;
+    struct object first = start_in_little_space(&s);
+    const VkBufferCreateInfo info = rig_buffer_info(3 * MIB);
+    const VkImageCreateInfo image_info = rig_image_info(1024, 1024);
+    MaarAllocationCreateInfo how = how_in(s.pool);
+    how.flags = MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT;
     struct object second;
     assert_int_equal(
         maarCreateBuffer(s.rig.allocator, &info, &how, &second.buffer, &second.allocation),
         VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(
+        maarCreateImage(s.rig.allocator, &image_info, &how, &second.image, &second.allocation),
+        VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(s.rig.messages.counts[MAAR_MESSAGE_SEVERITY_ERROR], 2);
+    rig_expect_message(&s.rig, "address space");
+    assert_int_equal(rig_statistics(&s.rig, VK_NULL_HANDLE).fallbackCount, 0);
+    assert_true(paging_of(&s).reservedBytes == 6 * MIB);
     rig_forget_messages(&s.rig);
     end_buffer(&s, &first);
-    second = make_buffer(&s, 8 * MIB);
-    end_buffer(&s, &second);
     finish(&s);
 }
 
@@ -650,7 +701,8 @@ int main(void)
         cmocka_unit_test(leaks_are_told_and_end_with_the_pool),
         cmocka_unit_test(lists_show_pages_in_use),
         cmocka_unit_test(failing_calls_change_nothing),
-        cmocka_unit_test(address_space_is_counted),
+        cmocka_unit_test(object_without_address_space_is_placed),
+        cmocka_unit_test(object_without_address_space_fails_if_it_must_not_be_placed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
