@@ -434,6 +434,32 @@ static VkResult make_parts(MaarAllocator allocator, const char* call, const VkIm
     return result == VK_SUCCESS ? commit_metadata(allocator, call, image) : result;
 }
 
+/* The end of one that is not listed, also of one half made: another thread's submission may have
+ * taken along what its metadata was bound to. Nothing can fail any more. item: NULL for the
+ * prepared one; with room for one point more. */
+static void end_image(MaarAllocator allocator, MaarSparseImage image, struct maar_retire_item* item,
+                      uint32_t point_count)
+{
+    uint64_t value = 0;
+    maar_sparse_walk(image, seal_table, &value);
+    if (item == NULL && value == 0) {
+        dispose(allocator, image);
+        return;
+    }
+    if (item == NULL) {
+        item = image->ending;
+        image->ending = NULL;
+    }
+    if (value != 0) {
+        item->points[point_count++] = maar_paging_point(allocator, value);
+    }
+    item->action = end_later;
+    item->pool = maar_pool_of(image->memory.pool);
+    item->object = (uint64_t)(uintptr_t)image;
+    item->point_count = point_count;
+    maar_retire_queue(&allocator->retire, item);
+}
+
 static VkResult create(MaarAllocator allocator, const char* call,
                        const MaarSparseImageCreateInfo* info, MaarSparseImage* made)
 {
@@ -462,9 +488,7 @@ static VkResult create(MaarAllocator allocator, const char* call,
         result = make_parts(allocator, call, image_info, image);
     }
     if (result != VK_SUCCESS) {
-        uint64_t value = 0;
-        maar_sparse_walk(image, seal_table, &value);
-        dispose(allocator, image);
+        end_image(allocator, image, NULL, 0);
         return result;
     }
     image->listed.what = "sparse image";
@@ -506,30 +530,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSparseImage(MaarAllocator allocator,
     return result != VK_SUCCESS ? result : create(allocator, __func__, pCreateInfo, pImage);
 }
 
-/* Nothing can fail any more. item: NULL for the prepared one; with room for one point more. */
 static void retire(MaarAllocator allocator, MaarSparseImage image, struct maar_retire_item* item,
                    uint32_t point_count)
 {
-    uint64_t value = 0;
     maar_paging_unlist(allocator, &image->listed);
     maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, -1);
-    maar_sparse_walk(image, seal_table, &value);
-    if (item == NULL && value == 0) {
-        dispose(allocator, image);
-        return;
-    }
-    if (item == NULL) {
-        item = image->ending;
-        image->ending = NULL;
-    }
-    if (value != 0) {
-        item->points[point_count++] = maar_paging_point(allocator, value);
-    }
-    item->action = end_later;
-    item->pool = maar_pool_of(image->memory.pool);
-    item->object = (uint64_t)(uintptr_t)image;
-    item->point_count = point_count;
-    maar_retire_queue(&allocator->retire, item);
+    end_image(allocator, image, item, point_count);
 }
 
 static VkResult check_free(MaarAllocator allocator, const char* call, MaarSparseImage image)
