@@ -95,7 +95,7 @@ static bool take_page(MaarTileCache cache, const char* call, const struct maar_p
         cache->shortage_rest > 0) {
         return false;
     }
-    if (maar_pages_commit(cache->allocator, call, 1, page) != VK_SUCCESS) {
+    if (maar_pages_commit_quietly(cache->allocator, call, page) != VK_SUCCESS) {
         cache->shortage_rest = SHORTAGE_REST;
         ++cache->info.shortageCount;
         return false;

@@ -442,9 +442,10 @@ static bool is_page_shortage(VkResult result)
 }
 
 /* One range: free pages of the type liked best; those that are no longer pending; new blocks within
- * budget, of one type after another; then as a request that fails without, whatever it takes. */
+ * budget, of one type after another; then, unless quiet, as a request that fails without, whatever
+ * it takes. */
 static VkResult commit_range(MaarAllocator allocator, const char* call,
-                             const struct maar_page_range* range)
+                             const struct maar_page_range* range, bool quiet)
 {
     const struct maar_page_table* table = range->table;
     VkResult result = make_leaves(range->table, range->first, range->count);
@@ -460,7 +461,8 @@ static VkResult commit_range(MaarAllocator allocator, const char* call,
     for (uint32_t i = 1; i < table->type_count && is_page_shortage(result); ++i) {
         result = commit_in_type(range, call, table->types[i], may_grow, false);
     }
-    for (uint32_t i = 0; i < table->type_count && may_grow && is_page_shortage(result); ++i) {
+    const uint32_t loud_count = may_grow && !quiet ? table->type_count : 0;
+    for (uint32_t i = 0; i < loud_count && is_page_shortage(result); ++i) {
         result = commit_in_type(range, call, table->types[i], true, true);
     }
     return result;
@@ -534,8 +536,8 @@ static void free_unused_leaves(const struct maar_page_range* range)
     }
 }
 
-VkResult maar_pages_commit(MaarAllocator allocator, const char* call, uint32_t range_count,
-                           const struct maar_page_range* ranges)
+static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t range_count,
+                           const struct maar_page_range* ranges, bool quiet)
 {
     struct maar_paging* paging = maar_paging_of(allocator);
     VkResult result = VK_SUCCESS;
@@ -544,7 +546,7 @@ VkResult maar_pages_commit(MaarAllocator allocator, const char* call, uint32_t r
     const uint64_t blocks_made = paging->blocks_made;
     maar_mutex_unlock(&paging->lock);
     while (done < range_count && result == VK_SUCCESS) {
-        result = commit_range(allocator, call, &ranges[done]);
+        result = commit_range(allocator, call, &ranges[done], quiet);
         ++done;
     }
     maar_mutex_lock(&paging->lock);
@@ -561,6 +563,18 @@ VkResult maar_pages_commit(MaarAllocator allocator, const char* call, uint32_t r
     }
     /* Pools report their limits so; for a caller without one it is plain lack of memory. */
     return result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_ERROR_OUT_OF_DEVICE_MEMORY : result;
+}
+
+VkResult maar_pages_commit(MaarAllocator allocator, const char* call, uint32_t range_count,
+                           const struct maar_page_range* ranges)
+{
+    return commit_all(allocator, call, range_count, ranges, false);
+}
+
+VkResult maar_pages_commit_quietly(MaarAllocator allocator, const char* call,
+                                   const struct maar_page_range* range)
+{
+    return commit_all(allocator, call, 1, range, true);
 }
 
 void maar_pages_decommit(MaarAllocator allocator, uint32_t range_count,

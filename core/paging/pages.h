@@ -90,6 +90,9 @@ struct maar_page_range {
  * Shortage is answered as by maar_allocate. */
 VkResult maar_pages_commit(MaarAllocator allocator, const char* call, uint32_t range_count,
                            const struct maar_page_range* ranges);
+/* The same for one range, but within budgets, and the observer is not asked. */
+VkResult maar_pages_commit_quietly(MaarAllocator allocator, const char* call,
+                                   const struct maar_page_range* range);
 /* Gives back what the ranges have and records that it is unbound. Cannot fail. */
 void maar_pages_decommit(MaarAllocator allocator, uint32_t range_count,
                          const struct maar_page_range* ranges);

@@ -181,8 +181,8 @@ typedef struct MaarTileCacheInfo {
     uint64_t delayedCount;
     /** and those for which the budget had no room. */
     uint64_t crowdedCount;
-    /** Updates in which the device had no memory for a page that the budget allowed. It is asked
-     * again later; until then others make room. */
+    /** Updates in which the device, or the heap's budget, had no memory for a page that the cache's
+     * budget allowed. It is asked again later; until then others make room. */
     uint64_t shortageCount;
     /** The same for the last update alone: tiles wanted and visible, */
     uint32_t lastHitCount;
@@ -242,7 +242,8 @@ MAAR_API void VKAPI_CALL maarDestroyTileCache(MaarAllocator allocator, MaarTileC
  * of device memory is no failure: fewer uploads are started. The first updates start those of the
  * levels that are always there.
  *
- * Asks the driver for timelines' values, and may ask it for page blocks; never waits.
+ * Asks the driver for timelines' values, and may ask it for page blocks, but neither beyond the
+ * heap's budget nor with pfnOutOfMemory: other tiles make room then. Never waits.
  *
  * @param allocator     not null
  * @param cache         not null

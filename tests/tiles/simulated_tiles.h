@@ -14,6 +14,7 @@ struct tile_device {
     VkDeviceSize metadata_size;
     VkDeviceSize device_heap;   /* 0: 8 GiB */
     VkDeviceSize address_space; /* 0: 1 TiB */
+    PFN_maarOutOfMemory observer;
 };
 
 /* The discrete device with partially resident images; setup's profile does not matter. */
@@ -43,6 +44,7 @@ static inline void tile_device_start(struct rig* rig, const struct tile_device* 
     mine.paging = true;
     rig_open(rig, &mine);
     rig->create_info.flags |= allocator_flags;
+    rig->create_info.pfnOutOfMemory = device->observer;
     rig_make_allocator(rig);
 }
 

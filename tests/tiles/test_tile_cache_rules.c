@@ -297,6 +297,58 @@ static void shortage_of_device_memory_is_lived_with(void** state)
     stop();
 }
 
+static uint32_t asked;
+
+static VkBool32 VKAPI_PTR count_asked(void* user, const MaarOutOfMemoryInfo* info)
+{
+    (void)user;
+    (void)info;
+    ++asked;
+    return VK_FALSE;
+}
+
+static VkDeviceSize free_page_bytes(void)
+{
+    MaarPagingStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS};
+    assert_int_equal(maarGetPagingStatistics(rig.allocator, &statistics), VK_SUCCESS);
+    return statistics.freeBytes;
+}
+
+/* Within a frame a cache neither exceeds what the heaps may take nor has other things evicted; a
+ * commitment by hand does both. */
+static void update_stays_within_the_budget_of_heaps(void** state)
+{
+    (void)state;
+    static const struct tile_device watched = {.observer = count_asked};
+    start(&watched, NULL);
+    fill_pinned();
+    MaarSparseImage other =
+        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){8192, 8192, 1}, 1);
+    MaarTileRegion one = {0, 0, {0, 0, 0}, {128, 128, 1}};
+    while (free_page_bytes() > 0) {
+        assert_int_equal(maarCommitTiles(rig.allocator, other, 1, &one), VK_SUCCESS);
+        one.offset.x += 128;
+        if (one.offset.x == 8192) {
+            one.offset = (VkOffset3D){0, one.offset.y + 128, 0};
+        }
+    }
+    for (uint32_t heap = 0; heap < rig_profile_discrete()->heapCount; ++heap) {
+        assert_int_equal(maarSimulatedSetHeapBudget(rig.physical, heap, 1, 0), VK_SUCCESS);
+    }
+    asked = 0;
+    const uint32_t wanted = MAAR_PACK_TILE_REQUEST(1u, 0u, 0u, 0u);
+    assert_int_equal(update_some(1, &wanted, MOST), 0);
+    assert_int_equal(tile_cache(&rig, cache).shortageCount, 1);
+    assert_int_equal(asked, 0);
+    assert_int_equal(free_page_bytes(), 0);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount, 0);
+    assert_int_equal(maarCommitTiles(rig.allocator, other, 1, &one), VK_SUCCESS);
+    assert_true(asked > 0 || rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount > 0);
+    rig_forget_messages(&rig);
+    maarDestroySparseImage(rig.allocator, other);
+    stop();
+}
+
 static void cancelled_upload_is_started_again(void** state)
 {
     (void)state;
@@ -482,6 +534,7 @@ int main(void)
         cmocka_unit_test(page_that_was_passed_on_is_held_when_given_back),
         cmocka_unit_test(staging_that_is_used_up_delays),
         cmocka_unit_test(shortage_of_device_memory_is_lived_with),
+        cmocka_unit_test(update_stays_within_the_budget_of_heaps),
         cmocka_unit_test(cancelled_upload_is_started_again),
         cmocka_unit_test(failing_timeline_changes_nothing),
         cmocka_unit_test(failing_creation_leaves_nothing_behind),
