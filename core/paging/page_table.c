@@ -273,22 +273,19 @@ static bool is_being_unbound(const struct maar_page_range* range)
     return false;
 }
 
-/* Pages that were given back, but that others show too, are not taken again: what is committed is
- * the owner's alone. The device is told of another page, or of none. */
-static void leave_shared(const struct maar_page_range* range)
+/* Whether a page of the range was given back, and another range shows it: what is committed is the
+ * owner's alone, so it is not taken again; and the device has it here still, so it is not let go.
+ */
+static bool is_shown_elsewhere(const struct maar_page_range* range)
 {
     for (uint64_t page = range->first; page < range->first + range->count; ++page) {
-        uint64_t* entry = maar_page_entry(range->table, page);
-        if ((*entry & MAAR_ENTRY_HELD) == 0) {
-            continue;
-        }
-        struct maar_page_block* block = maar_entry_block(range->table, *entry);
-        const uint32_t number = maar_entry_page(*entry);
-        if (block->marks[number].refs > 1) {
-            maar_page_drop(block, number, 1, false);
-            *entry &= MAAR_ENTRY_FLAGS & ~MAAR_ENTRY_HELD;
+        const uint64_t entry = *maar_page_entry(range->table, page);
+        if ((entry & MAAR_ENTRY_HELD) != 0 &&
+            maar_entry_block(range->table, entry)->marks[maar_entry_page(entry)].live > 0) {
+            return true;
         }
     }
+    return false;
 }
 
 /* Pages of a range that need one. */
@@ -395,7 +392,8 @@ static void fill_range(const struct maar_page_range* range, struct maar_page_poo
     }
 }
 
-/* From pages that are free already; VK_ERROR_OUT_OF_POOL_MEMORY when they are too few. */
+/* From pages that are free already; VK_ERROR_OUT_OF_POOL_MEMORY when they are too few,
+ * VK_ERROR_VALIDATION_FAILED_EXT, not told, when one is shown elsewhere. */
 static VkResult commit_from(const struct maar_page_range* range, struct maar_page_pool* pool,
                             uint64_t* missing)
 {
@@ -406,7 +404,10 @@ static VkResult commit_from(const struct maar_page_range* range, struct maar_pag
         maar_thread_yield();
         maar_mutex_lock(&paging->lock);
     }
-    leave_shared(range);
+    if (range->table->may_alias && is_shown_elsewhere(range)) {
+        maar_mutex_unlock(&paging->lock);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
     *missing = count_missing(range);
     const bool enough = *missing <= pool->free_count;
     if (enough) {
@@ -426,6 +427,11 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
     uint64_t missing = 0;
     while (result == VK_SUCCESS) {
         result = commit_from(range, pool, &missing);
+        if (result == VK_ERROR_VALIDATION_FAILED_EXT) {
+            return maar_misuse(table->paging->allocator, call,
+                               "a page of the range was given back and waits to be unbound, and "
+                               "another range shows it; submit that first");
+        }
         if (result != VK_ERROR_OUT_OF_POOL_MEMORY || !grow) {
             return result;
         }
@@ -559,6 +565,8 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
     }
     if (result != VK_SUCCESS) {
         maar_page_pools_undo(paging, blocks_made);
+    }
+    if (is_page_shortage(result) && !quiet) {
         maar_paging_tell_held(allocator, call);
     }
     /* Pools report their limits so; for a caller without one it is plain lack of memory. */

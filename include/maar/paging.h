@@ -417,7 +417,8 @@ MAAR_API VkResult VKAPI_CALL maarDecommitPages(MaarAllocator allocator, MaarRese
  * must have been made with MAAR_RESERVATION_CREATE_ALIASED_BIT, have the same page size and memory
  * types, and all of `size` bytes must be committed in the source. None of the target's pages may be
  * committed, or given back with no submission since. A page lives until the last range that shows
- * it gives it back.
+ * it gives it back; a range that did so commits there anew only after a submission, as long as
+ * another shows the page.
  *
  * @param allocator     not null
  * @param reservation   the target, not null

@@ -277,8 +277,9 @@ static void destroyed_reservation_outlives_its_commands(void** state)
     expect_no_violation(late);
 }
 
-/* A page that another range shows is not what a new commitment gets. */
-static void page_committed_anew_is_not_shared(void** state)
+/* A page that another range shows is not what a new commitment gets; nor is it let go before it is
+ * unbound, as the other range may end first. */
+static void page_that_is_shown_elsewhere_is_not_committed_anew(void** state)
 {
     struct late* late = *state;
     commit(late, late->reservation, 0, PAGE);
@@ -287,15 +288,47 @@ static void page_committed_anew_is_not_shared(void** state)
         VK_SUCCESS);
     (void)submit(late, NULL);
     decommit(late, late->other, 0, PAGE);
+    const MaarPageRange range = {0, 2 * PAGE};
+    assert_int_equal(maarCommitPages(late->rig.allocator, late->other, 1, &range),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&late->rig, "another range shows it");
+    assert_true(statistics(late).committedBytes == PAGE);
+    assert_int_equal(statistics(late).recordedPages, 1);
+    (void)submit(late, NULL);
     commit(late, late->other, 0, PAGE);
     const MaarPageRun mine = only_run(late, late->reservation);
     const MaarPageRun anew = only_run(late, late->other);
     assert_true(mine.memory != anew.memory || mine.memoryOffset != anew.memoryOffset);
-    assert_true(statistics(late).committedBytes == 2 * PAGE);
     (void)submit(late, NULL);
     rig_check(&late->rig);
     expect_no_violation(late);
     assert_int_equal(rig_counters(&late->rig).sparseBoundBytes, 2 * PAGE);
+}
+
+/* Once nobody shows it, whoever still has it bound may have it again. */
+static void page_that_all_gave_back_is_committed_anew(void** state)
+{
+    struct late* late = *state;
+    commit(late, late->reservation, 0, PAGE);
+    assert_int_equal(
+        maarAliasPages(late->rig.allocator, late->other, 0, PAGE, late->reservation, 0),
+        VK_SUCCESS);
+    (void)submit(late, NULL);
+    const MaarPageRun before = only_run(late, late->other);
+    decommit(late, late->other, 0, PAGE);
+    decommit(late, late->reservation, 0, PAGE);
+    commit(late, late->other, 0, PAGE);
+    const MaarPageRun after = only_run(late, late->other);
+    assert_true(before.memory == after.memory && before.memoryOffset == after.memoryOffset);
+    assert_true(statistics(late).committedBytes == PAGE);
+    const MaarPageRange range = {0, PAGE};
+    assert_int_equal(maarCommitPages(late->rig.allocator, late->reservation, 1, &range),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&late->rig, "another range shows it");
+    (void)submit(late, NULL);
+    rig_check(&late->rig);
+    expect_no_violation(late);
+    assert_int_equal(rig_counters(&late->rig).sparseBoundBytes, PAGE);
 }
 
 /* Binds are recorded, held and under way; the device goes, and everything can end. */
@@ -364,7 +397,8 @@ int main(void)
         LATE_TEST(points_of_too_many_timelines_are_refused_together),
         LATE_TEST(block_is_freed_when_its_last_submission_is_executed),
         LATE_TEST(destroyed_reservation_outlives_its_commands),
-        LATE_TEST(page_committed_anew_is_not_shared),
+        LATE_TEST(page_that_is_shown_elsewhere_is_not_committed_anew),
+        LATE_TEST(page_that_all_gave_back_is_committed_anew),
         LATE_TEST(device_lost_in_the_middle_lets_everything_end),
         cmocka_unit_test(address_space_is_counted_in_whole_pages),
     };
