@@ -64,17 +64,24 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateArray(MaarAllocator allocator,
     }
     struct maar_array* array = (struct maar_array*)(void*)reservation;
     reservation->is_array = true;
-    reservation->listed.what = "growable array";
+    reservation->listed.what = MAAR_ARRAY_KIND;
     array->element_size = pCreateInfo->elementSize;
     array->grow_size = pCreateInfo->growSize;
     *pArray = (MaarArray)(void*)array;
     return VK_SUCCESS;
 }
 
+static VkResult check_live_array(MaarAllocator allocator, const char* call, MaarArray array)
+{
+    const VkResult result = maar_enter(allocator);
+    return result == VK_SUCCESS
+               ? maar_paging_check_listed(allocator, call, "array", MAAR_ARRAY_KIND, array)
+               : result;
+}
+
 VKAPI_ATTR void VKAPI_CALL maarDestroyArray(MaarAllocator allocator, MaarArray array)
 {
-    if (array != VK_NULL_HANDLE &&
-        check_array(allocator, __func__, array_of(array)) == VK_SUCCESS) {
+    if (array != VK_NULL_HANDLE && check_live_array(allocator, __func__, array) == VK_SUCCESS) {
         maar_reservation_end(&array_of(array)->reservation, 0, NULL);
     }
 }
@@ -89,7 +96,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyArrayAfter(MaarAllocator allocator, Ma
     if (result != VK_SUCCESS || array == VK_NULL_HANDLE) {
         return result;
     }
-    result = check_array(allocator, __func__, array_of(array));
+    result = check_live_array(allocator, __func__, array);
     if (result == VK_SUCCESS) {
         maar_reservation_end(&array_of(array)->reservation, pointCount, pPoints);
     }

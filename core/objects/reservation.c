@@ -21,6 +21,8 @@
     ((MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_ALIASED_BIT |                             \
      (MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT)
 
+static const char reservation_kind[] = "reservation";
+
 VkBufferCreateFlags maar_without_sparse_bits(VkBufferCreateFlags flags)
 {
     return flags & ~((VkBufferCreateFlags)VK_BUFFER_CREATE_SPARSE_BINDING_BIT |
@@ -335,7 +337,7 @@ VkResult maar_reservation_create(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         goto discard_item;
     }
-    reservation->listed.what = "reservation";
+    reservation->listed.what = reservation_kind;
     reservation->listed.name = reservation->name;
     reservation->listed.end = end_leaked_reservation;
     maar_paging_list(allocator, &reservation->listed);
@@ -387,17 +389,32 @@ VkResult maar_reservation_check(MaarAllocator allocator, const char* call,
         return maar_misuse(allocator, call, "reservation is another allocator's");
     }
     if (changes && reservation->is_array) {
-        return maar_misuse(allocator, call, "reservation is a growable array's, which changes it");
+        return maar_misuse(allocator, call,
+                           "reservation belongs to a growable array; use maarAppendArray, "
+                           "maarReserveArray or maarTruncateArray");
     }
     return VK_SUCCESS;
+}
+
+static VkResult check_live_reservation(MaarAllocator allocator, const char* call,
+                                       MaarReservation reservation)
+{
+    const VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (maar_paging_is_listed(allocator, MAAR_ARRAY_KIND, reservation)) {
+        return maar_misuse(allocator, call,
+                           "reservation belongs to a growable array; use maarDestroyArray");
+    }
+    return maar_paging_check_listed(allocator, call, "reservation", reservation_kind, reservation);
 }
 
 VKAPI_ATTR void VKAPI_CALL maarDestroyReservation(MaarAllocator allocator,
                                                   MaarReservation reservation)
 {
     if (reservation != VK_NULL_HANDLE &&
-        maar_reservation_check(allocator, __func__, maar_reservation_of(reservation), true) ==
-            VK_SUCCESS) {
+        check_live_reservation(allocator, __func__, reservation) == VK_SUCCESS) {
         maar_reservation_end(maar_reservation_of(reservation), 0, NULL);
     }
 }
@@ -414,7 +431,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyReservationAfter(MaarAllocator allocat
     if (result != VK_SUCCESS || reservation == VK_NULL_HANDLE) {
         return result;
     }
-    result = maar_reservation_check(allocator, __func__, maar_reservation_of(reservation), true);
+    result = check_live_reservation(allocator, __func__, reservation);
     if (result == VK_SUCCESS) {
         maar_reservation_end(maar_reservation_of(reservation), pointCount, pPoints);
     }

@@ -57,6 +57,9 @@ struct maar_array {
     VkDeviceSize ready; /* bytes from the start that have memory */
 };
 
+/* What an array is listed as. */
+#define MAAR_ARRAY_KIND "growable array"
+
 static inline struct maar_reservation* maar_reservation_of(MaarReservation reservation)
 {
     return (struct maar_reservation*)(void*)reservation;

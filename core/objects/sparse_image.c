@@ -14,6 +14,8 @@
 /* What a driver answers at most: an entry an aspect, and metadata. */
 enum { REQUIREMENTS = 6 };
 
+static const char sparse_image_kind[] = "sparse image";
+
 /* ---- what can be made ---- */
 
 static VkResult check_image_info(MaarAllocator allocator, const char* call,
@@ -491,7 +493,7 @@ static VkResult create(MaarAllocator allocator, const char* call,
         end_image(allocator, image, NULL, 0);
         return result;
     }
-    image->listed.what = "sparse image";
+    image->listed.what = sparse_image_kind;
     image->listed.name = image->name;
     image->listed.end = end_leaked;
     maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, 1);
@@ -540,6 +542,11 @@ static void retire(MaarAllocator allocator, MaarSparseImage image, struct maar_r
 
 static VkResult check_free(MaarAllocator allocator, const char* call, MaarSparseImage image)
 {
+    const VkResult result =
+        maar_paging_check_listed(allocator, call, "image", sparse_image_kind, image);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
     return image->in_cache
                ? maar_misuse(allocator, call, "image belongs to a tile cache that is still there")
                : VK_SUCCESS;

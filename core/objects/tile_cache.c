@@ -17,6 +17,8 @@ enum { DEFAULT_UPLOADS = 64 };
  * one that waits to be seen. */
 enum { STAGED_UPDATES = 3 };
 
+static const char tile_cache_kind[] = "tile cache";
+
 VkResult maar_check_cache(MaarAllocator allocator, const char* call, MaarTileCache cache)
 {
     const VkResult result = maar_enter(allocator);
@@ -309,7 +311,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateTileCache(MaarAllocator allocator,
     cache->info.peakCommittedSize = cache->pinned_size;
     cache->info.levelsGeneration = 1;
     cache->info.bindCount = cache->pinned_size / cache->image->page_size;
-    cache->listed.what = "tile cache";
+    cache->listed.what = tile_cache_kind;
     cache->listed.end = end_leaked_cache;
     maar_paging_list(allocator, &cache->listed);
     *pCache = cache;
@@ -350,7 +352,9 @@ static void retire_staging(MaarTileCache cache, uint32_t point_count)
 
 VKAPI_ATTR void VKAPI_CALL maarDestroyTileCache(MaarAllocator allocator, MaarTileCache cache)
 {
-    if (allocator == NULL || cache == VK_NULL_HANDLE) {
+    if (allocator == NULL || cache == VK_NULL_HANDLE ||
+        maar_paging_check_listed(allocator, __func__, "cache", tile_cache_kind, cache) !=
+            VK_SUCCESS) {
         return;
     }
     maar_paging_unlist(allocator, &cache->listed);

@@ -19,7 +19,10 @@ enum {
      * ones four classes an octave, as fine as a search in 128 bits allows. */
     MAAR_PAGE_CLASSES = 128,
     /* Leaf of a page table: 4 KiB of entries. */
-    MAAR_LEAF_PAGES = 512
+    MAAR_LEAF_PAGES = 512,
+    /* Chains of live objects, by address: few enough that nobody notices them, enough that a
+     * thousand objects are found in a few steps. */
+    MAAR_PAGED_CHAINS = 256
 };
 
 /* 12 bytes a page. Of a free run, the first and the last page have its length; all other pages have
@@ -188,8 +191,9 @@ struct maar_paging {
     struct maar_page_table* tables;
     struct maar_page_table* first_dirty;
     struct maar_page_table* last_dirty;
-    struct maar_paged_object* objects; /* live ones that a program destroys itself */
-    MaarPoint delays[MAAR_MAX_POINTS]; /* what the submission to come waits for */
+    struct maar_paged_object* objects; /* live ones that a program destroys itself, */
+    struct maar_paged_object* alike[MAAR_PAGED_CHAINS]; /* and the same by address */
+    MaarPoint delays[MAAR_MAX_POINTS];                  /* what the submission to come waits for */
     uint32_t delay_count;
     uint64_t recorded_value; /* of the submission to come */
     uint64_t recorded_pages;

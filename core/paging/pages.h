@@ -136,8 +136,9 @@ MaarPoint maar_paging_point(MaarAllocator allocator, uint64_t value);
 struct maar_paged_object {
     struct maar_paged_object* next; /* under the paging lock */
     struct maar_paged_object* previous;
-    const char* what; /* "reservation", "sparse image" */
-    const char* name; /* may be NULL; as long as it is listed */
+    struct maar_paged_object* next_alike; /* of those whose addresses hash alike */
+    const char* what;                     /* "reservation", "sparse image" */
+    const char* name;                     /* may be NULL; as long as it is listed */
     /* maarDestroyAllocator found it alive, and told so: frees all of it, at once. The device is
      * idle, nothing is pending, and the object is listed no more. */
     void (*end)(MaarAllocator allocator, struct maar_paged_object* object);
@@ -145,6 +146,12 @@ struct maar_paged_object {
 
 void maar_paging_list(MaarAllocator allocator, struct maar_paged_object* object);
 void maar_paging_unlist(MaarAllocator allocator, struct maar_paged_object* object);
+/* Whether a handle that a program gave is a listed object of this kind. Reads nothing of it before
+ * that is known. */
+bool maar_paging_is_listed(MaarAllocator allocator, const char* what, const void* object);
+/* The same, and tells if not. */
+VkResult maar_paging_check_listed(MaarAllocator allocator, const char* call, const char* argument,
+                                  const char* what, const void* object);
 
 /* ---- what the watch asks (paging.c), also of allocators that never used paging ---- */
 

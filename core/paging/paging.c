@@ -370,10 +370,20 @@ void maar_paging_add_count(MaarAllocator allocator, enum maar_paging_count which
     maar_mutex_unlock(&paging->lock);
 }
 
+static struct maar_paged_object** chain_of(struct maar_paging* paging, const void* object)
+{
+    /* What objects have in common is in the lowest bits; a multiplication mixes the rest upward. */
+    const uint64_t mixed = (uint64_t)(uintptr_t)object * UINT64_C(0x9E3779B97F4A7C15);
+    return &paging->alike[(mixed >> 32) % MAAR_PAGED_CHAINS];
+}
+
 void maar_paging_list(MaarAllocator allocator, struct maar_paged_object* object)
 {
     struct maar_paging* paging = maar_paging_of(allocator);
     maar_mutex_lock(&paging->lock);
+    struct maar_paged_object** chain = chain_of(paging, object);
+    object->next_alike = *chain;
+    *chain = object;
     object->previous = NULL;
     object->next = paging->objects;
     if (paging->objects != NULL) {
@@ -387,6 +397,11 @@ void maar_paging_unlist(MaarAllocator allocator, struct maar_paged_object* objec
 {
     struct maar_paging* paging = maar_paging_of(allocator);
     maar_mutex_lock(&paging->lock);
+    struct maar_paged_object** link = chain_of(paging, object);
+    while (*link != object) {
+        link = &(*link)->next_alike;
+    }
+    *link = object->next_alike;
     if (object->previous != NULL) {
         object->previous->next = object->next;
     } else {
@@ -396,6 +411,34 @@ void maar_paging_unlist(MaarAllocator allocator, struct maar_paged_object* objec
         object->next->previous = object->previous;
     }
     maar_mutex_unlock(&paging->lock);
+}
+
+bool maar_paging_is_listed(MaarAllocator allocator, const char* what, const void* object)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    if (paging == NULL) {
+        return false;
+    }
+    maar_mutex_lock(&paging->lock);
+    const struct maar_paged_object* at = *chain_of(paging, object);
+    while (at != NULL && at != object) {
+        at = at->next_alike;
+    }
+    const bool listed = at != NULL && strcmp(at->what, what) == 0;
+    maar_mutex_unlock(&paging->lock);
+    return listed;
+}
+
+VkResult maar_paging_check_listed(MaarAllocator allocator, const char* call, const char* argument,
+                                  const char* what, const void* object)
+{
+    if (maar_paging_is_listed(allocator, what, object)) {
+        return VK_SUCCESS;
+    }
+    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+              "%s: %s is not a %s of this allocator (was it destroyed already?)", call, argument,
+              what);
+    return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
 /* ---- looking ---- */

@@ -12,7 +12,9 @@
  * made, and may be taken by any call after that: whoever gets it is bound by a later submission.
  *
  * Everything here needs timeline semaphores and a queue in MaarAllocatorCreateInfo::pQueues; see
- * MaarPagingInfo for what a device can do. The general rules of maar/allocator.h hold here too.
+ * MaarPagingInfo for what a device can do. The general rules of maar/allocator.h hold here too, but
+ * of stale handles only those given to a maarDestroy* function are told: any other call on an
+ * object that was destroyed is undefined.
  */
 #ifndef MAAR_PAGING_H
 #define MAAR_PAGING_H

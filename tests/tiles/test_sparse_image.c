@@ -275,6 +275,23 @@ static void images_that_cannot_be_are_refused(void** state)
     rig_close(&rig);
 }
 
+static void destroying_an_image_twice_is_told_of(void** state)
+{
+    (void)state;
+    start(NULL);
+    MaarSparseImage image =
+        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
+    maarDestroySparseImage(rig.allocator, image);
+    rig_expect_silence(&rig);
+    maarDestroySparseImage(rig.allocator, image);
+    rig_expect_message(&rig, "maarDestroySparseImage: image is not a sparse image of this "
+                             "allocator (was it destroyed already?)");
+    assert_int_equal(maarDestroySparseImageAfter(rig.allocator, image, 0, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "was it destroyed already?");
+    rig_close(&rig);
+}
+
 static void device_without_residency_is_told_of(void** state)
 {
     (void)state;
@@ -466,6 +483,7 @@ int main(void)
         cmocka_unit_test(two_aspects_come_and_go_together),
         cmocka_unit_test(destroyed_image_gives_its_pages_back),
         cmocka_unit_test(images_that_cannot_be_are_refused),
+        cmocka_unit_test(destroying_an_image_twice_is_told_of),
         cmocka_unit_test(device_without_residency_is_told_of),
         cmocka_unit_test(address_space_that_is_used_up_is_told_of),
         cmocka_unit_test(shortage_commits_nothing),

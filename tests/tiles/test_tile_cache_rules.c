@@ -510,6 +510,20 @@ static void misuse_is_told_of(void** state)
 }
 
 /* A cache that a program forgot is named and taken down, whatever is under way. */
+static void destroying_a_cache_twice_is_told_of(void** state)
+{
+    (void)state;
+    start(NULL, NULL);
+    fill_pinned();
+    maarDestroyTileCache(rig.allocator, cache);
+    rig_expect_silence(&rig);
+    maarDestroyTileCache(rig.allocator, cache);
+    rig_expect_message(&rig, "maarDestroyTileCache: cache is not a tile cache of this allocator "
+                             "(was it destroyed already?)");
+    cache = VK_NULL_HANDLE;
+    stop();
+}
+
 static void forgotten_cache_is_told_of(void** state)
 {
     (void)state;
@@ -540,6 +554,7 @@ int main(void)
         cmocka_unit_test(failing_creation_leaves_nothing_behind),
         cmocka_unit_test(failing_updates_keep_the_cache_whole),
         cmocka_unit_test(misuse_is_told_of),
+        cmocka_unit_test(destroying_a_cache_twice_is_told_of),
         cmocka_unit_test(forgotten_cache_is_told_of),
     };
     return cmocka_run_group_tests_name("tile_cache_rules", tests, NULL, NULL);

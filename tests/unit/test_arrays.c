@@ -172,6 +172,31 @@ static void truncating_gives_back_only_when_told(void** state)
     rig_close(&rig);
 }
 
+static void destroying_an_array_twice_is_told(void** state)
+{
+    (void)state;
+    fixture_open(&rig, FIXTURE_SPARSE, 64 * KIB, NULL);
+    MaarArray array = create_array(16, MIB, 0, 0);
+    append(array, 1);
+    (void)fixture_submit(&rig);
+    maarDestroyReservation(rig.allocator, array_info(array).reservation);
+    rig_expect_message(&rig, "belongs to a growable array; use maarDestroyArray");
+    MaarReservation plain = fixture_reserve(&rig, MIB, 0);
+    maarDestroyArray(rig.allocator, (MaarArray)(void*)plain);
+    rig_expect_message(&rig, "array is not a growable array of this allocator");
+    maarDestroyReservation(rig.allocator, plain);
+    maarDestroyArray(rig.allocator, array);
+    rig_expect_silence(&rig);
+    maarDestroyArray(rig.allocator, array);
+    rig_expect_message(&rig, "maarDestroyArray: array is not a growable array of this allocator "
+                             "(was it destroyed already?)");
+    assert_int_equal(maarDestroyArrayAfter(rig.allocator, array, 0, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "was it destroyed already?");
+    rig_check(&rig);
+    rig_close(&rig);
+}
+
 static void array_without_sparse_binding_grows_by_copies(void** state)
 {
     (void)state;
@@ -225,11 +250,11 @@ static void misuse_is_told(void** state)
     array = create_array(16, MIB, 0, 0);
     MaarReservation reservation = array_info(array).reservation;
     assert_int_equal(fixture_commit(&rig, reservation, 0, MIB), wrong);
-    rig_expect_message(&rig, "a growable array's");
+    rig_expect_message(&rig, "use maarAppendArray, maarReserveArray or maarTruncateArray");
     assert_int_equal(fixture_decommit(&rig, reservation, 0, MIB), wrong);
     assert_int_equal(maarDestroyReservationAfter(rig.allocator, reservation, 0, NULL), wrong);
     maarDestroyReservation(rig.allocator, reservation);
-    rig_expect_message(&rig, "a growable array's");
+    rig_expect_message(&rig, "belongs to a growable array; use maarDestroyArray");
     assert_int_equal(array_info(array).count, 0);
     assert_int_equal(maarAppendArray(rig.allocator, VK_NULL_HANDLE, 1, NULL), wrong);
     rig_expect_message(&rig, "array is VK_NULL_HANDLE");
@@ -258,6 +283,7 @@ int main(void)
         cmocka_unit_test(reserving_is_exact),
         cmocka_unit_test(array_that_is_full_stays_as_it_was),
         cmocka_unit_test(truncating_gives_back_only_when_told),
+        cmocka_unit_test(destroying_an_array_twice_is_told),
         cmocka_unit_test(array_without_sparse_binding_grows_by_copies),
         cmocka_unit_test(scarce_memory_makes_steps_exact),
         cmocka_unit_test(misuse_is_told),

@@ -435,6 +435,53 @@ static void destruction_waits_for_its_last_binds(void** state)
     rig_close(&rig);
 }
 
+static void destroying_twice_is_told(void** state)
+{
+    (void)state;
+    static const MaarReservationCreateFlags ways[] = {0, MAAR_RESERVATION_CREATE_COPYING_BIT};
+    fixture_open(&rig, FIXTURE_SPARSE, 64 * KIB, NULL);
+    for (uint32_t i = 0; i < 2; ++i) {
+        MaarReservation other = fixture_reserve(&rig, MIB, 0);
+        MaarReservation it = fixture_reserve(&rig, MIB, ways[i]);
+        assert_int_equal(fixture_commit(&rig, it, 0, MIB), VK_SUCCESS);
+        (void)fixture_submit(&rig);
+        maarDestroyReservation(rig.allocator, it);
+        rig_expect_silence(&rig);
+        maarDestroyReservation(rig.allocator, it);
+        rig_expect_message(&rig, "maarDestroyReservation: reservation is not a reservation of this "
+                                 "allocator (was it destroyed already?)");
+        assert_int_equal(maarDestroyReservationAfter(rig.allocator, it, 0, NULL),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        rig_expect_message(&rig, "was it destroyed already?");
+        assert_int_equal(fixture_statistics(&rig).reservationCount, 1);
+        maarDestroyReservation(rig.allocator, other);
+        rig_expect_silence(&rig);
+    }
+    rig_check(&rig);
+    rig_close(&rig);
+}
+
+/* Found among many, in whatever order they go. */
+static void many_reservations_are_told_apart(void** state)
+{
+    (void)state;
+    enum { MANY = 1000 };
+    static MaarReservation its[MANY];
+    fixture_open(&rig, FIXTURE_SPARSE, 64 * KIB, NULL);
+    for (uint32_t i = 0; i < MANY; ++i) {
+        its[i] = fixture_reserve(&rig, 64 * KIB, 0);
+    }
+    for (uint32_t i = 0; i < MANY; ++i) {
+        maarDestroyReservation(rig.allocator, its[i * 7 % MANY]);
+        rig_expect_silence(&rig);
+        assert_int_equal(maarDestroyReservationAfter(rig.allocator, its[i * 7 % MANY], 0, NULL),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        rig_expect_message(&rig, "was it destroyed already?");
+    }
+    assert_int_equal(fixture_statistics(&rig).reservationCount, 0);
+    rig_close(&rig);
+}
+
 static void what_was_recorded_goes_with_it(void** state)
 {
     (void)state;
@@ -579,6 +626,8 @@ int main(void)
         cmocka_unit_test(aliasing_that_cannot_be_is_refused),
         cmocka_unit_test(destruction_waits_for_its_points),
         cmocka_unit_test(destruction_waits_for_its_last_binds),
+        cmocka_unit_test(destroying_twice_is_told),
+        cmocka_unit_test(many_reservations_are_told_apart),
         cmocka_unit_test(what_was_recorded_goes_with_it),
         cmocka_unit_test(leaks_are_named_and_undone),
         cmocka_unit_test(random_ranges_match_a_model),
