@@ -66,6 +66,11 @@ static VkResult check_regions(MaarAllocator allocator, const char* call, MaarSpa
             (uint32_t)region->offset.z >= extent[2]) {
             return maar_misuse(allocator, call, "a region of pRegions begins outside its level");
         }
+        if (region->extent.width == 0 || region->extent.height == 0 || region->extent.depth == 0) {
+            maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: pRegions[%u].extent has a 0",
+                      call, i);
+            return VK_ERROR_VALIDATION_FAILED_EXT;
+        }
     }
     return VK_SUCCESS;
 }

@@ -642,8 +642,7 @@ typedef struct MaarTileRegion {
     uint32_t arrayLayer;
     /** First texel. */
     VkOffset3D offset;
-    /** Texels; may end beyond the level. `depth` is 1 for 2D images: a region of no texels is
-     * allowed, and is nothing. */
+    /** Texels, none of them 0; may end beyond the level. `depth` is 1 for 2D images. */
     VkExtent3D extent;
 } MaarTileRegion;
 

@@ -69,8 +69,6 @@ static void regions_are_rounded_outward_and_inward(void** state)
     expect_tiles(image, 0, 0, "000000000000");
     commit(image, (MaarTileRegion){0, 1, {499, 299, 0}, {1000, 1000, 7}});
     expect_tiles(image, 0, 1, "000011000001");
-    commit(image, (MaarTileRegion){0, 1, {0, 0, 0}, {0, 5, 1}});
-    expect_tiles(image, 0, 1, "000011000001");
     evict(image, (MaarTileRegion){0, 1, {1, 128, 0}, {255, 128, 1}});
     expect_tiles(image, 0, 1, "000010000001");
     evict(image, (MaarTileRegion){0, 1, {384, 256, 0}, {100, 44, 1}});
@@ -256,6 +254,9 @@ static void images_that_cannot_be_are_refused(void** state)
         {{99, 0, {0, 0, 0}, {1, 1, 1}}, "level that the image lacks"},
         {{0, 0, {-1, 0, 0}, {1, 1, 1}}, "outside its level"},
         {{0, 0, {0, 256, 0}, {1, 1, 1}}, "outside its level"},
+        {{0, 0, {0, 0, 0}, {0, 1, 1}}, "pRegions[0].extent has a 0"},
+        {{0, 0, {0, 0, 0}, {1, 0, 1}}, "pRegions[0].extent has a 0"},
+        {{0, 0, {0, 0, 0}, {256, 256, 0}}, "pRegions[0].extent has a 0"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         assert_int_equal(maarCommitTiles(rig.allocator, image, 1, &rows[i].region),
