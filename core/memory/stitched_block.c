@@ -192,6 +192,10 @@ void maar_stitched_end(MaarAllocator allocator, struct maar_slot* slot, uint32_t
     struct maar_block* block = slot->block;
     struct maar_retire_item* item = block->ending;
     const uint64_t value = maar_page_table_seal(block->table);
+    if (value == 0) {
+        maar_paging_tell_unsubmitted(allocator, "stitched allocation", slot->name,
+                                     maar_page_table_committed(block->table));
+    }
     block->ending = NULL;
     item->action = action;
     item->object = object;

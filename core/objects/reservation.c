@@ -74,8 +74,8 @@ static const char* find_reservation_fault(MaarAllocator allocator,
     }
     if ((buffer->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
         !allocator->device.facts.buffer_device_address) {
-        return "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the bufferDeviceAddress feature "
-               "was not among pEnabledFeatures";
+        return "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the feature bufferDeviceAddress "
+               "is not there or was not enabled";
     }
     if (buffer->sharingMode == VK_SHARING_MODE_CONCURRENT && buffer->queueFamilyIndexCount > 0 &&
         buffer->pQueueFamilyIndices == NULL) {
@@ -242,7 +242,10 @@ static void end_sparse(struct maar_reservation* reservation, bool at_once)
     const MaarAllocator allocator = reservation->allocator;
     struct maar_retire_item* item = reservation->item;
     const uint64_t value = maar_page_table_seal(reservation->table);
-    if (value != 0) {
+    if (value == 0) {
+        maar_paging_tell_unsubmitted(allocator, reservation->listed.what, reservation->name,
+                                     maar_page_table_committed(reservation->table));
+    } else {
         item->points[item->point_count++] = maar_paging_point(allocator, value);
     }
     item->action = finish_sparse;

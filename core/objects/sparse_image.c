@@ -69,9 +69,10 @@ static VkResult check_support(MaarAllocator allocator, const char* call,
         return result;
     }
     if (flat ? !device->facts.sparse_images_2d : !device->facts.sparse_images_3d) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: the feature sparseResidencyImage%s was not among pEnabledFeatures", call,
-                  flat ? "2D" : "3D");
+        maar_tell(
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            "%s needs the feature sparseResidencyImage%s, which is not there or was not enabled",
+            call, flat ? "2D" : "3D");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     const VkPhysicalDeviceSparseImageFormatInfo2 format = {
@@ -346,6 +347,29 @@ static void seal_table(struct maar_page_table* table, void* context)
     *value = last > *value ? last : *value;
 }
 
+VkDeviceSize maar_sparse_metadata_size(MaarSparseImage image)
+{
+    uint64_t pages = 0;
+    for (uint32_t i = 0; i < image->metadata.tail_count; ++i) {
+        pages += maar_page_table_committed(image->metadata.tails[i]);
+    }
+    return pages * image->page_size;
+}
+
+/* The value of its last submission. If there was none, that is told, unless the image came only
+ * half into being or has nothing but what nobody asked for. */
+static uint64_t seal_image(MaarAllocator allocator, MaarSparseImage image)
+{
+    uint64_t value = 0;
+    maar_sparse_walk(image, seal_table, &value);
+    if (value == 0 && image->listed.what != NULL) {
+        const VkDeviceSize asked = maar_sparse_committed(image) - maar_sparse_metadata_size(image);
+        maar_paging_tell_unsubmitted(allocator, image->listed.what, image->name,
+                                     asked / image->page_size);
+    }
+    return value;
+}
+
 static void free_arrays(MaarAllocator allocator, struct maar_sparse_aspect* aspect)
 {
     maar_host_free(allocator->callbacks, aspect->tables);
@@ -384,9 +408,8 @@ static void end_later(MaarAllocator allocator, const struct maar_retire_item* it
 /* Found alive when the allocator went. */
 static void end_leaked(MaarAllocator allocator, struct maar_paged_object* object)
 {
-    uint64_t value = 0;
     MaarSparseImage image = (MaarSparseImage)(void*)object;
-    maar_sparse_walk(image, seal_table, &value);
+    (void)seal_image(allocator, image);
     maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, -1);
     dispose(allocator, image);
 }
@@ -442,8 +465,7 @@ static VkResult make_parts(MaarAllocator allocator, const char* call, const VkIm
 static void end_image(MaarAllocator allocator, MaarSparseImage image, struct maar_retire_item* item,
                       uint32_t point_count)
 {
-    uint64_t value = 0;
-    maar_sparse_walk(image, seal_table, &value);
+    const uint64_t value = seal_image(allocator, image);
     if (item == NULL && value == 0) {
         dispose(allocator, image);
         return;

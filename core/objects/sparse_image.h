@@ -74,6 +74,8 @@ VkResult maar_sparse_commit_tails(MaarAllocator allocator, const char* call, Maa
 bool maar_sparse_tail_is_there(MaarSparseImage image, uint32_t layer);
 /* Bytes of all pages that it has. */
 VkDeviceSize maar_sparse_committed(MaarSparseImage image);
+/* Bytes of those that it has for the driver alone, since it was made. */
+VkDeviceSize maar_sparse_metadata_size(MaarSparseImage image);
 
 /* Calls `visit` for every table that there is. */
 typedef void (*maar_sparse_visit)(struct maar_page_table* table, void* context);

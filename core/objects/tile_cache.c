@@ -41,11 +41,7 @@ static VkResult check_usable_image(MaarAllocator allocator, const char* call, Ma
     if ((image->usage & VK_IMAGE_USAGE_TRANSFER_DST_BIT) == 0) {
         return maar_misuse(allocator, call, "pCreateInfo->image lacks TRANSFER_DST usage");
     }
-    VkDeviceSize metadata = 0;
-    for (uint32_t i = 0; i < image->metadata.tail_count; ++i) {
-        metadata += maar_page_table_committed(image->metadata.tails[i]) * image->page_size;
-    }
-    if (maar_sparse_committed(image) != metadata) {
+    if (maar_sparse_committed(image) != maar_sparse_metadata_size(image)) {
         return maar_misuse(allocator, call, "pCreateInfo->image has committed tiles");
     }
     const struct maar_texel_block block = maar_texel_block_of(image->format);

@@ -75,6 +75,11 @@ VkResult maar_page_table_create(MaarAllocator allocator, const struct maar_page_
 /* Drops what is recorded for the table and forbids more. Its last submission's value of the paging
  * timeline; 0 when nothing of it was ever submitted. */
 uint64_t maar_page_table_seal(struct maar_page_table* table);
+/* An object of a program's, all of whose tables are sealed, comes to its end with so many committed
+ * pages, of which nothing was ever submitted: told, since that is how a forgotten maarSubmitBinds
+ * looks. The name may be NULL. No lock may be held. */
+void maar_paging_tell_unsubmitted(MaarAllocator allocator, const char* what, const char* name,
+                                  uint64_t pages);
 /* Gives its pages back and frees it. Its resource must be gone, so its last submission is done. May
  * be NULL. Fit for a retire action: waits for a submission that still reads it. */
 void maar_page_table_destroy(struct maar_page_table* table);

@@ -265,9 +265,9 @@ VkResult maar_paging_require(MaarAllocator allocator, const char* call, bool spa
     const struct maar_device_facts* facts = &allocator->device.facts;
     const char* missing = NULL;
     if (!facts->timeline_semaphore) {
-        missing = "the timelineSemaphore feature, which was not among pEnabledFeatures";
+        missing = "the feature timelineSemaphore, which is not there or was not enabled";
     } else if (sparse && !facts->sparse_binding) {
-        missing = "the sparseBinding feature, which was not among pEnabledFeatures";
+        missing = "the feature sparseBinding, which is not there or was not enabled";
     } else if (sparse && pick_bind_queue(allocator) == UINT32_MAX) {
         missing = "a queue of a family with SPARSE_BINDING, of which there is none in "
                   "MaarAllocatorCreateInfo::pQueues";
@@ -336,6 +336,19 @@ void maar_paging_tell_held(MaarAllocator allocator, const char* call)
                   "maarSubmitBinds",
                   call, (unsigned long long)held);
     }
+}
+
+void maar_paging_tell_unsubmitted(MaarAllocator allocator, const char* what, const char* name,
+                                  uint64_t pages)
+{
+    if (pages == 0 || maar_atomic32_load(&allocator->retire.lost) != 0) {
+        return;
+    }
+    const char* quote = name != NULL ? "\"" : "";
+    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+              "%s%s%s%s%s: %llu pages were never handed to the device by maarSubmitBinds", what,
+              name != NULL ? " " : "", quote, name != NULL ? name : "", quote,
+              (unsigned long long)pages);
 }
 
 /* ---- address space and live objects ---- */

@@ -339,7 +339,8 @@ MAAR_API VkResult VKAPI_CALL maarCreateReservation(MaarAllocator allocator,
 /**
  * Destroys a reservation and gives its pages back, once its last binds have been executed. Never
  * waits for the device, only for a submission of another thread that is under way. What is recorded
- * for it is dropped. The device must be done with it.
+ * for it is dropped; if nothing of its pages was ever submitted, a warning says so, since that is
+ * how a forgotten maarSubmitBinds looks. The device must be done with it.
  *
  * @param allocator    not null
  * @param reservation  may be VK_NULL_HANDLE

@@ -276,6 +276,28 @@ static void images_that_cannot_be_are_refused(void** state)
     rig_close(&rig);
 }
 
+/* Not of metadata, which nobody asked for. */
+static void forgotten_submission_is_told_of(void** state)
+{
+    (void)state;
+    start(&(struct tile_device){.metadata_size = 128 * KIB});
+    MaarSparseImage image =
+        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
+    maarDestroySparseImage(rig.allocator, image);
+    rig_expect_silence(&rig);
+    image = tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
+    const MaarTileRegion region = {0, 0, {0, 0, 0}, {256, 256, 1}};
+    assert_int_equal(maarCommitTiles(rig.allocator, image, 1, &region), VK_SUCCESS);
+    maarDestroySparseImage(rig.allocator, image);
+    rig_expect_message(&rig, "4 pages were never handed to the device by maarSubmitBinds");
+    image = tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
+    assert_int_equal(maarCommitTiles(rig.allocator, image, 1, &region), VK_SUCCESS);
+    assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_SUCCESS);
+    maarDestroySparseImage(rig.allocator, image);
+    rig_expect_silence(&rig);
+    rig_close(&rig);
+}
+
 static void destroying_an_image_twice_is_told_of(void** state)
 {
     (void)state;
@@ -301,7 +323,9 @@ static void device_without_residency_is_told_of(void** state)
     tile_device_start(&rig, &device, &setup, 0);
     const VkImageCreateInfo made =
         tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
-    expect_refusal(&made, VK_ERROR_FEATURE_NOT_PRESENT, "sparseResidencyImage2D");
+    expect_refusal(
+        &made, VK_ERROR_FEATURE_NOT_PRESENT,
+        "needs the feature sparseResidencyImage2D, which is not there or was not enabled");
     rig_close(&rig);
 }
 
@@ -484,6 +508,7 @@ int main(void)
         cmocka_unit_test(two_aspects_come_and_go_together),
         cmocka_unit_test(destroyed_image_gives_its_pages_back),
         cmocka_unit_test(images_that_cannot_be_are_refused),
+        cmocka_unit_test(forgotten_submission_is_told_of),
         cmocka_unit_test(destroying_an_image_twice_is_told_of),
         cmocka_unit_test(device_without_residency_is_told_of),
         cmocka_unit_test(address_space_that_is_used_up_is_told_of),
