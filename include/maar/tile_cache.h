@@ -9,8 +9,8 @@
  * visible, in what maarGetTileCacheLevels says, from the first update after its upload has been
  * executed, and no longer from the update on that evicts it. No call here waits for the device.
  *
- * The general rules of maar/allocator.h and maar/paging.h hold here too: of stale handles only those
- * given to maarDestroyTileCache are told.
+ * The general rules of maar/allocator.h and maar/paging.h hold here too: of stale handles only
+ * those given to maarDestroyTileCache are told.
  */
 #ifndef MAAR_TILE_CACHE_H
 #define MAAR_TILE_CACHE_H
