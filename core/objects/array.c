@@ -152,13 +152,25 @@ static VkDeviceSize step_of(const struct maar_array* array)
     return step;
 }
 
+static VkResult refuse_count(const struct maar_array* array, const char* call, uint64_t count)
+{
+    const struct maar_reservation* reservation = &array->reservation;
+    const char* name = reservation->name;
+    maar_tell(reservation->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+              "%s: array%s%s%s: %llu elements are asked for, %llu fit", call,
+              name != NULL ? " \"" : "", name != NULL ? name : "", name != NULL ? "\"" : "",
+              (unsigned long long)count,
+              (unsigned long long)(reservation->size / array->element_size));
+    return VK_ERROR_OUT_OF_POOL_MEMORY;
+}
+
 /* Memory for so many elements; ample: and for some more. */
 static VkResult make_array_room(struct maar_array* array, const char* call, uint64_t count,
                                 bool ample)
 {
     const VkDeviceSize size = array->reservation.size;
     if (count > size / array->element_size) {
-        return VK_ERROR_OUT_OF_POOL_MEMORY;
+        return refuse_count(array, call, count);
     }
     const VkDeviceSize least = count * array->element_size;
     if (least <= array->ready) {
@@ -196,10 +208,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAppendArray(MaarAllocator allocator, MaarArra
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (count > UINT64_MAX - it->count) {
-        return VK_ERROR_OUT_OF_POOL_MEMORY;
-    }
-    result = make_array_room(it, __func__, it->count + count, true);
+    const uint64_t most = UINT64_MAX - it->count;
+    result = make_array_room(it, __func__, it->count + (count < most ? count : most), true);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -219,7 +229,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTruncateArray(MaarAllocator allocator, MaarAr
         return result;
     }
     if (count > it->count) {
-        return maar_misuse(allocator, __func__, "count is above the number of elements");
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: count is %llu, above the number of elements (%llu)", __func__,
+                  (unsigned long long)count, (unsigned long long)it->count);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     it->count = count;
     struct maar_reservation* reservation = &it->reservation;

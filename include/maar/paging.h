@@ -82,7 +82,8 @@ MAAR_API VkResult VKAPI_CALL maarGetPagingInfo(MaarAllocator allocator, MaarPagi
 
 /** What is reserved, committed and bound. Bytes of pages committed + free + held = bytes of page
  * blocks. In MaarStatistics page blocks count as blocks, committed pages as bytes of live
- * allocations, held ones as pending and the others as free. */
+ * allocations, held ones as pending and the others as free. What was destroyed counts until
+ * maarCollect has seen that its last binds were executed. */
 typedef struct MaarPagingStatistics {
     /** MAAR_STRUCTURE_TYPE_PAGING_STATISTICS */
     MaarStructureType sType;
