@@ -25,7 +25,7 @@ static const struct {
     size_t offset; /* of the figure in a mark */
     double thickness;
 } lines[] = {
-    {"memory held", "#b8860b", offsetof(struct grow_mark, held), 1.5},
+    {"device memory", "#b8860b", offsetof(struct grow_mark, memory), 1.5},
     {"bytes copied, in all", "#c0392b", offsetof(struct grow_mark, copied), 2.5},
     {"committed", "#2471a3", offsetof(struct grow_mark, committed), 2.5},
     {"appended", "#27804a", offsetof(struct grow_mark, appended), 1.5},
@@ -79,7 +79,8 @@ static void write_bytes(uint64_t bytes, char* text, size_t size)
     }
 }
 
-static void draw_axes(struct support_svg* svg, double left, uint64_t highest, bool labels)
+static void draw_axes(struct support_svg* svg, const struct grow_figures* figures, double left,
+                      uint64_t highest, bool labels)
 {
     const uint64_t step = axis_step(highest);
     for (uint64_t value = 0; value <= highest; value += step) {
@@ -91,8 +92,12 @@ static void draw_axes(struct support_svg* svg, double left, uint64_t highest, bo
             write_text(svg, left - 8.0, y + 4.0, 11.0, PALE, "end", false, text);
         }
     }
+    char batch[32];
+    char text[64];
+    write_bytes(figures->batch, batch, sizeof(batch));
+    snprintf(text, sizeof(text), "%u appends of %s", figures->mark_count, batch);
     write_text(svg, left + PANEL_WIDTH / 2.0, TOP + PANEL_HEIGHT + 20.0, 11.0, PALE, "middle",
-               false, "appends, one after another");
+               false, text);
 }
 
 /* Steps: a value holds until the next append. */
@@ -120,18 +125,18 @@ static void draw_panel(struct support_svg* svg, const struct grow_figures* figur
 {
     char text[160];
     char copied[32];
-    char held[32];
+    char memory[32];
     write_bytes(figures->copied, copied, sizeof(copied));
-    write_bytes(figures->most_held, held, sizeof(held));
+    write_bytes(figures->most_memory, memory, sizeof(memory));
     write_text(svg, left, TOP - 26.0, 14.0, INK, "start", true,
                figures->copying ? "growing by copies" : "growing by pages");
     if (figures->copied == 0) {
         snprintf(copied, sizeof(copied), "nothing");
     }
-    snprintf(text, sizeof(text), "%s copied; at most %s held; %s", copied, held,
+    snprintf(text, sizeof(text), "%s copied; at most %s of memory; %s", copied, memory,
              figures->moves == 0 ? "the address never changes" : "the address changes");
     write_text(svg, left, TOP - 9.0, 11.5, INK, "start", false, text);
-    draw_axes(svg, left, highest, labels);
+    draw_axes(svg, figures, left, highest, labels);
     for (size_t line = 0; line < LINE_COUNT; ++line) {
         draw_line(svg, figures, left, highest, line);
     }

@@ -1,5 +1,5 @@
 /*
- * A picture of growth over time: bytes appended, committed, held and copied.
+ * A picture of growth over time: bytes appended, committed and copied, and device memory.
  */
 #ifndef MAAR_SAMPLE_GROW_PICTURE_H
 #define MAAR_SAMPLE_GROW_PICTURE_H

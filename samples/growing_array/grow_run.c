@@ -148,14 +148,14 @@ static void mark(struct growth* growth, const MaarReservationInfo* reservation)
     figures->copied = paging.copiedBytes - growth->before.copiedBytes;
     figures->moves = reservation->moveCount;
     figures->last_address = reservation->address;
-    if (statistics.blockBytes > figures->most_held) {
-        figures->most_held = statistics.blockBytes;
+    if (statistics.blockBytes > figures->most_memory) {
+        figures->most_memory = statistics.blockBytes;
     }
     if (figures->mark_count < GROW_MAX_MARKS) {
         figures->marks[figures->mark_count++] = (struct grow_mark){
             .appended = figures->appended,
             .committed = figures->committed,
-            .held = statistics.blockBytes,
+            .memory = statistics.blockBytes,
             .copied = figures->copied,
             .binds = figures->binds,
             .submissions = figures->submissions,
@@ -219,6 +219,15 @@ static bool verify(struct growth* growth)
     return true;
 }
 
+/* Why the device cannot do better than copies. */
+static const char* find_lack(const struct growth* growth)
+{
+    MaarPagingInfo paging = {.sType = MAAR_STRUCTURE_TYPE_PAGING_INFO};
+    (void)maarGetPagingInfo(growth->device->allocator, &paging);
+    return paging.stitching == VK_TRUE ? "the device has no sparse residency of buffers"
+                                       : "the device has no sparse binding";
+}
+
 static bool fill_array(struct growth* growth)
 {
     struct grow_figures* const figures = growth->figures;
@@ -226,7 +235,10 @@ static bool fill_array(struct growth* growth)
     if (!create_array(growth) || !read_reservation(growth, &reservation)) {
         return false;
     }
-    figures->copying = reservation.sparse == VK_FALSE;
+    if (!figures->copying && reservation.sparse == VK_FALSE) {
+        figures->why = find_lack(growth);
+        figures->copying = true;
+    }
     figures->page_size = reservation.pageSize;
     figures->first_address = reservation.address;
     const uint64_t total = figures->size / GROW_ELEMENT_SIZE;
@@ -249,6 +261,7 @@ bool grow_run(const struct sample_device* device, const struct grow_options* opt
     memset(figures, 0, sizeof(*figures));
     figures->size = size;
     figures->copying = copying;
+    figures->batch = options->batch;
     (void)maarGetAllocatorInfo(device->allocator, &known);
     figures->by_address = known.bufferDeviceAddress == VK_TRUE && !options->windows;
     read_statistics(&growth, &growth.before);

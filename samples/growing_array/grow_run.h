@@ -15,14 +15,15 @@
 struct grow_mark {
     uint64_t appended;  /* bytes */
     uint64_t committed; /* bytes of the array's pages, or of its buffer */
-    uint64_t held;      /* bytes of device memory that the allocator holds */
+    uint64_t memory;    /* bytes of device memory that the allocator has */
     uint64_t copied;    /* bytes in all */
     uint64_t binds;     /* VkSparseMemoryBind elements in all */
     uint64_t submissions;
 };
 
 struct grow_figures {
-    bool copying;      /* asked for, or all that the device can do */
+    bool copying;      /* asked for, or all that the device can do: */
+    const char* why;   /* then it says why, else NULL */
     bool by_address;   /* elements are reached through an address, else through descriptors */
     bool out_of_reach; /* memory was short before the array was full */
     bool verified_all;
@@ -34,7 +35,8 @@ struct grow_figures {
     uint32_t moves; /* of the buffer */
     uint64_t elements, matching;
     uint64_t pages, binds, submissions, copied;
-    uint64_t most_held;
+    uint64_t most_memory;
+    uint64_t batch; /* bytes of an append */
     double seconds;
     struct grow_mark marks[GROW_MAX_MARKS];
     uint32_t mark_count;

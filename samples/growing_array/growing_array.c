@@ -34,7 +34,7 @@ static void print_bytes(uint64_t bytes)
 /* The first append, each doubling, and the last one. */
 static void print_marks(const struct grow_figures* figures)
 {
-    printf("  %12s  %12s  %12s  %12s  %8s  %11s\n", "appended", "committed", "held", "copied",
+    printf("  %12s  %12s  %12s  %12s  %8s  %11s\n", "appended", "committed", "memory", "copied",
            "binds", "submissions");
     uint64_t next = 0;
     for (uint32_t i = 0; i < figures->mark_count; ++i) {
@@ -43,7 +43,7 @@ static void print_marks(const struct grow_figures* figures)
             continue;
         }
         next = mark->appended * 2;
-        const uint64_t bytes[] = {mark->appended, mark->committed, mark->held, mark->copied};
+        const uint64_t bytes[] = {mark->appended, mark->committed, mark->memory, mark->copied};
         for (size_t at = 0; at < 4; ++at) {
             print_bytes(bytes[at]);
         }
@@ -54,9 +54,15 @@ static void print_marks(const struct grow_figures* figures)
 static void print_figures(const struct grow_figures* figures, const struct grow_options* options)
 {
     const bool unchanged = figures->last_address == figures->first_address && figures->moves == 0;
-    printf("%s, pages of %" PRIu64 " KiB, elements reached through %s\n",
-           figures->copying ? "growing by copies" : "growing by pages", figures->page_size >> 10,
-           figures->by_address ? "the device address" : "descriptors of windows");
+    const char* const reach = figures->by_address ? "the device address" : "descriptors of windows";
+    if (figures->copying) {
+        printf("growing by copies%s%s, elements reached through %s\n",
+               figures->why != NULL ? ", since " : "", figures->why != NULL ? figures->why : "",
+               reach);
+    } else {
+        printf("growing by pages of %" PRIu64 " KiB, elements reached through %s\n",
+               figures->page_size >> 10, reach);
+    }
     print_marks(figures);
     printf("  address: 0x%" PRIx64 " at first, 0x%" PRIx64 " in the end; unchanged: %s\n",
            figures->first_address, figures->last_address, unchanged ? "yes" : "no");
@@ -83,7 +89,7 @@ static void print_json(const struct grow_figures* figures, const struct sample_d
     printf("{\"way\":\"%s\",\"device\":\"%s\",\"by_address\":%s,\"page_size\":%" PRIu64
            ",\"size\":%" PRIu64 ",\"appended\":%" PRIu64 ",\"committed\":%" PRIu64
            ",\"appends\":%u,\"pages\":%" PRIu64 ",\"binds\":%" PRIu64 ",\"submissions\":%" PRIu64
-           ",\"copied\":%" PRIu64 ",\"moves\":%u,\"address_unchanged\":%s,\"most_held\":%" PRIu64
+           ",\"copied\":%" PRIu64 ",\"moves\":%u,\"address_unchanged\":%s,\"most_memory\":%" PRIu64
            ",\"elements\":%" PRIu64 ",\"verified\":%" PRIu64 ",\"seconds\":%.3f}\n",
            figures->copying ? "copies" : "pages", device->properties.deviceName,
            figures->by_address ? "true" : "false", figures->page_size, figures->size,
@@ -91,7 +97,7 @@ static void print_json(const struct grow_figures* figures, const struct sample_d
            figures->binds, figures->submissions, figures->copied, figures->moves,
            figures->last_address == figures->first_address && figures->moves == 0 ? "true"
                                                                                   : "false",
-           figures->most_held, figures->elements, figures->matching, figures->seconds);
+           figures->most_memory, figures->elements, figures->matching, figures->seconds);
 }
 
 /* ---- ways ---- */

@@ -57,7 +57,8 @@ static bool parse_budget(struct texture_options* options, const char* value)
         parsed = sample_parse_number(&rest, 64, 1u << 22, &options->budget_kib);
     }
     if (!parsed || *rest != '\0') {
-        sample_complain("--budget %s: expected 1/N, or KiB from 64 to 4194304", value);
+        sample_complain(
+            "--budget %s: expected 1/N with N from 1 to 65536, or KiB from 64 to 4194304", value);
         return false;
     }
     return true;
