@@ -242,6 +242,11 @@ static bool write_tiles(const struct texture_flight* flight, const char* folder)
                "Each square is the whole map. A coloured tile is in memory; those out of");
     write_text(&svg, 560.0, top + large - 3.0, 12.0, DIM, "start",
                "sight were seen before, and nothing has needed their pages since.");
+    if (shown < stream->info.mipLevels) {
+        snprintf(text, sizeof(text), "Levels %u to %u, of a few tiles each, are left out.", shown,
+                 stream->info.mipLevels - 1);
+        write_text(&svg, 560.0, top + large + 14.0, 12.0, DIM, "start", text);
+    }
     return finish(&svg, folder, "tiles.svg");
 }
 
