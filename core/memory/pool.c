@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/memory/memory_internal.h"
-#include "core/paging/pages.h"
 #include "core/port_time.h"
+#include "maar/paging.h"
 
 /* Blocks grow to this, bytes, on heaps above LARGE_HEAP, else to an eighth of the heap. 256 MiB is
  * what engines use: large enough that few blocks serve, small enough that a block that does not fit
@@ -520,7 +520,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
     }
     const MaarPoolPagingInfo* paging = find_paging(pCreateInfo);
     if (paging != NULL && paging->stitch == VK_TRUE) {
-        result = maar_paging_require(allocator, __func__, true);
+        result = maar_stitching_require(allocator, __func__);
         if (result != VK_SUCCESS) {
             return result;
         }

@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#include "core/paging/pages.h"
-
 void maar_block_note_pages(struct maar_block* block, VkDeviceSize live, VkDeviceSize pending)
 {
     MaarAllocator allocator = block->pool->allocator;
@@ -66,7 +64,7 @@ static VkResult make_stand_in(struct maar_lane* lane, struct maar_block** block)
     return VK_SUCCESS;
 }
 
-static void free_stand_in(struct maar_block* block)
+void maar_stitched_free(struct maar_block* block)
 {
     MaarAllocator allocator = block->pool->allocator;
     maar_mutex_destroy(&block->map_lock);
@@ -101,7 +99,7 @@ VkResult maar_stitched_prepare(struct maar_pool* pool, const MaarMemoryRequest* 
     }
     if (result != VK_SUCCESS) {
         maar_host_free(allocator->callbacks, out->place.name);
-        free_stand_in(out->block);
+        maar_stitched_free(out->block);
     }
     return result;
 }
@@ -114,7 +112,7 @@ void maar_stitched_discard(struct maar_stitched* stitched)
     maar_lane_put_slot(lane, stitched->made.slot, stitched->made.index);
     maar_mutex_unlock(&lane->lock);
     maar_host_free(allocator->callbacks, stitched->place.name);
-    free_stand_in(stitched->block);
+    maar_stitched_free(stitched->block);
 }
 
 MaarAllocation maar_stitched_publish(struct maar_stitched* stitched, struct maar_page_table* table,
@@ -165,89 +163,4 @@ void maar_stitched_unlink(struct maar_lane* lane, struct maar_block* block)
     /* It was pending: nothing of this sort ends in one step. */
     --lane->stitched_pending_count;
     lane->stitched_pending_bytes -= block->size;
-}
-
-/* Whether the device is past a value of the paging timeline. */
-static bool has_passed(MaarAllocator allocator, uint64_t value)
-{
-    const struct maar_device* device = &allocator->device;
-    if (value == 0) {
-        return true;
-    }
-    const MaarPoint point = maar_paging_point(allocator, value);
-    const VkSemaphoreWaitInfo wait = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-        .semaphoreCount = 1,
-        .pSemaphores = &point.semaphore,
-        .pValues = &point.value,
-    };
-    maar_lock_rank_expect_none();
-    return device->vkWaitSemaphores(device->handle, &wait, 0) == VK_SUCCESS;
-}
-
-void maar_stitched_end(MaarAllocator allocator, struct maar_slot* slot, uint32_t index,
-                       uint64_t object, uint32_t point_count, const MaarPoint* points,
-                       maar_retire_action action)
-{
-    struct maar_block* block = slot->block;
-    struct maar_retire_item* item = block->ending;
-    const uint64_t value = maar_page_table_seal(block->table);
-    if (value == 0) {
-        maar_paging_tell_unsubmitted(allocator, "stitched allocation", slot->name,
-                                     maar_page_table_committed(block->table));
-    }
-    block->ending = NULL;
-    item->action = action;
-    item->object = object;
-    item->aside = index;
-    item->point_count = point_count;
-    if (point_count > 0) {
-        memcpy(item->points, points, point_count * sizeof item->points[0]);
-    }
-    if (value != 0) {
-        item->points[item->point_count++] = maar_paging_point(allocator, value);
-    }
-    maar_slot_make_pending(allocator, index);
-    if (point_count == 0 && has_passed(allocator, value)) {
-        action(allocator, item);
-        maar_retire_discard(allocator, item);
-        return;
-    }
-    maar_retire_queue(&allocator->retire, item);
-}
-
-void maar_stitched_destroy(struct maar_block* block)
-{
-    MaarAllocator allocator = block->pool->allocator;
-    const VkDeviceSize size = block->size;
-    if (block->ending != NULL) {
-        (void)maar_page_table_seal(block->table); /* nobody ended it */
-    }
-    maar_page_table_destroy(block->table);
-    (void)maar_atomic64_sub(&allocator->stitched_bytes, size);
-    maar_paging_return_space(allocator, size);
-    maar_paging_add_count(allocator, MAAR_COUNT_STITCHED, -1);
-    free_stand_in(block);
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateAllocationPages(MaarAllocator allocator,
-                                                            MaarAllocation allocation,
-                                                            uint32_t* pCount, MaarPageRun* pRuns)
-{
-    VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (pCount == NULL) {
-        return maar_misuse(allocator, __func__, "pCount is NULL");
-    }
-    const struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
-    if (slot == NULL) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    const uint32_t capacity = pRuns != NULL ? *pCount : 0;
-    const uint32_t count =
-        slot->stitched ? maar_page_table_runs(slot->block->table, capacity, pRuns) : 0;
-    *pCount = pRuns == NULL || count < capacity ? count : capacity;
-    return pRuns != NULL && count > capacity ? VK_INCOMPLETE : VK_SUCCESS;
 }

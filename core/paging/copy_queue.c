@@ -4,6 +4,8 @@
  */
 #include "core/paging/copy_queue.h"
 
+#include "core/paging/page_state.h"
+
 /* Command buffers with the value of the submission that last used them. */
 struct maar_copy_commands {
     struct maar_copy_commands* next;
@@ -205,13 +207,7 @@ static VkResult open_commands(struct maar_copy_queue* queue, MaarAllocator alloc
     struct maar_copy_commands* commands = queue->oldest;
     VkResult result = VK_NOT_READY;
     if (commands != NULL) {
-        const VkSemaphoreWaitInfo wait = {
-            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-            .semaphoreCount = 1,
-            .pSemaphores = &submission->signal,
-            .pValues = &commands->value,
-        };
-        result = device->vkWaitSemaphores(device->handle, &wait, 0);
+        result = maar_paging_wait(maar_paging_of(allocator), commands->value, 0);
     }
     if (result == VK_SUCCESS) {
         queue->oldest = commands->next;

@@ -213,6 +213,8 @@ static inline struct maar_paging* maar_paging_of(MaarAllocator allocator)
 {
     return maar_atomic_pointer_load(&allocator->paging.state);
 }
+/* Waits for a value of the timeline; notes a loss. No lock may be held. */
+VkResult maar_paging_wait(struct maar_paging* paging, uint64_t value, uint64_t timeout_ns);
 /* Asks the device how far the timeline is. No lock may be held. */
 void maar_paging_look(struct maar_paging* paging);
 /* A commit fails: tells if pages are held, since a forgotten submission looks just so. */

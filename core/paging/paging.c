@@ -99,7 +99,7 @@ static void end_objects(struct maar_paging* paging)
 }
 
 /* Until the submission that signals `value` has been executed; notes when the device is lost. */
-static VkResult wait_timeline(struct maar_paging* paging, uint64_t value, uint64_t timeout_ns)
+VkResult maar_paging_wait(struct maar_paging* paging, uint64_t value, uint64_t timeout_ns)
 {
     const struct maar_device* device = &paging->allocator->device;
     const VkSemaphoreWaitInfo wait = {
@@ -122,7 +122,7 @@ static void wait_executed(struct maar_paging* paging, uint64_t value)
     if (value == 0 || maar_atomic32_load(&paging->allocator->retire.lost) != 0) {
         return;
     }
-    const VkResult result = wait_timeline(paging, value, MAAR_DESTROY_TIMEOUT_NS);
+    const VkResult result = maar_paging_wait(paging, value, MAAR_DESTROY_TIMEOUT_NS);
     if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST) {
         maar_tell(paging->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                   "pages are freed that a submission of binds may still name, since it was not "
@@ -295,7 +295,7 @@ void maar_paging_look(struct maar_paging* paging)
     }
     /* Waiting for no time tells more than the value: there are drivers that never report one. */
     uint64_t value = submitted;
-    VkResult result = wait_timeline(paging, submitted, 0);
+    VkResult result = maar_paging_wait(paging, submitted, 0);
     if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST) {
         result = device->vkGetSemaphoreCounterValue(device->handle, paging->timeline, &value);
     }
