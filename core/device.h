@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <vulkan/vulkan_core.h>
 
+#include "core/device_win32.h"
+
 /* Functions that must be there: Vulkan 1.1. */
 #define MAAR_DEVICE_FUNCTIONS(X)                                                                   \
     X(vkAllocateMemory)                                                                            \
@@ -52,14 +54,22 @@
     X(vkGetDeviceImageMemoryRequirements)                                                          \
     X(vkGetSemaphoreCounterValue)                                                                  \
     X(vkWaitSemaphores)                                                                            \
-    X(vkSetDeviceMemoryPriorityEXT)
+    X(vkSignalSemaphore)                                                                           \
+    X(vkSetDeviceMemoryPriorityEXT)                                                                \
+    X(vkGetMemoryFdKHR)                                                                            \
+    X(vkGetMemoryFdPropertiesKHR)                                                                  \
+    X(vkGetMemoryHostPointerPropertiesEXT)                                                         \
+    X(vkGetSemaphoreFdKHR)                                                                         \
+    X(vkImportSemaphoreFdKHR)
 
 #define MAAR_INSTANCE_FUNCTIONS(X)                                                                 \
     X(vkGetPhysicalDeviceProperties2)                                                              \
     X(vkGetPhysicalDeviceMemoryProperties2)                                                        \
     X(vkGetPhysicalDeviceQueueFamilyProperties2)                                                   \
     X(vkGetPhysicalDeviceImageFormatProperties2)                                                   \
-    X(vkGetPhysicalDeviceSparseImageFormatProperties2)
+    X(vkGetPhysicalDeviceSparseImageFormatProperties2)                                             \
+    X(vkGetPhysicalDeviceExternalBufferProperties)                                                 \
+    X(vkGetPhysicalDeviceExternalSemaphoreProperties)
 
 /* Families that are looked at; no driver has half as many. */
 enum { MAAR_MAX_QUEUE_FAMILIES = 16 };
@@ -88,7 +98,24 @@ struct maar_device_facts {
     uint32_t queue_family_count;
     VkQueueFlags queue_flags[MAAR_MAX_QUEUE_FAMILIES];
     VkDeviceSize max_buffer_size; /* UINT64_MAX where the driver does not say */
-    uint32_t dropped;             /* enum maar_dropped: features that were enabled in vain */
+    uint8_t device_uuid[VK_UUID_SIZE];
+    uint8_t driver_uuid[VK_UUID_SIZE];
+    uint8_t device_luid[VK_LUID_SIZE];
+    uint32_t device_node_mask;
+    bool device_luid_valid;
+    bool memory_fd; /* extensions that were enabled */
+    bool memory_dma_buf;
+    bool memory_win32;
+    bool memory_host;
+    bool semaphore_fd;
+    bool semaphore_win32;
+    bool image_modifiers;
+    bool foreign_family;
+    VkDeviceSize host_pointer_alignment; /* a power of two; 0 without memory_host */
+    bool pci_address_known;
+    uint32_t pci_domain, pci_bus, pci_device,
+        pci_function; /* where VK_EXT_pci_bus_info is enabled */
+    uint32_t dropped; /* enum maar_dropped: features that were enabled in vain */
 };
 
 /* A feature in the chain that neither the API version nor an extension allows to be used. */
@@ -111,6 +138,7 @@ struct maar_device {
     MAAR_OPTIONAL_DEVICE_FUNCTIONS(MAAR_DECLARE)
     MAAR_INSTANCE_FUNCTIONS(MAAR_DECLARE)
 #undef MAAR_DECLARE
+    struct maar_win32_functions win32; /* NULL without their extensions */
 };
 
 struct maar_device_open_info {

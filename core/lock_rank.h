@@ -17,7 +17,8 @@ enum maar_lock_rank {
     MAAR_LOCK_RETIRE = 6,    /* what is pending */
     MAAR_LOCK_PLANS = 7,     /* the plans of a cache */
     MAAR_LOCK_PAGING = 8,    /* pages, tables and what is recorded */
-    MAAR_LOCK_MAP = 9        /* a block's mapping; may be held across vkMapMemory */
+    MAAR_LOCK_SHARE = 9,     /* what hangs on blocks, and interop's own lists */
+    MAAR_LOCK_MAP = 10       /* a block's mapping; may be held across vkMapMemory */
 };
 
 #if defined(MAAR_HEAVY_CHECKS)

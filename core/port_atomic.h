@@ -153,6 +153,11 @@ static inline uint32_t maar_atomic32_exchange(maar_atomic32* word, uint32_t valu
     return atomic_exchange_explicit(&word->value, value, memory_order_acq_rel);
 }
 
+static inline uint64_t maar_atomic64_exchange(maar_atomic64* word, uint64_t value)
+{
+    return atomic_exchange_explicit(&word->value, value, memory_order_acq_rel);
+}
+
 /* Pointers that are published once they are complete. */
 typedef struct {
     _Atomic(void*) value;

@@ -120,6 +120,7 @@ static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, stru
         .dedicated_buffer = untied ? VK_NULL_HANDLE : job->request->dedicatedBuffer,
         .dedicated_image = untied ? VK_NULL_HANDLE : job->request->dedicatedImage,
         .next = pool->allocate_next,
+        .export_types = pool->export_types,
     };
     if (!budget_admits(job, pool->heap_index, job->general->size, &info.cap)) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;

@@ -192,8 +192,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
     if (!maar_mutex_init(&made->list_lock, MAAR_LOCK_POOL_LIST, synchronized)) {
         goto free_allocator;
     }
-    if (!maar_slots_init(&made->slots, made->callbacks, synchronized)) {
+    if (!maar_mutex_init(&made->share_lock, MAAR_LOCK_SHARE, synchronized)) {
         goto free_list_lock;
+    }
+    if (!maar_slots_init(&made->slots, made->callbacks, synchronized)) {
+        goto free_share_lock;
     }
     if (!maar_retire_init(&made->retire, &made->device, synchronized)) {
         goto free_slots;
@@ -206,6 +209,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
 
 free_slots:
     maar_slots_destroy(&made->slots);
+free_share_lock:
+    maar_mutex_destroy(&made->share_lock);
 free_list_lock:
     maar_mutex_destroy(&made->list_lock);
 free_allocator:
@@ -237,6 +242,10 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
     if (slices != NULL) {
         allocator->slices.destroy(allocator, slices);
     }
+    void* sharing = maar_atomic_pointer_load(&allocator->sharing.state);
+    if (sharing != NULL) {
+        allocator->sharing.destroy(allocator, sharing);
+    }
     void* paging = maar_atomic_pointer_load(&allocator->paging.state);
     if (paging != NULL) {
         for (struct maar_pool* pool = allocator->pools; pool != NULL; pool = pool->next) {
@@ -256,6 +265,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
     }
     maar_retire_destroy(&allocator->retire);
     maar_slots_destroy(&allocator->slots);
+    maar_mutex_destroy(&allocator->share_lock);
     maar_mutex_destroy(&allocator->list_lock);
     maar_host_free(allocator->callbacks, allocator->queues);
     VkAllocationCallbacks storage = allocator->callback_storage;

@@ -41,6 +41,7 @@ enum { MAAR_KNOWN_THREADS = 64 };
 
 struct maar_lane;
 struct maar_page_table;
+struct maar_companion;
 
 /* A VkDeviceMemory; or, in the lists of what is stitched, an allocation made of pages, which has no
  * VkDeviceMemory of its own, no number, and a page table instead. */
@@ -64,6 +65,10 @@ struct maar_block {
     maar_atomic32 paged;         /* cut into pages; then: */
     maar_atomic64 paged_live;    /* bytes of pages in use, */
     maar_atomic64 paged_pending; /* and of those given back that the device still has */
+
+    VkExternalMemoryHandleTypeFlags shared_types; /* it may be exported as, or was imported from */
+    bool imported;
+    struct maar_companion* companions; /* under the allocator's share lock; see companion.h */
 
     struct maar_page_table* table;   /* stitched ones: what they are made of, */
     struct maar_retire_item* ending; /* and what will end them, so that this cannot fail */
@@ -123,6 +128,7 @@ struct maar_pool {
     uint32_t min_block_count;
     uint32_t max_block_count; /* UINT32_MAX: no limit */
     const void* allocate_next;
+    VkExternalMemoryHandleTypeFlags export_types; /* its blocks can be exported as these */
     char* name;
     bool stitches;                 /* objects of at least this size are made of pages, */
     VkDeviceSize stitch_threshold; /* 0: of eight pages */
@@ -219,6 +225,8 @@ struct MaarAllocator_T {
     maar_atomic_pointer default_pools[VK_MAX_MEMORY_TYPES][MAAR_DEFAULT_POOLS];
     struct maar_attachment slices;
     struct maar_attachment paging;
+    struct maar_attachment sharing; /* interop's */
+    struct maar_mutex share_lock;   /* guards the lists of companions */
     struct maar_ranking rankings[MAAR_RANKINGS];
     maar_atomic32 thread_count;
     struct maar_known_thread threads[MAAR_KNOWN_THREADS];

@@ -4,7 +4,7 @@
  * The map lock guards the mapping of one block and is held across vkMapMemory, since a memory
  * object may be mapped once only and its mapping is externally synchronized by Vulkan's rules.
  */
-#include "core/memory/memory_internal.h"
+#include "core/memory/companion.h"
 
 /* After so many calls of vkMapMemory a block stays mapped: a program that maps and unmaps every
  * frame pays for it twice, not for ever. */
@@ -26,6 +26,8 @@ VkResult maar_block_create(struct maar_lane* lane, const struct maar_device_memo
     made->dedicated_slot = MAAR_SLOT_NONE;
     made->named =
         info->dedicated_buffer != VK_NULL_HANDLE || info->dedicated_image != VK_NULL_HANDLE;
+    made->shared_types = info->export_types | info->import_types;
+    made->imported = info->import_types != 0;
     if (!dedicated) {
         const struct maar_placement_info placement = {
             .strategy = pool->strategy,
@@ -68,6 +70,9 @@ void maar_block_destroy(struct maar_block* block)
     }
     if (maar_block_is_paged(block)) {
         maar_block_note_pages(block, 0, 0);
+    }
+    if (block->shared_types != 0) {
+        maar_companions_end_block(block);
     }
     MaarAllocator allocator = block->pool->allocator;
     const struct maar_device* device = &allocator->device;

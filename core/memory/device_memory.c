@@ -16,18 +16,23 @@ bool maar_device_count_is_high(MaarAllocator allocator)
 }
 
 /* Takes the bytes and the object from every account, or from none. MAAR_OVER_CAP: the cap alone is
- * in the way. */
-static VkResult reserve(MaarAllocator allocator, uint32_t heap, VkDeviceSize size, VkDeviceSize cap)
+ * in the way. Bytes that are there already are counted, whatever the limits say. */
+static VkResult reserve(MaarAllocator allocator, const struct maar_device_memory_info* info,
+                        uint32_t heap)
 {
+    const VkDeviceSize size = info->size;
+    const VkDeviceSize cap = info->cap;
+    const bool imported = info->import_types != 0;
     const struct maar_device_facts* facts = &allocator->device.facts;
     struct maar_heap_account* account = &allocator->heaps[heap];
-    if (size > facts->max_allocation_size || size > facts->memory.memoryHeaps[heap].size) {
+    if (!imported &&
+        (size > facts->max_allocation_size || size > facts->memory.memoryHeaps[heap].size)) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     if (!maar_atomic64_add_below(&allocator->device_count, 1, facts->max_allocation_count)) {
         return VK_ERROR_TOO_MANY_OBJECTS;
     }
-    VkDeviceSize limit = account->limit != 0 ? account->limit : UINT64_MAX;
+    VkDeviceSize limit = account->limit != 0 && !imported ? account->limit : UINT64_MAX;
     if (!maar_atomic64_add_below(&account->block_bytes, size, cap < limit ? cap : limit)) {
         (void)maar_atomic64_sub(&allocator->device_count, 1);
         return cap < limit ? MAAR_OVER_CAP : VK_ERROR_OUT_OF_DEVICE_MEMORY;
@@ -69,7 +74,15 @@ static VkResult call_driver(MaarAllocator allocator, const struct maar_device_me
         .buffer = info->dedicated_buffer,
         .image = info->dedicated_image,
     };
+    VkExportMemoryAllocateInfo export = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
+        .handleTypes = info->export_types,
+    };
     /* A pool's own chain comes first: no structure may be there twice. */
+    if (info->export_types != 0 && !chain_has(info->next, export.sType)) {
+        export.pNext = chain;
+        chain = &export;
+    }
     if (device->facts.buffer_device_address && info->dedicated_image == VK_NULL_HANDLE &&
         !chain_has(info->next, address.sType)) {
         address.pNext = chain;
@@ -101,7 +114,7 @@ VkResult maar_device_memory_allocate(MaarAllocator allocator,
 {
     uint32_t heap = maar_type_heap(allocator, info->type_index);
     *memory = VK_NULL_HANDLE;
-    VkResult result = reserve(allocator, heap, info->size, info->cap);
+    VkResult result = reserve(allocator, info, heap);
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -106,6 +106,9 @@ struct maar_device_memory_info {
     VkBuffer dedicated_buffer;
     VkImage dedicated_image;
     const void* next; /* the pool's chain */
+    VkExternalMemoryHandleTypeFlags export_types;
+    VkExternalMemoryHandleTypeFlags import_types; /* not 0: the bytes are there already, and `next`
+                                                     says where; no heap limit holds for them */
 };
 
 /* What stands for "the cap is in the way" until the engine has seen it; no public function returns
@@ -345,6 +348,33 @@ void maar_stitched_end(MaarAllocator allocator, struct maar_slot* slot, uint32_t
                        maar_retire_action action);
 /* What is left of it when its slot is gone. No lock may be held. */
 void maar_stitched_destroy(struct maar_block* block);
+
+/* ---- foreign_memory.c: memory that others have too ---- */
+
+/* What an import gives to vkAllocateMemory. */
+struct maar_foreign_memory {
+    const void* next; /* VkImportMemory...Info */
+    VkExternalMemoryHandleTypeFlags types;
+    VkDeviceSize size;
+    uint32_t type_index;
+    MaarResourceKind kind;
+    VkBuffer dedicated_buffer; /* at most one of these two */
+    VkImage dedicated_image;
+    void* user_data;
+    const char* name; /* may be NULL */
+};
+
+/* One vkAllocateMemory, whose result it returns, as a dedicated allocation in a default pool of its
+ * type. Counted and listed like any other; counted as a failure if it fails. */
+VkResult maar_allocate_foreign(MaarAllocator allocator, const struct maar_foreign_memory* memory,
+                               MaarAllocation* allocation);
+
+/* The handle types that an allocation made so can be exported as, by its pool or its chain: 0 for
+ * none. info may be NULL. */
+VkExternalMemoryHandleTypeFlags maar_export_types(const MaarAllocationCreateInfo* info);
+/* The default pool of a type, kind and set of handle types, made when it is first needed. */
+VkResult maar_pool_exporting(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
+                             VkExternalMemoryHandleTypeFlags types, struct maar_pool** pool);
 
 /* ---- allocate.c ---- */
 

@@ -221,6 +221,7 @@ VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request*
         .cap = cap,
         .priority = read_priority(pool),
         .next = pool->allocate_next,
+        .export_types = pool->export_types,
     };
     struct maar_block* block = NULL;
     struct maar_block* unwanted = NULL;

@@ -122,6 +122,52 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_TILE_CACHE_INFO = 0x4D41005A,
     /** MaarTileCacheUpdate */
     MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE = 0x4D41005B,
+    /** MaarSharingInfo */
+    MAAR_STRUCTURE_TYPE_SHARING_INFO = 0x4D410060,
+    /** MaarSharingQuery */
+    MAAR_STRUCTURE_TYPE_SHARING_QUERY = 0x4D410061,
+    /** MaarSharingSupport */
+    MAAR_STRUCTURE_TYPE_SHARING_SUPPORT = 0x4D410062,
+    /** MaarExportInfo */
+    MAAR_STRUCTURE_TYPE_EXPORT_INFO = 0x4D410063,
+    /** MaarExportedMemory */
+    MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY = 0x4D410064,
+    /** MaarImportInfo */
+    MAAR_STRUCTURE_TYPE_IMPORT_INFO = 0x4D410065,
+    /** MaarHostBufferCreateInfo */
+    MAAR_STRUCTURE_TYPE_HOST_BUFFER_CREATE_INFO = 0x4D410066,
+    /** MaarHostBufferInfo */
+    MAAR_STRUCTURE_TYPE_HOST_BUFFER_INFO = 0x4D410067,
+    /** MaarSharedSemaphoreCreateInfo */
+    MAAR_STRUCTURE_TYPE_SHARED_SEMAPHORE_CREATE_INFO = 0x4D410068,
+    /** MaarHandoffInfo */
+    MAAR_STRUCTURE_TYPE_HANDOFF_INFO = 0x4D410069,
+    /** MaarDescriptor */
+    MAAR_STRUCTURE_TYPE_DESCRIPTOR = 0x4D41006A,
+    /** MaarCudaCreateInfo */
+    MAAR_STRUCTURE_TYPE_CUDA_CREATE_INFO = 0x4D410070,
+    /** MaarCudaInfo */
+    MAAR_STRUCTURE_TYPE_CUDA_INFO = 0x4D410071,
+    /** MaarCudaMemory */
+    MAAR_STRUCTURE_TYPE_CUDA_MEMORY = 0x4D410072,
+    /** MaarCudaImageInfo */
+    MAAR_STRUCTURE_TYPE_CUDA_IMAGE_INFO = 0x4D410073,
+    /** MaarCudaTimelineCreateInfo */
+    MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_CREATE_INFO = 0x4D410074,
+    /** MaarCudaTimelineInfo */
+    MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_INFO = 0x4D410075,
+    /** MaarCudaHandoffInfo */
+    MAAR_STRUCTURE_TYPE_CUDA_HANDOFF_INFO = 0x4D410076,
+    /** MaarCudaRangeInfo */
+    MAAR_STRUCTURE_TYPE_CUDA_RANGE_INFO = 0x4D410077,
+    /** MaarHipCreateInfo */
+    MAAR_STRUCTURE_TYPE_HIP_CREATE_INFO = 0x4D410078,
+    /** MaarHipInfo */
+    MAAR_STRUCTURE_TYPE_HIP_INFO = 0x4D410079,
+    /** MaarHipMemory */
+    MAAR_STRUCTURE_TYPE_HIP_MEMORY = 0x4D41007A,
+    /** MaarHipHandoffInfo */
+    MAAR_STRUCTURE_TYPE_HIP_HANDOFF_INFO = 0x4D41007B,
     /** MaarSimulatedInstanceCreateInfo */
     MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO = 0x4D410080,
     /** MaarSimulatedProfile */

@@ -9,6 +9,7 @@
  * codes of each driver call alone, for builds that are slow.
  */
 #include "tests/fault/fault_codes.h"
+#include "tests/fault/fault_elsewhere.h"
 #include "tests/fault/fault_inject.h"
 
 #include <stdio.h>
@@ -189,6 +190,11 @@ static bool is_tallied(const char* function)
             return true;
         }
     }
+    for (size_t i = 0; i < sizeof fault_elsewhere / sizeof fault_elsewhere[0]; ++i) {
+        if (strcmp(fault_elsewhere[i], function) == 0) {
+            return true;
+        }
+    }
     return false;
 }
 
@@ -213,7 +219,7 @@ static void every_exported_function_has_a_step(void** state)
     }
     (void)fclose(file);
     assert_int_equal(missing, 0);
-    assert_int_equal(exported, tally_count);
+    assert_int_equal(exported, tally_count + sizeof fault_elsewhere / sizeof fault_elsewhere[0]);
 }
 
 int main(void)

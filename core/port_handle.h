@@ -1,0 +1,38 @@
+/*
+ * Handles of the operating system: file descriptors on POSIX, NT handles on Windows, both as one
+ * integer. Nothing here keeps state.
+ */
+#ifndef MAAR_CORE_PORT_HANDLE_H
+#define MAAR_CORE_PORT_HANDLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef int64_t maar_port_handle;
+
+#define MAAR_PORT_NO_HANDLE ((maar_port_handle)-1)
+
+/* What handles are here. */
+#if defined(_WIN32)
+#define MAAR_PORT_HAS_FDS 0
+#else
+#define MAAR_PORT_HAS_FDS 1
+#endif
+
+static inline void* maar_port_win32_handle(maar_port_handle handle)
+{
+    return handle == MAAR_PORT_NO_HANDLE ? (void*)0 : (void*)(intptr_t)handle;
+}
+
+bool maar_port_handle_is_open(maar_port_handle handle);
+/* A second one to the same thing, close-on-exec; MAAR_PORT_NO_HANDLE when there is none left. */
+maar_port_handle maar_port_handle_duplicate(maar_port_handle handle);
+void maar_port_handle_close(maar_port_handle handle);
+/* Whether both are open and name the same thing, as far as the system tells. */
+bool maar_port_handle_is_same(maar_port_handle a, maar_port_handle b);
+/* Sees to it that programs that are started do not inherit it. */
+void maar_port_handle_keep_private(maar_port_handle handle);
+/* Bytes behind it, by seeking to the end; 0 where that cannot be told. */
+uint64_t maar_port_handle_size(maar_port_handle handle);
+
+#endif

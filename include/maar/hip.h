@@ -1,0 +1,238 @@
+/*
+ * maar/hip.h: buffers of Maar in AMD's HIP, without a copy. The same calls as in maar/cuda.h, with
+ * what HIP lacks on Linux left out: there are no images, and no semaphores that both sides see, so
+ * the host stands between them at each handoff (MAAR_HANDOFF_MODE_HOST). maarGetHipInfo says so.
+ *
+ * The HIP runtime is opened at run time. The general rules of maar/allocator.h hold here too, and
+ * those of maar/share.h on ownership.
+ */
+#ifndef MAAR_HIP_H
+#define MAAR_HIP_H
+
+#include "maar/cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The allocator's device as HIP sees it, with all that was imported there. */
+VK_DEFINE_HANDLE(MaarHip)
+/** A timeline that Vulkan queues and HIP streams share. */
+VK_DEFINE_HANDLE(MaarHipTimeline)
+
+/** A hipStream_t; NULL is the default stream. */
+typedef void* MaarHipStream;
+
+/** How to find HIP. All zero will do. */
+typedef struct MaarHipCreateInfo {
+    /** MAAR_STRUCTURE_TYPE_HIP_CREATE_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** The runtime's library; NULL for libamdhip64.so with the system's number behind it. */
+    const char* pLibraryPath;
+    /** Which device, where UUIDs cannot tell: an ordinal plus one; 0 to find it by its UUID, or by
+     * its PCI address where the runtime tells no UUIDs. */
+    uint32_t deviceOrdinalPlusOne;
+} MaarHipCreateInfo;
+
+/** What was found. */
+typedef struct MaarHipInfo {
+    /** MAAR_STRUCTURE_TYPE_HIP_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    void* pNext;
+    /** The device's name, as HIP says it. */
+    char deviceName[256];
+    /** The device's ordinal: what hipSetDevice takes. */
+    int deviceOrdinal;
+    /** hipRuntimeGetVersion */
+    int runtimeVersion;
+    /** How memory is handed over: what to put into MaarExportInfo::handleTypes. */
+    VkExternalMemoryHandleTypeFlagBits memoryHandleType;
+    /** What MAAR_HANDOFF_MODE_AUTO stands for: MAAR_HANDOFF_MODE_HOST. */
+    MaarHandoffMode handoffMode;
+    /** Blocks that are imported just now. */
+    uint32_t importedBlockCount;
+    /** Their bytes. */
+    VkDeviceSize importedBytes;
+} MaarHipInfo;
+
+/** An allocation as HIP sees it. */
+typedef struct MaarHipMemory {
+    /** MAAR_STRUCTURE_TYPE_HIP_MEMORY */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    void* pNext;
+    /** Its first byte. */
+    void* pDevice;
+    /** Its bytes. */
+    VkDeviceSize size;
+    /** The first byte of its block. */
+    void* pBlock;
+    /** The block's bytes. */
+    VkDeviceSize blockSize;
+} MaarHipMemory;
+
+/**
+ * Opens the HIP runtime and finds the device that is the allocator's.
+ *
+ * @param allocator    not null
+ * @param pCreateInfo  NULL for the defaults
+ * @param pHip         receives the object
+ * @return as maarCreateCuda
+ * @threadsafety internally synchronized
+ * @lifetime destroy it with maarDestroyHip before the allocator
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarCreateHip(MaarAllocator allocator,
+                                           const MaarHipCreateInfo* pCreateInfo, MaarHip* pHip);
+
+/**
+ * Ends every import. Timelines made of it must have been destroyed, and streams be done with the
+ * memory.
+ *
+ * @param hip  may be VK_NULL_HANDLE
+ * @threadsafety `hip` externally synchronized
+ * @since 0.1.0
+ */
+MAAR_API void VKAPI_CALL maarDestroyHip(MaarHip hip);
+
+/**
+ * Reads what was found. Does not call HIP.
+ *
+ * @param hip    not null
+ * @param pInfo  sType and pNext set by the caller; the rest is filled
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetHipInfo(MaarHip hip, MaarHipInfo* pInfo);
+
+/**
+ * Gives an allocation's address in HIP. Otherwise as maarGetCudaMemory.
+ *
+ * @param hip         not null
+ * @param allocation  made with MaarExportInfo and MaarHipInfo::memoryHandleType
+ * @param pMemory     sType and pNext set by the caller; the rest is filled
+ * @return as maarGetCudaMemory
+ * @threadsafety internally synchronized; `allocation` externally
+ * @lifetime the address is valid until the allocation is freed or `hip` destroyed
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetHipMemory(MaarHip hip, MaarAllocation allocation,
+                                              MaarHipMemory* pMemory);
+
+/**
+ * Creates a timeline that both sides share through the host.
+ *
+ * @param hip           not null
+ * @param initialValue  its first value
+ * @param pTimeline     receives the timeline
+ * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT without the timelineSemaphore feature;
+ *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
+ *         VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @lifetime destroy it with maarDestroyHipTimeline
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarCreateHipTimeline(MaarHip hip, uint64_t initialValue,
+                                                   MaarHipTimeline* pTimeline);
+
+/**
+ * Destroys a timeline. Both sides must be done with it. Waits for signals that are on their way.
+ *
+ * @param timeline  may be VK_NULL_HANDLE
+ * @threadsafety `timeline` externally synchronized
+ * @since 0.1.0
+ */
+MAAR_API void VKAPI_CALL maarDestroyHipTimeline(MaarHipTimeline timeline);
+
+/**
+ * Says which timeline semaphore Vulkan's submissions wait for and signal.
+ *
+ * @param timeline    not null
+ * @param pSemaphore  receives the semaphore
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetHipTimelineSemaphore(MaarHipTimeline timeline,
+                                                         VkSemaphore* pSemaphore);
+
+/**
+ * Waits on the calling thread until Vulkan has signalled a value, so that what the stream gets
+ * afterwards comes after it. The submission must have been made.
+ *
+ * @param timeline  not null
+ * @param value     what Vulkan signals
+ * @param stream    what comes after it
+ * @return as maarCudaWait
+ * @threadsafety internally synchronized; `stream` as HIP wants it
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarHipWait(MaarHipTimeline timeline, uint64_t value,
+                                         MaarHipStream stream);
+
+/**
+ * Makes the host signal a value when the stream gets there. Does not block.
+ *
+ * @param timeline  not null
+ * @param value     above all that were signalled before
+ * @param stream    what signals
+ * @return as maarCudaSignal
+ * @threadsafety internally synchronized; `stream` as HIP wants it
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarHipSignal(MaarHipTimeline timeline, uint64_t value,
+                                           MaarHipStream stream);
+
+/** A handoff between a Vulkan queue and a HIP stream. */
+typedef struct MaarHipHandoffInfo {
+    /** MAAR_STRUCTURE_TYPE_HIP_HANDOFF_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** The value that stands for this handoff, above all before. */
+    uint64_t value;
+    /** The stream. */
+    MaarHipStream stream;
+    /** Which of MaarAllocatorCreateInfo::pQueues. */
+    uint32_t queue;
+    /** How many resources; 0 is allowed. */
+    uint32_t resourceCount;
+    /** The resources. */
+    const MaarHandoffResource* pResources;
+} MaarHipHandoffInfo;
+
+/**
+ * Vulkan gives resources to HIP: submits the barriers and waits, on the calling thread, until they
+ * are done.
+ *
+ * @param timeline  not null
+ * @param pInfo     the handoff
+ * @return as maarSubmitHandoff and maarHipWait
+ * @threadsafety internally synchronized; the stream as HIP wants it
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarReleaseToHip(MaarHipTimeline timeline,
+                                              const MaarHipHandoffInfo* pInfo);
+
+/**
+ * HIP gives resources back: the host signals the timeline when the stream gets there, and a
+ * submission waits for it and carries the barriers. Does not block.
+ *
+ * @param timeline  not null
+ * @param pInfo     the handoff
+ * @return as maarHipSignal and maarSubmitHandoff
+ * @threadsafety internally synchronized; the stream as HIP wants it
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarAcquireFromHip(MaarHipTimeline timeline,
+                                                const MaarHipHandoffInfo* pInfo);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,223 @@
+/*
+ * Handles with one owner: wrapped, taken, shown, duplicated, and closed with their object.
+ */
+#include "interop/share/external_handle.h"
+
+#include "core/memory/memory_internal.h"
+
+VkResult maar_external_handle_create(const VkAllocationCallbacks* callbacks, maar_port_handle value,
+                                     MaarExternalHandle* handle)
+{
+    MaarExternalHandle made = maar_host_calloc(callbacks, 1, sizeof *made);
+    if (made == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (callbacks != NULL) {
+        made->callback_storage = *callbacks;
+        made->callbacks = &made->callback_storage;
+    }
+    maar_atomic64_store(&made->value, (uint64_t)value);
+    *handle = made;
+    return VK_SUCCESS;
+}
+
+maar_port_handle maar_external_handle_take(MaarExternalHandle handle)
+{
+    return (maar_port_handle)maar_atomic64_exchange(&handle->value, (uint64_t)MAAR_PORT_NO_HANDLE);
+}
+
+maar_port_handle maar_external_handle_peek(MaarExternalHandle handle)
+{
+    return (maar_port_handle)maar_atomic64_load(&handle->value);
+}
+
+VkResult maar_handle_import_begin(MaarExternalHandle handle, bool takes,
+                                  struct maar_handle_import* import)
+{
+    import->handle = handle;
+    import->takes = takes;
+    import->duplicate = MAAR_PORT_NO_HANDLE;
+    const maar_port_handle own = maar_external_handle_peek(handle);
+    if (own == MAAR_PORT_NO_HANDLE) {
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    }
+    import->duplicate = maar_port_handle_duplicate(own);
+    return import->duplicate != MAAR_PORT_NO_HANDLE ? VK_SUCCESS : VK_ERROR_TOO_MANY_OBJECTS;
+}
+
+void maar_handle_import_end(struct maar_handle_import* import, bool success)
+{
+    if (success) {
+        maar_port_handle_close(maar_external_handle_take(import->handle));
+        if (!import->takes) {
+            maar_port_handle_close(import->duplicate);
+        }
+    } else if (maar_port_handle_is_same(import->duplicate,
+                                        maar_external_handle_peek(import->handle))) {
+        maar_port_handle_close(import->duplicate);
+    }
+    import->duplicate = MAAR_PORT_NO_HANDLE;
+}
+
+/* What every call that fills pHandle begins with. */
+static VkResult enter_wrap(MaarAllocator allocator, MaarExternalHandle* handle, const char* call)
+{
+    if (handle != NULL) {
+        *handle = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS && handle == NULL) {
+        result = maar_misuse(allocator, call, "pHandle is NULL");
+    }
+    return result;
+}
+
+static VkResult wrap(MaarAllocator allocator, maar_port_handle value, MaarExternalHandle* handle)
+{
+    VkResult result = maar_external_handle_create(allocator->callbacks, value, handle);
+    if (result == VK_SUCCESS) {
+        maar_port_handle_keep_private(value);
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarWrapFd(MaarAllocator allocator, int fd,
+                                          MaarExternalHandle* pHandle)
+{
+    VkResult result = enter_wrap(allocator, pHandle, __func__);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (fd < 0) {
+        return maar_misuse(allocator, __func__, "fd is negative");
+    }
+    if (!MAAR_PORT_HAS_FDS) {
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    if (!maar_port_handle_is_open(fd)) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "maarWrapFd: fd %d is not open", fd);
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    }
+    return wrap(allocator, fd, pHandle);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarWrapWin32Handle(MaarAllocator allocator, void* win32Handle,
+                                                   MaarExternalHandle* pHandle)
+{
+    VkResult result = enter_wrap(allocator, pHandle, __func__);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (win32Handle == NULL || (intptr_t)win32Handle == -1) {
+        return maar_misuse(allocator, __func__, "win32Handle is NULL or INVALID_HANDLE_VALUE");
+    }
+    if (MAAR_PORT_HAS_FDS) {
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    return wrap(allocator, (maar_port_handle)(intptr_t)win32Handle, pHandle);
+}
+
+static VkResult take_out(MaarAllocator allocator, const char* call, MaarExternalHandle handle,
+                         const void* out, bool has_kind, maar_port_handle* value)
+{
+    *value = MAAR_PORT_NO_HANDLE;
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (handle == VK_NULL_HANDLE || out == NULL) {
+        return maar_misuse(allocator, call,
+                           handle == VK_NULL_HANDLE ? "handle is VK_NULL_HANDLE"
+                                                    : "the pointer for the result is NULL");
+    }
+    if (has_kind) {
+        *value = maar_external_handle_take(handle);
+    }
+    if (*value == MAAR_PORT_NO_HANDLE) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  has_kind ? "%s: handle is empty: it was taken before"
+                           : "%s: handle is of another kind than this system's",
+                  call);
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    }
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarTakeFd(MaarAllocator allocator, MaarExternalHandle handle,
+                                          int* pFd)
+{
+    maar_port_handle value = MAAR_PORT_NO_HANDLE;
+    VkResult result = take_out(allocator, __func__, handle, pFd, MAAR_PORT_HAS_FDS != 0, &value);
+    if (pFd != NULL) {
+        *pFd = (int)value;
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarTakeWin32Handle(MaarAllocator allocator,
+                                                   MaarExternalHandle handle, void** pWin32Handle)
+{
+    maar_port_handle value = MAAR_PORT_NO_HANDLE;
+    VkResult result =
+        take_out(allocator, __func__, handle, pWin32Handle, MAAR_PORT_HAS_FDS == 0, &value);
+    if (pWin32Handle != NULL) {
+        *pWin32Handle = maar_port_win32_handle(value);
+    }
+    return result;
+}
+
+VKAPI_ATTR int VKAPI_CALL maarPeekFd(MaarExternalHandle handle)
+{
+    return handle != VK_NULL_HANDLE && MAAR_PORT_HAS_FDS ? (int)maar_external_handle_peek(handle)
+                                                         : -1;
+}
+
+VKAPI_ATTR void* VKAPI_CALL maarPeekWin32Handle(MaarExternalHandle handle)
+{
+    return handle != VK_NULL_HANDLE && !MAAR_PORT_HAS_FDS
+               ? maar_port_win32_handle(maar_external_handle_peek(handle))
+               : NULL;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarDuplicateExternalHandle(MaarAllocator allocator,
+                                                           MaarExternalHandle handle,
+                                                           MaarExternalHandle* pCopy)
+{
+    if (pCopy != NULL) {
+        *pCopy = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (handle == VK_NULL_HANDLE || pCopy == NULL) {
+        return maar_misuse(allocator, __func__,
+                           handle == VK_NULL_HANDLE ? "handle is VK_NULL_HANDLE" : "pCopy is NULL");
+    }
+    const maar_port_handle own = maar_external_handle_peek(handle);
+    if (own == MAAR_PORT_NO_HANDLE) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: handle is empty: it was taken before", __func__);
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    }
+    const maar_port_handle copy = maar_port_handle_duplicate(own);
+    if (copy == MAAR_PORT_NO_HANDLE) {
+        return VK_ERROR_TOO_MANY_OBJECTS;
+    }
+    result = maar_external_handle_create(allocator->callbacks, copy, pCopy);
+    if (result != VK_SUCCESS) {
+        maar_port_handle_close(copy);
+    }
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyExternalHandle(MaarAllocator allocator,
+                                                     MaarExternalHandle handle)
+{
+    if (allocator == NULL || handle == VK_NULL_HANDLE) {
+        return;
+    }
+    maar_port_handle_close(maar_external_handle_take(handle));
+    VkAllocationCallbacks storage = handle->callback_storage;
+    maar_host_free(handle->callbacks != NULL ? &storage : NULL, handle);
+}

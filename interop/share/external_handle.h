@@ -1,0 +1,50 @@
+/*
+ * A handle of the operating system with one owner. The object owns it until it is taken, which is
+ * one atomic exchange: no two parties ever close the same one. What follows is for interop's own
+ * use, without the checks of the public calls.
+ */
+#ifndef MAAR_INTEROP_SHARE_EXTERNAL_HANDLE_H
+#define MAAR_INTEROP_SHARE_EXTERNAL_HANDLE_H
+
+#include "core/host_memory.h"
+#include "core/port_atomic.h"
+#include "core/port_handle.h"
+#include "maar/share.h"
+
+struct MaarExternalHandle_T {
+    maar_atomic64 value; /* a maar_port_handle, MAAR_PORT_NO_HANDLE when it was taken */
+    VkAllocationCallbacks callback_storage;
+    const VkAllocationCallbacks* callbacks; /* &callback_storage or NULL */
+};
+
+/* Gives a handle to a new object; on failure it stays the caller's. VK_ERROR_OUT_OF_HOST_MEMORY. */
+VkResult maar_external_handle_create(const VkAllocationCallbacks* callbacks, maar_port_handle value,
+                                     MaarExternalHandle* handle);
+/* MAAR_PORT_NO_HANDLE when it was taken before. */
+maar_port_handle maar_external_handle_take(MaarExternalHandle handle);
+maar_port_handle maar_external_handle_peek(MaarExternalHandle handle);
+
+/*
+ * An import on its way. The importer gets a duplicate, so that whatever it does with it when it
+ * fails, the object keeps the handle:
+ *
+ *     begin; give `duplicate` to the importer; end with its success.
+ *
+ * An importer that takes what it is given (Vulkan and CUDA do with file descriptors, on success) is
+ * `takes`; one that does not (everybody with NT handles) leaves the duplicate to be closed.
+ */
+struct maar_handle_import {
+    MaarExternalHandle handle;
+    maar_port_handle duplicate;
+    bool takes;
+};
+
+/* VK_ERROR_INVALID_EXTERNAL_HANDLE when it is empty; VK_ERROR_TOO_MANY_OBJECTS when the system has
+ * no handle left. */
+VkResult maar_handle_import_begin(MaarExternalHandle handle, bool takes,
+                                  struct maar_handle_import* import);
+/* On success closes the object's own, which empties it; on failure closes the duplicate, unless the
+ * importer has closed it although it must not (lavapipe 25 does). */
+void maar_handle_import_end(struct maar_handle_import* import, bool success);
+
+#endif

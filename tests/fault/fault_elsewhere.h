@@ -1,0 +1,19 @@
+/*
+ * Exported functions whose faults are injected by test_sharing_faults, since they need devices that
+ * share memory; that program has a step for each of them.
+ */
+#ifndef MAAR_TESTS_FAULT_ELSEWHERE_H
+#define MAAR_TESTS_FAULT_ELSEWHERE_H
+
+static const char* const fault_elsewhere[] = {
+    "maarDestroyExternalHandle",
+    "maarDuplicateExternalHandle",
+    "maarPeekFd",
+    "maarPeekWin32Handle",
+    "maarTakeFd",
+    "maarTakeWin32Handle",
+    "maarWrapFd",
+    "maarWrapWin32Handle",
+};
+
+#endif
