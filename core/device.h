@@ -67,7 +67,10 @@
     X(vkGetPhysicalDeviceMemoryProperties2)                                                        \
     X(vkGetPhysicalDeviceQueueFamilyProperties2)                                                   \
     X(vkGetPhysicalDeviceImageFormatProperties2)                                                   \
-    X(vkGetPhysicalDeviceSparseImageFormatProperties2)                                             \
+    X(vkGetPhysicalDeviceSparseImageFormatProperties2)
+
+/* Of Vulkan 1.1 too, but asked for only by those who share; NULL where a driver lacks them. */
+#define MAAR_OPTIONAL_INSTANCE_FUNCTIONS(X)                                                        \
     X(vkGetPhysicalDeviceExternalBufferProperties)                                                 \
     X(vkGetPhysicalDeviceExternalSemaphoreProperties)
 
@@ -137,6 +140,7 @@ struct maar_device {
     MAAR_DEVICE_FUNCTIONS(MAAR_DECLARE)
     MAAR_OPTIONAL_DEVICE_FUNCTIONS(MAAR_DECLARE)
     MAAR_INSTANCE_FUNCTIONS(MAAR_DECLARE)
+    MAAR_OPTIONAL_INSTANCE_FUNCTIONS(MAAR_DECLARE)
 #undef MAAR_DECLARE
     struct maar_win32_functions win32; /* NULL without their extensions */
 };

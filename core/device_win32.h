@@ -54,18 +54,21 @@ struct maar_win32_get_semaphore {
     VkExternalSemaphoreHandleTypeFlagBits handleType;
 };
 
+typedef VkResult(VKAPI_PTR* PFN_maar_vkGetMemoryWin32HandleKHR)(
+    VkDevice device, const struct maar_win32_get_memory* info, void** handle);
+typedef VkResult(VKAPI_PTR* PFN_maar_vkGetMemoryWin32HandlePropertiesKHR)(
+    VkDevice device, VkExternalMemoryHandleTypeFlagBits type, void* handle,
+    struct maar_win32_memory_properties* properties);
+typedef VkResult(VKAPI_PTR* PFN_maar_vkGetSemaphoreWin32HandleKHR)(
+    VkDevice device, const struct maar_win32_get_semaphore* info, void** handle);
+typedef VkResult(VKAPI_PTR* PFN_maar_vkImportSemaphoreWin32HandleKHR)(
+    VkDevice device, const struct maar_win32_import_semaphore* info);
+
 struct maar_win32_functions {
-    VkResult(VKAPI_PTR* vkGetMemoryWin32HandleKHR)(VkDevice, const struct maar_win32_get_memory*,
-                                                   void**);
-    VkResult(VKAPI_PTR* vkGetMemoryWin32HandlePropertiesKHR)(VkDevice,
-                                                             VkExternalMemoryHandleTypeFlagBits,
-                                                             void*,
-                                                             struct maar_win32_memory_properties*);
-    VkResult(VKAPI_PTR* vkGetSemaphoreWin32HandleKHR)(VkDevice,
-                                                      const struct maar_win32_get_semaphore*,
-                                                      void**);
-    VkResult(VKAPI_PTR* vkImportSemaphoreWin32HandleKHR)(VkDevice,
-                                                         const struct maar_win32_import_semaphore*);
+    PFN_maar_vkGetMemoryWin32HandleKHR vkGetMemoryWin32HandleKHR;
+    PFN_maar_vkGetMemoryWin32HandlePropertiesKHR vkGetMemoryWin32HandlePropertiesKHR;
+    PFN_maar_vkGetSemaphoreWin32HandleKHR vkGetSemaphoreWin32HandleKHR;
+    PFN_maar_vkImportSemaphoreWin32HandleKHR vkImportSemaphoreWin32HandleKHR;
 };
 
 #endif

@@ -42,6 +42,10 @@ static const char* load_instance_functions(const struct maar_device_open_info* i
     }
     MAAR_INSTANCE_FUNCTIONS(LOAD_INSTANCE)
 #undef LOAD_INSTANCE
+#define LOAD_OPTIONAL(name)                                                                        \
+    device->name = (PFN_##name)info->get_instance_proc_addr(info->instance, #name);
+    MAAR_OPTIONAL_INSTANCE_FUNCTIONS(LOAD_OPTIONAL)
+#undef LOAD_OPTIONAL
     return NULL;
 }
 
@@ -134,6 +138,89 @@ static VkDeviceSize query_max_buffer_size(const struct maar_device* device)
     return maintenance4.maxBufferSize != 0 ? maintenance4.maxBufferSize : UINT64_MAX;
 }
 
+static void query_identity(struct maar_device* device)
+{
+    struct maar_device_facts* facts = &device->facts;
+    VkPhysicalDeviceIDProperties id = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES,
+    };
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+        .pNext = &id,
+    };
+    device->vkGetPhysicalDeviceProperties2(device->physical, &properties);
+    memcpy(facts->device_uuid, id.deviceUUID, sizeof facts->device_uuid);
+    memcpy(facts->driver_uuid, id.driverUUID, sizeof facts->driver_uuid);
+    memcpy(facts->device_luid, id.deviceLUID, sizeof facts->device_luid);
+    facts->device_node_mask = id.deviceNodeMask;
+    facts->device_luid_valid = id.deviceLUIDValid == VK_TRUE;
+}
+
+static void query_pci_address(struct maar_device* device)
+{
+    struct maar_device_facts* facts = &device->facts;
+    VkPhysicalDevicePCIBusInfoPropertiesEXT pci = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT,
+    };
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+        .pNext = &pci,
+    };
+    device->vkGetPhysicalDeviceProperties2(device->physical, &properties);
+    facts->pci_address_known = true;
+    facts->pci_domain = pci.pciDomain;
+    facts->pci_bus = pci.pciBus;
+    facts->pci_device = pci.pciDevice;
+    facts->pci_function = pci.pciFunction;
+}
+
+static VkDeviceSize query_host_pointer_alignment(const struct maar_device* device)
+{
+    VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT,
+    };
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+        .pNext = &host,
+    };
+    device->vkGetPhysicalDeviceProperties2(device->physical, &properties);
+    return sane_granularity(host.minImportedHostPointerAlignment);
+}
+
+/* What the device, as it was created, can share. */
+static void load_sharing(const struct maar_device_open_info* info, PFN_vkGetDeviceProcAddr get,
+                         struct maar_device* device)
+{
+    struct maar_device_facts* facts = &device->facts;
+#define LOAD(name) ((device->name = (PFN_##name)get(device->handle, #name)) != NULL)
+#define LOAD_WIN32(name)                                                                           \
+    ((device->win32.name = (PFN_maar_##name)get(device->handle, #name)) != NULL)
+    facts->memory_fd =
+        has_extension(info, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME) && LOAD(vkGetMemoryFdKHR);
+    if (facts->memory_fd) {
+        facts->memory_dma_buf = LOAD(vkGetMemoryFdPropertiesKHR) &&
+                                has_extension(info, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME);
+    }
+    facts->memory_host = has_extension(info, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) &&
+                         LOAD(vkGetMemoryHostPointerPropertiesEXT);
+    facts->host_pointer_alignment = facts->memory_host ? query_host_pointer_alignment(device) : 0;
+    facts->semaphore_fd = has_extension(info, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME) &&
+                          LOAD(vkGetSemaphoreFdKHR) && LOAD(vkImportSemaphoreFdKHR);
+    facts->memory_win32 = has_extension(info, MAAR_EXTERNAL_MEMORY_WIN32_EXTENSION_NAME) &&
+                          LOAD_WIN32(vkGetMemoryWin32HandleKHR) &&
+                          LOAD_WIN32(vkGetMemoryWin32HandlePropertiesKHR);
+    facts->semaphore_win32 = has_extension(info, MAAR_EXTERNAL_SEMAPHORE_WIN32_EXTENSION_NAME) &&
+                             LOAD_WIN32(vkGetSemaphoreWin32HandleKHR) &&
+                             LOAD_WIN32(vkImportSemaphoreWin32HandleKHR);
+    facts->image_modifiers = has_extension(info, VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME);
+    facts->foreign_family = has_extension(info, VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME);
+    if (has_extension(info, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME)) {
+        query_pci_address(device);
+    }
+#undef LOAD_WIN32
+#undef LOAD
+}
+
 /* Whether a feature that the program enabled can be used; if not, it is noted. */
 static bool is_usable(struct maar_device_facts* facts, bool enabled, bool allowed,
                       enum maar_dropped dropped)
@@ -184,6 +271,7 @@ static void load_capabilities(const struct maar_device_open_info* info, PFN_vkGe
                   MAAR_DROPPED_TIMELINE_SEMAPHORE)) {
         LOAD(vkGetSemaphoreCounterValue, core12, "vkGetSemaphoreCounterValueKHR");
         LOAD(vkWaitSemaphores, core12, "vkWaitSemaphoresKHR");
+        LOAD(vkSignalSemaphore, core12, "vkSignalSemaphoreKHR");
         facts->timeline_semaphore =
             device->vkGetSemaphoreCounterValue != NULL && device->vkWaitSemaphores != NULL;
     }
@@ -234,5 +322,7 @@ VkResult maar_device_open(const struct maar_device_open_info* info, struct maar_
         return VK_ERROR_INITIALIZATION_FAILED;
     }
     load_capabilities(info, get, device);
+    query_identity(device);
+    load_sharing(info, get, device);
     return VK_SUCCESS;
 }

@@ -6,8 +6,17 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/device_win32.h"
 #include "core/host_memory.h"
 #include "maar/allocator.h"
+
+/* For memory and semaphores that others see too; none has a feature. */
+static const char* const sharing_extensions[] = {
+    VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME,      MAAR_EXTERNAL_MEMORY_WIN32_EXTENSION_NAME,
+    VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME,
+    VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME,   MAAR_EXTERNAL_SEMAPHORE_WIN32_EXTENSION_NAME,
+    VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME,    VK_EXT_PCI_BUS_INFO_EXTENSION_NAME,
+};
 
 struct recommend_functions {
     PFN_vkGetPhysicalDeviceProperties2 get_properties;
@@ -123,6 +132,14 @@ static void recommend_features(const struct recommend_functions* functions,
         }
     }
     (void)add_extension(out, list, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, false);
+    for (size_t i = 0; i < sizeof sharing_extensions / sizeof sharing_extensions[0]; ++i) {
+        (void)add_extension(out, list, sharing_extensions[i], false);
+    }
+    /* What Vulkan 1.2 took up of its dependencies comes along. */
+    if (offers(list, VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME) &&
+        add_extension(out, list, VK_KHR_IMAGE_FORMAT_LIST_EXTENSION_NAME, core12)) {
+        (void)add_extension(out, list, VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME, false);
+    }
 
     functions->get_features(physical, &out->features);
     VkPhysicalDeviceFeatures offered = out->features.features;

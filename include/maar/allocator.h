@@ -34,7 +34,7 @@ VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarAllocation)
 /* ---------------------------------------------------------------------------------------------- */
 
 /** Most extensions that a recommendation names. */
-#define MAAR_MAX_RECOMMENDED_EXTENSIONS 16
+#define MAAR_MAX_RECOMMENDED_EXTENSIONS 32
 
 /**
  * What is worth enabling on a physical device. Nothing of it is required. The feature structures
