@@ -30,9 +30,10 @@ struct job {
     const struct maar_place_request* general; /* as asked for */
     struct maar_place_request place;          /* what becomes of it in one memory type */
     float priority;
-    bool over_budget_allowed; /* the second round */
-    bool refused_by_budget;   /* a budget alone stood in the way of something */
-    bool exceeded;            /* a budget was exceeded for it */
+    VkExternalMemoryHandleTypeFlags export_types; /* without a pool of the caller's */
+    bool over_budget_allowed;                     /* the second round */
+    bool refused_by_budget;                       /* a budget alone stood in the way of something */
+    bool exceeded;                                /* a budget was exceeded for it */
     struct maar_type_choice choice;
 };
 
@@ -293,15 +294,6 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct
     return allocate_placed(job, pool, made);
 }
 
-/* The default pool for a type and kind, made when it is first needed. */
-static inline VkResult find_default_pool(MaarAllocator allocator, uint32_t type,
-                                         MaarResourceKind kind, struct maar_pool** pool)
-{
-    const uint32_t number = allocator->kinds_apart ? (uint32_t)kind : 0;
-    *pool = maar_atomic_pointer_load(&allocator->default_pools[type][number]);
-    return *pool != NULL ? VK_SUCCESS : maar_pool_default(allocator, type, kind, number, pool);
-}
-
 /* One round over all candidate types. */
 static VkResult try_types(struct job* job, struct maar_made* made, bool* fallback)
 {
@@ -316,7 +308,10 @@ static VkResult try_types(struct job* job, struct maar_made* made, bool* fallbac
         struct maar_pool* pool = maar_pool_of(job->info->pool);
         VkResult attempt = VK_SUCCESS;
         if (pool == NULL) {
-            attempt = find_default_pool(job->allocator, type, job->place.kind, &pool);
+            attempt = job->export_types != 0
+                          ? maar_pool_exporting(job->allocator, type, job->place.kind,
+                                                job->export_types, &pool)
+                          : maar_pool_of_type(job->allocator, type, job->place.kind, &pool);
         }
         if (attempt == VK_SUCCESS) {
             job->exceeded = false;
@@ -516,6 +511,14 @@ static VkResult choose(struct job* job)
 {
     struct maar_pool* pool = maar_pool_of(job->info->pool);
     uint32_t bits = job->request->requirements.memoryTypeBits;
+    const VkExternalMemoryHandleTypeFlags types = maar_export_types(job->info);
+    if (pool == NULL && types != 0) {
+        VkResult result = maar_export_require(job->allocator, job->call, types);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+        job->export_types = types;
+    }
     if (pool == NULL) {
         return maar_choose_types(job->allocator, bits, job->info, &job->choice)
                    ? VK_SUCCESS
@@ -524,6 +527,10 @@ static VkResult choose(struct job* job)
     if (pool->allocator != job->allocator) {
         return maar_misuse(job->allocator, job->call,
                            "pCreateInfo->pool is not a pool of this allocator");
+    }
+    if ((types & ~pool->export_types) != 0) {
+        return maar_misuse(job->allocator, job->call,
+                           "MaarExportInfo names handle types that the pool was not made for");
     }
     if (job->info->memoryTypeBits != 0) {
         bits &= job->info->memoryTypeBits;
@@ -636,14 +643,6 @@ static inline uint32_t first_type(const struct maar_ranking* ranking,
     return VK_MAX_MEMORY_TYPES;
 }
 
-/* Makes a slot live; its handle. */
-static inline MaarAllocation publish(const struct maar_made* made)
-{
-    const uint32_t key = maar_atomic32_load(&made->slot->key) + 1u;
-    maar_atomic32_store_release(&made->slot->key, key);
-    return maar_handle_make(made->index, key);
-}
-
 /* Chooses and places, whatever it takes. */
 MAAR_NOINLINE VkResult carry_out(MaarAllocator allocator, const char* call,
                                  const MaarMemoryRequest* request,
@@ -721,7 +720,7 @@ MAAR_NOINLINE VkResult allocate_any(MaarAllocator allocator, const char* call,
         slot->exceeded = detour.exceeded;
         report_detour(allocator, slot, &detour);
     }
-    *allocation = publish(&made);
+    *allocation = maar_made_publish(&made);
     return VK_SUCCESS;
 }
 
@@ -742,8 +741,8 @@ static inline bool allocate_plain(MaarAllocator allocator, const MaarMemoryReque
     const uint32_t words = info->flags | (uint32_t)info->dedicated | info->preferredFlags |
                            info->memoryTypeBits | priority | request->prefersDedicated |
                            request->requiresDedicated;
-    const uint64_t longs =
-        info->minAlignment | (uint64_t)(uintptr_t)info->pool | (uint64_t)(uintptr_t)info->pName;
+    const uint64_t longs = info->minAlignment | (uint64_t)(uintptr_t)info->pool |
+                           (uint64_t)(uintptr_t)info->pName | (uint64_t)(uintptr_t)info->pNext;
     if ((words | longs) != 0 || request->dedicatedImage != VK_NULL_HANDLE ||
         (uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY ||
         (uint32_t)request->kind > MAAR_RESOURCE_KIND_OPTIMAL) {
@@ -774,7 +773,7 @@ static inline bool allocate_plain(MaarAllocator allocator, const MaarMemoryReque
         maar_pool_place(pool, &place, false, &made) != VK_SUCCESS) {
         return false;
     }
-    *allocation = publish(&made);
+    *allocation = maar_made_publish(&made);
     return true;
 }
 

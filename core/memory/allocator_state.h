@@ -113,6 +113,7 @@ struct maar_pool {
     bool doomed;            /* emptied already; the last walker frees it */
     bool custom;
     bool single_kind;
+    uint32_t number; /* of a default pool that exports: which of a type's */
     bool device_local;
     bool plain; /* min_alignment and atom are 1: requests of a known kind are placed as they come */
     uint32_t type_index;

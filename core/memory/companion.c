@@ -4,7 +4,7 @@
 #include "core/memory/companion.h"
 
 /* Under the share lock. */
-static struct maar_companion** find_link(struct maar_block* block, const void* owner)
+static struct maar_companion** companion_link(struct maar_block* block, const void* owner)
 {
     struct maar_companion** link = &block->companions;
     while (*link != NULL && (*link)->owner != owner) {
@@ -17,7 +17,7 @@ struct maar_companion* maar_companion_find(struct maar_block* block, const void*
 {
     MaarAllocator allocator = block->pool->allocator;
     maar_mutex_lock(&allocator->share_lock);
-    struct maar_companion* found = *find_link(block, owner);
+    struct maar_companion* found = *companion_link(block, owner);
     maar_mutex_unlock(&allocator->share_lock);
     return found;
 }
@@ -27,7 +27,7 @@ struct maar_companion* maar_companion_add(struct maar_block* block,
 {
     MaarAllocator allocator = block->pool->allocator;
     maar_mutex_lock(&allocator->share_lock);
-    struct maar_companion* found = *find_link(block, companion->owner);
+    struct maar_companion* found = *companion_link(block, companion->owner);
     if (found == NULL) {
         companion->block = block;
         companion->next_of_block = block->companions;
@@ -52,7 +52,7 @@ static bool take_off(struct maar_companion* companion)
     if (companion->block == NULL) {
         return false;
     }
-    struct maar_companion** link = find_link(companion->block, companion->owner);
+    struct maar_companion** link = companion_link(companion->block, companion->owner);
     *link = companion->next_of_block;
     if (companion->previous_of_owner != NULL) {
         companion->previous_of_owner->next_of_owner = companion->next_of_owner;

@@ -5,6 +5,7 @@
 #define MAAR_CORE_MEMORY_MEMORY_INTERNAL_H
 
 #include "core/memory/allocator_state.h"
+#include "maar/share.h"
 
 /* How long destruction waits for what is pending, ns. */
 #define MAAR_DESTROY_TIMEOUT_NS ((uint64_t)5000000000)
@@ -145,6 +146,9 @@ VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* inf
 void maar_pool_destroy(struct maar_pool* pool);
 /* Ends what is made of pages and was never freed, and tells of it. */
 void maar_pool_bury_stitched(struct maar_pool* pool);
+/* What a default pool for a type and kind is made from. */
+MaarPoolCreateInfo maar_pool_default_info(MaarAllocator allocator, uint32_t type,
+                                          MaarResourceKind kind);
 /* Makes the default pool of a number for a type and kind, unless another thread was faster. */
 VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
                            uint32_t number, struct maar_pool** pool);
@@ -166,6 +170,23 @@ struct maar_made {
     struct maar_slot* slot;
     uint32_t index;
 };
+
+/* Makes a slot live; its handle. */
+static inline MaarAllocation maar_made_publish(const struct maar_made* made)
+{
+    const uint32_t key = maar_atomic32_load(&made->slot->key) + 1u;
+    maar_atomic32_store_release(&made->slot->key, key);
+    return maar_handle_make(made->index, key);
+}
+
+/* The default pool for a type and kind, made when it is first needed. */
+static inline VkResult maar_pool_of_type(MaarAllocator allocator, uint32_t type,
+                                         MaarResourceKind kind, struct maar_pool** pool)
+{
+    const uint32_t number = allocator->kinds_apart ? (uint32_t)kind : 0;
+    *pool = maar_atomic_pointer_load(&allocator->default_pools[type][number]);
+    return *pool != NULL ? VK_SUCCESS : maar_pool_default(allocator, type, kind, number, pool);
+}
 
 /* ---- lane.c ---- */
 
@@ -369,9 +390,14 @@ struct maar_foreign_memory {
 VkResult maar_allocate_foreign(MaarAllocator allocator, const struct maar_foreign_memory* memory,
                                MaarAllocation* allocation);
 
-/* The handle types that an allocation made so can be exported as, by its pool or its chain: 0 for
+/* The MaarExportInfo in a chain, or NULL. */
+const MaarExportInfo* maar_export_find(const void* chain);
+/* The handle types that an allocation made so can be exported as, by its chain or its pool: 0 for
  * none. info may be NULL. */
 VkExternalMemoryHandleTypeFlags maar_export_types(const MaarAllocationCreateInfo* info);
+/* VK_SUCCESS when the extensions for all of these are enabled; tells if not. */
+VkResult maar_export_require(MaarAllocator allocator, const char* call,
+                             VkExternalMemoryHandleTypeFlags types);
 /* The default pool of a type, kind and set of handle types, made when it is first needed. */
 VkResult maar_pool_exporting(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
                              VkExternalMemoryHandleTypeFlags types, struct maar_pool** pool);

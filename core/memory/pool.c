@@ -59,13 +59,19 @@ static const MaarPoolPagingInfo* find_paging(const MaarPoolCreateInfo* info)
     return (const MaarPoolPagingInfo*)link;
 }
 
-static bool exports(const void* chain)
+/* What a pool's blocks can be exported as: by Maar's own structure, or by Vulkan's in the chain
+ * that the caller gives for vkAllocateMemory. */
+static VkExternalMemoryHandleTypeFlags pool_export_types(const MaarPoolCreateInfo* info)
 {
-    const VkBaseInStructure* link = chain;
+    const MaarExportInfo* export = maar_export_find(info->pNext);
+    if (export != NULL) {
+        return export->handleTypes;
+    }
+    const VkBaseInStructure* link = info->pMemoryAllocateNext;
     while (link != NULL && link->sType != VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO) {
         link = link->pNext;
     }
-    return link != NULL;
+    return link != NULL ? ((const VkExportMemoryAllocateInfo*)(const void*)link)->handleTypes : 0;
 }
 
 /* A caller's pool checks only what it can know: everything that depends on the device. */
@@ -87,9 +93,13 @@ static const char* find_fault(MaarAllocator allocator, const MaarPoolCreateInfo*
         info->blockSize > MAAR_RANGE_MAX_SIZE) {
         return "pCreateInfo->blockSize is above the device's maxMemoryAllocationSize";
     }
+    const MaarExportInfo* export = maar_export_find(info->pNext);
+    if (export != NULL && export->handleTypes == 0) {
+        return "MaarExportInfo::handleTypes is 0";
+    }
     const MaarPoolPagingInfo* paging = find_paging(info);
     if (paging != NULL && paging->stitch == VK_TRUE) {
-        if (exports(info->pMemoryAllocateNext)) {
+        if (pool_export_types(info) != 0) {
             return "pCreateInfo asks for pages and for memory that can be exported; drivers do not "
                    "bind that to sparse resources";
         }
@@ -135,6 +145,7 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
     pool->min_block_count = info->minBlockCount;
     pool->max_block_count = info->maxBlockCount != 0 ? info->maxBlockCount : UINT32_MAX;
     pool->allocate_next = info->pMemoryAllocateNext;
+    pool->export_types = pool_export_types(info);
     pool->priority = info->priority != 0.0F ? info->priority : 0.5F;
     const MaarPoolPagingInfo* paging = find_paging(info);
     if (paging != NULL && paging->stitch == VK_TRUE) {
@@ -462,11 +473,10 @@ void maar_pool_leave(MaarAllocator allocator, struct maar_pool* pool)
     }
 }
 
-VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
-                           uint32_t number, struct maar_pool** pool)
+MaarPoolCreateInfo maar_pool_default_info(MaarAllocator allocator, uint32_t type,
+                                          MaarResourceKind kind)
 {
-    maar_atomic_pointer* home = &allocator->default_pools[type][number];
-    const MaarPoolCreateInfo info = {
+    return (MaarPoolCreateInfo){
         .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
         .memoryTypeIndex = type,
         .strategy = allocator->strategy,
@@ -474,6 +484,13 @@ VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceK
         .singleKind = allocator->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY &&
                       kind != MAAR_RESOURCE_KIND_UNKNOWN,
     };
+}
+
+VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
+                           uint32_t number, struct maar_pool** pool)
+{
+    maar_atomic_pointer* home = &allocator->default_pools[type][number];
+    const MaarPoolCreateInfo info = maar_pool_default_info(allocator, type, kind);
     struct maar_pool* made = NULL;
     VkResult result = maar_pool_create(allocator, &info, false, &made);
     if (result != VK_SUCCESS) {
@@ -517,6 +534,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
     const char* fault = find_fault(allocator, pCreateInfo);
     if (fault != NULL) {
         return maar_misuse(allocator, __func__, fault);
+    }
+    const MaarExportInfo* export = maar_export_find(pCreateInfo->pNext);
+    if (export != NULL) {
+        result = maar_export_require(allocator, __func__, export->handleTypes);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
     }
     const MaarPoolPagingInfo* paging = find_paging(pCreateInfo);
     if (paging != NULL && paging->stitch == VK_TRUE) {

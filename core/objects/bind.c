@@ -2,6 +2,7 @@
  * Binding, allocating for objects that exist, and objects on memory that exists.
  */
 #include "core/objects/requirements.h"
+#include "core/objects/shared_object.h"
 
 struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
                                    MaarAllocation allocation, VkDeviceSize offset)
@@ -188,12 +189,19 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
     }
     const struct maar_device* device = &allocator->device;
     VkBuffer buffer = VK_NULL_HANDLE;
-    result = device->vkCreateBuffer(device->handle, pBufferInfo, device->callbacks, &buffer);
+    struct maar_shared_buffer shared;
+    result = maar_share_buffer(allocator, __func__, pBufferInfo, slot->block->shared_types,
+                               maar_block_sharing(slot->block), &shared);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = device->vkCreateBuffer(device->handle, shared.use, device->callbacks, &buffer);
     if (result != VK_SUCCESS) {
         return result;
     }
     MaarMemoryRequest request;
     maar_buffer_request(allocator, buffer, &request);
+    request.requiresDedicated |= shared.dedicated ? VK_TRUE : VK_FALSE;
     result = check_fit(allocator, __func__, slot, offset, &request);
     if (result == VK_SUCCESS) {
         result = maarBindBuffer(allocator, allocation, offset, buffer, NULL);
@@ -241,12 +249,19 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingImage(MaarAllocator allocator,
     }
     const struct maar_device* device = &allocator->device;
     VkImage image = VK_NULL_HANDLE;
-    result = device->vkCreateImage(device->handle, pImageInfo, device->callbacks, &image);
+    struct maar_shared_image shared;
+    result = maar_share_image(allocator, __func__, pImageInfo, slot->block->shared_types,
+                              maar_block_sharing(slot->block), &shared);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = device->vkCreateImage(device->handle, shared.use, device->callbacks, &image);
     if (result != VK_SUCCESS) {
         return result;
     }
     MaarMemoryRequest request;
     maar_image_request(allocator, image, maar_tiling_kind(pImageInfo->tiling), 0, &request);
+    request.requiresDedicated |= shared.dedicated ? VK_TRUE : VK_FALSE;
     result = check_fit(allocator, __func__, slot, offset, &request);
     if (result == VK_SUCCESS) {
         result = maarBindImage(allocator, allocation, offset, image, NULL);

@@ -2,6 +2,7 @@
  * Buffers: create, allocate, bind; undone in reverse when a step fails.
  */
 #include "core/objects/requirements.h"
+#include "core/objects/shared_object.h"
 #include "core/objects/stitched.h"
 #include "core/objects/vulkan_bits.h"
 
@@ -70,15 +71,22 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
             return stitched;
         }
     }
+    struct maar_shared_buffer shared;
+    VkResult result = maar_share_buffer(
+        allocator, call, buffer_info, internal ? 0 : maar_export_types(info),
+        (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, &shared);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
     maar_lock_rank_expect_none();
-    VkResult result =
-        device->vkCreateBuffer(device->handle, buffer_info, device->callbacks, buffer);
+    result = device->vkCreateBuffer(device->handle, shared.use, device->callbacks, buffer);
     if (result != VK_SUCCESS) {
         *buffer = VK_NULL_HANDLE;
         return result;
     }
     MaarMemoryRequest request;
     maar_buffer_request(allocator, *buffer, &request);
+    request.requiresDedicated |= shared.dedicated ? VK_TRUE : VK_FALSE;
     result = maar_allocate(allocator, call, &request, info, internal, allocation);
     if (result == VK_SUCCESS) {
         result = maarBindBuffer(allocator, *allocation, 0, *buffer, NULL);

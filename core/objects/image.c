@@ -2,6 +2,7 @@
  * Images: create, allocate, bind, whole or plane by plane; undone in reverse when a step fails.
  */
 #include "core/objects/requirements.h"
+#include "core/objects/shared_object.h"
 #include "core/objects/stitched.h"
 #include "core/objects/vulkan_bits.h"
 
@@ -48,13 +49,21 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
     const struct maar_device* device = &allocator->device;
     VkImage image = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
+    struct maar_shared_image shared;
+    result = maar_share_image(
+        allocator, __func__, pImageInfo, maar_export_types(pCreateInfo),
+        (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, &shared);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
     maar_lock_rank_expect_none();
-    result = device->vkCreateImage(device->handle, pImageInfo, device->callbacks, &image);
+    result = device->vkCreateImage(device->handle, shared.use, device->callbacks, &image);
     if (result != VK_SUCCESS) {
         return result;
     }
     MaarMemoryRequest request;
     maar_image_request(allocator, image, maar_tiling_kind(pImageInfo->tiling), 0, &request);
+    request.requiresDedicated |= shared.dedicated ? VK_TRUE : VK_FALSE;
     result = maar_allocate(allocator, __func__, &request, pCreateInfo, false, &allocation);
     if (result == VK_SUCCESS) {
         result = maarBindImage(allocator, allocation, 0, image, NULL);
@@ -189,6 +198,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
     result = check_disjoint(allocator, __func__, pImageInfo, planeCount);
     if (result != VK_SUCCESS) {
         return result;
+    }
+    if (maar_export_types(pCreateInfo) != 0) {
+        return maar_misuse(allocator, __func__,
+                           "pCreateInfo asks for memory that can be exported; the planes of a "
+                           "disjoint image are not shared");
     }
     const struct maar_device* device = &allocator->device;
     VkImage image = VK_NULL_HANDLE;

@@ -1,0 +1,247 @@
+/*
+ * What drivers say of resources to be shared, and the structures that make them so.
+ */
+#include "core/objects/shared_object.h"
+
+static const VkBaseInStructure* find_link(const void* chain, VkStructureType type)
+{
+    const VkBaseInStructure* link = chain;
+    while (link != NULL && link->sType != type) {
+        link = link->pNext;
+    }
+    return link;
+}
+
+VkExternalMemoryProperties maar_buffer_sharing(MaarAllocator allocator,
+                                               const VkBufferCreateInfo* info,
+                                               VkExternalMemoryHandleTypeFlagBits type)
+{
+    const struct maar_device* device = &allocator->device;
+    VkExternalBufferProperties properties = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES,
+    };
+    const VkPhysicalDeviceExternalBufferInfo question = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
+        .flags = info->flags,
+        .usage = info->usage,
+        .handleType = type,
+    };
+    maar_lock_rank_expect_none();
+    if (device->vkGetPhysicalDeviceExternalBufferProperties != NULL) {
+        device->vkGetPhysicalDeviceExternalBufferProperties(device->physical, &question,
+                                                            &properties);
+    }
+    return properties.externalMemoryProperties;
+}
+
+/* What of an image's chain its format is asked for with. */
+struct image_question {
+    VkPhysicalDeviceImageFormatInfo2 format;
+    VkPhysicalDeviceExternalImageFormatInfo external;
+    VkPhysicalDeviceImageDrmFormatModifierInfoEXT modifier;
+    VkImageFormatListCreateInfo formats;
+    VkImageStencilUsageCreateInfo stencil;
+};
+
+static VkExternalMemoryProperties ask_image(const struct maar_device* device,
+                                            const struct image_question* question)
+{
+    VkExternalImageFormatProperties external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_IMAGE_FORMAT_PROPERTIES,
+    };
+    VkImageFormatProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_FORMAT_PROPERTIES_2,
+        .pNext = &external,
+    };
+    const VkResult result = device->vkGetPhysicalDeviceImageFormatProperties2(
+        device->physical, &question->format, &properties);
+    const VkExternalMemoryProperties none = {0};
+    return result == VK_SUCCESS ? external.externalMemoryProperties : none;
+}
+
+/* The modifiers that an image may have: one of a list, of which each is asked for. */
+static const uint64_t* find_modifiers(const VkImageCreateInfo* info, uint32_t* count)
+{
+    const VkBaseInStructure* link = find_link(
+        info->pNext, VK_STRUCTURE_TYPE_IMAGE_DRM_FORMAT_MODIFIER_EXPLICIT_CREATE_INFO_EXT);
+    if (link != NULL) {
+        *count = 1;
+        return &((const VkImageDrmFormatModifierExplicitCreateInfoEXT*)(const void*)link)
+                    ->drmFormatModifier;
+    }
+    link = find_link(info->pNext, VK_STRUCTURE_TYPE_IMAGE_DRM_FORMAT_MODIFIER_LIST_CREATE_INFO_EXT);
+    if (link == NULL) {
+        *count = 0;
+        return NULL;
+    }
+    const VkImageDrmFormatModifierListCreateInfoEXT* list =
+        (const VkImageDrmFormatModifierListCreateInfoEXT*)(const void*)link;
+    *count = list->drmFormatModifierCount;
+    return list->pDrmFormatModifiers;
+}
+
+VkExternalMemoryProperties maar_image_sharing(MaarAllocator allocator,
+                                              const VkImageCreateInfo* info,
+                                              VkExternalMemoryHandleTypeFlagBits type)
+{
+    const struct maar_device* device = &allocator->device;
+    struct image_question question = {
+        .format = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2,
+                   .pNext = &question.external,
+                   .format = info->format,
+                   .type = info->imageType,
+                   .tiling = info->tiling,
+                   .usage = info->usage,
+                   .flags = info->flags},
+        .external = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO,
+                     .handleType = type},
+        .modifier = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_DRM_FORMAT_MODIFIER_INFO_EXT,
+                     .sharingMode = info->sharingMode,
+                     .queueFamilyIndexCount = info->queueFamilyIndexCount,
+                     .pQueueFamilyIndices = info->pQueueFamilyIndices},
+    };
+    const VkBaseInStructure* formats =
+        find_link(info->pNext, VK_STRUCTURE_TYPE_IMAGE_FORMAT_LIST_CREATE_INFO);
+    if (formats != NULL) {
+        question.formats = *(const VkImageFormatListCreateInfo*)(const void*)formats;
+        question.formats.pNext = question.format.pNext;
+        question.format.pNext = &question.formats;
+    }
+    const VkBaseInStructure* stencil =
+        find_link(info->pNext, VK_STRUCTURE_TYPE_IMAGE_STENCIL_USAGE_CREATE_INFO);
+    if (stencil != NULL) {
+        question.stencil = *(const VkImageStencilUsageCreateInfo*)(const void*)stencil;
+        question.stencil.pNext = question.format.pNext;
+        question.format.pNext = &question.stencil;
+    }
+    maar_lock_rank_expect_none();
+    if (info->tiling != VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT) {
+        return ask_image(device, &question);
+    }
+    /* The driver picks one of the list, so every one must do. */
+    uint32_t count = 0;
+    const uint64_t* modifiers = find_modifiers(info, &count);
+    question.modifier.pNext = question.format.pNext;
+    question.format.pNext = &question.modifier;
+    VkExternalMemoryProperties common = {0};
+    for (uint32_t i = 0; i < count; ++i) {
+        question.modifier.drmFormatModifier = modifiers[i];
+        const VkExternalMemoryProperties one = ask_image(device, &question);
+        const VkExternalMemoryFeatureFlags dedicated =
+            (common.externalMemoryFeatures | one.externalMemoryFeatures) &
+            (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT;
+        if (i == 0) {
+            common = one;
+        }
+        common.externalMemoryFeatures &= one.externalMemoryFeatures;
+        common.externalMemoryFeatures |= dedicated;
+        common.compatibleHandleTypes &= one.compatibleHandleTypes;
+        common.exportFromImportedHandleTypes &= one.exportFromImportedHandleTypes;
+    }
+    return common;
+}
+
+/* What a driver's answer means for an object that wants all of `types`. */
+static VkResult judge_sharing(MaarAllocator allocator, const char* call, const char* object,
+                              const VkExternalMemoryProperties* properties,
+                              VkExternalMemoryHandleTypeFlags types, uint32_t type,
+                              VkExternalMemoryFeatureFlags need)
+{
+    if ((properties->externalMemoryFeatures & need) != need) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: the driver cannot %s the memory of this %s as handle type 0x%x", call,
+                  need == VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT ? "import" : "export", object,
+                  (unsigned)type);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    if ((types & ~(properties->compatibleHandleTypes | type)) != 0) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: the driver shares this %s as handle type 0x%x, but not together with 0x%x",
+                  call, object, (unsigned)type,
+                  (unsigned)(types & ~(properties->compatibleHandleTypes | type)));
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    return VK_SUCCESS;
+}
+
+VkResult maar_share_buffer(MaarAllocator allocator, const char* call,
+                           const VkBufferCreateInfo* info, VkExternalMemoryHandleTypeFlags types,
+                           VkExternalMemoryFeatureFlags need, struct maar_shared_buffer* out)
+{
+    out->use = info;
+    out->dedicated = false;
+    if (types == 0) {
+        return VK_SUCCESS;
+    }
+    for (uint32_t bits = types; bits != 0; bits &= bits - 1) {
+        const uint32_t type = bits & (0u - bits);
+        const VkExternalMemoryProperties properties =
+            maar_buffer_sharing(allocator, info, (VkExternalMemoryHandleTypeFlagBits)type);
+        VkResult result = judge_sharing(allocator, call, "buffer", &properties, types, type, need);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+        out->dedicated |= (properties.externalMemoryFeatures &
+                           VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) != 0;
+    }
+    const VkBaseInStructure* given =
+        find_link(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
+    if (given != NULL) {
+        const VkExternalMemoryHandleTypeFlags has =
+            ((const VkExternalMemoryBufferCreateInfo*)(const void*)given)->handleTypes;
+        return (types & ~has) == 0 ? VK_SUCCESS
+                                   : maar_misuse(allocator, call,
+                                                 "VkExternalMemoryBufferCreateInfo lacks handle "
+                                                 "types of the memory");
+    }
+    out->external = (VkExternalMemoryBufferCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+        .pNext = info->pNext,
+        .handleTypes = types,
+    };
+    out->info = *info;
+    out->info.pNext = &out->external;
+    out->use = &out->info;
+    return VK_SUCCESS;
+}
+
+VkResult maar_share_image(MaarAllocator allocator, const char* call, const VkImageCreateInfo* info,
+                          VkExternalMemoryHandleTypeFlags types, VkExternalMemoryFeatureFlags need,
+                          struct maar_shared_image* out)
+{
+    out->use = info;
+    out->dedicated = false;
+    if (types == 0) {
+        return VK_SUCCESS;
+    }
+    for (uint32_t bits = types; bits != 0; bits &= bits - 1) {
+        const uint32_t type = bits & (0u - bits);
+        const VkExternalMemoryProperties properties =
+            maar_image_sharing(allocator, info, (VkExternalMemoryHandleTypeFlagBits)type);
+        VkResult result = judge_sharing(allocator, call, "image", &properties, types, type, need);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+        out->dedicated |= (properties.externalMemoryFeatures &
+                           VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) != 0;
+    }
+    const VkBaseInStructure* given =
+        find_link(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
+    if (given != NULL) {
+        const VkExternalMemoryHandleTypeFlags has =
+            ((const VkExternalMemoryImageCreateInfo*)(const void*)given)->handleTypes;
+        return (types & ~has) == 0 ? VK_SUCCESS
+                                   : maar_misuse(allocator, call,
+                                                 "VkExternalMemoryImageCreateInfo lacks handle "
+                                                 "types of the memory");
+    }
+    out->external = (VkExternalMemoryImageCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
+        .pNext = info->pNext,
+        .handleTypes = types,
+    };
+    out->info = *info;
+    out->info.pNext = &out->external;
+    out->use = &out->info;
+    return VK_SUCCESS;
+}
