@@ -36,6 +36,7 @@ enum sim_extension {
     /* of the instance */
     SIM_EXT_PROPERTIES2,
     SIM_EXT_EXTERNAL_CAPABILITIES,
+    SIM_EXT_SEMAPHORE_CAPABILITIES,
     /* of a device, with functions or structures */
     SIM_EXT_REQUIREMENTS2,
     SIM_EXT_BIND_MEMORY2,
@@ -44,6 +45,7 @@ enum sim_extension {
     SIM_EXT_MAINTENANCE3,
     SIM_EXT_YCBCR,
     SIM_EXT_EXTERNAL_MEMORY,
+    SIM_EXT_EXTERNAL_SEMAPHORE,
     SIM_EXT_TIMELINE,
     SIM_EXT_BUFFER_ADDRESS,
     SIM_EXT_DRIVER_PROPERTIES,
@@ -55,6 +57,13 @@ enum sim_extension {
     SIM_EXT_MEMORY_HOST,
     SIM_EXT_COHERENT_AMD,
     SIM_EXT_OVERALLOCATION_AMD,
+    /* of a device, if it shares; see sim_external.c */
+    SIM_EXT_MEMORY_FD,
+    SIM_EXT_DMA_BUF,
+    SIM_EXT_DRM_MODIFIER,
+    SIM_EXT_SEMAPHORE_FD,
+    SIM_EXT_QUEUE_FOREIGN,
+    SIM_EXT_PCI_BUS,
     /* of a device, for shaders alone */
     SIM_EXT_MEMORY_MODEL,
     SIM_EXT_ZERO_WORKGROUP,
@@ -103,8 +112,9 @@ struct sim_submission;
 struct sim_gpu {
     struct sim_instance* instance;
     MaarSimulatedProfile profile;
-    uint64_t extensions; /* what it reports */
-    uint32_t features;   /* what it reports */
+    uint64_t extensions;              /* what it reports */
+    uint32_t features;                /* what it reports */
+    MaarSimulatedSharingInfo sharing; /* UUIDs filled in */
     PFN_maarSimulatedCall on_call;
     PFN_maarSimulatedViolation on_violation;
     void* user_data;
@@ -213,13 +223,21 @@ struct sim_bind {
     bool linear;
 };
 
+/* What an allocation shares. The file is made when it is first exported or mapped; an imported one
+ * is there from the beginning. */
+struct sim_share {
+    bool may_export; /* a VkExportMemoryAllocateInfo, be it of no type */
+    VkExternalMemoryHandleTypeFlags export_types;
+    VkExternalMemoryHandleTypeFlags import_type; /* 0: not imported */
+    struct sim_file file;
+};
+
 struct sim_memory {
     struct sim_object object;
     VkDeviceSize size;
     uint32_t type, heap;
     bool addressable; /* VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT */
-    bool exportable;
-    bool imported;      /* host memory of the program's */
+    struct sim_share share;
     uint64_t dedicated; /* the handle of the only resource that it may hold, or 0 */
     uint64_t address;   /* its first device address */
     uint8_t* bytes;     /* NULL until first mapped */
@@ -293,14 +311,17 @@ struct sim_resource {
     VkImageType type;
     VkExtent3D extent;
     uint32_t mips, layers, samples;
+    VkExternalMemoryHandleTypeFlags external_types; /* that its memory may be shared by */
 };
 
-/* A semaphore or a fence. */
+/* A semaphore or a fence. All but a timeline have the value 0 or 1. */
 struct sim_signal {
     struct sim_object object;
     bool timeline;
-    bool signalled;
-    uint64_t value;
+    uint64_t value; /* unless shared; read and written by the functions of sim_payload.c */
+    VkExternalSemaphoreHandleTypeFlags export_types;
+    struct sim_file file; /* once exported or imported, with pages, where the value is */
+    uint8_t* pages;
 };
 
 /* Bytes of a resource that a command uses; all of an image. */
@@ -376,6 +397,9 @@ extern const struct sim_entry sim_resource_entries[];
 extern const struct sim_entry sim_requirements_entries[];
 extern const struct sim_entry sim_bind_entries[];
 extern const struct sim_entry sim_sparse_entries[];
+extern const struct sim_entry sim_external_entries[];
+extern const struct sim_entry sim_export_entries[];
+extern const struct sim_entry sim_payload_entries[];
 extern const struct sim_entry sim_sync_entries[];
 extern const struct sim_entry sim_queue_entries[];
 extern const struct sim_entry sim_command_entries[];
@@ -544,6 +568,71 @@ uint32_t sim_submissions_run(struct sim_device* device, uint32_t most);
 /* Whether a submission that is held uses a resource, or a memory, that goes. Lock held. */
 void sim_submissions_check_resource(struct sim_resource* resource, enum sim_function function);
 void sim_submissions_check_memory(struct sim_device* device, uint64_t memory);
+
+/* sim_external.c */
+/* What a device offers to share: extensions, and UUIDs filled in. */
+void sim_external_describe(struct sim_gpu* gpu, const MaarSimulatedSharingInfo* info);
+/* What can be done with the memory of a buffer or an image by a handle type. */
+VkExternalMemoryProperties sim_external_memory(const struct sim_gpu* gpu, bool image, VkFlags flags,
+                                               VkExternalMemoryHandleTypeFlagBits type);
+/* Likewise with semaphores. */
+VkExternalSemaphoreFeatureFlags sim_external_semaphore(const struct sim_gpu* gpu, bool timeline,
+                                                       VkExternalSemaphoreHandleTypeFlagBits type);
+/* The handle types of a new resource, checked. Lock held. */
+VkExternalMemoryHandleTypeFlags sim_external_types(struct sim_device* device, bool image,
+                                                   VkFlags flags, const void* chain);
+/* Whether memory for such handle types must be dedicated. */
+bool sim_external_needs_dedicated(const struct sim_gpu* gpu, bool image,
+                                  VkExternalMemoryHandleTypeFlags types);
+
+/* sim_export.c */
+/* The head of a file, as maar/simulated.h describes it. */
+struct sim_file_head {
+    char magic[8];
+    uint32_t kind;
+    uint32_t handle_types;
+    uint64_t size;
+    uint32_t type;
+    uint32_t dedicated;
+    uint8_t device_uuid[VK_UUID_SIZE];
+    uint8_t driver_uuid[VK_UUID_SIZE];
+    uint64_t value;
+    uint64_t device;
+    uint64_t semaphore;
+};
+enum sim_file_kind { SIM_FILE_MEMORY = 1, SIM_FILE_TIMELINE, SIM_FILE_BINARY };
+enum { SIM_FILE_PAGE = 4096 };
+/* A head with all that is the device's. */
+struct sim_file_head sim_file_head_of(const struct sim_device* device, enum sim_file_kind kind,
+                                      uint32_t handle_types);
+/* Whether a descriptor is a file of the driver's, and of its device and kind; a violation for
+ * another device. Lock held. */
+bool sim_file_accept(struct sim_device* device, enum sim_function function, int fd,
+                     uint32_t handle_type, struct sim_file_head* head, uint64_t* size,
+                     struct sim_file* file);
+/* Ends a failing call that should have taken a descriptor. Lock free. */
+void sim_import_failed(struct sim_gpu* gpu, int fd);
+/* Reads what vkAllocateMemory is told of sharing. Lock held. */
+VkResult sim_share_read(struct sim_device* device, const VkMemoryAllocateInfo* info, bool dedicated,
+                        struct sim_share* share);
+/* Ends a failing vkAllocateMemory, of which nothing is left. Lock free. */
+void sim_share_failed(struct sim_device* device, const VkMemoryAllocateInfo* info);
+/* Makes the file, and puts its bytes over pages that are mapped. Lock held. */
+bool sim_share_back(struct sim_memory* memory, void* pages);
+/* Lets go of the file. Lock held. */
+void sim_share_forget(struct sim_memory* memory);
+/* The rules of binding a resource to memory that is shared. Lock held. */
+void sim_share_check_bind(const struct sim_resource* resource, const struct sim_memory* memory,
+                          enum sim_function function);
+
+/* sim_payload.c */
+uint64_t sim_signal_value(const struct sim_signal* signal);
+void sim_signal_set(struct sim_signal* signal, uint64_t value);
+/* The rules of a new semaphore that may be exported; lock held. */
+VkResult sim_payload_read(struct sim_device* device, const VkSemaphoreCreateInfo* info,
+                          struct sim_signal* signal);
+/* Lets go of what is shared. Lock held. */
+void sim_payload_forget(struct sim_signal* signal, enum sim_function function);
 
 /* sim_sync.c */
 /* Raises a timeline semaphore; a binary one is left alone. Lock held. */

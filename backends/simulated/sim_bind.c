@@ -228,6 +228,7 @@ static void sim_bind_check(struct sim_gpu* gpu, const struct sim_bind_request* r
         sim_violate(gpu, function, MAAR_SIMULATED_VIOLATION_DEDICATED,
                     "the resource requires a dedicated allocation");
     }
+    sim_share_check_bind(resource, memory, function);
 }
 
 static VkResult sim_bind_one(struct sim_device* device, const struct sim_bind_request* request)

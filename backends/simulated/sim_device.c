@@ -167,6 +167,8 @@ static VKAPI_ATTR void VKAPI_CALL sim_destroy_device(VkDevice device,
             sim_memory_uncount((struct sim_memory*)object);
         } else if (object->kind == SIM_KIND_BUFFER || object->kind == SIM_KIND_IMAGE) {
             sim_pages_forget((struct sim_resource*)object);
+        } else if (object->kind == SIM_KIND_SEMAPHORE) {
+            sim_payload_forget((struct sim_signal*)object, SIM_FN_vkDestroyDevice);
         }
         sim_object_remove(object);
         sim_unlock_gpu(gpu);

@@ -1,6 +1,7 @@
 /*
  * The extensions that the driver knows, and which of them a profile's device reports: those of the
  * profile's list that are implemented here, and those that its version of Vulkan has made core.
+ * What shares with others is reported by a device that was told to share, whatever its list says.
  */
 #include "backends/simulated/sim.h"
 
@@ -18,6 +19,8 @@ static const struct sim_extension_row sim_extension_rows[SIM_EXT_COUNT] = {
     [SIM_EXT_NONE] = {"", NEVER_CORE, 0},
     [SIM_EXT_PROPERTIES2] = {VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME, 1, 2},
     [SIM_EXT_EXTERNAL_CAPABILITIES] = {VK_KHR_EXTERNAL_MEMORY_CAPABILITIES_EXTENSION_NAME, 1, 1},
+    [SIM_EXT_SEMAPHORE_CAPABILITIES] = {VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES_EXTENSION_NAME, 1,
+                                        1},
     [SIM_EXT_REQUIREMENTS2] = {VK_KHR_GET_MEMORY_REQUIREMENTS_2_EXTENSION_NAME, 1, 1},
     [SIM_EXT_BIND_MEMORY2] = {VK_KHR_BIND_MEMORY_2_EXTENSION_NAME, 1, 1},
     [SIM_EXT_DEDICATED] = {VK_KHR_DEDICATED_ALLOCATION_EXTENSION_NAME, 1, 3},
@@ -25,6 +28,7 @@ static const struct sim_extension_row sim_extension_rows[SIM_EXT_COUNT] = {
     [SIM_EXT_MAINTENANCE3] = {VK_KHR_MAINTENANCE_3_EXTENSION_NAME, 1, 1},
     [SIM_EXT_YCBCR] = {VK_KHR_SAMPLER_YCBCR_CONVERSION_EXTENSION_NAME, 1, 14},
     [SIM_EXT_EXTERNAL_MEMORY] = {VK_KHR_EXTERNAL_MEMORY_EXTENSION_NAME, 1, 1},
+    [SIM_EXT_EXTERNAL_SEMAPHORE] = {VK_KHR_EXTERNAL_SEMAPHORE_EXTENSION_NAME, 1, 1},
     [SIM_EXT_TIMELINE] = {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, 2, 2},
     [SIM_EXT_BUFFER_ADDRESS] = {VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME, 2, 1},
     [SIM_EXT_DRIVER_PROPERTIES] = {VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME, 2, 1},
@@ -37,6 +41,12 @@ static const struct sim_extension_row sim_extension_rows[SIM_EXT_COUNT] = {
     [SIM_EXT_COHERENT_AMD] = {VK_AMD_DEVICE_COHERENT_MEMORY_EXTENSION_NAME, NEVER_CORE, 1},
     [SIM_EXT_OVERALLOCATION_AMD] = {VK_AMD_MEMORY_OVERALLOCATION_BEHAVIOR_EXTENSION_NAME,
                                     NEVER_CORE, 1},
+    [SIM_EXT_MEMORY_FD] = {VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME, NEVER_CORE, 1},
+    [SIM_EXT_DMA_BUF] = {VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME, NEVER_CORE, 1},
+    [SIM_EXT_DRM_MODIFIER] = {VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME, NEVER_CORE, 2},
+    [SIM_EXT_SEMAPHORE_FD] = {VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME, NEVER_CORE, 1},
+    [SIM_EXT_QUEUE_FOREIGN] = {VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME, NEVER_CORE, 1},
+    [SIM_EXT_PCI_BUS] = {VK_EXT_PCI_BUS_INFO_EXTENSION_NAME, NEVER_CORE, 2},
     [SIM_EXT_MEMORY_MODEL] = {VK_KHR_VULKAN_MEMORY_MODEL_EXTENSION_NAME, 2, 3},
     [SIM_EXT_ZERO_WORKGROUP] = {VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY_EXTENSION_NAME, 3, 1},
     [SIM_EXT_WORKGROUP_LAYOUT] = {VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_EXTENSION_NAME,
@@ -60,7 +70,13 @@ enum sim_extension sim_extension_find(const char* name)
 
 bool sim_extension_is_of_instance(enum sim_extension extension)
 {
-    return extension == SIM_EXT_PROPERTIES2 || extension == SIM_EXT_EXTERNAL_CAPABILITIES;
+    return extension == SIM_EXT_PROPERTIES2 || extension == SIM_EXT_EXTERNAL_CAPABILITIES ||
+           extension == SIM_EXT_SEMAPHORE_CAPABILITIES;
+}
+
+static bool sim_extension_shares(enum sim_extension extension)
+{
+    return extension >= SIM_EXT_MEMORY_FD && extension <= SIM_EXT_PCI_BUS;
 }
 
 uint32_t sim_profile_minor(const MaarSimulatedProfile* profile)
@@ -80,7 +96,8 @@ uint64_t sim_extensions_of_profile(const MaarSimulatedProfile* profile)
     }
     for (uint32_t i = 0; i < profile->extensionCount; i++) {
         const enum sim_extension found = sim_extension_find(profile->extensions[i]);
-        if (found != SIM_EXT_NONE && !sim_extension_is_of_instance(found)) {
+        if (found != SIM_EXT_NONE && !sim_extension_is_of_instance(found) &&
+            !sim_extension_shares(found)) {
             set |= (uint64_t)1 << found;
         }
     }

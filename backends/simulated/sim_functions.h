@@ -44,6 +44,7 @@ enum sim_function_traits {
     X(vkGetPhysicalDeviceImageFormatProperties2, 1, SIM_EXT_PROPERTIES2, SIM_CAN_FAIL, VK_ERROR_FORMAT_NOT_SUPPORTED) \
     X(vkGetPhysicalDeviceSparseImageFormatProperties2, 1, SIM_EXT_PROPERTIES2, 0, VK_SUCCESS)      \
     X(vkGetPhysicalDeviceExternalBufferProperties, 1, SIM_EXT_EXTERNAL_CAPABILITIES, 0, VK_SUCCESS) \
+    X(vkGetPhysicalDeviceExternalSemaphoreProperties, 1, SIM_EXT_SEMAPHORE_CAPABILITIES, 0, VK_SUCCESS) \
     X(vkEnumerateDeviceExtensionProperties, 0, SIM_EXT_NONE, SIM_CAN_FAIL, VK_ERROR_OUT_OF_HOST_MEMORY) \
     X(vkEnumerateDeviceLayerProperties, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                            \
     X(vkCreateDevice, 0, SIM_EXT_NONE, SIM_CAN_FAIL, VK_ERROR_INITIALIZATION_FAILED)
@@ -67,6 +68,8 @@ enum sim_function_traits {
     X(vkGetDeviceMemoryCommitment, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                                 \
     X(vkSetDeviceMemoryPriorityEXT, 99, SIM_EXT_PAGEABLE_MEMORY, 0, VK_SUCCESS)                    \
     X(vkGetMemoryHostPointerPropertiesEXT, 99, SIM_EXT_MEMORY_HOST, SIM_CAN_FAIL, VK_ERROR_OUT_OF_HOST_MEMORY) \
+    X(vkGetMemoryFdKHR, 99, SIM_EXT_MEMORY_FD, SIM_CAN_FAIL, VK_ERROR_TOO_MANY_OBJECTS)            \
+    X(vkGetMemoryFdPropertiesKHR, 99, SIM_EXT_MEMORY_FD, SIM_CAN_FAIL, VK_ERROR_INVALID_EXTERNAL_HANDLE) \
     X(vkCreateBuffer, 0, SIM_EXT_NONE, SIM_CAN_FAIL, VK_ERROR_OUT_OF_DEVICE_MEMORY)                \
     X(vkDestroyBuffer, 0, SIM_EXT_NONE, SIM_AFTER_LOSS, VK_SUCCESS)                                \
     X(vkCreateImage, 0, SIM_EXT_NONE, SIM_CAN_FAIL, VK_ERROR_OUT_OF_DEVICE_MEMORY)                 \
@@ -90,6 +93,8 @@ enum sim_function_traits {
     X(vkGetDeviceMemoryOpaqueCaptureAddress, 2, SIM_EXT_BUFFER_ADDRESS, 0, VK_SUCCESS)             \
     X(vkCreateSemaphore, 0, SIM_EXT_NONE, SIM_CAN_FAIL, VK_ERROR_OUT_OF_HOST_MEMORY)               \
     X(vkDestroySemaphore, 0, SIM_EXT_NONE, SIM_AFTER_LOSS, VK_SUCCESS)                             \
+    X(vkGetSemaphoreFdKHR, 99, SIM_EXT_SEMAPHORE_FD, SIM_CAN_FAIL, VK_ERROR_TOO_MANY_OBJECTS)      \
+    X(vkImportSemaphoreFdKHR, 99, SIM_EXT_SEMAPHORE_FD, SIM_CAN_FAIL, VK_ERROR_INVALID_EXTERNAL_HANDLE) \
     X(vkGetSemaphoreCounterValue, 2, SIM_EXT_TIMELINE, SIM_CAN_FAIL | SIM_SEES_LOSS | SIM_AFTER_LOSS, VK_ERROR_DEVICE_LOST) \
     X(vkWaitSemaphores, 2, SIM_EXT_TIMELINE, SIM_CAN_FAIL | SIM_SEES_LOSS | SIM_AFTER_LOSS, VK_ERROR_DEVICE_LOST) \
     X(vkSignalSemaphore, 2, SIM_EXT_TIMELINE, SIM_CAN_FAIL, VK_ERROR_OUT_OF_HOST_MEMORY)           \
@@ -159,6 +164,7 @@ enum sim_function_traits {
     A(vkGetPhysicalDeviceImageFormatProperties2KHR, vkGetPhysicalDeviceImageFormatProperties2, SIM_EXT_PROPERTIES2) \
     A(vkGetPhysicalDeviceSparseImageFormatProperties2KHR, vkGetPhysicalDeviceSparseImageFormatProperties2, SIM_EXT_PROPERTIES2) \
     A(vkGetPhysicalDeviceExternalBufferPropertiesKHR, vkGetPhysicalDeviceExternalBufferProperties, SIM_EXT_EXTERNAL_CAPABILITIES) \
+    A(vkGetPhysicalDeviceExternalSemaphorePropertiesKHR, vkGetPhysicalDeviceExternalSemaphoreProperties, SIM_EXT_SEMAPHORE_CAPABILITIES) \
     A(vkQueueSubmit2KHR, vkQueueSubmit2, SIM_EXT_SYNCHRONIZATION2)                                 \
     A(vkCmdPipelineBarrier2KHR, vkCmdPipelineBarrier2, SIM_EXT_SYNCHRONIZATION2)                   \
     A(vkGetBufferMemoryRequirements2KHR, vkGetBufferMemoryRequirements2, SIM_EXT_REQUIREMENTS2)    \

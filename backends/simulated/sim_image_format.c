@@ -183,6 +183,28 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_get_image_format_properties(
                : VK_ERROR_FORMAT_NOT_SUPPORTED;
 }
 
+/* False when the handle type that is asked about, if any, is not offered. */
+static bool sim_answer_external_image(const struct sim_gpu* gpu,
+                                      const VkPhysicalDeviceImageFormatInfo2* info,
+                                      VkImageFormatProperties2* properties)
+{
+    const VkPhysicalDeviceExternalImageFormatInfo* external =
+        sim_chain_find(info->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO);
+    VkExternalMemoryProperties found = {0};
+    if (external != NULL && external->handleType != 0) {
+        found = sim_external_memory(gpu, true, info->flags, external->handleType);
+        if (found.externalMemoryFeatures == 0) {
+            return false;
+        }
+    }
+    for (VkBaseOutStructure* s = properties->pNext; s != NULL; s = s->pNext) {
+        if (s->sType == VK_STRUCTURE_TYPE_EXTERNAL_IMAGE_FORMAT_PROPERTIES) {
+            ((VkExternalImageFormatProperties*)(void*)s)->externalMemoryProperties = found;
+        }
+    }
+    return true;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL sim_get_image_format_properties2(
     VkPhysicalDevice physicalDevice, const VkPhysicalDeviceImageFormatInfo2* pInfo,
     VkImageFormatProperties2* pProperties)
@@ -193,8 +215,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_get_image_format_properties2(
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (sim_chain_find(pInfo->pNext,
-                       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO) != NULL) {
+    if (!sim_answer_external_image(gpu, pInfo, pProperties)) {
         return VK_ERROR_FORMAT_NOT_SUPPORTED;
     }
     return sim_image_limits(gpu, pInfo->format, pInfo->type, pInfo->tiling, pInfo->usage,

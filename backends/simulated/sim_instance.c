@@ -8,8 +8,9 @@
 /* First device address of a gpu; far from zero, so that a null address is nobody's. */
 static const uint64_t sim_first_address = (uint64_t)1 << 32;
 
-static const uint64_t sim_instance_extensions =
-    (uint64_t)1 << SIM_EXT_PROPERTIES2 | (uint64_t)1 << SIM_EXT_EXTERNAL_CAPABILITIES;
+static const uint64_t sim_instance_extensions = (uint64_t)1 << SIM_EXT_PROPERTIES2 |
+                                                (uint64_t)1 << SIM_EXT_EXTERNAL_CAPABILITIES |
+                                                (uint64_t)1 << SIM_EXT_SEMAPHORE_CAPABILITIES;
 
 static VKAPI_ATTR VkResult VKAPI_CALL sim_enumerate_instance_version(uint32_t* pApiVersion)
 {
@@ -77,6 +78,12 @@ static void sim_gpu_describe(struct sim_gpu* gpu, const MaarSimulatedInstanceCre
     gpu->user_data = info->pUserData;
     gpu->next_address = sim_first_address;
     gpu->extensions = sim_extensions_of_profile(&gpu->profile);
+    const VkStructureType sharing_type =
+        (VkStructureType)MAAR_STRUCTURE_TYPE_SIMULATED_SHARING_INFO;
+    const MaarSimulatedSharingInfo* sharing = sim_chain_find(profile->pNext, sharing_type);
+    sim_external_describe(gpu,
+                          sharing != NULL ? sharing : sim_chain_find(info->pNext, sharing_type));
+    gpu->profile.pNext = NULL;
     gpu->features = sim_features_of_gpu(gpu);
 }
 

@@ -86,12 +86,6 @@ static void sim_check_allocate_chain(struct sim_device* device, const VkMemoryAl
         sim_need_feature(device, SIM_FN_vkAllocateMemory, SIM_FEATURE_BUFFER_ADDRESS,
                          "bufferDeviceAddress");
     }
-    const VkExportMemoryAllocateInfo* export =
-        sim_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
-    if (export != NULL && export->handleTypes != 0) {
-        sim_violate(device->gpu, SIM_FN_vkAllocateMemory, MAAR_SIMULATED_VIOLATION_ARGUMENT,
-                    "no handle type can be exported here");
-    }
 }
 
 static bool sim_may_overcommit(const struct sim_device* device)
@@ -171,6 +165,14 @@ static void* sim_check_import(struct sim_device* device, const VkMemoryAllocateI
     return import->pHostPointer;
 }
 
+static void sim_memory_count_share(struct sim_memory* memory)
+{
+    MaarSimulatedCounters* counters = &memory->object.device->gpu->counters;
+    counters->exportableLive += memory->share.export_types != 0 ? 1 : 0;
+    counters->importedLive += memory->share.import_type != 0 ? 1 : 0;
+    counters->fdsImported += memory->share.file.open ? 1 : 0;
+}
+
 /* Enters a new memory into the accounts. Lock held. */
 static void sim_memory_describe(struct sim_memory* memory, const VkMemoryAllocateInfo* info,
                                 void* host_pointer)
@@ -184,14 +186,12 @@ static void sim_memory_describe(struct sim_memory* memory, const VkMemoryAllocat
     memory->heap = gpu->profile.types[memory->type].heap;
     memory->addressable =
         flags != NULL && (flags->flags & VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT) != 0;
-    memory->exportable =
-        sim_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO) != NULL;
     memory->address = gpu->next_address;
     gpu->next_address += sim_align_up(memory->size, (VkDeviceSize)1 << 20) + ((uint64_t)1 << 20);
     memory->bytes = host_pointer;
-    memory->imported = host_pointer != NULL;
     memory->object.device->memory_count++;
-    counters->heapLive[memory->heap] += memory->imported ? 0 : memory->size;
+    sim_memory_count_share(memory);
+    counters->heapLive[memory->heap] += memory->share.import_type != 0 ? 0 : memory->size;
     if (counters->heapLive[memory->heap] > counters->heapPeak[memory->heap]) {
         counters->heapPeak[memory->heap] = counters->heapLive[memory->heap];
     }
@@ -208,19 +208,26 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_allocate_memory(VkDevice device,
     struct sim_device* d = SIM_DEVICE(device);
     *pMemory = VK_NULL_HANDLE;
     VkResult result = sim_enter(d->gpu, d, SIM_FN_vkAllocateMemory);
+    struct sim_memory* memory = NULL;
     if (result != VK_SUCCESS) {
-        return result;
+        goto failed;
     }
-    struct sim_memory* memory =
-        sim_object_create(d, SIM_KIND_MEMORY, sizeof(struct sim_memory), pAllocator);
+    memory = sim_object_create(d, SIM_KIND_MEMORY, sizeof(struct sim_memory), pAllocator);
     if (memory == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
+        result = VK_ERROR_OUT_OF_HOST_MEMORY;
+        goto failed;
     }
     sim_lock_gpu(d->gpu);
     void* const host_pointer = sim_check_import(d, pInfo);
     sim_check_allocate_chain(d, pInfo);
     memory->dedicated = sim_check_dedicated(d, pInfo);
-    result = sim_check_limits(d, pInfo, host_pointer != NULL);
+    result = sim_share_read(d, pInfo, memory->dedicated != 0, &memory->share);
+    if (host_pointer != NULL) {
+        memory->share.import_type = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+    }
+    if (result == VK_SUCCESS) {
+        result = sim_check_limits(d, pInfo, memory->share.import_type != 0);
+    }
     if (result == VK_SUCCESS) {
         sim_memory_describe(memory, pInfo, host_pointer);
         *pMemory = (VkDeviceMemory)memory->object.handle;
@@ -228,17 +235,24 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_allocate_memory(VkDevice device,
         sim_object_remove(&memory->object);
     }
     sim_unlock_gpu(d->gpu);
-    if (result != VK_SUCCESS) {
-        sim_object_release(&memory->object);
+    if (result == VK_SUCCESS) {
+        return VK_SUCCESS;
     }
+    sim_object_release(&memory->object);
+failed:
+    sim_share_failed(d, pInfo);
     return result;
 }
 
 void sim_memory_uncount(struct sim_memory* memory)
 {
     struct sim_device* device = memory->object.device;
+    const bool imported = memory->share.import_type != 0;
     device->memory_count--;
-    device->gpu->counters.heapLive[memory->heap] -= memory->imported ? 0 : memory->size;
+    device->gpu->counters.heapLive[memory->heap] -= imported ? 0 : memory->size;
+    device->gpu->counters.importedLive -= imported ? 1 : 0;
+    device->gpu->counters.exportableLive -= memory->share.export_types != 0 ? 1 : 0;
+    sim_share_forget(memory);
     if (memory->mapped) {
         device->gpu->counters.mappedCount--;
     }
@@ -280,6 +294,10 @@ static bool sim_memory_back(struct sim_memory* memory, VkDeviceSize alignment)
     if (memory->bytes != NULL) {
         return true;
     }
+    const bool shared = memory->share.export_types != 0 || memory->share.file.open;
+    if (shared && alignment < SIM_FILE_PAGE) {
+        alignment = SIM_FILE_PAGE;
+    }
     const VkDeviceSize length = memory->size + alignment;
     if (length > SIZE_MAX / 2) {
         return false;
@@ -290,7 +308,13 @@ static bool sim_memory_back(struct sim_memory* memory, VkDeviceSize alignment)
     }
     memory->pages_size = (size_t)length;
     const uintptr_t rest = (uintptr_t)memory->pages % (size_t)alignment;
-    memory->bytes = (uint8_t*)memory->pages + (rest == 0 ? 0 : (size_t)alignment - rest);
+    uint8_t* const bytes = (uint8_t*)memory->pages + (rest == 0 ? 0 : (size_t)alignment - rest);
+    if (shared && !sim_share_back(memory, bytes)) {
+        sim_pages_unmap(memory->pages, memory->pages_size);
+        memory->pages = NULL;
+        return false;
+    }
+    memory->bytes = bytes;
     return true;
 }
 

@@ -291,7 +291,7 @@ static bool sim_check_bound_memory(struct sim_device* device, const struct sim_r
         sim_violate(device->gpu, sim_binding, MAAR_SIMULATED_VIOLATION_DEDICATED,
                     "the memory is dedicated to another resource");
     }
-    if (memory->exportable) {
+    if (memory->share.may_export || memory->share.file.open) {
         sim_violate(device->gpu, sim_binding, MAAR_SIMULATED_VIOLATION_ARGUMENT,
                     "memory that may be exported is bound to a sparse resource");
     }

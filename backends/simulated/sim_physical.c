@@ -67,8 +67,15 @@ static void sim_fill_driver(const MaarSimulatedProfile* p, VkDriverId* id, char*
     memset(conformance, 0, sizeof(*conformance));
 }
 
-static void sim_fill_properties(const MaarSimulatedProfile* p, VkBaseOutStructure* s)
+static void sim_fill_uuids(const struct sim_gpu* gpu, uint8_t* device, uint8_t* driver)
 {
+    memcpy(device, gpu->sharing.deviceUUID, VK_UUID_SIZE);
+    memcpy(driver, gpu->sharing.driverUUID, VK_UUID_SIZE);
+}
+
+static void sim_fill_properties(const struct sim_gpu* gpu, VkBaseOutStructure* s)
+{
+    const MaarSimulatedProfile* p = &gpu->profile;
     const uint32_t max_set_descriptors = 1u << 20;
     union {
         void* any;
@@ -78,6 +85,7 @@ static void sim_fill_properties(const MaarSimulatedProfile* p, VkBaseOutStructur
         VkPhysicalDeviceExternalMemoryHostPropertiesEXT* host;
         VkPhysicalDeviceTimelineSemaphoreProperties* timeline;
         VkPhysicalDeviceIDProperties* id;
+        VkPhysicalDevicePCIBusInfoPropertiesEXT* pci;
         VkPhysicalDeviceVulkan11Properties* v11;
         VkPhysicalDeviceVulkan12Properties* v12;
         VkPhysicalDeviceVulkan13Properties* v13;
@@ -104,11 +112,17 @@ static void sim_fill_properties(const MaarSimulatedProfile* p, VkBaseOutStructur
         break;
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES:
         memset(to.id, 0, sizeof(*to.id));
-        memcpy(to.id->deviceUUID, p->name, sizeof(to.id->deviceUUID));
+        sim_fill_uuids(gpu, to.id->deviceUUID, to.id->driverUUID);
+        break;
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT:
+        to.pci->pciDomain = gpu->sharing.pciDomain;
+        to.pci->pciBus = gpu->sharing.pciBus;
+        to.pci->pciDevice = gpu->sharing.pciDevice;
+        to.pci->pciFunction = gpu->sharing.pciFunction;
         break;
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES:
         memset(to.v11, 0, sizeof(*to.v11));
-        memcpy(to.v11->deviceUUID, p->name, sizeof(to.v11->deviceUUID));
+        sim_fill_uuids(gpu, to.v11->deviceUUID, to.v11->driverUUID);
         to.v11->maxPerSetDescriptors = max_set_descriptors;
         to.v11->maxMemoryAllocationSize = p->limits.maxMemoryAllocationSize;
         break;
@@ -136,7 +150,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_get_properties2(VkPhysicalDevice physicalD
     sim_enter(gpu, NULL, SIM_FN_vkGetPhysicalDeviceProperties2);
     sim_fill_core_properties(&gpu->profile, &pProperties->properties);
     for (VkBaseOutStructure* s = pProperties->pNext; s != NULL; s = s->pNext) {
-        sim_fill_properties(&gpu->profile, s);
+        sim_fill_properties(gpu, s);
     }
 }
 
@@ -251,22 +265,6 @@ sim_get_queue_families2(VkPhysicalDevice physicalDevice, uint32_t* pQueueFamilyP
     }
 }
 
-/* Nothing can be exported or imported but host memory. */
-static VKAPI_ATTR void VKAPI_CALL sim_get_external_buffer_properties(
-    VkPhysicalDevice physicalDevice, const VkPhysicalDeviceExternalBufferInfo* pInfo,
-    VkExternalBufferProperties* pProperties)
-{
-    struct sim_gpu* gpu = SIM_GPU(physicalDevice);
-    sim_enter(gpu, NULL, SIM_FN_vkGetPhysicalDeviceExternalBufferProperties);
-    VkExternalMemoryProperties* to = &pProperties->externalMemoryProperties;
-    memset(to, 0, sizeof(*to));
-    if (pInfo->handleType == VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT &&
-        (gpu->extensions >> SIM_EXT_MEMORY_HOST & 1u) != 0) {
-        to->externalMemoryFeatures = VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
-        to->compatibleHandleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
-    }
-}
-
 static VKAPI_ATTR VkResult VKAPI_CALL
 sim_enumerate_device_extensions(VkPhysicalDevice physicalDevice, const char* pLayerName,
                                 uint32_t* pPropertyCount, VkExtensionProperties* pProperties)
@@ -301,7 +299,6 @@ const struct sim_entry sim_physical_entries[] = {
     SIM_ENTRY(vkGetPhysicalDeviceMemoryProperties2, sim_get_memory_properties2),
     SIM_ENTRY(vkGetPhysicalDeviceQueueFamilyProperties, sim_get_queue_families),
     SIM_ENTRY(vkGetPhysicalDeviceQueueFamilyProperties2, sim_get_queue_families2),
-    SIM_ENTRY(vkGetPhysicalDeviceExternalBufferProperties, sim_get_external_buffer_properties),
     SIM_ENTRY(vkEnumerateDeviceExtensionProperties, sim_enumerate_device_extensions),
     SIM_ENTRY(vkEnumerateDeviceLayerProperties, sim_enumerate_device_layers),
     {SIM_FN_COUNT, NULL},

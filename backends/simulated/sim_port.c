@@ -4,7 +4,22 @@
 #if !defined(_WIN32) && !defined(_DEFAULT_SOURCE)
 #define _DEFAULT_SOURCE 1
 #endif
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE 1 /* memfd_create */
+#endif
 #include "backends/simulated/sim_port.h"
+
+#include <stdatomic.h>
+
+uint64_t sim_shared_load(const void* word)
+{
+    return atomic_load_explicit((const _Atomic uint64_t*)word, memory_order_acquire);
+}
+
+void sim_shared_store(void* word, uint64_t value)
+{
+    atomic_store_explicit((_Atomic uint64_t*)word, value, memory_order_release);
+}
 
 #if defined(_WIN32)
 #define WIN32_LEAN_AND_MEAN 1
@@ -175,5 +190,142 @@ void* sim_pages_map(size_t size)
 void sim_pages_unmap(void* pages, size_t size)
 {
     munmap(pages, size);
+}
+
+#if defined(__linux__)
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool sim_file_is_possible(void)
+{
+    return true;
+}
+
+static const int sim_file_seals = F_SEAL_SHRINK | F_SEAL_GROW;
+
+static bool sim_file_identify(int fd, uint64_t* size, struct sim_file* file)
+{
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        return false;
+    }
+    *size = (uint64_t)status.st_size;
+    *file = (struct sim_file){
+        .open = true,
+        .fd = fd,
+        .identity = (uint64_t)status.st_ino ^ ((uint64_t)status.st_dev << 40),
+    };
+    return true;
+}
+
+bool sim_file_create(uint64_t size, const void* head, size_t head_size, struct sim_file* file)
+{
+    *file = (struct sim_file){0};
+    const int fd = memfd_create("maar-simulated", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) {
+        return false;
+    }
+    uint64_t real_size = 0;
+    if (size > INT64_MAX || ftruncate(fd, (off_t)size) != 0 ||
+        pwrite(fd, head, head_size, 0) != (ssize_t)head_size ||
+        fcntl(fd, F_ADD_SEALS, sim_file_seals) != 0 || !sim_file_identify(fd, &real_size, file)) {
+        close(fd);
+        return false;
+    }
+    return true;
+}
+
+bool sim_file_look(int fd, void* head, size_t head_size, uint64_t* size, struct sim_file* file)
+{
+    struct sim_file found;
+    *file = (struct sim_file){0};
+    if (!sim_file_identify(fd, size, &found)) {
+        return false;
+    }
+    const int seals = fcntl(fd, F_GET_SEALS);
+    if (seals < 0 || (seals & sim_file_seals) != sim_file_seals ||
+        pread(fd, head, head_size, 0) != (ssize_t)head_size) {
+        return false;
+    }
+    *file = found;
+    return true;
+}
+
+int sim_file_duplicate(const struct sim_file* file)
+{
+    return file->open ? fcntl(file->fd, F_DUPFD_CLOEXEC, 0) : -1;
+}
+
+void sim_file_close_foreign(int fd)
+{
+    close(fd);
+}
+
+bool sim_file_close(struct sim_file* file)
+{
+    struct sim_file now;
+    uint64_t size = 0;
+    if (!file->open) {
+        return true;
+    }
+    const bool same = sim_file_identify(file->fd, &size, &now) && now.identity == file->identity;
+    if (same) {
+        close(file->fd);
+    }
+    *file = (struct sim_file){0};
+    return same;
+}
+
+bool sim_file_map(const struct sim_file* file, uint64_t offset, size_t size, void* pages)
+{
+    return file->open &&
+           mmap(pages, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+                file->fd, (off_t)offset) != MAP_FAILED;
+}
+#endif
+#endif
+
+#if !defined(__linux__)
+bool sim_file_is_possible(void)
+{
+    return false;
+}
+
+bool sim_file_create(uint64_t size, const void* head, size_t head_size, struct sim_file* file)
+{
+    (void)size, (void)head, (void)head_size;
+    *file = (struct sim_file){0};
+    return false;
+}
+
+bool sim_file_look(int fd, void* head, size_t head_size, uint64_t* size, struct sim_file* file)
+{
+    (void)fd, (void)head, (void)head_size, (void)size;
+    *file = (struct sim_file){0};
+    return false;
+}
+
+int sim_file_duplicate(const struct sim_file* file)
+{
+    (void)file;
+    return -1;
+}
+
+void sim_file_close_foreign(int fd)
+{
+    (void)fd;
+}
+
+bool sim_file_close(struct sim_file* file)
+{
+    *file = (struct sim_file){0};
+    return true;
+}
+
+bool sim_file_map(const struct sim_file* file, uint64_t offset, size_t size, void* pages)
+{
+    (void)file, (void)offset, (void)size, (void)pages;
+    return false;
 }
 #endif

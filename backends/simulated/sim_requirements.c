@@ -67,20 +67,34 @@ static VkDeviceSize sim_buffer_alignment(const struct sim_gpu* gpu, const VkBuff
     return alignment;
 }
 
+/* Whether the handle types by which a resource is to share its memory want it dedicated. */
+static bool sim_sharing_requires_dedicated(const struct sim_gpu* gpu, bool image, const void* chain)
+{
+    const VkExternalMemoryBufferCreateInfo* buffers =
+        sim_chain_find(chain, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
+    const VkExternalMemoryImageCreateInfo* images =
+        sim_chain_find(chain, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
+    const VkFlags types = image ? (images != NULL ? images->handleTypes : 0)
+                                : (buffers != NULL ? buffers->handleTypes : 0);
+    return sim_external_needs_dedicated(gpu, image, types);
+}
+
 void sim_requirements_of_buffer(const struct sim_gpu* gpu, const VkBufferCreateInfo* info,
                                 struct sim_requirements* requirements)
 {
     const MaarSimulatedRequirements* r = &gpu->profile.requirements;
     const VkDeviceSize alignment = sim_buffer_alignment(gpu, info);
     const bool sparse = (info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0;
+    const bool required = gpu->dedicated.buffersRequire == VK_TRUE ||
+                          (!sparse && sim_sharing_requires_dedicated(gpu, false, info->pNext));
     *requirements = (struct sim_requirements){
         .size =
             sim_align_up(info->size, sparse ? alignment : sim_or(r->bufferSizeRounding, alignment)),
         .alignment = alignment,
         .type_bits =
             r->bufferTypeBits != 0 ? r->bufferTypeBits : sim_type_mask(gpu, sim_special_types),
-        .prefers_dedicated = gpu->dedicated.buffersPrefer || gpu->dedicated.buffersRequire,
-        .requires_dedicated = gpu->dedicated.buffersRequire == VK_TRUE,
+        .prefers_dedicated = gpu->dedicated.buffersPrefer || required,
+        .requires_dedicated = required,
     };
 }
 
@@ -132,6 +146,8 @@ uint32_t sim_requirements_of_image(const struct sim_gpu* gpu, const VkImageCreat
         (info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0 && format.plane_count > 1;
     const bool sparse = (info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0;
     const uint32_t parts = disjoint ? format.plane_count : 1;
+    const bool required = gpu->dedicated.imagesRequire == VK_TRUE ||
+                          (!sparse && sim_sharing_requires_dedicated(gpu, true, info->pNext));
     memset(requirements, 0, sizeof(*requirements) * SIM_MAX_PLANES);
     for (uint32_t plane = 0; plane < format.plane_count; plane++) {
         requirements[disjoint ? plane : 0].size += sim_plane_bytes(info, &format.planes[plane]);
@@ -145,7 +161,7 @@ uint32_t sim_requirements_of_image(const struct sim_gpu* gpu, const VkImageCreat
             sim_sparse_describe(gpu, info, &cut, r);
         }
         r->type_bits = sim_image_types(gpu, info->usage);
-        r->requires_dedicated = gpu->dedicated.imagesRequire == VK_TRUE && !disjoint;
+        r->requires_dedicated = required && !disjoint;
         r->prefers_dedicated =
             r->requires_dedicated || (gpu->dedicated.imagesPrefer == VK_TRUE && !disjoint);
     }

@@ -84,6 +84,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_buffer(VkDevice device,
     resource->needs_address = (pCreateInfo->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
     resource->size = pCreateInfo->size;
     resource->plane_count = 1;
+    resource->external_types = sim_external_types(d, false, pCreateInfo->flags, pCreateInfo->pNext);
     sim_requirements_of_buffer(d->gpu, pCreateInfo, &resource->requirements[0]);
     if (resource->sparse) {
         const VkDeviceSize space = (VkDeviceSize)1 << 20;
@@ -112,6 +113,11 @@ static void sim_check_image_info(struct sim_device* device, const VkImageCreateI
                     side);
     }
     sim_sparse_check_features(device, SIM_FN_vkCreateImage, info->flags, info);
+    if (sim_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO) != NULL &&
+        info->initialLayout != VK_IMAGE_LAYOUT_UNDEFINED) {
+        sim_violate(device->gpu, SIM_FN_vkCreateImage, MAAR_SIMULATED_VIOLATION_SHARING,
+                    "an image whose memory is shared begins in VK_IMAGE_LAYOUT_UNDEFINED");
+    }
     if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0 &&
         sim_format_of(info->format).plane_count < 2) {
         sim_violate(device->gpu, SIM_FN_vkCreateImage, MAAR_SIMULATED_VIOLATION_ARGUMENT,
@@ -157,6 +163,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_image(VkDevice device,
     resource->mips = pCreateInfo->mipLevels;
     resource->layers = pCreateInfo->arrayLayers;
     resource->samples = (uint32_t)pCreateInfo->samples;
+    resource->external_types = sim_external_types(d, true, pCreateInfo->flags, pCreateInfo->pNext);
     resource->plane_count = sim_requirements_of_image(d->gpu, pCreateInfo, resource->requirements);
     if (resource->sparse) {
         sim_sparse_describe(d->gpu, pCreateInfo, &resource->pages, &resource->requirements[0]);

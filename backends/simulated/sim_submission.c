@@ -56,11 +56,11 @@ static void sim_signal_fence(struct sim_device* device, enum sim_function functi
     if (signal == NULL) {
         return;
     }
-    if (signal->signalled) {
+    if (signal->value != 0) {
         sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
                     "the fence is signalled already");
     }
-    signal->signalled = true;
+    signal->value = 1;
     sim_condition_wake_all(&device->gpu->progress);
 }
 
@@ -72,7 +72,7 @@ static bool sim_is_binding(const struct sim_submission* submission)
 static bool sim_point_is_reached(const struct sim_device* device, const struct sim_point* point)
 {
     const struct sim_signal* signal = sim_object_peek(device, point->semaphore, SIM_KIND_SEMAPHORE);
-    return signal == NULL || (signal->timeline ? signal->value >= point->value : signal->signalled);
+    return signal == NULL || sim_signal_value(signal) >= (signal->timeline ? point->value : 1);
 }
 
 static void sim_submission_wait(struct sim_device* device, const struct sim_submission* submission)
@@ -85,7 +85,7 @@ static void sim_submission_wait(struct sim_device* device, const struct sim_subm
             device->gpu->counters.earlyWaitCount++;
         }
         if (signal != NULL && !signal->timeline) {
-            signal->signalled = false;
+            sim_signal_set(signal, 0);
         }
     }
 }

@@ -4,6 +4,10 @@
  */
 #include "backends/simulated/sim.h"
 
+/* How often a thread that waits looks at values which others may change; soon enough for tests, and
+ * seldom enough to cost next to nothing. */
+static const uint64_t sim_look_every_ns = 1000000;
+
 static VKAPI_ATTR VkResult VKAPI_CALL sim_create_semaphore(VkDevice device,
                                                            const VkSemaphoreCreateInfo* pCreateInfo,
                                                            const VkAllocationCallbacks* pAllocator,
@@ -11,7 +15,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_semaphore(VkDevice device,
 {
     struct sim_device* d = SIM_DEVICE(device);
     *pSemaphore = VK_NULL_HANDLE;
-    const VkResult result = sim_enter(d->gpu, d, SIM_FN_vkCreateSemaphore);
+    VkResult result = sim_enter(d->gpu, d, SIM_FN_vkCreateSemaphore);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -28,9 +32,17 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_semaphore(VkDevice device,
         semaphore->timeline = true;
         semaphore->value = type->initialValue;
     }
-    *pSemaphore = (VkSemaphore)semaphore->object.handle;
+    result = sim_payload_read(d, pCreateInfo, semaphore);
+    if (result == VK_SUCCESS) {
+        *pSemaphore = (VkSemaphore)semaphore->object.handle;
+    } else {
+        sim_object_remove(&semaphore->object);
+    }
     sim_unlock_gpu(d->gpu);
-    return VK_SUCCESS;
+    if (result != VK_SUCCESS) {
+        sim_object_release(&semaphore->object);
+    }
+    return result;
 }
 
 static void sim_destroy_signal(VkDevice device, enum sim_function function, uint64_t handle,
@@ -39,9 +51,14 @@ static void sim_destroy_signal(VkDevice device, enum sim_function function, uint
     struct sim_device* d = SIM_DEVICE(device);
     sim_enter(d->gpu, d, function);
     sim_lock_gpu(d->gpu);
-    struct sim_object* signal = sim_object_retire(d, function, handle, kind, callbacks);
+    struct sim_signal* signal = sim_object_retire(d, function, handle, kind, callbacks);
+    if (signal != NULL) {
+        sim_payload_forget(signal, function);
+    }
     sim_unlock_gpu(d->gpu);
-    sim_object_release(signal);
+    if (signal != NULL) {
+        sim_object_release(&signal->object);
+    }
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_destroy_semaphore(VkDevice device, VkSemaphore semaphore,
@@ -72,17 +89,18 @@ void sim_signal_semaphore_to(struct sim_device* device, enum sim_function functi
         sim_object_get(device, function, SIM_HANDLE(semaphore), SIM_KIND_SEMAPHORE);
     if (signal == NULL || !signal->timeline) {
         if (signal != NULL) {
-            signal->signalled = true;
+            sim_signal_set(signal, 1);
         }
         return;
     }
-    if (value <= signal->value) {
+    const uint64_t now = sim_signal_value(signal);
+    if (value <= now) {
         sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_SEMAPHORE,
                     "value %llu is not above the semaphore's %llu", (unsigned long long)value,
-                    (unsigned long long)signal->value);
+                    (unsigned long long)now);
         return;
     }
-    signal->value = value;
+    sim_signal_set(signal, value);
     sim_condition_wake_all(&device->gpu->progress);
 }
 
@@ -99,7 +117,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_get_semaphore_value(VkDevice device,
     const struct sim_signal* signal =
         sim_timeline_get(d, SIM_FN_vkGetSemaphoreCounterValue, semaphore);
     if (signal != NULL) {
-        *pValue = signal->value;
+        *pValue = sim_signal_value(signal);
     } else {
         result = VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -142,9 +160,11 @@ struct sim_wait {
     const VkFence* fences;
 };
 
-static bool sim_wait_is_over(const struct sim_wait* wait, bool* broken)
+/* `shared`: others than this gpu may end it. */
+static bool sim_wait_is_over(const struct sim_wait* wait, bool* broken, bool* shared)
 {
     uint32_t reached = 0;
+    *shared = false;
     for (uint32_t i = 0; i < wait->count; i++) {
         const struct sim_signal* signal =
             wait->semaphores != NULL
@@ -155,9 +175,9 @@ static bool sim_wait_is_over(const struct sim_wait* wait, bool* broken)
             *broken = true;
             return true;
         }
-        const bool done =
-            wait->semaphores != NULL ? signal->value >= wait->values[i] : signal->signalled;
-        reached += done ? 1u : 0u;
+        const uint64_t wanted = wait->semaphores != NULL ? wait->values[i] : 1;
+        reached += sim_signal_value(signal) >= wanted ? 1u : 0u;
+        *shared = *shared || signal->pages != NULL;
     }
     return wait->any ? reached != 0 : reached == wait->count;
 }
@@ -167,12 +187,13 @@ static VkResult sim_wait_for(const struct sim_wait* wait, uint64_t timeout_ns)
     struct sim_gpu* gpu = wait->device->gpu;
     const uint64_t deadline = sim_deadline(timeout_ns);
     bool broken = false;
+    bool shared = false;
     VkResult result = VK_SUCCESS;
     sim_lock_gpu(gpu);
     if (timeout_ns != 0) {
         sim_submissions_run(wait->device, UINT32_MAX);
     }
-    while (!sim_wait_is_over(wait, &broken)) {
+    while (!sim_wait_is_over(wait, &broken, &shared)) {
         if (wait->device->lost) {
             result = VK_ERROR_DEVICE_LOST;
             break;
@@ -181,7 +202,10 @@ static VkResult sim_wait_for(const struct sim_wait* wait, uint64_t timeout_ns)
             result = VK_TIMEOUT;
             break;
         }
-        sim_condition_wait(&gpu->progress, &gpu->lock, deadline);
+        const uint64_t soon = sim_time_ns() + sim_look_every_ns;
+        const bool looks = (shared || wait->device->pending != NULL) && soon < deadline;
+        sim_condition_wait(&gpu->progress, &gpu->lock, looks ? soon : deadline);
+        sim_submissions_run(wait->device, UINT32_MAX);
     }
     sim_unlock_gpu(gpu);
     return broken ? VK_ERROR_VALIDATION_FAILED_EXT : result;
@@ -222,7 +246,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_fence(VkDevice device,
     if (fence == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    fence->signalled = (pCreateInfo->flags & VK_FENCE_CREATE_SIGNALED_BIT) != 0;
+    fence->value = (pCreateInfo->flags & VK_FENCE_CREATE_SIGNALED_BIT) != 0 ? 1 : 0;
     *pFence = (VkFence)fence->object.handle;
     return VK_SUCCESS;
 }
@@ -247,7 +271,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_reset_fences(VkDevice device, uint32_t
         struct sim_signal* fence =
             sim_object_get(d, SIM_FN_vkResetFences, SIM_HANDLE(pFences[i]), SIM_KIND_FENCE);
         if (fence != NULL) {
-            fence->signalled = false;
+            fence->value = 0;
         }
     }
     sim_unlock_gpu(d->gpu);
@@ -264,7 +288,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_get_fence_status(VkDevice device, VkFe
     sim_lock_gpu(d->gpu);
     const struct sim_signal* signal =
         sim_object_get(d, SIM_FN_vkGetFenceStatus, SIM_HANDLE(fence), SIM_KIND_FENCE);
-    const bool signalled = signal != NULL && signal->signalled;
+    const bool signalled = signal != NULL && signal->value != 0;
     sim_unlock_gpu(d->gpu);
     return signalled ? VK_SUCCESS : VK_NOT_READY;
 }

@@ -176,6 +176,8 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_SIMULATED_FAULT = 0x4D410082,
     /** MaarSimulatedCounters */
     MAAR_STRUCTURE_TYPE_SIMULATED_COUNTERS = 0x4D410083,
+    /** MaarSimulatedSharingInfo */
+    MAAR_STRUCTURE_TYPE_SIMULATED_SHARING_INFO = 0x4D410084,
     /** Reserves the enumeration's size. */
     MAAR_STRUCTURE_TYPE_MAX_ENUM = 0x7FFFFFFF
 } MaarStructureType;

@@ -5,8 +5,8 @@
  * profile's heaps, memory types, limits and requirements. It executes nothing but sparse binds:
  * submissions signal their fences and semaphores at once, unless told to be held. It enforces the
  * limits that real drivers leave to the program, writes down every breach of Vulkan's rules that it
- * sees, and fails any call on demand. A library of its own (maar::simulated); nothing here is
- * needed to use Maar.
+ * sees, shares memory and semaphores with other devices and processes if asked to, and fails any
+ * call on demand. A library of its own (maar::simulated); nothing here is needed to use Maar.
  */
 #ifndef MAAR_SIMULATED_H
 #define MAAR_SIMULATED_H
@@ -216,6 +216,70 @@ typedef struct MaarSimulatedProfile {
     MaarSimulatedRequirements requirements;
 } MaarSimulatedProfile;
 
+/**
+ * What a device shares with other devices, APIs and processes; chained to a MaarSimulatedProfile,
+ * or to MaarSimulatedInstanceCreateInfo for all profiles that chain none. Without it nothing can be
+ * exported, and only host pointers imported. With it the extensions that it takes are reported,
+ * whatever the profile lists: VK_KHR_external_memory_fd, VK_EXT_external_memory_dma_buf,
+ * VK_EXT_image_drm_format_modifier, VK_KHR_external_semaphore_fd, VK_EXT_queue_family_foreign,
+ * VK_EXT_pci_bus_info. On other systems than Linux it offers nothing but UUIDs and address.
+ *
+ * What is exported is a file without a name (memfd_create) whose size is sealed. It begins with
+ * this head, in the byte order of the processor:
+ *
+ *   byte 0   8 bytes: "MAARSIM" and a zero
+ *   byte 8   uint32: 1 memory, 2 a timeline semaphore, 3 a binary semaphore
+ *   byte 12  uint32: handle types for which it was made, as bits of Vulkan's enumeration
+ *   byte 16  uint64: memory: allocationSize; semaphores: 0
+ *   byte 24  uint32: memory: memoryTypeIndex
+ *   byte 28  uint32: memory: 1 if it is a dedicated allocation
+ *   byte 32  16 bytes: deviceUUID
+ *   byte 48  16 bytes: driverUUID
+ *   byte 64  uint64: semaphores: the value, 0 or 1 for a binary one; changes while it lives
+ *   byte 72  uint64: the VkDevice that exported first, as an integer of that process
+ *   byte 80  uint64: semaphores: the VkSemaphore that exported first
+ *
+ * Memory's bytes lie at 4096 and the file is 4136 bytes larger than the allocation, as lavapipe's
+ * files are; a semaphore's file has 4096 bytes. Two profiles of one name have the same UUIDs, so
+ * that another process, or another instance, may import.
+ */
+typedef struct MaarSimulatedSharingInfo {
+    /** MAAR_STRUCTURE_TYPE_SIMULATED_SHARING_INFO */
+    MaarStructureType sType;
+    /** NULL, or the next structure of the chain */
+    const void* pNext;
+    /** buffers by VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT: VkExternalMemoryFeatureFlagBits */
+    VkExternalMemoryFeatureFlags opaqueBuffers;
+    /** images by the same */
+    VkExternalMemoryFeatureFlags opaqueImages;
+    /** buffers by VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT */
+    VkExternalMemoryFeatureFlags dmaBufBuffers;
+    /** images by the same */
+    VkExternalMemoryFeatureFlags dmaBufImages;
+    /** memory types that a dma-buf can be imported to; zero: every type but LAZILY_ALLOCATED and
+     * PROTECTED ones */
+    uint32_t dmaBufTypeBits;
+    /** binary semaphores by VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT:
+     * VkExternalSemaphoreFeatureFlagBits */
+    VkExternalSemaphoreFeatureFlags opaqueBinary;
+    /** timeline semaphores by the same */
+    VkExternalSemaphoreFeatureFlags opaqueTimeline;
+    /** VkPhysicalDeviceIDProperties::deviceUUID; all zero: made from the profile's name */
+    uint8_t deviceUUID[VK_UUID_SIZE];
+    /** VkPhysicalDeviceIDProperties::driverUUID; all zero: the same for all simulated devices */
+    uint8_t driverUUID[VK_UUID_SIZE];
+    /** VK_TRUE: VK_EXT_pci_bus_info is reported, with what follows */
+    VkBool32 pciAddressKnown;
+    /** VkPhysicalDevicePCIBusInfoPropertiesEXT::pciDomain */
+    uint32_t pciDomain;
+    /** VkPhysicalDevicePCIBusInfoPropertiesEXT::pciBus */
+    uint32_t pciBus;
+    /** VkPhysicalDevicePCIBusInfoPropertiesEXT::pciDevice */
+    uint32_t pciDevice;
+    /** VkPhysicalDevicePCIBusInfoPropertiesEXT::pciFunction */
+    uint32_t pciFunction;
+} MaarSimulatedSharingInfo;
+
 /** How a simulated device behaves. May be changed at any time with maarSimulatedSetFlags(). */
 typedef enum MaarSimulatedFlagBits {
     /** Allocations may exceed their heap, as several real drivers let them. */
@@ -227,6 +291,9 @@ typedef enum MaarSimulatedFlagBits {
     /** Submissions are held: they execute when the flag is cleared, by
      * maarSimulatedExecuteSubmissions, or while a call waits with a timeout above zero. */
     MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT = 0x8,
+    /** A call that should have taken a file descriptor and fails, for whatever reason, closes it
+     * all the same. Vulkan forbids that; lavapipe has been seen to do it. */
+    MAAR_SIMULATED_CLOSE_FD_ON_FAILED_IMPORT_BIT = 0x10,
     /** Reserves the enumeration's size. */
     MAAR_SIMULATED_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarSimulatedFlagBits;
@@ -276,8 +343,11 @@ typedef enum MaarSimulatedViolation {
     MAAR_SIMULATED_VIOLATION_SEMAPHORE = 18,
     /** Something was destroyed, freed or bound elsewhere that a held submission still uses. */
     MAAR_SIMULATED_VIOLATION_IN_USE = 19,
+    /** A handle type that was not asked for or is not offered, an import of another size, memory
+     * type or device, or a file descriptor that had been given away and was closed. */
+    MAAR_SIMULATED_VIOLATION_SHARING = 20,
     /** How many kinds there are. */
-    MAAR_SIMULATED_VIOLATION_COUNT = 20,
+    MAAR_SIMULATED_VIOLATION_COUNT = 21,
     /** Reserves the enumeration's size. */
     MAAR_SIMULATED_VIOLATION_MAX_ENUM = 0x7FFFFFFF
 } MaarSimulatedViolation;
@@ -412,6 +482,16 @@ typedef struct MaarSimulatedCounters {
     VkDeviceSize sparseBoundBytes;
     /** most of them at a time */
     VkDeviceSize sparseBoundPeak;
+    /** file descriptors handed out: exports of memory and of semaphores */
+    uint64_t fdsExported;
+    /** file descriptors taken: imports that succeeded */
+    uint64_t fdsImported;
+    /** file descriptors closed by failing imports: MAAR_SIMULATED_CLOSE_FD_ON_FAILED_IMPORT_BIT */
+    uint64_t fdsClosedByFailure;
+    /** VkDeviceMemory alive that may be exported */
+    uint64_t exportableLive;
+    /** VkDeviceMemory alive that were imported, from file descriptors or host pointers */
+    uint64_t importedLive;
 } MaarSimulatedCounters;
 
 /** What the memory requirements of new resources say of dedicated allocations. */

@@ -151,7 +151,9 @@ static inline VkResult fixture_make_instance(const MaarSimulatedProfile* profile
     return create(&info, NULL, instance);
 }
 
-static inline VkResult fixture_make_device(struct simulated_fixture* f)
+static inline VkResult fixture_make_device_with(struct simulated_fixture* f,
+                                                uint32_t extension_count,
+                                                const char* const* extensions)
 {
     VkPhysicalDeviceVulkan13Features v13 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
@@ -177,13 +179,22 @@ static inline VkResult fixture_make_device(struct simulated_fixture* f)
                                      .pNext = &v12,
                                      .queueCreateInfoCount = 1,
                                      .pQueueCreateInfos = &queue,
+                                     .enabledExtensionCount = extension_count,
+                                     .ppEnabledExtensionNames = extensions,
                                      .pEnabledFeatures = &core};
     const PFN_vkCreateDevice create =
         (PFN_vkCreateDevice)maarSimulatedGetInstanceProcAddr(f->instance, "vkCreateDevice");
     return create(f->physical, &info, NULL, &f->device);
 }
 
-static inline void fixture_open(struct simulated_fixture* f, const MaarSimulatedProfile* profile)
+static inline VkResult fixture_make_device(struct simulated_fixture* f)
+{
+    return fixture_make_device_with(f, 0, NULL);
+}
+
+static inline void fixture_open_with(struct simulated_fixture* f,
+                                     const MaarSimulatedProfile* profile, uint32_t extension_count,
+                                     const char* const* extensions)
 {
     memset(f, 0, sizeof(*f));
     assert_int_equal(fixture_make_instance(profile, 1, VK_API_VERSION_1_3, &f->instance),
@@ -198,7 +209,7 @@ static inline void fixture_open(struct simulated_fixture* f, const MaarSimulated
     f->vkGetPhysicalDeviceMemoryProperties2 =
         (PFN_vkGetPhysicalDeviceMemoryProperties2)maarSimulatedGetInstanceProcAddr(
             f->instance, "vkGetPhysicalDeviceMemoryProperties2");
-    assert_int_equal(fixture_make_device(f), VK_SUCCESS);
+    assert_int_equal(fixture_make_device_with(f, extension_count, extensions), VK_SUCCESS);
     const PFN_vkGetDeviceProcAddr get = (PFN_vkGetDeviceProcAddr)maarSimulatedGetInstanceProcAddr(
         f->instance, "vkGetDeviceProcAddr");
 #define FIXTURE_FETCH(name)                                                                        \
@@ -208,6 +219,11 @@ static inline void fixture_open(struct simulated_fixture* f, const MaarSimulated
 #undef FIXTURE_FETCH
     f->vkGetDeviceQueue(f->device, 0, 0, &f->queue);
     assert_non_null(f->queue);
+}
+
+static inline void fixture_open(struct simulated_fixture* f, const MaarSimulatedProfile* profile)
+{
+    fixture_open_with(f, profile, 0, NULL);
 }
 
 static inline int fixture_setup(void** state)
