@@ -475,6 +475,33 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_clear_depth_stencil_image(
     sim_command_use_image(commandBuffer, SIM_FN_vkCmdClearDepthStencilImage, image);
 }
 
+/* A queue family that a barrier names: one of the device's, none, or others' where that is enabled.
+ * Lock held. */
+static void sim_check_family(struct sim_device* device, enum sim_function function, uint32_t family)
+{
+    const bool external = family == VK_QUEUE_FAMILY_EXTERNAL;
+    const bool foreign = family == VK_QUEUE_FAMILY_FOREIGN_EXT;
+    const enum sim_extension extension = foreign ? SIM_EXT_QUEUE_FOREIGN : SIM_EXT_EXTERNAL_MEMORY;
+    if (external || foreign) {
+        if ((foreign || device->api_minor == 0) && (device->extensions >> extension & 1u) == 0) {
+            sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_FEATURE,
+                        "a queue family outside the device needs %s",
+                        sim_extension_name(extension));
+        }
+    } else if (family != VK_QUEUE_FAMILY_IGNORED &&
+               family >= device->gpu->profile.queueFamilyCount) {
+        sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                    "there is no queue family %u", family);
+    }
+}
+
+static void sim_check_families(struct sim_device* device, enum sim_function function, uint32_t src,
+                               uint32_t dst)
+{
+    sim_check_family(device, function, src);
+    sim_check_family(device, function, dst);
+}
+
 static VKAPI_ATTR void VKAPI_CALL sim_cmd_pipeline_barrier(
     VkCommandBuffer commandBuffer, VkPipelineStageFlags srcStageMask,
     VkPipelineStageFlags dstStageMask, VkDependencyFlags dependencyFlags,
@@ -482,10 +509,21 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_pipeline_barrier(
     uint32_t bufferMemoryBarrierCount, const VkBufferMemoryBarrier* pBufferMemoryBarriers,
     uint32_t imageMemoryBarrierCount, const VkImageMemoryBarrier* pImageMemoryBarriers)
 {
+    const enum sim_function function = SIM_FN_vkCmdPipelineBarrier;
+    struct sim_device* d = ((struct sim_command_buffer*)(void*)commandBuffer)->object.device;
     (void)srcStageMask, (void)dstStageMask, (void)dependencyFlags, (void)memoryBarrierCount;
-    (void)pMemoryBarriers, (void)bufferMemoryBarrierCount, (void)pBufferMemoryBarriers;
-    (void)imageMemoryBarrierCount, (void)pImageMemoryBarriers;
-    sim_command(commandBuffer, SIM_FN_vkCmdPipelineBarrier);
+    (void)pMemoryBarriers;
+    sim_command(commandBuffer, function);
+    sim_lock_gpu(d->gpu);
+    for (uint32_t i = 0; i < bufferMemoryBarrierCount; i++) {
+        sim_check_families(d, function, pBufferMemoryBarriers[i].srcQueueFamilyIndex,
+                           pBufferMemoryBarriers[i].dstQueueFamilyIndex);
+    }
+    for (uint32_t i = 0; i < imageMemoryBarrierCount; i++) {
+        sim_check_families(d, function, pImageMemoryBarriers[i].srcQueueFamilyIndex,
+                           pImageMemoryBarriers[i].dstQueueFamilyIndex);
+    }
+    sim_unlock_gpu(d->gpu);
 }
 
 static VKAPI_ATTR void VKAPI_CALL sim_cmd_pipeline_barrier2(VkCommandBuffer commandBuffer,
@@ -493,11 +531,18 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_pipeline_barrier2(VkCommandBuffer comm
 {
     struct sim_command_buffer* self = (struct sim_command_buffer*)(void*)commandBuffer;
     struct sim_device* d = self->object.device;
-    (void)pDependencyInfo;
-    sim_command(commandBuffer, SIM_FN_vkCmdPipelineBarrier2);
+    const enum sim_function function = SIM_FN_vkCmdPipelineBarrier2;
+    sim_command(commandBuffer, function);
     sim_lock_gpu(d->gpu);
-    sim_need_feature(d, SIM_FN_vkCmdPipelineBarrier2, SIM_FEATURE_SYNCHRONIZATION2,
-                     "synchronization2");
+    sim_need_feature(d, function, SIM_FEATURE_SYNCHRONIZATION2, "synchronization2");
+    for (uint32_t i = 0; i < pDependencyInfo->bufferMemoryBarrierCount; i++) {
+        const VkBufferMemoryBarrier2* barrier = &pDependencyInfo->pBufferMemoryBarriers[i];
+        sim_check_families(d, function, barrier->srcQueueFamilyIndex, barrier->dstQueueFamilyIndex);
+    }
+    for (uint32_t i = 0; i < pDependencyInfo->imageMemoryBarrierCount; i++) {
+        const VkImageMemoryBarrier2* barrier = &pDependencyInfo->pImageMemoryBarriers[i];
+        sim_check_families(d, function, barrier->srcQueueFamilyIndex, barrier->dstQueueFamilyIndex);
+    }
     sim_unlock_gpu(d->gpu);
 }
 
