@@ -293,8 +293,8 @@ typedef struct MaarExportedMemory {
  * every call gives a duplicate of that handle.
  *
  * @param allocator   not null
- * @param allocation  made with MaarExportInfo, or out of a pool of such memory; or imported, where
- *                    the driver can export that again
+ * @param allocation  made with MaarExportInfo, or out of a pool of such memory; or imported from a
+ *                    handle of that type
  * @param handleType  one bit of MaarExportInfo::handleTypes
  * @param pMemory     sType and pNext set by the caller; the rest is filled
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_TOO_MANY_OBJECTS when there is no

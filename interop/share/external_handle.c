@@ -45,16 +45,20 @@ VkResult maar_handle_import_begin(MaarExternalHandle handle, bool takes,
     return import->duplicate != MAAR_PORT_NO_HANDLE ? VK_SUCCESS : VK_ERROR_TOO_MANY_OBJECTS;
 }
 
+void maar_handle_settle(maar_port_handle own, maar_port_handle duplicate, bool takes, bool success)
+{
+    const bool is_left = success ? !takes : maar_port_handle_is_same(duplicate, own);
+    if (is_left) {
+        maar_port_handle_close(duplicate);
+    }
+}
+
 void maar_handle_import_end(struct maar_handle_import* import, bool success)
 {
+    maar_handle_settle(maar_external_handle_peek(import->handle), import->duplicate, import->takes,
+                       success);
     if (success) {
         maar_port_handle_close(maar_external_handle_take(import->handle));
-        if (!import->takes) {
-            maar_port_handle_close(import->duplicate);
-        }
-    } else if (maar_port_handle_is_same(import->duplicate,
-                                        maar_external_handle_peek(import->handle))) {
-        maar_port_handle_close(import->duplicate);
     }
     import->duplicate = MAAR_PORT_NO_HANDLE;
 }

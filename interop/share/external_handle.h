@@ -39,6 +39,9 @@ struct maar_handle_import {
     bool takes;
 };
 
+/* Gives back what an importer left of a duplicate of `own`. */
+void maar_handle_settle(maar_port_handle own, maar_port_handle duplicate, bool takes, bool success);
+
 /* VK_ERROR_INVALID_EXTERNAL_HANDLE when it is empty; VK_ERROR_TOO_MANY_OBJECTS when the system has
  * no handle left. */
 VkResult maar_handle_import_begin(MaarExternalHandle handle, bool takes,

@@ -6,8 +6,17 @@
 #define MAAR_TESTS_FAULT_ELSEWHERE_H
 
 static const char* const fault_elsewhere[] = {
+    "maarCreateSharedSemaphore",
     "maarDestroyExternalHandle",
     "maarDuplicateExternalHandle",
+    "maarExportMemory",
+    "maarExportSemaphore",
+    "maarGetSharingInfo",
+    "maarGetSharingSupport",
+    "maarImportBuffer",
+    "maarImportImage",
+    "maarImportMemory",
+    "maarImportSemaphore",
     "maarPeekFd",
     "maarPeekWin32Handle",
     "maarTakeFd",

@@ -195,6 +195,7 @@ void rig_open(struct rig* rig, const struct rig_setup* setup)
     setup = setup != NULL ? setup : &defaults;
     const MaarSimulatedInstanceCreateInfo simulated = {
         .sType = MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO,
+        .pNext = setup->sharing,
         .flags = setup->flags,
         .profileCount = 1,
         .pProfiles = setup->profile != NULL ? setup->profile : rig_profile_discrete(),

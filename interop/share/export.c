@@ -1,0 +1,183 @@
+/*
+ * Exporting memory: the driver gives one handle for each block and handle type, which hangs on the
+ * block; who exports gets a duplicate. On a block that was imported hangs the handle that it was
+ * imported from.
+ */
+#include "core/memory/companion.h"
+#include "interop/share/share_internal.h"
+
+struct maar_kept_handle {
+    struct maar_companion companion;
+    maar_port_handle value;
+};
+
+/* The owner of the handles of one type: an address that stands for the type. */
+static const void* handle_owner(VkExternalMemoryHandleTypeFlagBits type)
+{
+    static const char owners[32] = {0};
+    uint32_t bit = 0;
+    while (((uint32_t)type >> bit) != 1) {
+        ++bit;
+    }
+    return &owners[bit];
+}
+
+static void end_exported(MaarAllocator allocator, struct maar_companion* companion)
+{
+    struct maar_kept_handle* exported = (struct maar_kept_handle*)(void*)companion;
+    maar_port_handle_close(exported->value);
+    maar_host_free(allocator->callbacks, exported);
+}
+
+struct maar_kept_handle* maar_kept_handle_make(MaarAllocator allocator)
+{
+    struct maar_kept_handle* kept = maar_host_calloc(allocator->callbacks, 1, sizeof *kept);
+    if (kept != NULL) {
+        kept->value = MAAR_PORT_NO_HANDLE;
+        kept->companion.end = end_exported;
+    }
+    return kept;
+}
+
+void maar_kept_handle_discard(MaarAllocator allocator, struct maar_kept_handle* kept)
+{
+    if (kept != NULL) {
+        end_exported(allocator, &kept->companion);
+    }
+}
+
+void maar_kept_handle_hang(struct maar_block* block, struct maar_kept_handle* kept,
+                           VkExternalMemoryHandleTypeFlagBits type, maar_port_handle value)
+{
+    kept->value = value;
+    kept->companion.owner = handle_owner(type);
+    (void)maar_companion_add(block, &kept->companion); /* a new block has none */
+}
+
+static VkResult call_export(MaarAllocator allocator, VkDeviceMemory memory,
+                            VkExternalMemoryHandleTypeFlagBits type, maar_port_handle* value)
+{
+    const struct maar_device* device = &allocator->device;
+    VkResult result = VK_SUCCESS;
+    *value = MAAR_PORT_NO_HANDLE;
+    maar_lock_rank_expect_none();
+    if (type == VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT) {
+        const struct maar_win32_get_memory info = {
+            .sType = VK_STRUCTURE_TYPE_MEMORY_GET_WIN32_HANDLE_INFO_KHR,
+            .memory = memory,
+            .handleType = type,
+        };
+        void* handle = NULL;
+        result = device->win32.vkGetMemoryWin32HandleKHR(device->handle, &info, &handle);
+        if (result == VK_SUCCESS) {
+            *value = (maar_port_handle)(intptr_t)handle;
+        }
+        return result;
+    }
+    const VkMemoryGetFdInfoKHR info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
+        .memory = memory,
+        .handleType = type,
+    };
+    int fd = -1;
+    result = device->vkGetMemoryFdKHR(device->handle, &info, &fd);
+    if (result == VK_SUCCESS) {
+        *value = fd;
+        maar_port_handle_keep_private(fd);
+    }
+    return result;
+}
+
+/* The block's handle, exported when it is first wanted. */
+static VkResult find_exported(MaarAllocator allocator, struct maar_block* block,
+                              VkExternalMemoryHandleTypeFlagBits type,
+                              const struct maar_kept_handle** out)
+{
+    struct maar_companion* found = maar_companion_find(block, handle_owner(type));
+    if (found != NULL) {
+        *out = (const struct maar_kept_handle*)(void*)found;
+        return VK_SUCCESS;
+    }
+    struct maar_kept_handle* made = maar_kept_handle_make(allocator);
+    if (made == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    VkResult result = call_export(allocator, block->memory, type, &made->value);
+    if (result != VK_SUCCESS) {
+        maar_kept_handle_discard(allocator, made);
+        return result;
+    }
+    made->companion.owner = handle_owner(type);
+    found = maar_companion_add(block, &made->companion);
+    if (found != NULL) {
+        end_exported(allocator, &made->companion); /* another thread was faster */
+        made = (struct maar_kept_handle*)(void*)found;
+    }
+    *out = made;
+    return VK_SUCCESS;
+}
+
+static VkResult check_export(MaarAllocator allocator, const char* call,
+                             const struct maar_slot* slot, VkExternalMemoryHandleTypeFlagBits type,
+                             const MaarExportedMemory* memory)
+{
+    VkResult result = maar_check_structure(allocator, call, "pMemory", memory,
+                                           MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (!maar_is_one_bit(type)) {
+        return maar_misuse(allocator, call, "handleType is not exactly one bit");
+    }
+    if ((slot->block->shared_types & (VkExternalMemoryHandleTypeFlags)type) == 0) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: the allocation's memory was not made to be exported as handle type 0x%x; "
+                  "chain MaarExportInfo to its MaarAllocationCreateInfo or to that of its pool",
+                  call, (unsigned)type);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    return maar_export_require(allocator, call, (VkExternalMemoryHandleTypeFlags)type);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarExportMemory(MaarAllocator allocator, MaarAllocation allocation,
+                                                VkExternalMemoryHandleTypeFlagBits handleType,
+                                                MaarExportedMemory* pMemory)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    result = check_export(allocator, __func__, slot, handleType, pMemory);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_block* block = slot->block;
+    const struct maar_kept_handle* exported = NULL;
+    result = find_exported(allocator, block, handleType, &exported);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const maar_port_handle copy = maar_port_handle_duplicate(exported->value);
+    if (copy == MAAR_PORT_NO_HANDLE) {
+        return VK_ERROR_TOO_MANY_OBJECTS;
+    }
+    MaarExternalHandle handle = VK_NULL_HANDLE;
+    result = maar_external_handle_create(allocator->callbacks, copy, &handle);
+    if (result != VK_SUCCESS) {
+        maar_port_handle_close(copy);
+        return result;
+    }
+    pMemory->handle = handle;
+    pMemory->handleType = handleType;
+    pMemory->blockSize = block->size;
+    pMemory->offset = maar_slot_offset(slot);
+    pMemory->size = maar_slot_size(slot);
+    pMemory->blockId = block->id;
+    pMemory->memoryTypeIndex = block->pool->type_index;
+    pMemory->dedicated = block->named ? VK_TRUE : VK_FALSE;
+    return VK_SUCCESS;
+}

@@ -1,0 +1,396 @@
+/*
+ * Importing memory. The driver gets a duplicate of the handle for each memory type that is tried;
+ * the caller's own is taken only when everything has worked, and hangs on the block from then on,
+ * for those who export it again.
+ */
+#include "core/objects/requirements.h"
+#include "core/objects/shared_object.h"
+#include "core/objects/vulkan_bits.h"
+#include "interop/share/share_internal.h"
+
+/* What is to be bound, if anything. */
+struct import_object {
+    VkBuffer buffer;
+    VkImage image;
+    MaarResourceKind kind;
+    bool must_be_dedicated;
+    VkMemoryRequirements requirements; /* size 0: nothing */
+};
+
+static bool is_opaque(VkExternalMemoryHandleTypeFlagBits type)
+{
+    return type == VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT ||
+           type == VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT;
+}
+
+static VkResult check_import(MaarAllocator allocator, const char* call, const MaarImportInfo* info)
+{
+    VkResult result =
+        maar_check_structure(allocator, call, "pImportInfo", info, MAAR_STRUCTURE_TYPE_IMPORT_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (info->handle == VK_NULL_HANDLE) {
+        return maar_misuse(allocator, call, "pImportInfo->handle is VK_NULL_HANDLE");
+    }
+    if (!maar_is_one_bit(info->handleType)) {
+        return maar_misuse(allocator, call, "pImportInfo->handleType is not exactly one bit");
+    }
+    if (info->handleType == VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT ||
+        !maar_memory_handle_is_enabled(allocator, info->handleType)) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: handle type 0x%x is none that can be imported here: the extension for it "
+                  "was not among the allocator's ppEnabledExtensionNames, or Maar knows none",
+                  call, (unsigned)info->handleType);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    if (info->blockSize == 0 &&
+        info->handleType != VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT) {
+        return maar_misuse(allocator, call,
+                           "pImportInfo->blockSize is 0; it is what the exporter's block has");
+    }
+    if (is_opaque(info->handleType) && info->memoryTypeIndex == MAAR_MEMORY_TYPE_NONE) {
+        return maar_misuse(allocator, call,
+                           "pImportInfo->memoryTypeIndex is MAAR_MEMORY_TYPE_NONE; for an opaque "
+                           "handle it must be the exporter's");
+    }
+    if (info->memoryTypeIndex != MAAR_MEMORY_TYPE_NONE &&
+        info->memoryTypeIndex >= allocator->device.facts.memory.memoryTypeCount) {
+        return maar_misuse(allocator, call,
+                           "pImportInfo->memoryTypeIndex is not a memory type of this device");
+    }
+    if ((uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
+        return maar_misuse(allocator, call, "pImportInfo->usage is not a MaarMemoryUsage");
+    }
+    if (maar_external_handle_peek(info->handle) == MAAR_PORT_NO_HANDLE) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: pImportInfo->handle is empty: it was taken or imported before", call);
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    }
+    return VK_SUCCESS;
+}
+
+/* The memory types that a handle may be imported as; every one where Vulkan has no question. */
+static VkResult ask_handle_types(MaarAllocator allocator, const MaarImportInfo* info,
+                                 uint32_t* types)
+{
+    const struct maar_device* device = &allocator->device;
+    *types = UINT32_MAX;
+    if (info->handleType != VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT) {
+        return VK_SUCCESS; /* opaque handles may not be asked about */
+    }
+    VkMemoryFdPropertiesKHR properties = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_FD_PROPERTIES_KHR,
+    };
+    maar_lock_rank_expect_none();
+    VkResult result = device->vkGetMemoryFdPropertiesKHR(
+        device->handle, info->handleType, (int)maar_external_handle_peek(info->handle),
+        &properties);
+    *types = properties.memoryTypeBits;
+    return result;
+}
+
+/* One attempt as one memory type. */
+static VkResult import_as(MaarAllocator allocator, const MaarImportInfo* info,
+                          const struct import_object* object, VkDeviceSize size, uint32_t type,
+                          MaarAllocation* allocation)
+{
+    const bool is_win32 = info->handleType == VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT;
+    const maar_port_handle own = maar_external_handle_peek(info->handle);
+    const maar_port_handle duplicate = maar_port_handle_duplicate(own);
+    if (duplicate == MAAR_PORT_NO_HANDLE) {
+        return VK_ERROR_TOO_MANY_OBJECTS;
+    }
+    const VkImportMemoryFdInfoKHR fd = {
+        .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR,
+        .handleType = info->handleType,
+        .fd = is_win32 ? -1 : (int)duplicate,
+    };
+    const struct maar_win32_import_memory win32 = {
+        .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_WIN32_HANDLE_INFO_KHR,
+        .handleType = info->handleType,
+        .handle = maar_port_win32_handle(duplicate),
+    };
+    const bool dedicated = info->dedicated == VK_TRUE || object->must_be_dedicated;
+    const struct maar_foreign_memory memory = {
+        .next = is_win32 ? (const void*)&win32 : (const void*)&fd,
+        .types = (VkExternalMemoryHandleTypeFlags)info->handleType,
+        .size = size,
+        .type_index = type,
+        .kind = object->kind,
+        .dedicated_buffer = dedicated ? object->buffer : VK_NULL_HANDLE,
+        .dedicated_image = dedicated ? object->image : VK_NULL_HANDLE,
+        .user_data = info->pUserData,
+        .name = info->pName,
+    };
+    VkResult result = maar_allocate_foreign(allocator, &memory, allocation);
+    maar_handle_settle(own, duplicate, !is_win32, result == VK_SUCCESS);
+    return result;
+}
+
+/* Tries the types that handle and object allow, the best first. The handle stays as it is. */
+static VkResult import_memory(MaarAllocator allocator, const char* call, const MaarImportInfo* info,
+                              const struct import_object* object, MaarAllocation* allocation)
+{
+    uint32_t bits = 0;
+    VkResult result = ask_handle_types(allocator, info, &bits);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    bits &= object->requirements.size != 0 ? object->requirements.memoryTypeBits : UINT32_MAX;
+    if (info->memoryTypeIndex != MAAR_MEMORY_TYPE_NONE) {
+        bits &= 1u << info->memoryTypeIndex;
+    }
+    const MaarAllocationCreateInfo wish = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .usage = info->memoryTypeIndex != MAAR_MEMORY_TYPE_NONE ? MAAR_MEMORY_USAGE_FLAGS_ONLY
+                                                                : info->usage,
+        .memoryTypeBits = bits,
+    };
+    struct maar_type_choice choice;
+    if (bits == 0 || !maar_choose_types(allocator, bits, &wish, &choice)) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: no memory type serves both the handle and the object", call);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    VkDeviceSize size = info->blockSize;
+    if (size == 0) {
+        size = maar_port_handle_size(maar_external_handle_peek(info->handle));
+    }
+    if (size == 0 || info->offset > size || object->requirements.size > size - info->offset) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: the object needs %llu bytes from offset %llu of a block of %llu", call,
+                  (unsigned long long)object->requirements.size, (unsigned long long)info->offset,
+                  (unsigned long long)size);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    result = VK_ERROR_FEATURE_NOT_PRESENT;
+    for (uint32_t i = 0; i < choice.count; ++i) {
+        if ((choice.bits & (1u << choice.types[i])) == 0) {
+            continue;
+        }
+        result = import_as(allocator, info, object, size, choice.types[i], allocation);
+        if (result != VK_ERROR_INVALID_EXTERNAL_HANDLE && result != VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+            break;
+        }
+    }
+    return result;
+}
+
+/* The last step, which cannot fail: the caller's handle becomes the block's. */
+static void keep_handle(MaarAllocator allocator, const MaarImportInfo* info,
+                        MaarAllocation allocation, struct maar_kept_handle* kept)
+{
+    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &(uint32_t){0});
+    maar_kept_handle_hang(slot->block, kept, info->handleType,
+                          maar_external_handle_take(info->handle));
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarImportMemory(MaarAllocator allocator,
+                                                const MaarImportInfo* pImportInfo,
+                                                MaarAllocation* pAllocation)
+{
+    if (pAllocation != NULL) {
+        *pAllocation = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pAllocation == NULL) {
+        return maar_misuse(allocator, __func__, "pAllocation is NULL");
+    }
+    result = check_import(allocator, __func__, pImportInfo);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pImportInfo->dedicated == VK_TRUE) {
+        return maar_misuse(allocator, __func__,
+                           "pImportInfo->dedicated is VK_TRUE; memory made for one object is "
+                           "imported with it, by maarImportBuffer or maarImportImage");
+    }
+    MaarImportInfo info = *pImportInfo;
+    info.offset = 0;
+    const struct import_object nothing = {.kind = MAAR_RESOURCE_KIND_UNKNOWN};
+    struct maar_kept_handle* kept = maar_kept_handle_make(allocator);
+    if (kept == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    result = import_memory(allocator, __func__, &info, &nothing, pAllocation);
+    if (result == VK_SUCCESS) {
+        keep_handle(allocator, &info, *pAllocation, kept);
+    } else {
+        maar_kept_handle_discard(allocator, kept);
+    }
+    return result;
+}
+
+/* What both objects do when they exist: import and bind. On failure the allocation, if there is
+ * one, is left for the caller to undo after the object, and the handle is as it was. */
+static VkResult import_and_bind(MaarAllocator allocator, const char* call,
+                                const MaarImportInfo* info, const struct import_object* object,
+                                MaarAllocation* allocation)
+{
+    const VkDeviceSize alignment = object->requirements.alignment;
+    if (alignment > 1 && info->offset % alignment != 0) {
+        return maar_misuse(allocator, call,
+                           "pImportInfo->offset does not have the object's alignment");
+    }
+    if (info->offset != 0 && (object->must_be_dedicated || info->dedicated == VK_TRUE)) {
+        return maar_misuse(allocator, call,
+                           "pImportInfo->offset is not 0, but the memory is dedicated to the "
+                           "object");
+    }
+    struct maar_kept_handle* kept = maar_kept_handle_make(allocator);
+    if (kept == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    VkResult result = import_memory(allocator, call, info, object, allocation);
+    if (result == VK_SUCCESS) {
+        result = object->buffer != VK_NULL_HANDLE
+                     ? maarBindBuffer(allocator, *allocation, info->offset, object->buffer, NULL)
+                     : maarBindImage(allocator, *allocation, info->offset, object->image, NULL);
+    }
+    if (result == VK_SUCCESS) {
+        keep_handle(allocator, info, *allocation, kept);
+    } else {
+        maar_kept_handle_discard(allocator, kept);
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarImportBuffer(MaarAllocator allocator,
+                                                const VkBufferCreateInfo* pBufferInfo,
+                                                const MaarImportInfo* pImportInfo,
+                                                VkBuffer* pBuffer, MaarAllocation* pAllocation)
+{
+    if (pBuffer != NULL) {
+        *pBuffer = VK_NULL_HANDLE;
+    }
+    if (pAllocation != NULL) {
+        *pAllocation = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pBuffer == NULL || pAllocation == NULL) {
+        return maar_misuse(allocator, __func__,
+                           pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
+    }
+    result = maar_check_buffer_info(allocator, __func__, pBufferInfo);
+    if (result == VK_SUCCESS) {
+        result = check_import(allocator, __func__, pImportInfo);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_shared_buffer shared;
+    result = maar_share_buffer(allocator, __func__, pBufferInfo,
+                               (VkExternalMemoryHandleTypeFlags)pImportInfo->handleType,
+                               VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT, &shared);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_device* device = &allocator->device;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation allocation = VK_NULL_HANDLE;
+    maar_lock_rank_expect_none();
+    result = device->vkCreateBuffer(device->handle, shared.use, device->callbacks, &buffer);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    MaarMemoryRequest request;
+    maar_buffer_request(allocator, buffer, &request);
+    const struct import_object object = {
+        .buffer = buffer,
+        .kind = MAAR_RESOURCE_KIND_LINEAR,
+        .must_be_dedicated = shared.dedicated || request.requiresDedicated == VK_TRUE,
+        .requirements = request.requirements,
+    };
+    result = import_and_bind(allocator, __func__, pImportInfo, &object, &allocation);
+    if (result != VK_SUCCESS) {
+        device->vkDestroyBuffer(device->handle, buffer, device->callbacks);
+        maar_undo_allocation(allocator, allocation);
+        return result;
+    }
+    *pBuffer = buffer;
+    *pAllocation = allocation;
+    return VK_SUCCESS;
+}
+
+static const char* find_image_fault(const VkImageCreateInfo* info)
+{
+    if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
+        return "pImageInfo is disjoint; the planes of a disjoint image are not shared";
+    }
+    if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
+        return "pImageInfo is sparse; sparse images are not bound so";
+    }
+    return NULL;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarImportImage(MaarAllocator allocator,
+                                               const VkImageCreateInfo* pImageInfo,
+                                               const MaarImportInfo* pImportInfo, VkImage* pImage,
+                                               MaarAllocation* pAllocation)
+{
+    if (pImage != NULL) {
+        *pImage = VK_NULL_HANDLE;
+    }
+    if (pAllocation != NULL) {
+        *pAllocation = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pImage == NULL || pAllocation == NULL) {
+        return maar_misuse(allocator, __func__,
+                           pImage == NULL ? "pImage is NULL" : "pAllocation is NULL");
+    }
+    result = maar_check_structure(allocator, __func__, "pImageInfo", pImageInfo,
+                                  VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    if (result == VK_SUCCESS && find_image_fault(pImageInfo) != NULL) {
+        return maar_misuse(allocator, __func__, find_image_fault(pImageInfo));
+    }
+    if (result == VK_SUCCESS) {
+        result = check_import(allocator, __func__, pImportInfo);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_shared_image shared;
+    result = maar_share_image(allocator, __func__, pImageInfo,
+                              (VkExternalMemoryHandleTypeFlags)pImportInfo->handleType,
+                              VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT, &shared);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_device* device = &allocator->device;
+    VkImage image = VK_NULL_HANDLE;
+    MaarAllocation allocation = VK_NULL_HANDLE;
+    maar_lock_rank_expect_none();
+    result = device->vkCreateImage(device->handle, shared.use, device->callbacks, &image);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    MaarMemoryRequest request;
+    const MaarResourceKind kind = maar_tiling_kind(pImageInfo->tiling);
+    maar_image_request(allocator, image, kind, 0, &request);
+    const struct import_object object = {
+        .image = image,
+        .kind = kind,
+        .must_be_dedicated = shared.dedicated || request.requiresDedicated == VK_TRUE,
+        .requirements = request.requirements,
+    };
+    result = import_and_bind(allocator, __func__, pImportInfo, &object, &allocation);
+    if (result != VK_SUCCESS) {
+        device->vkDestroyImage(device->handle, image, device->callbacks);
+        maar_undo_allocation(allocator, allocation);
+        return result;
+    }
+    *pImage = image;
+    *pAllocation = allocation;
+    return VK_SUCCESS;
+}

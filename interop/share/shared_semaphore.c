@@ -1,0 +1,228 @@
+/*
+ * Semaphores that both sides see: made to be exported, exported, and made of one that was exported
+ * elsewhere.
+ */
+#include "interop/share/share_internal.h"
+
+static VkResult check_semaphore(MaarAllocator allocator, const char* call, VkSemaphoreType type,
+                                VkExternalSemaphoreHandleTypeFlagBits handle,
+                                VkExternalSemaphoreFeatureFlags need)
+{
+    if (type != VK_SEMAPHORE_TYPE_TIMELINE && type != VK_SEMAPHORE_TYPE_BINARY) {
+        return maar_misuse(allocator, call, "type is not a VkSemaphoreType");
+    }
+    if (!maar_is_one_bit(handle)) {
+        return maar_misuse(allocator, call, "handleType is not exactly one bit");
+    }
+    if ((maar_semaphore_sharing(allocator, type, handle) & need) != need) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: a %s semaphore cannot be %s as handle type 0x%x here: the driver does not "
+                  "offer it, or the extension or feature for it was not enabled",
+                  call, type == VK_SEMAPHORE_TYPE_TIMELINE ? "timeline" : "binary",
+                  need == VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT ? "imported" : "exported",
+                  (unsigned)handle);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult make_semaphore(MaarAllocator allocator, VkSemaphoreType type, uint64_t value,
+                               const void* next, VkSemaphore* semaphore)
+{
+    const struct maar_device* device = &allocator->device;
+    const VkSemaphoreTypeCreateInfo kind = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .pNext = next,
+        .semaphoreType = type,
+        .initialValue = type == VK_SEMAPHORE_TYPE_TIMELINE ? value : 0,
+    };
+    const VkSemaphoreCreateInfo create = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+        .pNext = type == VK_SEMAPHORE_TYPE_TIMELINE ? &kind : next,
+    };
+    maar_lock_rank_expect_none();
+    return device->vkCreateSemaphore(device->handle, &create, device->callbacks, semaphore);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL
+maarCreateSharedSemaphore(MaarAllocator allocator, const MaarSharedSemaphoreCreateInfo* pCreateInfo,
+                          VkSemaphore* pSemaphore)
+{
+    if (pSemaphore != NULL) {
+        *pSemaphore = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
+                                  MAAR_STRUCTURE_TYPE_SHARED_SEMAPHORE_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pSemaphore == NULL) {
+        return maar_misuse(allocator, __func__, "pSemaphore is NULL");
+    }
+    result = check_semaphore(allocator, __func__, pCreateInfo->type, pCreateInfo->handleType,
+                             VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const VkExportSemaphoreCreateInfo export = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+        .handleTypes = (VkExternalSemaphoreHandleTypeFlags)pCreateInfo->handleType,
+    };
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    result = make_semaphore(allocator, pCreateInfo->type, pCreateInfo->initialValue, &export,
+                            &semaphore);
+    *pSemaphore = result == VK_SUCCESS ? semaphore : VK_NULL_HANDLE;
+    return result;
+}
+
+static VkResult call_semaphore_export(MaarAllocator allocator, VkSemaphore semaphore,
+                                      VkExternalSemaphoreHandleTypeFlagBits type,
+                                      maar_port_handle* value)
+{
+    const struct maar_device* device = &allocator->device;
+    maar_lock_rank_expect_none();
+    if (type == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32_BIT) {
+        const struct maar_win32_get_semaphore info = {
+            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_WIN32_HANDLE_INFO_KHR,
+            .semaphore = semaphore,
+            .handleType = type,
+        };
+        void* handle = NULL;
+        VkResult result =
+            device->win32.vkGetSemaphoreWin32HandleKHR(device->handle, &info, &handle);
+        *value = result == VK_SUCCESS ? (maar_port_handle)(intptr_t)handle : MAAR_PORT_NO_HANDLE;
+        return result;
+    }
+    const VkSemaphoreGetFdInfoKHR info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
+        .semaphore = semaphore,
+        .handleType = type,
+    };
+    int fd = -1;
+    VkResult result = device->vkGetSemaphoreFdKHR(device->handle, &info, &fd);
+    *value = result == VK_SUCCESS ? fd : MAAR_PORT_NO_HANDLE;
+    if (result == VK_SUCCESS) {
+        maar_port_handle_keep_private(fd);
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarExportSemaphore(MaarAllocator allocator, VkSemaphore semaphore,
+                                                   VkExternalSemaphoreHandleTypeFlagBits handleType,
+                                                   MaarExternalHandle* pHandle)
+{
+    if (pHandle != NULL) {
+        *pHandle = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (semaphore == VK_NULL_HANDLE || pHandle == NULL) {
+        return maar_misuse(allocator, __func__,
+                           pHandle == NULL ? "pHandle is NULL" : "semaphore is VK_NULL_HANDLE");
+    }
+    const bool known = (handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32_BIT &&
+                        allocator->device.facts.semaphore_win32) ||
+                       (handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT &&
+                        allocator->device.facts.semaphore_fd);
+    if (!known) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: semaphores cannot be exported as handle type 0x%x here: the extension for "
+                  "it was not among the allocator's ppEnabledExtensionNames, or Maar knows none",
+                  __func__, (unsigned)handleType);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    maar_port_handle value = MAAR_PORT_NO_HANDLE;
+    result = call_semaphore_export(allocator, semaphore, handleType, &value);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maar_external_handle_create(allocator->callbacks, value, pHandle);
+    if (result != VK_SUCCESS) {
+        maar_port_handle_close(value);
+    }
+    return result;
+}
+
+static VkResult call_semaphore_import(MaarAllocator allocator, VkSemaphore semaphore,
+                                      VkExternalSemaphoreHandleTypeFlagBits type,
+                                      MaarExternalHandle handle)
+{
+    const struct maar_device* device = &allocator->device;
+    const bool is_win32 = type == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32_BIT;
+    struct maar_handle_import import;
+    VkResult result = maar_handle_import_begin(handle, !is_win32, &import);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    maar_lock_rank_expect_none();
+    if (is_win32) {
+        const struct maar_win32_import_semaphore info = {
+            .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_WIN32_HANDLE_INFO_KHR,
+            .semaphore = semaphore,
+            .handleType = type,
+            .handle = maar_port_win32_handle(import.duplicate),
+        };
+        result = device->win32.vkImportSemaphoreWin32HandleKHR(device->handle, &info);
+    } else {
+        const VkImportSemaphoreFdInfoKHR info = {
+            .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
+            .semaphore = semaphore,
+            .handleType = type,
+            .fd = (int)import.duplicate,
+        };
+        result = device->vkImportSemaphoreFdKHR(device->handle, &info);
+    }
+    maar_handle_import_end(&import, result == VK_SUCCESS);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarImportSemaphore(MaarAllocator allocator,
+                                                   MaarExternalHandle handle,
+                                                   VkExternalSemaphoreHandleTypeFlagBits handleType,
+                                                   VkSemaphoreType type, VkSemaphore* pSemaphore)
+{
+    if (pSemaphore != NULL) {
+        *pSemaphore = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (handle == VK_NULL_HANDLE || pSemaphore == NULL) {
+        return maar_misuse(allocator, __func__,
+                           pSemaphore == NULL ? "pSemaphore is NULL" : "handle is VK_NULL_HANDLE");
+    }
+    result = check_semaphore(allocator, __func__, type, handleType,
+                             VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT);
+    if (result == VK_SUCCESS && handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT) {
+        return maar_misuse(allocator, __func__,
+                           "handleType is SYNC_FD, which can only be imported temporarily");
+    }
+    if (result == VK_SUCCESS && maar_external_handle_peek(handle) == MAAR_PORT_NO_HANDLE) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: handle is empty: it was taken or imported before", __func__);
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    result = make_semaphore(allocator, type, 0, NULL, &semaphore);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = call_semaphore_import(allocator, semaphore, handleType, handle);
+    if (result != VK_SUCCESS) {
+        const struct maar_device* device = &allocator->device;
+        device->vkDestroySemaphore(device->handle, semaphore, device->callbacks);
+        return result;
+    }
+    *pSemaphore = semaphore;
+    return VK_SUCCESS;
+}
