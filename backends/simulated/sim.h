@@ -312,6 +312,8 @@ struct sim_resource {
     VkExtent3D extent;
     uint32_t mips, layers, samples;
     VkExternalMemoryHandleTypeFlags external_types; /* that its memory may be shared by */
+    bool has_modifier;                              /* an image */
+    VkDeviceSize row_pitch;                         /* of a linear image's first plane */
 };
 
 /* A semaphore or a fence. All but a timeline have the value 0 or 1. */
@@ -400,6 +402,7 @@ extern const struct sim_entry sim_sparse_entries[];
 extern const struct sim_entry sim_external_entries[];
 extern const struct sim_entry sim_export_entries[];
 extern const struct sim_entry sim_payload_entries[];
+extern const struct sim_entry sim_modifier_entries[];
 extern const struct sim_entry sim_sync_entries[];
 extern const struct sim_entry sim_queue_entries[];
 extern const struct sim_entry sim_command_entries[];

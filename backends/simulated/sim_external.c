@@ -48,12 +48,14 @@ void sim_external_describe(struct sim_gpu* gpu, const MaarSimulatedSharingInfo* 
         own->opaqueBuffers = own->opaqueImages = own->dmaBufBuffers = own->dmaBufImages = 0;
         own->opaqueBinary = own->opaqueTimeline = 0;
     }
-    const bool dma_buf = (own->dmaBufBuffers | own->dmaBufImages) != 0;
+    const bool modifiers = own->dmaBufImages != 0;
+    const bool dma_buf = modifiers || own->dmaBufBuffers != 0;
     const bool memory = dma_buf || (own->opaqueBuffers | own->opaqueImages) != 0;
     const bool semaphores = (own->opaqueBinary | own->opaqueTimeline) != 0;
     gpu->extensions |=
         (uint64_t)memory << SIM_EXT_MEMORY_FD | (uint64_t)memory << SIM_EXT_QUEUE_FOREIGN |
-        (uint64_t)dma_buf << SIM_EXT_DMA_BUF | (uint64_t)semaphores << SIM_EXT_SEMAPHORE_FD |
+        (uint64_t)dma_buf << SIM_EXT_DMA_BUF | (uint64_t)modifiers << SIM_EXT_DRM_MODIFIER |
+        (uint64_t)semaphores << SIM_EXT_SEMAPHORE_FD |
         (uint64_t)(own->pciAddressKnown == VK_TRUE) << SIM_EXT_PCI_BUS;
 }
 

@@ -37,4 +37,20 @@ VkDeviceSize sim_level_bytes(const struct sim_format_plane* plane, VkExtent3D ex
 /* Bytes from row to row of level 0 of a linear image. */
 VkDeviceSize sim_row_pitch(const struct sim_format_plane* plane, uint32_t width);
 
+/* sim_modifier.c */
+/* Laid out row by row: linear by Vulkan's word, or by a modifier's. */
+bool sim_tiling_is_linear(VkImageTiling tiling);
+/* Whether images of the format may be made with a modifier. */
+bool sim_modifier_is_offered(const struct sim_gpu* gpu, VkFormat format, VkImageType type);
+/* Whether a query's chain names the modifier that there is. */
+bool sim_modifier_is_known(const void* chain);
+/* Bytes from row to row of a linear image: the program's, if it says, or the driver's. */
+VkDeviceSize sim_modifier_row_pitch(const VkImageCreateInfo* info,
+                                    const struct sim_format_plane* plane);
+/* The rules of a new image with a modifier. Lock held. */
+VkResult sim_modifier_check(struct sim_device* device, const VkImageCreateInfo* info);
+/* Fills the modifiers of a format. */
+void sim_modifier_list(const struct sim_gpu* gpu, VkFormat format, VkFormatFeatureFlags features,
+                       VkDrmFormatModifierPropertiesListEXT* list);
+
 #endif

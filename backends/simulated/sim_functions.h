@@ -83,6 +83,7 @@ enum sim_function_traits {
     X(vkGetImageSparseMemoryRequirements, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                          \
     X(vkGetImageSparseMemoryRequirements2, 1, SIM_EXT_REQUIREMENTS2, 0, VK_SUCCESS)                \
     X(vkGetDeviceImageSparseMemoryRequirements, 3, SIM_EXT_MAINTENANCE4, 0, VK_SUCCESS)            \
+    X(vkGetImageDrmFormatModifierPropertiesEXT, 99, SIM_EXT_DRM_MODIFIER, SIM_CAN_FAIL, VK_ERROR_OUT_OF_HOST_MEMORY) \
     X(vkGetImageSubresourceLayout, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                                 \
     X(vkBindBufferMemory, 0, SIM_EXT_NONE, SIM_CAN_FAIL, VK_ERROR_OUT_OF_DEVICE_MEMORY)            \
     X(vkBindImageMemory, 0, SIM_EXT_NONE, SIM_CAN_FAIL, VK_ERROR_OUT_OF_DEVICE_MEMORY)             \

@@ -102,7 +102,8 @@ bool sim_image_limits(const struct sim_gpu* gpu, VkFormat format, VkImageType ty
                       VkImageFormatProperties* properties)
 {
     memset(properties, 0, sizeof(*properties));
-    const bool linear = tiling == VK_IMAGE_TILING_LINEAR;
+    const bool linear = sim_tiling_is_linear(tiling);
+    const bool modifier = tiling == VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT;
     const VkFormatFeatureFlags features = sim_format_features(gpu, format, linear);
     const VkFormatFeatureFlags needed = sim_features_for_usage(usage);
     const VkImageCreateFlags sparse_flags = VK_IMAGE_CREATE_SPARSE_BINDING_BIT |
@@ -112,7 +113,8 @@ bool sim_image_limits(const struct sim_gpu* gpu, VkFormat format, VkImageType ty
     const VkSampleCountFlags samples =
         sparse ? sim_sparse_samples(gpu, format, type, flags) : ~(VkSampleCountFlags)0;
     if ((tiling != VK_IMAGE_TILING_OPTIMAL && !linear) || features == 0 ||
-        (features & needed) != needed || samples == 0 || (linear && sparse)) {
+        (features & needed) != needed || samples == 0 || (linear && sparse) ||
+        (modifier && !sim_modifier_is_offered(gpu, format, type))) {
         return false;
     }
     const bool planar = sim_format_of(format).plane_count > 1;
@@ -124,7 +126,7 @@ bool sim_image_limits(const struct sim_gpu* gpu, VkFormat format, VkImageType ty
     properties->maxMipLevels = flat                       ? 1
                                : type == VK_IMAGE_TYPE_3D ? SIM_MAX_LEVELS_3D
                                                           : SIM_MAX_LEVELS;
-    properties->maxArrayLayers = type == VK_IMAGE_TYPE_3D ? 1 : SIM_MAX_LAYERS;
+    properties->maxArrayLayers = type == VK_IMAGE_TYPE_3D || modifier ? 1 : SIM_MAX_LAYERS;
     const bool one_sample = flat || type != VK_IMAGE_TYPE_2D ||
                             sim_format_of(format).planes[0].block_width > 1 ||
                             (flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT) != 0;
@@ -166,6 +168,12 @@ static VKAPI_ATTR void VKAPI_CALL sim_get_format_properties2(VkPhysicalDevice ph
     struct sim_gpu* gpu = SIM_GPU(physicalDevice);
     sim_enter(gpu, NULL, SIM_FN_vkGetPhysicalDeviceFormatProperties2);
     pProperties->formatProperties = sim_format_properties(gpu, format);
+    for (VkBaseOutStructure* s = pProperties->pNext; s != NULL; s = s->pNext) {
+        if (s->sType == VK_STRUCTURE_TYPE_DRM_FORMAT_MODIFIER_PROPERTIES_LIST_EXT) {
+            sim_modifier_list(gpu, format, pProperties->formatProperties.linearTilingFeatures,
+                              (VkDrmFormatModifierPropertiesListEXT*)(void*)s);
+        }
+    }
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL sim_get_image_format_properties(
@@ -215,7 +223,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_get_image_format_properties2(
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (!sim_answer_external_image(gpu, pInfo, pProperties)) {
+    if (!sim_answer_external_image(gpu, pInfo, pProperties) ||
+        (pInfo->tiling == VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT &&
+         !sim_modifier_is_known(pInfo->pNext))) {
         return VK_ERROR_FORMAT_NOT_SUPPORTED;
     }
     return sim_image_limits(gpu, pInfo->format, pInfo->type, pInfo->tiling, pInfo->usage,

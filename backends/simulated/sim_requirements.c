@@ -106,7 +106,7 @@ static VkDeviceSize sim_image_alignment(const struct sim_gpu* gpu, const VkImage
     if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
         return sim_sparse_page(gpu);
     }
-    if (info->tiling == VK_IMAGE_TILING_LINEAR) {
+    if (sim_tiling_is_linear(info->tiling)) {
         return sim_or(r->linearImageAlignment,
                       sim_or(r->bufferAlignment, SIM_DEFAULT_BUFFER_ALIGNMENT));
     }
@@ -123,9 +123,9 @@ static VkDeviceSize sim_image_alignment(const struct sim_gpu* gpu, const VkImage
 static VkDeviceSize sim_plane_bytes(const VkImageCreateInfo* info,
                                     const struct sim_format_plane* plane)
 {
-    if (info->tiling == VK_IMAGE_TILING_LINEAR) {
+    if (sim_tiling_is_linear(info->tiling)) {
         const uint32_t rows = (info->extent.height + plane->divide_y - 1u) / plane->divide_y;
-        return sim_row_pitch(plane, info->extent.width) *
+        return sim_modifier_row_pitch(info, plane) *
                ((rows + plane->block_height - 1u) / plane->block_height) * info->extent.depth *
                info->arrayLayers;
     }

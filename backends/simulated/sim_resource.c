@@ -154,7 +154,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_image(VkDevice device,
     }
     sim_lock_gpu(d->gpu);
     sim_check_image_info(d, pCreateInfo);
-    resource->linear = pCreateInfo->tiling == VK_IMAGE_TILING_LINEAR;
+    resource->linear = sim_tiling_is_linear(pCreateInfo->tiling);
+    resource->has_modifier = pCreateInfo->tiling == VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT;
+    const struct sim_format format = sim_format_of(pCreateInfo->format);
+    resource->row_pitch = sim_modifier_row_pitch(pCreateInfo, &format.planes[0]);
     resource->sparse = (pCreateInfo->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0;
     resource->aliased = (pCreateInfo->flags & VK_IMAGE_CREATE_ALIAS_BIT) != 0;
     resource->format = pCreateInfo->format;
@@ -168,7 +171,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_image(VkDevice device,
     if (resource->sparse) {
         sim_sparse_describe(d->gpu, pCreateInfo, &resource->pages, &resource->requirements[0]);
     }
-    result = sim_take_address_space(d, SIM_FN_vkCreateImage, resource);
+    result = sim_modifier_check(d, pCreateInfo);
+    if (result == VK_SUCCESS) {
+        result = sim_take_address_space(d, SIM_FN_vkCreateImage, resource);
+    }
     *pImage = (VkImage)sim_finish_resource(resource, result);
     return result;
 }
@@ -281,7 +287,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_get_subresource_layout(VkDevice device, Vk
         const struct sim_format_plane* plane = &format.planes[0];
         const VkDeviceSize rows =
             (resource->extent.height + plane->block_height - 1u) / plane->block_height;
-        pLayout->rowPitch = sim_row_pitch(plane, resource->extent.width);
+        pLayout->rowPitch = resource->row_pitch;
         pLayout->depthPitch = pLayout->rowPitch * rows;
         pLayout->arrayPitch = pLayout->depthPitch * resource->extent.depth;
         pLayout->size = pLayout->arrayPitch;

@@ -26,10 +26,12 @@ struct sharing_fixture {
     PFN_vkGetPhysicalDeviceExternalSemaphoreProperties
         vkGetPhysicalDeviceExternalSemaphoreProperties;
     PFN_vkGetPhysicalDeviceImageFormatProperties2 vkGetPhysicalDeviceImageFormatProperties2;
+    PFN_vkGetPhysicalDeviceFormatProperties2 vkGetPhysicalDeviceFormatProperties2;
     PFN_vkGetPhysicalDeviceProperties2 vkGetPhysicalDeviceProperties2;
     PFN_vkEnumerateDeviceExtensionProperties vkEnumerateDeviceExtensionProperties;
     PFN_vkGetMemoryFdKHR vkGetMemoryFdKHR;
     PFN_vkGetMemoryFdPropertiesKHR vkGetMemoryFdPropertiesKHR;
+    PFN_vkGetImageDrmFormatModifierPropertiesEXT vkGetImageDrmFormatModifierPropertiesEXT;
     PFN_vkGetSemaphoreFdKHR vkGetSemaphoreFdKHR;
     PFN_vkImportSemaphoreFdKHR vkImportSemaphoreFdKHR;
 };
@@ -60,12 +62,15 @@ static inline void sharing_fetch(struct sharing_fixture* s)
     SHARING_FETCH_INSTANCE(vkGetPhysicalDeviceExternalBufferProperties);
     SHARING_FETCH_INSTANCE(vkGetPhysicalDeviceExternalSemaphoreProperties);
     SHARING_FETCH_INSTANCE(vkGetPhysicalDeviceImageFormatProperties2);
+    SHARING_FETCH_INSTANCE(vkGetPhysicalDeviceFormatProperties2);
     SHARING_FETCH_INSTANCE(vkGetPhysicalDeviceProperties2);
     SHARING_FETCH_INSTANCE(vkEnumerateDeviceExtensionProperties);
 #undef SHARING_FETCH_INSTANCE
     s->vkGetMemoryFdKHR = (PFN_vkGetMemoryFdKHR)get(s->f.device, "vkGetMemoryFdKHR");
     s->vkGetMemoryFdPropertiesKHR =
         (PFN_vkGetMemoryFdPropertiesKHR)get(s->f.device, "vkGetMemoryFdPropertiesKHR");
+    s->vkGetImageDrmFormatModifierPropertiesEXT = (PFN_vkGetImageDrmFormatModifierPropertiesEXT)get(
+        s->f.device, "vkGetImageDrmFormatModifierPropertiesEXT");
     s->vkGetSemaphoreFdKHR = (PFN_vkGetSemaphoreFdKHR)get(s->f.device, "vkGetSemaphoreFdKHR");
     s->vkImportSemaphoreFdKHR =
         (PFN_vkImportSemaphoreFdKHR)get(s->f.device, "vkImportSemaphoreFdKHR");
@@ -74,7 +79,7 @@ static inline void sharing_fetch(struct sharing_fixture* s)
 /* A device of the fixture's profile that shares so; with NULL it shares nothing. */
 static inline void sharing_open(struct sharing_fixture* s, const MaarSimulatedSharingInfo* info)
 {
-    const char* extensions[3];
+    const char* extensions[4];
     uint32_t count = 0;
     MaarSimulatedProfile* profile = malloc(sizeof(*profile));
     assert_non_null(profile);
@@ -86,6 +91,9 @@ static inline void sharing_open(struct sharing_fixture* s, const MaarSimulatedSh
     }
     if (info != NULL && (info->dmaBufBuffers | info->dmaBufImages) != 0) {
         extensions[count++] = VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME;
+    }
+    if (info != NULL && info->dmaBufImages != 0) {
+        extensions[count++] = VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME;
     }
     if (info != NULL && (info->opaqueBinary | info->opaqueTimeline) != 0) {
         extensions[count++] = VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME;

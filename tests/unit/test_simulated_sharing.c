@@ -504,6 +504,116 @@ static void images_share_under_the_same_rules(void** state)
     s->f.vkFreeMemory(s->f.device, memory, NULL);
 }
 
+static void formats_list_the_linear_modifier(void** state)
+{
+    struct sharing_fixture* s = sharing_of(state);
+    const VkFormat formats[3] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_D32_SFLOAT,
+                                 VK_FORMAT_G8_B8R8_2PLANE_420_UNORM};
+    for (uint32_t i = 0; i < 3; i++) {
+        VkDrmFormatModifierPropertiesEXT one = {.drmFormatModifier = 9};
+        VkDrmFormatModifierPropertiesListEXT list = {
+            .sType = VK_STRUCTURE_TYPE_DRM_FORMAT_MODIFIER_PROPERTIES_LIST_EXT};
+        VkFormatProperties2 properties = {.sType = VK_STRUCTURE_TYPE_FORMAT_PROPERTIES_2,
+                                          .pNext = &list};
+        s->vkGetPhysicalDeviceFormatProperties2(s->f.physical, formats[i], &properties);
+        assert_int_equal(list.drmFormatModifierCount, i == 0 ? 1 : 0);
+        list.pDrmFormatModifierProperties = &one;
+        s->vkGetPhysicalDeviceFormatProperties2(s->f.physical, formats[i], &properties);
+        assert_int_equal(one.drmFormatModifier, i == 0 ? 0 : 9);
+        assert_int_equal(one.drmFormatModifierPlaneCount, i == 0 ? 1 : 0);
+    }
+    for (uint64_t modifier = 0; modifier < 2; modifier++) {
+        const VkPhysicalDeviceImageDrmFormatModifierInfoEXT which = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_DRM_FORMAT_MODIFIER_INFO_EXT,
+            .drmFormatModifier = modifier};
+        const VkPhysicalDeviceImageFormatInfo2 info = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2,
+            .pNext = &which,
+            .format = formats[0],
+            .type = VK_IMAGE_TYPE_2D,
+            .tiling = VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT,
+            .usage = VK_IMAGE_USAGE_SAMPLED_BIT};
+        VkImageFormatProperties2 found = {.sType = VK_STRUCTURE_TYPE_IMAGE_FORMAT_PROPERTIES_2};
+        assert_int_equal(s->vkGetPhysicalDeviceImageFormatProperties2(s->f.physical, &info, &found),
+                         modifier == 0 ? VK_SUCCESS : VK_ERROR_FORMAT_NOT_SUPPORTED);
+    }
+}
+
+/* An image of 100 by 10 texels of 4 bytes, with what is chained saying the modifier. */
+static VkResult modifier_image(const struct sharing_fixture* s, const void* chain, VkImage* image)
+{
+    const VkExternalMemoryImageCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
+        .pNext = chain,
+        .handleTypes = SHARING_DMA_BUF};
+    VkImageCreateInfo info = fixture_image_info(VK_FORMAT_R8G8B8A8_UNORM, 100, 10);
+    info.pNext = &external;
+    info.tiling = VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT;
+    *image = VK_NULL_HANDLE;
+    return s->f.vkCreateImage(s->f.device, &info, NULL, image);
+}
+
+static VkResult explicit_image(const struct sharing_fixture* s, uint64_t modifier,
+                               VkDeviceSize pitch, VkImage* image)
+{
+    const VkSubresourceLayout layout = {.rowPitch = pitch};
+    const VkImageDrmFormatModifierExplicitCreateInfoEXT given = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_DRM_FORMAT_MODIFIER_EXPLICIT_CREATE_INFO_EXT,
+        .drmFormatModifier = modifier,
+        .drmFormatModifierPlaneCount = 1,
+        .pPlaneLayouts = &layout};
+    return modifier_image(s, &given, image);
+}
+
+/* Its modifier is linear, its rows lie so far apart, and it is destroyed. */
+static void expect_rows(const struct sharing_fixture* s, VkImage image, VkDeviceSize pitch)
+{
+    VkImageDrmFormatModifierPropertiesEXT found = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_DRM_FORMAT_MODIFIER_PROPERTIES_EXT,
+        .drmFormatModifier = 9};
+    const VkImageSubresource plane = {.aspectMask = VK_IMAGE_ASPECT_MEMORY_PLANE_0_BIT_EXT};
+    VkSubresourceLayout layout;
+    VkMemoryRequirements requirements;
+    assert_int_equal(s->vkGetImageDrmFormatModifierPropertiesEXT(s->f.device, image, &found),
+                     VK_SUCCESS);
+    assert_int_equal(found.drmFormatModifier, 0);
+    s->f.vkGetImageSubresourceLayout(s->f.device, image, &plane, &layout);
+    assert_int_equal(layout.rowPitch, pitch);
+    s->f.vkGetImageMemoryRequirements(s->f.device, image, &requirements);
+    assert_true(requirements.size >= 10 * pitch);
+    s->f.vkDestroyImage(s->f.device, image, NULL);
+}
+
+static void image_with_the_linear_modifier_says_its_rows(void** state)
+{
+    struct sharing_fixture* s = sharing_of(state);
+    const uint64_t modifiers[2] = {77, 0};
+    const VkImageDrmFormatModifierListCreateInfoEXT list = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_DRM_FORMAT_MODIFIER_LIST_CREATE_INFO_EXT,
+        .drmFormatModifierCount = 2,
+        .pDrmFormatModifiers = modifiers};
+    VkImage image = VK_NULL_HANDLE;
+    assert_int_equal(modifier_image(s, &list, &image), VK_SUCCESS);
+    expect_rows(s, image, 448);
+    assert_int_equal(explicit_image(s, 0, 1024, &image), VK_SUCCESS);
+    expect_rows(s, image, 1024);
+    assert_int_equal(explicit_image(s, 0, 400, &image), VK_SUCCESS);
+    expect_rows(s, image, 400);
+    fixture_expect(&s->f, MAAR_SIMULATED_VIOLATION_SHARING, 0);
+    assert_int_equal(explicit_image(s, 0, 399, &image),
+                     VK_ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT);
+    assert_true(image == VK_NULL_HANDLE);
+    assert_int_equal(explicit_image(s, 77, 400, &image), VK_ERROR_VALIDATION_FAILED_EXT);
+    fixture_expect(&s->f, MAAR_SIMULATED_VIOLATION_SHARING, 1);
+    VkImageCreateInfo info = fixture_image_info(VK_FORMAT_R8G8B8A8_UNORM, 100, 10);
+    image = fixture_image(&s->f, &info);
+    VkImageDrmFormatModifierPropertiesEXT found = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_DRM_FORMAT_MODIFIER_PROPERTIES_EXT};
+    assert_int_equal(s->vkGetImageDrmFormatModifierPropertiesEXT(s->f.device, image, &found),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    s->f.vkDestroyImage(s->f.device, image, NULL);
+}
+
 static void what_is_not_offered_is_a_violation(void** state)
 {
     struct sharing_fixture s;
@@ -648,6 +758,8 @@ int main(void)
         SHARING_TEST(dma_buf_says_its_types_and_may_be_taken_in_part),
         SHARING_TEST(bind_needs_the_handle_types_of_the_memory),
         SHARING_TEST(images_share_under_the_same_rules),
+        SHARING_TEST(formats_list_the_linear_modifier),
+        SHARING_TEST(image_with_the_linear_modifier_says_its_rows),
         cmocka_unit_test(what_is_not_offered_is_a_violation),
         cmocka_unit_test(dedicated_only_is_reported_and_checked),
         SHARING_TEST(descriptor_closed_behind_the_driver_is_noticed),
