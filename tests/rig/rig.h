@@ -115,6 +115,9 @@ const MaarSimulatedProfile* rig_profile_tiny(void);
 /* data/profiles/NAME.json; fails the test when it cannot be read. Valid until the next call. */
 const MaarSimulatedProfile* rig_profile_file(const char* name);
 
+/* What simulated devices can share, all of it and each way. */
+const MaarSimulatedSharingInfo* rig_sharing_everything(void);
+
 /* ---- life ---- */
 
 /* Opens a simulated device and fills create_info. setup may be NULL. */

@@ -113,6 +113,22 @@ static const MaarSimulatedProfile tiny = {
     .extensions = {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME},
 };
 
+static const MaarSimulatedSharingInfo everything = {
+    .sType = MAAR_STRUCTURE_TYPE_SIMULATED_SHARING_INFO,
+    .opaqueBuffers =
+        VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT,
+    .opaqueImages =
+        VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT,
+    .dmaBufBuffers =
+        VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT,
+    .dmaBufImages =
+        VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT,
+    .opaqueBinary =
+        VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT,
+    .opaqueTimeline =
+        VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT,
+};
+
 const MaarSimulatedProfile* rig_profile_discrete(void)
 {
     return &discrete;
@@ -121,6 +137,11 @@ const MaarSimulatedProfile* rig_profile_discrete(void)
 const MaarSimulatedProfile* rig_profile_noncoherent(void)
 {
     return &noncoherent;
+}
+
+const MaarSimulatedSharingInfo* rig_sharing_everything(void)
+{
+    return &everything;
 }
 
 const MaarSimulatedProfile* rig_profile_tiny(void)
