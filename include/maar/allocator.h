@@ -112,9 +112,10 @@ typedef struct MaarQueue {
     uint32_t queueIndex;
     /** The queue itself. */
     VkQueue queue;
-    /** Called before each submission (maarSubmitBinds alone submits); NULL when no other thread
-     * uses the queue while one calls that. What it takes must not be held by a thread that calls
-     * Maar: calls that undo binds wait for a submission under way. */
+    /** Called before each submission (maarSubmitBinds and the handoffs of maar/share.h submit,
+     * nothing else does); NULL when no other thread uses the queue while one calls those. What it
+     * takes must not be held by a thread that calls Maar: calls that undo binds wait for a
+     * submission under way. */
     PFN_maarQueueLock pfnLock;
     /** Called after each submission; NULL together with pfnLock. */
     PFN_maarQueueLock pfnUnlock;

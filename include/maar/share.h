@@ -647,6 +647,8 @@ typedef struct MaarHandoffResource {
     VkPipelineStageFlags stages;
     /** Accesses likewise; 0 for all. */
     VkAccessFlags access;
+    /** What the object was created with. */
+    VkSharingMode sharingMode;
 } MaarHandoffResource;
 
 /**

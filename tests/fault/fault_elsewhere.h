@@ -6,6 +6,8 @@
 #define MAAR_TESTS_FAULT_ELSEWHERE_H
 
 static const char* const fault_elsewhere[] = {
+    "maarCmdAcquire",
+    "maarCmdRelease",
     "maarCreateSharedSemaphore",
     "maarDestroyExternalHandle",
     "maarDuplicateExternalHandle",
@@ -19,6 +21,7 @@ static const char* const fault_elsewhere[] = {
     "maarImportSemaphore",
     "maarPeekFd",
     "maarPeekWin32Handle",
+    "maarSubmitHandoff",
     "maarTakeFd",
     "maarTakeWin32Handle",
     "maarWrapFd",
