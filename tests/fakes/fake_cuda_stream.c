@@ -62,6 +62,17 @@ enum maar_cuda_result cuStreamSynchronize(struct maar_cuda_stream* handle)
     return stream == NULL ? (enum maar_cuda_result)result : leave(fake_synchronize_stream(stream));
 }
 
+/* Not among those that Maar calls; programs in other languages do. */
+FAKE_EXPORT enum maar_cuda_result MAAR_CUDA_CALL cuCtxSynchronize(void);
+enum maar_cuda_result cuCtxSynchronize(void)
+{
+    int result;
+    if (!enter("cuCtxSynchronize", FAKE_NEEDS_CONTEXT, &result)) {
+        return (enum maar_cuda_result)result;
+    }
+    return leave(fake_synchronize_context());
+}
+
 enum maar_cuda_result cuStreamQuery(struct maar_cuda_stream* handle)
 {
     int result;

@@ -280,6 +280,8 @@ int fake_create_stream(unsigned int flags, struct fake_stream** stream);
 struct fake_stream* fake_get_stream(void* handle);
 int fake_destroy_stream(struct fake_stream* stream);
 int fake_synchronize_stream(struct fake_stream* stream);
+/* All streams of the current context. */
+int fake_synchronize_context(void);
 int fake_query_stream(struct fake_stream* stream);
 int fake_queue(struct fake_stream* stream, const struct fake_operation* operation);
 void fake_join_streams(void);

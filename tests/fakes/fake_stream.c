@@ -188,6 +188,16 @@ int fake_synchronize_stream(struct fake_stream* stream)
     return MAAR_CUDA_SUCCESS;
 }
 
+int fake_synchronize_context(void)
+{
+    for (struct fake_object* at = fake.objects; at != NULL; at = at->next) {
+        if (at->kind == FAKE_KIND_STREAM && at->context == fake_current()) {
+            (void)fake_synchronize_stream((struct fake_stream*)at);
+        }
+    }
+    return MAAR_CUDA_SUCCESS;
+}
+
 int fake_query_stream(struct fake_stream* stream)
 {
     return stream->pending != 0 ? MAAR_CUDA_NOT_READY : MAAR_CUDA_SUCCESS;

@@ -272,14 +272,69 @@ static void properties_are_what_was_asked_for(void** state)
     }
 }
 
+/* As a program does that opens the loader by name. */
+static void library_lists_the_extension_and_exports(void** state)
+{
+    PFN_vkGetInstanceProcAddr start = NULL;
+    struct rig rig = {.simulated = false};
+    (void)state;
+    fake_find(fake_open_library(MAAR_FAKE_SEMAPHORE_LIBRARY), "vkGetInstanceProcAddr", &start);
+    volkInitializeCustom(start);
+    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                           .apiVersion = VK_API_VERSION_1_3};
+    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                       .pApplicationInfo = &application};
+    if (vkCreateInstance(&info, NULL, &rig.instance) != VK_SUCCESS) {
+        skip();
+    }
+    volkLoadInstanceOnly(rig.instance);
+    uint32_t count = 1;
+    assert_true(vkEnumeratePhysicalDevices(rig.instance, &count, &rig.physical) >= VK_SUCCESS);
+    rig.recommendation.sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION;
+    assert_int_equal(
+        maarRecommendDevice(start, rig.instance, rig.physical, NULL, &rig.recommendation),
+        VK_SUCCESS);
+    bool listed = false;
+    for (uint32_t i = 0; i < rig.recommendation.extensionCount; ++i) {
+        listed = listed || strcmp(rig.recommendation.ppExtensionNames[i],
+                                  VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME) == 0;
+    }
+    assert_true(listed);
+    const float priority = 1.0F;
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueFamilyIndex = rig.recommendation.mainQueueFamily,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo device = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = rig.recommendation.pFeatures,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = rig.recommendation.extensionCount,
+        .ppEnabledExtensionNames = rig.recommendation.ppExtensionNames,
+    };
+    assert_int_equal(vkCreateDevice(rig.physical, &device, NULL, &rig.device), VK_SUCCESS);
+    volkLoadDevice(rig.device);
+    struct wrapped w = {.create = vkCreateSemaphore, .get_fd = vkGetSemaphoreFdKHR};
+    w.rig.device = rig.device;
+    VkSemaphore semaphore = create_exportable(&w, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_int_equal(close(export_semaphore(&w, semaphore)), 0);
+    vkDestroySemaphore(rig.device, semaphore, NULL);
+    vkDestroyDevice(rig.device, NULL);
+    vkDestroyInstance(rig.instance, NULL);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup_wrapped, teardown_wrapped)
 
 int main(void)
 {
     const struct CMUnitTest cases[] = {
-        CASE(timeline_carries_rounds_both_ways),      CASE(binary_semaphore_goes_both_ways),
-        CASE(binary_wait_without_signal_is_a_breach), CASE(imported_semaphore_is_the_same_one),
+        CASE(timeline_carries_rounds_both_ways),
+        CASE(binary_semaphore_goes_both_ways),
+        CASE(binary_wait_without_signal_is_a_breach),
+        CASE(imported_semaphore_is_the_same_one),
         CASE(properties_are_what_was_asked_for),
+        cmocka_unit_test(library_lists_the_extension_and_exports),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }
