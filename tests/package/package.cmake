@@ -27,7 +27,7 @@ if(WAY STREQUAL "install")
     file(REMOVE_RECURSE ${prefix} ${prefix}.staged)
     # From a copy of the sources that is gone afterwards: nor where those lay.
     file(REMOVE_RECURSE ${here}.sources)
-    foreach(part IN ITEMS CMakeLists.txt backends cmake core data include shaders support tools)
+    foreach(part IN ITEMS CMakeLists.txt backends interop cmake core data include shaders support tools)
         file(COPY ${SOURCE}/${part} DESTINATION ${here}.sources)
     endforeach()
     run(${CMAKE_COMMAND} -S ${here}.sources -B ${here} ${configure}
