@@ -53,13 +53,13 @@ typedef struct MaarDescriptor {
     VkDeviceSize offset;
     /** As MaarExportedMemory::size; within the block. For a buffer VkBufferCreateInfo::size. */
     VkDeviceSize size;
-    /** As MaarExportedMemory::memoryTypeIndex. */
+    /** As MaarExportedMemory::memoryTypeIndex; 0 for a timeline. */
     uint32_t memoryTypeIndex;
     /** As MaarExportedMemory::dedicated. */
     VkBool32 dedicated;
     /** VkBufferCreateInfo::usage; 0 for what is no buffer. */
     VkBufferUsageFlags bufferUsage;
-    /** VkBufferCreateInfo::flags. */
+    /** VkBufferCreateInfo::flags, none of them sparse; 0 for what is no buffer. */
     VkBufferCreateFlags bufferFlags;
     /** The program's own; travels along. */
     uint64_t userValue;
@@ -105,7 +105,7 @@ MAAR_API VkResult VKAPI_CALL maarReadDescriptor(MaarAllocator allocator, size_t 
  * @param handleType   one bit
  * @param pBufferInfo  what the buffer on it was created with; NULL for memory without an object
  * @param pDescriptor  sType and pNext set by the caller; the rest is filled. The name is the
- *                     allocation's, cut to fit.
+ *                     allocation's, cut to fit, with ? for what may not be in a name.
  * @param pHandle      receives the handle
  * @return as maarExportMemory
  * @threadsafety internally synchronized; `allocation` externally
@@ -137,8 +137,9 @@ MAAR_API VkResult VKAPI_CALL maarDescribeTimeline(MaarAllocator allocator, VkSem
                                                   MaarExternalHandle* pHandle);
 
 /**
- * Sends a descriptor and a handle over a connected UNIX stream socket. Blocks as the socket does.
- * The handle stays the caller's: the other process gets a duplicate.
+ * Sends a descriptor and a handle over a connected UNIX stream socket. Blocks as the socket does,
+ * but always ends what it has begun. The handle stays the caller's: the other process gets a
+ * duplicate. Raises no SIGPIPE on Linux.
  *
  * @param allocator    not null
  * @param socketFd     the socket
@@ -157,16 +158,19 @@ MAAR_API VkResult VKAPI_CALL maarSendHandle(MaarAllocator allocator, int socketF
 
 /**
  * Receives a descriptor and a handle. Waits for at most so long for the whole message. A message
- * that is refused is consumed, with every descriptor of the system that came with it.
+ * that is refused is consumed, with every descriptor of the system that came with it, so that the
+ * next one can be received; only after a truncated one the socket is of no use any more. For want
+ * of host memory or of descriptors nothing is consumed.
  *
  * @param allocator    not null
  * @param socketFd     a connected UNIX stream socket
  * @param timeout_ns   nanoseconds; UINT64_MAX for no limit
  * @param pDescriptor  sType and pNext set by the caller; the rest is filled
  * @param pHandle      receives the handle
- * @return VK_SUCCESS; VK_TIMEOUT; VK_ERROR_INITIALIZATION_FAILED when the socket fails or is closed
- *         by the other side; VK_ERROR_INVALID_EXTERNAL_HANDLE when the message is truncated, wrong
- *         in itself, or has not exactly one descriptor of the system with it;
+ * @return VK_SUCCESS; VK_TIMEOUT when nothing came; VK_ERROR_INITIALIZATION_FAILED when the socket
+ *         fails or is closed by the other side; VK_ERROR_INVALID_EXTERNAL_HANDLE when the message
+ *         is truncated (by its end, or by the time), wrong in itself, or has not exactly one
+ *         descriptor of the system with it;
  *         VK_ERROR_FORMAT_NOT_SUPPORTED when it is of another version;
  *         VK_ERROR_INCOMPATIBLE_DRIVER when it is an opaque handle of another device or driver (the
  *         message names both); VK_ERROR_TOO_MANY_OBJECTS; VK_ERROR_OUT_OF_HOST_MEMORY;

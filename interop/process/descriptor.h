@@ -1,0 +1,40 @@
+/*
+ * Descriptors in themselves: what makes one sound, and how it lies on the wire. Knows nothing of
+ * allocators, devices or sockets.
+ *
+ * The wire, little-endian, 256 bytes: "MAARDESC"; u32 version; u32 CRC-32C of all bytes, these four
+ * taken as 0; u32 kind; u32 handleType; deviceUUID; driverUUID; u64 blockSize, offset, size; u32
+ * memoryTypeIndex; u32 1 for dedicated, else 0; u32 bufferUsage, bufferFlags; u64 userValue; name,
+ * padded with zeros; zeros. The checksum is against accidents: every field is examined all the
+ * same.
+ */
+#ifndef MAAR_INTEROP_PROCESS_DESCRIPTOR_H
+#define MAAR_INTEROP_PROCESS_DESCRIPTOR_H
+
+#include <stdbool.h>
+
+#include "maar/process.h"
+
+#define MAAR_DESCRIPTOR_VERSION 1u
+
+enum maar_descriptor_verdict {
+    MAAR_DESCRIPTOR_SOUND,
+    MAAR_DESCRIPTOR_WRONG,
+    MAAR_DESCRIPTOR_OTHER_VERSION
+};
+
+/* NULL, or what is wrong with it, naming the field. */
+const char* maar_descriptor_fault(const MaarDescriptor* descriptor);
+/* MAAR_DESCRIPTOR_SIZE bytes of a sound one. */
+void maar_descriptor_encode(const MaarDescriptor* descriptor, uint8_t* bytes);
+/* Fills all but sType and pNext when it is sound; else says what is wrong. Reads no more than
+ * `size` bytes. */
+enum maar_descriptor_verdict maar_descriptor_decode(size_t size, const uint8_t* bytes,
+                                                    MaarDescriptor* descriptor, const char** what);
+/* Whether handles of that type are understood by the same device and driver alone. */
+bool maar_descriptor_is_opaque(const MaarDescriptor* descriptor);
+/* Copies a text so that it is a sound name: cut to whole characters, what may not be there
+ * replaced. text may be NULL. */
+void maar_descriptor_set_name(MaarDescriptor* descriptor, const char* text);
+
+#endif

@@ -1,0 +1,192 @@
+/*
+ * Descriptors and handles through sockets. A message is MAAR_DESCRIPTOR_SIZE bytes with one handle
+ * of the system beside them. What comes is never trusted, and always consumed whole, so that the
+ * next message is where it should be.
+ */
+
+#include "core/port_socket.h"
+#include "core/port_time.h"
+#include "interop/process/describe.h"
+#include "interop/process/descriptor.h"
+#include "interop/share/external_handle.h"
+
+enum { SYSTEM_TEXT = 96 };
+
+/* Whether there are such sockets here, and this is one. */
+static VkResult check_socket(MaarAllocator allocator, const char* call, int socket)
+{
+    const char* what = NULL;
+    if (!MAAR_PORT_HAS_FDS) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: handles go through sockets on POSIX systems alone", call);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    if (socket < 0) {
+        return maar_misuse(allocator, call, "socketFd is negative");
+    }
+    if (!maar_socket_is_usable(socket, &what)) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: socketFd %d is %s; a connected UNIX stream socket is needed", call, socket,
+                  what);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult tell_socket_failure(MaarAllocator allocator, const char* call, int error)
+{
+    char text[SYSTEM_TEXT];
+    maar_socket_describe(error, text, sizeof text);
+    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: socketFd fails: %s", call, text);
+    return VK_ERROR_INITIALIZATION_FAILED;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarSendHandle(MaarAllocator allocator, int socketFd,
+                                              const MaarDescriptor* pDescriptor,
+                                              MaarExternalHandle handle)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (handle == VK_NULL_HANDLE) {
+        return maar_misuse(allocator, __func__, "handle is VK_NULL_HANDLE");
+    }
+    result = maar_descriptor_check(allocator, __func__, pDescriptor);
+    if (result == VK_SUCCESS) {
+        result = check_socket(allocator, __func__, socketFd);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    uint8_t bytes[MAAR_DESCRIPTOR_SIZE];
+    maar_descriptor_encode(pDescriptor, bytes);
+    struct maar_socket_message message = {
+        .bytes = bytes,
+        .size = sizeof bytes,
+        .handle = maar_external_handle_peek(handle),
+    };
+    if (message.handle == MAAR_PORT_NO_HANDLE) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: handle is empty: it was taken before", __func__);
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    }
+    maar_lock_rank_expect_none();
+    switch (maar_socket_send(socketFd, &message)) {
+    case MAAR_SOCKET_DONE:
+        return VK_SUCCESS;
+    case MAAR_SOCKET_TIMED_OUT:
+        return VK_TIMEOUT;
+    default:
+        return tell_socket_failure(allocator, __func__, message.error);
+    }
+}
+
+/* What is wrong with the handles that came with a whole message, if anything. */
+static VkResult check_count(MaarAllocator allocator, const char* call,
+                            const struct maar_socket_message* message)
+{
+    if (message->handle_count == 1 && !message->lost_some) {
+        return VK_SUCCESS;
+    }
+    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+              "%s: the message came with %s%u file descriptors, and not with one", call,
+              message->lost_some ? "more than " : "", (unsigned)message->handle_count);
+    return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+}
+
+/* What became of waiting for a message. */
+static VkResult judge_arrival(MaarAllocator allocator, const char* call,
+                              enum maar_socket_outcome outcome,
+                              const struct maar_socket_message* message)
+{
+    switch (outcome) {
+    case MAAR_SOCKET_DONE:
+        return check_count(allocator, call, message);
+    case MAAR_SOCKET_TIMED_OUT:
+        return VK_TIMEOUT;
+    case MAAR_SOCKET_CLOSED:
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: socketFd was closed by the other side", call);
+        return VK_ERROR_INITIALIZATION_FAILED;
+    case MAAR_SOCKET_CUT:
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: the message is truncated: %llu of %llu bytes came, and nothing that follows "
+                  "on socketFd can be understood",
+                  call, (unsigned long long)message->moved, (unsigned long long)message->size);
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    case MAAR_SOCKET_FULL:
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  message->moved == 0 ? "%s: no file descriptor is left for the one to be received"
+                                      : "%s: no file descriptor was left for the one that came",
+                  call);
+        return VK_ERROR_TOO_MANY_OBJECTS;
+    default:
+        return tell_socket_failure(allocator, call, message->error);
+    }
+}
+
+/* Receives and examines; on success the message's handle is the caller's. */
+static VkResult receive_message(MaarAllocator allocator, const char* call, int socket,
+                                uint64_t timeout_ns, MaarDescriptor* descriptor,
+                                maar_port_handle* handle)
+{
+    uint8_t bytes[MAAR_DESCRIPTOR_SIZE];
+    struct maar_socket_message message = {.bytes = bytes, .size = sizeof bytes};
+    MaarDescriptor read = {.sType = descriptor->sType, .pNext = descriptor->pNext};
+    maar_lock_rank_expect_none();
+    const enum maar_socket_outcome outcome =
+        maar_socket_receive(socket, maar_deadline_ns(timeout_ns), &message);
+    VkResult result = judge_arrival(allocator, call, outcome, &message);
+    if (result == VK_SUCCESS) {
+        result = maar_descriptor_read(allocator, call, sizeof bytes, bytes, &read);
+    }
+    if (result == VK_SUCCESS) {
+        result = maar_descriptor_require_device(allocator, call, &read);
+    }
+    if (result != VK_SUCCESS) {
+        maar_port_handle_close(message.handle);
+        return result;
+    }
+    *descriptor = read;
+    *handle = message.handle;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarReceiveHandle(MaarAllocator allocator, int socketFd,
+                                                 uint64_t timeout_ns, MaarDescriptor* pDescriptor,
+                                                 MaarExternalHandle* pHandle)
+{
+    if (pHandle != NULL) {
+        *pHandle = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, __func__, "pDescriptor", pDescriptor,
+                                      MAAR_STRUCTURE_TYPE_DESCRIPTOR);
+    }
+    if (result == VK_SUCCESS && pHandle == NULL) {
+        result = maar_misuse(allocator, __func__, "pHandle is NULL");
+    }
+    if (result == VK_SUCCESS) {
+        result = check_socket(allocator, __func__, socketFd);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    /* Its owner comes first: for want of host memory no message is lost. */
+    MaarExternalHandle made = VK_NULL_HANDLE;
+    result = maar_external_handle_create(allocator->callbacks, MAAR_PORT_NO_HANDLE, &made);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    maar_port_handle handle = MAAR_PORT_NO_HANDLE;
+    result = receive_message(allocator, __func__, socketFd, timeout_ns, pDescriptor, &handle);
+    if (result != VK_SUCCESS) {
+        maarDestroyExternalHandle(allocator, made);
+        return result;
+    }
+    maar_atomic64_store(&made->value, (uint64_t)handle);
+    *pHandle = made;
+    return VK_SUCCESS;
+}
