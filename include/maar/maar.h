@@ -6,10 +6,14 @@
 
 #include "maar/allocator.h"
 #include "maar/base.h"
+#include "maar/cuda.h"
+#include "maar/hip.h"
 #include "maar/objects.h"
 #include "maar/paging.h"
 #include "maar/plan.h"
+#include "maar/process.h"
 #include "maar/range.h"
+#include "maar/share.h"
 #include "maar/tile_cache.h"
 #include "maar/transient.h"
 
