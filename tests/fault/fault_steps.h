@@ -98,6 +98,7 @@ extern const struct fault_table fault_import_steps;
 extern const struct fault_table fault_semaphore_steps;
 extern const struct fault_table fault_handoff_steps;
 extern const struct fault_table fault_process_steps;
+extern const struct fault_table fault_host_steps;
 
 /* Made by fault_steps_memory.c and used by others. */
 void fault_prepare_memory(struct fault_context* context); /* READBACK, may be aliased, named */
