@@ -43,8 +43,8 @@ struct image_question {
     VkImageStencilUsageCreateInfo stencil;
 };
 
-static VkResult ask_image(const struct maar_device* device, const struct image_question* question,
-                          VkExternalMemoryProperties* answer)
+static VkExternalMemoryProperties ask_image(const struct maar_device* device,
+                                            const struct image_question* question)
 {
     VkExternalImageFormatProperties external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_IMAGE_FORMAT_PROPERTIES,
@@ -56,8 +56,7 @@ static VkResult ask_image(const struct maar_device* device, const struct image_q
     const VkResult result = device->vkGetPhysicalDeviceImageFormatProperties2(
         device->physical, &question->format, &properties);
     const VkExternalMemoryProperties none = {0};
-    *answer = result == VK_SUCCESS ? external.externalMemoryProperties : none;
-    return result == VK_ERROR_FORMAT_NOT_SUPPORTED ? VK_SUCCESS : result;
+    return result == VK_SUCCESS ? external.externalMemoryProperties : none;
 }
 
 /* The modifiers that an image may have: one of a list, of which each is asked for. */
@@ -81,9 +80,9 @@ static const uint64_t* find_modifiers(const VkImageCreateInfo* info, uint32_t* c
     return list->pDrmFormatModifiers;
 }
 
-VkResult maar_image_sharing(MaarAllocator allocator, const VkImageCreateInfo* info,
-                            VkExternalMemoryHandleTypeFlagBits type,
-                            VkExternalMemoryProperties* properties)
+VkExternalMemoryProperties maar_image_sharing(MaarAllocator allocator,
+                                              const VkImageCreateInfo* info,
+                                              VkExternalMemoryHandleTypeFlagBits type)
 {
     const struct maar_device* device = &allocator->device;
     struct image_question question = {
@@ -117,7 +116,7 @@ VkResult maar_image_sharing(MaarAllocator allocator, const VkImageCreateInfo* in
     }
     maar_lock_rank_expect_none();
     if (info->tiling != VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT) {
-        return ask_image(device, &question, properties);
+        return ask_image(device, &question);
     }
     /* The driver picks one of the list, so every one must do. */
     uint32_t count = 0;
@@ -125,11 +124,9 @@ VkResult maar_image_sharing(MaarAllocator allocator, const VkImageCreateInfo* in
     question.modifier.pNext = question.format.pNext;
     question.format.pNext = &question.modifier;
     VkExternalMemoryProperties common = {0};
-    VkResult result = VK_SUCCESS;
-    for (uint32_t i = 0; i < count && result == VK_SUCCESS; ++i) {
-        VkExternalMemoryProperties one;
+    for (uint32_t i = 0; i < count; ++i) {
         question.modifier.drmFormatModifier = modifiers[i];
-        result = ask_image(device, &question, &one);
+        const VkExternalMemoryProperties one = ask_image(device, &question);
         const VkExternalMemoryFeatureFlags dedicated =
             (common.externalMemoryFeatures | one.externalMemoryFeatures) &
             (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT;
@@ -141,8 +138,7 @@ VkResult maar_image_sharing(MaarAllocator allocator, const VkImageCreateInfo* in
         common.compatibleHandleTypes &= one.compatibleHandleTypes;
         common.exportFromImportedHandleTypes &= one.exportFromImportedHandleTypes;
     }
-    *properties = common;
-    return result;
+    return common;
 }
 
 /* What a driver's answer means for an object that wants all of `types`. */
@@ -220,12 +216,9 @@ VkResult maar_share_image(MaarAllocator allocator, const char* call, const VkIma
     }
     for (uint32_t bits = types; bits != 0; bits &= bits - 1) {
         const uint32_t type = bits & (0u - bits);
-        VkExternalMemoryProperties properties;
-        VkResult result = maar_image_sharing(allocator, info,
-                                             (VkExternalMemoryHandleTypeFlagBits)type, &properties);
-        if (result == VK_SUCCESS) {
-            result = judge_sharing(allocator, call, "image", &properties, types, type, need);
-        }
+        const VkExternalMemoryProperties properties =
+            maar_image_sharing(allocator, info, (VkExternalMemoryHandleTypeFlagBits)type);
+        VkResult result = judge_sharing(allocator, call, "image", &properties, types, type, need);
         if (result != VK_SUCCESS) {
             return result;
         }
