@@ -37,6 +37,9 @@ file(RELATIVE_PATH maar_pc_prefix
 if(BUILD_SHARED_LIBS)
     set(maar_pc_cflags "-DMAAR_SHARED=1")
 endif()
+if(CMAKE_DL_LIBS)
+    set(maar_pc_dl "-l${CMAKE_DL_LIBS}")
+endif()
 foreach(maar_library IN LISTS maar_installed)
     configure_file(cmake/${maar_library}.pc.in ${PROJECT_BINARY_DIR}/${maar_library}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/${maar_library}.pc

@@ -25,7 +25,7 @@ ROOMS = {
 LIBRARY = ("core/", "backends/", "interop/")
 SOURCES = ("include", "core", "backends", "interop", "support", "tools", "samples", "bench", "tests")
 SHADER_READERS = ("core/objects/", "support/", "samples/", "tests/", "tools/")
-PORTS = {"stdatomic.h", "pthread.h", "threads.h", "windows.h"}
+PORTS = {"stdatomic.h", "pthread.h", "threads.h", "windows.h", "dlfcn.h"}
 # The simulated driver is a library of its own, which cannot reach libmaar's hidden ports.
 PORT_FILES = re.compile(r"core/port_\w+\.[ch]|backends/simulated/sim_port\.[ch]")
 INTEGERS_ONLY = ("core/placement/", "core/plan/")
@@ -100,6 +100,10 @@ class Check:
             if room == "backends" and target_room == "backends" and \
                     path.split("/")[1] != target.split("/")[1]:
                 self.report(path, line, f"backends may not include each other: {name}")
+            apis = [api for api in ("interop/cuda", "interop/hip")
+                    if path.startswith(f"{api}/") or target.startswith(f"{api}/")]
+            if room == "interop" and len(apis) == 2:
+                self.report(path, line, f"CUDA and HIP may not include each other: {name}")
 
     def check_calls(self, path, code):
         if not path.startswith(LIBRARY):

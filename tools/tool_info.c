@@ -6,6 +6,7 @@
 #include "tool_commands.h"
 #include "tool_data.h"
 #include "tool_device.h"
+#include "tool_sharing.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -288,6 +289,7 @@ static json_t* describe_device(struct tool_device* tool, MaarAllocator allocator
     json_object_set_new(object, "limits", list_limits(tool, &info));
     json_object_set_new(object, "capabilities", list_capabilities(&info));
     json_object_set_new(object, "paging", list_paging(allocator));
+    json_object_set_new(object, "sharing", tool_list_sharing(allocator));
     json_object_set_new(object, "uses", list_choices(allocator));
     return object;
 }
@@ -338,10 +340,12 @@ static void print_pairs(const json_t* object)
     json_t* value = NULL;
     json_object_foreach((json_t*)(uintptr_t)object, key, value)
     {
-        if (json_is_integer(value)) {
-            printf("  %-30s %" PRIu64 "\n", key, (uint64_t)json_integer_value(value));
+        if (json_is_string(value)) {
+            printf("  %-31s %s\n", key, json_string_value(value));
+        } else if (json_is_integer(value)) {
+            printf("  %-31s %" PRIu64 "\n", key, (uint64_t)json_integer_value(value));
         } else {
-            printf("  %-30s %s\n", key, json_is_true(value) ? "yes" : "no");
+            printf("  %-31s %s\n", key, json_is_true(value) ? "yes" : "no");
         }
     }
 }
@@ -356,6 +360,7 @@ static void print_device(const json_t* device)
     print_pairs(json_object_get(device, "limits"));
     print_pairs(json_object_get(device, "capabilities"));
     print_pairs(json_object_get(device, "paging"));
+    print_pairs(json_object_get(device, "sharing"));
     printf("\n  what                   type  why\n");
     size_t i = 0;
     json_t* item = NULL;

@@ -171,6 +171,7 @@ static void sim_memory_count_share(struct sim_memory* memory)
     counters->exportableLive += memory->share.export_types != 0 ? 1 : 0;
     counters->importedLive += memory->share.import_type != 0 ? 1 : 0;
     counters->fdsImported += memory->share.file.open ? 1 : 0;
+    counters->heapImported[memory->heap] += memory->share.import_type != 0 ? memory->size : 0;
 }
 
 /* Enters a new memory into the accounts. Lock held. */
@@ -251,6 +252,7 @@ void sim_memory_uncount(struct sim_memory* memory)
     device->memory_count--;
     device->gpu->counters.heapLive[memory->heap] -= imported ? 0 : memory->size;
     device->gpu->counters.importedLive -= imported ? 1 : 0;
+    device->gpu->counters.heapImported[memory->heap] -= imported ? memory->size : 0;
     device->gpu->counters.exportableLive -= memory->share.export_types != 0 ? 1 : 0;
     sim_share_forget(memory);
     if (memory->mapped) {

@@ -43,8 +43,8 @@ struct image_question {
     VkImageStencilUsageCreateInfo stencil;
 };
 
-static VkExternalMemoryProperties ask_image(const struct maar_device* device,
-                                            const struct image_question* question)
+static VkResult ask_image(const struct maar_device* device, const struct image_question* question,
+                          VkExternalMemoryProperties* answer)
 {
     VkExternalImageFormatProperties external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_IMAGE_FORMAT_PROPERTIES,
@@ -56,7 +56,8 @@ static VkExternalMemoryProperties ask_image(const struct maar_device* device,
     const VkResult result = device->vkGetPhysicalDeviceImageFormatProperties2(
         device->physical, &question->format, &properties);
     const VkExternalMemoryProperties none = {0};
-    return result == VK_SUCCESS ? external.externalMemoryProperties : none;
+    *answer = result == VK_SUCCESS ? external.externalMemoryProperties : none;
+    return result == VK_ERROR_FORMAT_NOT_SUPPORTED ? VK_SUCCESS : result;
 }
 
 /* The modifiers that an image may have: one of a list, of which each is asked for. */
@@ -80,9 +81,9 @@ static const uint64_t* find_modifiers(const VkImageCreateInfo* info, uint32_t* c
     return list->pDrmFormatModifiers;
 }
 
-VkExternalMemoryProperties maar_image_sharing(MaarAllocator allocator,
-                                              const VkImageCreateInfo* info,
-                                              VkExternalMemoryHandleTypeFlagBits type)
+VkResult maar_image_sharing(MaarAllocator allocator, const VkImageCreateInfo* info,
+                            VkExternalMemoryHandleTypeFlagBits type,
+                            VkExternalMemoryProperties* properties)
 {
     const struct maar_device* device = &allocator->device;
     struct image_question question = {
@@ -116,7 +117,7 @@ VkExternalMemoryProperties maar_image_sharing(MaarAllocator allocator,
     }
     maar_lock_rank_expect_none();
     if (info->tiling != VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT) {
-        return ask_image(device, &question);
+        return ask_image(device, &question, properties);
     }
     /* The driver picks one of the list, so every one must do. */
     uint32_t count = 0;
@@ -124,9 +125,11 @@ VkExternalMemoryProperties maar_image_sharing(MaarAllocator allocator,
     question.modifier.pNext = question.format.pNext;
     question.format.pNext = &question.modifier;
     VkExternalMemoryProperties common = {0};
-    for (uint32_t i = 0; i < count; ++i) {
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < count && result == VK_SUCCESS; ++i) {
+        VkExternalMemoryProperties one;
         question.modifier.drmFormatModifier = modifiers[i];
-        const VkExternalMemoryProperties one = ask_image(device, &question);
+        result = ask_image(device, &question, &one);
         const VkExternalMemoryFeatureFlags dedicated =
             (common.externalMemoryFeatures | one.externalMemoryFeatures) &
             (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT;
@@ -138,7 +141,8 @@ VkExternalMemoryProperties maar_image_sharing(MaarAllocator allocator,
         common.compatibleHandleTypes &= one.compatibleHandleTypes;
         common.exportFromImportedHandleTypes &= one.exportFromImportedHandleTypes;
     }
-    return common;
+    *properties = common;
+    return result;
 }
 
 /* What a driver's answer means for an object that wants all of `types`. */
@@ -216,9 +220,12 @@ VkResult maar_share_image(MaarAllocator allocator, const char* call, const VkIma
     }
     for (uint32_t bits = types; bits != 0; bits &= bits - 1) {
         const uint32_t type = bits & (0u - bits);
-        const VkExternalMemoryProperties properties =
-            maar_image_sharing(allocator, info, (VkExternalMemoryHandleTypeFlagBits)type);
-        VkResult result = judge_sharing(allocator, call, "image", &properties, types, type, need);
+        VkExternalMemoryProperties properties;
+        VkResult result = maar_image_sharing(allocator, info,
+                                             (VkExternalMemoryHandleTypeFlagBits)type, &properties);
+        if (result == VK_SUCCESS) {
+            result = judge_sharing(allocator, call, "image", &properties, types, type, need);
+        }
         if (result != VK_SUCCESS) {
             return result;
         }

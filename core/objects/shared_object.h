@@ -11,9 +11,9 @@
 VkExternalMemoryProperties maar_buffer_sharing(MaarAllocator allocator,
                                                const VkBufferCreateInfo* info,
                                                VkExternalMemoryHandleTypeFlagBits type);
-VkExternalMemoryProperties maar_image_sharing(MaarAllocator allocator,
-                                              const VkImageCreateInfo* info,
-                                              VkExternalMemoryHandleTypeFlagBits type);
+VkResult maar_image_sharing(MaarAllocator allocator, const VkImageCreateInfo* info,
+                            VkExternalMemoryHandleTypeFlagBits type,
+                            VkExternalMemoryProperties* properties);
 
 /* A create info with the structure added. Must stay where it is as long as `use` is used. */
 struct maar_shared_buffer {

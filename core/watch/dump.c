@@ -303,6 +303,10 @@ static void write_blocks(const struct maar_dump_pool* pool, struct maar_json* js
         write_uint(json, "size", block->size);
         write_bool(json, "dedicated", block->dedicated);
         write_uint(json, "mapCount", block->map_count);
+        if (block->shared_types != 0) {
+            write_bool(json, "imported", block->imported);
+            write_uint(json, "handleTypes", block->shared_types);
+        }
         maar_json_key(json, "memory");
         maar_json_hex_string(json, block->memory);
         maar_json_key(json, "ranges");

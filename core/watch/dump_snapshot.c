@@ -218,6 +218,8 @@ static void add_dump_block(struct snapshot_walk* walk, const struct maar_block* 
         .size = block->size,
         .memory = memory_bits(block->memory),
         .dedicated = dedicated,
+        .imported = block->imported,
+        .shared_types = block->shared_types,
         .map_count = maar_atomic32_load(&block->map_count),
         .totals = totals,
         .ranges = first < walk->room.ranges ? &walk->ranges[first] : NULL,

@@ -45,6 +45,8 @@ struct maar_dump_block {
     VkDeviceSize size;
     uint64_t memory; /* the VkDeviceMemory's bits */
     bool dedicated;
+    bool imported;
+    uint32_t shared_types; /* VkExternalMemoryHandleTypeFlags */
     uint32_t map_count;
     struct maar_dump_totals totals;
     const struct maar_dump_range* ranges;

@@ -309,7 +309,7 @@ MAAR_API VkResult VKAPI_CALL maarGetCudaTimelineInfo(MaarCudaTimeline timeline,
  * itself, or a binary semaphore, whose value is ignored.
  *
  * @param timeline  not null
- * @param value     above all that were signalled or asked for before
+ * @param value     above all that Vulkan was to signal before
  * @param pPoint    receives what to signal
  * @return VK_SUCCESS; VK_NOT_READY when a binary semaphore has not been waited for yet;
  *         VK_ERROR_VALIDATION_FAILED_EXT
@@ -355,7 +355,7 @@ MAAR_API VkResult VKAPI_CALL maarCudaWait(MaarCudaTimeline timeline, uint64_t va
  * Makes a stream signal a value when it gets there.
  *
  * @param timeline  not null
- * @param value     above all that were signalled or asked for before
+ * @param value     above all that streams have signalled before
  * @param stream    what signals
  * @return VK_SUCCESS; VK_NOT_READY when the last signal of a binary semaphore was not waited for
  *         yet; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_UNKNOWN for an error of CUDA's (the message
@@ -372,7 +372,7 @@ typedef struct MaarCudaHandoffInfo {
     MaarStructureType sType;
     /** NULL or a chain. */
     const void* pNext;
-    /** The value that stands for this handoff, above all before. */
+    /** The value that stands for this handoff, above all before in the same direction. */
     uint64_t value;
     /** The stream. */
     MaarCudaStream stream;

@@ -492,6 +492,8 @@ typedef struct MaarSimulatedCounters {
     uint64_t exportableLive;
     /** VkDeviceMemory alive that were imported, from file descriptors or host pointers */
     uint64_t importedLive;
+    /** their bytes, by heap; not part of heapLive */
+    VkDeviceSize heapImported[VK_MAX_MEMORY_HEAPS];
 } MaarSimulatedCounters;
 
 /** What the memory requirements of new resources say of dedicated allocations. */

@@ -188,10 +188,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetSharingSupport(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    VkExternalMemoryProperties properties =
-        pQuery->pBufferInfo != NULL
-            ? maar_buffer_sharing(allocator, pQuery->pBufferInfo, pQuery->handleType)
-            : maar_image_sharing(allocator, pQuery->pImageInfo, pQuery->handleType);
+    VkExternalMemoryProperties properties;
+    if (pQuery->pBufferInfo != NULL) {
+        properties = maar_buffer_sharing(allocator, pQuery->pBufferInfo, pQuery->handleType);
+    } else {
+        result = maar_image_sharing(allocator, pQuery->pImageInfo, pQuery->handleType, &properties);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
     if (!maar_memory_handle_is_enabled(allocator, pQuery->handleType)) {
         properties = (VkExternalMemoryProperties){0};
     }

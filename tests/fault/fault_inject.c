@@ -5,6 +5,7 @@
 
 #include "tests/fault/fault_balance.h"
 #include "tests/fault/fault_codes.h"
+#include "tests/fault/fault_fds.h"
 #include "tests/fault/fault_rubbish.h"
 
 enum { MOST_BLOCKS = 64, MOST_REPEATS = 40 };
@@ -15,6 +16,7 @@ struct snapshot {
     MaarSimulatedCounters driver;
     uint64_t host_live;
     uint64_t host_bytes;
+    uint32_t fds;
     uint32_t block_count;
     MaarBlockInfo blocks[MOST_BLOCKS];
 };
@@ -30,6 +32,7 @@ static void take_snapshot(struct rig* rig, struct snapshot* snapshot)
     snapshot->driver = rig_counters(rig);
     snapshot->host_live = atomic_load(&rig->host.live);
     snapshot->host_bytes = atomic_load(&rig->host.live_bytes);
+    snapshot->fds = fault_open_fds();
     snapshot->block_count = MOST_BLOCKS;
     for (uint32_t i = 0; i < MOST_BLOCKS; ++i) {
         snapshot->blocks[i].sType = MAAR_STRUCTURE_TYPE_BLOCK_INFO;
@@ -75,8 +78,15 @@ static void expect_unchanged(const struct fault_step* step, const struct snapsho
     expect_same_pages(&before->paging, &now->paging);
     assert_true(before->driver.sparseBoundBytes == now->driver.sparseBoundBytes);
     assert_memory_equal(before->driver.liveCount, now->driver.liveCount,
-                        sizeof now->driver.liveCount);
+                        step->keeps_warm
+                            ? (MAAR_SIMULATED_OBJECT_IMAGE + 1) * sizeof now->driver.liveCount[0]
+                            : sizeof now->driver.liveCount);
     assert_memory_equal(before->driver.heapLive, now->driver.heapLive, sizeof now->driver.heapLive);
+    assert_true(before->driver.exportableLive == now->driver.exportableLive);
+    assert_true(before->driver.importedLive == now->driver.importedLive);
+    if (!step->keeps_fds) {
+        assert_int_equal(before->fds, now->fds);
+    }
     if (!step->maps) {
         assert_int_equal(before->driver.mappedCount, now->driver.mappedCount);
     }
@@ -95,11 +105,20 @@ static void expect_unchanged(const struct fault_step* step, const struct snapsho
 
 /* ---- one device ---- */
 
+static MaarSimulatedFlags extra_flags;
+
+void fault_set_flags(MaarSimulatedFlags flags)
+{
+    extra_flags = flags;
+}
+
 static void open_context(struct fault_context* c, const struct fault_step* step)
 {
     const struct rig_setup setup = {
         .profile = step->profile != NULL ? step->profile() : NULL,
-        .flags = step->paging ? 0 : (MaarSimulatedFlags)MAAR_SIMULATED_ALLOW_ALIASING_BIT,
+        .flags = (step->paging ? 0 : (MaarSimulatedFlags)MAAR_SIMULATED_ALLOW_ALIASING_BIT) |
+                 extra_flags,
+        .sharing = step->shares ? rig_sharing_everything() : NULL,
         .off = step->off,
         .paging = step->paging,
         .count_host = true,
@@ -175,6 +194,9 @@ static void arm(struct fault_context* c, const struct fault_point* point)
     case FAULT_DRIVER_EVER:
         rig_set_fault(&c->rig, NULL, point->nth, UINT64_MAX, point->code);
         break;
+    case FAULT_FDS:
+        fault_limit_fds(point->nth);
+        break;
     case FAULT_DRIVER_PAIR: /* the call that the first one hits does not count for the second */
         rig_set_fault(&c->rig, NULL, point->nth, 1, point->code);
         rig_set_fault(&c->rig, NULL, point->nth - 1 + point->second, 1, point->code);
@@ -189,13 +211,23 @@ static uint64_t disarm(struct fault_context* c, const struct fault_point* point,
     uint64_t host = fault_host_disarm(&c->host);
     uint64_t driver = rig_counters(&c->rig).faultCount - before->driver.faultCount;
     rig_clear_faults(&c->rig);
+    fault_free_fds();
     return point->kind <= FAULT_HOST_EVER ? host : driver;
 }
 
-static void expect_code(const struct fault_point* point, VkResult result)
+static void expect_code(const struct fault_step* step, const struct fault_point* point,
+                        VkResult result)
 {
-    VkResult expected = point->kind <= FAULT_HOST_EVER ? VK_ERROR_OUT_OF_HOST_MEMORY : point->code;
-    if (result != expected) {
+    const VkResult expected = point->kind <= FAULT_HOST_EVER ? VK_ERROR_OUT_OF_HOST_MEMORY
+                              : point->kind == FAULT_FDS     ? VK_ERROR_TOO_MANY_OBJECTS
+                                                             : point->code;
+    /* What a driver knows no format for is not there to be shared; and the simulated one needs a
+     * descriptor to map what may be exported. */
+    const bool translated =
+        step->shares &&
+        ((expected == VK_ERROR_FORMAT_NOT_SUPPORTED && result == VK_ERROR_FEATURE_NOT_PRESENT) ||
+         (point->kind == FAULT_FDS && result == VK_ERROR_MEMORY_MAP_FAILED));
+    if (result != expected && !translated) {
         fail_msg("the call answers %d where %d was the trouble", (int)result, (int)expected);
     }
 }
@@ -206,7 +238,18 @@ struct trial {
     bool done; /* it succeeded, or what it says comes to the same */
     uint64_t host_live;
     uint64_t host_bytes;
+    uint64_t live; /* objects of the driver */
+    uint32_t fds;
 };
+
+static uint64_t count_live(const struct snapshot* snapshot)
+{
+    uint64_t live = 0;
+    for (uint32_t i = 0; i < MAAR_SIMULATED_OBJECT_COUNT; ++i) {
+        live += snapshot->driver.liveCount[i];
+    }
+    return live;
+}
 
 static struct trial try_once(struct fault_context* c, const struct fault_step* step,
                              const struct fault_point* point)
@@ -218,6 +261,9 @@ static struct trial try_once(struct fault_context* c, const struct fault_step* s
     arm(c, point);
     trial.result = step->run(c);
     trial.struck = disarm(c, point, &before);
+    if (point->kind == FAULT_FDS) {
+        trial.struck = trial.result != VK_SUCCESS ? 1 : 0;
+    }
     trial.done =
         trial.result == VK_SUCCESS || (step->lost_is_done && trial.result == VK_ERROR_DEVICE_LOST);
     assert_true(trial.done || trial.struck > 0);
@@ -226,7 +272,7 @@ static struct trial try_once(struct fault_context* c, const struct fault_step* s
         assert_int_equal(rig_statistics(&c->rig, VK_NULL_HANDLE).pendingCount, 0);
     }
     if (trial.result != VK_SUCCESS) {
-        expect_code(point, trial.result);
+        expect_code(step, point, trial.result);
     }
     if (!trial.done) {
         take_snapshot(&c->rig, &after);
@@ -235,6 +281,8 @@ static struct trial try_once(struct fault_context* c, const struct fault_step* s
         }
         trial.host_live = after.host_live;
         trial.host_bytes = after.host_bytes;
+        trial.fds = after.fds;
+        trial.live = count_live(&after);
     }
     return trial;
 }
@@ -242,6 +290,7 @@ static struct trial try_once(struct fault_context* c, const struct fault_step* s
 struct fault_outcome fault_inject(const struct fault_step* step, const struct fault_point* point)
 {
     static struct fault_context context;
+    const uint32_t fds = fault_open_fds();
     open_context(&context, step);
     struct trial last = try_once(&context, step, point);
     const struct fault_outcome outcome = {.struck = last.struck, .result = last.result};
@@ -250,7 +299,8 @@ struct fault_outcome fault_inject(const struct fault_step* step, const struct fa
     for (bool grows = true; !last.done && grows; ++repeats) {
         struct trial next = try_once(&context, step, point);
         grows = !next.done && !step->partial &&
-                (next.host_live != last.host_live || next.host_bytes != last.host_bytes);
+                (next.host_live != last.host_live || next.host_bytes != last.host_bytes ||
+                 next.live != last.live || next.fds != last.fds);
         last = next;
         if (repeats > MOST_REPEATS) {
             fail_msg("%s: host memory grows with each failure at point %u", step->function,
@@ -263,5 +313,6 @@ struct fault_outcome fault_inject(const struct fault_step* step, const struct fa
                     (step->lost_is_done && point->code == VK_ERROR_DEVICE_LOST));
     }
     close_context(&context, step);
+    assert_int_equal(fault_open_fds(), fds);
     return outcome;
 }

@@ -11,7 +11,8 @@ enum fault_kind {
     FAULT_HOST_EVER,   /* the Nth and all later ones */
     FAULT_DRIVER_ONCE, /* the Nth call of the driver that can fail */
     FAULT_DRIVER_EVER, /* the Nth and all later ones */
-    FAULT_DRIVER_PAIR  /* the Nth, and another one on the way round it */
+    FAULT_DRIVER_PAIR, /* the Nth, and another one on the way round it */
+    FAULT_FDS          /* no more than N file descriptors are to be had */
 };
 
 struct fault_point {
@@ -35,6 +36,8 @@ struct fault_course {
     const char* functions[FAULT_MOST_CALLS];
 };
 
+/* Flags of all devices that are opened from now on, besides those of the steps. */
+void fault_set_flags(MaarSimulatedFlags flags);
 struct fault_course fault_follow(const struct fault_step* step);
 struct fault_outcome fault_inject(const struct fault_step* step, const struct fault_point* point);
 

@@ -72,6 +72,50 @@ static VkResult VKAPI_PTR rubbish_counter_value(VkDevice device, VkSemaphore sem
     return result;
 }
 
+/* Descriptor 0 is somebody's, and is missed when it is closed. */
+static VkResult VKAPI_PTR rubbish_memory_fd(VkDevice device, const VkMemoryGetFdInfoKHR* info,
+                                            int* fd)
+{
+    VkResult result = vkGetMemoryFdKHR(device, info, fd);
+    if (result != VK_SUCCESS) {
+        *fd = 0;
+    }
+    return result;
+}
+
+static VkResult VKAPI_PTR rubbish_semaphore_fd(VkDevice device, const VkSemaphoreGetFdInfoKHR* info,
+                                               int* fd)
+{
+    VkResult result = vkGetSemaphoreFdKHR(device, info, fd);
+    if (result != VK_SUCCESS) {
+        *fd = 0;
+    }
+    return result;
+}
+
+static VkResult VKAPI_PTR rubbish_fd_properties(VkDevice device,
+                                                VkExternalMemoryHandleTypeFlagBits type, int fd,
+                                                VkMemoryFdPropertiesKHR* properties)
+{
+    VkResult result = vkGetMemoryFdPropertiesKHR(device, type, fd, properties);
+    if (result != VK_SUCCESS) {
+        properties->memoryTypeBits = UINT32_MAX;
+    }
+    return result;
+}
+
+static VkResult VKAPI_PTR rubbish_create_semaphore(VkDevice device,
+                                                   const VkSemaphoreCreateInfo* info,
+                                                   const VkAllocationCallbacks* callbacks,
+                                                   VkSemaphore* semaphore)
+{
+    VkResult result = vkCreateSemaphore(device, info, callbacks, semaphore);
+    if (result != VK_SUCCESS) {
+        *semaphore = (VkSemaphore)RUBBISH;
+    }
+    return result;
+}
+
 static PFN_vkVoidFunction VKAPI_PTR rubbish_device_proc_addr(VkDevice device, const char* name)
 {
     static const struct {
@@ -84,6 +128,10 @@ static PFN_vkVoidFunction VKAPI_PTR rubbish_device_proc_addr(VkDevice device, co
         {"vkCreateImage", (PFN_vkVoidFunction)rubbish_create_image},
         {"vkCreateImageView", (PFN_vkVoidFunction)rubbish_create_image_view},
         {"vkGetSemaphoreCounterValue", (PFN_vkVoidFunction)rubbish_counter_value},
+        {"vkGetMemoryFdKHR", (PFN_vkVoidFunction)rubbish_memory_fd},
+        {"vkGetSemaphoreFdKHR", (PFN_vkVoidFunction)rubbish_semaphore_fd},
+        {"vkGetMemoryFdPropertiesKHR", (PFN_vkVoidFunction)rubbish_fd_properties},
+        {"vkCreateSemaphore", (PFN_vkVoidFunction)rubbish_create_semaphore},
     };
     PFN_vkVoidFunction real = vkGetDeviceProcAddr(device, name);
     for (size_t i = 0; real != NULL && i < sizeof rows / sizeof rows[0]; ++i) {

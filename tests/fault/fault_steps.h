@@ -5,6 +5,7 @@
 #ifndef MAAR_TESTS_FAULT_FAULT_STEPS_H
 #define MAAR_TESTS_FAULT_FAULT_STEPS_H
 
+#include "maar/share.h"
 #include "tests/fault/fault_host.h"
 
 enum { FAULT_MANY = 3, FAULT_PLANES = 3, FAULT_UPLOADS = 16, FAULT_CROWD = 200 };
@@ -42,6 +43,16 @@ struct fault_context {
     uint32_t upload_count;
     VkCommandPool command_pool;
     VkCommandBuffer commands;
+    int fd;
+    MaarExternalHandle handle;
+    MaarExternalHandle copy;
+    MaarExportedMemory exported;
+    VkSemaphore semaphore;
+    uint64_t next_value;
+    VkSemaphore imported_semaphore;
+    MaarAllocation imported;
+    VkBuffer imported_buffer;
+    VkImage imported_image;
 };
 
 struct fault_step {
@@ -57,6 +68,9 @@ struct fault_step {
     void (*finish)(struct fault_context* context);
     const MaarSimulatedProfile* (*profile)(void); /* NULL: the discrete one */
     VkFlags off;
+    bool shares;       /* its device does; and descriptors run out too */
+    bool keeps_warm;   /* when it fails, what it keeps to submit with may come or go once */
+    bool keeps_fds;    /* when it fails it may have got descriptors, but not each time */
     bool paging;       /* with queues; and binds are compared */
     bool session;      /* many calls: what the first ones left warm is not asked for again */
     bool partial;      /* it may get some of its work done before it fails */
@@ -78,6 +92,13 @@ extern const struct fault_table fault_range_steps;
 extern const struct fault_table fault_transient_steps;
 extern const struct fault_table fault_paging_steps;
 extern const struct fault_table fault_tile_steps;
+extern const struct fault_table fault_handle_steps;
+extern const struct fault_table fault_export_steps;
+extern const struct fault_table fault_import_steps;
+extern const struct fault_table fault_semaphore_steps;
+extern const struct fault_table fault_handoff_steps;
+extern const struct fault_table fault_process_steps;
+extern const struct fault_table fault_host_steps;
 
 /* Made by fault_steps_memory.c and used by others. */
 void fault_prepare_memory(struct fault_context* context); /* READBACK, may be aliased, named */

@@ -240,6 +240,43 @@ static void imported_memory_can_be_passed_on(void** state)
     maarDestroyBuffer(rig.allocator, buffer, allocation);
 }
 
+/* How often a text is in the dump. */
+static uint32_t count_in_dump(const char* words)
+{
+    const MaarDumpInfo info = {.sType = MAAR_STRUCTURE_TYPE_DUMP_INFO, .detailed = VK_TRUE};
+    size_t size = 0;
+    assert_int_equal(maarWriteDump(rig.allocator, &info, &size, NULL), VK_SUCCESS);
+    char* text = malloc(size);
+    assert_non_null(text);
+    assert_int_equal(maarWriteDump(rig.allocator, &info, &size, text), VK_SUCCESS);
+    uint32_t count = 0;
+    for (const char* at = text; (at = strstr(at, words)) != NULL; at += strlen(words)) {
+        ++count;
+    }
+    free(text);
+    return count;
+}
+
+static void dump_tells_what_is_shared(void** state)
+{
+    rig_need(state, true, "");
+    VkBuffer buffer = VK_NULL_HANDLE;
+    const MaarAllocation allocation = sharing_make_buffer(&rig, 4096, &buffer);
+    const MaarExportedMemory exported = sharing_export(&rig, allocation);
+    const MaarImportInfo info = sharing_import_info(&exported);
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    const MaarAllocation plain = rig_allocate(&rig, 4096, &how);
+    MaarAllocation imported = VK_NULL_HANDLE;
+    assert_int_equal(maarImportMemory(rig.allocator, &info, &imported), VK_SUCCESS);
+    maarDestroyExternalHandle(rig.allocator, exported.handle);
+    assert_int_equal(count_in_dump("\"handleTypes\""), 2);
+    assert_int_equal(count_in_dump("\"imported\": true"), 1);
+    assert_int_equal(count_in_dump("\"imported\": false"), 1);
+    maarFreeMemory(rig.allocator, imported);
+    maarFreeMemory(rig.allocator, plain);
+    maarDestroyBuffer(rig.allocator, buffer, allocation);
+}
+
 static void ten_thousand_cycles_leak_no_descriptor(void** state)
 {
     rig_need(state, true, "");
@@ -417,6 +454,7 @@ int main(void)
         CASE(failed_import_leaves_the_handle),
         CASE(import_of_a_wrong_size_is_refused),
         CASE(imported_memory_can_be_passed_on),
+        CASE(dump_tells_what_is_shared),
         CASE(ten_thousand_cycles_leak_no_descriptor),
         CASE(ordinary_memory_is_not_exported),
         CASE(exportable_memory_lies_apart),

@@ -245,6 +245,7 @@ static void import_shares_bytes_that_outlive_the_exporter(void** state)
     assert_int_equal(counters.fdsImported, 2);
     assert_int_equal(counters.importedLive, 2);
     assert_int_equal(counters.heapLive[1], SIZE);
+    assert_int_equal(counters.heapImported[1], 2 * SIZE);
     uint8_t* one = sharing_map(s, imported[0]);
     uint8_t* two = sharing_map(s, imported[1]);
     assert_string_equal((char*)one + SIZE - 6, "first");
@@ -260,6 +261,7 @@ static void import_shares_bytes_that_outlive_the_exporter(void** state)
     }
     assert_int_equal(sharing_open_fds(), before);
     assert_int_equal(fixture_counters(&s->f).importedLive, 0);
+    assert_int_equal(fixture_counters(&s->f).heapImported[1], 0);
     fixture_expect(&s->f, MAAR_SIMULATED_VIOLATION_SHARING, 0);
 }
 

@@ -1,0 +1,202 @@
+/*
+ * The allocator's device in CUDA: found, kept current where it is called, let go. And allocations
+ * there: the address of a block, plus an offset.
+ */
+#include <string.h>
+
+#include "interop/cuda/cuda_internal.h"
+#include "interop/share/share_internal.h"
+
+static const MaarCudaCreateInfo default_cuda_info = {
+    .sType = MAAR_STRUCTURE_TYPE_CUDA_CREATE_INFO,
+};
+
+static VkResult check_cuda_info(MaarAllocator allocator, const char* call,
+                                const MaarCudaCreateInfo* info)
+{
+    VkResult result = maar_check_structure(allocator, call, "pCreateInfo", info,
+                                           MAAR_STRUCTURE_TYPE_CUDA_CREATE_INFO);
+    const MaarCudaCreateFlags known = MAAR_CUDA_CREATE_CUDA_MEMORY_BIT;
+    if (result == VK_SUCCESS && (info->flags & ~known) != 0) {
+        result = maar_misuse(allocator, call,
+                             "pCreateInfo->flags has bits that are no MaarCudaCreateFlagBits");
+    }
+    if (result == VK_SUCCESS && !maar_memory_handle_is_enabled(allocator, MAAR_OPAQUE_MEMORY)) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: the extension VK_KHR_external_memory_%s was not enabled, or not named in "
+                  "MaarAllocatorCreateInfo::ppEnabledExtensionNames",
+                  call, MAAR_PORT_HAS_FDS ? "fd" : "win32");
+        result = VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    return result;
+}
+
+/* The primary context, or the caller's if it is one of the device. */
+static VkResult choose_context(MaarCuda cuda, const char* call, void* given)
+{
+    if (given == NULL) {
+        VkResult result =
+            maar_cuda_tell(cuda, call, "cuDevicePrimaryCtxRetain",
+                           cuda->driver.cuDevicePrimaryCtxRetain(&cuda->context, cuda->device),
+                           MAAR_CUDA_CALL_PLAIN);
+        cuda->retained = result == VK_SUCCESS;
+        return result;
+    }
+    cuda->context = given;
+    maar_cuda_device device = 0;
+    int previous = 0;
+    VkResult result = cuda->peer.driver->enter(&cuda->peer, call, &previous);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maar_cuda_tell(cuda, call, "cuCtxGetDevice", cuda->driver.cuCtxGetDevice(&device),
+                            MAAR_CUDA_CALL_PLAIN);
+    cuda->peer.driver->leave(&cuda->peer, previous);
+    if (result == VK_SUCCESS && device != cuda->device) {
+        maar_tell(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: pCreateInfo->pContext is of CUDA device %d, but the allocator's device is "
+                  "%d, %s",
+                  call, (int)device, (int)cuda->device, cuda->name);
+        result = VK_ERROR_INCOMPATIBLE_DRIVER;
+    }
+    return result;
+}
+
+static bool has_all_of_virtual_memory(const struct maar_cuda_driver* driver)
+{
+    return driver->cuMemGetAllocationGranularity != NULL && driver->cuMemCreate != NULL &&
+           driver->cuMemRelease != NULL && driver->cuMemExportToShareableHandle != NULL &&
+           driver->cuMemImportFromShareableHandle != NULL && driver->cuMemAddressReserve != NULL &&
+           driver->cuMemAddressFree != NULL && driver->cuMemMap != NULL &&
+           driver->cuMemUnmap != NULL && driver->cuMemSetAccess != NULL;
+}
+
+static void look_at_capabilities(MaarCuda cuda)
+{
+    MaarAllocator allocator = cuda->peer.allocator;
+    const VkExternalSemaphoreFeatureFlags exportable = VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT;
+    const VkExternalSemaphoreFeatureFlags timelines =
+        maar_semaphore_sharing(allocator, VK_SEMAPHORE_TYPE_TIMELINE, MAAR_OPAQUE_SEMAPHORE);
+    const VkExternalSemaphoreFeatureFlags binaries =
+        maar_semaphore_sharing(allocator, VK_SEMAPHORE_TYPE_BINARY, MAAR_OPAQUE_SEMAPHORE);
+    cuda->peer.memory_type = MAAR_OPAQUE_MEMORY;
+    cuda->peer.semaphore_type = MAAR_OPAQUE_SEMAPHORE;
+    cuda->peer.shares_timelines =
+        (timelines & exportable) != 0 &&
+        maar_cuda_attribute(cuda, MAAR_CUDA_ATTRIBUTE_TIMELINE_SEMAPHORES);
+    cuda->peer.shares_binaries = (binaries & exportable) != 0;
+    cuda->peer.calls_host = allocator->device.facts.timeline_semaphore;
+    cuda->images = true;
+    cuda->virtual_memory = MAAR_PORT_HAS_FDS && has_all_of_virtual_memory(&cuda->driver) &&
+                           maar_cuda_attribute(cuda, MAAR_CUDA_ATTRIBUTE_VIRTUAL_MEMORY) &&
+                           maar_cuda_attribute(cuda, MAAR_CUDA_ATTRIBUTE_FILE_DESCRIPTORS);
+}
+
+static void discard_cuda(MaarCuda cuda)
+{
+    if (cuda->retained) {
+        (void)maar_cuda_tell(cuda, "maarDestroyCuda", "cuDevicePrimaryCtxRelease",
+                             cuda->driver.cuDevicePrimaryCtxRelease(cuda->device),
+                             MAAR_CUDA_CALL_PLAIN);
+    }
+    maar_library_close(&cuda->library);
+    maar_host_free(cuda->peer.allocator->callbacks, cuda);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateCuda(MaarAllocator allocator,
+                                              const MaarCudaCreateInfo* pCreateInfo,
+                                              MaarCuda* pCuda)
+{
+    const MaarCudaCreateInfo* info = pCreateInfo != NULL ? pCreateInfo : &default_cuda_info;
+    if (pCuda != NULL) {
+        *pCuda = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pCuda == NULL) {
+        return maar_misuse(allocator, __func__, "pCuda is NULL");
+    }
+    result = check_cuda_info(allocator, __func__, info);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    MaarCuda cuda = maar_host_calloc(allocator->callbacks, 1, sizeof *cuda);
+    if (cuda == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    cuda->peer.allocator = allocator;
+    cuda->peer.driver = &maar_cuda_peer_driver;
+    cuda->makes_memory = (info->flags & MAAR_CUDA_CREATE_CUDA_MEMORY_BIT) != 0;
+    result = maar_cuda_load(cuda, __func__, info->pLibraryPath);
+    if (result == VK_SUCCESS) {
+        result = maar_cuda_find_device(cuda, __func__);
+    }
+    if (result == VK_SUCCESS) {
+        result = choose_context(cuda, __func__, info->pContext);
+    }
+    if (result != VK_SUCCESS) {
+        discard_cuda(cuda);
+        return result;
+    }
+    look_at_capabilities(cuda);
+    *pCuda = cuda;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyCuda(MaarCuda cuda)
+{
+    if (cuda != VK_NULL_HANDLE && maar_peer_end(&cuda->peer, __func__)) {
+        discard_cuda(cuda);
+    }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaInfo(MaarCuda cuda, MaarCudaInfo* pInfo)
+{
+    VkResult result = maar_peer_enter(cuda != VK_NULL_HANDLE ? &cuda->peer : NULL, __func__,
+                                      "pInfo", pInfo, MAAR_STRUCTURE_TYPE_CUDA_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    memcpy(pInfo->deviceName, cuda->name, sizeof pInfo->deviceName);
+    pInfo->deviceOrdinal = cuda->ordinal;
+    pInfo->driverVersion = cuda->version;
+    pInfo->pContext = cuda->context;
+    pInfo->memoryHandleType = cuda->peer.memory_type;
+    pInfo->handoffMode = maar_peer_best_mode(&cuda->peer);
+    pInfo->timelineSemaphores = cuda->peer.shares_timelines ? VK_TRUE : VK_FALSE;
+    pInfo->binarySemaphores = cuda->peer.shares_binaries ? VK_TRUE : VK_FALSE;
+    pInfo->images = cuda->images ? VK_TRUE : VK_FALSE;
+    pInfo->virtualMemory = cuda->virtual_memory ? VK_TRUE : VK_FALSE;
+    pInfo->importedBlockCount = maar_atomic32_load(&cuda->peer.block_count);
+    pInfo->importedBytes = maar_atomic64_load(&cuda->peer.block_bytes);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaMemory(MaarCuda cuda, MaarAllocation allocation,
+                                                 MaarCudaMemory* pMemory)
+{
+    struct maar_slot* slot = NULL;
+    struct maar_peer_block* block = NULL;
+    VkResult result = maar_peer_enter(cuda != VK_NULL_HANDLE ? &cuda->peer : NULL, __func__,
+                                      "pMemory", pMemory, MAAR_STRUCTURE_TYPE_CUDA_MEMORY);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    pMemory->devicePointer = 0;
+    pMemory->pDevice = NULL;
+    pMemory->size = 0;
+    pMemory->blockPointer = 0;
+    pMemory->blockSize = 0;
+    result = maar_peer_map(&cuda->peer, __func__, allocation, &slot, &block);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    pMemory->blockPointer = maar_atomic64_load(&block->pointer);
+    pMemory->blockSize = block->size;
+    pMemory->devicePointer = pMemory->blockPointer + maar_slot_offset(slot);
+    pMemory->pDevice = (void*)(uintptr_t)pMemory->devicePointer;
+    pMemory->size = maar_slot_size(slot);
+    return VK_SUCCESS;
+}

@@ -1,0 +1,65 @@
+/*
+ * What the files of interop/cuda ask of one another. Every call of CUDA is made with the object's
+ * context current, between maar_peer_driver's enter and leave, and no lock of Maar held.
+ */
+#ifndef MAAR_INTEROP_CUDA_CUDA_INTERNAL_H
+#define MAAR_INTEROP_CUDA_CUDA_INTERNAL_H
+
+#include "core/port_library.h"
+#include "interop/cuda/cuda_driver.h"
+#include "interop/peer/peer.h"
+#include "maar/cuda.h"
+
+struct MaarCuda_T {
+    struct maar_peer peer; /* first */
+    struct maar_library library;
+    struct maar_cuda_driver driver;
+    maar_cuda_device device;
+    int ordinal;
+    int version;
+    struct maar_cuda_context* context;
+    bool retained; /* the primary context, which is to be released */
+    bool images;
+    bool virtual_memory;
+    bool makes_memory; /* MAAR_CUDA_CREATE_CUDA_MEMORY_BIT */
+    char name[256];
+};
+
+static inline struct MaarCuda_T* maar_cuda_of(struct maar_peer* peer)
+{
+    return (struct MaarCuda_T*)(void*)peer;
+}
+
+/* ---- cuda_load.c ---- */
+
+/* Opens the driver and starts it; tells why not. */
+VkResult maar_cuda_load(MaarCuda cuda, const char* call, const char* path);
+
+/* What an error means: most are CUDA's own affair, but of an import they mean that it refuses what
+ * it was given. */
+enum maar_cuda_kind { MAAR_CUDA_CALL_PLAIN, MAAR_CUDA_CALL_IMPORT };
+
+VkResult maar_cuda_vulkan_result(enum maar_cuda_result result, enum maar_cuda_kind kind);
+/* VK_SUCCESS for success; else tells what CUDA says and returns what it means to Vulkan. */
+VkResult maar_cuda_tell(MaarCuda cuda, const char* call, const char* function,
+                        enum maar_cuda_result result, enum maar_cuda_kind kind);
+
+/* ---- cuda_device.c ---- */
+
+/* Finds the allocator's device; tells of all that there are if it is none of them. */
+VkResult maar_cuda_find_device(MaarCuda cuda, const char* call);
+bool maar_cuda_attribute(MaarCuda cuda, enum maar_cuda_attribute attribute);
+
+/* ---- cuda_driver_table.c ---- */
+
+extern const struct maar_peer_driver maar_cuda_peer_driver;
+/* Writes a handle of the system's where CUDA reads it. */
+void maar_cuda_write_handle(maar_port_handle handle, union maar_cuda_os_handle* out);
+
+/* ---- cuda_format.c ---- */
+
+/* How CUDA sees an image. VK_ERROR_FORMAT_NOT_SUPPORTED: *fault says what it cannot see. */
+VkResult maar_cuda_image_shape(const VkImageCreateInfo* info, struct maar_cuda_array_shape* shape,
+                               const char** fault);
+
+#endif

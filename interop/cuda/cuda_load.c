@@ -1,0 +1,108 @@
+/*
+ * The CUDA driver: opened by name when it is first wanted, its functions looked up by the versioned
+ * names that their parameters belong to, and its errors in Vulkan's words.
+ */
+#include "interop/cuda/cuda_internal.h"
+
+/* External memory came with CUDA 10. */
+enum { LEAST_MAJOR = 10, LEAST_MINOR = 0 };
+
+#if defined(_WIN32)
+static const char cuda_library[] = "nvcuda.dll";
+#else
+static const char cuda_library[] = "libcuda.so.1";
+#endif
+
+VkResult maar_cuda_vulkan_result(enum maar_cuda_result result, enum maar_cuda_kind kind)
+{
+    switch (result) {
+    case MAAR_CUDA_SUCCESS:
+        return VK_SUCCESS;
+    case MAAR_CUDA_OUT_OF_MEMORY:
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    case MAAR_CUDA_INVALID_VALUE:
+    case MAAR_CUDA_INVALID_DEVICE:
+    case MAAR_CUDA_MAP_FAILED:
+    case MAAR_CUDA_OPERATING_SYSTEM:
+    case MAAR_CUDA_INVALID_HANDLE:
+    case MAAR_CUDA_NOT_PERMITTED:
+    case MAAR_CUDA_NOT_SUPPORTED:
+    case MAAR_CUDA_UNKNOWN:
+        return kind == MAAR_CUDA_CALL_IMPORT ? VK_ERROR_INVALID_EXTERNAL_HANDLE : VK_ERROR_UNKNOWN;
+    default:
+        return VK_ERROR_UNKNOWN;
+    }
+}
+
+VkResult maar_cuda_tell(MaarCuda cuda, const char* call, const char* function,
+                        enum maar_cuda_result result, enum maar_cuda_kind kind)
+{
+    if (result == MAAR_CUDA_SUCCESS) {
+        return VK_SUCCESS;
+    }
+    const char* name = NULL;
+    const char* text = NULL;
+    if (cuda->driver.cuGetErrorName(result, &name) != MAAR_CUDA_SUCCESS || name == NULL) {
+        name = "an error without a name";
+    }
+    if (cuda->driver.cuGetErrorString(result, &text) != MAAR_CUDA_SUCCESS || text == NULL) {
+        text = "no more is known";
+    }
+    maar_tell(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s failed: %s (%d), %s", call,
+              function, name, (int)result, text);
+    return maar_cuda_vulkan_result(result, kind);
+}
+
+/* Fills the table; the first function that must be there and is not, or NULL. */
+static const char* find_functions(MaarCuda cuda)
+{
+    struct maar_cuda_driver* driver = &cuda->driver;
+    const char* missing = NULL;
+#define MAAR_FIND_CUDA(name, symbol, parameters)                                                   \
+    driver->name = (maar_cuda_##name##_fn)maar_library_find(&cuda->library, #symbol);
+    MAAR_CUDA_FUNCTIONS(MAAR_FIND_CUDA)
+    MAAR_CUDA_OPTIONAL_FUNCTIONS(MAAR_FIND_CUDA)
+#undef MAAR_FIND_CUDA
+#define MAAR_MISS_CUDA(name, symbol, parameters)                                                   \
+    missing = missing == NULL && driver->name == NULL ? #symbol : missing;
+    MAAR_CUDA_FUNCTIONS(MAAR_MISS_CUDA)
+#undef MAAR_MISS_CUDA
+    return missing;
+}
+
+static VkResult tell_missing(MaarCuda cuda, const char* call, const char* path, const char* missing)
+{
+    int version = 0;
+    if (cuda->driver.cuDriverGetVersion != NULL) {
+        (void)cuda->driver.cuDriverGetVersion(&version);
+    }
+    maar_tell(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+              "%s: %s has no %s: it knows CUDA %d.%d, and %d.%d is the least", call, path, missing,
+              version / 1000, version % 1000 / 10, LEAST_MAJOR, LEAST_MINOR);
+    return VK_ERROR_INCOMPATIBLE_DRIVER;
+}
+
+VkResult maar_cuda_load(MaarCuda cuda, const char* call, const char* path)
+{
+    char reason[MAAR_LIBRARY_REASON_SIZE];
+    const char* used = path != NULL ? path : cuda_library;
+    maar_lock_rank_expect_none();
+    if (!maar_library_open(used, &cuda->library, reason)) {
+        maar_tell(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: there is no CUDA driver: %s", call, reason);
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    const char* missing = find_functions(cuda);
+    if (missing != NULL) {
+        return tell_missing(cuda, call, used, missing);
+    }
+    enum maar_cuda_result result = cuda->driver.cuInit(0);
+    if (result == MAAR_CUDA_SUCCESS) {
+        result = cuda->driver.cuDriverGetVersion(&cuda->version);
+    }
+    if (result != MAAR_CUDA_SUCCESS) {
+        (void)maar_cuda_tell(cuda, call, "cuInit", result, MAAR_CUDA_CALL_PLAIN);
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    return VK_SUCCESS;
+}

@@ -1,0 +1,439 @@
+/*
+ * Buffers on the host's own memory: its pages imported where the driver takes them, else a copy.
+ *
+ * Imported are whole multiples of the device's alignment around the caller's bytes, never beyond
+ * the pages that these lie on. The buffer begins with the first of them and ends with the caller's
+ * last byte. Where the host's caches are not coherent its bytes must be whole atoms: flushing and
+ * invalidating would touch what lies beside them.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/objects/requirements.h"
+#include "core/objects/shared_object.h"
+#include "core/objects/vulkan_bits.h"
+#include "core/port_page.h"
+#include "maar/share.h"
+
+#define HOST_ALLOCATION VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
+
+struct MaarHostBuffer_T {
+    unsigned char* memory;
+    VkDeviceSize size;
+    VkBuffer buffer;
+    VkDeviceSize offset; /* of the host's first byte in the buffer and in the allocation */
+    MaarAllocation allocation;
+    bool copied;
+    bool mapped;      /* imported, and mapped since its type is not coherent */
+    char reason[128]; /* as in MaarHostBufferInfo */
+};
+
+/* What is imported. */
+struct host_pages {
+    uintptr_t begin;
+    VkDeviceSize size;
+    VkDeviceSize offset; /* of the caller's first byte */
+};
+
+/* ---- importing ---- */
+
+static VkResult refuse(MaarHostBuffer made, VkResult result, const char* reason)
+{
+    (void)snprintf(made->reason, sizeof made->reason, "%s", reason);
+    return result;
+}
+
+/* False when whole multiples of the alignment are more than the pages of those bytes. */
+static bool find_pages(MaarAllocator allocator, MaarHostBuffer made, struct host_pages* pages)
+{
+    const uintptr_t address = (uintptr_t)made->memory;
+    const uintptr_t end = address + (uintptr_t)made->size;
+    const uintptr_t alignment = (uintptr_t)allocator->device.facts.host_pointer_alignment;
+    const uintptr_t page = (uintptr_t)maar_port_page_size();
+    const uintptr_t begin = address / alignment * alignment;
+    const uintptr_t last = (end + (alignment - 1)) / alignment * alignment;
+    pages->begin = begin;
+    pages->size = (VkDeviceSize)(last - begin);
+    pages->offset = (VkDeviceSize)(address - begin);
+    return begin >= address / page * page && last <= (end + (page - 1)) / page * page;
+}
+
+static bool are_whole_atoms(MaarAllocator allocator, MaarHostBuffer made)
+{
+    const VkDeviceSize atom = allocator->device.facts.atom;
+    return (uintptr_t)made->memory % atom == 0 && made->size % atom == 0;
+}
+
+/* Memory types that the driver and the buffer allow. */
+static VkResult ask_host_types(MaarAllocator allocator, MaarHostBuffer made,
+                               const struct host_pages* pages, const MaarMemoryRequest* request,
+                               uint32_t* bits)
+{
+    const struct maar_device* device = &allocator->device;
+    VkMemoryHostPointerPropertiesEXT properties = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT,
+    };
+    maar_lock_rank_expect_none();
+    VkResult result = device->vkGetMemoryHostPointerPropertiesEXT(
+        device->handle, HOST_ALLOCATION, (const void*)pages->begin, &properties);
+    if (result != VK_SUCCESS) {
+        return refuse(made, result, "the driver does not take this memory");
+    }
+    *bits = properties.memoryTypeBits & request->requirements.memoryTypeBits;
+    for (uint32_t type = 0; type < VK_MAX_MEMORY_TYPES && *bits >> type != 0; ++type) {
+        if ((*bits >> type & 1) != 0 && maar_type_is_noncoherent(allocator, type) &&
+            !are_whole_atoms(allocator, made)) {
+            *bits &= ~(1u << type);
+            (void)refuse(made, VK_SUCCESS,
+                         "the memory types for it are not coherent, and it is not whole atoms of "
+                         "nonCoherentAtomSize bytes");
+        }
+    }
+    if (*bits == 0 && made->reason[0] == '\0') {
+        (void)refuse(made, VK_SUCCESS, "no memory type serves both this memory and the buffer");
+    }
+    return *bits != 0 ? VK_SUCCESS : VK_ERROR_INVALID_EXTERNAL_HANDLE;
+}
+
+/* One attempt as one memory type; on success the buffer is bound, and mapped if need be. */
+static VkResult import_pages(MaarAllocator allocator, MaarHostBuffer made,
+                             const struct host_pages* pages, bool dedicated, uint32_t type,
+                             const char* name)
+{
+    const VkImportMemoryHostPointerInfoEXT import = {
+        .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
+        .handleType = HOST_ALLOCATION,
+        .pHostPointer = (void*)pages->begin,
+    };
+    const struct maar_foreign_memory memory = {
+        .next = &import,
+        .types = HOST_ALLOCATION,
+        .size = pages->size,
+        .type_index = type,
+        .kind = MAAR_RESOURCE_KIND_LINEAR,
+        .dedicated_buffer = dedicated ? made->buffer : VK_NULL_HANDLE,
+        .name = name,
+    };
+    VkResult result = maar_allocate_foreign(allocator, &memory, &made->allocation);
+    if (result == VK_SUCCESS) {
+        result = maarBindBuffer(allocator, made->allocation, 0, made->buffer, NULL);
+    }
+    void* mapped = NULL;
+    if (result == VK_SUCCESS && maar_type_is_noncoherent(allocator, type)) {
+        result = maarMapMemory(allocator, made->allocation, &mapped);
+    }
+    made->mapped = mapped != NULL;
+    return result;
+}
+
+/* Makes the buffer, and imports the memory for it. What was made is the caller's to undo. */
+static VkResult make_imported(MaarAllocator allocator, const MaarHostBufferCreateInfo* info,
+                              MaarHostBuffer made)
+{
+    const struct maar_device* device = &allocator->device;
+    struct host_pages pages;
+    if (!device->facts.memory_host || device->facts.host_pointer_alignment == 0) {
+        return refuse(made, VK_ERROR_FEATURE_NOT_PRESENT,
+                      "VK_EXT_external_memory_host is not enabled");
+    }
+    if (!find_pages(allocator, made, &pages)) {
+        return refuse(made, VK_ERROR_INVALID_EXTERNAL_HANDLE,
+                      "whole multiples of minImportedHostPointerAlignment around it reach beyond "
+                      "its pages");
+    }
+    const VkExternalMemoryBufferCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+        .handleTypes = HOST_ALLOCATION,
+    };
+    const VkBufferCreateInfo buffer = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .pNext = &external,
+        .size = pages.offset + made->size,
+        .usage = info->usage,
+        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+    };
+    const VkExternalMemoryFeatureFlags features =
+        maar_buffer_sharing(allocator, &buffer, HOST_ALLOCATION).externalMemoryFeatures;
+    if ((features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) == 0) {
+        return refuse(made, VK_ERROR_INVALID_EXTERNAL_HANDLE,
+                      "the driver imports no host memory for a buffer of this usage");
+    }
+    VkResult result =
+        device->vkCreateBuffer(device->handle, &buffer, device->callbacks, &made->buffer);
+    if (result != VK_SUCCESS) {
+        made->buffer = VK_NULL_HANDLE;
+        return refuse(made, result, "the driver refuses a buffer on imported memory");
+    }
+    MaarMemoryRequest request;
+    maar_buffer_request(allocator, made->buffer, &request);
+    if (request.requirements.size > pages.size) {
+        return refuse(made, VK_ERROR_INVALID_EXTERNAL_HANDLE,
+                      "the buffer needs more bytes than the pages have");
+    }
+    uint32_t bits = 0;
+    result = ask_host_types(allocator, made, &pages, &request, &bits);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const MaarAllocationCreateInfo wish = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .usage = MAAR_MEMORY_USAGE_READBACK,
+        .memoryTypeBits = bits,
+    };
+    struct maar_type_choice choice;
+    if (!maar_choose_types(allocator, bits, &wish, &choice)) {
+        return refuse(made, VK_ERROR_INVALID_EXTERNAL_HANDLE,
+                      "no memory type for it is one that the host sees");
+    }
+    made->offset = pages.offset;
+    const bool dedicated = request.requiresDedicated == VK_TRUE ||
+                           (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) != 0;
+    result = import_pages(allocator, made, &pages, dedicated, maar_best_type(&choice), info->pName);
+    return result == VK_SUCCESS ? VK_SUCCESS
+                                : refuse(made, result, "the driver refuses to import this memory");
+}
+
+/* ---- copying ---- */
+
+static VkResult make_copied(MaarAllocator allocator, const char* call,
+                            const MaarHostBufferCreateInfo* info, MaarHostBuffer made)
+{
+    const VkBufferCreateInfo buffer = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = made->size,
+        .usage = info->usage,
+        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+    };
+    const MaarAllocationCreateInfo how = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT,
+        .usage = MAAR_MEMORY_USAGE_READBACK,
+        .pName = info->pName,
+    };
+    made->copied = true;
+    made->offset = 0;
+    VkResult result =
+        maar_create_buffer(allocator, call, &buffer, &how, false, &made->buffer, &made->allocation);
+    if (result == VK_SUCCESS) {
+        result = maarCopyToAllocation(allocator, made->allocation, 0, made->size, made->memory);
+    }
+    return result;
+}
+
+/* What was made so far, as it was before. undo: the call fails. */
+static void unmake(MaarAllocator allocator, const char* call, MaarHostBuffer made, bool undo)
+{
+    if (made->mapped) {
+        maarUnmapMemory(allocator, made->allocation);
+    }
+    if (undo) {
+        maar_destroy_buffer(allocator, call, made->buffer, VK_NULL_HANDLE);
+        maar_undo_allocation(allocator, made->allocation);
+    } else {
+        maar_destroy_buffer(allocator, call, made->buffer, made->allocation);
+    }
+    made->mapped = false;
+    made->buffer = VK_NULL_HANDLE;
+    made->allocation = VK_NULL_HANDLE;
+}
+
+/* ---- the calls ---- */
+
+/* What has nothing to do with the memory itself: no copy helps. */
+static bool is_beyond_help(VkResult result)
+{
+    return result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_DEVICE_LOST ||
+           result == VK_ERROR_VALIDATION_FAILED_EXT || result == VK_ERROR_UNKNOWN;
+}
+
+static VkResult check_host_info(MaarAllocator allocator, const char* call,
+                                const MaarHostBufferCreateInfo* info)
+{
+    const MaarHostBufferCreateFlags known =
+        MAAR_HOST_BUFFER_CREATE_NO_COPY_BIT | (uint32_t)MAAR_HOST_BUFFER_CREATE_ALWAYS_COPY_BIT;
+    VkResult result = maar_check_structure(allocator, call, "pCreateInfo", info,
+                                           MAAR_STRUCTURE_TYPE_HOST_BUFFER_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if ((info->flags & ~known) != 0 || (info->flags & known) == known) {
+        return maar_misuse(allocator, call,
+                           "pCreateInfo->flags has unknown bits, or both NO_COPY and ALWAYS_COPY");
+    }
+    if (info->pMemory == NULL) {
+        return maar_misuse(allocator, call, "pCreateInfo->pMemory is NULL");
+    }
+    if (info->size == 0 || info->usage == 0) {
+        return maar_misuse(allocator, call,
+                           info->size == 0 ? "pCreateInfo->size is 0" : "pCreateInfo->usage is 0");
+    }
+    const uint64_t grain = allocator->device.facts.host_pointer_alignment;
+    const uint64_t spare = grain > maar_port_page_size() ? grain : maar_port_page_size();
+    const uint64_t room = UINTPTR_MAX - (uintptr_t)info->pMemory;
+    if (info->size > room || room - info->size < spare) {
+        return maar_misuse(allocator, call,
+                           "pCreateInfo->pMemory and size reach beyond the address space");
+    }
+    if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
+        !allocator->device.facts.buffer_device_address) {
+        return maar_misuse(allocator, call,
+                           "pCreateInfo->usage has SHADER_DEVICE_ADDRESS, but the "
+                           "bufferDeviceAddress feature was not among pEnabledFeatures");
+    }
+    return VK_SUCCESS;
+}
+
+/* Imported, or else copied. On failure nothing is left but the object itself. */
+static VkResult make_host_buffer(MaarAllocator allocator, const char* call,
+                                 const MaarHostBufferCreateInfo* info, MaarHostBuffer made)
+{
+    const bool always = (info->flags & MAAR_HOST_BUFFER_CREATE_ALWAYS_COPY_BIT) != 0;
+    const bool never = (info->flags & MAAR_HOST_BUFFER_CREATE_NO_COPY_BIT) != 0;
+    VkResult result = always ? refuse(made, VK_ERROR_FEATURE_NOT_PRESENT, "it was asked for")
+                             : make_imported(allocator, info, made);
+    if (result == VK_SUCCESS) {
+        made->reason[0] = '\0';
+        return VK_SUCCESS;
+    }
+    unmake(allocator, call, made, true);
+    if (is_beyond_help(result)) {
+        return result;
+    }
+    if (never) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: pCreateInfo->pMemory: %s (%d)", call,
+                  made->reason, (int)result);
+        return result;
+    }
+    result = make_copied(allocator, call, info, made);
+    if (result != VK_SUCCESS) {
+        unmake(allocator, call, made, true);
+        return result;
+    }
+    if (!always) {
+        maar_note_fallback(allocator, made->allocation);
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                  "%s: the device works on a copy of pCreateInfo->pMemory: %s", call, made->reason);
+    }
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateHostBuffer(MaarAllocator allocator,
+                                                    const MaarHostBufferCreateInfo* pCreateInfo,
+                                                    MaarHostBuffer* pHostBuffer)
+{
+    if (pHostBuffer != NULL) {
+        *pHostBuffer = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS) {
+        result = check_host_info(allocator, __func__, pCreateInfo);
+    }
+    if (result == VK_SUCCESS && pHostBuffer == NULL) {
+        result = maar_misuse(allocator, __func__, "pHostBuffer is NULL");
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    MaarHostBuffer made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
+    if (made == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    made->memory = pCreateInfo->pMemory;
+    made->size = pCreateInfo->size;
+    result = make_host_buffer(allocator, __func__, pCreateInfo, made);
+    if (result != VK_SUCCESS) {
+        maar_host_free(allocator->callbacks, made);
+        return result;
+    }
+    *pHostBuffer = made;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyHostBuffer(MaarAllocator allocator, MaarHostBuffer hostBuffer)
+{
+    if (maar_enter(allocator) == VK_SUCCESS && hostBuffer != VK_NULL_HANDLE) {
+        unmake(allocator, __func__, hostBuffer, false);
+        maar_host_free(allocator->callbacks, hostBuffer);
+    }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetHostBufferInfo(MaarAllocator allocator,
+                                                     MaarHostBuffer hostBuffer,
+                                                     MaarHostBufferInfo* pInfo)
+{
+    VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS && hostBuffer == VK_NULL_HANDLE) {
+        result = maar_misuse(allocator, __func__, "hostBuffer is VK_NULL_HANDLE");
+    }
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_HOST_BUFFER_INFO);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    *pInfo = (MaarHostBufferInfo){
+        .sType = pInfo->sType,
+        .pNext = pInfo->pNext,
+        .buffer = hostBuffer->buffer,
+        .offset = hostBuffer->offset,
+        .size = hostBuffer->size,
+        .allocation = hostBuffer->allocation,
+        .copied = hostBuffer->copied ? VK_TRUE : VK_FALSE,
+    };
+    memcpy(pInfo->reason, hostBuffer->reason, sizeof pInfo->reason);
+    return VK_SUCCESS;
+}
+
+/* Checks what is to be pushed or pulled; *size becomes bytes. */
+static VkResult check_part(MaarAllocator allocator, const char* call, MaarHostBuffer host_buffer,
+                           VkDeviceSize offset, VkDeviceSize* size)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (host_buffer == VK_NULL_HANDLE) {
+        return maar_misuse(allocator, call, "hostBuffer is VK_NULL_HANDLE");
+    }
+    if (offset > host_buffer->size ||
+        (*size != VK_WHOLE_SIZE && *size > host_buffer->size - offset)) {
+        return maar_misuse(allocator, call, "offset and size reach outside the host's memory");
+    }
+    *size = *size == VK_WHOLE_SIZE ? host_buffer->size - offset : *size;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarPushHostBuffer(MaarAllocator allocator,
+                                                  MaarHostBuffer hostBuffer, VkDeviceSize offset,
+                                                  VkDeviceSize size)
+{
+    VkResult result = check_part(allocator, __func__, hostBuffer, offset, &size);
+    if (result != VK_SUCCESS || size == 0) {
+        return result;
+    }
+    if (hostBuffer->copied) {
+        return maarCopyToAllocation(allocator, hostBuffer->allocation, offset, size,
+                                    hostBuffer->memory + offset);
+    }
+    return hostBuffer->mapped ? maarFlushAllocation(allocator, hostBuffer->allocation,
+                                                    hostBuffer->offset + offset, size)
+                              : VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarPullHostBuffer(MaarAllocator allocator,
+                                                  MaarHostBuffer hostBuffer, VkDeviceSize offset,
+                                                  VkDeviceSize size)
+{
+    VkResult result = check_part(allocator, __func__, hostBuffer, offset, &size);
+    if (result != VK_SUCCESS || size == 0) {
+        return result;
+    }
+    if (hostBuffer->copied) {
+        return maarCopyFromAllocation(allocator, hostBuffer->allocation, offset, size,
+                                      hostBuffer->memory + offset);
+    }
+    return hostBuffer->mapped ? maarInvalidateAllocation(allocator, hostBuffer->allocation,
+                                                         hostBuffer->offset + offset, size)
+                              : VK_SUCCESS;
+}

@@ -1,0 +1,62 @@
+/*
+ * The two rules: values rise, and binary semaphores alternate.
+ */
+#include "interop/peer/handoff_side.h"
+
+void maar_side_start(struct maar_handoff_side* side, bool alternates, uint64_t value)
+{
+    side->alternates = alternates;
+    side->state = MAAR_SIDE_IDLE;
+    side->last = value;
+}
+
+VkResult maar_side_begin_signal(struct maar_handoff_side* side, uint64_t value,
+                                struct maar_side_step* step, const char** fault)
+{
+    if (value <= side->last) {
+        *fault = "value is not above all that this side has signalled or asked for before";
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (side->alternates && side->state != MAAR_SIDE_IDLE) {
+        return VK_NOT_READY;
+    }
+    step->value = value;
+    step->previous = side->last;
+    side->last = value;
+    side->state = MAAR_SIDE_MOVING;
+    return VK_SUCCESS;
+}
+
+void maar_side_end_signal(struct maar_handoff_side* side, const struct maar_side_step* step,
+                          bool success)
+{
+    side->state = success ? MAAR_SIDE_SIGNALLED : MAAR_SIDE_IDLE;
+    /* Where values need not alternate, another thread may have gone on from this one. */
+    if (!success && side->last == step->value) {
+        side->last = step->previous;
+    }
+}
+
+VkResult maar_side_begin_wait(struct maar_handoff_side* side, uint64_t value, const char** fault)
+{
+    if (!side->alternates) {
+        return VK_SUCCESS;
+    }
+    if (value < side->last || (value == side->last && side->state == MAAR_SIDE_IDLE)) {
+        *fault = "value has been waited for already, or is the timeline's first: a binary "
+                 "semaphore is waited for once";
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (value > side->last || side->state != MAAR_SIDE_SIGNALLED) {
+        return VK_NOT_READY;
+    }
+    side->state = MAAR_SIDE_MOVING;
+    return VK_SUCCESS;
+}
+
+void maar_side_end_wait(struct maar_handoff_side* side, bool success)
+{
+    if (side->alternates) {
+        side->state = success ? MAAR_SIDE_IDLE : MAAR_SIDE_SIGNALLED;
+    }
+}

@@ -1,0 +1,173 @@
+/*
+ * What CUDA and HIP have in common: blocks of Maar as they have imported them, and timelines that
+ * their streams share with Vulkan's queues. In what they differ is one table of functions each.
+ *
+ * A block is imported once, as its companion, and mapped once; whatever lies in it is an offset. No
+ * lock of Maar is held while the peer or the driver is called. Signals that the host carries over
+ * arrive on threads of the peer's, where nothing but atomics and vkSignalSemaphore is touched.
+ */
+#ifndef MAAR_INTEROP_PEER_PEER_H
+#define MAAR_INTEROP_PEER_PEER_H
+
+#include "core/memory/companion.h"
+#include "core/memory/memory_internal.h"
+#include "core/port_handle.h"
+#include "interop/peer/handoff_side.h"
+#include "maar/cuda.h"
+
+struct maar_peer;
+
+typedef void(VKAPI_PTR* maar_peer_host_fn)(void* data);
+
+/* A block on its way into the peer. */
+struct maar_peer_import {
+    maar_port_handle handle; /* the peer takes a file descriptor when it succeeds */
+    VkDeviceSize size;
+    bool dedicated;
+};
+
+/*
+ * Each that can fail tells what the peer said in a sentence that begins with `call`, the public
+ * function. All but `enter` and `leave` are called between those two, on one thread.
+ */
+struct maar_peer_driver {
+    const char* name; /* as in sentences */
+    /* Makes the peer's device current; *previous is for `leave`. */
+    VkResult (*enter)(struct maar_peer* peer, const char* call, int* previous);
+    void (*leave)(struct maar_peer* peer, int previous);
+    VkResult (*import_block)(struct maar_peer* peer, const char* call,
+                             const struct maar_peer_import* import, void** memory);
+    VkResult (*map_block)(struct maar_peer* peer, const char* call, void* memory, VkDeviceSize size,
+                          uint64_t* pointer);
+    void (*unmap_block)(struct maar_peer* peer, uint64_t pointer);
+    void (*destroy_block)(struct maar_peer* peer, void* memory);
+    /* What follows but for call_host may be NULL where there are no semaphores. */
+    VkResult (*import_semaphore)(struct maar_peer* peer, const char* call, maar_port_handle handle,
+                                 bool timeline, void** semaphore);
+    void (*destroy_semaphore)(struct maar_peer* peer, void* semaphore);
+    VkResult (*wait)(struct maar_peer* peer, const char* call, void* semaphore, uint64_t value,
+                     void* stream);
+    VkResult (*signal)(struct maar_peer* peer, const char* call, void* semaphore, uint64_t value,
+                       void* stream);
+    /* Calls a function of the host when a stream gets there. */
+    VkResult (*call_host)(struct maar_peer* peer, const char* call, void* stream,
+                          maar_peer_host_fn function, void* data);
+};
+
+/* MaarCuda and MaarHip begin with this. */
+struct maar_peer {
+    MaarAllocator allocator;
+    const struct maar_peer_driver* driver;
+    VkExternalMemoryHandleTypeFlagBits memory_type;
+    VkExternalSemaphoreHandleTypeFlagBits semaphore_type;
+    bool shares_timelines;
+    bool shares_binaries;
+    bool calls_host;               /* call_host works, and the device has timelines */
+    struct maar_companion* blocks; /* under the allocator's share lock */
+    maar_atomic32 block_count;
+    maar_atomic64 block_bytes;
+    maar_atomic32 object_count; /* what was made of it and must go first */
+};
+
+/* ---- peer_block.c ---- */
+
+/* A block as the peer has it. */
+struct maar_peer_block {
+    struct maar_companion companion; /* first */
+    struct maar_peer* peer;
+    void* memory;          /* what was imported */
+    maar_atomic64 pointer; /* of its first byte; 0 until it is mapped */
+    VkDeviceSize size;
+};
+
+/* Something made of an imported block; both are called between `enter` and `leave`. */
+struct maar_peer_use {
+    VkResult (*make)(const char* call, struct maar_peer_block* block, void* data);
+    void (*undo)(struct maar_peer_block* block, void* data);
+    void* data;
+};
+
+/* Makes something of an allocation's block, which is imported now if it was not yet: both, or
+ * neither. Tells what is wrong. */
+VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, MaarAllocation allocation,
+                             const struct maar_peer_use* use, struct maar_peer_block** block);
+/* The same where what is made of it is a mapping of the whole block, made once. */
+VkResult maar_peer_map(struct maar_peer* peer, const char* call, MaarAllocation allocation,
+                       struct maar_slot** slot, struct maar_peer_block** block);
+/* For companions of another make: counts one, and counts it off as the last thing done with the
+ * peer. */
+void maar_peer_count_block(struct maar_peer* peer, VkDeviceSize size);
+void maar_peer_discount_block(struct maar_peer* peer, VkDeviceSize size);
+/* Ends what was imported. False, with a sentence, when objects made of the peer are alive: then it
+ * must not go. */
+bool maar_peer_end(struct maar_peer* peer, const char* call);
+
+/* What a public call with a structure to fill begins with. */
+VkResult maar_peer_enter(struct maar_peer* peer, const char* call, const char* name,
+                         const void* structure, int wanted);
+
+/* ---- peer_timeline.c ---- */
+
+struct maar_carrier;
+
+/* MaarCudaTimeline and MaarHipTimeline by another name. */
+struct maar_peer_timeline {
+    struct maar_peer* peer;
+    MaarHandoffMode mode;
+    VkSemaphore semaphore; /* BINARY: what Vulkan signals */
+    VkSemaphore returning; /* BINARY: what the peer signals */
+    void* imported;        /* the two as the peer has them; NULL with HOST */
+    void* imported_returning;
+    struct maar_mutex lock; /* guards what follows */
+    struct maar_handoff_side vulkan;
+    struct maar_handoff_side other;
+    struct maar_carrier* carriers; /* signals that the host carries over, used again and again */
+    uint64_t carried;              /* the highest value that is, or was, on its way */
+    maar_atomic32 carry_result;    /* not 0: how one could not be signalled, as a VkResult */
+};
+
+/* A handoff by whichever peer. */
+struct maar_peer_handoff {
+    uint64_t value;
+    void* stream;
+    uint32_t queue;
+    uint32_t resource_count;
+    const MaarHandoffResource* resources;
+};
+
+MaarHandoffMode maar_peer_best_mode(const struct maar_peer* peer);
+VkResult maar_peer_timeline_create(struct maar_peer* peer, const char* call, MaarHandoffMode mode,
+                                   uint64_t initial, struct maar_peer_timeline** timeline);
+void maar_peer_timeline_destroy(struct maar_peer_timeline* timeline, const char* call);
+/* What Vulkan is to signal and to wait for. */
+VkResult maar_peer_point_to_signal(struct maar_peer_timeline* timeline, const char* call,
+                                   uint64_t value, MaarPoint* point);
+VkResult maar_peer_point_to_wait(struct maar_peer_timeline* timeline, const char* call,
+                                 uint64_t value, MaarPoint* point);
+VkResult maar_peer_wait(struct maar_peer_timeline* timeline, const char* call, uint64_t value,
+                        void* stream);
+VkResult maar_peer_signal(struct maar_peer_timeline* timeline, const char* call, uint64_t value,
+                          void* stream);
+
+/* Steps of handoffs; each signal and wait is begun and ended. Those that begin tell of misuse. */
+VkResult maar_peer_begin_signal(struct maar_peer_timeline* timeline, const char* call,
+                                struct maar_handoff_side* side, uint64_t value,
+                                struct maar_side_step* step);
+void maar_peer_end_signal(struct maar_peer_timeline* timeline, struct maar_handoff_side* side,
+                          const struct maar_side_step* step, bool success);
+VkResult maar_peer_begin_wait(struct maar_peer_timeline* timeline, const char* call,
+                              struct maar_handoff_side* side, uint64_t value);
+void maar_peer_end_wait(struct maar_peer_timeline* timeline, struct maar_handoff_side* side,
+                        bool success);
+/* What Vulkan's queues signal, and what they wait for. */
+MaarPoint maar_peer_signal_point(const struct maar_peer_timeline* timeline, uint64_t value);
+MaarPoint maar_peer_wait_point(const struct maar_peer_timeline* timeline, uint64_t value);
+
+/* ---- peer_handoff.c ---- */
+
+VkResult maar_peer_release(struct maar_peer_timeline* timeline, const char* call,
+                           const struct maar_peer_handoff* handoff);
+VkResult maar_peer_acquire(struct maar_peer_timeline* timeline, const char* call,
+                           const struct maar_peer_handoff* handoff);
+
+#endif

@@ -1,0 +1,230 @@
+/*
+ * Blocks in the peer: imported when they are first asked for, once, and mapped once as a whole. Two
+ * threads may do either at the same time; the slower one undoes what it did.
+ */
+#include "interop/peer/peer.h"
+
+#include "core/port_time.h"
+#include "interop/share/external_handle.h"
+
+/* What sentences begin with where no public call asked for what is done. */
+static const char ending[] = "the end of a shared block";
+
+VkResult maar_peer_enter(struct maar_peer* peer, const char* call, const char* name,
+                         const void* structure, int wanted)
+{
+    if (peer == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    VkResult result = maar_enter(peer->allocator);
+    return result == VK_SUCCESS
+               ? maar_check_structure(peer->allocator, call, name, structure, wanted)
+               : result;
+}
+
+void maar_peer_count_block(struct maar_peer* peer, VkDeviceSize size)
+{
+    (void)maar_atomic64_add(&peer->block_bytes, size);
+    (void)maar_atomic32_add(&peer->block_count, 1);
+}
+
+void maar_peer_discount_block(struct maar_peer* peer, VkDeviceSize size)
+{
+    (void)maar_atomic64_sub(&peer->block_bytes, size);
+    (void)maar_atomic32_drop(&peer->block_count);
+}
+
+/* Where the context is gone, so is all that was in it, and nothing is left to do. */
+static void discard_block(struct maar_peer_block* block)
+{
+    struct maar_peer* peer = block->peer;
+    const uint64_t pointer = maar_atomic64_load(&block->pointer);
+    int previous = 0;
+    if (block->memory != NULL && peer->driver->enter(peer, ending, &previous) == VK_SUCCESS) {
+        if (pointer != 0) {
+            peer->driver->unmap_block(peer, pointer);
+        }
+        peer->driver->destroy_block(peer, block->memory);
+        peer->driver->leave(peer, previous);
+    }
+    const VkDeviceSize size = block->size;
+    maar_host_free(peer->allocator->callbacks, block);
+    maar_peer_discount_block(peer, size);
+}
+
+static void end_peer_block(MaarAllocator allocator, struct maar_companion* companion)
+{
+    (void)allocator;
+    discard_block((struct maar_peer_block*)companion);
+}
+
+static VkResult import_exported(struct maar_peer_block* block, const char* call,
+                                const MaarExportedMemory* exported)
+{
+    struct maar_handle_import import;
+    VkResult result = maar_handle_import_begin(exported->handle, MAAR_PORT_HAS_FDS != 0, &import);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_peer_import info = {
+        .handle = import.duplicate,
+        .size = exported->blockSize,
+        .dedicated = exported->dedicated != VK_FALSE,
+    };
+    result = block->peer->driver->import_block(block->peer, call, &info, &block->memory);
+    maar_handle_import_end(&import, result == VK_SUCCESS);
+    return result;
+}
+
+/* Makes what is wanted of a block that is in the peer, or is now imported for it: `exported` is
+ * NULL or what to import. */
+static VkResult make_of_block(struct maar_peer_block* block, const char* call,
+                              const MaarExportedMemory* exported, const struct maar_peer_use* use)
+{
+    const struct maar_peer_driver* driver = block->peer->driver;
+    int previous = 0;
+    maar_lock_rank_expect_none();
+    VkResult result = driver->enter(block->peer, call, &previous);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (exported != NULL) {
+        result = import_exported(block, call, exported);
+    }
+    if (result == VK_SUCCESS) {
+        result = use->make(call, block, use->data);
+    }
+    driver->leave(block->peer, previous);
+    return result;
+}
+
+static VkResult import_peer_block(struct maar_peer* peer, const char* call,
+                                  MaarAllocation allocation, const struct maar_peer_use* use,
+                                  struct maar_peer_block** out)
+{
+    MaarAllocator allocator = peer->allocator;
+    MaarExportedMemory exported = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
+    VkResult result = maarExportMemory(allocator, allocation, peer->memory_type, &exported);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_peer_block* block = maar_host_calloc(allocator->callbacks, 1, sizeof *block);
+    if (block != NULL) {
+        block->companion.owner = peer;
+        block->companion.owner_list = &peer->blocks;
+        block->companion.end = end_peer_block;
+        block->peer = peer;
+        block->size = exported.blockSize;
+        maar_peer_count_block(peer, block->size);
+        result = make_of_block(block, call, &exported, use);
+    }
+    maarDestroyExternalHandle(allocator, exported.handle);
+    if (block == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result != VK_SUCCESS) {
+        discard_block(block);
+        return result;
+    }
+    *out = block;
+    return VK_SUCCESS;
+}
+
+/* Takes back what is not needed, since another thread was faster. */
+static void undo_import(struct maar_peer_block* block, const struct maar_peer_use* use)
+{
+    const struct maar_peer_driver* driver = block->peer->driver;
+    int previous = 0;
+    if (driver->enter(block->peer, ending, &previous) == VK_SUCCESS) {
+        use->undo(block, use->data);
+        driver->leave(block->peer, previous);
+    }
+    discard_block(block);
+}
+
+VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, MaarAllocation allocation,
+                             const struct maar_peer_use* use, struct maar_peer_block** block)
+{
+    struct maar_slot* slot = maar_resolve(peer->allocator, call, allocation, NULL);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    struct maar_peer_block* found = (struct maar_peer_block*)maar_companion_find(slot->block, peer);
+    if (found == NULL) {
+        if ((slot->block->shared_types & (VkExternalMemoryHandleTypeFlags)peer->memory_type) == 0) {
+            maar_tell(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                      "%s: allocation was not made to be exported to %s: chain MaarExportInfo with "
+                      "handleTypes 0x%X to what it is created with",
+                      call, peer->driver->name, (unsigned)peer->memory_type);
+            return VK_ERROR_VALIDATION_FAILED_EXT;
+        }
+        struct maar_peer_block* made = NULL;
+        VkResult result = import_peer_block(peer, call, allocation, use, &made);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+        found = (struct maar_peer_block*)maar_companion_add(slot->block, &made->companion);
+        if (found == NULL) {
+            *block = made;
+            return VK_SUCCESS;
+        }
+        undo_import(made, use);
+    }
+    *block = found;
+    return make_of_block(found, call, NULL, use);
+}
+
+/* Two threads may map at the same time: one mapping stays. */
+static VkResult map_whole(const char* call, struct maar_peer_block* block, void* data)
+{
+    (void)data;
+    struct maar_peer* peer = block->peer;
+    uint64_t pointer = 0;
+    VkResult result = VK_SUCCESS;
+    if (maar_atomic64_load(&block->pointer) == 0) {
+        result = peer->driver->map_block(peer, call, block->memory, block->size, &pointer);
+        if (result == VK_SUCCESS && !maar_atomic64_claim(&block->pointer, pointer)) {
+            peer->driver->unmap_block(peer, pointer);
+        }
+    }
+    return result;
+}
+
+/* The mapping goes with the block. */
+static void keep_mapping(struct maar_peer_block* block, void* data)
+{
+    (void)block;
+    (void)data;
+}
+
+VkResult maar_peer_map(struct maar_peer* peer, const char* call, MaarAllocation allocation,
+                       struct maar_slot** slot, struct maar_peer_block** block)
+{
+    static const struct maar_peer_use mapping = {.make = map_whole, .undo = keep_mapping};
+    *slot = maar_resolve(peer->allocator, call, allocation, NULL);
+    if (*slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    *block = (struct maar_peer_block*)maar_companion_find((*slot)->block, peer);
+    if (*block != NULL && maar_atomic64_load(&(*block)->pointer) != 0) {
+        return VK_SUCCESS;
+    }
+    return maar_peer_use_block(peer, call, allocation, &mapping, block);
+}
+
+bool maar_peer_end(struct maar_peer* peer, const char* call)
+{
+    const uint32_t left = maar_atomic32_load(&peer->object_count);
+    if (left != 0) {
+        maar_tell(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: %u timelines, images or ranges made of it are alive; it is kept", call,
+                  (unsigned)left);
+        return false;
+    }
+    maar_companions_end_owner(peer->allocator, &peer->blocks);
+    /* A thread that frees a block just now may have taken its companion off, and not be done. */
+    while (maar_atomic32_load_acquire(&peer->block_count) != 0) {
+        maar_thread_yield();
+    }
+    return true;
+}

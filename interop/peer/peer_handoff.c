@@ -1,0 +1,77 @@
+/*
+ * Handoffs: the half that may be left over when the other fails comes first. To the peer, Vulkan
+ * signals before the stream is made to wait; back, the stream signals before a submission is made
+ * to wait. So neither side ever waits for what does not come, and whoever called can make up for
+ * the half that is missing.
+ */
+#include "interop/peer/peer.h"
+
+#include "interop/share/handoff.h"
+
+static MaarHandoffInfo handoff_info(const struct maar_peer_handoff* handoff,
+                                    MaarHandoffDirection direction)
+{
+    return (MaarHandoffInfo){
+        .sType = MAAR_STRUCTURE_TYPE_HANDOFF_INFO,
+        .direction = direction,
+        .peer = MAAR_HANDOFF_PEER_EXTERNAL,
+        .queue = handoff->queue,
+        .resourceCount = handoff->resource_count,
+        .pResources = handoff->resources,
+    };
+}
+
+VkResult maar_peer_release(struct maar_peer_timeline* timeline, const char* call,
+                           const struct maar_peer_handoff* handoff)
+{
+    MaarAllocator allocator = timeline->peer->allocator;
+    struct maar_side_step step;
+    VkResult result =
+        maar_peer_begin_signal(timeline, call, &timeline->vulkan, handoff->value, &step);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const MaarPoint signal = maar_peer_signal_point(timeline, handoff->value);
+    MaarHandoffInfo info = handoff_info(handoff, MAAR_HANDOFF_DIRECTION_RELEASE);
+    info.signalCount = 1;
+    info.pSignals = &signal;
+    result = maar_handoff_submit(allocator, call, &info);
+    maar_peer_end_signal(timeline, &timeline->vulkan, &step, result == VK_SUCCESS);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maar_peer_wait(timeline, call, handoff->value, handoff->stream);
+    if (result != VK_SUCCESS) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: the resources have been released and the queue signals the timeline, but "
+                  "the stream does not wait for it: wait for value %llu to make up for it",
+                  call, (unsigned long long)handoff->value);
+    }
+    return result;
+}
+
+VkResult maar_peer_acquire(struct maar_peer_timeline* timeline, const char* call,
+                           const struct maar_peer_handoff* handoff)
+{
+    MaarAllocator allocator = timeline->peer->allocator;
+    VkResult result = maar_peer_signal(timeline, call, handoff->value, handoff->stream);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maar_peer_begin_wait(timeline, call, &timeline->other, handoff->value);
+    if (result == VK_SUCCESS) {
+        const MaarPoint wait = maar_peer_wait_point(timeline, handoff->value);
+        MaarHandoffInfo info = handoff_info(handoff, MAAR_HANDOFF_DIRECTION_ACQUIRE);
+        info.waitCount = 1;
+        info.pWaits = &wait;
+        result = maar_handoff_submit(allocator, call, &info);
+        maar_peer_end_wait(timeline, &timeline->other, result == VK_SUCCESS);
+    }
+    if (result != VK_SUCCESS) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: the stream signals the timeline, but Vulkan has not taken the resources "
+                  "back: submit a handoff that waits for value %llu to make up for it",
+                  call, (unsigned long long)handoff->value);
+    }
+    return result;
+}

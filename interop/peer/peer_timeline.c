@@ -1,0 +1,463 @@
+/*
+ * Timelines that a queue and a stream share, in one of three ways: a timeline semaphore that both
+ * see, two binary ones, or a timeline of Vulkan's alone with the host in between.
+ *
+ * What the host carries from a stream to Vulkan runs on a thread of the peer's: it signals, marks
+ * its carrier as done, and touches nothing of the timeline after that. Carriers are never freed
+ * before the timeline is, so the peer's thread needs no host memory.
+ */
+#include "interop/peer/peer.h"
+
+#include "core/port_time.h"
+#include "interop/share/external_handle.h"
+
+/* One signal on its way from a stream to Vulkan. */
+struct maar_carrier {
+    struct maar_carrier* next;
+    struct maar_peer_timeline* timeline;
+    uint64_t value;
+    maar_atomic32 busy;
+};
+
+MaarHandoffMode maar_peer_best_mode(const struct maar_peer* peer)
+{
+    if (peer->shares_timelines) {
+        return MAAR_HANDOFF_MODE_TIMELINE;
+    }
+    if (peer->shares_binaries) {
+        return MAAR_HANDOFF_MODE_BINARY;
+    }
+    return peer->calls_host ? MAAR_HANDOFF_MODE_HOST : MAAR_HANDOFF_MODE_AUTO;
+}
+
+/* ---- making and ending ---- */
+
+/* VK_SUCCESS when the mode can be had; tells if not. */
+static VkResult require_mode(const struct maar_peer* peer, const char* call, MaarHandoffMode mode)
+{
+    bool there = false;
+    const char* name = "any";
+    switch (mode) {
+    case MAAR_HANDOFF_MODE_TIMELINE:
+        there = peer->shares_timelines;
+        name = "MAAR_HANDOFF_MODE_TIMELINE";
+        break;
+    case MAAR_HANDOFF_MODE_BINARY:
+        there = peer->shares_binaries;
+        name = "MAAR_HANDOFF_MODE_BINARY";
+        break;
+    case MAAR_HANDOFF_MODE_HOST:
+        there = peer->calls_host;
+        name = "MAAR_HANDOFF_MODE_HOST";
+        break;
+    default:
+        break;
+    }
+    if (there) {
+        return VK_SUCCESS;
+    }
+    maar_tell(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+              "%s: %s is not to be had: %s, Vulkan or the extensions and features that were "
+              "enabled lack what it takes",
+              call, name, peer->driver->name);
+    return VK_ERROR_FEATURE_NOT_PRESENT;
+}
+
+/* Makes a semaphore of Vulkan's and brings it into the peer. */
+static VkResult make_shared(struct maar_peer* peer, const char* call, bool timeline,
+                            uint64_t initial, VkSemaphore* semaphore, void** imported)
+{
+    const MaarSharedSemaphoreCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_SHARED_SEMAPHORE_CREATE_INFO,
+        .type = timeline ? VK_SEMAPHORE_TYPE_TIMELINE : VK_SEMAPHORE_TYPE_BINARY,
+        .initialValue = timeline ? initial : 0,
+        .handleType = peer->semaphore_type,
+    };
+    MaarExternalHandle handle = VK_NULL_HANDLE;
+    struct maar_handle_import import;
+    VkResult result = maarCreateSharedSemaphore(peer->allocator, &info, semaphore);
+    if (result == VK_SUCCESS) {
+        result = maarExportSemaphore(peer->allocator, *semaphore, peer->semaphore_type, &handle);
+    }
+    if (result == VK_SUCCESS) {
+        result = maar_handle_import_begin(handle, MAAR_PORT_HAS_FDS != 0, &import);
+    }
+    if (result == VK_SUCCESS) {
+        int previous = 0;
+        result = peer->driver->enter(peer, call, &previous);
+        if (result == VK_SUCCESS) {
+            result =
+                peer->driver->import_semaphore(peer, call, import.duplicate, timeline, imported);
+            peer->driver->leave(peer, previous);
+        }
+        maar_handle_import_end(&import, result == VK_SUCCESS);
+    }
+    maarDestroyExternalHandle(peer->allocator, handle);
+    return result;
+}
+
+static VkResult make_host_timeline(MaarAllocator allocator, uint64_t initial,
+                                   VkSemaphore* semaphore)
+{
+    const struct maar_device* device = &allocator->device;
+    const VkSemaphoreTypeCreateInfo type = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+        .initialValue = initial,
+    };
+    const VkSemaphoreCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+        .pNext = &type,
+    };
+    maar_lock_rank_expect_none();
+    return device->vkCreateSemaphore(device->handle, &info, allocator->callbacks, semaphore);
+}
+
+static VkResult make_semaphores(struct maar_peer_timeline* timeline, const char* call,
+                                uint64_t initial)
+{
+    struct maar_peer* peer = timeline->peer;
+    if (timeline->mode == MAAR_HANDOFF_MODE_HOST) {
+        return make_host_timeline(peer->allocator, initial, &timeline->semaphore);
+    }
+    const bool one = timeline->mode == MAAR_HANDOFF_MODE_TIMELINE;
+    VkResult result =
+        make_shared(peer, call, one, initial, &timeline->semaphore, &timeline->imported);
+    if (result == VK_SUCCESS && !one) {
+        result = make_shared(peer, call, false, initial, &timeline->returning,
+                             &timeline->imported_returning);
+    }
+    return result;
+}
+
+/* Nobody uses any of it any more. */
+static void discard_timeline(struct maar_peer_timeline* timeline)
+{
+    struct maar_peer* peer = timeline->peer;
+    MaarAllocator allocator = peer->allocator;
+    const struct maar_device* device = &allocator->device;
+    void* const imported[] = {timeline->imported, timeline->imported_returning};
+    int previous = 0;
+    maar_lock_rank_expect_none();
+    if ((imported[0] != NULL || imported[1] != NULL) &&
+        peer->driver->enter(peer, "the end of a timeline", &previous) == VK_SUCCESS) {
+        for (size_t i = 0; i < 2; ++i) {
+            if (imported[i] != NULL) {
+                peer->driver->destroy_semaphore(peer, imported[i]);
+            }
+        }
+        peer->driver->leave(peer, previous);
+    }
+    device->vkDestroySemaphore(device->handle, timeline->semaphore, allocator->callbacks);
+    device->vkDestroySemaphore(device->handle, timeline->returning, allocator->callbacks);
+    while (timeline->carriers != NULL) {
+        struct maar_carrier* next = timeline->carriers->next;
+        maar_host_free(allocator->callbacks, timeline->carriers);
+        timeline->carriers = next;
+    }
+    maar_mutex_destroy(&timeline->lock);
+    maar_host_free(allocator->callbacks, timeline);
+}
+
+VkResult maar_peer_timeline_create(struct maar_peer* peer, const char* call, MaarHandoffMode mode,
+                                   uint64_t initial, struct maar_peer_timeline** timeline)
+{
+    MaarAllocator allocator = peer->allocator;
+    const MaarHandoffMode chosen =
+        mode == MAAR_HANDOFF_MODE_AUTO ? maar_peer_best_mode(peer) : mode;
+    VkResult result = require_mode(peer, call, chosen);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_peer_timeline* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
+    if (made == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (!maar_mutex_init(&made->lock, MAAR_LOCK_SHARE, maar_is_synchronized(allocator))) {
+        maar_host_free(allocator->callbacks, made);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    const bool alternates = chosen == MAAR_HANDOFF_MODE_BINARY;
+    made->peer = peer;
+    made->mode = chosen;
+    made->carried = initial;
+    maar_side_start(&made->vulkan, alternates, initial);
+    maar_side_start(&made->other, alternates, initial);
+    result = make_semaphores(made, call, initial);
+    if (result != VK_SUCCESS) {
+        discard_timeline(made);
+        return result;
+    }
+    (void)maar_atomic32_add(&peer->object_count, 1);
+    *timeline = made;
+    return VK_SUCCESS;
+}
+
+static bool is_carrying(const struct maar_peer_timeline* timeline)
+{
+    const struct maar_carrier* carrier = timeline->carriers;
+    while (carrier != NULL && maar_atomic32_load_acquire(&carrier->busy) == 0) {
+        carrier = carrier->next;
+    }
+    return carrier != NULL;
+}
+
+/* Waits for what the host still carries over. False when it does not come: a peer whose context has
+ * failed drops it without a word. */
+static bool await_carriers(struct maar_peer_timeline* timeline)
+{
+    const struct maar_device* device = &timeline->peer->allocator->device;
+    if (!is_carrying(timeline)) {
+        return true;
+    }
+    const VkSemaphoreWaitInfo wait = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &timeline->semaphore,
+        .pValues = &timeline->carried,
+    };
+    const uint64_t deadline = maar_deadline_ns(MAAR_DESTROY_TIMEOUT_NS);
+    maar_lock_rank_expect_none();
+    (void)device->vkWaitSemaphores(device->handle, &wait, MAAR_DESTROY_TIMEOUT_NS);
+    while (is_carrying(timeline) && maar_time_left_ns(deadline) > 0) {
+        maar_thread_yield();
+    }
+    return !is_carrying(timeline);
+}
+
+void maar_peer_timeline_destroy(struct maar_peer_timeline* timeline, const char* call)
+{
+    struct maar_peer* peer = timeline->peer;
+    const bool done = await_carriers(timeline);
+    if (done) {
+        discard_timeline(timeline);
+    } else {
+        maar_tell(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: a signal that %s was to carry over has not come within %u seconds; the "
+                  "timeline is kept for good, since it might come yet",
+                  call, peer->driver->name, (unsigned)(MAAR_DESTROY_TIMEOUT_NS / 1000000000u));
+    }
+    (void)maar_atomic32_drop(&peer->object_count);
+}
+
+/* ---- Vulkan's side ---- */
+
+static VkResult tell_step(struct maar_peer_timeline* timeline, const char* call, VkResult result,
+                          const char* fault)
+{
+    return result == VK_ERROR_VALIDATION_FAILED_EXT
+               ? maar_misuse(timeline->peer->allocator, call, fault)
+               : result;
+}
+
+VkResult maar_peer_begin_signal(struct maar_peer_timeline* timeline, const char* call,
+                                struct maar_handoff_side* side, uint64_t value,
+                                struct maar_side_step* step)
+{
+    const char* fault = NULL;
+    maar_mutex_lock(&timeline->lock);
+    VkResult result = maar_side_begin_signal(side, value, step, &fault);
+    maar_mutex_unlock(&timeline->lock);
+    return tell_step(timeline, call, result, fault);
+}
+
+void maar_peer_end_signal(struct maar_peer_timeline* timeline, struct maar_handoff_side* side,
+                          const struct maar_side_step* step, bool success)
+{
+    maar_mutex_lock(&timeline->lock);
+    maar_side_end_signal(side, step, success);
+    maar_mutex_unlock(&timeline->lock);
+}
+
+VkResult maar_peer_begin_wait(struct maar_peer_timeline* timeline, const char* call,
+                              struct maar_handoff_side* side, uint64_t value)
+{
+    const char* fault = NULL;
+    maar_mutex_lock(&timeline->lock);
+    VkResult result = maar_side_begin_wait(side, value, &fault);
+    maar_mutex_unlock(&timeline->lock);
+    return tell_step(timeline, call, result, fault);
+}
+
+void maar_peer_end_wait(struct maar_peer_timeline* timeline, struct maar_handoff_side* side,
+                        bool success)
+{
+    maar_mutex_lock(&timeline->lock);
+    maar_side_end_wait(side, success);
+    maar_mutex_unlock(&timeline->lock);
+}
+
+MaarPoint maar_peer_signal_point(const struct maar_peer_timeline* timeline, uint64_t value)
+{
+    return (MaarPoint){.semaphore = timeline->semaphore, .value = value};
+}
+
+MaarPoint maar_peer_wait_point(const struct maar_peer_timeline* timeline, uint64_t value)
+{
+    const bool binary = timeline->mode == MAAR_HANDOFF_MODE_BINARY;
+    return (MaarPoint){.semaphore = binary ? timeline->returning : timeline->semaphore,
+                       .value = value};
+}
+
+VkResult maar_peer_point_to_signal(struct maar_peer_timeline* timeline, const char* call,
+                                   uint64_t value, MaarPoint* point)
+{
+    struct maar_side_step step;
+    VkResult result = maar_peer_begin_signal(timeline, call, &timeline->vulkan, value, &step);
+    if (result == VK_SUCCESS) {
+        maar_peer_end_signal(timeline, &timeline->vulkan, &step, true);
+        *point = maar_peer_signal_point(timeline, value);
+    }
+    return result;
+}
+
+VkResult maar_peer_point_to_wait(struct maar_peer_timeline* timeline, const char* call,
+                                 uint64_t value, MaarPoint* point)
+{
+    VkResult result = maar_peer_begin_wait(timeline, call, &timeline->other, value);
+    if (result == VK_SUCCESS) {
+        maar_peer_end_wait(timeline, &timeline->other, true);
+        *point = maar_peer_wait_point(timeline, value);
+    }
+    return result;
+}
+
+/* ---- the peer's side ---- */
+
+static VkResult wait_on_host(struct maar_peer_timeline* timeline, uint64_t value)
+{
+    const struct maar_device* device = &timeline->peer->allocator->device;
+    const VkSemaphoreWaitInfo wait = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &timeline->semaphore,
+        .pValues = &value,
+    };
+    maar_lock_rank_expect_none();
+    return device->vkWaitSemaphores(device->handle, &wait, UINT64_MAX);
+}
+
+VkResult maar_peer_wait(struct maar_peer_timeline* timeline, const char* call, uint64_t value,
+                        void* stream)
+{
+    struct maar_peer* peer = timeline->peer;
+    if (timeline->mode == MAAR_HANDOFF_MODE_HOST) {
+        return wait_on_host(timeline, value);
+    }
+    VkResult result = maar_peer_begin_wait(timeline, call, &timeline->vulkan, value);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const bool binary = timeline->mode == MAAR_HANDOFF_MODE_BINARY;
+    int previous = 0;
+    maar_lock_rank_expect_none();
+    result = peer->driver->enter(peer, call, &previous);
+    if (result == VK_SUCCESS) {
+        result = peer->driver->wait(peer, call, timeline->imported, binary ? 0 : value, stream);
+        peer->driver->leave(peer, previous);
+    }
+    maar_peer_end_wait(timeline, &timeline->vulkan, result == VK_SUCCESS);
+    return result;
+}
+
+/* On a thread of the peer's, outside of any call of Maar: what goes wrong is told later. */
+static void VKAPI_CALL carry_over(void* data)
+{
+    struct maar_carrier* carrier = data;
+    struct maar_peer_timeline* timeline = carrier->timeline;
+    const struct maar_device* device = &timeline->peer->allocator->device;
+    const VkSemaphoreSignalInfo signal = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+        .semaphore = timeline->semaphore,
+        .value = carrier->value,
+    };
+    const VkResult result = device->vkSignalSemaphore(device->handle, &signal);
+    if (result != VK_SUCCESS) {
+        maar_atomic32_store(&timeline->carry_result, (uint32_t)result);
+    }
+    maar_atomic32_store_release(&carrier->busy, 0);
+}
+
+/* One that has nothing to carry, or a new one; NULL without host memory. */
+static struct maar_carrier* take_carrier(struct maar_peer_timeline* timeline)
+{
+    maar_mutex_lock(&timeline->lock);
+    struct maar_carrier* carrier = timeline->carriers;
+    while (carrier != NULL && !maar_atomic32_take(&carrier->busy)) {
+        carrier = carrier->next;
+    }
+    maar_mutex_unlock(&timeline->lock);
+    if (carrier != NULL) {
+        return carrier;
+    }
+    carrier = maar_host_calloc(timeline->peer->allocator->callbacks, 1, sizeof *carrier);
+    if (carrier != NULL) {
+        carrier->timeline = timeline;
+        maar_atomic32_store(&carrier->busy, 1);
+        maar_mutex_lock(&timeline->lock);
+        carrier->next = timeline->carriers;
+        timeline->carriers = carrier;
+        maar_mutex_unlock(&timeline->lock);
+    }
+    return carrier;
+}
+
+static VkResult signal_by_host(struct maar_peer_timeline* timeline, const char* call,
+                               uint64_t value, void* stream)
+{
+    struct maar_peer* peer = timeline->peer;
+    const VkResult failed = (VkResult)(int32_t)maar_atomic32_load(&timeline->carry_result);
+    if (failed != VK_SUCCESS) {
+        maar_tell(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: an earlier signal was carried over in vain: vkSignalSemaphore returned %d",
+                  call, (int)failed);
+        return failed;
+    }
+    struct maar_carrier* carrier = take_carrier(timeline);
+    if (carrier == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    carrier->value = value;
+    int previous = 0;
+    maar_lock_rank_expect_none();
+    VkResult result = peer->driver->enter(peer, call, &previous);
+    if (result == VK_SUCCESS) {
+        result = peer->driver->call_host(peer, call, stream, carry_over, carrier);
+        peer->driver->leave(peer, previous);
+    }
+    if (result != VK_SUCCESS) {
+        maar_atomic32_store_release(&carrier->busy, 0);
+        return result;
+    }
+    maar_mutex_lock(&timeline->lock);
+    timeline->carried = value > timeline->carried ? value : timeline->carried;
+    maar_mutex_unlock(&timeline->lock);
+    return VK_SUCCESS;
+}
+
+VkResult maar_peer_signal(struct maar_peer_timeline* timeline, const char* call, uint64_t value,
+                          void* stream)
+{
+    struct maar_peer* peer = timeline->peer;
+    struct maar_side_step step;
+    VkResult result = maar_peer_begin_signal(timeline, call, &timeline->other, value, &step);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    int previous = 0;
+    if (timeline->mode == MAAR_HANDOFF_MODE_HOST) {
+        result = signal_by_host(timeline, call, value, stream);
+    } else {
+        void* semaphore = timeline->mode == MAAR_HANDOFF_MODE_BINARY ? timeline->imported_returning
+                                                                     : timeline->imported;
+        const bool binary = timeline->mode == MAAR_HANDOFF_MODE_BINARY;
+        maar_lock_rank_expect_none();
+        result = peer->driver->enter(peer, call, &previous);
+        if (result == VK_SUCCESS) {
+            result = peer->driver->signal(peer, call, semaphore, binary ? 0 : value, stream);
+            peer->driver->leave(peer, previous);
+        }
+    }
+    maar_peer_end_signal(timeline, &timeline->other, &step, result == VK_SUCCESS);
+    return result;
+}
