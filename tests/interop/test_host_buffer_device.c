@@ -1,0 +1,167 @@
+/*
+ * Buffers on the host's own memory, on real drivers under the validation layer: what the device
+ * writes is there at the host's address, and what the host writes is there for the device, with
+ * nothing touched beside it. RADV over the no-op kernel imports too, but executes nothing.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "tests/interop/gpu_work.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { BYTES = 100000, MARGIN = 4096, SPACE = 131072 };
+
+static struct rig rig;
+static unsigned char* space; /* a margin, the bytes, and another margin */
+
+/* The no-op kernel pins no pages, and a driver has been seen to wait for them without end. */
+static void skip_hung_driver(int number)
+{
+    static const char words[] = "skipped: the driver did not come back over the no-op kernel\n";
+    (void)number;
+    (void)!write(STDOUT_FILENO, words, sizeof words - 1);
+    _exit(77);
+}
+
+static int open_host(void** state)
+{
+    const struct rig_setup setup = {.paging = false};
+    const char* name = getenv("MAAR_RIG");
+    *state = NULL;
+    if (rig_is_radv()) {
+        (void)signal(SIGALRM, skip_hung_driver);
+        (void)alarm(60);
+    }
+    if (rig_open_vulkan(&rig, &setup, name != NULL && strcmp(name, "lavapipe") == 0)) {
+        rig_make_allocator(&rig);
+        *state = &rig;
+        space = aligned_alloc(MARGIN, SPACE);
+        assert_non_null(space);
+    }
+    return 0;
+}
+
+static int close_host(void** state)
+{
+    if (*state != NULL) {
+        free(space);
+    }
+    const int result = rig_teardown(state);
+    (void)alarm(0);
+    return result;
+}
+
+static MaarHostBuffer make_host(unsigned char* memory, MaarHostBufferCreateFlags flags,
+                                MaarHostBufferInfo* info)
+{
+    MaarHostBuffer made = VK_NULL_HANDLE;
+    const MaarHostBufferCreateInfo create = {
+        .sType = MAAR_STRUCTURE_TYPE_HOST_BUFFER_CREATE_INFO,
+        .flags = flags,
+        .pMemory = memory,
+        .size = BYTES,
+        .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+        .pName = "host",
+    };
+    assert_int_equal(maarCreateHostBuffer(rig.allocator, &create, &made), VK_SUCCESS);
+    *info = (MaarHostBufferInfo){.sType = MAAR_STRUCTURE_TYPE_HOST_BUFFER_INFO};
+    assert_int_equal(maarGetHostBufferInfo(rig.allocator, made, info), VK_SUCCESS);
+    return made;
+}
+
+static void expect_margins(const unsigned char* bytes)
+{
+    for (const unsigned char* at = space; at < bytes; ++at) {
+        assert_int_equal(*at, 0x5A);
+    }
+    for (const unsigned char* at = bytes + BYTES; at < space + SPACE; ++at) {
+        assert_int_equal(*at, 0x5A);
+    }
+}
+
+static unsigned char host_byte(uint32_t i)
+{
+    return (unsigned char)(i * 13 + i / 256);
+}
+
+/* The device reads what the host wrote, writes a part of it, and the host reads that. */
+static void play(unsigned char* bytes, MaarHostBufferCreateFlags flags, bool executes)
+{
+    static unsigned char seen[BYTES];
+    static unsigned char wanted[BYTES];
+    enum { FIRST = 4000, SIZE = 40000 };
+    MaarHostBufferInfo info;
+    struct gpu_readback readback;
+    struct gpu_work work;
+    memset(space, 0x5A, SPACE);
+    MaarHostBuffer buffer = make_host(bytes, flags, &info);
+    for (uint32_t i = 0; i < BYTES; ++i) {
+        bytes[i] = wanted[i] = host_byte(i);
+    }
+    assert_int_equal(maarPushHostBuffer(rig.allocator, buffer, 0, VK_WHOLE_SIZE), VK_SUCCESS);
+    gpu_readback_make(&rig, BYTES, &readback);
+    gpu_begin(&rig, &work);
+    gpu_readback_record(&work, info.buffer, info.offset, &readback);
+    gpu_barrier(&work);
+    /* Offsets of fills are multiples of 4 in the buffer. */
+    const VkDeviceSize at = (info.offset + FIRST + 3) / 4 * 4;
+    vkCmdFillBuffer(work.commands, info.buffer, at, SIZE, 0xC0C1C2C3);
+    gpu_finish(&rig, &work);
+    for (uint32_t i = 0; i < SIZE; ++i) {
+        wanted[at - info.offset + i] = (unsigned char)(0xC3 - i % 4);
+    }
+    assert_int_equal(maarPullHostBuffer(rig.allocator, buffer, 0, VK_WHOLE_SIZE), VK_SUCCESS);
+    gpu_readback_copy(&rig, &readback, seen);
+    expect_margins(bytes);
+    if (executes) {
+        assert_memory_equal(bytes, wanted, BYTES);
+        for (uint32_t i = 0; i < BYTES; ++i) {
+            wanted[i] = host_byte(i);
+        }
+        assert_memory_equal(seen, wanted, BYTES);
+    }
+    gpu_readback_destroy(&rig, &readback);
+    maarDestroyHostBuffer(rig.allocator, buffer);
+    expect_margins(bytes);
+}
+
+static void imported_memory_is_one_with_the_hosts(void** state)
+{
+    rig_need(state, true, "");
+    MaarSharingInfo sharing = {.sType = MAAR_STRUCTURE_TYPE_SHARING_INFO};
+    assert_int_equal(maarGetSharingInfo(rig.allocator, &sharing), VK_SUCCESS);
+    rig_need(state, sharing.hostPointers == VK_TRUE, "no VK_EXT_external_memory_host");
+    /* Unprivileged drivers may refuse pages; then the reason is told, and the case says so. */
+    MaarHostBufferInfo info;
+    MaarHostBuffer probe = make_host(space + MARGIN, 0, &info);
+    print_message("alignment %llu, %s%s\n",
+                  (unsigned long long)sharing.minImportedHostPointerAlignment,
+                  info.copied == VK_TRUE ? "copied: " : "imported", info.reason);
+    maarDestroyHostBuffer(rig.allocator, probe);
+    rig_need(state, info.copied == VK_FALSE || !rig_is_radv(),
+             "the kernel behind this driver imports no pages");
+    assert_int_equal(info.copied, VK_FALSE);
+    for (uint32_t odd = 0; odd < 4; ++odd) {
+        play(space + MARGIN + 601 * odd, MAAR_HOST_BUFFER_CREATE_NO_COPY_BIT, !rig_is_radv());
+    }
+}
+
+static void copies_are_pushed_and_pulled(void** state)
+{
+    rig_need(state, true, "");
+    for (uint32_t odd = 0; odd < 4; ++odd) {
+        play(space + MARGIN + 601 * odd, MAAR_HOST_BUFFER_CREATE_ALWAYS_COPY_BIT, !rig_is_radv());
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(imported_memory_is_one_with_the_hosts, open_host,
+                                        close_host),
+        cmocka_unit_test_setup_teardown(copies_are_pushed_and_pulled, open_host, close_host),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
