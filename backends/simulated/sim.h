@@ -131,6 +131,7 @@ struct sim_gpu {
     uint64_t next_address;
     uint32_t devices_made;
     uint32_t claims;
+    struct sim_file reused; /* has a number that a failing import has closed */
     uint32_t kept_count;
     uint32_t told_count;
     struct sim_kept_violation kept[SIM_MAX_KEPT];
@@ -614,7 +615,9 @@ bool sim_file_accept(struct sim_device* device, enum sim_function function, int 
                      uint32_t handle_type, struct sim_file_head* head, uint64_t* size,
                      struct sim_file* file);
 /* Ends a failing call that should have taken a descriptor. Lock free. */
-void sim_import_failed(struct sim_gpu* gpu, int fd);
+void sim_import_failed(struct sim_gpu* gpu, enum sim_function function, int fd);
+/* Lets go of the number that a failing import has closed, if any. Lock held. */
+void sim_reused_forget(struct sim_gpu* gpu, enum sim_function function);
 /* Reads what vkAllocateMemory is told of sharing. Lock held. */
 VkResult sim_share_read(struct sim_device* device, const VkMemoryAllocateInfo* info, bool dedicated,
                         struct sim_share* share);

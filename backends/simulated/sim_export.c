@@ -48,12 +48,32 @@ bool sim_file_accept(struct sim_device* device, enum sim_function function, int 
     return true;
 }
 
-void sim_import_failed(struct sim_gpu* gpu, int fd)
+void sim_reused_forget(struct sim_gpu* gpu, enum sim_function function)
+{
+    if (gpu->reused.open) {
+        const int fd = gpu->reused.fd;
+        gpu->counters.fdsReused--;
+        if (!sim_file_close(&gpu->reused)) {
+            sim_violate(gpu, function, MAAR_SIMULATED_VIOLATION_SHARING,
+                        "descriptor %d, which a failing import had closed, was closed again when "
+                        "it was somebody else's",
+                        fd);
+        }
+    }
+}
+
+void sim_import_failed(struct sim_gpu* gpu, enum sim_function function, int fd)
 {
     sim_lock_gpu(gpu);
     if ((gpu->flags & MAAR_SIMULATED_CLOSE_FD_ON_FAILED_IMPORT_BIT) != 0) {
-        sim_file_close_foreign(fd);
+        sim_reused_forget(gpu, function);
         gpu->counters.fdsClosedByFailure++;
+        if ((gpu->flags & MAAR_SIMULATED_REUSE_CLOSED_FD_BIT) != 0 &&
+            sim_file_take_number(fd, &gpu->reused)) {
+            gpu->counters.fdsReused++;
+        } else {
+            sim_file_close_foreign(fd);
+        }
     }
     sim_unlock_gpu(gpu);
 }
@@ -70,7 +90,7 @@ void sim_share_failed(struct sim_device* device, const VkMemoryAllocateInfo* inf
 {
     const VkImportMemoryFdInfoKHR* import = sim_import_of(info);
     if (import != NULL) {
-        sim_import_failed(device->gpu, import->fd);
+        sim_import_failed(device->gpu, SIM_FN_vkAllocateMemory, import->fd);
     }
 }
 

@@ -195,6 +195,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_destroy_instance(VkInstance instance,
                         "the instance was created %s allocation callbacks",
                         self->callbacks != NULL ? "with" : "without");
         }
+        sim_reused_forget(gpu, SIM_FN_vkDestroyInstance);
         if (gpu->counters.liveCount[MAAR_SIMULATED_OBJECT_DEVICE] != 0) {
             sim_violate(gpu, SIM_FN_vkDestroyInstance, MAAR_SIMULATED_VIOLATION_LEAK,
                         "a VkDevice is still alive");

@@ -185,7 +185,7 @@ sim_import_semaphore_fd(VkDevice device, const VkImportSemaphoreFdInfoKHR* pImpo
         sim_unlock_gpu(d->gpu);
     }
     if (result != VK_SUCCESS) {
-        sim_import_failed(d->gpu, pImportSemaphoreFdInfo->fd);
+        sim_import_failed(d->gpu, SIM_FN_vkImportSemaphoreFdKHR, pImportSemaphoreFdInfo->fd);
     }
     return result;
 }

@@ -262,6 +262,19 @@ void sim_file_close_foreign(int fd)
     close(fd);
 }
 
+bool sim_file_take_number(int fd, struct sim_file* file)
+{
+    struct sim_file made;
+    uint64_t size = 0;
+    *file = (struct sim_file){0};
+    if (!sim_file_create(1, "", 1, &made)) {
+        return false;
+    }
+    const bool taken = dup3(made.fd, fd, O_CLOEXEC) == fd && sim_file_identify(fd, &size, file);
+    close(made.fd);
+    return taken;
+}
+
 bool sim_file_close(struct sim_file* file)
 {
     struct sim_file now;
@@ -315,6 +328,13 @@ int sim_file_duplicate(const struct sim_file* file)
 void sim_file_close_foreign(int fd)
 {
     (void)fd;
+}
+
+bool sim_file_take_number(int fd, struct sim_file* file)
+{
+    (void)fd;
+    *file = (struct sim_file){0};
+    return false;
 }
 
 bool sim_file_close(struct sim_file* file)

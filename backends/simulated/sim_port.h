@@ -67,6 +67,8 @@ bool sim_file_look(int fd, void* head, size_t head_size, uint64_t* size, struct 
 int sim_file_duplicate(const struct sim_file* file);
 /* Closes a descriptor whatever it is. */
 void sim_file_close_foreign(int fd);
+/* The same, but makes the number one of a new file at once; false if it could not. */
+bool sim_file_take_number(int fd, struct sim_file* file);
 /* Closes it; false, having left the descriptor alone, when it is not this file's any more. */
 bool sim_file_close(struct sim_file* file);
 /* Maps `size` of its bytes, from `offset` on, over pages that sim_pages_map() gave; what is written

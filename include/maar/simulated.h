@@ -294,6 +294,10 @@ typedef enum MaarSimulatedFlagBits {
     /** A call that should have taken a file descriptor and fails, for whatever reason, closes it
      * all the same. Vulkan forbids that; lavapipe has been seen to do it. */
     MAAR_SIMULATED_CLOSE_FD_ON_FAILED_IMPORT_BIT = 0x10,
+    /** With the above: the number is taken at once, as another thread would take it. Whoever closes
+     * it a second time is found out (MAAR_SIMULATED_VIOLATION_SHARING) at the next failing import
+     * or when the instance goes; MaarSimulatedCounters::fdsReused is 1 until then. */
+    MAAR_SIMULATED_REUSE_CLOSED_FD_BIT = 0x20,
     /** Reserves the enumeration's size. */
     MAAR_SIMULATED_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarSimulatedFlagBits;
@@ -488,6 +492,8 @@ typedef struct MaarSimulatedCounters {
     uint64_t fdsImported;
     /** file descriptors closed by failing imports: MAAR_SIMULATED_CLOSE_FD_ON_FAILED_IMPORT_BIT */
     uint64_t fdsClosedByFailure;
+    /** file descriptors that MAAR_SIMULATED_REUSE_CLOSED_FD_BIT keeps open now */
+    uint64_t fdsReused;
     /** VkDeviceMemory alive that may be exported */
     uint64_t exportableLive;
     /** VkDeviceMemory alive that were imported, from file descriptors or host pointers */

@@ -32,7 +32,7 @@ static void take_snapshot(struct rig* rig, struct snapshot* snapshot)
     snapshot->driver = rig_counters(rig);
     snapshot->host_live = atomic_load(&rig->host.live);
     snapshot->host_bytes = atomic_load(&rig->host.live_bytes);
-    snapshot->fds = fault_open_fds();
+    snapshot->fds = fault_open_fds() - (uint32_t)snapshot->driver.fdsReused;
     snapshot->block_count = MOST_BLOCKS;
     for (uint32_t i = 0; i < MOST_BLOCKS; ++i) {
         snapshot->blocks[i].sType = MAAR_STRUCTURE_TYPE_BLOCK_INFO;

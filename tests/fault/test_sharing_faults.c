@@ -27,6 +27,16 @@ static void drivers_may_close_what_they_refuse(void** state)
     fault_set_flags(0);
 }
 
+/* A descriptor that is closed twice is somebody else's the second time. */
+static void closed_numbers_may_be_taken_at_once(void** state)
+{
+    (void)state;
+    fault_set_flags(MAAR_SIMULATED_CLOSE_FD_ON_FAILED_IMPORT_BIT |
+                    MAAR_SIMULATED_REUSE_CLOSED_FD_BIT);
+    fault_run_tables(tables, sizeof tables / sizeof tables[0]);
+    fault_set_flags(0);
+}
+
 static void points_are_where_they_are_said_to_be(void** state)
 {
     (void)state;
@@ -51,6 +61,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(every_point_of_sharing_may_fail, fault_tell_where),
         cmocka_unit_test_teardown(drivers_may_close_what_they_refuse, fault_tell_where),
+        cmocka_unit_test_teardown(closed_numbers_may_be_taken_at_once, fault_tell_where),
         cmocka_unit_test(points_are_where_they_are_said_to_be),
         cmocka_unit_test(every_function_that_shares_has_a_step),
     };

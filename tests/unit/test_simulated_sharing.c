@@ -391,6 +391,33 @@ static void failing_import_may_close_the_descriptor_if_told_to(void** state)
     s->f.vkFreeMemory(s->f.device, memory, NULL);
 }
 
+static void descriptor_closed_twice_is_noticed(void** state)
+{
+    struct sharing_fixture* s = sharing_of(state);
+    const VkDeviceMemory memory = sharing_exportable(s, TYPE_HOST, SIZE, SHARING_OPAQUE);
+    VkDeviceMemory imported = VK_NULL_HANDLE;
+    maarSimulatedSetFlags(s->f.physical, MAAR_SIMULATED_CLOSE_FD_ON_FAILED_IMPORT_BIT |
+                                             MAAR_SIMULATED_REUSE_CLOSED_FD_BIT);
+    for (uint32_t closes = 0; closes < 2; closes++) {
+        const int fd = sharing_fd(s, memory);
+        sharing_fault(s, "vkAllocateMemory");
+        assert_int_equal(sharing_import(s, TYPE_HOST, SIZE, SHARING_OPAQUE, fd, &imported),
+                         VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_true(sharing_is_open(fd));
+        assert_int_equal(fixture_counters(&s->f).fdsReused, 1);
+        fixture_expect(&s->f, MAAR_SIMULATED_VIOLATION_SHARING, 0);
+        if (closes != 0) {
+            close(fd);
+        }
+    }
+    const int fd = sharing_fd(s, memory);
+    sharing_fault(s, "vkAllocateMemory");
+    assert_int_not_equal(sharing_import(s, TYPE_HOST, SIZE, SHARING_OPAQUE, fd, &imported),
+                         VK_SUCCESS);
+    fixture_expect(&s->f, MAAR_SIMULATED_VIOLATION_SHARING, 1);
+    s->f.vkFreeMemory(s->f.device, memory, NULL);
+}
+
 static void fault_takes_and_gives_nothing(void** state)
 {
     struct sharing_fixture* s = sharing_of(state);
@@ -756,6 +783,7 @@ int main(void)
         SHARING_TEST(foreign_descriptor_is_refused_without_a_violation),
         SHARING_TEST(import_from_another_uuid_is_refused),
         SHARING_TEST(failing_import_may_close_the_descriptor_if_told_to),
+        SHARING_TEST(descriptor_closed_twice_is_noticed),
         SHARING_TEST(fault_takes_and_gives_nothing),
         SHARING_TEST(dma_buf_says_its_types_and_may_be_taken_in_part),
         SHARING_TEST(bind_needs_the_handle_types_of_the_memory),
