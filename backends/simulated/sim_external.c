@@ -46,11 +46,12 @@ void sim_external_describe(struct sim_gpu* gpu, const MaarSimulatedSharingInfo* 
     }
     if (!sim_file_is_possible()) {
         own->opaqueBuffers = own->opaqueImages = own->dmaBufBuffers = own->dmaBufImages = 0;
-        own->opaqueBinary = own->opaqueTimeline = 0;
+        own->opaqueBinary = own->opaqueTimeline = own->sparseBuffers = 0;
     }
     const bool modifiers = own->dmaBufImages != 0;
     const bool dma_buf = modifiers || own->dmaBufBuffers != 0;
-    const bool memory = dma_buf || (own->opaqueBuffers | own->opaqueImages) != 0;
+    const bool memory =
+        dma_buf || (own->opaqueBuffers | own->opaqueImages | own->sparseBuffers) != 0;
     const bool semaphores = (own->opaqueBinary | own->opaqueTimeline) != 0;
     gpu->extensions |=
         (uint64_t)memory << SIM_EXT_MEMORY_FD | (uint64_t)memory << SIM_EXT_QUEUE_FOREIGN |
@@ -71,7 +72,9 @@ static VkExternalMemoryFeatureFlags sim_external_features(const struct sim_gpu* 
         return offered ? VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT : 0;
     }
     if ((flags & sparse) != 0) {
-        return 0;
+        return !image && type == VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
+                   ? gpu->sharing.sparseBuffers
+                   : 0;
     }
     if (type == VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT) {
         return image ? gpu->sharing.opaqueImages : gpu->sharing.opaqueBuffers;

@@ -291,9 +291,12 @@ static bool sim_check_bound_memory(struct sim_device* device, const struct sim_r
         sim_violate(device->gpu, sim_binding, MAAR_SIMULATED_VIOLATION_DEDICATED,
                     "the memory is dedicated to another resource");
     }
-    if (memory->share.may_export || memory->share.file.open) {
+    if ((memory->share.may_export || memory->share.file.open) &&
+        (device->gpu->sharing.sparseBuffers == 0 || resource->object.kind != SIM_KIND_BUFFER)) {
         sim_violate(device->gpu, sim_binding, MAAR_SIMULATED_VIOLATION_ARGUMENT,
                     "memory that may be exported is bound to a sparse resource");
+    } else {
+        sim_share_check_bind(resource, memory, sim_binding);
     }
     if (resource->needs_address && !memory->addressable) {
         sim_violate(device->gpu, sim_binding, MAAR_SIMULATED_VIOLATION_ARGUMENT,

@@ -252,6 +252,9 @@ typedef struct MaarSimulatedSharingInfo {
     VkExternalMemoryFeatureFlags opaqueBuffers;
     /** images by the same */
     VkExternalMemoryFeatureFlags opaqueImages;
+    /** sparse buffers by the same; where nothing is offered, no memory that may be exported or was
+     * imported is to be bound to sparse resources */
+    VkExternalMemoryFeatureFlags sparseBuffers;
     /** buffers by VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT */
     VkExternalMemoryFeatureFlags dmaBufBuffers;
     /** images by the same */

@@ -643,6 +643,56 @@ static void image_with_the_linear_modifier_says_its_rows(void** state)
     s->f.vkDestroyImage(s->f.device, image, NULL);
 }
 
+/* Binds the first page of a sparse buffer, made for such handle types, to exportable memory. */
+static void bind_exportable_page(const struct sharing_fixture* s, VkDeviceMemory memory,
+                                 VkExternalMemoryHandleTypeFlags types)
+{
+    const VkExternalMemoryBufferCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO, .handleTypes = types};
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .pNext = types != 0 ? &external : NULL,
+                                     .flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT |
+                                              VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT,
+                                     .size = 4 * SIZE,
+                                     .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+    VkBuffer buffer = VK_NULL_HANDLE;
+    assert_int_equal(s->f.vkCreateBuffer(s->f.device, &info, NULL, &buffer), VK_SUCCESS);
+    const VkSparseMemoryBind page = {.size = SIZE, .memory = memory};
+    const VkSparseBufferMemoryBindInfo binds = {buffer, 1, &page};
+    const VkBindSparseInfo batch = {
+        .sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO, .bufferBindCount = 1, .pBufferBinds = &binds};
+    assert_int_equal(s->f.vkQueueBindSparse(s->f.queue, 1, &batch, VK_NULL_HANDLE), VK_SUCCESS);
+    s->f.vkDestroyBuffer(s->f.device, buffer, NULL);
+}
+
+static void sparse_buffers_share_where_the_test_says_so(void** state)
+{
+    struct sharing_fixture s;
+    (void)state;
+    for (uint64_t offered = 0; offered < 2; offered++) {
+        MaarSimulatedSharingInfo info = sharing_info();
+        info.sparseBuffers = offered != 0 ? VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT : 0;
+        sharing_open(&s, &info);
+        assert_int_equal(buffer_offer(&s, SHARING_OPAQUE, VK_BUFFER_CREATE_SPARSE_BINDING_BIT)
+                             .externalMemoryFeatures,
+                         info.sparseBuffers);
+        assert_int_equal(buffer_offer(&s, SHARING_DMA_BUF, VK_BUFFER_CREATE_SPARSE_BINDING_BIT)
+                             .externalMemoryFeatures,
+                         0);
+        const VkDeviceMemory memory = sharing_exportable(&s, TYPE_DEVICE, 4 * SIZE, SHARING_OPAQUE);
+        bind_exportable_page(&s, memory, 0);
+        if (offered != 0) {
+            fixture_expect(&s.f, MAAR_SIMULATED_VIOLATION_SHARING, 1);
+            bind_exportable_page(&s, memory, SHARING_OPAQUE);
+            fixture_expect(&s.f, MAAR_SIMULATED_VIOLATION_SHARING, 1);
+        } else {
+            fixture_expect(&s.f, MAAR_SIMULATED_VIOLATION_ARGUMENT, 1);
+        }
+        s.f.vkFreeMemory(s.f.device, memory, NULL);
+        sharing_close(&s);
+    }
+}
+
 static void what_is_not_offered_is_a_violation(void** state)
 {
     struct sharing_fixture s;
@@ -790,6 +840,7 @@ int main(void)
         SHARING_TEST(images_share_under_the_same_rules),
         SHARING_TEST(formats_list_the_linear_modifier),
         SHARING_TEST(image_with_the_linear_modifier_says_its_rows),
+        cmocka_unit_test(sparse_buffers_share_where_the_test_says_so),
         cmocka_unit_test(what_is_not_offered_is_a_violation),
         cmocka_unit_test(dedicated_only_is_reported_and_checked),
         SHARING_TEST(descriptor_closed_behind_the_driver_is_noticed),
