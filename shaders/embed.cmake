@@ -1,6 +1,7 @@
 # cmake -DINPUT=file.spv -DOUTPUT=file.h -DNAME=array -P embed.cmake
 #
-# Writes SPIR-V as an array of 32-bit words. The compiler writes them little-endian.
+# Writes SPIR-V, or what else is a multiple of four bytes, as an array of 32-bit words. The compiler
+# writes them little-endian.
 file(READ ${INPUT} bytes HEX)
 string(REGEX REPLACE "(..)(..)(..)(..)" "0x\\4\\3\\2\\1, " words "${bytes}")
 set(word "0x[0-9a-f]+, ")
@@ -9,5 +10,5 @@ string(REGEX REPLACE "(${word}${word}${word}${word}${word}${word}${word}${word})
 string(REPLACE ", \n" ",\n" words "${words}")
 string(STRIP "${words}" words)
 file(WRITE ${OUTPUT}
-    "/* Generated from SPIR-V. */\n#include <stdint.h>\n\n"
+    "/* Generated. */\n#include <stdint.h>\n\n"
     "static const uint32_t ${NAME}[] = {\n    ${words}\n};\n")

@@ -17,6 +17,7 @@
 #define MAX_QUEUE_INFOS 3u
 #define SIMULATED "simulated:"
 #define NUMBERED "vulkan:"
+#define IDENTIFIED "uuid:"
 
 bool sample_succeeded(VkResult result, const char* what)
 {
@@ -54,9 +55,18 @@ static void VKAPI_CALL receive_violation(void* user_data, MaarSimulatedViolation
 static void VKAPI_CALL receive_maar_message(void* user_data, MaarMessageSeverity severity,
                                             const char* message)
 {
-    if (severity == MAAR_MESSAGE_SEVERITY_ERROR) {
-        count_message(user_data, message);
+    struct sample_device* const device = user_data;
+    if (severity == MAAR_MESSAGE_SEVERITY_ERROR && device->hushed != NULL) {
+        snprintf(device->hushed, device->hushed_size, "%s", message);
+    } else if (severity == MAAR_MESSAGE_SEVERITY_ERROR) {
+        count_message(device, message);
     }
+}
+
+void sample_device_hush(struct sample_device* device, char* text, size_t size)
+{
+    device->hushed = text;
+    device->hushed_size = size;
 }
 
 static VkApplicationInfo describe_application(void)
@@ -187,11 +197,28 @@ static int open_loader(struct sample_device* device)
     return sample_succeeded(result, "vkCreateInstance") ? SAMPLE_EXIT_OK : SAMPLE_EXIT_FAILED;
 }
 
-/* name: auto, vulkan:N, lavapipe, or a part of the device's name. */
+/* Whether hex is the device's UUID. */
+static bool is_identified(VkPhysicalDevice physical, const char* hex)
+{
+    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
+    char own[2 * VK_UUID_SIZE + 1] = "";
+    vkGetPhysicalDeviceProperties2(physical, &properties);
+    for (size_t i = 0; i < VK_UUID_SIZE; ++i) {
+        snprintf(own + 2 * i, 3, "%02x", id.deviceUUID[i]);
+    }
+    return strcmp(own, hex) == 0;
+}
+
+/* name: auto, vulkan:N, lavapipe, uuid:HEX, or a part of the device's name. */
 static bool is_called(VkPhysicalDevice physical, uint32_t number, const char* name)
 {
     if (strncmp(name, NUMBERED, strlen(NUMBERED)) == 0) {
         return strtoul(name + strlen(NUMBERED), NULL, 10) == number;
+    }
+    if (strncmp(name, IDENTIFIED, strlen(IDENTIFIED)) == 0) {
+        return is_identified(physical, name + strlen(IDENTIFIED));
     }
     VkPhysicalDeviceDriverProperties driver = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
@@ -349,14 +376,18 @@ static int create_device(struct sample_device* device, const struct sample_devic
     volkLoadDevice(device->device);
     vkGetDeviceQueue(device->device, device->queue_families[0], 0, &device->queues[0]);
     vkGetDeviceQueue(device->device, device->queue_families[1], second_index, &device->queues[1]);
+    const MaarQueue main_queue = {.familyIndex = device->queue_families[0],
+                                  .queue = device->queues[0]};
+    if (options->lend_main_queue) {
+        device->maar_queues[device->maar_queue_count++] = main_queue;
+    }
     if (options->paging) {
         vkGetDeviceQueue(device->device, device->binding.familyIndex, device->binding.queueIndex,
                          &device->binding.queue);
         device->maar_queues[device->maar_queue_count++] = device->binding;
         /* A queue that binds need not be able to copy. */
         if (device->binding.queue != device->queues[0]) {
-            device->maar_queues[device->maar_queue_count++] =
-                (MaarQueue){.familyIndex = device->queue_families[0], .queue = device->queues[0]};
+            device->maar_queues[device->maar_queue_count++] = main_queue;
         }
     }
     return SAMPLE_EXIT_OK;

@@ -37,14 +37,18 @@ struct sample_device {
     uint32_t maar_queue_count;
     MaarAllocator allocator;
     uint32_t messages; /* of the layer, and errors that Maar told of */
+    char* hushed;      /* where errors of Maar's go instead; or NULL */
+    size_t hushed_size;
 };
 
 struct sample_device_options {
-    const char* device; /* auto, vulkan:N, lavapipe, a part of a name, or simulated:PROFILE */
-    bool validate;      /* under the validation layer with synchronization checks */
-    bool quiet_advice;  /* what the layer only has to say about performance is no message */
-    bool paging;        /* Maar is given a queue that binds, the main one if that can */
-    bool second_queue;  /* of a family that does no graphics, or else another of the main one */
+    const char* device;   /* auto, vulkan:N, lavapipe, uuid:HEX, a part of a name, or
+                             simulated:PROFILE */
+    bool validate;        /* under the validation layer with synchronization checks */
+    bool quiet_advice;    /* what the layer only has to say about performance is no message */
+    bool paging;          /* Maar is given a queue that binds, the main one if that can */
+    bool lend_main_queue; /* Maar is given the main queue, as the first it has; not with paging */
+    bool second_queue;    /* of a family that does no graphics, or else another of the main one */
     /* Says what the device lacks for this sample, or returns NULL. May set more of
      * device->advice->features.features, and put structs that live until the device is open before
      * device->features. NULL when Vulkan 1.1 and the recommended features are enough. */
@@ -59,6 +63,10 @@ int sample_device_open(struct sample_device* device, const struct sample_device_
 void sample_device_close_allocator(struct sample_device* device);
 
 void sample_device_close(struct sample_device* device);
+
+/* From now on errors that Maar tells of are no messages: the last one is kept in text. For what is
+ * tried and may fail. text NULL: they are messages again. */
+void sample_device_hush(struct sample_device* device, char* text, size_t size);
 
 /* How to share what every queue reads: fills the two fields of a create info after sharingMode. */
 VkSharingMode sample_device_sharing(const struct sample_device* device, uint32_t* family_count,

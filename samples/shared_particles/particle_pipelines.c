@@ -1,0 +1,243 @@
+/*
+ * Pipelines; see particle_pipelines.h.
+ */
+#include "particle_pipelines.h"
+
+#include "particle_galaxy.h"
+#include "shaders/shared_particles_fade_frag.h"
+#include "shaders/shared_particles_fade_vert.h"
+#include "shaders/shared_particles_star_frag.h"
+#include "shaders/shared_particles_star_vert.h"
+#include "shaders/shared_particles_tone_comp.h"
+
+#include <stddef.h>
+
+struct shader_code {
+    const uint32_t* words;
+    size_t size;
+};
+
+static bool create_shader(VkDevice device, const struct shader_code* code, VkShaderModule* module)
+{
+    const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                           .codeSize = code->size,
+                                           .pCode = code->words};
+    return sample_succeeded(vkCreateShaderModule(device, &info, NULL, module),
+                            "vkCreateShaderModule");
+}
+
+static VkPipelineShaderStageCreateInfo stage_of(VkShaderStageFlagBits stage, VkShaderModule module)
+{
+    return (VkPipelineShaderStageCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+        .stage = stage,
+        .module = module,
+        .pName = "main"};
+}
+
+static bool create_view_layouts(struct particle_view* view)
+{
+    const VkDevice device = view->device->device;
+    const VkDescriptorSetLayoutBinding bindings[2] = {
+        {0, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL},
+        {1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL}};
+    const VkDescriptorSetLayoutCreateInfo set_layout = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = 2,
+        .pBindings = bindings};
+    if (!sample_succeeded(vkCreateDescriptorSetLayout(device, &set_layout, NULL, &view->set_layout),
+                          "vkCreateDescriptorSetLayout")) {
+        return false;
+    }
+    const VkPushConstantRange range = {PARTICLE_PUSH_STAGES, 0, sizeof(struct particle_camera)};
+    const VkPipelineLayoutCreateInfo layout = {.sType =
+                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                               .setLayoutCount = 1,
+                                               .pSetLayouts = &view->set_layout,
+                                               .pushConstantRangeCount = 1,
+                                               .pPushConstantRanges = &range};
+    return sample_succeeded(vkCreatePipelineLayout(device, &layout, NULL, &view->layout),
+                            "vkCreatePipelineLayout");
+}
+
+static bool create_view_set(struct particle_view* view)
+{
+    const VkDevice device = view->device->device;
+    const VkDescriptorPoolSize sizes[2] = {{VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1},
+                                           {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1}};
+    const VkDescriptorPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                             .maxSets = 1,
+                                             .poolSizeCount = 2,
+                                             .pPoolSizes = sizes};
+    if (!sample_succeeded(vkCreateDescriptorPool(device, &pool, NULL, &view->sets),
+                          "vkCreateDescriptorPool")) {
+        return false;
+    }
+    const VkDescriptorSetAllocateInfo set = {.sType =
+                                                 VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                             .descriptorPool = view->sets,
+                                             .descriptorSetCount = 1,
+                                             .pSetLayouts = &view->set_layout};
+    if (!sample_succeeded(vkAllocateDescriptorSets(device, &set, &view->set),
+                          "vkAllocateDescriptorSets")) {
+        return false;
+    }
+    const VkDescriptorImageInfo image = {.imageView = view->light_view,
+                                         .imageLayout = VK_IMAGE_LAYOUT_GENERAL};
+    const VkDescriptorBufferInfo buffer = {view->pixels, 0, VK_WHOLE_SIZE};
+    const VkWriteDescriptorSet writes[2] = {{.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                             .dstSet = view->set,
+                                             .dstBinding = 0,
+                                             .descriptorCount = 1,
+                                             .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
+                                             .pImageInfo = &image},
+                                            {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                             .dstSet = view->set,
+                                             .dstBinding = 1,
+                                             .descriptorCount = 1,
+                                             .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                             .pBufferInfo = &buffer}};
+    vkUpdateDescriptorSets(device, 2, writes, 0, NULL);
+    return true;
+}
+
+/* The parts in which the two graphics pipelines differ. */
+struct drawing_parts {
+    VkPrimitiveTopology topology;
+    uint32_t attribute_count;
+    VkBlendFactor source;
+    VkBlendFactor target;
+};
+
+static VkResult build_drawing(const struct particle_view* view,
+                              const VkPipelineShaderStageCreateInfo* stages,
+                              const struct drawing_parts* parts, VkPipeline* pipeline)
+{
+    static const VkVertexInputBindingDescription binding = {0, sizeof(struct particle),
+                                                            VK_VERTEX_INPUT_RATE_VERTEX};
+    static const VkVertexInputAttributeDescription attributes[2] = {
+        {0, 0, VK_FORMAT_R32G32B32A32_SFLOAT, offsetof(struct particle, place)},
+        {1, 0, VK_FORMAT_R32G32B32A32_SFLOAT, offsetof(struct particle, velocity)}};
+    static const VkDynamicState dynamic[2] = {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_SCISSOR};
+    static const VkFormat format = PARTICLE_LIGHT_FORMAT;
+    const VkPipelineVertexInputStateCreateInfo vertices = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
+        .vertexBindingDescriptionCount = parts->attribute_count > 0 ? 1 : 0,
+        .pVertexBindingDescriptions = &binding,
+        .vertexAttributeDescriptionCount = parts->attribute_count,
+        .pVertexAttributeDescriptions = attributes};
+    const VkPipelineInputAssemblyStateCreateInfo assembly = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
+        .topology = parts->topology};
+    const VkPipelineViewportStateCreateInfo viewport = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
+        .viewportCount = 1,
+        .scissorCount = 1};
+    const VkPipelineRasterizationStateCreateInfo rasterization = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1.0f};
+    const VkPipelineMultisampleStateCreateInfo samples = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
+        .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
+    const VkPipelineColorBlendAttachmentState attachment = {.blendEnable = VK_TRUE,
+                                                            .srcColorBlendFactor = parts->source,
+                                                            .dstColorBlendFactor = parts->target,
+                                                            .srcAlphaBlendFactor =
+                                                                VK_BLEND_FACTOR_ONE,
+                                                            .colorWriteMask = 0xF};
+    const VkPipelineColorBlendStateCreateInfo blending = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
+        .attachmentCount = 1,
+        .pAttachments = &attachment,
+        .blendConstants = {PARTICLE_FADE, PARTICLE_FADE, PARTICLE_FADE, PARTICLE_FADE}};
+    const VkPipelineDynamicStateCreateInfo states = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO,
+        .dynamicStateCount = 2,
+        .pDynamicStates = dynamic};
+    const VkPipelineRenderingCreateInfo rendering = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO,
+        .colorAttachmentCount = 1,
+        .pColorAttachmentFormats = &format};
+    const VkGraphicsPipelineCreateInfo info = {.sType =
+                                                   VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+                                               .pNext = &rendering,
+                                               .stageCount = 2,
+                                               .pStages = stages,
+                                               .pVertexInputState = &vertices,
+                                               .pInputAssemblyState = &assembly,
+                                               .pViewportState = &viewport,
+                                               .pRasterizationState = &rasterization,
+                                               .pMultisampleState = &samples,
+                                               .pColorBlendState = &blending,
+                                               .pDynamicState = &states,
+                                               .layout = view->layout};
+    return vkCreateGraphicsPipelines(view->device->device, VK_NULL_HANDLE, 1, &info, NULL,
+                                     pipeline);
+}
+
+static bool create_drawing(struct particle_view* view, const struct shader_code codes[2],
+                           const struct drawing_parts* parts, VkPipeline* pipeline)
+{
+    const VkDevice device = view->device->device;
+    VkShaderModule modules[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
+    bool done = create_shader(device, &codes[0], &modules[0]) &&
+                create_shader(device, &codes[1], &modules[1]);
+    if (done) {
+        const VkPipelineShaderStageCreateInfo stages[2] = {
+            stage_of(VK_SHADER_STAGE_VERTEX_BIT, modules[0]),
+            stage_of(VK_SHADER_STAGE_FRAGMENT_BIT, modules[1])};
+        done = sample_succeeded(build_drawing(view, stages, parts, pipeline),
+                                "vkCreateGraphicsPipelines");
+    }
+    vkDestroyShaderModule(device, modules[0], NULL);
+    vkDestroyShaderModule(device, modules[1], NULL);
+    return done;
+}
+
+static bool create_tone(struct particle_view* view)
+{
+    static const struct shader_code code = {maar_shader_shared_particles_tone_comp,
+                                            sizeof(maar_shader_shared_particles_tone_comp)};
+    const VkDevice device = view->device->device;
+    VkShaderModule module = VK_NULL_HANDLE;
+    if (!create_shader(device, &code, &module)) {
+        return false;
+    }
+    const VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = stage_of(VK_SHADER_STAGE_COMPUTE_BIT, module),
+        .layout = view->layout};
+    const VkResult result = vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, NULL,
+                                                     &view->pipelines[PARTICLE_PIPELINE_TONE]);
+    vkDestroyShaderModule(device, module, NULL);
+    return sample_succeeded(result, "vkCreateComputePipelines");
+}
+
+bool particle_pipelines_create(struct particle_view* view)
+{
+    static const struct shader_code stars[2] = {
+        {maar_shader_shared_particles_star_vert, sizeof(maar_shader_shared_particles_star_vert)},
+        {maar_shader_shared_particles_star_frag, sizeof(maar_shader_shared_particles_star_frag)}};
+    static const struct shader_code fade[2] = {
+        {maar_shader_shared_particles_fade_vert, sizeof(maar_shader_shared_particles_fade_vert)},
+        {maar_shader_shared_particles_fade_frag, sizeof(maar_shader_shared_particles_fade_frag)}};
+    static const struct drawing_parts points = {VK_PRIMITIVE_TOPOLOGY_POINT_LIST, 2,
+                                                VK_BLEND_FACTOR_ONE, VK_BLEND_FACTOR_ONE};
+    static const struct drawing_parts darkening = {VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST, 0,
+                                                   VK_BLEND_FACTOR_ZERO,
+                                                   VK_BLEND_FACTOR_CONSTANT_COLOR};
+    return create_view_layouts(view) && create_view_set(view) &&
+           create_drawing(view, stars, &points, &view->pipelines[PARTICLE_PIPELINE_STARS]) &&
+           create_drawing(view, fade, &darkening, &view->pipelines[PARTICLE_PIPELINE_FADE]) &&
+           create_tone(view);
+}
+
+void particle_pipelines_destroy(struct particle_view* view)
+{
+    const VkDevice device = view->device->device;
+    for (uint32_t i = 0; i < PARTICLE_PIPELINE_COUNT; ++i) {
+        vkDestroyPipeline(device, view->pipelines[i], NULL);
+    }
+    vkDestroyPipelineLayout(device, view->layout, NULL);
+    vkDestroyDescriptorPool(device, view->sets, NULL);
+    vkDestroyDescriptorSetLayout(device, view->set_layout, NULL);
+}
