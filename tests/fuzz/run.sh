@@ -8,7 +8,7 @@
 # next run, fuzz/found/ the inputs that failed.
 set -eu
 
-targets="allocator dump frame_graph paging placement plan profile trace"
+targets="allocator descriptor dump frame_graph paging placement plan profile trace"
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${MAAR_BUILD_DIR:-$root/build/fuzz}
 target=${1:-}
