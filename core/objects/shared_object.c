@@ -168,15 +168,10 @@ static VkResult judge_sharing(MaarAllocator allocator, const char* call, const c
     return VK_SUCCESS;
 }
 
-VkResult maar_share_buffer(MaarAllocator allocator, const char* call,
-                           const VkBufferCreateInfo* info, VkExternalMemoryHandleTypeFlags types,
-                           VkExternalMemoryFeatureFlags need, struct maar_shared_buffer* out)
+VkResult maar_extend_buffer(MaarAllocator allocator, const char* call,
+                            const VkBufferCreateInfo* info, VkExternalMemoryHandleTypeFlags types,
+                            VkExternalMemoryFeatureFlags need, struct maar_shared_buffer* out)
 {
-    out->use = info;
-    out->dedicated = false;
-    if (types == 0) {
-        return VK_SUCCESS;
-    }
     for (uint32_t bits = types; bits != 0; bits &= bits - 1) {
         const uint32_t type = bits & (0u - bits);
         const VkExternalMemoryProperties properties =
@@ -209,15 +204,10 @@ VkResult maar_share_buffer(MaarAllocator allocator, const char* call,
     return VK_SUCCESS;
 }
 
-VkResult maar_share_image(MaarAllocator allocator, const char* call, const VkImageCreateInfo* info,
-                          VkExternalMemoryHandleTypeFlags types, VkExternalMemoryFeatureFlags need,
-                          struct maar_shared_image* out)
+VkResult maar_extend_image(MaarAllocator allocator, const char* call, const VkImageCreateInfo* info,
+                           VkExternalMemoryHandleTypeFlags types, VkExternalMemoryFeatureFlags need,
+                           struct maar_shared_image* out)
 {
-    out->use = info;
-    out->dedicated = false;
-    if (types == 0) {
-        return VK_SUCCESS;
-    }
     for (uint32_t bits = types; bits != 0; bits &= bits - 1) {
         const uint32_t type = bits & (0u - bits);
         VkExternalMemoryProperties properties;

@@ -36,12 +36,34 @@ struct maar_shared_image {
  * cannot share it so, VK_ERROR_VALIDATION_FAILED_EXT when the chain has the structure for fewer
  * types; both told.
  */
-VkResult maar_share_buffer(MaarAllocator allocator, const char* call,
-                           const VkBufferCreateInfo* info, VkExternalMemoryHandleTypeFlags types,
-                           VkExternalMemoryFeatureFlags need, struct maar_shared_buffer* out);
-VkResult maar_share_image(MaarAllocator allocator, const char* call, const VkImageCreateInfo* info,
-                          VkExternalMemoryHandleTypeFlags types, VkExternalMemoryFeatureFlags need,
-                          struct maar_shared_image* out);
+VkResult maar_extend_buffer(MaarAllocator allocator, const char* call,
+                            const VkBufferCreateInfo* info, VkExternalMemoryHandleTypeFlags types,
+                            VkExternalMemoryFeatureFlags need, struct maar_shared_buffer* out);
+VkResult maar_extend_image(MaarAllocator allocator, const char* call, const VkImageCreateInfo* info,
+                           VkExternalMemoryHandleTypeFlags types, VkExternalMemoryFeatureFlags need,
+                           struct maar_shared_image* out);
+
+static inline VkResult maar_share_buffer(MaarAllocator allocator, const char* call,
+                                         const VkBufferCreateInfo* info,
+                                         VkExternalMemoryHandleTypeFlags types,
+                                         VkExternalMemoryFeatureFlags need,
+                                         struct maar_shared_buffer* out)
+{
+    out->use = info;
+    out->dedicated = false;
+    return types == 0 ? VK_SUCCESS : maar_extend_buffer(allocator, call, info, types, need, out);
+}
+
+static inline VkResult maar_share_image(MaarAllocator allocator, const char* call,
+                                        const VkImageCreateInfo* info,
+                                        VkExternalMemoryHandleTypeFlags types,
+                                        VkExternalMemoryFeatureFlags need,
+                                        struct maar_shared_image* out)
+{
+    out->use = info;
+    out->dedicated = false;
+    return types == 0 ? VK_SUCCESS : maar_extend_image(allocator, call, info, types, need, out);
+}
 
 /* The same for objects on a block that is there already. */
 static inline VkExternalMemoryFeatureFlags maar_block_sharing(const struct maar_block* block)
