@@ -10,6 +10,7 @@ import subprocess
 import sys
 import unittest
 
+import fake_cuda
 from maar import _abi, _declarations, _dlpack
 
 OPTIONS = None
@@ -77,6 +78,16 @@ class Layout(unittest.TestCase):
                 ("VkResult VKAPI_CALL maarCudaWait(MaarCudaTimeline, uint32_t, MaarCudaStream);",
                  "conflicting types")):
             self.assertIn(words, compiled([line]))
+
+    def test_fakes_table_is_that_of_its_header(self):
+        lines = ['#include "tests/fakes/fake_control.h"']
+        for index, name in enumerate(fake_cuda.MEMBERS):
+            lines.append(f"IS(offsetof(struct fake_control, {name}) == {index} * sizeof(void*), "
+                         f'"{name}");')
+        lines.append(f"IS(sizeof(struct fake_control) == {len(fake_cuda.MEMBERS)} * sizeof(void*), "
+                     '"size");')
+        lines.append(f"IS(FAKE_KIND_COUNT == {len(fake_cuda.KINDS)}, \"kinds\");")
+        self.assertEqual(compiled(lines), "")
 
     def test_dlpack_is_as_its_specification_says(self):
         """From the published layout of DLPack 1.0, for 64-bit pointers."""

@@ -470,6 +470,7 @@ VkResult vkCreateSemaphore(VkDevice, const VkSemaphoreCreateInfo*, const VkAlloc
 void vkDestroySemaphore(VkDevice, VkSemaphore, const VkAllocationCallbacks*);
 VkResult vkGetSemaphoreCounterValue(VkDevice, VkSemaphore, uint64_t*);
 VkResult vkWaitSemaphores(VkDevice, const VkSemaphoreWaitInfo*, uint64_t);
+VkResult vkSignalSemaphore(VkDevice, const VkSemaphoreSignalInfo*);
 VkResult vkCreateCommandPool(VkDevice, const VkCommandPoolCreateInfo*, const VkAllocationCallbacks*, VkCommandPool*);
 void vkDestroyCommandPool(VkDevice, VkCommandPool, const VkAllocationCallbacks*);
 VkResult vkAllocateCommandBuffers(VkDevice, const VkCommandBufferAllocateInfo*, VkCommandBuffer*);
