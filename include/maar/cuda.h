@@ -89,7 +89,7 @@ typedef struct MaarCudaInfo {
     void* pContext;
     /** How memory is handed over: what to put into MaarExportInfo::handleTypes. */
     VkExternalMemoryHandleTypeFlagBits memoryHandleType;
-    /** What MAAR_HANDOFF_MODE_AUTO stands for. */
+    /** What MAAR_HANDOFF_MODE_AUTO stands for; itself where no timeline can be made at all. */
     MaarHandoffMode handoffMode;
     /** Both sides share timeline semaphores. */
     VkBool32 timelineSemaphores;

@@ -31,8 +31,9 @@ typedef struct MaarHipCreateInfo {
     const void* pNext;
     /** The runtime's library; NULL for libamdhip64.so with the system's number behind it. */
     const char* pLibraryPath;
-    /** Which device, where UUIDs cannot tell: an ordinal plus one; 0 to find it by its UUID, or by
-     * its PCI address where the runtime tells no UUIDs. */
+    /** Which device: an ordinal plus one; 0 to find it by its PCI address, which Vulkan tells when
+     * VK_EXT_pci_bus_info is enabled, or else by its UUID, which HIP and Vulkan's drivers write
+     * differently more often than not. */
     uint32_t deviceOrdinalPlusOne;
 } MaarHipCreateInfo;
 
@@ -50,7 +51,7 @@ typedef struct MaarHipInfo {
     int runtimeVersion;
     /** How memory is handed over: what to put into MaarExportInfo::handleTypes. */
     VkExternalMemoryHandleTypeFlagBits memoryHandleType;
-    /** What MAAR_HANDOFF_MODE_AUTO stands for: MAAR_HANDOFF_MODE_HOST. */
+    /** MAAR_HANDOFF_MODE_HOST; or MAAR_HANDOFF_MODE_AUTO where no timeline can be made at all. */
     MaarHandoffMode handoffMode;
     /** Blocks that are imported just now. */
     uint32_t importedBlockCount;
@@ -129,7 +130,8 @@ MAAR_API VkResult VKAPI_CALL maarGetHipMemory(MaarHip hip, MaarAllocation alloca
  * @param hip           not null
  * @param initialValue  its first value
  * @param pTimeline     receives the timeline
- * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT without the timelineSemaphore feature;
+ * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT without the timelineSemaphore feature, or with a
+ *         runtime that has no hipLaunchHostFunc;
  *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
@@ -178,7 +180,7 @@ MAAR_API VkResult VKAPI_CALL maarHipWait(MaarHipTimeline timeline, uint64_t valu
  * Makes the host signal a value when the stream gets there. Does not block.
  *
  * @param timeline  not null
- * @param value     above all that were signalled before
+ * @param value     above all that streams have signalled before
  * @param stream    what signals
  * @return as maarCudaSignal
  * @threadsafety internally synchronized; `stream` as HIP wants it
@@ -193,7 +195,7 @@ typedef struct MaarHipHandoffInfo {
     MaarStructureType sType;
     /** NULL or a chain. */
     const void* pNext;
-    /** The value that stands for this handoff, above all before. */
+    /** The value that stands for this handoff, above all before in the same direction. */
     uint64_t value;
     /** The stream. */
     MaarHipStream stream;

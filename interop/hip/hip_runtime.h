@@ -60,7 +60,11 @@ enum maar_hip_copy {
     MAAR_HIP_COPY_BY_ADDRESS = 4
 };
 
-enum { MAAR_HIP_STREAM_NON_BLOCKING = 0x1, MAAR_HIP_EVENT_DISABLE_TIMING = 0x2 };
+enum {
+    MAAR_HIP_STREAM_NON_BLOCKING = 0x1,
+    MAAR_HIP_EVENT_DISABLE_TIMING = 0x2,
+    MAAR_HIP_MEMORY_DEDICATED = 0x1 /* maar_hip_memory_handle::flags */
+};
 
 /* Not Vulkan's deviceUUID: the runtime writes the card's serial number as text into it. */
 struct maar_hip_uuid {

@@ -1,0 +1,247 @@
+/*
+ * The allocator's device in HIP, allocations there, and handoffs through the host.
+ */
+#include <string.h>
+
+#include "interop/hip/hip_internal.h"
+#include "interop/share/share_internal.h"
+
+static const MaarHipCreateInfo default_hip_info = {
+    .sType = MAAR_STRUCTURE_TYPE_HIP_CREATE_INFO,
+};
+
+static struct maar_peer_timeline* hip_timeline_of(MaarHipTimeline timeline)
+{
+    return (struct maar_peer_timeline*)(void*)timeline;
+}
+
+static struct maar_peer* peer_of_hip(MaarHip hip)
+{
+    return hip != VK_NULL_HANDLE ? &hip->peer : NULL;
+}
+
+static struct maar_peer* peer_of_timeline(MaarHipTimeline timeline)
+{
+    return timeline != VK_NULL_HANDLE ? hip_timeline_of(timeline)->peer : NULL;
+}
+
+/* ---- the device ---- */
+
+static VkResult check_hip_info(MaarAllocator allocator, const char* call,
+                               const MaarHipCreateInfo* info)
+{
+    VkResult result = maar_check_structure(allocator, call, "pCreateInfo", info,
+                                           MAAR_STRUCTURE_TYPE_HIP_CREATE_INFO);
+    if (result == VK_SUCCESS && !maar_memory_handle_is_enabled(allocator, MAAR_OPAQUE_MEMORY)) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: the extension VK_KHR_external_memory_%s was not enabled, or not named in "
+                  "MaarAllocatorCreateInfo::ppEnabledExtensionNames",
+                  call, MAAR_PORT_HAS_FDS ? "fd" : "win32");
+        result = VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    return result;
+}
+
+static void discard_hip(MaarHip hip)
+{
+    maar_library_close(&hip->library);
+    maar_host_free(hip->peer.allocator->callbacks, hip);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateHip(MaarAllocator allocator,
+                                             const MaarHipCreateInfo* pCreateInfo, MaarHip* pHip)
+{
+    const MaarHipCreateInfo* info = pCreateInfo != NULL ? pCreateInfo : &default_hip_info;
+    if (pHip != NULL) {
+        *pHip = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pHip == NULL) {
+        return maar_misuse(allocator, __func__, "pHip is NULL");
+    }
+    result = check_hip_info(allocator, __func__, info);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    MaarHip hip = maar_host_calloc(allocator->callbacks, 1, sizeof *hip);
+    if (hip == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    hip->peer.allocator = allocator;
+    hip->peer.driver = &maar_hip_peer_driver;
+    hip->peer.memory_type = MAAR_OPAQUE_MEMORY;
+    hip->peer.semaphore_type = MAAR_OPAQUE_SEMAPHORE;
+    result = maar_hip_load(hip, __func__, info->pLibraryPath);
+    if (result == VK_SUCCESS) {
+        result = maar_hip_find_device(hip, __func__, info->deviceOrdinalPlusOne);
+    }
+    if (result != VK_SUCCESS) {
+        discard_hip(hip);
+        return result;
+    }
+    hip->peer.calls_host =
+        allocator->device.facts.timeline_semaphore && hip->runtime.hipLaunchHostFunc != NULL;
+    *pHip = hip;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyHip(MaarHip hip)
+{
+    if (hip != VK_NULL_HANDLE && maar_peer_end(&hip->peer, __func__)) {
+        discard_hip(hip);
+    }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetHipInfo(MaarHip hip, MaarHipInfo* pInfo)
+{
+    VkResult result =
+        maar_peer_enter(peer_of_hip(hip), __func__, "pInfo", pInfo, MAAR_STRUCTURE_TYPE_HIP_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    memcpy(pInfo->deviceName, hip->name, sizeof pInfo->deviceName);
+    pInfo->deviceOrdinal = hip->ordinal;
+    pInfo->runtimeVersion = hip->version;
+    pInfo->memoryHandleType = hip->peer.memory_type;
+    pInfo->handoffMode = maar_peer_best_mode(&hip->peer);
+    pInfo->importedBlockCount = maar_atomic32_load(&hip->peer.block_count);
+    pInfo->importedBytes = maar_atomic64_load(&hip->peer.block_bytes);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetHipMemory(MaarHip hip, MaarAllocation allocation,
+                                                MaarHipMemory* pMemory)
+{
+    struct maar_slot* slot = NULL;
+    struct maar_peer_block* block = NULL;
+    VkResult result = maar_peer_enter(peer_of_hip(hip), __func__, "pMemory", pMemory,
+                                      MAAR_STRUCTURE_TYPE_HIP_MEMORY);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    pMemory->pDevice = NULL;
+    pMemory->size = 0;
+    pMemory->pBlock = NULL;
+    pMemory->blockSize = 0;
+    result = maar_peer_map(&hip->peer, __func__, allocation, &slot, &block);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const uint64_t start = maar_atomic64_load(&block->pointer);
+    pMemory->pBlock = (void*)(uintptr_t)start;
+    pMemory->blockSize = block->size;
+    pMemory->pDevice = (void*)(uintptr_t)(start + maar_slot_offset(slot));
+    pMemory->size = maar_slot_size(slot);
+    return VK_SUCCESS;
+}
+
+/* ---- timelines ---- */
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateHipTimeline(MaarHip hip, uint64_t initialValue,
+                                                     MaarHipTimeline* pTimeline)
+{
+    if (pTimeline != NULL) {
+        *pTimeline = VK_NULL_HANDLE;
+    }
+    if (hip == VK_NULL_HANDLE) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    VkResult result = maar_enter(hip->peer.allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pTimeline == NULL) {
+        return maar_misuse(hip->peer.allocator, __func__, "pTimeline is NULL");
+    }
+    struct maar_peer_timeline* made = NULL;
+    result = maar_peer_timeline_create(&hip->peer, __func__, MAAR_HANDOFF_MODE_HOST, initialValue,
+                                       &made);
+    *pTimeline = (MaarHipTimeline)(void*)made;
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyHipTimeline(MaarHipTimeline timeline)
+{
+    if (timeline != VK_NULL_HANDLE) {
+        maar_peer_timeline_destroy(hip_timeline_of(timeline), __func__);
+    }
+}
+
+/* VK_SUCCESS for a timeline that may be used. */
+static VkResult enter_hip_timeline(MaarHipTimeline timeline)
+{
+    const struct maar_peer* peer = peer_of_timeline(timeline);
+    return peer == NULL ? VK_ERROR_VALIDATION_FAILED_EXT : maar_enter(peer->allocator);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetHipTimelineSemaphore(MaarHipTimeline timeline,
+                                                           VkSemaphore* pSemaphore)
+{
+    if (pSemaphore != NULL) {
+        *pSemaphore = VK_NULL_HANDLE;
+    }
+    VkResult result = enter_hip_timeline(timeline);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pSemaphore == NULL) {
+        return maar_misuse(peer_of_timeline(timeline)->allocator, __func__, "pSemaphore is NULL");
+    }
+    *pSemaphore = hip_timeline_of(timeline)->semaphore;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarHipWait(MaarHipTimeline timeline, uint64_t value,
+                                           MaarHipStream stream)
+{
+    VkResult result = enter_hip_timeline(timeline);
+    return result == VK_SUCCESS ? maar_peer_wait(hip_timeline_of(timeline), __func__, value, stream)
+                                : result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarHipSignal(MaarHipTimeline timeline, uint64_t value,
+                                             MaarHipStream stream)
+{
+    VkResult result = enter_hip_timeline(timeline);
+    return result == VK_SUCCESS
+               ? maar_peer_signal(hip_timeline_of(timeline), __func__, value, stream)
+               : result;
+}
+
+static VkResult read_hip_handoff(MaarHipTimeline timeline, const char* call,
+                                 const MaarHipHandoffInfo* info, struct maar_peer_handoff* handoff)
+{
+    VkResult result = maar_peer_enter(peer_of_timeline(timeline), call, "pInfo", info,
+                                      MAAR_STRUCTURE_TYPE_HIP_HANDOFF_INFO);
+    if (result == VK_SUCCESS) {
+        *handoff = (struct maar_peer_handoff){
+            .value = info->value,
+            .stream = info->stream,
+            .queue = info->queue,
+            .resource_count = info->resourceCount,
+            .resources = info->pResources,
+        };
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarReleaseToHip(MaarHipTimeline timeline,
+                                                const MaarHipHandoffInfo* pInfo)
+{
+    struct maar_peer_handoff handoff;
+    VkResult result = read_hip_handoff(timeline, __func__, pInfo, &handoff);
+    return result == VK_SUCCESS ? maar_peer_release(hip_timeline_of(timeline), __func__, &handoff)
+                                : result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarAcquireFromHip(MaarHipTimeline timeline,
+                                                  const MaarHipHandoffInfo* pInfo)
+{
+    struct maar_peer_handoff handoff;
+    VkResult result = read_hip_handoff(timeline, __func__, pInfo, &handoff);
+    return result == VK_SUCCESS ? maar_peer_acquire(hip_timeline_of(timeline), __func__, &handoff)
+                                : result;
+}

@@ -1,0 +1,49 @@
+/*
+ * What the files of interop/hip ask of one another. HIP has no contexts: a thread has a current
+ * device, which is set for each call and put back after it.
+ */
+#ifndef MAAR_INTEROP_HIP_HIP_INTERNAL_H
+#define MAAR_INTEROP_HIP_HIP_INTERNAL_H
+
+#include "core/port_library.h"
+#include "interop/hip/hip_runtime.h"
+#include "interop/peer/peer.h"
+#include "maar/hip.h"
+
+struct MaarHip_T {
+    struct maar_peer peer; /* first */
+    struct maar_library library;
+    struct maar_hip_runtime runtime;
+    int ordinal;
+    int version;
+    char name[256];
+};
+
+static inline struct MaarHip_T* maar_hip_of(struct maar_peer* peer)
+{
+    return (struct MaarHip_T*)(void*)peer;
+}
+
+/* ---- hip_load.c ---- */
+
+/* Opens the runtime and starts it; tells why not. */
+VkResult maar_hip_load(MaarHip hip, const char* call, const char* path);
+
+enum maar_hip_kind { MAAR_HIP_CALL_PLAIN, MAAR_HIP_CALL_IMPORT };
+
+VkResult maar_hip_vulkan_result(enum maar_hip_result result, enum maar_hip_kind kind);
+/* VK_SUCCESS for success; else tells what HIP says and returns what it means to Vulkan. */
+VkResult maar_hip_tell(MaarHip hip, const char* call, const char* function,
+                       enum maar_hip_result result, enum maar_hip_kind kind);
+
+/* ---- hip_device.c ---- */
+
+/* Finds the allocator's device, or takes the one that was named; tells of all that there are if it
+ * is none of them. */
+VkResult maar_hip_find_device(MaarHip hip, const char* call, uint32_t ordinal_plus_one);
+
+/* ---- hip_driver_table.c ---- */
+
+extern const struct maar_peer_driver maar_hip_peer_driver;
+
+#endif

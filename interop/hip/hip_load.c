@@ -1,0 +1,121 @@
+/*
+ * The HIP runtime: opened by name when it is first wanted, its functions looked up, and its errors
+ * in Vulkan's words.
+ */
+#include <string.h>
+
+#include "interop/hip/hip_internal.h"
+
+/* The number changes with each major version of ROCm; the newest that is known comes first, and the
+ * one without a number, which only developers' packages bring, last. */
+static const char* const hip_libraries[] = {
+#if defined(_WIN32)
+    "amdhip64_7.dll",
+    "amdhip64_6.dll",
+    "amdhip64.dll",
+#else
+    "libamdhip64.so.7",
+    "libamdhip64.so.6",
+    "libamdhip64.so.5",
+    "libamdhip64.so",
+#endif
+};
+
+VkResult maar_hip_vulkan_result(enum maar_hip_result result, enum maar_hip_kind kind)
+{
+    switch (result) {
+    case MAAR_HIP_SUCCESS:
+        return VK_SUCCESS;
+    case MAAR_HIP_OUT_OF_MEMORY:
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    case MAAR_HIP_INVALID_VALUE:
+    case MAAR_HIP_INVALID_DEVICE_POINTER:
+    case MAAR_HIP_INVALID_DEVICE:
+    case MAAR_HIP_MAP_FAILED:
+    case MAAR_HIP_OPERATING_SYSTEM:
+    case MAAR_HIP_INVALID_HANDLE:
+    case MAAR_HIP_NOT_SUPPORTED:
+    case MAAR_HIP_UNKNOWN:
+        return kind == MAAR_HIP_CALL_IMPORT ? VK_ERROR_INVALID_EXTERNAL_HANDLE : VK_ERROR_UNKNOWN;
+    default:
+        return VK_ERROR_UNKNOWN;
+    }
+}
+
+VkResult maar_hip_tell(MaarHip hip, const char* call, const char* function,
+                       enum maar_hip_result result, enum maar_hip_kind kind)
+{
+    if (result == MAAR_HIP_SUCCESS) {
+        return VK_SUCCESS;
+    }
+    const char* name = hip->runtime.hipGetErrorName(result);
+    const char* text = hip->runtime.hipGetErrorString(result);
+    maar_tell(hip->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s failed: %s (%d), %s", call,
+              function, name != NULL ? name : "an error without a name", (int)result,
+              text != NULL ? text : "no more is known");
+    return maar_hip_vulkan_result(result, kind);
+}
+
+/* Opens the one that was named, or the first of those that it may be called. */
+static const char* open_hip(MaarHip hip, const char* path, char reason[MAAR_LIBRARY_REASON_SIZE])
+{
+    if (path != NULL) {
+        return maar_library_open(path, &hip->library, reason) ? path : NULL;
+    }
+    for (size_t i = 0; i < sizeof hip_libraries / sizeof hip_libraries[0]; ++i) {
+        if (maar_library_open(hip_libraries[i], &hip->library, reason)) {
+            return hip_libraries[i];
+        }
+    }
+    return NULL;
+}
+
+/* Fills the table; the first function that must be there and is not, or NULL. */
+static const char* find_hip_functions(MaarHip hip)
+{
+    struct maar_hip_runtime* runtime = &hip->runtime;
+    const char* missing = NULL;
+#define MAAR_FIND_HIP(result, name, parameters)                                                    \
+    runtime->name = (maar_hip_##name##_fn)maar_library_find(&hip->library, #name);
+    MAAR_HIP_FUNCTIONS(MAAR_FIND_HIP)
+    MAAR_HIP_OPTIONAL_FUNCTIONS(MAAR_FIND_HIP)
+#undef MAAR_FIND_HIP
+#define MAAR_MISS_HIP(result, name, parameters)                                                    \
+    missing = missing == NULL && runtime->name == NULL ? #name : missing;
+    MAAR_HIP_FUNCTIONS(MAAR_MISS_HIP)
+#undef MAAR_MISS_HIP
+    return missing;
+}
+
+VkResult maar_hip_load(MaarHip hip, const char* call, const char* path)
+{
+    char reason[MAAR_LIBRARY_REASON_SIZE] = "";
+    MaarAllocator allocator = hip->peer.allocator;
+    maar_lock_rank_expect_none();
+    const char* used = open_hip(hip, path, reason);
+    if (used == NULL) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: there is no HIP runtime: %s", call,
+                  reason);
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    const char* missing = find_hip_functions(hip);
+    if (missing != NULL) {
+        int version = 0;
+        if (hip->runtime.hipRuntimeGetVersion != NULL) {
+            (void)hip->runtime.hipRuntimeGetVersion(&version);
+        }
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: %s has no %s; its version is %d, and it is too old", call, used, missing,
+                  version);
+        return VK_ERROR_INCOMPATIBLE_DRIVER;
+    }
+    enum maar_hip_result result = hip->runtime.hipInit(0);
+    if (result == MAAR_HIP_SUCCESS) {
+        result = hip->runtime.hipRuntimeGetVersion(&hip->version);
+    }
+    if (result != MAAR_HIP_SUCCESS) {
+        (void)maar_hip_tell(hip, call, "hipInit", result, MAAR_HIP_CALL_PLAIN);
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    return VK_SUCCESS;
+}

@@ -1,0 +1,340 @@
+/*
+ * maar/hip.h over the FAKE HIP runtime and a simulated device: how the device is found, memory, and
+ * handoffs through the host. Nothing of this says anything about a GPU.
+ */
+#include "tests/fakes/fake_fixture.h"
+
+#include "interop/hip/hip_internal.h"
+
+struct hip_desk {
+    struct rig rig;
+    MaarQueue queue;
+    struct maar_hip_runtime runtime; /* the FAKE one */
+    const struct fake_control* fake;
+    MaarHip hip;
+};
+
+static MaarHipCreateInfo hip_desk_info(void)
+{
+    return (MaarHipCreateInfo){
+        .sType = MAAR_STRUCTURE_TYPE_HIP_CREATE_INFO,
+        .pLibraryPath = MAAR_FAKE_HIP,
+    };
+}
+
+/* All but the MaarHip; the one device is at the allocator's address. */
+static void hip_desk_open(struct hip_desk* desk, MaarSimulatedFlags flags)
+{
+    const struct rig_setup setup = {.flags = flags, .sharing = rig_sharing_everything()};
+    memset(desk, 0, sizeof *desk);
+    desk->fake = fake_load_hip(MAAR_FAKE_HIP, &desk->runtime);
+    rig_open(&desk->rig, &setup);
+    desk->queue = (MaarQueue){
+        .familyIndex = desk->rig.recommendation.mainQueueFamily,
+        .queue = desk->rig.queue,
+    };
+    desk->rig.create_info.queueCount = 1;
+    desk->rig.create_info.pQueues = &desk->queue;
+    rig_make_allocator(&desk->rig);
+    struct maar_device_facts* facts = &desk->rig.allocator->device.facts;
+    facts->pci_address_known = true;
+    facts->pci_domain = 0;
+    facts->pci_bus = 0x2A;
+    facts->pci_device = 1;
+    facts->pci_function = 0;
+    desk->fake->set_pci_address(0, "0000:2a:01.0");
+}
+
+static void hip_desk_start(struct hip_desk* desk, MaarSimulatedFlags flags)
+{
+    const MaarHipCreateInfo info = hip_desk_info();
+    hip_desk_open(desk, flags);
+    /* The FAKE runtime takes memory of the device whose UUID it has. */
+    desk->fake->set_uuid(0, desk->rig.allocator->device.facts.device_uuid);
+    assert_int_equal(maarCreateHip(desk->rig.allocator, &info, &desk->hip), VK_SUCCESS);
+}
+
+static void hip_desk_close(struct hip_desk* desk)
+{
+    maarDestroyHip(desk->hip);
+    fake_expect_clean_end(desk->fake);
+    rig_close(&desk->rig);
+    fake_expect_clean_end(desk->fake);
+    desk->fake->reset();
+}
+
+static MaarAllocation hip_desk_buffer(struct hip_desk* desk, VkDeviceSize size, VkBuffer* buffer)
+{
+    const MaarExportInfo export = {
+        .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
+    };
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    how.pNext = &export;
+    how.flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT;
+    const VkBufferCreateInfo info = rig_buffer_info(size);
+    MaarAllocation allocation = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateBuffer(desk->rig.allocator, &info, &how, buffer, &allocation),
+                     VK_SUCCESS);
+    return allocation;
+}
+
+static MaarHipInfo hip_desk_hip_info(struct hip_desk* desk)
+{
+    MaarHipInfo info = {.sType = MAAR_STRUCTURE_TYPE_HIP_INFO};
+    assert_int_equal(maarGetHipInfo(desk->hip, &info), VK_SUCCESS);
+    return info;
+}
+
+/* ---- finding it ---- */
+
+static void hip_device_is_found_by_its_address(void** state)
+{
+    struct hip_desk desk;
+    const MaarHipCreateInfo info = hip_desk_info();
+    (void)state;
+    hip_desk_open(&desk, 0);
+    desk.fake->set_device_count(3);
+    desk.fake->set_pci_address(0, "0000:2A:02.0");
+    desk.fake->set_pci_address(1, "0001:2a:01.0");
+    desk.fake->set_pci_address(2, "0000:2A:01.0"); /* either case */
+    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip), VK_SUCCESS);
+    const MaarHipInfo found = hip_desk_hip_info(&desk);
+    assert_int_equal(found.deviceOrdinal, 2);
+    assert_non_null(strstr(found.deviceName, "FAKE"));
+    assert_int_equal(found.handoffMode, MAAR_HANDOFF_MODE_HOST);
+    assert_int_equal(found.memoryHandleType, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT);
+    hip_desk_close(&desk);
+}
+
+static void hip_device_elsewhere_is_refused_and_both_are_named(void** state)
+{
+    static const char* const addresses[] = {"0000:2b:01.0", "", "0000:2a:01", "0000:2a:01.0x"};
+    struct hip_desk desk;
+    const MaarHipCreateInfo info = hip_desk_info();
+    (void)state;
+    hip_desk_open(&desk, 0);
+    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; ++i) {
+        desk.fake->set_pci_address(0, addresses[i]);
+        assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip),
+                         VK_ERROR_INCOMPATIBLE_DRIVER);
+        assert_non_null(strstr(desk.rig.messages.last, "PCI address 0000:2a:01.0"));
+        rig_expect_message(&desk.rig, "none of 1 HIP devices (the first is at ");
+    }
+    hip_desk_close(&desk);
+}
+
+static void hip_device_without_an_address_is_found_by_uuid_or_ordinal(void** state)
+{
+    struct hip_desk desk;
+    MaarHipCreateInfo info = hip_desk_info();
+    (void)state;
+    hip_desk_open(&desk, 0);
+    struct maar_device_facts* facts = &desk.rig.allocator->device.facts;
+    facts->pci_address_known = false;
+    desk.fake->set_device_count(2);
+    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip),
+                     VK_ERROR_INCOMPATIBLE_DRIVER);
+    rig_expect_message(&desk.rig, "deviceOrdinalPlusOne");
+    desk.fake->set_uuid(1, facts->device_uuid);
+    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip), VK_SUCCESS);
+    assert_int_equal(hip_desk_hip_info(&desk).deviceOrdinal, 1);
+    maarDestroyHip(desk.hip);
+    info.deviceOrdinalPlusOne = 1;
+    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip), VK_SUCCESS);
+    assert_int_equal(hip_desk_hip_info(&desk).deviceOrdinal, 0);
+    maarDestroyHip(desk.hip);
+    info.deviceOrdinalPlusOne = 3;
+    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip),
+                     VK_ERROR_INCOMPATIBLE_DRIVER);
+    rig_expect_message(&desk.rig, "deviceOrdinalPlusOne is 3, but there are 2 HIP devices");
+    hip_desk_close(&desk);
+}
+
+static void hip_runtime_that_is_not_there_or_old_is_told(void** state)
+{
+    struct hip_desk desk;
+    MaarHipCreateInfo info = hip_desk_info();
+    (void)state;
+    hip_desk_open(&desk, 0);
+    info.pLibraryPath = "/nowhere/libamdhip64.so";
+    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip),
+                     VK_ERROR_INITIALIZATION_FAILED);
+    rig_expect_message(&desk.rig, "there is no HIP runtime: /nowhere/libamdhip64.so");
+    info.pLibraryPath = "libc.so.6";
+    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip),
+                     VK_ERROR_INCOMPATIBLE_DRIVER);
+    rig_expect_message(&desk.rig, "libc.so.6 has no hipInit");
+    info.pLibraryPath = MAAR_FAKE_HIP;
+    desk.fake->set_fault("hipInit", 1, 1, MAAR_HIP_NO_DEVICE);
+    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip),
+                     VK_ERROR_INITIALIZATION_FAILED);
+    rig_expect_message(&desk.rig, "hipInit failed: hipErrorNoDevice (100)");
+    hip_desk_close(&desk);
+}
+
+/* ---- memory ---- */
+
+static void hip_block_is_imported_once(void** state)
+{
+    struct hip_desk desk;
+    VkBuffer buffers[2];
+    MaarAllocation memory[2];
+    (void)state;
+    hip_desk_start(&desk, 0);
+    for (int i = 0; i < 2; ++i) {
+        memory[i] = hip_desk_buffer(&desk, 4096, &buffers[i]);
+        MaarHipMemory seen = {.sType = MAAR_STRUCTURE_TYPE_HIP_MEMORY};
+        assert_int_equal(maarGetHipMemory(desk.hip, memory[i], &seen), VK_SUCCESS);
+        assert_ptr_equal(seen.pDevice,
+                         (uint8_t*)seen.pBlock + rig_info(&desk.rig, memory[i]).offset);
+        memset(maarGetMappedData(desk.rig.allocator, memory[i]), 0x30 + i, 4096);
+        assert_int_equal(((const uint8_t*)seen.pDevice)[4095], 0x30 + i);
+    }
+    assert_int_equal(desk.fake->calls("hipImportExternalMemory"), 1);
+    assert_int_equal(hip_desk_hip_info(&desk).importedBlockCount, 1);
+    for (int i = 0; i < 2; ++i) {
+        maarDestroyBuffer(desk.rig.allocator, buffers[i], memory[i]);
+    }
+    (void)maarTrim(desk.rig.allocator, VK_NULL_HANDLE, NULL);
+    assert_int_equal(hip_desk_hip_info(&desk).importedBlockCount, 0);
+    hip_desk_close(&desk);
+}
+
+static void hip_import_that_fails_leaves_nothing(void** state)
+{
+    static const struct {
+        const char* function;
+        int error;
+        VkResult result;
+    } cases[] = {
+        {"hipGetDevice", MAAR_HIP_INVALID_CONTEXT, VK_ERROR_UNKNOWN},
+        {"hipImportExternalMemory", MAAR_HIP_INVALID_VALUE, VK_ERROR_INVALID_EXTERNAL_HANDLE},
+        {"hipImportExternalMemory", MAAR_HIP_OUT_OF_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY},
+        {"hipExternalMemoryGetMappedBuffer", MAAR_HIP_NOT_SUPPORTED,
+         VK_ERROR_INVALID_EXTERNAL_HANDLE},
+    };
+    struct hip_desk desk;
+    VkBuffer buffer;
+    (void)state;
+    hip_desk_start(&desk, 0);
+    const MaarAllocation memory = hip_desk_buffer(&desk, 4096, &buffer);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        MaarHipMemory seen = {.sType = MAAR_STRUCTURE_TYPE_HIP_MEMORY};
+        desk.fake->set_fault(cases[i].function, 1, 1, cases[i].error);
+        assert_int_equal(maarGetHipMemory(desk.hip, memory, &seen), cases[i].result);
+        assert_null(seen.pDevice);
+        rig_expect_message(&desk.rig, cases[i].function);
+        assert_int_equal(desk.fake->live(FAKE_KIND_MEMORY), 0);
+        assert_int_equal(hip_desk_hip_info(&desk).importedBlockCount, 0);
+    }
+    maarDestroyBuffer(desk.rig.allocator, buffer, memory);
+    hip_desk_close(&desk);
+}
+
+static void hip_device_of_the_caller_is_put_back(void** state)
+{
+    struct hip_desk desk;
+    VkBuffer buffer;
+    MaarHipCreateInfo info = hip_desk_info();
+    int current = -1;
+    (void)state;
+    hip_desk_open(&desk, 0);
+    desk.fake->set_device_count(2);
+    desk.fake->set_uuid(1, desk.rig.allocator->device.facts.device_uuid);
+    info.deviceOrdinalPlusOne = 2;
+    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip), VK_SUCCESS);
+    const MaarAllocation memory = hip_desk_buffer(&desk, 4096, &buffer);
+    MaarHipMemory seen = {.sType = MAAR_STRUCTURE_TYPE_HIP_MEMORY};
+    assert_int_equal(maarGetHipMemory(desk.hip, memory, &seen), VK_SUCCESS);
+    assert_int_equal(desk.runtime.hipGetDevice(&current), MAAR_HIP_SUCCESS);
+    assert_int_equal(current, 0);
+    maarDestroyBuffer(desk.rig.allocator, buffer, memory);
+    hip_desk_close(&desk);
+}
+
+/* ---- handoffs ---- */
+
+static void hip_hands_over_and_back_through_the_host(void** state)
+{
+    struct hip_desk desk;
+    VkBuffer buffer;
+    struct maar_hip_stream* stream = NULL;
+    MaarHipTimeline timeline = VK_NULL_HANDLE;
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    (void)state;
+    hip_desk_start(&desk, MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT);
+    const MaarAllocation memory = hip_desk_buffer(&desk, 4096, &buffer);
+    MaarHipMemory seen = {.sType = MAAR_STRUCTURE_TYPE_HIP_MEMORY};
+    assert_int_equal(maarGetHipMemory(desk.hip, memory, &seen), VK_SUCCESS);
+    assert_int_equal(maarCreateHipTimeline(desk.hip, 0, &timeline), VK_SUCCESS);
+    assert_int_equal(maarGetHipTimelineSemaphore(timeline, &semaphore), VK_SUCCESS);
+    assert_int_equal(desk.runtime.hipStreamCreateWithFlags(&stream, MAAR_HIP_STREAM_NON_BLOCKING),
+                     MAAR_HIP_SUCCESS);
+    const MaarHandoffResource resource = {.buffer = buffer};
+    MaarHipHandoffInfo handoff = {
+        .sType = MAAR_STRUCTURE_TYPE_HIP_HANDOFF_INFO,
+        .stream = stream,
+        .resourceCount = 1,
+        .pResources = &resource,
+    };
+    for (uint64_t round = 0; round < 50; ++round) {
+        handoff.value = 2 * round + 1;
+        assert_int_equal(maarReleaseToHip(timeline, &handoff), VK_SUCCESS);
+        assert_int_equal(desk.runtime.hipMemsetAsync(seen.pDevice, (int)round, 4096, stream),
+                         MAAR_HIP_SUCCESS);
+        handoff.value = 2 * round + 2;
+        assert_int_equal(maarAcquireFromHip(timeline, &handoff), VK_SUCCESS);
+        /* The host carries the signal over when the stream gets there. */
+        const VkSemaphoreWaitInfo wait = {
+            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+            .semaphoreCount = 1,
+            .pSemaphores = &semaphore,
+            .pValues = &handoff.value,
+        };
+        assert_int_equal(vkWaitSemaphores(desk.rig.device, &wait, UINT64_MAX), VK_SUCCESS);
+        assert_int_equal(((const uint8_t*)maarGetMappedData(desk.rig.allocator, memory))[4095],
+                         round);
+    }
+    /* One that is still on its way when the timeline goes. */
+    assert_int_equal(maarHipSignal(timeline, 1000, stream), VK_SUCCESS);
+    maarDestroyHipTimeline(timeline);
+    assert_int_equal(desk.runtime.hipStreamDestroy(stream), MAAR_HIP_SUCCESS);
+    maarDestroyBuffer(desk.rig.allocator, buffer, memory);
+    rig_expect_silence(&desk.rig);
+    hip_desk_close(&desk);
+}
+
+static void hip_signal_that_fails_may_be_tried_again(void** state)
+{
+    struct hip_desk desk;
+    MaarHipTimeline timeline = VK_NULL_HANDLE;
+    (void)state;
+    hip_desk_start(&desk, 0);
+    assert_int_equal(maarCreateHipTimeline(desk.hip, 5, &timeline), VK_SUCCESS);
+    assert_int_equal(maarHipSignal(timeline, 5, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&desk.rig, "maarHipSignal: value is not above all");
+    desk.fake->set_fault("hipLaunchHostFunc", 1, 1, MAAR_HIP_INVALID_VALUE);
+    assert_int_equal(maarHipSignal(timeline, 6, NULL), VK_ERROR_UNKNOWN);
+    rig_expect_message(&desk.rig, "maarHipSignal: hipLaunchHostFunc failed");
+    assert_int_equal(maarHipSignal(timeline, 6, NULL), VK_SUCCESS);
+    assert_int_equal(maarHipWait(timeline, 6, NULL), VK_SUCCESS);
+    maarDestroyHipTimeline(timeline);
+    hip_desk_close(&desk);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hip_device_is_found_by_its_address),
+        cmocka_unit_test(hip_device_elsewhere_is_refused_and_both_are_named),
+        cmocka_unit_test(hip_device_without_an_address_is_found_by_uuid_or_ordinal),
+        cmocka_unit_test(hip_runtime_that_is_not_there_or_old_is_told),
+        cmocka_unit_test(hip_block_is_imported_once),
+        cmocka_unit_test(hip_import_that_fails_leaves_nothing),
+        cmocka_unit_test(hip_device_of_the_caller_is_put_back),
+        cmocka_unit_test(hip_hands_over_and_back_through_the_host),
+        cmocka_unit_test(hip_signal_that_fails_may_be_tried_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
