@@ -203,6 +203,13 @@ static void set_identity(const struct fake_identity* identity)
     unlock();
 }
 
+static void set_tamper(const struct fake_tamper* tamper)
+{
+    lock();
+    fake.tamper = tamper != NULL ? *tamper : (struct fake_tamper){.data = NULL};
+    unlock();
+}
+
 static struct maar_cuda_context* make_context(int device)
 {
     lock();
@@ -250,6 +257,14 @@ static uint64_t calls(const char* function)
             count = fake.calls[i].count;
         }
     }
+    unlock();
+    return count;
+}
+
+static uint64_t faults_left(void)
+{
+    lock();
+    const uint64_t count = fake.fail_count;
     unlock();
     return count;
 }
@@ -351,7 +366,9 @@ const struct fake_control* fake_get_control(void)
         .set_identity = set_identity,
         .make_context = make_context,
         .set_fault = set_fault,
+        .faults_left = faults_left,
         .calls = calls,
+        .set_tamper = set_tamper,
         .live = live,
         .imported_bytes = imported_bytes,
         .context_depth = context_depth,

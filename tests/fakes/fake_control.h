@@ -42,7 +42,7 @@ enum {
  * is written and nobody told. What semaphore_wrap.h exports brings its own functions. */
 struct fake_vulkan {
     PFN_vkSignalSemaphore signal; /* timelines, while their VkSemaphore lives */
-    void (*progress)(void* data); /* after a binary semaphore was; may be NULL */
+    void (*progress)(void* data); /* after each signal, and while a stream waits; may be NULL */
     void* data;
 };
 
@@ -51,6 +51,15 @@ struct fake_identity {
     uint8_t device_uuid[VK_UUID_SIZE];
     uint8_t driver_uuid[VK_UUID_SIZE];
     uint32_t memory_type;
+};
+
+/* Changes what a call was given before the fake looks at it, as an error in the caller would.
+ * Called with the fake's lock held: must not call it. */
+struct fake_tamper {
+    void (*memory)(struct maar_cuda_memory_handle* handle, void* data);
+    void (*range)(struct maar_cuda_memory_range* range, void* data);
+    void (*semaphore)(struct maar_cuda_semaphore_handle* handle, void* data);
+    void* data;
 };
 
 struct fake_control {
@@ -75,7 +84,9 @@ struct fake_control {
     /* The nth call of a function from now on (1 is the next; NULL: any), and count - 1 after it,
      * return `result` and do nothing. Names are without a version: "cuMemFree". */
     void (*set_fault)(const char* function, uint64_t nth, uint64_t count, int result);
+    uint64_t (*faults_left)(void);
     uint64_t (*calls)(const char* function);
+    void (*set_tamper)(const struct fake_tamper* tamper); /* NULL: no more */
 
     uint64_t (*live)(enum fake_kind kind);
     uint64_t (*imported_bytes)(void);

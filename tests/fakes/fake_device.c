@@ -92,7 +92,10 @@ static struct fake_call* find_call(const char* function)
 
 static bool is_to_fail(const char* function)
 {
-    if (fake.fail_count == 0 || (fake.failing[0] != '\0' && strcmp(fake.failing, function) != 0)) {
+    /* To pop what was pushed fails nowhere, and nobody could do anything about it. */
+    const bool named = fake.failing[0] != '\0' ? strcmp(fake.failing, function) == 0
+                                               : strcmp("cuCtxPopCurrent", function) != 0;
+    if (fake.fail_count == 0 || !named) {
         return false;
     }
     if (fake.fail_at > 1) {

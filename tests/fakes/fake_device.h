@@ -175,6 +175,7 @@ struct fake_state {
     struct fake_range* ranges;
     struct fake_range* dead_ranges;
     struct fake_vulkan vulkan;
+    struct fake_tamper tamper;
     struct fake_identity identity;
     bool has_identity;
     uint64_t waits_abandoned; /* how often */

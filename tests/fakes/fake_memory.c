@@ -210,9 +210,14 @@ static bool check_file(int fd, uint64_t size)
     return check_head(fd);
 }
 
-int fake_import_memory(const struct maar_cuda_memory_handle* handle, struct fake_memory** memory)
+int fake_import_memory(const struct maar_cuda_memory_handle* given, struct fake_memory** memory)
 {
-    fake.last_memory = *handle;
+    struct maar_cuda_memory_handle copy = *given;
+    const struct maar_cuda_memory_handle* handle = &copy;
+    if (fake.tamper.memory != NULL) {
+        fake.tamper.memory(&copy, fake.tamper.data);
+    }
+    fake.last_memory = copy;
     if (!check_handle(handle) || !check_file(handle->handle.fd, handle->size)) {
         return handle->type != MAAR_CUDA_MEMORY_OPAQUE_FD ? MAAR_CUDA_NOT_SUPPORTED
                                                           : MAAR_CUDA_INVALID_VALUE;
@@ -224,10 +229,15 @@ int fake_import_memory(const struct maar_cuda_memory_handle* handle, struct fake
     return MAAR_CUDA_SUCCESS;
 }
 
-int fake_map_memory(struct fake_memory* memory, const struct maar_cuda_memory_range* range,
+int fake_map_memory(struct fake_memory* memory, const struct maar_cuda_memory_range* given,
                     void** pointer)
 {
-    fake.last_range = *range;
+    struct maar_cuda_memory_range copy = *given;
+    const struct maar_cuda_memory_range* range = &copy;
+    if (fake.tamper.range != NULL) {
+        fake.tamper.range(&copy, fake.tamper.data);
+    }
+    fake.last_range = copy;
     if (range->flags != 0) {
         return fake_breach(MAAR_CUDA_INVALID_VALUE, "the flags of the range are not zero");
     }

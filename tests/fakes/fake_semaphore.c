@@ -69,11 +69,16 @@ static struct fake_file_head* map_head(int fd)
     return map != MAP_FAILED ? map : NULL;
 }
 
-int fake_import_semaphore(const struct maar_cuda_semaphore_handle* handle,
+int fake_import_semaphore(const struct maar_cuda_semaphore_handle* given,
                           struct fake_semaphore** semaphore)
 {
+    struct maar_cuda_semaphore_handle copy = *given;
+    const struct maar_cuda_semaphore_handle* handle = &copy;
+    if (fake.tamper.semaphore != NULL) {
+        fake.tamper.semaphore(&copy, fake.tamper.data);
+    }
     const bool timeline = handle->type == MAAR_CUDA_SEMAPHORE_TIMELINE_FD;
-    fake.last_semaphore = *handle;
+    fake.last_semaphore = copy;
     if (!fake_api.semaphores || !check_handle_of_semaphore(handle)) {
         return handle->flags != 0 ? MAAR_CUDA_INVALID_VALUE : MAAR_CUDA_NOT_SUPPORTED;
     }
@@ -144,7 +149,8 @@ static bool is_usable(const struct fake_semaphore* semaphore)
 }
 
 /* Whether the value is there; takes some time to say no. The lock is not held. */
-static bool look(struct fake_semaphore* semaphore, uint64_t value, VkResult* result)
+static bool look(struct fake_semaphore* semaphore, const struct fake_vulkan* vulkan, uint64_t value,
+                 VkResult* result)
 {
     struct fake_shared_semaphore* shared = semaphore->shared;
     *result = VK_SUCCESS;
@@ -158,6 +164,9 @@ static bool look(struct fake_semaphore* semaphore, uint64_t value, VkResult* res
         *result = shared->wait(shared->device, &info, look_every_ns);
         return *result == VK_SUCCESS;
     }
+    if (vulkan->progress != NULL) {
+        vulkan->progress(vulkan->data);
+    }
     uint64_t expected = value;
     const bool there = semaphore->timeline ? atomic_load(&semaphore->head->value) >= value
                                            : atomic_compare_exchange_strong(&semaphore->head->value,
@@ -170,18 +179,19 @@ static bool look(struct fake_semaphore* semaphore, uint64_t value, VkResult* res
 
 void fake_wait_semaphore(struct fake_semaphore* semaphore, uint64_t value)
 {
+    const struct fake_vulkan vulkan = fake.vulkan;
     const uint64_t abandoned = fake.waits_abandoned;
     VkResult result = VK_SUCCESS;
     if (!is_usable(semaphore)) {
         return;
     }
     (void)pthread_mutex_unlock(&fake.mutex);
-    bool there = look(semaphore, value, &result);
+    bool there = look(semaphore, &vulkan, value, &result);
     (void)pthread_mutex_lock(&fake.mutex);
     while (!there && result >= VK_SUCCESS && fake.waits_abandoned == abandoned &&
            is_usable(semaphore)) {
         (void)pthread_mutex_unlock(&fake.mutex);
-        there = look(semaphore, value, &result);
+        there = look(semaphore, &vulkan, value, &result);
         (void)pthread_mutex_lock(&fake.mutex);
     }
     if (result < VK_SUCCESS) {
@@ -213,9 +223,9 @@ static void signal_file(struct fake_semaphore* semaphore, uint64_t value)
         (void)vulkan.signal((VkDevice)(uintptr_t)head->device, &info);
     } else {
         atomic_store(&head->value, value);
-        if (vulkan.progress != NULL) {
-            vulkan.progress(vulkan.data);
-        }
+    }
+    if (vulkan.progress != NULL) {
+        vulkan.progress(vulkan.data);
     }
     (void)pthread_mutex_lock(&fake.mutex);
 }

@@ -89,3 +89,13 @@ MaarImportInfo sharing_import_info(const MaarExportedMemory* exported)
         .dedicated = exported->dedicated,
     };
 }
+
+void sharing_finish(struct rig* rig)
+{
+    const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkFence fence = VK_NULL_HANDLE;
+    assert_int_equal(vkCreateFence(rig->device, &info, NULL, &fence), VK_SUCCESS);
+    assert_int_equal(vkQueueSubmit(rig->queue, 0, NULL, fence), VK_SUCCESS);
+    assert_int_equal(vkWaitForFences(rig->device, 1, &fence, VK_TRUE, 60000000000u), VK_SUCCESS);
+    vkDestroyFence(rig->device, fence, NULL);
+}

@@ -22,4 +22,7 @@ MaarAllocation sharing_make_buffer(struct rig* rig, VkDeviceSize size, VkBuffer*
 /* How to import what was exported; takes its handle over. */
 MaarImportInfo sharing_import_info(const MaarExportedMemory* exported);
 
+/* Until the main queue has done all that was submitted to it. */
+void sharing_finish(struct rig* rig);
+
 #endif
