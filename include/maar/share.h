@@ -574,7 +574,8 @@ maarCreateSharedSemaphore(MaarAllocator allocator, const MaarSharedSemaphoreCrea
                           VkSemaphore* pSemaphore);
 
 /**
- * Exports a semaphore.
+ * Exports a semaphore. An NT handle can be exported only once for each semaphore: for more,
+ * duplicate it with maarDuplicateExternalHandle.
  *
  * @param allocator   not null
  * @param semaphore   made to be exported as that type

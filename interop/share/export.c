@@ -4,11 +4,17 @@
  * imported from.
  */
 #include "core/memory/companion.h"
+#include "core/port_time.h"
 #include "interop/share/share_internal.h"
 
+/* What `word` of a kept handle says; anything above is the handle plus HANDLE_BIAS. */
+enum { HANDLE_MISSING = 0, HANDLE_COMING = 1, HANDLE_BIAS = 2 };
+
+/* The driver is asked by one thread at a time, and once it has answered by none any more: an NT
+ * handle may be fetched only once. */
 struct maar_kept_handle {
     struct maar_companion companion;
-    maar_port_handle value;
+    maar_atomic64 word;
 };
 
 /* The owner of the handles of one type: an address that stands for the type. */
@@ -25,7 +31,10 @@ static const void* handle_owner(VkExternalMemoryHandleTypeFlagBits type)
 static void end_exported(MaarAllocator allocator, struct maar_companion* companion)
 {
     struct maar_kept_handle* exported = (struct maar_kept_handle*)(void*)companion;
-    maar_port_handle_close(exported->value);
+    const uint64_t word = maar_atomic64_load(&exported->word);
+    if (word >= HANDLE_BIAS) {
+        maar_port_handle_close((maar_port_handle)(word - HANDLE_BIAS));
+    }
     maar_host_free(allocator->callbacks, exported);
 }
 
@@ -33,7 +42,6 @@ struct maar_kept_handle* maar_kept_handle_make(MaarAllocator allocator)
 {
     struct maar_kept_handle* kept = maar_host_calloc(allocator->callbacks, 1, sizeof *kept);
     if (kept != NULL) {
-        kept->value = MAAR_PORT_NO_HANDLE;
         kept->companion.end = end_exported;
     }
     return kept;
@@ -49,7 +57,8 @@ void maar_kept_handle_discard(MaarAllocator allocator, struct maar_kept_handle* 
 void maar_kept_handle_hang(struct maar_block* block, struct maar_kept_handle* kept,
                            VkExternalMemoryHandleTypeFlagBits type, maar_port_handle value)
 {
-    kept->value = value;
+    maar_atomic64_store(&kept->word,
+                        value != MAAR_PORT_NO_HANDLE ? (uint64_t)value + HANDLE_BIAS : 0);
     kept->companion.owner = handle_owner(type);
     (void)maar_companion_add(block, &kept->companion); /* a new block has none */
 }
@@ -88,32 +97,42 @@ static VkResult call_export(MaarAllocator allocator, VkDeviceMemory memory,
     return result;
 }
 
-/* The block's handle, exported when it is first wanted. */
-static VkResult find_exported(MaarAllocator allocator, struct maar_block* block,
-                              VkExternalMemoryHandleTypeFlagBits type,
-                              const struct maar_kept_handle** out)
+/* What hangs on the block for a type, made when it is first wanted. */
+static struct maar_kept_handle* find_kept(MaarAllocator allocator, struct maar_block* block,
+                                          VkExternalMemoryHandleTypeFlagBits type)
 {
     struct maar_companion* found = maar_companion_find(block, handle_owner(type));
-    if (found != NULL) {
-        *out = (const struct maar_kept_handle*)(void*)found;
-        return VK_SUCCESS;
+    struct maar_kept_handle* made = found == NULL ? maar_kept_handle_make(allocator) : NULL;
+    if (made != NULL) {
+        made->companion.owner = handle_owner(type);
+        found = maar_companion_add(block, &made->companion);
+        if (found != NULL) {
+            end_exported(allocator, &made->companion); /* another thread was faster */
+        }
     }
-    struct maar_kept_handle* made = maar_kept_handle_make(allocator);
-    if (made == NULL) {
+    return found != NULL ? (struct maar_kept_handle*)(void*)found : made;
+}
+
+/* The block's handle, exported when it is first wanted. */
+static VkResult find_exported(MaarAllocator allocator, struct maar_block* block,
+                              VkExternalMemoryHandleTypeFlagBits type, maar_port_handle* value)
+{
+    struct maar_kept_handle* kept = find_kept(allocator, block, type);
+    if (kept == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    VkResult result = call_export(allocator, block->memory, type, &made->value);
-    if (result != VK_SUCCESS) {
-        maar_kept_handle_discard(allocator, made);
-        return result;
+    uint64_t word = maar_atomic64_load(&kept->word);
+    while (word < HANDLE_BIAS) {
+        if (word == HANDLE_MISSING && maar_atomic64_claim(&kept->word, HANDLE_COMING)) {
+            VkResult result = call_export(allocator, block->memory, type, value);
+            word = result == VK_SUCCESS ? (uint64_t)*value + HANDLE_BIAS : HANDLE_MISSING;
+            (void)maar_atomic64_exchange(&kept->word, word);
+            return result;
+        }
+        maar_thread_yield();
+        word = maar_atomic64_load(&kept->word);
     }
-    made->companion.owner = handle_owner(type);
-    found = maar_companion_add(block, &made->companion);
-    if (found != NULL) {
-        end_exported(allocator, &made->companion); /* another thread was faster */
-        made = (struct maar_kept_handle*)(void*)found;
-    }
-    *out = made;
+    *value = (maar_port_handle)(word - HANDLE_BIAS);
     return VK_SUCCESS;
 }
 
@@ -156,12 +175,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarExportMemory(MaarAllocator allocator, MaarAll
         return result;
     }
     struct maar_block* block = slot->block;
-    const struct maar_kept_handle* exported = NULL;
-    result = find_exported(allocator, block, handleType, &exported);
+    maar_port_handle own = MAAR_PORT_NO_HANDLE;
+    result = find_exported(allocator, block, handleType, &own);
     if (result != VK_SUCCESS) {
         return result;
     }
-    const maar_port_handle copy = maar_port_handle_duplicate(exported->value);
+    const maar_port_handle copy = maar_port_handle_duplicate(own);
     if (copy == MAAR_PORT_NO_HANDLE) {
         return VK_ERROR_TOO_MANY_OBJECTS;
     }
