@@ -45,7 +45,7 @@ static VkResult import_cuda_block(struct maar_peer* peer, const char* call,
     VkResult result = maar_cuda_tell(cuda, call, "cuImportExternalMemory",
                                      cuda->driver.cuImportExternalMemory(&imported, &info),
                                      MAAR_CUDA_CALL_IMPORT);
-    *memory = imported;
+    *memory = result == VK_SUCCESS ? imported : NULL;
     return result;
 }
 
@@ -93,7 +93,7 @@ static VkResult import_cuda_semaphore(struct maar_peer* peer, const char* call,
     VkResult result = maar_cuda_tell(cuda, call, "cuImportExternalSemaphore",
                                      cuda->driver.cuImportExternalSemaphore(&imported, &info),
                                      MAAR_CUDA_CALL_IMPORT);
-    *semaphore = imported;
+    *semaphore = result == VK_SUCCESS ? imported : NULL;
     return result;
 }
 

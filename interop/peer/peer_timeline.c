@@ -110,7 +110,12 @@ static VkResult make_host_timeline(MaarAllocator allocator, uint64_t initial,
         .pNext = &type,
     };
     maar_lock_rank_expect_none();
-    return device->vkCreateSemaphore(device->handle, &info, allocator->callbacks, semaphore);
+    const VkResult result =
+        device->vkCreateSemaphore(device->handle, &info, allocator->callbacks, semaphore);
+    if (result != VK_SUCCESS) {
+        *semaphore = VK_NULL_HANDLE;
+    }
+    return result;
 }
 
 static VkResult make_semaphores(struct maar_peer_timeline* timeline, const char* call,
