@@ -17,13 +17,14 @@ struct snapshot {
     uint64_t host_live;
     uint64_t host_bytes;
     uint32_t fds;
+    uint64_t peer_alive;
     uint32_t block_count;
     MaarBlockInfo blocks[MOST_BLOCKS];
 };
 
 /* ---- before and after ---- */
 
-static void take_snapshot(struct rig* rig, struct snapshot* snapshot)
+static void take_snapshot(struct rig* rig, const struct fault_step* step, struct snapshot* snapshot)
 {
     memset(snapshot, 0, sizeof *snapshot);
     snapshot->totals = rig_statistics(rig, VK_NULL_HANDLE);
@@ -33,6 +34,7 @@ static void take_snapshot(struct rig* rig, struct snapshot* snapshot)
     snapshot->host_live = atomic_load(&rig->host.live);
     snapshot->host_bytes = atomic_load(&rig->host.live_bytes);
     snapshot->fds = fault_open_fds() - (uint32_t)snapshot->driver.fdsReused;
+    snapshot->peer_alive = step->peer != NULL ? step->peer->alive() : 0;
     snapshot->block_count = MOST_BLOCKS;
     for (uint32_t i = 0; i < MOST_BLOCKS; ++i) {
         snapshot->blocks[i].sType = MAAR_STRUCTURE_TYPE_BLOCK_INFO;
@@ -87,6 +89,7 @@ static void expect_unchanged(const struct fault_step* step, const struct snapsho
     if (!step->keeps_fds) {
         assert_int_equal(before->fds, now->fds);
     }
+    assert_int_equal(before->peer_alive, now->peer_alive);
     if (!step->maps) {
         assert_int_equal(before->driver.mappedCount, now->driver.mappedCount);
     }
@@ -159,6 +162,14 @@ static void note_call(void* data, const char* function)
     }
 }
 
+static void count_peer_calls(const struct fault_step* step, uint64_t* calls)
+{
+    for (uint32_t i = 0; step->peer != NULL && step->peer->functions[i] != NULL; ++i) {
+        assert_true(i < FAULT_MOST_PEER_FUNCTIONS);
+        calls[i] = step->peer->calls(step->peer->functions[i]) - calls[i];
+    }
+}
+
 struct fault_course fault_follow(const struct fault_step* step)
 {
     static struct fault_context context;
@@ -168,8 +179,10 @@ struct fault_course fault_follow(const struct fault_step* step)
     fault_host_arm(&context.host, 0, 0);
     context.rig.call_data = &course;
     context.rig.call = note_call;
+    count_peer_calls(step, course.peer_calls);
     assert_int_equal(step->run(&context), VK_SUCCESS);
     context.rig.call = NULL;
+    count_peer_calls(step, course.peer_calls);
     course.host_calls = atomic_load(&context.host.calls);
     /* Else a call is missing in fault_codes.c. */
     assert_int_equal(rig_counters(&context.rig).fallibleCallCount - before, course.driver_calls);
@@ -179,7 +192,8 @@ struct fault_course fault_follow(const struct fault_step* step)
 
 /* ---- with one ---- */
 
-static void arm(struct fault_context* c, const struct fault_point* point)
+static void arm(struct fault_context* c, const struct fault_step* step,
+                const struct fault_point* point)
 {
     switch (point->kind) {
     case FAULT_HOST_ONCE:
@@ -197,6 +211,12 @@ static void arm(struct fault_context* c, const struct fault_point* point)
     case FAULT_FDS:
         fault_limit_fds(point->nth);
         break;
+    case FAULT_PEER_ONCE:
+        step->peer->set_fault(point->function, point->nth, 1, point->peer_code);
+        break;
+    case FAULT_PEER_EVER:
+        step->peer->set_fault(point->function, point->nth, UINT64_MAX, point->peer_code);
+        break;
     case FAULT_DRIVER_PAIR: /* the call that the first one hits does not count for the second */
         rig_set_fault(&c->rig, NULL, point->nth, 1, point->code);
         rig_set_fault(&c->rig, NULL, point->nth - 1 + point->second, 1, point->code);
@@ -205,28 +225,47 @@ static void arm(struct fault_context* c, const struct fault_point* point)
 }
 
 /* Returns how many faults struck since it was armed. */
-static uint64_t disarm(struct fault_context* c, const struct fault_point* point,
-                       const struct snapshot* before)
+static uint64_t disarm(struct fault_context* c, const struct fault_step* step,
+                       const struct fault_point* point, const struct snapshot* before)
 {
     uint64_t host = fault_host_disarm(&c->host);
     uint64_t driver = rig_counters(&c->rig).faultCount - before->driver.faultCount;
     rig_clear_faults(&c->rig);
     fault_free_fds();
+    if (step->peer != NULL) {
+        step->peer->set_fault(NULL, 0, 0, 0);
+    }
     return point->kind <= FAULT_HOST_EVER ? host : driver;
+}
+
+/* What the peer's errors may become; what the codes mean is the business of other tests. */
+static void expect_peer_code(VkResult result)
+{
+    if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY && result != VK_ERROR_INVALID_EXTERNAL_HANDLE &&
+        result != VK_ERROR_INITIALIZATION_FAILED && result != VK_ERROR_INCOMPATIBLE_DRIVER &&
+        result != VK_ERROR_UNKNOWN) {
+        fail_msg("the call answers %d for an error of the peer's", (int)result);
+    }
 }
 
 static void expect_code(const struct fault_step* step, const struct fault_point* point,
                         VkResult result)
 {
+    if (point->kind >= FAULT_PEER_ONCE) {
+        expect_peer_code(result);
+        return;
+    }
     const VkResult expected = point->kind <= FAULT_HOST_EVER ? VK_ERROR_OUT_OF_HOST_MEMORY
                               : point->kind == FAULT_FDS     ? VK_ERROR_TOO_MANY_OBJECTS
                                                              : point->code;
-    /* What a driver knows no format for is not there to be shared; and the simulated one needs a
-     * descriptor to map what may be exported. */
+    /* What a driver knows no format for is not there to be shared; the simulated one needs a
+     * descriptor to map what may be exported, and a library to be opened. */
     const bool translated =
         step->shares &&
         ((expected == VK_ERROR_FORMAT_NOT_SUPPORTED && result == VK_ERROR_FEATURE_NOT_PRESENT) ||
-         (point->kind == FAULT_FDS && result == VK_ERROR_MEMORY_MAP_FAILED));
+         (point->kind == FAULT_FDS &&
+          (result == VK_ERROR_MEMORY_MAP_FAILED ||
+           (step->peer != NULL && result == VK_ERROR_INITIALIZATION_FAILED))));
     if (result != expected && !translated) {
         fail_msg("the call answers %d where %d was the trouble", (int)result, (int)expected);
     }
@@ -257,11 +296,11 @@ static struct trial try_once(struct fault_context* c, const struct fault_step* s
     static struct snapshot before;
     static struct snapshot after;
     struct trial trial = {.struck = 0};
-    take_snapshot(&c->rig, &before);
-    arm(c, point);
+    take_snapshot(&c->rig, step, &before);
+    arm(c, step, point);
     trial.result = step->run(c);
-    trial.struck = disarm(c, point, &before);
-    if (point->kind == FAULT_FDS) {
+    trial.struck = disarm(c, step, point, &before);
+    if (point->kind >= FAULT_FDS) {
         trial.struck = trial.result != VK_SUCCESS ? 1 : 0;
     }
     trial.done =
@@ -275,7 +314,7 @@ static struct trial try_once(struct fault_context* c, const struct fault_step* s
         expect_code(step, point, trial.result);
     }
     if (!trial.done) {
-        take_snapshot(&c->rig, &after);
+        take_snapshot(&c->rig, step, &after);
         if (!step->partial) {
             expect_unchanged(step, &before, &after);
         }

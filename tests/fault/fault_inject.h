@@ -12,14 +12,18 @@ enum fault_kind {
     FAULT_DRIVER_ONCE, /* the Nth call of the driver that can fail */
     FAULT_DRIVER_EVER, /* the Nth and all later ones */
     FAULT_DRIVER_PAIR, /* the Nth, and another one on the way round it */
-    FAULT_FDS          /* no more than N file descriptors are to be had */
+    FAULT_FDS,         /* no more than N file descriptors are to be had */
+    FAULT_PEER_ONCE,   /* the Nth call of a function of the peer's */
+    FAULT_PEER_EVER    /* the Nth and all later ones */
 };
 
 struct fault_point {
     enum fault_kind kind;
     uint64_t nth;
-    VkResult code;   /* of the driver's calls */
-    uint64_t second; /* of a pair: which call after the first failure */
+    VkResult code;        /* of the driver's calls */
+    uint64_t second;      /* of a pair: which call after the first failure */
+    const char* function; /* the peer's */
+    int peer_code;
 };
 
 struct fault_outcome {
@@ -27,13 +31,14 @@ struct fault_outcome {
     VkResult result; /* of the first run */
 };
 
-enum { FAULT_MOST_CALLS = 64 };
+enum { FAULT_MOST_CALLS = 64, FAULT_MOST_PEER_FUNCTIONS = 32 };
 
 /* What a step does when nothing fails. */
 struct fault_course {
     uint64_t host_calls;
     uint32_t driver_calls; /* those that can fail */
     const char* functions[FAULT_MOST_CALLS];
+    uint64_t peer_calls[FAULT_MOST_PEER_FUNCTIONS]; /* in the order of the peer's list */
 };
 
 /* Flags of all devices that are opened from now on, besides those of the steps. */

@@ -55,6 +55,17 @@ struct fault_context {
     VkImage imported_image;
 };
 
+/* Another library that steps call, and whose calls fail too. */
+struct fault_peer {
+    const char* const* functions; /* those whose failure means anything; ends with NULL */
+    const char* entry;            /* one that never fails for good: nothing could be taken back */
+    const int* codes;             /* how they fail; ends with 0 */
+    /* The nth call from now on, and count - 1 more, fail; none if count is 0. */
+    void (*set_fault)(const char* function, uint64_t nth, uint64_t count, int code);
+    uint64_t (*calls)(const char* function);
+    uint64_t (*alive)(void); /* objects, and whatever else a failing call must leave as it was */
+};
+
 struct fault_step {
     const char* function;                           /* the public function in question */
     const char* variant;                            /* NULL, or in what way it is called */
@@ -67,6 +78,7 @@ struct fault_step {
     /* Ends what prepare began; may be NULL. */
     void (*finish)(struct fault_context* context);
     const MaarSimulatedProfile* (*profile)(void); /* NULL: the discrete one */
+    const struct fault_peer* peer;                /* loaded by prepare; may be NULL */
     VkFlags off;
     bool shares;       /* its device does; and descriptors run out too */
     bool keeps_warm;   /* when it fails, what it keeps to submit with may come or go once */
@@ -98,6 +110,10 @@ extern const struct fault_table fault_import_steps;
 extern const struct fault_table fault_semaphore_steps;
 extern const struct fault_table fault_handoff_steps;
 extern const struct fault_table fault_process_steps;
+extern const struct fault_table fault_cuda_object_steps;
+extern const struct fault_table fault_cuda_memory_steps;
+extern const struct fault_table fault_cuda_timeline_steps;
+extern const struct fault_table fault_cuda_handoff_steps;
 extern const struct fault_table fault_host_steps;
 
 /* Made by fault_steps_memory.c and used by others. */

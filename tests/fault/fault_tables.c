@@ -16,6 +16,7 @@ struct tally {
     uint32_t steps;
     uint64_t driver_points; /* calls of the driver that can fail, over all steps */
     uint64_t host_points;   /* host allocations, over all steps */
+    uint64_t peer_points;   /* calls of another library that can fail */
     uint64_t fd_points;     /* shortages of descriptors that were noticed */
     uint64_t injections;
     uint64_t failures; /* the others found another way */
@@ -104,6 +105,28 @@ static void fail_fds(const struct fault_step* step, struct tally* tally)
     }
 }
 
+static void fail_peer(const struct fault_step* step, const struct fault_course* course,
+                      struct tally* tally)
+{
+    const struct fault_peer* peer = step->peer;
+    for (uint32_t f = 0; peer->functions[f] != NULL; ++f) {
+        tally->peer_points += course->peer_calls[f];
+        for (uint64_t nth = 1; nth <= course->peer_calls[f]; ++nth) {
+            for (uint32_t i = 0; peer->codes[i] != 0; ++i) {
+                struct fault_point point = {.kind = FAULT_PEER_ONCE,
+                                            .nth = nth,
+                                            .function = peer->functions[f],
+                                            .peer_code = peer->codes[i]};
+                (void)inject(step, tally, point);
+                point.kind = FAULT_PEER_EVER;
+                if (strcmp(point.function, peer->entry) != 0) {
+                    (void)inject(step, tally, point);
+                }
+            }
+        }
+    }
+}
+
 static void run_step(const struct fault_step* step)
 {
     at_step = step;
@@ -117,6 +140,9 @@ static void run_step(const struct fault_step* step)
     fail_driver(step, &course, tally);
     if (step->shares) {
         fail_fds(step, tally);
+    }
+    if (step->peer != NULL && step->never == NULL) {
+        fail_peer(step, &course, tally);
     }
 }
 
@@ -134,9 +160,10 @@ int fault_tell_where(void** state)
 {
     (void)state;
     if (at_step != NULL) {
-        print_error("at %s (%s), kind %d, call %u and %u, code %d\n", at_step->function,
+        print_error("at %s (%s), kind %d, call %u and %u, code %d, %s %d\n", at_step->function,
                     at_step->variant != NULL ? at_step->variant : "plain", (int)at_point.kind,
-                    (unsigned)at_point.nth, (unsigned)at_point.second, (int)at_point.code);
+                    (unsigned)at_point.nth, (unsigned)at_point.second, (int)at_point.code,
+                    at_point.function != NULL ? at_point.function : "", at_point.peer_code);
     }
     return 0;
 }
@@ -147,14 +174,15 @@ static void write_table(const char* path)
 {
     FILE* file = fopen(path, "w");
     assert_non_null(file);
-    (void)fprintf(
-        file, "function,steps,driver_points,host_points,fd_points,injections,failures,reason\n");
+    (void)fprintf(file, "function,steps,driver_points,host_points,fd_points,peer_points,injections,"
+                        "failures,reason\n");
     for (uint32_t i = 0; i < tally_count; ++i) {
         const struct tally* t = &tallies[i];
-        (void)fprintf(file, "%s,%u,%llu,%llu,%llu,%llu,%llu,\"%s\"\n", t->function, t->steps,
+        (void)fprintf(file, "%s,%u,%llu,%llu,%llu,%llu,%llu,%llu,\"%s\"\n", t->function, t->steps,
                       (unsigned long long)t->driver_points, (unsigned long long)t->host_points,
-                      (unsigned long long)t->fd_points, (unsigned long long)t->injections,
-                      (unsigned long long)t->failures, t->never != NULL ? t->never : "");
+                      (unsigned long long)t->fd_points, (unsigned long long)t->peer_points,
+                      (unsigned long long)t->injections, (unsigned long long)t->failures,
+                      t->never != NULL ? t->never : "");
     }
     assert_int_equal(fclose(file), 0);
 }
@@ -162,14 +190,16 @@ static void write_table(const char* path)
 void fault_expect_points(uint64_t least_failures)
 {
     struct tally sum = {.function = "all"};
-    print_message("%-32s %6s %6s %6s %10s %8s\n", "function", "driver", "host", "fds", "injections",
-                  "failures");
+    print_message("%-32s %6s %6s %6s %6s %10s %8s\n", "function", "driver", "host", "fds", "peer",
+                  "injections", "failures");
     for (uint32_t i = 0; i < tally_count; ++i) {
         const struct tally* t = &tallies[i];
-        print_message("%-32s %6u %6u %6u %10u %8u  %s\n", t->function, (unsigned)t->driver_points,
-                      (unsigned)t->host_points, (unsigned)t->fd_points, (unsigned)t->injections,
-                      (unsigned)t->failures, t->never != NULL ? t->never : "");
-        if ((t->driver_points + t->host_points + t->fd_points == 0) != (t->never != NULL)) {
+        print_message("%-32s %6u %6u %6u %6u %10u %8u  %s\n", t->function,
+                      (unsigned)t->driver_points, (unsigned)t->host_points, (unsigned)t->fd_points,
+                      (unsigned)t->peer_points, (unsigned)t->injections, (unsigned)t->failures,
+                      t->never != NULL ? t->never : "");
+        if ((t->driver_points + t->host_points + t->fd_points + t->peer_points == 0) !=
+            (t->never != NULL)) {
             fail_msg("%s %s", t->function,
                      t->never != NULL ? "calls what can fail, though a reason is given"
                                       : "calls nothing that can fail; give the reason");
@@ -177,12 +207,13 @@ void fault_expect_points(uint64_t least_failures)
         sum.driver_points += t->driver_points;
         sum.host_points += t->host_points;
         sum.fd_points += t->fd_points;
+        sum.peer_points += t->peer_points;
         sum.injections += t->injections;
         sum.failures += t->failures;
     }
-    print_message("%-32s %6u %6u %6u %10u %8u\n", sum.function, (unsigned)sum.driver_points,
-                  (unsigned)sum.host_points, (unsigned)sum.fd_points, (unsigned)sum.injections,
-                  (unsigned)sum.failures);
+    print_message("%-32s %6u %6u %6u %6u %10u %8u\n", sum.function, (unsigned)sum.driver_points,
+                  (unsigned)sum.host_points, (unsigned)sum.fd_points, (unsigned)sum.peer_points,
+                  (unsigned)sum.injections, (unsigned)sum.failures);
     assert_true(sum.failures >= least_failures);
     const char* path = getenv("MAAR_FAULT_TABLE");
     if (path != NULL && path[0] != '\0') {
