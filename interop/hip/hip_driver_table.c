@@ -38,8 +38,12 @@ static VkResult import_hip_block(struct maar_peer* peer, const char* call,
     } else {
         info.handle.win32.handle = maar_port_win32_handle(import->handle);
     }
-    return maar_hip_tell(hip, call, "hipImportExternalMemory",
-                         hip->runtime.hipImportExternalMemory(memory, &info), MAAR_HIP_CALL_IMPORT);
+    void* imported = NULL;
+    VkResult result =
+        maar_hip_tell(hip, call, "hipImportExternalMemory",
+                      hip->runtime.hipImportExternalMemory(&imported, &info), MAAR_HIP_CALL_IMPORT);
+    *memory = result == VK_SUCCESS ? imported : NULL;
+    return result;
 }
 
 static VkResult map_hip_block(struct maar_peer* peer, const char* call, void* memory,
