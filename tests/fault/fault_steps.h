@@ -114,6 +114,7 @@ extern const struct fault_table fault_cuda_object_steps;
 extern const struct fault_table fault_cuda_memory_steps;
 extern const struct fault_table fault_cuda_timeline_steps;
 extern const struct fault_table fault_cuda_handoff_steps;
+extern const struct fault_table fault_hip_steps;
 extern const struct fault_table fault_host_steps;
 
 /* Made by fault_steps_memory.c and used by others. */
