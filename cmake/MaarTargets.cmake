@@ -10,6 +10,8 @@ function(maar_target_defaults target)
         C_EXTENSIONS OFF
         C_VISIBILITY_PRESET hidden)
     target_include_directories(${target} PRIVATE ${MAAR_ROOT_DIR})
+    # What is not settled is always there, and declared for those alone who ask for it.
+    target_compile_definitions(${target} PRIVATE MAAR_ENABLE_EXPERIMENTAL=1)
     if(TARGET Vulkan::Headers)
         target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:Vulkan::Headers>)
     else()

@@ -56,6 +56,28 @@ extern const struct maar_peer_driver maar_cuda_peer_driver;
 /* Writes a handle of the system's where CUDA reads it. */
 void maar_cuda_write_handle(maar_port_handle handle, union maar_cuda_os_handle* out);
 
+/* ---- cuda_pages.c: CUDA's own virtual memory. Between enter and leave; each that can fail tells,
+ * and leaves nothing on failure. ---- */
+
+/* Tells if the device lacks it. May be called anywhere. */
+VkResult maar_cuda_require_pages(MaarCuda cuda, const char* call);
+VkResult maar_cuda_page_size(MaarCuda cuda, const char* call, VkDeviceSize* size);
+/* Reserves addresses; size is whole pages. */
+VkResult maar_cuda_reserve_pages(MaarCuda cuda, const char* call, VkDeviceSize size,
+                                 uint64_t* start);
+void maar_cuda_unreserve_pages(MaarCuda cuda, uint64_t start, VkDeviceSize size);
+/* Memory behind reserved addresses, readable and writable; it stays as long as it is mapped. */
+VkResult maar_cuda_map_pages(MaarCuda cuda, const char* call, uint64_t start, VkDeviceSize size,
+                             maar_cuda_backing backing);
+void maar_cuda_unmap_pages(MaarCuda cuda, uint64_t start, VkDeviceSize size);
+/* Physical memory with a descriptor, which is the caller's. */
+VkResult maar_cuda_create_backing(MaarCuda cuda, const char* call, VkDeviceSize size,
+                                  maar_cuda_backing* backing, maar_port_handle* handle);
+/* The same of a descriptor, which stays the caller's. */
+VkResult maar_cuda_import_backing(MaarCuda cuda, const char* call, maar_port_handle handle,
+                                  maar_cuda_backing* backing);
+void maar_cuda_release_backing(MaarCuda cuda, maar_cuda_backing backing);
+
 /* ---- cuda_format.c ---- */
 
 /* How CUDA sees an image. VK_ERROR_FORMAT_NOT_SUPPORTED: *fault says what it cannot see. */

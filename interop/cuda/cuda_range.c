@@ -1,0 +1,214 @@
+/*
+ * Several blocks as one array in CUDA: addresses are reserved once, and each block is laid behind
+ * the ones before it. CUDA keeps what is mapped alive, so a block's memory is there as long as the
+ * range is.
+ */
+#include "interop/cuda/cuda_internal.h"
+#include "interop/share/external_handle.h"
+
+/* A block in the range; they lie one behind the other, the last one first in the list. */
+struct range_piece {
+    struct range_piece* previous;
+    uint64_t start;
+    VkDeviceSize size;
+};
+
+struct MaarCudaRange_T {
+    MaarCuda cuda;
+    uint64_t start;
+    VkDeviceSize reserved_size;
+    VkDeviceSize size; /* that has blocks behind it */
+    VkDeviceSize granularity;
+    struct range_piece* pieces;
+};
+
+static VkResult reserve_range(MaarCudaRange range, const char* call, VkDeviceSize size)
+{
+    MaarCuda cuda = range->cuda;
+    int previous = 0;
+    maar_lock_rank_expect_none();
+    VkResult result = cuda->peer.driver->enter(&cuda->peer, call, &previous);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maar_cuda_page_size(cuda, call, &range->granularity);
+    if (result == VK_SUCCESS) {
+        range->reserved_size = maar_align_up(size, range->granularity);
+        result = range->reserved_size < size
+                     ? VK_ERROR_OUT_OF_DEVICE_MEMORY
+                     : maar_cuda_reserve_pages(cuda, call, range->reserved_size, &range->start);
+    }
+    cuda->peer.driver->leave(&cuda->peer, previous);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaRange(MaarCuda cuda, VkDeviceSize reservedSize,
+                                                   MaarCudaRange* pRange)
+{
+    if (pRange != NULL) {
+        *pRange = VK_NULL_HANDLE;
+    }
+    if (cuda == VK_NULL_HANDLE) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    MaarAllocator allocator = cuda->peer.allocator;
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pRange == NULL || reservedSize == 0) {
+        return maar_misuse(allocator, __func__,
+                           pRange == NULL ? "pRange is NULL" : "reservedSize is 0");
+    }
+    result = maar_cuda_require_pages(cuda, __func__);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    MaarCudaRange range = maar_host_calloc(allocator->callbacks, 1, sizeof *range);
+    if (range == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    range->cuda = cuda;
+    result = reserve_range(range, __func__, reservedSize);
+    if (result != VK_SUCCESS) {
+        maar_host_free(allocator->callbacks, range);
+        return result;
+    }
+    (void)maar_atomic32_add(&cuda->peer.object_count, 1);
+    *pRange = range;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyCudaRange(MaarCudaRange range)
+{
+    if (range == VK_NULL_HANDLE) {
+        return;
+    }
+    MaarCuda cuda = range->cuda;
+    MaarAllocator allocator = cuda->peer.allocator;
+    int previous = 0;
+    maar_lock_rank_expect_none();
+    const bool entered = cuda->peer.driver->enter(&cuda->peer, __func__, &previous) == VK_SUCCESS;
+    while (range->pieces != NULL) {
+        struct range_piece* piece = range->pieces;
+        range->pieces = piece->previous;
+        if (entered) {
+            maar_cuda_unmap_pages(cuda, piece->start, piece->size);
+        }
+        maar_host_free(allocator->callbacks, piece);
+    }
+    if (entered) {
+        maar_cuda_unreserve_pages(cuda, range->start, range->reserved_size);
+        cuda->peer.driver->leave(&cuda->peer, previous);
+    }
+    maar_host_free(allocator->callbacks, range);
+    (void)maar_atomic32_drop(&cuda->peer.object_count);
+}
+
+static VkResult check_range_block(MaarCudaRange range, const char* call,
+                                  const struct maar_block* block)
+{
+    MaarAllocator allocator = range->cuda->peer.allocator;
+    const VkExternalMemoryHandleTypeFlags type =
+        (VkExternalMemoryHandleTypeFlags)range->cuda->peer.memory_type;
+    if ((block->shared_types & type) == 0) {
+        return maar_misuse(allocator, call,
+                           "allocation was not made to be exported to CUDA: chain MaarExportInfo "
+                           "to what it is created with");
+    }
+    if (block->placement != NULL || maar_block_is_paged(block)) {
+        return maar_misuse(allocator, call,
+                           "allocation is not dedicated: a block comes into a range as a whole");
+    }
+    if (block->size % range->granularity != 0) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: allocation's block has %llu bytes, which is no multiple of the granularity, "
+                  "%llu",
+                  call, (unsigned long long)block->size, (unsigned long long)range->granularity);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (block->size > range->reserved_size - range->size) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: the range has %llu of %llu bytes left, and the block has %llu", call,
+                  (unsigned long long)(range->reserved_size - range->size),
+                  (unsigned long long)range->reserved_size, (unsigned long long)block->size);
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
+    }
+    return VK_SUCCESS;
+}
+
+/* CUDA does not take the descriptor. The mapping keeps the memory. */
+static VkResult map_piece(MaarCuda cuda, const char* call, maar_port_handle handle,
+                          const struct range_piece* piece)
+{
+    maar_cuda_backing backing = 0;
+    int previous = 0;
+    maar_lock_rank_expect_none();
+    VkResult result = cuda->peer.driver->enter(&cuda->peer, call, &previous);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maar_cuda_import_backing(cuda, call, handle, &backing);
+    if (result == VK_SUCCESS) {
+        result = maar_cuda_map_pages(cuda, call, piece->start, piece->size, backing);
+        maar_cuda_release_backing(cuda, backing);
+    }
+    cuda->peer.driver->leave(&cuda->peer, previous);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarAppendToCudaRange(MaarCudaRange range, MaarAllocation allocation)
+{
+    if (range == VK_NULL_HANDLE) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    MaarCuda cuda = range->cuda;
+    MaarAllocator allocator = cuda->peer.allocator;
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    result = check_range_block(range, __func__, slot->block);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    MaarExportedMemory exported = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
+    result = maarExportMemory(allocator, allocation, cuda->peer.memory_type, &exported);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct range_piece* piece = maar_host_calloc(allocator->callbacks, 1, sizeof *piece);
+    if (piece == NULL) {
+        result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    } else {
+        piece->start = range->start + range->size;
+        piece->size = exported.blockSize;
+        result = map_piece(cuda, __func__, maar_external_handle_peek(exported.handle), piece);
+    }
+    maarDestroyExternalHandle(allocator, exported.handle);
+    if (result != VK_SUCCESS) {
+        maar_host_free(allocator->callbacks, piece);
+        return result;
+    }
+    piece->previous = range->pieces;
+    range->pieces = piece;
+    range->size += piece->size;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaRangeInfo(MaarCudaRange range, MaarCudaRangeInfo* pInfo)
+{
+    VkResult result = maar_peer_enter(range != VK_NULL_HANDLE ? &range->cuda->peer : NULL, __func__,
+                                      "pInfo", pInfo, MAAR_STRUCTURE_TYPE_CUDA_RANGE_INFO);
+    if (result == VK_SUCCESS) {
+        pInfo->devicePointer = range->start;
+        pInfo->reservedSize = range->reserved_size;
+        pInfo->size = range->size;
+        pInfo->granularity = range->granularity;
+    }
+    return result;
+}
