@@ -280,6 +280,13 @@ static void two_messages_stay_apart(void** state)
     MaarExternalHandle got = VK_NULL_HANDLE;
     assert_int_equal(receive(SOON_NS, &got), VK_SUCCESS);
     maarDestroyExternalHandle(rig.allocator, got);
+    /* The rest of the first in one piece with the second. */
+    send_raw(bytes, 100, 1);
+    send_raw(bytes + 100, 412, 0);
+    assert_int_equal(receive(SOON_NS, &got), VK_SUCCESS);
+    maarDestroyExternalHandle(rig.allocator, got);
+    expect_refusal(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS, "came with 0 file descriptors");
+    expect_message_passes();
 }
 
 static void wrong_number_of_handles_is_refused(void** state)
