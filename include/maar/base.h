@@ -168,6 +168,10 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_HIP_MEMORY = 0x4D41007A,
     /** MaarHipHandoffInfo */
     MAAR_STRUCTURE_TYPE_HIP_HANDOFF_INFO = 0x4D41007B,
+    /** MaarCudaMirrorCreateInfo */
+    MAAR_STRUCTURE_TYPE_CUDA_MIRROR_CREATE_INFO = 0x4D41007C,
+    /** MaarCudaMirrorInfo */
+    MAAR_STRUCTURE_TYPE_CUDA_MIRROR_INFO = 0x4D41007D,
     /** MaarSimulatedInstanceCreateInfo */
     MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO = 0x4D410080,
     /** MaarSimulatedProfile */

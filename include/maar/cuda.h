@@ -505,6 +505,98 @@ MAAR_API VkResult VKAPI_CALL maarAppendToCudaRange(MaarCudaRange range, MaarAllo
  */
 MAAR_API VkResult VKAPI_CALL maarGetCudaRangeInfo(MaarCudaRange range, MaarCudaRangeInfo* pInfo);
 
+/** A buffer of Vulkan's and a range of CUDA addresses that grow together over the same blocks. */
+VK_DEFINE_HANDLE(MaarCudaMirror)
+
+/** A mirror to be made. */
+typedef struct MaarCudaMirrorCreateInfo {
+    /** MAAR_STRUCTURE_TYPE_CUDA_MIRROR_CREATE_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** The buffer; `size` is what it can grow to, bytes, rounded up. The flags of sparse binding
+     * and residency, and the external structure, are added. */
+    const VkBufferCreateInfo* pBufferInfo;
+    /** Which of MaarAllocatorCreateInfo::pQueues binds; its family must do sparse binding. Its lock
+     * is taken. */
+    uint32_t queue;
+} MaarCudaMirrorCreateInfo;
+
+/** What a mirror is. */
+typedef struct MaarCudaMirrorInfo {
+    /** MAAR_STRUCTURE_TYPE_CUDA_MIRROR_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    void* pNext;
+    /** The sparse buffer. */
+    VkBuffer buffer;
+    /** The same first byte in CUDA, a CUdeviceptr. Constant, as the buffer is. */
+    uint64_t devicePointer;
+    /** What it can grow to, bytes. */
+    VkDeviceSize reservedSize;
+    /** Bytes that have memory behind them, from the first on. */
+    VkDeviceSize size;
+    /** Growth comes in multiples of this, bytes. */
+    VkDeviceSize granularity;
+    /** VkDeviceMemory objects behind it. */
+    uint32_t blockCount;
+} MaarCudaMirrorInfo;
+
+/**
+ * Makes a mirror, still empty. Needs the features sparseBinding and sparseResidencyBuffer, a driver
+ * that exports the memory of sparse buffers, which few do (Mesa's CPU driver says so but binds
+ * something else, and is refused), and MaarCudaInfo::virtualMemory.
+ *
+ * @param cuda         not null
+ * @param pCreateInfo  not NULL
+ * @param pMirror      receives the mirror
+ * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT when any of that is missing (the message says
+ *         what); VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_UNKNOWN for
+ *         another error of CUDA's; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @lifetime destroy it with maarDestroyCudaMirror before `cuda`
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarCreateCudaMirror(MaarCuda cuda,
+                                                  const MaarCudaMirrorCreateInfo* pCreateInfo,
+                                                  MaarCudaMirror* pMirror);
+
+/**
+ * Destroys a mirror and frees its memory. Both sides must be done with it.
+ *
+ * @param mirror  may be VK_NULL_HANDLE
+ * @threadsafety `mirror` externally synchronized
+ * @since 0.1.0
+ */
+MAAR_API void VKAPI_CALL maarDestroyCudaMirror(MaarCudaMirror mirror);
+
+/**
+ * Grows a mirror by one block, so that it has memory for at least so many bytes. What is there
+ * stays where it is, on both sides. Waits until the block is bound.
+ *
+ * @param mirror  not null
+ * @param size    bytes in all; less than it has does nothing
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_POOL_MEMORY beyond what it can grow to;
+ *         VK_ERROR_INVALID_EXTERNAL_HANDLE when CUDA refuses the block;
+ *         VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_TOO_MANY_OBJECTS;
+ *         VK_ERROR_DEVICE_LOST; VK_ERROR_UNKNOWN; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety `mirror` externally synchronized
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGrowCudaMirror(MaarCudaMirror mirror, VkDeviceSize size);
+
+/**
+ * Reads what a mirror is. Calls neither side.
+ *
+ * @param mirror  not null
+ * @param pInfo   sType and pNext set by the caller; the rest is filled
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety `mirror` externally synchronized
+ * @since 0.1.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetCudaMirrorInfo(MaarCudaMirror mirror,
+                                                   MaarCudaMirrorInfo* pInfo);
+
 #endif /* MAAR_ENABLE_EXPERIMENTAL */
 
 #ifdef __cplusplus

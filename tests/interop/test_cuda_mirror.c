@@ -1,0 +1,201 @@
+/*
+ * A buffer of Vulkan's and a range of CUDA addresses over the same blocks, on a simulated device
+ * and the FAKE CUDA driver: what is bound where, that bytes are shared, and that a growth that
+ * fails changes nothing. Whether any real driver takes it, these tests cannot say.
+ */
+#if !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
+
+#include "tests/interop/cuda_fixture.h"
+
+#include <unistd.h>
+
+enum { MIRROR_BLOCK = FAKE_GRANULARITY, MIRROR_BLOCKS = 5, FILE_HEAD = 4096 };
+
+static struct cuda_desk desk;
+
+static const MaarSimulatedSharingInfo* share_sparse(void)
+{
+    static MaarSimulatedSharingInfo sharing;
+    sharing = *rig_sharing_everything();
+    sharing.sparseBuffers = VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT;
+    return &sharing;
+}
+
+/* The discrete card, with pages of 64 KiB. */
+static const MaarSimulatedProfile* sparse_card(void)
+{
+    static MaarSimulatedProfile profile;
+    profile = *rig_profile_discrete();
+    profile.limits.sparseAddressSpaceSize = 64 * GIB;
+    profile.requirements.sparseAlignment = 64 * KIB;
+    profile.sparse.sparseBinding = VK_TRUE;
+    profile.sparse.residencyBuffer = VK_TRUE;
+    return &profile;
+}
+
+static int open_mirror_desk(void** state)
+{
+    const struct rig_setup setup = {
+        .sharing = share_sparse(), .profile = sparse_card(), .paging = true};
+    cuda_desk_start(&desk, &setup);
+    *state = &desk;
+    return 0;
+}
+
+static int close_mirror_desk(void** state)
+{
+    (void)state;
+    cuda_desk_close(&desk);
+    return 0;
+}
+
+static VkResult make_mirror(VkDeviceSize size, MaarCudaMirror* mirror)
+{
+    const VkBufferCreateInfo buffer = rig_buffer_info(size);
+    const MaarCudaMirrorCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_CUDA_MIRROR_CREATE_INFO,
+        .pBufferInfo = &buffer,
+    };
+    return maarCreateCudaMirror(desk.cuda, &info, mirror);
+}
+
+static MaarCudaMirrorInfo info_of(MaarCudaMirror mirror)
+{
+    MaarCudaMirrorInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_MIRROR_INFO};
+    assert_int_equal(maarGetCudaMirrorInfo(mirror, &info), VK_SUCCESS);
+    return info;
+}
+
+/* Reads a block that the host cannot map through the file that the simulated device exports. */
+static void expect_block(VkDeviceMemory memory, unsigned char value)
+{
+    const VkMemoryGetFdInfoKHR info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
+        .memory = memory,
+        .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
+    };
+    int fd = -1;
+    unsigned char ends[2] = {0, 0};
+    assert_int_equal(vkGetMemoryFdKHR(desk.rig.device, &info, &fd), VK_SUCCESS);
+    assert_int_equal(pread(fd, &ends[0], 1, FILE_HEAD), 1);
+    assert_int_equal(pread(fd, &ends[1], 1, FILE_HEAD + MIRROR_BLOCK - 1), 1);
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(ends[0], value);
+    assert_int_equal(ends[1], value);
+}
+
+static void blocks_lie_in_the_same_order_on_both_sides(void** state)
+{
+    (void)state;
+    MaarCudaMirror mirror = VK_NULL_HANDLE;
+    assert_int_equal(make_mirror(64 * MIB, &mirror), VK_SUCCESS);
+    const MaarCudaMirrorInfo first = info_of(mirror);
+    assert_int_equal(first.size, 0);
+    assert_int_equal(first.granularity, MIRROR_BLOCK);
+    assert_int_equal(first.reservedSize, 64 * MIB);
+    for (uint32_t i = 1; i <= MIRROR_BLOCKS; ++i) {
+        assert_int_equal(maarGrowCudaMirror(mirror, (VkDeviceSize)i * MIRROR_BLOCK - 7),
+                         VK_SUCCESS);
+        const MaarCudaMirrorInfo now = info_of(mirror);
+        assert_int_equal(now.size, (VkDeviceSize)i * MIRROR_BLOCK);
+        assert_int_equal(now.blockCount, i);
+        assert_int_equal(now.devicePointer, first.devicePointer);
+        assert_true(now.buffer == first.buffer);
+    }
+    assert_int_equal(maarGrowCudaMirror(mirror, MIRROR_BLOCK), VK_SUCCESS); /* there already */
+    assert_int_equal(info_of(mirror).blockCount, MIRROR_BLOCKS);
+
+    MaarSimulatedPages pages[MIRROR_BLOCKS + 1];
+    uint32_t count = MIRROR_BLOCKS + 1;
+    assert_int_equal(maarSimulatedEnumeratePages(desk.rig.device, VK_OBJECT_TYPE_BUFFER,
+                                                 (uint64_t)(uintptr_t)first.buffer, &count, pages),
+                     VK_SUCCESS);
+    assert_int_equal(count, MIRROR_BLOCKS);
+    for (uint32_t i = 0; i < count; ++i) {
+        /* The FAKE's addresses are the host's: what is written at one is in the block. */
+        memset((char*)(uintptr_t)first.devicePointer + (size_t)i * MIRROR_BLOCK, (int)(i + 1),
+               MIRROR_BLOCK);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        assert_int_equal(pages[i].offset, (VkDeviceSize)i * MIRROR_BLOCK);
+        assert_int_equal(pages[i].memoryOffset, 0);
+        expect_block(pages[i].memory, (unsigned char)(i + 1));
+    }
+    maarDestroyCudaMirror(mirror);
+    assert_int_equal(desk.fake->live(FAKE_KIND_PAGES), 0);
+    assert_int_equal(desk.fake->live(FAKE_KIND_BACKING), 0);
+    assert_int_equal(desk.fake->live(FAKE_KIND_RESERVATION), 0);
+    assert_int_equal(rig_statistics(&desk.rig, VK_NULL_HANDLE).allocationCount, 0);
+}
+
+static void growth_beyond_the_reserve_is_refused(void** state)
+{
+    (void)state;
+    MaarCudaMirror mirror = VK_NULL_HANDLE;
+    assert_int_equal(make_mirror(2 * MIRROR_BLOCK, &mirror), VK_SUCCESS);
+    assert_int_equal(maarGrowCudaMirror(mirror, 3 * MIRROR_BLOCK), VK_ERROR_OUT_OF_POOL_MEMORY);
+    rig_expect_message(&desk.rig, "above the");
+    assert_int_equal(maarGrowCudaMirror(mirror, 2 * MIRROR_BLOCK), VK_SUCCESS);
+    maarDestroyCudaMirror(mirror);
+}
+
+/* Whichever side fails, and wherever: the size stays, and a retry works. */
+static void growth_that_fails_changes_nothing(void** state)
+{
+    (void)state;
+    static const char* const driver[] = {"vkAllocateMemory", "vkQueueBindSparse",
+                                         "vkGetMemoryFdKHR", "vkWaitSemaphores"};
+    static const char* const cuda[] = {"cuMemImportFromShareableHandle", "cuMemMap",
+                                       "cuMemSetAccess"};
+    MaarCudaMirror mirror = VK_NULL_HANDLE;
+    assert_int_equal(make_mirror(64 * MIB, &mirror), VK_SUCCESS);
+    assert_int_equal(maarGrowCudaMirror(mirror, MIRROR_BLOCK), VK_SUCCESS);
+    const MaarStatistics before = rig_statistics(&desk.rig, VK_NULL_HANDLE);
+    const uint64_t pages = desk.fake->live(FAKE_KIND_PAGES);
+    const uint64_t backing = desk.fake->live(FAKE_KIND_BACKING);
+    for (size_t i = 0; i < 7; ++i) {
+        if (i < 4) {
+            rig_set_fault(&desk.rig, driver[i], 1, 100, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        } else {
+            desk.fake->set_fault(cuda[i - 4], 1, 1, MAAR_CUDA_OUT_OF_MEMORY);
+        }
+        const VkResult result = maarGrowCudaMirror(mirror, 2 * MIRROR_BLOCK);
+        rig_clear_faults(&desk.rig);
+        assert_int_not_equal(result, VK_SUCCESS);
+        assert_int_equal(info_of(mirror).size, MIRROR_BLOCK);
+        assert_int_equal(info_of(mirror).blockCount, 1);
+        assert_int_equal(rig_statistics(&desk.rig, VK_NULL_HANDLE).blockBytes, before.blockBytes);
+        assert_int_equal(desk.fake->live(FAKE_KIND_PAGES), pages);
+        assert_int_equal(desk.fake->live(FAKE_KIND_BACKING), backing);
+    }
+    assert_int_equal(maarGrowCudaMirror(mirror, 2 * MIRROR_BLOCK), VK_SUCCESS);
+    maarDestroyCudaMirror(mirror);
+    rig_forget_messages(&desk.rig);
+}
+
+static void device_that_does_not_share_sparse_buffers_is_refused(void** state)
+{
+    (void)state;
+    cuda_desk_close(&desk);
+    const struct rig_setup setup = {.profile = sparse_card(), .paging = true};
+    cuda_desk_start(&desk, &setup);
+    MaarCudaMirror mirror = VK_NULL_HANDLE;
+    assert_int_equal(make_mirror(64 * MIB, &mirror), VK_ERROR_FEATURE_NOT_PRESENT);
+    assert_true(mirror == VK_NULL_HANDLE);
+    rig_forget_messages(&desk.rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, open_mirror_desk, close_mirror_desk)
+        CASE(blocks_lie_in_the_same_order_on_both_sides),
+        CASE(growth_beyond_the_reserve_is_refused),
+        CASE(growth_that_fails_changes_nothing),
+        CASE(device_that_does_not_share_sparse_buffers_is_refused),
+#undef CASE
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
