@@ -387,6 +387,7 @@ static void binary_signals_and_waits_alternate(void** state)
     open_exchange(&exchange, c);
     VkCommandBuffer commands = begin_commands(&exchange);
     submit_points(&exchange, commands, &point, NULL);
+    sharing_finish(&c->rig); /* the wait is over, or the next signal might overtake it */
     assert_int_equal(maarCudaSignal(timeline, 2, c->stream), VK_SUCCESS);
     assert_int_equal(maarGetCudaTimelineWait(timeline, 2, &point), VK_SUCCESS);
     commands = begin_commands(&exchange);
