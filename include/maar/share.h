@@ -434,7 +434,8 @@ typedef struct MaarHostBufferCreateInfo {
     /** First byte; must stay allocated, readable and writable, until the buffer is destroyed. An
      * import holds no reference to it. */
     void* pMemory;
-    /** Bytes, not 0. Whole pages around them are imported, of which only these are touched. */
+    /** Bytes, not 0. Whole multiples of minImportedHostPointerAlignment around them are imported,
+     * but never beyond their pages; only these bytes are touched. */
     VkDeviceSize size;
     /** Not 0. */
     VkBufferUsageFlags usage;

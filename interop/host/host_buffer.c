@@ -325,12 +325,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateHostBuffer(MaarAllocator allocator,
         *pHostBuffer = VK_NULL_HANDLE;
     }
     VkResult result = maar_enter(allocator);
-    if (result == VK_SUCCESS) {
-        result = check_host_info(allocator, __func__, pCreateInfo);
+    if (result != VK_SUCCESS) {
+        return result;
     }
-    if (result == VK_SUCCESS && pHostBuffer == NULL) {
-        result = maar_misuse(allocator, __func__, "pHostBuffer is NULL");
+    if (pHostBuffer == NULL) {
+        return maar_misuse(allocator, __func__, "pHostBuffer is NULL");
     }
+    result = check_host_info(allocator, __func__, pCreateInfo);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -362,13 +363,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHostBufferInfo(MaarAllocator allocator,
                                                      MaarHostBufferInfo* pInfo)
 {
     VkResult result = maar_enter(allocator);
-    if (result == VK_SUCCESS && hostBuffer == VK_NULL_HANDLE) {
-        result = maar_misuse(allocator, __func__, "hostBuffer is VK_NULL_HANDLE");
+    if (result != VK_SUCCESS) {
+        return result;
     }
-    if (result == VK_SUCCESS) {
-        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
-                                      MAAR_STRUCTURE_TYPE_HOST_BUFFER_INFO);
+    if (hostBuffer == VK_NULL_HANDLE) {
+        return maar_misuse(allocator, __func__, "hostBuffer is VK_NULL_HANDLE");
     }
+    result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
+                                  MAAR_STRUCTURE_TYPE_HOST_BUFFER_INFO);
     if (result != VK_SUCCESS) {
         return result;
     }

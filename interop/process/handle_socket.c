@@ -161,13 +161,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarReceiveHandle(MaarAllocator allocator, int so
         *pHandle = VK_NULL_HANDLE;
     }
     VkResult result = maar_enter(allocator);
-    if (result == VK_SUCCESS) {
-        result = maar_check_structure(allocator, __func__, "pDescriptor", pDescriptor,
-                                      MAAR_STRUCTURE_TYPE_DESCRIPTOR);
+    if (result != VK_SUCCESS) {
+        return result;
     }
-    if (result == VK_SUCCESS && pHandle == NULL) {
-        result = maar_misuse(allocator, __func__, "pHandle is NULL");
+    if (pHandle == NULL) {
+        return maar_misuse(allocator, __func__, "pHandle is NULL");
     }
+    result = maar_check_structure(allocator, __func__, "pDescriptor", pDescriptor,
+                                  MAAR_STRUCTURE_TYPE_DESCRIPTOR);
     if (result == VK_SUCCESS) {
         result = check_socket(allocator, __func__, socketFd);
     }

@@ -205,7 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
                      result == VK_ERROR_FORMAT_NOT_SUPPORTED);
         fuzz_require(read.kind == 0);
     }
-    if ((mode & MODE_SOCKET) != 0 && input.left < 40 * MAAR_DESCRIPTOR_SIZE) {
+    if ((mode & MODE_SOCKET) != 0 && input.left < (size_t)40 * MAAR_DESCRIPTOR_SIZE) {
         const struct fuzz_input pieces = {data + (size > MAAR_DESCRIPTOR_SIZE ? 200 : 0),
                                           size > MAAR_DESCRIPTOR_SIZE ? size - 200 : size};
         try_socket(pieces, bytes, input.left);

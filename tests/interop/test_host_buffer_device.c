@@ -144,7 +144,8 @@ static void imported_memory_is_one_with_the_hosts(void** state)
              "the kernel behind this driver imports no pages");
     assert_int_equal(info.copied, VK_FALSE);
     for (uint32_t odd = 0; odd < 4; ++odd) {
-        play(space + MARGIN + 601 * odd, MAAR_HOST_BUFFER_CREATE_NO_COPY_BIT, !rig_is_radv());
+        play(space + MARGIN + (size_t)601 * odd, MAAR_HOST_BUFFER_CREATE_NO_COPY_BIT,
+             !rig_is_radv());
     }
 }
 
@@ -152,7 +153,8 @@ static void copies_are_pushed_and_pulled(void** state)
 {
     rig_need(state, true, "");
     for (uint32_t odd = 0; odd < 4; ++odd) {
-        play(space + MARGIN + 601 * odd, MAAR_HOST_BUFFER_CREATE_ALWAYS_COPY_BIT, !rig_is_radv());
+        play(space + MARGIN + (size_t)601 * odd, MAAR_HOST_BUFFER_CREATE_ALWAYS_COPY_BIT,
+             !rig_is_radv());
     }
 }
 

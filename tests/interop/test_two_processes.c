@@ -2,7 +2,8 @@
  * A buffer that two processes have: each writes parts of it, by its device and by mapped memory,
  * and sees what the other has written; what lies beside it stays as it was; and the bytes outlive
  * the process that made them. On lavapipe everything is executed; on a simulated device, which
- * executes nothing, the mapped halves are compared.
+ * executes nothing, the mapped halves are compared. A timeline that both have says whose turn it is
+ * on the simulated device alone, since lavapipe exports none.
  *
  * The second process is this program again, started before the first one knows of Vulkan.
  */
@@ -23,7 +24,7 @@
 /* The parts of the shared buffer, by who writes them and with what. */
 enum { MAKER_DEVICE, MAKER_HOST, TAKER_DEVICE, TAKER_HOST, PARTS };
 
-enum { ROUNDS = 3, MANY = 300, PATIENCE_S = 60 };
+enum { ROUNDS = 3, MANY = 300, TURNS = 50, PATIENCE_S = 60 };
 static const uint64_t patience_ns = (uint64_t)PATIENCE_S * 1000000000;
 
 #define OPAQUE VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
@@ -89,16 +90,20 @@ static void begin_owning(struct gpu_work* work, VkBuffer buffer, bool acquire)
     }
 }
 
+static void write_word(unsigned char* bytes, uint32_t part, uint32_t word)
+{
+    for (VkDeviceSize at = 0; at < PART; at += sizeof word) {
+        memcpy(bytes + part * PART + at, &word, sizeof word);
+    }
+}
+
 /* Writes two parts, the first by the device and the second through the mapping, and gives the
  * buffer away. */
 static void write_parts(VkBuffer buffer, unsigned char* bytes, uint32_t first, uint32_t round)
 {
     struct gpu_work work;
     const MaarHandoffResource resource = whole_buffer(buffer);
-    const uint32_t by_host = word_of(first + 1, round);
-    for (VkDeviceSize at = 0; at < PART; at += sizeof by_host) {
-        memcpy(bytes + (first + 1) * PART + at, &by_host, sizeof by_host);
-    }
+    write_word(bytes, first + 1, word_of(first + 1, round));
     gpu_begin(&rig, &work);
     vkCmdFillBuffer(work.commands, buffer, first * PART, PART, word_of(first, round));
     gpu_barrier(&work);
@@ -273,6 +278,63 @@ static void make_many(int end)
     destroy_buffers(&made);
 }
 
+/* ---- a timeline that both have, which says whose turn it is ---- */
+
+static bool exports_timelines(void)
+{
+    MaarSharingInfo info = {.sType = MAAR_STRUCTURE_TYPE_SHARING_INFO};
+    assert_int_equal(maarGetSharingInfo(rig.allocator, &info), VK_SUCCESS);
+    return (info.exportableTimelineTypes &
+            (VkFlags)VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT) != 0;
+}
+
+static void await_turn(VkSemaphore timeline, uint64_t value)
+{
+    const VkSemaphoreWaitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &timeline,
+        .pValues = &value,
+    };
+    assert_int_equal(vkWaitSemaphores(rig.device, &info, patience_ns), VK_SUCCESS);
+}
+
+static void make_timeline(int end)
+{
+    const MaarSharedSemaphoreCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_SHARED_SEMAPHORE_CREATE_INFO,
+        .type = VK_SEMAPHORE_TYPE_TIMELINE,
+        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
+    };
+    struct made_buffers made;
+    MaarDescriptor descriptor;
+    VkSemaphore timeline = VK_NULL_HANDLE;
+    MaarExternalHandle clock = VK_NULL_HANDLE;
+    if (!exports_timelines()) {
+        return;
+    }
+    make_buffers(&made);
+    MaarExternalHandle handle = describe_shared(&made, &descriptor);
+    assert_int_equal(maarSendHandle(rig.allocator, end, &descriptor, handle), VK_SUCCESS);
+    maarDestroyExternalHandle(rig.allocator, handle);
+    assert_int_equal(maarCreateSharedSemaphore(rig.allocator, &info, &timeline), VK_SUCCESS);
+    assert_int_equal(maarDescribeTimeline(rig.allocator, timeline,
+                                          VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
+                                          &descriptor, &clock),
+                     VK_SUCCESS);
+    assert_int_equal(maarSendHandle(rig.allocator, end, &descriptor, clock), VK_SUCCESS);
+    maarDestroyExternalHandle(rig.allocator, clock);
+    for (uint32_t round = 0; round < TURNS; ++round) {
+        await_turn(timeline, 2 * (uint64_t)round + 1);
+        expect_part(made.bytes[1], TAKER_HOST, round, "host");
+        write_word(made.bytes[1], MAKER_HOST, word_of(MAKER_HOST, round));
+        rig_signal(&rig, timeline, 2 * (uint64_t)round + 2);
+    }
+    await_other(end);
+    vkDestroySemaphore(rig.device, timeline, NULL);
+    destroy_buffers(&made);
+}
+
 static const struct {
     const char* name;
     void (*run)(int end);
@@ -280,6 +342,7 @@ static const struct {
     {"share", make_and_share},
     {"lie", make_and_lie},
     {"many", make_many},
+    {"timeline", make_timeline},
 };
 
 static int run_maker(const char* name, int end)
@@ -357,6 +420,11 @@ static int open_many(void** state)
     return open_taker(state, "many");
 }
 
+static int open_timeline(void** state)
+{
+    return open_taker(state, "timeline");
+}
+
 static int close_taker(void** state)
 {
     (void)close(taker.end);
@@ -422,7 +490,7 @@ static void each_process_sees_the_others_writes(void** state)
 static void hex(const uint8_t* uuid, char* text)
 {
     for (uint32_t i = 0; i < VK_UUID_SIZE; ++i) {
-        (void)snprintf(text + 2 * i, 3, "%02x", uuid[i]);
+        (void)snprintf(text + (size_t)2 * i, 3, "%02x", uuid[i]);
     }
 }
 
@@ -482,6 +550,41 @@ static void many_handles_leave_none_behind(void** state)
     expect_maker_done();
 }
 
+static void timeline_says_whose_turn_it_is(void** state)
+{
+    rig_need(state, true, "");
+    rig_need(state, exports_timelines(), "the device exports no timelines");
+    MaarDescriptor descriptor;
+    MaarExternalHandle handle = VK_NULL_HANDLE;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkSemaphore timeline = VK_NULL_HANDLE;
+    void* block = NULL;
+    assert_int_equal(receive_shared(&descriptor, &handle), VK_SUCCESS);
+    MaarAllocation memory = import_shared(&descriptor, handle, &buffer);
+    assert_int_equal(maarMapMemory(rig.allocator, memory, &block), VK_SUCCESS);
+    unsigned char* bytes = (unsigned char*)block + descriptor.offset;
+    assert_int_equal(receive_shared(&descriptor, &handle), VK_SUCCESS);
+    assert_int_equal(descriptor.kind, MAAR_DESCRIPTOR_KIND_TIMELINE);
+    assert_int_equal(
+        maarImportSemaphore(rig.allocator, handle,
+                            (VkExternalSemaphoreHandleTypeFlagBits)descriptor.handleType,
+                            VK_SEMAPHORE_TYPE_TIMELINE, &timeline),
+        VK_SUCCESS);
+    maarDestroyExternalHandle(rig.allocator, handle);
+    for (uint32_t round = 0; round < TURNS; ++round) {
+        await_turn(timeline, 2 * (uint64_t)round);
+        write_word(bytes, TAKER_HOST, word_of(TAKER_HOST, round));
+        rig_signal(&rig, timeline, 2 * (uint64_t)round + 1);
+        await_turn(timeline, 2 * (uint64_t)round + 2);
+        expect_part(bytes, MAKER_HOST, round, "host");
+    }
+    signal_other(taker.end);
+    expect_maker_done();
+    vkDestroySemaphore(rig.device, timeline, NULL);
+    maarUnmapMemory(rig.allocator, memory);
+    maarDestroyBuffer(rig.allocator, buffer, memory);
+}
+
 int main(int argc, char** argv)
 {
     if (argc == 4 && strcmp(argv[1], "--maker") == 0) {
@@ -493,6 +596,7 @@ int main(int argc, char** argv)
         cmocka_unit_test_setup_teardown(other_device_or_driver_is_refused_by_name, open_lie,
                                         close_taker),
         cmocka_unit_test_setup_teardown(many_handles_leave_none_behind, open_many, close_taker),
+        cmocka_unit_test_setup_teardown(timeline_says_whose_turn_it_is, open_timeline, close_taker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,7 +223,7 @@ static void message_in_pieces_arrives(void** state)
     for (uint32_t with = 0; with < 4; ++with) {
         MaarExternalHandle got = VK_NULL_HANDLE;
         for (uint32_t i = 0; i < 4; ++i) {
-            send_raw(bytes + 64 * i, 64, i == with ? 1 : 0);
+            send_raw(bytes + (size_t)64 * i, 64, i == with ? 1 : 0);
         }
         assert_int_equal(receive(SOON_NS, &got), VK_SUCCESS);
         maarDestroyExternalHandle(rig.allocator, got);
@@ -248,7 +248,7 @@ static void* send_slowly(void* data)
     const uint8_t* bytes = data;
     for (uint32_t i = 0; i < 8; ++i) {
         wait_ns(5000000);
-        send_raw(bytes + 32 * i, 32, i == 3 ? 1 : 0);
+        send_raw(bytes + (size_t)32 * i, 32, i == 3 ? 1 : 0);
     }
     return NULL;
 }
@@ -303,7 +303,7 @@ static void wrong_number_of_handles_is_refused(void** state)
         expect_message_passes();
     }
     for (uint32_t i = 0; i < 4; ++i) { /* one with each of two pieces */
-        send_raw(bytes + 64 * i, 64, i % 2);
+        send_raw(bytes + (size_t)64 * i, 64, i % 2);
     }
     expect_refusal(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS, "came with 2 file descriptors");
     expect_message_passes();
@@ -572,9 +572,9 @@ static void device_elsewhere_is_refused_by_name(void** state)
                                                    : MAAR_DESCRIPTOR_KIND_TIMELINE);
         uint8_t* uuid = round % 2 == 0 ? sample.deviceUUID : sample.driverUUID;
         for (uint32_t i = 0; i < VK_UUID_SIZE; ++i) {
-            (void)snprintf(own + 2 * i, 3, "%02x", uuid[i]);
+            (void)snprintf(own + (size_t)2 * i, 3, "%02x", uuid[i]);
             uuid[i] = (uint8_t)(uuid[i] + 17);
-            (void)snprintf(theirs + 2 * i, 3, "%02x", uuid[i]);
+            (void)snprintf(theirs + (size_t)2 * i, 3, "%02x", uuid[i]);
         }
         assert_int_equal(maarSendHandle(rig.allocator, ends[0], &sample, handle), VK_SUCCESS);
         const uint32_t before = count_fds();

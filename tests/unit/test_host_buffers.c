@@ -110,7 +110,7 @@ static void memory_is_imported_in_place(void** state)
     (void)state;
     open_device(rig_profile_discrete(), PAGE);
     MaarHostBuffer buffer = VK_NULL_HANDLE;
-    assert_int_equal(create(region + PAGE, 3 * PAGE, 0, &buffer), VK_SUCCESS);
+    assert_int_equal(create(region + PAGE, (VkDeviceSize)3 * PAGE, 0, &buffer), VK_SUCCESS);
     const MaarHostBufferInfo info = look(buffer);
     assert_int_equal(info.copied, VK_FALSE);
     assert_int_equal(info.offset, 0);
@@ -371,15 +371,16 @@ static void refusal_of_the_driver_gives_a_copy(void** state)
         open_device(incoherent_only(), PAGE);
         MaarHostBuffer buffer = VK_NULL_HANDLE;
         rig_set_fault(&rig, rows[i].function, 1, 1, rows[i].result);
-        assert_int_equal(create(region, 2 * PAGE, MAAR_HOST_BUFFER_CREATE_NO_COPY_BIT, &buffer),
-                         rows[i].result);
+        assert_int_equal(
+            create(region, (VkDeviceSize)2 * PAGE, MAAR_HOST_BUFFER_CREATE_NO_COPY_BIT, &buffer),
+            rows[i].result);
         rig_expect_message(&rig, rows[i].reason);
         assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockCount, 0);
         assert_int_equal(rig_counters(&rig).importedLive, 0);
         rig_set_fault(&rig, rows[i].function, 1, 1, rows[i].result);
-        assert_int_equal(create(region, 2 * PAGE, 0, &buffer), VK_SUCCESS);
-        expect_copy(buffer, 2 * PAGE, rows[i].reason);
-        assert_memory_equal(device_bytes(buffer), region, 2 * PAGE);
+        assert_int_equal(create(region, (VkDeviceSize)2 * PAGE, 0, &buffer), VK_SUCCESS);
+        expect_copy(buffer, (VkDeviceSize)2 * PAGE, rows[i].reason);
+        assert_memory_equal(device_bytes(buffer), region, (size_t)2 * PAGE);
         assert_int_equal(rig_counters(&rig).importedLive, 0);
         rig_forget_messages(&rig);
         maarDestroyHostBuffer(rig.allocator, buffer);
@@ -408,7 +409,7 @@ static void failures_leave_nothing_behind(void** state)
             } else {
                 rig_set_fault(&rig, NULL, nth, 1, VK_SUCCESS);
             }
-            const VkResult result = create(region, 2 * PAGE, ways[way % 3], &buffer);
+            const VkResult result = create(region, (VkDeviceSize)2 * PAGE, ways[way % 3], &buffer);
             struck = host ? atomic_load(&rig.host.calls) >= calls + nth
                           : rig_counters(&rig).faultCount != faults;
             rig_clear_faults(&rig);
@@ -505,7 +506,7 @@ static void try_profile(const char* name, uint32_t* imported, uint32_t* copied)
     rig_start(&rig, &setup);
     for (uint32_t i = 0; i < 3; ++i) {
         MaarHostBuffer buffer = VK_NULL_HANDLE;
-        assert_int_equal(create(region + 100 * i, PAGE + 1000 * i, 0, &buffer), VK_SUCCESS);
+        assert_int_equal(create(region + (size_t)100 * i, PAGE + 1000 * i, 0, &buffer), VK_SUCCESS);
         assert_int_equal(maarPushHostBuffer(rig.allocator, buffer, i, 5), VK_SUCCESS);
         assert_int_equal(maarPullHostBuffer(rig.allocator, buffer, 0, VK_WHOLE_SIZE), VK_SUCCESS);
         *(look(buffer).copied == VK_TRUE ? copied : imported) += 1;
