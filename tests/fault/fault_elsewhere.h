@@ -8,6 +8,7 @@
 static const char* const fault_elsewhere[] = {
     "maarAcquireFromCuda",
     "maarAcquireFromHip",
+    "maarAllocateCudaMemory",
     "maarAppendToCudaRange",
     "maarCmdAcquire",
     "maarCmdRelease",

@@ -1,7 +1,7 @@
 /*
  * The experimental part of maar/cuda.h over the FAKE CUDA driver and a simulated device: blocks one
- * behind the other in one range of CUDA addresses. Whether a real driver takes such handles is not
- * known; nothing of this says anything about a GPU.
+ * behind the other in one range of CUDA addresses, and CUDA's memory in Vulkan. Whether a real
+ * driver takes such handles is not known; nothing of this says anything about a GPU.
  */
 #include "tests/interop/cuda_fixture.h"
 
@@ -146,6 +146,119 @@ static void range_needs_virtual_memory(void** state)
     cuda_desk_close(&desk);
 }
 
+/* ---- the opposite direction ---- */
+
+enum { LOCAL_TYPE = 0, SEEN_TYPE = 3 }; /* of rig_profile_discrete: device-local ones */
+
+static void open_with_memory(struct cuda_desk* desk, uint32_t memory_type)
+{
+    MaarCudaCreateInfo info = cuda_desk_info();
+    MaarSharingInfo sharing = {.sType = MAAR_STRUCTURE_TYPE_SHARING_INFO};
+    struct fake_identity identity = {.memory_type = memory_type};
+    cuda_desk_open(desk, NULL);
+    assert_int_equal(maarGetSharingInfo(desk->rig.allocator, &sharing), VK_SUCCESS);
+    memcpy(identity.device_uuid, sharing.deviceUUID, VK_UUID_SIZE);
+    memcpy(identity.driver_uuid, sharing.driverUUID, VK_UUID_SIZE);
+    desk->fake->set_identity(&identity);
+    info.flags = MAAR_CUDA_CREATE_CUDA_MEMORY_BIT;
+    assert_int_equal(maarCreateCuda(desk->rig.allocator, &info, &desk->cuda), VK_SUCCESS);
+}
+
+static void memory_of_cuda_is_a_buffer_of_vulkan(void** state)
+{
+    struct cuda_desk desk;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    void* mapped = NULL;
+    (void)state;
+    open_with_memory(&desk, SEEN_TYPE);
+    const VkBufferCreateInfo info = rig_buffer_info(100000);
+    assert_int_equal(maarAllocateCudaMemory(desk.cuda, &info, SEEN_TYPE, &buffer, &memory),
+                     VK_SUCCESS);
+    const MaarCudaMemory seen = cuda_desk_memory(&desk, memory);
+    assert_int_equal(seen.blockSize, FAKE_GRANULARITY);
+    assert_int_equal(seen.size, FAKE_GRANULARITY);
+    assert_int_equal(rig_info(&desk.rig, memory).memoryTypeIndex, SEEN_TYPE);
+    assert_int_equal(cuda_desk_cuda_info(&desk).importedBlockCount, 1);
+    assert_int_equal(cuda_desk_cuda_info(&desk).importedBytes, FAKE_GRANULARITY);
+    assert_int_equal(desk.fake->calls("cuImportExternalMemory"), 0);
+    assert_int_equal(maarMapMemory(desk.rig.allocator, memory, &mapped), VK_SUCCESS);
+    memset(seen.pDevice, 0x5C, 100000);
+    assert_int_equal(((const uint8_t*)mapped)[99999], 0x5C);
+    maarUnmapMemory(desk.rig.allocator, memory);
+    maarDestroyBuffer(desk.rig.allocator, buffer, memory);
+    assert_int_equal(desk.fake->live(FAKE_KIND_RESERVATION), 0);
+    assert_int_equal(cuda_desk_cuda_info(&desk).importedBlockCount, 0);
+    cuda_desk_close(&desk);
+}
+
+static void memory_of_cuda_is_tried_as_each_type(void** state)
+{
+    struct cuda_desk desk;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    (void)state;
+    open_with_memory(&desk, LOCAL_TYPE);
+    const VkBufferCreateInfo info = rig_buffer_info(4096);
+    assert_int_equal(
+        maarAllocateCudaMemory(desk.cuda, &info, MAAR_MEMORY_TYPE_NONE, &buffer, &memory),
+        VK_SUCCESS);
+    assert_int_equal(rig_info(&desk.rig, memory).memoryTypeIndex, LOCAL_TYPE);
+    maarDestroyBuffer(desk.rig.allocator, buffer, memory);
+    cuda_desk_close(&desk);
+}
+
+static void memory_of_cuda_that_fails_leaves_nothing(void** state)
+{
+    static const char* const functions[] = {
+        "cuCtxPushCurrent", "cuMemGetAllocationGranularity", "cuMemAddressReserve",
+        "cuMemCreate",      "cuMemExportToShareableHandle",  "cuMemMap",
+        "cuMemSetAccess",
+    };
+    struct cuda_desk desk;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    (void)state;
+    open_with_memory(&desk, LOCAL_TYPE);
+    const VkBufferCreateInfo info = rig_buffer_info(4096);
+    const uint32_t descriptors = fake_count_descriptors();
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; ++i) {
+        desk.fake->set_fault(functions[i], 1, 1, MAAR_CUDA_OUT_OF_MEMORY);
+        assert_int_equal(
+            maarAllocateCudaMemory(desk.cuda, &info, MAAR_MEMORY_TYPE_NONE, &buffer, &memory),
+            VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_null(memory);
+        rig_expect_message(&desk.rig, functions[i]);
+        assert_int_equal(cuda_desk_cuda_info(&desk).importedBlockCount, 0);
+        assert_int_equal(desk.fake->live(FAKE_KIND_BACKING), 0);
+        assert_int_equal(desk.fake->live(FAKE_KIND_RESERVATION), 0);
+        assert_int_equal(fake_count_descriptors(), descriptors);
+    }
+    rig_set_fault(&desk.rig, "vkAllocateMemory", 1, 9, VK_ERROR_INVALID_EXTERNAL_HANDLE);
+    assert_int_equal(
+        maarAllocateCudaMemory(desk.cuda, &info, MAAR_MEMORY_TYPE_NONE, &buffer, &memory),
+        VK_ERROR_INVALID_EXTERNAL_HANDLE);
+    rig_clear_faults(&desk.rig);
+    assert_int_equal(desk.fake->live(FAKE_KIND_RESERVATION), 0);
+    assert_int_equal(fake_count_descriptors(), descriptors);
+    cuda_desk_close(&desk);
+}
+
+static void memory_of_cuda_has_to_be_asked_for(void** state)
+{
+    struct cuda_desk desk;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    const VkBufferCreateInfo info = rig_buffer_info(4096);
+    (void)state;
+    cuda_desk_start(&desk, NULL);
+    assert_int_equal(
+        maarAllocateCudaMemory(desk.cuda, &info, MAAR_MEMORY_TYPE_NONE, &buffer, &memory),
+        VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&desk.rig, "MAAR_CUDA_CREATE_CUDA_MEMORY_BIT");
+    cuda_desk_close(&desk);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +266,10 @@ int main(void)
         cmocka_unit_test(range_refuses_what_is_no_whole_block),
         cmocka_unit_test(range_that_fails_to_grow_is_as_it_was),
         cmocka_unit_test(range_needs_virtual_memory),
+        cmocka_unit_test(memory_of_cuda_is_a_buffer_of_vulkan),
+        cmocka_unit_test(memory_of_cuda_is_tried_as_each_type),
+        cmocka_unit_test(memory_of_cuda_that_fails_leaves_nothing),
+        cmocka_unit_test(memory_of_cuda_has_to_be_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

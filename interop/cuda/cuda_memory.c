@@ -1,0 +1,218 @@
+/*
+ * The opposite direction: memory of cuMemCreate as a VkDeviceMemory. No query says which memory
+ * type such a handle is of, and none that a driver takes it at all, so types are tried.
+ *
+ * What fails can only fail before the import; after it there is nothing left but to hang CUDA's
+ * addresses on the block, with which they end.
+ */
+#include <string.h>
+
+#include "core/objects/requirements.h"
+#include "core/objects/shared_object.h"
+#include "interop/cuda/cuda_internal.h"
+#include "interop/share/share_internal.h"
+
+/* A block of CUDA's making: its addresses are reserved, and its memory is nothing imported. */
+struct cuda_pages {
+    struct maar_peer_block block; /* first */
+    maar_port_handle handle;      /* until it is imported into Vulkan */
+};
+
+static void discard_pages(struct cuda_pages* pages, bool entered)
+{
+    MaarCuda cuda = maar_cuda_of(pages->block.peer);
+    const VkDeviceSize size = pages->block.size;
+    const uint64_t start = maar_atomic64_load(&pages->block.pointer);
+    if (start != 0 && entered) {
+        maar_cuda_unmap_pages(cuda, start, size);
+        maar_cuda_unreserve_pages(cuda, start, size);
+    }
+    maar_port_handle_close(pages->handle);
+    maar_host_free(cuda->peer.allocator->callbacks, pages);
+    maar_peer_discount_block(&cuda->peer, size);
+}
+
+static void end_pages(MaarAllocator allocator, struct maar_companion* companion)
+{
+    struct cuda_pages* pages = (struct cuda_pages*)(void*)companion;
+    struct maar_peer* peer = pages->block.peer;
+    int previous = 0;
+    (void)allocator;
+    const bool entered =
+        peer->driver->enter(peer, "the end of CUDA's pages", &previous) == VK_SUCCESS;
+    discard_pages(pages, entered);
+    if (entered) {
+        peer->driver->leave(peer, previous);
+    }
+}
+
+/* Memory and addresses for it. The mapping keeps the memory, and so does the descriptor. */
+static VkResult map_new_memory(MaarCuda cuda, const char* call, struct cuda_pages* pages)
+{
+    const VkDeviceSize size = pages->block.size;
+    maar_cuda_backing backing = 0;
+    uint64_t start = 0;
+    VkResult result = maar_cuda_reserve_pages(cuda, call, size, &start);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maar_cuda_create_backing(cuda, call, size, &backing, &pages->handle);
+    if (result == VK_SUCCESS) {
+        result = maar_cuda_map_pages(cuda, call, start, size, backing);
+        maar_cuda_release_backing(cuda, backing);
+    }
+    if (result != VK_SUCCESS) {
+        maar_cuda_unreserve_pages(cuda, start, size);
+        return result;
+    }
+    maar_atomic64_store(&pages->block.pointer, start);
+    return VK_SUCCESS;
+}
+
+static VkResult make_pages(MaarCuda cuda, const char* call, VkDeviceSize least,
+                           struct cuda_pages** out)
+{
+    MaarAllocator allocator = cuda->peer.allocator;
+    struct cuda_pages* pages = maar_host_calloc(allocator->callbacks, 1, sizeof *pages);
+    if (pages == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    VkDeviceSize page_size = 1;
+    int previous = 0;
+    pages->block.companion.owner = &cuda->peer;
+    pages->block.companion.owner_list = &cuda->peer.blocks;
+    pages->block.companion.end = end_pages;
+    pages->block.peer = &cuda->peer;
+    pages->handle = MAAR_PORT_NO_HANDLE;
+    maar_lock_rank_expect_none();
+    VkResult result = cuda->peer.driver->enter(&cuda->peer, call, &previous);
+    const bool entered = result == VK_SUCCESS;
+    if (entered) {
+        result = maar_cuda_page_size(cuda, call, &page_size);
+    }
+    if (result == VK_SUCCESS) {
+        pages->block.size = maar_align_up(least, page_size);
+    }
+    maar_peer_count_block(&cuda->peer, pages->block.size);
+    if (result == VK_SUCCESS) {
+        result = map_new_memory(cuda, call, pages);
+    }
+    if (result != VK_SUCCESS) {
+        discard_pages(pages, entered);
+    } else {
+        *out = pages;
+    }
+    if (entered) {
+        cuda->peer.driver->leave(&cuda->peer, previous);
+    }
+    return result;
+}
+
+/* Tries the types that the buffer may live in: first those that are device-local. The handle is
+ * taken by the one that works. */
+static VkResult import_made_memory(MaarCuda cuda, const VkBufferCreateInfo* info,
+                                   MaarExternalHandle handle, VkDeviceSize size, uint32_t type_bits,
+                                   VkBuffer* buffer, MaarAllocation* allocation)
+{
+    MaarAllocator allocator = cuda->peer.allocator;
+    const uint32_t count = allocator->device.facts.memory.memoryTypeCount;
+    MaarImportInfo import = {
+        .sType = MAAR_STRUCTURE_TYPE_IMPORT_INFO,
+        .handle = handle,
+        .handleType = cuda->peer.memory_type,
+        .blockSize = size,
+    };
+    VkResult result = VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    for (uint32_t i = 0; i < 2 * count && result == VK_ERROR_INVALID_EXTERNAL_HANDLE; ++i) {
+        const uint32_t type = i % count;
+        const bool is_local =
+            (maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
+        if ((type_bits & (1u << type)) != 0 && is_local == (i < count) &&
+            maar_type_is_usable(allocator, type)) {
+            import.memoryTypeIndex = type;
+            result = maarImportBuffer(allocator, info, &import, buffer, allocation);
+        }
+    }
+    return result;
+}
+
+static VkResult check_memory_arguments(MaarCuda cuda, const char* call,
+                                       const VkBufferCreateInfo* info, uint32_t type)
+{
+    MaarAllocator allocator = cuda->peer.allocator;
+    if (!cuda->makes_memory) {
+        return maar_misuse(allocator, call,
+                           "cuda was created without MAAR_CUDA_CREATE_CUDA_MEMORY_BIT");
+    }
+    if (type != MAAR_MEMORY_TYPE_NONE && type >= allocator->device.facts.memory.memoryTypeCount) {
+        return maar_misuse(allocator, call, "typeIndex is not a memory type of this device");
+    }
+    VkResult result = maar_check_buffer_info(allocator, call, info);
+    return result == VK_SUCCESS ? maar_cuda_require_pages(cuda, call) : result;
+}
+
+/* How large the buffer is, and the types that it may live in. */
+static VkResult measure_buffer(MaarAllocator allocator, const char* call,
+                               const VkBufferCreateInfo* info, MaarMemoryRequest* request)
+{
+    struct maar_shared_buffer shared;
+    VkResult result = maar_share_buffer(
+        allocator, call, info, (VkExternalMemoryHandleTypeFlags)MAAR_OPAQUE_MEMORY,
+        (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT, &shared);
+    return result == VK_SUCCESS ? maar_buffer_info_request(allocator, shared.use, request) : result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarAllocateCudaMemory(MaarCuda cuda,
+                                                      const VkBufferCreateInfo* pBufferInfo,
+                                                      uint32_t typeIndex, VkBuffer* pBuffer,
+                                                      MaarAllocation* pAllocation)
+{
+    if (pBuffer != NULL) {
+        *pBuffer = VK_NULL_HANDLE;
+    }
+    if (pAllocation != NULL) {
+        *pAllocation = VK_NULL_HANDLE;
+    }
+    if (cuda == VK_NULL_HANDLE) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    MaarAllocator allocator = cuda->peer.allocator;
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pBuffer == NULL || pAllocation == NULL) {
+        return maar_misuse(allocator, __func__,
+                           pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
+    }
+    MaarMemoryRequest request;
+    result = check_memory_arguments(cuda, __func__, pBufferInfo, typeIndex);
+    if (result == VK_SUCCESS) {
+        result = measure_buffer(allocator, __func__, pBufferInfo, &request);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct cuda_pages* pages = NULL;
+    result = make_pages(cuda, __func__, request.requirements.size, &pages);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    MaarExternalHandle handle = VK_NULL_HANDLE;
+    result = maar_external_handle_create(allocator->callbacks, pages->handle, &handle);
+    if (result == VK_SUCCESS) {
+        pages->handle = MAAR_PORT_NO_HANDLE;
+        const uint32_t bits = request.requirements.memoryTypeBits &
+                              (typeIndex == MAAR_MEMORY_TYPE_NONE ? UINT32_MAX : 1u << typeIndex);
+        result = import_made_memory(cuda, pBufferInfo, handle, pages->block.size, bits, pBuffer,
+                                    pAllocation);
+    }
+    maarDestroyExternalHandle(allocator, handle);
+    if (result != VK_SUCCESS) {
+        end_pages(allocator, &pages->block.companion);
+        return result;
+    }
+    const struct maar_slot* slot = maar_resolve(allocator, __func__, *pAllocation, NULL);
+    (void)maar_companion_add(slot->block, &pages->block.companion); /* a new block has none */
+    return VK_SUCCESS;
+}
