@@ -97,7 +97,8 @@ typedef struct MaarCudaInfo {
     VkBool32 binarySemaphores;
     /** maarCreateCudaImage works. */
     VkBool32 images;
-    /** The device has CUDA's virtual memory management, and handles of the kind to share. */
+    /** The device has CUDA's virtual memory management, and file descriptors for it; never on
+     * Windows. */
     VkBool32 virtualMemory;
     /** Blocks that are imported just now. */
     uint32_t importedBlockCount;
@@ -201,12 +202,15 @@ typedef struct MaarCudaImageInfo {
 
 /**
  * Makes a mipmapped array of an image. Optimal tiling stays what it is: CUDA reads it through
- * surfaces and textures, never as a pointer.
+ * surfaces and textures, never as a pointer. Kernels may write it through surfaces when its usage
+ * has VK_IMAGE_USAGE_STORAGE_BIT. Normalised and sRGB formats are integers of the same bits to
+ * CUDA; of formats that begin with B the blue channel comes first.
  *
  * @param cuda        not null
  * @param allocation  the image's memory, made with MaarExportInfo
  * @param pImageInfo  what the image was created with; 1D, 2D, 3D, arrays and cube maps, one sample,
- *                    a format of one, two or four channels of 8, 16 or 32 bits
+ *                    optimal tiling, a colour format of one, two or four channels of 8, 16 or 32
+ *                    bits each
  * @param pImage      receives the object
  * @return as maarGetCudaMemory; VK_ERROR_FORMAT_NOT_SUPPORTED when CUDA has no such format or kind
  *         of image; VK_ERROR_FEATURE_NOT_PRESENT without MaarCudaInfo::images

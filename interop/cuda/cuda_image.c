@@ -1,0 +1,159 @@
+/*
+ * Images in CUDA: a mipmapped array over the imported block, and its first levels.
+ */
+#include "interop/cuda/cuda_internal.h"
+
+enum { SHOWN_LEVELS = 16 };
+
+struct MaarCudaImage_T {
+    MaarCuda cuda;
+    struct maar_cuda_mipmapped_array* array;
+    uint32_t level_count;
+    struct maar_cuda_array* levels[SHOWN_LEVELS];
+};
+
+/* What is to be made of a block. */
+struct image_wish {
+    MaarCudaImage image;
+    struct maar_cuda_memory_image info;
+};
+
+static void undo_array(struct maar_peer_block* block, void* data)
+{
+    MaarCudaImage image = ((struct image_wish*)data)->image;
+    MaarCuda cuda = image->cuda;
+    (void)block;
+    (void)maar_cuda_tell(cuda, "the end of an image", "cuMipmappedArrayDestroy",
+                         cuda->driver.cuMipmappedArrayDestroy(image->array), MAAR_CUDA_CALL_PLAIN);
+    image->array = NULL;
+}
+
+static VkResult make_array(const char* call, struct maar_peer_block* block, void* data)
+{
+    struct image_wish* wish = data;
+    MaarCudaImage image = wish->image;
+    MaarCuda cuda = image->cuda;
+    if (block->memory == NULL) {
+        return maar_misuse(cuda->peer.allocator, call,
+                           "allocation is memory of CUDA's making, of which there are no images");
+    }
+    VkResult result = maar_cuda_tell(cuda, call, "cuExternalMemoryGetMappedMipmappedArray",
+                                     cuda->driver.cuExternalMemoryGetMappedMipmappedArray(
+                                         &image->array, block->memory, &wish->info),
+                                     MAAR_CUDA_CALL_IMPORT);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    for (uint32_t i = 0; i < image->level_count && i < SHOWN_LEVELS && result == VK_SUCCESS; ++i) {
+        result = maar_cuda_tell(
+            cuda, call, "cuMipmappedArrayGetLevel",
+            cuda->driver.cuMipmappedArrayGetLevel(&image->levels[i], image->array, i),
+            MAAR_CUDA_CALL_IMPORT);
+    }
+    if (result != VK_SUCCESS) {
+        undo_array(block, wish);
+    }
+    return result;
+}
+
+static VkResult check_cuda_image(MaarCuda cuda, const char* call, const VkImageCreateInfo* info,
+                                 struct maar_cuda_array_shape* shape)
+{
+    MaarAllocator allocator = cuda->peer.allocator;
+    const char* fault = NULL;
+    VkResult result = maar_check_structure(allocator, call, "pImageInfo", info,
+                                           VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (info->mipLevels == 0 || info->arrayLayers == 0 || info->extent.width == 0) {
+        return maar_misuse(allocator, call, "pImageInfo has no levels, no layers or no width");
+    }
+    if (!cuda->images) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: CUDA maps no images here", call);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    result = maar_cuda_image_shape(info, shape, &fault);
+    if (result != VK_SUCCESS) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s", call, fault);
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaImage(MaarCuda cuda, MaarAllocation allocation,
+                                                   const VkImageCreateInfo* pImageInfo,
+                                                   MaarCudaImage* pImage)
+{
+    if (pImage != NULL) {
+        *pImage = VK_NULL_HANDLE;
+    }
+    if (cuda == VK_NULL_HANDLE) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    MaarAllocator allocator = cuda->peer.allocator;
+    struct image_wish wish = {.image = NULL};
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pImage == NULL) {
+        return maar_misuse(allocator, __func__, "pImage is NULL");
+    }
+    result = check_cuda_image(cuda, __func__, pImageInfo, &wish.info.shape);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    wish.image = maar_host_calloc(allocator->callbacks, 1, sizeof *wish.image);
+    if (wish.image == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    wish.image->cuda = cuda;
+    wish.image->level_count = pImageInfo->mipLevels;
+    wish.info.offset = maar_slot_offset(slot);
+    wish.info.levels = pImageInfo->mipLevels;
+    const struct maar_peer_use use = {.make = make_array, .undo = undo_array, .data = &wish};
+    struct maar_peer_block* block = NULL;
+    result = maar_peer_use_block(&cuda->peer, __func__, allocation, &use, &block);
+    if (result != VK_SUCCESS) {
+        maar_host_free(allocator->callbacks, wish.image);
+        return result;
+    }
+    (void)maar_atomic32_add(&cuda->peer.object_count, 1);
+    *pImage = wish.image;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyCudaImage(MaarCudaImage image)
+{
+    if (image == VK_NULL_HANDLE) {
+        return;
+    }
+    MaarCuda cuda = image->cuda;
+    struct image_wish wish = {.image = image};
+    int previous = 0;
+    maar_lock_rank_expect_none();
+    if (cuda->peer.driver->enter(&cuda->peer, __func__, &previous) == VK_SUCCESS) {
+        undo_array(NULL, &wish);
+        cuda->peer.driver->leave(&cuda->peer, previous);
+    }
+    maar_host_free(cuda->peer.allocator->callbacks, image);
+    (void)maar_atomic32_drop(&cuda->peer.object_count);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaImageInfo(MaarCudaImage image, MaarCudaImageInfo* pInfo)
+{
+    VkResult result = maar_peer_enter(image != VK_NULL_HANDLE ? &image->cuda->peer : NULL, __func__,
+                                      "pInfo", pInfo, MAAR_STRUCTURE_TYPE_CUDA_IMAGE_INFO);
+    if (result == VK_SUCCESS) {
+        pInfo->pMipmappedArray = image->array;
+        pInfo->levelCount = image->level_count;
+        for (size_t i = 0; i < SHOWN_LEVELS; ++i) {
+            pInfo->ppLevels[i] = image->levels[i];
+        }
+    }
+    return result;
+}
