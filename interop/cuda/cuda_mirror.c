@@ -223,9 +223,10 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyCudaMirror(MaarCudaMirror mirror)
     }
 }
 
-/* Binds, or with a null memory unbinds, and waits until that is done. */
+/* Binds, or with a null memory unbinds, and waits until that is done. `submitted`: it may happen,
+ * whatever the result. */
 static VkResult bind_block(struct MaarCudaMirror_T* mirror, VkDeviceMemory memory,
-                           VkDeviceSize size)
+                           VkDeviceSize size, bool* submitted)
 {
     MaarAllocator allocator = mirror->cuda->peer.allocator;
     const struct maar_device* device = &allocator->device;
@@ -258,6 +259,7 @@ static VkResult bind_block(struct MaarCudaMirror_T* mirror, VkDeviceMemory memor
     if (queue->pfnUnlock != NULL) {
         queue->pfnUnlock(queue->pUserData, queue->queue);
     }
+    *submitted = result == VK_SUCCESS;
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -341,14 +343,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGrowCudaMirror(MaarCudaMirror mirror, VkDevic
         return result;
     }
     const struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &(uint32_t){0});
-    result = bind_block(mirror, slot->block->memory, more);
+    bool is_bound = false;
+    result = bind_block(mirror, slot->block->memory, more, &is_bound);
     if (result == VK_SUCCESS) {
         result = maarAppendToCudaRange(mirror->range, allocation);
-        /* A block that cannot be taken off the buffer goes all the same: nobody may use what is
-         * beyond the size. */
-        if (result != VK_SUCCESS) {
-            (void)bind_block(mirror, VK_NULL_HANDLE, more);
-        }
+    }
+    /* A block that cannot be taken off the buffer goes all the same: nobody may use what is beyond
+     * the size. */
+    if (result != VK_SUCCESS && is_bound) {
+        (void)bind_block(mirror, VK_NULL_HANDLE, more, &is_bound);
     }
     if (result != VK_SUCCESS) {
         maarFreeMemory(allocator, allocation);
