@@ -121,7 +121,9 @@ static void open_context(struct fault_context* c, const struct fault_step* step)
         .profile = step->profile != NULL ? step->profile() : NULL,
         .flags = (step->paging ? 0 : (MaarSimulatedFlags)MAAR_SIMULATED_ALLOW_ALIASING_BIT) |
                  extra_flags,
-        .sharing = step->shares ? rig_sharing_everything() : NULL,
+        .sharing = step->sharing != NULL ? step->sharing()
+                   : step->shares        ? rig_sharing_everything()
+                                         : NULL,
         .off = step->off,
         .paging = step->paging,
         .count_host = true,
@@ -259,13 +261,14 @@ static void expect_code(const struct fault_step* step, const struct fault_point*
                               : point->kind == FAULT_FDS     ? VK_ERROR_TOO_MANY_OBJECTS
                                                              : point->code;
     /* What a driver knows no format for is not there to be shared; the simulated one needs a
-     * descriptor to map what may be exported, and a library to be opened. */
+     * descriptor to map what may be exported; and so does a peer in its own ways. */
     const bool translated =
         step->shares &&
         ((expected == VK_ERROR_FORMAT_NOT_SUPPORTED && result == VK_ERROR_FEATURE_NOT_PRESENT) ||
          (point->kind == FAULT_FDS &&
           (result == VK_ERROR_MEMORY_MAP_FAILED ||
-           (step->peer != NULL && result == VK_ERROR_INITIALIZATION_FAILED))));
+           (step->peer != NULL && (result == VK_ERROR_INITIALIZATION_FAILED ||
+                                   result == VK_ERROR_INVALID_EXTERNAL_HANDLE)))));
     if (result != expected && !translated) {
         fail_msg("the call answers %d where %d was the trouble", (int)result, (int)expected);
     }
@@ -317,6 +320,10 @@ static struct trial try_once(struct fault_context* c, const struct fault_step* s
         take_snapshot(&c->rig, step, &after);
         if (!step->partial) {
             expect_unchanged(step, &before, &after);
+        }
+        /* What is bound is unbound before it is freed, if one call alone fails. */
+        if (point->kind != FAULT_DRIVER_EVER && point->kind != FAULT_DRIVER_PAIR) {
+            assert_true(before.driver.freedBoundBytes == after.driver.freedBoundBytes);
         }
         trial.host_live = after.host_live;
         trial.host_bytes = after.host_bytes;

@@ -77,8 +77,9 @@ struct fault_step {
     void (*undo)(struct fault_context* context);
     /* Ends what prepare began; may be NULL. */
     void (*finish)(struct fault_context* context);
-    const MaarSimulatedProfile* (*profile)(void); /* NULL: the discrete one */
-    const struct fault_peer* peer;                /* loaded by prepare; may be NULL */
+    const MaarSimulatedProfile* (*profile)(void);     /* NULL: the discrete one */
+    const MaarSimulatedSharingInfo* (*sharing)(void); /* NULL: everything, if it shares */
+    const struct fault_peer* peer;                    /* loaded by prepare; may be NULL */
     VkFlags off;
     bool shares;       /* its device does; and descriptors run out too */
     bool keeps_warm;   /* when it fails, what it keeps to submit with may come or go once */
@@ -115,6 +116,7 @@ extern const struct fault_table fault_cuda_memory_steps;
 extern const struct fault_table fault_cuda_timeline_steps;
 extern const struct fault_table fault_cuda_handoff_steps;
 extern const struct fault_table fault_hip_steps;
+extern const struct fault_table fault_page_steps;
 extern const struct fault_table fault_host_steps;
 
 /* Made by fault_steps_memory.c and used by others. */

@@ -3,22 +3,9 @@
  * calls of CUDA's (cuMemFree, cuDestroyExternalMemory, cuCtxPopCurrent and their like) are left
  * alone: when they fail nobody can do anything about it.
  */
-#include "maar/cuda.h"
-#include "tests/fakes/fake_fixture.h"
-#include "tests/fault/fault_steps.h"
+#include "tests/fault/fault_cuda.h"
 
-/* The FAKE, and what steps make of it; one step runs at a time. */
-static struct {
-    struct maar_cuda_driver driver;
-    const struct fake_control* fake;
-    struct maar_cuda_context* context; /* the primary one */
-    struct maar_cuda_stream* stream;
-    MaarCuda cuda;
-    MaarCudaTimeline timeline;
-    MaarCudaTimeline gate; /* what the stream waits for before it does anything */
-    MaarHandoffMode mode;
-    MaarCudaMemory memory;
-} bench;
+struct fault_cuda fault_cuda;
 
 /* ---- the FAKE as a peer ---- */
 
@@ -39,6 +26,15 @@ static const char* const cuda_functions[] = {
     "cuSignalExternalSemaphoresAsync",
     "cuWaitExternalSemaphoresAsync",
     "cuLaunchHostFunc",
+    "cuExternalMemoryGetMappedMipmappedArray",
+    "cuMipmappedArrayGetLevel",
+    "cuMemGetAllocationGranularity",
+    "cuMemCreate",
+    "cuMemExportToShareableHandle",
+    "cuMemImportFromShareableHandle",
+    "cuMemAddressReserve",
+    "cuMemMap",
+    "cuMemSetAccess",
     NULL,
 };
 
@@ -47,25 +43,25 @@ static const int cuda_codes[] = {MAAR_CUDA_OUT_OF_MEMORY, MAAR_CUDA_INVALID_VALU
 
 static void set_cuda_fault(const char* function, uint64_t nth, uint64_t count, int code)
 {
-    bench.fake->set_fault(function, nth, count, code);
+    fault_cuda.fake->set_fault(function, nth, count, code);
 }
 
 static uint64_t count_cuda_calls(const char* function)
 {
-    return bench.fake->calls(function);
+    return fault_cuda.fake->calls(function);
 }
 
 /* The contexts on this thread's stack and broken rules are part of it. */
 static uint64_t count_cuda_alive(void)
 {
-    uint64_t alive = bench.fake->context_depth() + bench.fake->breach_count();
+    uint64_t alive = fault_cuda.fake->context_depth() + fault_cuda.fake->breach_count();
     for (int kind = 0; kind < FAKE_KIND_COUNT; ++kind) {
-        alive += bench.fake->live((enum fake_kind)kind);
+        alive += fault_cuda.fake->live((enum fake_kind)kind);
     }
     return alive;
 }
 
-static const struct fault_peer cuda_peer = {
+const struct fault_peer fault_cuda_peer = {
     .functions = cuda_functions,
     .entry = "cuCtxPushCurrent",
     .codes = cuda_codes,
@@ -81,17 +77,17 @@ static const struct fault_peer cuda_peer = {
 static void prepare_fake(struct fault_context* c)
 {
     MaarSharingInfo sharing = {.sType = MAAR_STRUCTURE_TYPE_SHARING_INFO};
-    memset(&bench, 0, sizeof bench);
-    bench.fake = fake_load_cuda(MAAR_FAKE_CUDA, &bench.driver);
+    memset(&fault_cuda, 0, sizeof fault_cuda);
+    fault_cuda.fake = fake_load_cuda(MAAR_FAKE_CUDA, &fault_cuda.driver);
     assert_int_equal(maarGetSharingInfo(c->rig.allocator, &sharing), VK_SUCCESS);
-    bench.fake->set_uuid(0, sharing.deviceUUID);
+    fault_cuda.fake->set_uuid(0, sharing.deviceUUID);
 }
 
 static void finish_fake(struct fault_context* c)
 {
     (void)c;
-    fake_expect_clean_end(bench.fake);
-    bench.fake->reset();
+    fake_expect_clean_end(fault_cuda.fake);
+    fault_cuda.fake->reset();
 }
 
 static VkResult make_cuda(struct fault_context* c, void* context)
@@ -101,9 +97,9 @@ static VkResult make_cuda(struct fault_context* c, void* context)
         .pLibraryPath = MAAR_FAKE_CUDA,
         .pContext = context,
     };
-    bench.cuda = (MaarCuda)(void*)1;
-    VkResult result = maarCreateCuda(c->rig.allocator, &info, &bench.cuda);
-    assert_true((result == VK_SUCCESS) == (bench.cuda != VK_NULL_HANDLE));
+    fault_cuda.cuda = (MaarCuda)(void*)1;
+    VkResult result = maarCreateCuda(c->rig.allocator, &info, &fault_cuda.cuda);
+    assert_true((result == VK_SUCCESS) == (fault_cuda.cuda != VK_NULL_HANDLE));
     return result;
 }
 
@@ -114,33 +110,33 @@ static VkResult run_cuda(struct fault_context* c)
 
 static VkResult run_cuda_of_context(struct fault_context* c)
 {
-    return make_cuda(c, bench.context);
+    return make_cuda(c, fault_cuda.context);
 }
 
 static void undo_cuda(struct fault_context* c)
 {
     (void)c;
-    maarDestroyCuda(bench.cuda);
-    bench.cuda = VK_NULL_HANDLE;
+    maarDestroyCuda(fault_cuda.cuda);
+    fault_cuda.cuda = VK_NULL_HANDLE;
 }
 
 static void prepare_context(struct fault_context* c)
 {
     prepare_fake(c);
-    assert_int_equal(bench.driver.cuInit(0), MAAR_CUDA_SUCCESS);
-    bench.context = bench.fake->make_context(0);
+    assert_int_equal(fault_cuda.driver.cuInit(0), MAAR_CUDA_SUCCESS);
+    fault_cuda.context = fault_cuda.fake->make_context(0);
 }
 
-static void prepare_cuda(struct fault_context* c)
+void fault_prepare_cuda(struct fault_context* c)
 {
     prepare_fake(c);
     assert_int_equal(run_cuda(c), VK_SUCCESS);
     MaarCudaInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_INFO};
-    assert_int_equal(maarGetCudaInfo(bench.cuda, &info), VK_SUCCESS);
-    bench.context = info.pContext;
+    assert_int_equal(maarGetCudaInfo(fault_cuda.cuda, &info), VK_SUCCESS);
+    fault_cuda.context = info.pContext;
 }
 
-static void finish_cuda(struct fault_context* c)
+void fault_finish_cuda(struct fault_context* c)
 {
     undo_cuda(c);
     finish_fake(c);
@@ -156,20 +152,18 @@ static VkResult run_cuda_info(struct fault_context* c)
 {
     (void)c;
     MaarCudaInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_INFO};
-    return maarGetCudaInfo(bench.cuda, &info);
+    return maarGetCudaInfo(fault_cuda.cuda, &info);
 }
-
-#define CUDA_STEP .shares = true, .peer = &cuda_peer
 
 static const struct fault_step cuda_object_steps[] = {
     {"maarCreateCuda", .prepare = prepare_fake, .run = run_cuda, .undo = undo_cuda,
-     .finish = finish_fake, CUDA_STEP},
+     .finish = finish_fake, FAULT_CUDA_STEP},
     {"maarCreateCuda", "in a context", .prepare = prepare_context, .run = run_cuda_of_context,
-     .undo = undo_cuda, .finish = finish_fake, CUDA_STEP},
-    {"maarDestroyCuda", .never = "lets go", .prepare = prepare_cuda, .run = run_destroy_cuda,
-     .finish = finish_fake, CUDA_STEP},
-    {"maarGetCudaInfo", .never = "reads what is kept", .prepare = prepare_cuda,
-     .run = run_cuda_info, .finish = finish_cuda, CUDA_STEP},
+     .undo = undo_cuda, .finish = finish_fake, FAULT_CUDA_STEP},
+    {"maarDestroyCuda", .never = "lets go", .prepare = fault_prepare_cuda, .run = run_destroy_cuda,
+     .finish = finish_fake, FAULT_CUDA_STEP},
+    {"maarGetCudaInfo", .never = "reads what is kept", .prepare = fault_prepare_cuda,
+     .run = run_cuda_info, .finish = fault_finish_cuda, FAULT_CUDA_STEP},
 };
 
 const struct fault_table fault_cuda_object_steps = {
@@ -195,21 +189,22 @@ static void make_cuda_buffer(struct fault_context* c, MaarDedicated dedicated)
 
 static void prepare_cuda_buffer(struct fault_context* c)
 {
-    prepare_cuda(c);
+    fault_prepare_cuda(c);
     make_cuda_buffer(c, MAAR_DEDICATED_AUTO);
 }
 
 static void prepare_dedicated_for_cuda(struct fault_context* c)
 {
-    prepare_cuda(c);
+    fault_prepare_cuda(c);
     make_cuda_buffer(c, MAAR_DEDICATED_ALWAYS);
 }
 
 static VkResult run_cuda_memory(struct fault_context* c)
 {
-    bench.memory = (MaarCudaMemory){.sType = MAAR_STRUCTURE_TYPE_CUDA_MEMORY, .devicePointer = 7};
-    VkResult result = maarGetCudaMemory(bench.cuda, c->memory, &bench.memory);
-    assert_true((result == VK_SUCCESS) == (bench.memory.devicePointer != 0));
+    fault_cuda.memory =
+        (MaarCudaMemory){.sType = MAAR_STRUCTURE_TYPE_CUDA_MEMORY, .devicePointer = 7};
+    VkResult result = maarGetCudaMemory(fault_cuda.cuda, c->memory, &fault_cuda.memory);
+    assert_true((result == VK_SUCCESS) == (fault_cuda.memory.devicePointer != 0));
     return result;
 }
 
@@ -222,16 +217,16 @@ static void prepare_seen_buffer(struct fault_context* c)
 static void finish_cuda_buffer(struct fault_context* c)
 {
     maarDestroyBuffer(c->rig.allocator, c->buffer, c->memory);
-    finish_cuda(c);
+    fault_finish_cuda(c);
 }
 
 static const struct fault_step cuda_memory_steps[] = {
     {"maarGetCudaMemory", "first", .prepare = prepare_cuda_buffer, .run = run_cuda_memory,
-     .finish = finish_cuda_buffer, CUDA_STEP, .keeps_fds = true},
+     .finish = finish_cuda_buffer, FAULT_CUDA_STEP, .keeps_fds = true},
     {"maarGetCudaMemory", "dedicated", .prepare = prepare_dedicated_for_cuda,
-     .run = run_cuda_memory, .finish = finish_cuda_buffer, CUDA_STEP, .keeps_fds = true},
+     .run = run_cuda_memory, .finish = finish_cuda_buffer, FAULT_CUDA_STEP, .keeps_fds = true},
     {"maarGetCudaMemory", "again", .prepare = prepare_seen_buffer, .run = run_cuda_memory,
-     .finish = finish_cuda_buffer, CUDA_STEP},
+     .finish = finish_cuda_buffer, FAULT_CUDA_STEP},
 };
 
 const struct fault_table fault_cuda_memory_steps = {
@@ -248,7 +243,7 @@ static VkResult make_cuda_timeline(MaarHandoffMode mode, MaarCudaTimeline* timel
         .mode = mode,
     };
     *timeline = (MaarCudaTimeline)(void*)1;
-    VkResult result = maarCreateCudaTimeline(bench.cuda, &info, timeline);
+    VkResult result = maarCreateCudaTimeline(fault_cuda.cuda, &info, timeline);
     assert_true((result == VK_SUCCESS) == (*timeline != VK_NULL_HANDLE));
     return result;
 }
@@ -256,26 +251,26 @@ static VkResult make_cuda_timeline(MaarHandoffMode mode, MaarCudaTimeline* timel
 static VkResult run_shared_timeline(struct fault_context* c)
 {
     (void)c;
-    return make_cuda_timeline(MAAR_HANDOFF_MODE_TIMELINE, &bench.timeline);
+    return make_cuda_timeline(MAAR_HANDOFF_MODE_TIMELINE, &fault_cuda.timeline);
 }
 
 static VkResult run_binary_timeline(struct fault_context* c)
 {
     (void)c;
-    return make_cuda_timeline(MAAR_HANDOFF_MODE_BINARY, &bench.timeline);
+    return make_cuda_timeline(MAAR_HANDOFF_MODE_BINARY, &fault_cuda.timeline);
 }
 
 static VkResult run_host_timeline(struct fault_context* c)
 {
     (void)c;
-    return make_cuda_timeline(MAAR_HANDOFF_MODE_HOST, &bench.timeline);
+    return make_cuda_timeline(MAAR_HANDOFF_MODE_HOST, &fault_cuda.timeline);
 }
 
 static void undo_cuda_timeline(struct fault_context* c)
 {
     (void)c;
-    maarDestroyCudaTimeline(bench.timeline);
-    bench.timeline = VK_NULL_HANDLE;
+    maarDestroyCudaTimeline(fault_cuda.timeline);
+    fault_cuda.timeline = VK_NULL_HANDLE;
 }
 
 static VkResult run_destroy_timeline(struct fault_context* c)
@@ -293,23 +288,24 @@ static VkSemaphore semaphore_of(MaarCudaTimeline timeline)
 
 static void enter_cuda(void)
 {
-    assert_int_equal(bench.driver.cuCtxPushCurrent(bench.context), MAAR_CUDA_SUCCESS);
+    assert_int_equal(fault_cuda.driver.cuCtxPushCurrent(fault_cuda.context), MAAR_CUDA_SUCCESS);
 }
 
 static void leave_cuda(void)
 {
     struct maar_cuda_context* popped = NULL;
-    assert_int_equal(bench.driver.cuCtxPopCurrent(&popped), MAAR_CUDA_SUCCESS);
+    assert_int_equal(fault_cuda.driver.cuCtxPopCurrent(&popped), MAAR_CUDA_SUCCESS);
 }
 
 /* A timeline of such a mode, and a stream. */
 static void prepare_stream(struct fault_context* c, MaarHandoffMode mode)
 {
-    prepare_cuda(c);
-    assert_int_equal(make_cuda_timeline(mode, &bench.timeline), VK_SUCCESS);
+    fault_prepare_cuda(c);
+    assert_int_equal(make_cuda_timeline(mode, &fault_cuda.timeline), VK_SUCCESS);
     enter_cuda();
-    assert_int_equal(bench.driver.cuStreamCreate(&bench.stream, MAAR_CUDA_STREAM_NON_BLOCKING),
-                     MAAR_CUDA_SUCCESS);
+    assert_int_equal(
+        fault_cuda.driver.cuStreamCreate(&fault_cuda.stream, MAAR_CUDA_STREAM_NON_BLOCKING),
+        MAAR_CUDA_SUCCESS);
     leave_cuda();
     c->next_value = 1;
 }
@@ -328,97 +324,98 @@ static void prepare_binary_stream(struct fault_context* c)
 static void prepare_host_wait(struct fault_context* c)
 {
     prepare_stream(c, MAAR_HANDOFF_MODE_HOST);
-    rig_signal(&c->rig, semaphore_of(bench.timeline), 1);
+    rig_signal(&c->rig, semaphore_of(fault_cuda.timeline), 1);
 }
 
 /* The stream stands still, so that nothing is carried over before the step is undone. */
 static void prepare_host_signal(struct fault_context* c)
 {
     prepare_stream(c, MAAR_HANDOFF_MODE_HOST);
-    assert_int_equal(make_cuda_timeline(MAAR_HANDOFF_MODE_TIMELINE, &bench.gate), VK_SUCCESS);
-    assert_int_equal(maarCudaWait(bench.gate, 1, bench.stream), VK_SUCCESS);
+    assert_int_equal(make_cuda_timeline(MAAR_HANDOFF_MODE_TIMELINE, &fault_cuda.gate), VK_SUCCESS);
+    assert_int_equal(maarCudaWait(fault_cuda.gate, 1, fault_cuda.stream), VK_SUCCESS);
 }
 
 static void synchronize_stream(void)
 {
     enter_cuda();
-    assert_int_equal(bench.driver.cuStreamSynchronize(bench.stream), MAAR_CUDA_SUCCESS);
+    assert_int_equal(fault_cuda.driver.cuStreamSynchronize(fault_cuda.stream), MAAR_CUDA_SUCCESS);
     leave_cuda();
 }
 
 static void finish_stream(struct fault_context* c)
 {
-    if (bench.gate != VK_NULL_HANDLE) {
-        rig_signal(&c->rig, semaphore_of(bench.gate), 1);
+    if (fault_cuda.gate != VK_NULL_HANDLE) {
+        rig_signal(&c->rig, semaphore_of(fault_cuda.gate), 1);
     }
     synchronize_stream();
     enter_cuda();
-    assert_int_equal(bench.driver.cuStreamDestroy(bench.stream), MAAR_CUDA_SUCCESS);
+    assert_int_equal(fault_cuda.driver.cuStreamDestroy(fault_cuda.stream), MAAR_CUDA_SUCCESS);
     leave_cuda();
-    maarDestroyCudaTimeline(bench.gate);
+    maarDestroyCudaTimeline(fault_cuda.gate);
     undo_cuda_timeline(c);
-    finish_cuda(c);
+    fault_finish_cuda(c);
 }
 
 static VkResult run_stream_wait(struct fault_context* c)
 {
-    return maarCudaWait(bench.timeline, c->next_value, bench.stream);
+    return maarCudaWait(fault_cuda.timeline, c->next_value, fault_cuda.stream);
 }
 
 static void undo_stream_wait(struct fault_context* c)
 {
-    rig_signal(&c->rig, semaphore_of(bench.timeline), c->next_value);
+    rig_signal(&c->rig, semaphore_of(fault_cuda.timeline), c->next_value);
 }
 
 static VkResult run_stream_signal(struct fault_context* c)
 {
-    return maarCudaSignal(bench.timeline, c->next_value, bench.stream);
+    return maarCudaSignal(fault_cuda.timeline, c->next_value, fault_cuda.stream);
 }
 
 static VkResult run_timeline_info(struct fault_context* c)
 {
     (void)c;
-    assert_true(semaphore_of(bench.timeline) != VK_NULL_HANDLE);
+    assert_true(semaphore_of(fault_cuda.timeline) != VK_NULL_HANDLE);
     return VK_SUCCESS;
 }
 
 static VkResult run_point_to_signal(struct fault_context* c)
 {
     MaarPoint point;
-    return maarGetCudaTimelineSignal(bench.timeline, c->next_value, &point);
+    return maarGetCudaTimelineSignal(fault_cuda.timeline, c->next_value, &point);
 }
 
 static VkResult run_point_to_wait(struct fault_context* c)
 {
     MaarPoint point;
-    return maarGetCudaTimelineWait(bench.timeline, c->next_value, &point);
+    return maarGetCudaTimelineWait(fault_cuda.timeline, c->next_value, &point);
 }
 
 static const struct fault_step cuda_timeline_steps[] = {
-    {"maarCreateCudaTimeline", "timeline", .prepare = prepare_cuda, .run = run_shared_timeline,
-     .undo = undo_cuda_timeline, .finish = finish_cuda, CUDA_STEP},
-    {"maarCreateCudaTimeline", "binary", .prepare = prepare_cuda, .run = run_binary_timeline,
-     .undo = undo_cuda_timeline, .finish = finish_cuda, CUDA_STEP},
-    {"maarCreateCudaTimeline", "host", .prepare = prepare_cuda, .run = run_host_timeline,
-     .undo = undo_cuda_timeline, .finish = finish_cuda, CUDA_STEP},
+    {"maarCreateCudaTimeline", "timeline", .prepare = fault_prepare_cuda,
+     .run = run_shared_timeline, .undo = undo_cuda_timeline, .finish = fault_finish_cuda,
+     FAULT_CUDA_STEP},
+    {"maarCreateCudaTimeline", "binary", .prepare = fault_prepare_cuda, .run = run_binary_timeline,
+     .undo = undo_cuda_timeline, .finish = fault_finish_cuda, FAULT_CUDA_STEP},
+    {"maarCreateCudaTimeline", "host", .prepare = fault_prepare_cuda, .run = run_host_timeline,
+     .undo = undo_cuda_timeline, .finish = fault_finish_cuda, FAULT_CUDA_STEP},
     {"maarDestroyCudaTimeline", .never = "lets go", .prepare = prepare_timeline_stream,
-     .run = run_destroy_timeline, .finish = finish_stream, CUDA_STEP},
+     .run = run_destroy_timeline, .finish = finish_stream, FAULT_CUDA_STEP},
     {"maarGetCudaTimelineInfo", .never = "reads what is kept", .prepare = prepare_timeline_stream,
-     .run = run_timeline_info, .finish = finish_stream, CUDA_STEP},
+     .run = run_timeline_info, .finish = finish_stream, FAULT_CUDA_STEP},
     {"maarGetCudaTimelineSignal", .never = "notes a value", .prepare = prepare_timeline_stream,
-     .run = run_point_to_signal, .finish = finish_stream, CUDA_STEP},
+     .run = run_point_to_signal, .finish = finish_stream, FAULT_CUDA_STEP},
     {"maarGetCudaTimelineWait", .never = "notes a value", .prepare = prepare_timeline_stream,
-     .run = run_point_to_wait, .finish = finish_stream, CUDA_STEP},
+     .run = run_point_to_wait, .finish = finish_stream, FAULT_CUDA_STEP},
     {"maarCudaWait", "timeline", .prepare = prepare_timeline_stream, .run = run_stream_wait,
-     .undo = undo_stream_wait, .finish = finish_stream, CUDA_STEP},
+     .undo = undo_stream_wait, .finish = finish_stream, FAULT_CUDA_STEP},
     {"maarCudaWait", "host", .prepare = prepare_host_wait, .run = run_stream_wait,
-     .finish = finish_stream, CUDA_STEP, .lost_is_done = true},
+     .finish = finish_stream, FAULT_CUDA_STEP, .lost_is_done = true},
     {"maarCudaSignal", "timeline", .prepare = prepare_timeline_stream, .run = run_stream_signal,
-     .finish = finish_stream, CUDA_STEP},
+     .finish = finish_stream, FAULT_CUDA_STEP},
     {"maarCudaSignal", "binary", .prepare = prepare_binary_stream, .run = run_stream_signal,
-     .finish = finish_stream, CUDA_STEP},
+     .finish = finish_stream, FAULT_CUDA_STEP},
     {"maarCudaSignal", "host", .prepare = prepare_host_signal, .run = run_stream_signal,
-     .finish = finish_stream, CUDA_STEP},
+     .finish = finish_stream, FAULT_CUDA_STEP},
 };
 
 const struct fault_table fault_cuda_timeline_steps = {
@@ -451,11 +448,11 @@ static VkResult hand_over_once(struct fault_context* c, cuda_handoff_fn hand)
     const MaarCudaHandoffInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_CUDA_HANDOFF_INFO,
         .value = c->next_value++,
-        .stream = bench.stream,
+        .stream = fault_cuda.stream,
         .resourceCount = 1,
         .pResources = &resource,
     };
-    return hand(bench.timeline, &info);
+    return hand(fault_cuda.timeline, &info);
 }
 
 static VkResult run_release_to_cuda(struct fault_context* c)
@@ -468,7 +465,7 @@ static VkResult run_acquire_from_cuda(struct fault_context* c)
     return hand_over_once(c, maarAcquireFromCuda);
 }
 
-#define HANDOFF_STEP CUDA_STEP, .paging = true, .partial = true, .lost_is_done = true
+#define HANDOFF_STEP FAULT_CUDA_STEP, .paging = true, .partial = true, .lost_is_done = true
 
 static const struct fault_step cuda_handoff_steps[] = {
     {"maarReleaseToCuda", .prepare = prepare_cuda_handoff, .run = run_release_to_cuda,

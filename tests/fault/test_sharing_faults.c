@@ -13,6 +13,7 @@ static const struct fault_table* const tables[] = {
     &fault_semaphore_steps,     &fault_handoff_steps,      &fault_process_steps,
     &fault_host_steps,          &fault_cuda_object_steps,  &fault_cuda_memory_steps,
     &fault_cuda_timeline_steps, &fault_cuda_handoff_steps, &fault_hip_steps,
+    &fault_page_steps,
 };
 
 static void every_point_of_sharing_may_fail(void** state)

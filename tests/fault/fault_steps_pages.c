@@ -1,0 +1,205 @@
+/*
+ * Steps: CUDA's virtual memory, the experimental part of maar/cuda.h, over the FAKE CUDA driver.
+ * Calls that end things (cuMemUnmap, cuMemRelease, cuMemAddressFree) are left alone.
+ */
+#include "tests/fault/fault_cuda.h"
+
+#define BLOCK ((VkDeviceSize)FAKE_GRANULARITY)
+
+/* ---- ranges ---- */
+
+static VkResult run_range(struct fault_context* c)
+{
+    (void)c;
+    fault_cuda.range = (MaarCudaRange)(void*)1;
+    VkResult result = maarCreateCudaRange(fault_cuda.cuda, 3 * BLOCK, &fault_cuda.range);
+    assert_true((result == VK_SUCCESS) == (fault_cuda.range != VK_NULL_HANDLE));
+    return result;
+}
+
+static void undo_range(struct fault_context* c)
+{
+    (void)c;
+    maarDestroyCudaRange(fault_cuda.range);
+    fault_cuda.range = VK_NULL_HANDLE;
+}
+
+static VkResult run_destroy_range(struct fault_context* c)
+{
+    undo_range(c);
+    return VK_SUCCESS;
+}
+
+static void prepare_range(struct fault_context* c)
+{
+    fault_prepare_cuda(c);
+    assert_int_equal(run_range(c), VK_SUCCESS);
+}
+
+static void finish_range(struct fault_context* c)
+{
+    undo_range(c);
+    fault_finish_cuda(c);
+}
+
+static MaarCudaRangeInfo range_now(void)
+{
+    MaarCudaRangeInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_RANGE_INFO};
+    assert_int_equal(maarGetCudaRangeInfo(fault_cuda.range, &info), VK_SUCCESS);
+    return info;
+}
+
+static VkResult run_range_info(struct fault_context* c)
+{
+    (void)c;
+    assert_int_equal(range_now().size, 0);
+    return VK_SUCCESS;
+}
+
+static void prepare_block(struct fault_context* c)
+{
+    prepare_range(c);
+    const MaarExportInfo export = {
+        .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
+    };
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pNext = &export;
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    c->memory = rig_allocate(&c->rig, BLOCK, &how);
+}
+
+static VkResult run_append(struct fault_context* c)
+{
+    const VkDeviceSize before = range_now().size;
+    VkResult result = maarAppendToCudaRange(fault_cuda.range, c->memory);
+    assert_int_equal(range_now().size, before + (result == VK_SUCCESS ? BLOCK : 0));
+    return result;
+}
+
+static void finish_block(struct fault_context* c)
+{
+    maarFreeMemory(c->rig.allocator, c->memory);
+    finish_range(c);
+}
+
+/* ---- mirrors ---- */
+
+static const MaarSimulatedSharingInfo* share_sparse_too(void)
+{
+    static MaarSimulatedSharingInfo sharing;
+    sharing = *rig_sharing_everything();
+    sharing.sparseBuffers = VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT;
+    return &sharing;
+}
+
+/* The discrete card, with pages of 64 KiB. */
+static const MaarSimulatedProfile* mirror_profile(void)
+{
+    static MaarSimulatedProfile profile;
+    profile = *rig_profile_discrete();
+    profile.limits.sparseAddressSpaceSize = 64 * GIB;
+    profile.requirements.sparseAlignment = 64 * KIB;
+    profile.sparse.sparseBinding = VK_TRUE;
+    profile.sparse.residencyBuffer = VK_TRUE;
+    return &profile;
+}
+
+static VkResult run_mirror(struct fault_context* c)
+{
+    (void)c;
+    const VkBufferCreateInfo buffer = rig_buffer_info(8 * BLOCK);
+    const MaarCudaMirrorCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_CUDA_MIRROR_CREATE_INFO,
+        .pBufferInfo = &buffer,
+    };
+    fault_cuda.mirror = (MaarCudaMirror)(void*)1;
+    VkResult result = maarCreateCudaMirror(fault_cuda.cuda, &info, &fault_cuda.mirror);
+    assert_true((result == VK_SUCCESS) == (fault_cuda.mirror != VK_NULL_HANDLE));
+    return result;
+}
+
+static void undo_mirror(struct fault_context* c)
+{
+    (void)c;
+    maarDestroyCudaMirror(fault_cuda.mirror);
+    fault_cuda.mirror = VK_NULL_HANDLE;
+}
+
+static VkResult run_destroy_mirror(struct fault_context* c)
+{
+    undo_mirror(c);
+    return VK_SUCCESS;
+}
+
+static void prepare_mirror(struct fault_context* c)
+{
+    fault_prepare_cuda(c);
+    assert_int_equal(run_mirror(c), VK_SUCCESS);
+}
+
+static void finish_mirror(struct fault_context* c)
+{
+    undo_mirror(c);
+    fault_finish_cuda(c);
+}
+
+static MaarCudaMirrorInfo mirror_now(void)
+{
+    MaarCudaMirrorInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_MIRROR_INFO};
+    assert_int_equal(maarGetCudaMirrorInfo(fault_cuda.mirror, &info), VK_SUCCESS);
+    return info;
+}
+
+static VkResult run_mirror_info(struct fault_context* c)
+{
+    (void)c;
+    assert_int_equal(mirror_now().size, 0);
+    return VK_SUCCESS;
+}
+
+static VkResult run_grow(struct fault_context* c)
+{
+    (void)c;
+    const MaarCudaMirrorInfo before = mirror_now();
+    VkResult result = maarGrowCudaMirror(fault_cuda.mirror, before.size + BLOCK);
+    const MaarCudaMirrorInfo now = mirror_now();
+    assert_int_equal(now.size, before.size + (result == VK_SUCCESS ? BLOCK : 0));
+    assert_int_equal(now.blockCount, before.blockCount + (result == VK_SUCCESS ? 1 : 0));
+    return result;
+}
+
+static void prepare_grown_mirror(struct fault_context* c)
+{
+    prepare_mirror(c);
+    assert_int_equal(run_grow(c), VK_SUCCESS);
+}
+
+#define MIRROR_STEP                                                                                \
+    FAULT_CUDA_STEP, .sharing = share_sparse_too, .profile = mirror_profile, .paging = true
+
+static const struct fault_step steps[] = {
+    {"maarCreateCudaRange", .prepare = fault_prepare_cuda, .run = run_range, .undo = undo_range,
+     .finish = fault_finish_cuda, FAULT_CUDA_STEP},
+    {"maarDestroyCudaRange", .never = "lets go", .prepare = prepare_range, .run = run_destroy_range,
+     .finish = finish_range, FAULT_CUDA_STEP},
+    {"maarGetCudaRangeInfo", .never = "reads what is kept", .prepare = prepare_range,
+     .run = run_range_info, .finish = finish_range, FAULT_CUDA_STEP},
+    {"maarAppendToCudaRange", .prepare = prepare_block, .run = run_append, .finish = finish_block,
+     FAULT_CUDA_STEP, .keeps_fds = true},
+    {"maarCreateCudaMirror", .prepare = fault_prepare_cuda, .run = run_mirror, .undo = undo_mirror,
+     .finish = fault_finish_cuda, MIRROR_STEP},
+    {"maarDestroyCudaMirror", .never = "lets go", .prepare = prepare_grown_mirror,
+     .run = run_destroy_mirror, .finish = finish_mirror, MIRROR_STEP},
+    {"maarGetCudaMirrorInfo", .never = "reads what is kept", .prepare = prepare_mirror,
+     .run = run_mirror_info, .finish = finish_mirror, MIRROR_STEP},
+    {"maarGrowCudaMirror", "first", .prepare = prepare_mirror, .run = run_grow,
+     .finish = finish_mirror, MIRROR_STEP, .session = true, .lost_is_done = true},
+    {"maarGrowCudaMirror", "more", .prepare = prepare_grown_mirror, .run = run_grow,
+     .finish = finish_mirror, MIRROR_STEP, .session = true, .lost_is_done = true},
+};
+
+const struct fault_table fault_page_steps = {
+    steps,
+    sizeof steps / sizeof steps[0],
+};
