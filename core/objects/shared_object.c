@@ -168,30 +168,64 @@ static VkResult judge_sharing(MaarAllocator allocator, const char* call, const c
     return VK_SUCCESS;
 }
 
+/* One of the two. */
+struct shared_subject {
+    const VkBufferCreateInfo* buffer;
+    const VkImageCreateInfo* image;
+};
+
+/* Asks for each of the types. */
+static VkResult judge_all(MaarAllocator allocator, const char* call,
+                          const struct shared_subject* subject,
+                          VkExternalMemoryHandleTypeFlags types, VkExternalMemoryFeatureFlags need,
+                          bool* dedicated)
+{
+    VkResult result = VK_SUCCESS;
+    for (uint32_t bits = types; bits != 0 && result == VK_SUCCESS; bits &= bits - 1) {
+        const uint32_t type = bits & (0u - bits);
+        const VkExternalMemoryHandleTypeFlagBits bit = (VkExternalMemoryHandleTypeFlagBits)type;
+        VkExternalMemoryProperties properties;
+        if (subject->buffer != NULL) {
+            properties = maar_buffer_sharing(allocator, subject->buffer, bit);
+        } else {
+            result = maar_image_sharing(allocator, subject->image, bit, &properties);
+        }
+        if (result == VK_SUCCESS) {
+            result = judge_sharing(allocator, call, subject->buffer != NULL ? "buffer" : "image",
+                                   &properties, types, type, need);
+            *dedicated |= (properties.externalMemoryFeatures &
+                           VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) != 0;
+        }
+    }
+    return result;
+}
+
+/* A structure that the caller has chained must name all of the types. */
+static VkResult check_given(MaarAllocator allocator, const char* call,
+                            VkExternalMemoryHandleTypeFlags has,
+                            VkExternalMemoryHandleTypeFlags types)
+{
+    return (types & ~has) == 0
+               ? VK_SUCCESS
+               : maar_misuse(allocator, call,
+                             "VkExternalMemory...CreateInfo in the object's chain lacks handle "
+                             "types of the memory");
+}
+
 VkResult maar_extend_buffer(MaarAllocator allocator, const char* call,
                             const VkBufferCreateInfo* info, VkExternalMemoryHandleTypeFlags types,
                             VkExternalMemoryFeatureFlags need, struct maar_shared_buffer* out)
 {
-    for (uint32_t bits = types; bits != 0; bits &= bits - 1) {
-        const uint32_t type = bits & (0u - bits);
-        const VkExternalMemoryProperties properties =
-            maar_buffer_sharing(allocator, info, (VkExternalMemoryHandleTypeFlagBits)type);
-        VkResult result = judge_sharing(allocator, call, "buffer", &properties, types, type, need);
-        if (result != VK_SUCCESS) {
-            return result;
-        }
-        out->dedicated |= (properties.externalMemoryFeatures &
-                           VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) != 0;
+    const struct shared_subject subject = {.buffer = info};
+    VkResult result = judge_all(allocator, call, &subject, types, need, &out->dedicated);
+    if (result != VK_SUCCESS) {
+        return result;
     }
-    const VkBaseInStructure* given =
-        find_link(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
+    const VkExternalMemoryBufferCreateInfo* given =
+        (const VkExternalMemoryBufferCreateInfo*)(const void*)find_link(
+            info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
     if (given != NULL) {
-        const VkExternalMemoryHandleTypeFlags has =
-            ((const VkExternalMemoryBufferCreateInfo*)(const void*)given)->handleTypes;
-        return (types & ~has) == 0 ? VK_SUCCESS
-                                   : maar_misuse(allocator, call,
-                                                 "VkExternalMemoryBufferCreateInfo lacks handle "
-                                                 "types of the memory");
+        return check_given(allocator, call, given->handleTypes, types);
     }
     out->external = (VkExternalMemoryBufferCreateInfo){
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
@@ -208,29 +242,16 @@ VkResult maar_extend_image(MaarAllocator allocator, const char* call, const VkIm
                            VkExternalMemoryHandleTypeFlags types, VkExternalMemoryFeatureFlags need,
                            struct maar_shared_image* out)
 {
-    for (uint32_t bits = types; bits != 0; bits &= bits - 1) {
-        const uint32_t type = bits & (0u - bits);
-        VkExternalMemoryProperties properties;
-        VkResult result = maar_image_sharing(allocator, info,
-                                             (VkExternalMemoryHandleTypeFlagBits)type, &properties);
-        if (result == VK_SUCCESS) {
-            result = judge_sharing(allocator, call, "image", &properties, types, type, need);
-        }
-        if (result != VK_SUCCESS) {
-            return result;
-        }
-        out->dedicated |= (properties.externalMemoryFeatures &
-                           VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) != 0;
+    const struct shared_subject subject = {.image = info};
+    VkResult result = judge_all(allocator, call, &subject, types, need, &out->dedicated);
+    if (result != VK_SUCCESS) {
+        return result;
     }
-    const VkBaseInStructure* given =
-        find_link(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
+    const VkExternalMemoryImageCreateInfo* given =
+        (const VkExternalMemoryImageCreateInfo*)(const void*)find_link(
+            info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
     if (given != NULL) {
-        const VkExternalMemoryHandleTypeFlags has =
-            ((const VkExternalMemoryImageCreateInfo*)(const void*)given)->handleTypes;
-        return (types & ~has) == 0 ? VK_SUCCESS
-                                   : maar_misuse(allocator, call,
-                                                 "VkExternalMemoryImageCreateInfo lacks handle "
-                                                 "types of the memory");
+        return check_given(allocator, call, given->handleTypes, types);
     }
     out->external = (VkExternalMemoryImageCreateInfo){
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
