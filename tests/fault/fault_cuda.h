@@ -20,6 +20,8 @@ struct fault_cuda {
     MaarCudaMemory memory;
     MaarCudaRange range;
     MaarCudaMirror mirror;
+    MaarCudaImage image;
+    MaarCudaImage other_image;
 };
 
 extern struct fault_cuda fault_cuda;

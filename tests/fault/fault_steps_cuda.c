@@ -94,6 +94,7 @@ static VkResult make_cuda(struct fault_context* c, void* context)
 {
     const MaarCudaCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_CUDA_CREATE_INFO,
+        .flags = MAAR_CUDA_CREATE_CUDA_MEMORY_BIT,
         .pLibraryPath = MAAR_FAKE_CUDA,
         .pContext = context,
     };

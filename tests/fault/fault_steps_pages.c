@@ -1,10 +1,118 @@
 /*
- * Steps: CUDA's virtual memory, the experimental part of maar/cuda.h, over the FAKE CUDA driver.
- * Calls that end things (cuMemUnmap, cuMemRelease, cuMemAddressFree) are left alone.
+ * Steps: images, and CUDA's virtual memory, the experimental part of maar/cuda.h, over the FAKE
+ * CUDA driver. Calls that end things (cuMemUnmap, cuMemRelease, cuMemAddressFree) are left alone.
  */
 #include "tests/fault/fault_cuda.h"
 
 #define BLOCK ((VkDeviceSize)FAKE_GRANULARITY)
+
+/* ---- images ---- */
+
+static VkImageCreateInfo cuda_image_info(void)
+{
+    VkImageCreateInfo info = rig_image_info(64, 64);
+    info.mipLevels = 3;
+    return info;
+}
+
+static void prepare_cuda_image(struct fault_context* c)
+{
+    fault_prepare_cuda(c);
+    const MaarExportInfo export = {
+        .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
+    };
+    const VkImageCreateInfo info = cuda_image_info();
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pNext = &export;
+    assert_int_equal(maarCreateImage(c->rig.allocator, &info, &how, &c->image, &c->memory),
+                     VK_SUCCESS);
+}
+
+static VkResult make_cuda_image(struct fault_context* c, MaarCudaImage* image)
+{
+    const VkImageCreateInfo info = cuda_image_info();
+    *image = (MaarCudaImage)(void*)1;
+    VkResult result = maarCreateCudaImage(fault_cuda.cuda, c->memory, &info, image);
+    assert_true((result == VK_SUCCESS) == (*image != VK_NULL_HANDLE));
+    return result;
+}
+
+static VkResult run_cuda_image(struct fault_context* c)
+{
+    return make_cuda_image(c, &fault_cuda.image);
+}
+
+static void undo_cuda_image(struct fault_context* c)
+{
+    (void)c;
+    maarDestroyCudaImage(fault_cuda.image);
+    fault_cuda.image = VK_NULL_HANDLE;
+}
+
+/* The block is in CUDA already. */
+static void prepare_second_image(struct fault_context* c)
+{
+    prepare_cuda_image(c);
+    assert_int_equal(make_cuda_image(c, &fault_cuda.other_image), VK_SUCCESS);
+}
+
+static void prepare_made_image(struct fault_context* c)
+{
+    prepare_cuda_image(c);
+    assert_int_equal(run_cuda_image(c), VK_SUCCESS);
+}
+
+static VkResult run_destroy_image(struct fault_context* c)
+{
+    undo_cuda_image(c);
+    return VK_SUCCESS;
+}
+
+static VkResult run_cuda_image_info(struct fault_context* c)
+{
+    (void)c;
+    MaarCudaImageInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_IMAGE_INFO};
+    return maarGetCudaImageInfo(fault_cuda.image, &info);
+}
+
+static void finish_cuda_image(struct fault_context* c)
+{
+    undo_cuda_image(c);
+    maarDestroyCudaImage(fault_cuda.other_image);
+    maarDestroyImage(c->rig.allocator, c->image, c->memory);
+    fault_finish_cuda(c);
+}
+
+/* ---- memory of CUDA's ---- */
+
+/* The simulated device takes what the FAKE makes as its own, of memory type 0. */
+static void prepare_foreign_memory(struct fault_context* c)
+{
+    fault_prepare_cuda(c);
+    MaarSharingInfo sharing = {.sType = MAAR_STRUCTURE_TYPE_SHARING_INFO};
+    struct fake_identity identity = {.memory_type = 0};
+    assert_int_equal(maarGetSharingInfo(c->rig.allocator, &sharing), VK_SUCCESS);
+    memcpy(identity.device_uuid, sharing.deviceUUID, VK_UUID_SIZE);
+    memcpy(identity.driver_uuid, sharing.driverUUID, VK_UUID_SIZE);
+    fault_cuda.fake->set_identity(&identity);
+}
+
+static VkResult run_foreign_memory(struct fault_context* c)
+{
+    const VkBufferCreateInfo info = rig_buffer_info(5000);
+    c->buffer = (VkBuffer)(uintptr_t)1;
+    c->memory = (MaarAllocation)(uintptr_t)1;
+    VkResult result = maarAllocateCudaMemory(fault_cuda.cuda, &info, 0, &c->buffer, &c->memory);
+    assert_true((result == VK_SUCCESS) == (c->buffer != VK_NULL_HANDLE));
+    assert_true((result == VK_SUCCESS) == (c->memory != VK_NULL_HANDLE));
+    return result;
+}
+
+static void undo_foreign_memory(struct fault_context* c)
+{
+    maarDestroyBuffer(c->rig.allocator, c->buffer, c->memory);
+}
 
 /* ---- ranges ---- */
 
@@ -179,6 +287,16 @@ static void prepare_grown_mirror(struct fault_context* c)
     FAULT_CUDA_STEP, .sharing = share_sparse_too, .profile = mirror_profile, .paging = true
 
 static const struct fault_step steps[] = {
+    {"maarCreateCudaImage", "first", .prepare = prepare_cuda_image, .run = run_cuda_image,
+     .undo = undo_cuda_image, .finish = finish_cuda_image, FAULT_CUDA_STEP, .keeps_fds = true},
+    {"maarCreateCudaImage", "again", .prepare = prepare_second_image, .run = run_cuda_image,
+     .undo = undo_cuda_image, .finish = finish_cuda_image, FAULT_CUDA_STEP},
+    {"maarDestroyCudaImage", .never = "lets go", .prepare = prepare_made_image,
+     .run = run_destroy_image, .finish = finish_cuda_image, FAULT_CUDA_STEP},
+    {"maarGetCudaImageInfo", .never = "reads what is kept", .prepare = prepare_made_image,
+     .run = run_cuda_image_info, .finish = finish_cuda_image, FAULT_CUDA_STEP},
+    {"maarAllocateCudaMemory", .prepare = prepare_foreign_memory, .run = run_foreign_memory,
+     .undo = undo_foreign_memory, .finish = fault_finish_cuda, FAULT_CUDA_STEP},
     {"maarCreateCudaRange", .prepare = fault_prepare_cuda, .run = run_range, .undo = undo_range,
      .finish = fault_finish_cuda, FAULT_CUDA_STEP},
     {"maarDestroyCudaRange", .never = "lets go", .prepare = prepare_range, .run = run_destroy_range,
