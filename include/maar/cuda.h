@@ -63,8 +63,8 @@ typedef enum MaarHandoffMode {
     MAAR_HANDOFF_MODE_AUTO = 0,
     /** A timeline semaphore that both sides see. Waits may be queued before the signal. */
     MAAR_HANDOFF_MODE_TIMELINE = 1,
-    /** Two binary semaphores. Signals and waits alternate: each value is signalled by one side and
-     * then waited for by the other, before that one signals the next. */
+    /** Two binary semaphores, by which the sides take turns: one signals a value, the other waits
+     * for it and then signals the next, for which the first one waits. Either may begin. */
     MAAR_HANDOFF_MODE_BINARY = 2,
     /** The host stands between: a stream's wait blocks the calling thread until Vulkan's side is
      * done; its signal is carried over when the stream gets there, without blocking. */
@@ -315,7 +315,7 @@ MAAR_API VkResult VKAPI_CALL maarGetCudaTimelineInfo(MaarCudaTimeline timeline,
  * @param timeline  not null
  * @param value     above all that Vulkan was to signal before
  * @param pPoint    receives what to signal
- * @return VK_SUCCESS; VK_NOT_READY when a binary semaphore has not been waited for yet;
+ * @return VK_SUCCESS; VK_NOT_READY when with binary semaphores it is the stream's turn;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0
@@ -361,8 +361,8 @@ MAAR_API VkResult VKAPI_CALL maarCudaWait(MaarCudaTimeline timeline, uint64_t va
  * @param timeline  not null
  * @param value     above all that streams have signalled before
  * @param stream    what signals
- * @return VK_SUCCESS; VK_NOT_READY when the last signal of a binary semaphore was not waited for
- *         yet; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_UNKNOWN for an error of CUDA's (the message
+ * @return VK_SUCCESS; VK_NOT_READY when with binary semaphores it is Vulkan's turn;
+ *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_UNKNOWN for an error of CUDA's (the message
  *         names it); VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `stream` as CUDA wants it
  * @since 0.1.0

@@ -1,13 +1,20 @@
 /*
- * The two rules: values rise, and binary semaphores alternate.
+ * The two rules: values rise, and binary semaphores take turns.
  */
 #include "interop/peer/handoff_side.h"
 
-void maar_side_start(struct maar_handoff_side* side, bool alternates, uint64_t value)
+void maar_sides_start(struct maar_handoff_side* one, struct maar_handoff_side* other,
+                      bool alternates, uint64_t value)
 {
-    side->alternates = alternates;
-    side->state = MAAR_SIDE_IDLE;
-    side->last = value;
+    *one = (struct maar_handoff_side){
+        .opposite = other,
+        .alternates = alternates,
+        .has_turn = true,
+        .state = MAAR_SIDE_IDLE,
+        .last = value,
+    };
+    *other = *one;
+    other->opposite = one;
 }
 
 VkResult maar_side_begin_signal(struct maar_handoff_side* side, uint64_t value,
@@ -17,7 +24,8 @@ VkResult maar_side_begin_signal(struct maar_handoff_side* side, uint64_t value,
         *fault = "value is not above all that this side has signalled or asked for before";
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (side->alternates && side->state != MAAR_SIDE_IDLE) {
+    if (side->alternates && (!side->has_turn || side->state != MAAR_SIDE_IDLE ||
+                             side->opposite->state != MAAR_SIDE_IDLE)) {
         return VK_NOT_READY;
     }
     step->value = value;
@@ -31,6 +39,10 @@ void maar_side_end_signal(struct maar_handoff_side* side, const struct maar_side
                           bool success)
 {
     side->state = success ? MAAR_SIDE_SIGNALLED : MAAR_SIDE_IDLE;
+    if (success) {
+        side->has_turn = false;
+        side->opposite->has_turn = false;
+    }
     /* Where values need not alternate, another thread may have gone on from this one. */
     if (!success && side->last == step->value) {
         side->last = step->previous;
@@ -58,5 +70,6 @@ void maar_side_end_wait(struct maar_handoff_side* side, bool success)
 {
     if (side->alternates) {
         side->state = success ? MAAR_SIDE_IDLE : MAAR_SIDE_SIGNALLED;
+        side->opposite->has_turn = success;
     }
 }

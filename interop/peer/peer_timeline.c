@@ -186,8 +186,7 @@ VkResult maar_peer_timeline_create(struct maar_peer* peer, const char* call, Maa
     made->peer = peer;
     made->mode = chosen;
     made->carried = initial;
-    maar_side_start(&made->vulkan, alternates, initial);
-    maar_side_start(&made->other, alternates, initial);
+    maar_sides_start(&made->vulkan, &made->other, alternates, initial);
     result = make_semaphores(made, call, initial);
     if (result != VK_SUCCESS) {
         discard_timeline(made);

@@ -371,7 +371,7 @@ static void handoffs_by_the_host_do_not_use_cuda_s_semaphores(void** state)
 
 /* ---- rules ---- */
 
-static void binary_signals_and_waits_alternate(void** state)
+static void binary_sides_take_turns(void** state)
 {
     struct cuda_case* c = cuda_case_get(state);
     MaarCudaTimeline timeline = cuda_case_timeline(c, MAAR_HANDOFF_MODE_BINARY);
@@ -387,7 +387,14 @@ static void binary_signals_and_waits_alternate(void** state)
     open_exchange(&exchange, c);
     VkCommandBuffer commands = begin_commands(&exchange);
     submit_points(&exchange, commands, &point, NULL);
-    sharing_finish(&c->rig); /* the wait is over, or the next signal might overtake it */
+    /* Nothing would order a second signal after that wait; Vulkan's orders both. */
+    assert_int_equal(maarCudaSignal(timeline, 2, c->stream), VK_NOT_READY);
+    assert_int_equal(maarGetCudaTimelineSignal(timeline, 1, &point), VK_SUCCESS);
+    commands = begin_commands(&exchange);
+    submit_points(&exchange, commands, NULL, &point);
+    assert_int_equal(maarCudaSignal(timeline, 2, c->stream), VK_NOT_READY);
+    assert_int_equal(maarCudaWait(timeline, 1, c->stream), VK_SUCCESS);
+    assert_int_equal(maarGetCudaTimelineSignal(timeline, 2, &point), VK_NOT_READY);
     assert_int_equal(maarCudaSignal(timeline, 2, c->stream), VK_SUCCESS);
     assert_int_equal(maarGetCudaTimelineWait(timeline, 2, &point), VK_SUCCESS);
     commands = begin_commands(&exchange);
@@ -481,7 +488,7 @@ int run_cuda_timeline_cases(void)
         cmocka_unit_test(handoffs_fall_back_to_binary_without_cuda_s_timelines),
         cmocka_unit_test(handoffs_fall_back_to_the_host_without_semaphores),
         CUDA_THREADS_CASE(handoffs_by_the_host_do_not_use_cuda_s_semaphores),
-        CUDA_THREADS_CASE(binary_signals_and_waits_alternate),
+        CUDA_THREADS_CASE(binary_sides_take_turns),
         CUDA_THREADS_CASE(semaphore_is_imported_as_what_it_is),
         CUDA_THREADS_CASE(spoiled_semaphore_is_refused_for_its_reason),
         CUDA_THREADS_CASE(value_that_does_not_grow_is_misuse),
