@@ -56,7 +56,7 @@ class MaarCase(unittest.TestCase):
         try:
             numpy.zeros(1).__dlpack__(max_version=(1, 0))
         except TypeError:
-            self.skip(f"NumPy {numpy.__version__} makes legacy capsules only; 2.1 makes versioned ones")
+            self.skip(f"NumPy {numpy.__version__} makes legacy capsules; 2.1 makes versioned ones")
 
 
 class DeviceCase(MaarCase):

@@ -242,7 +242,8 @@ class Devices(MaarCase):
                        str(first.uuid), first, None):
             with maar.Device(wanted) as device:
                 self.assertEqual(device.uuid, first.uuid)
-        for wanted, words in ((99, "no device 99"), ("no such name", "no device has 'no such name'"),
+        for wanted, words in ((99, "no device 99"),
+                              ("no such name", "no device has 'no such name'"),
                               (uuid.UUID(int=5), "no device has the UUID")):
             with self.assertRaisesRegex(maar.LibraryError, words):
                 maar.Device(wanted)

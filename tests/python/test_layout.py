@@ -35,7 +35,8 @@ def structure_lines():
                 continue
             member = getattr(made, field)
             yield f'IS(offsetof({name}, {field}) == {member.offset}, "offset of {name}::{field}");'
-            yield f'IS(sizeof(((({name}*)0)->{field})) == {member.size}, "size of {name}::{field}");'
+            yield (f"IS(sizeof(((({name}*)0)->{field})) == {member.size}, "
+                   f'"size of {name}::{field}");')
             if count is None:
                 yield f"IS_TYPE({name}, {field}, {ctype});"
 

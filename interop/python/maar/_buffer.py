@@ -1,4 +1,4 @@
-"""Buffers: the same bytes for Vulkan, NumPy, and whoever speaks DLPack or CUDA's array interface."""
+"""Buffers: the same bytes for Vulkan, NumPy, and all who speak DLPack or CUDA's array interface."""
 
 import contextlib
 import ctypes
@@ -55,6 +55,52 @@ def host_bytes(thing, writable):
     return view.cast("B") if view.nbytes else view
 
 
+def _window(address, size):
+    """Bytes at an address; keeps nothing alive."""
+    return memoryview((ctypes.c_ubyte * size).from_address(address)).cast("B")
+
+
+def _staging(core, size):
+    """Memory that the host and Vulkan see, for one copy."""
+    return Memory(core, (size + 3) // 4 * 4, 0, C.MAAR_MEMORY_USAGE_READBACK, True, False,
+                  "maar.python.staging")
+
+
+def _submit(memories, record, wait):
+    core = memories[0].core
+    with guarded(), core.lock:
+        for memory in memories:
+            memory.require_vulkan("use")
+            memory.flush()
+        value = core.submit(record)
+        for memory in memories:
+            memory.used(value)
+    if wait:
+        core.wait(value)
+        for memory in memories:
+            memory.invalidate()
+
+
+def _copy(commands, source, source_offset, target, target_offset, size):
+    region = make("VkBufferCopy", srcOffset=source_offset, dstOffset=target_offset, size=size)
+    source.core.vk.vkCmdCopyBuffer(commands, source.buffer, target.buffer, 1,
+                                   ctypes.byref(region))
+
+
+def _double(commands, memory, offset, size, data):
+    """Writes the data at the front, and again behind all that is there, until it is full."""
+    done = len(data)
+    memory.core.vk.vkCmdUpdateBuffer(commands, memory.buffer, offset, done, data)
+    while done < size:
+        memory.core.barrier(
+            commands, (C.VK_PIPELINE_STAGE_TRANSFER_BIT,) * 2,
+            (C.VK_ACCESS_TRANSFER_WRITE_BIT,
+             C.VK_ACCESS_TRANSFER_READ_BIT | C.VK_ACCESS_TRANSFER_WRITE_BIT))
+        more = min(done, size - done)
+        _copy(commands, memory, offset, memory, offset + done, more)
+        done += more
+
+
 class Buffer:
     """A buffer of a maar.Device. Made by maar.Device.buffer; see docs/python.md."""
 
@@ -69,7 +115,8 @@ class Buffer:
         self.name = memory.name
         self.host_visible = memory.mapped is not None
         self.shared = memory.shared
-        device._buffers.add(self)
+        with device._buffers_lock:
+            device._buffers.add(self)
 
     def _use(self):
         if self._memory is None:
@@ -195,112 +242,75 @@ class Buffer:
 
     # ---- Vulkan's side ----
 
-    def _submit(self, record, others=(), wait=True):
-        memories = [self._memory, *others]
-        with guarded(), memories[0].core.lock:
-            for memory in memories:
-                memory.require_vulkan("use")
-                memory.flush()
-            value = memories[0].core.submit(record)
-            for memory in memories:
-                memory.used(value)
-        if wait:
-            memories[0].core.wait(value)
-            for memory in memories:
-                memory.invalidate()
-
-    def _staging(self, size):
-        return Memory(self._memory.core, size, 0, C.MAAR_MEMORY_USAGE_READBACK, True, False,
-                      "maar.python.staging")
-
-    def _copy(self, commands, source, source_offset, target, target_offset, size):
-        region = make("VkBufferCopy", srcOffset=source_offset, dstOffset=target_offset, size=size)
-        self._memory.core.vk.vkCmdCopyBuffer(commands, source.buffer, target.buffer, 1,
-                                             ctypes.byref(region))
-
     def fill(self, value, wait=True):
         """Vulkan sets every element to a value."""
-        memory, vk = self._use(), self._use().core.vk
-        one = self.dtype.pack(value)
+        memory = self._use()
+        one, offset, size = self.dtype.pack(value), self._offset, self.nbytes
         # The last bytes of a word may be padding, which belongs to the VkBuffer too.
-        ends = self._offset + self.nbytes
-        words = (self.nbytes + 3) // 4 * 4 if ends + 3 >= memory.size else self.nbytes
-        if self._offset % 4 == 0 and words % 4 == 0 and len(one) <= 4:
+        words = (size + 3) // 4 * 4 if offset + size + 3 >= memory.size else size
+        staging = ()
+        if offset % 4 == 0 and words % 4 == 0 and len(one) <= 4:
             pattern = int.from_bytes(one * (4 // len(one)), "little")
 
             def record(commands):
-                vk.vkCmdFillBuffer(commands, memory.buffer, self._offset, words, pattern)
-        elif self._offset % 4 == 0 and self.nbytes % 4 == 0:
+                memory.core.vk.vkCmdFillBuffer(commands, memory.buffer, offset, words, pattern)
+        elif offset % 4 == 0 and size % 4 == 0:
             def record(commands):
-                self._double(commands, one * (min(self.nbytes, UPDATE_LIMIT) // len(one)))
+                _double(commands, memory, offset, size,
+                        one * (min(size, UPDATE_LIMIT) // len(one)))
         else:  # a part that begins or ends within a word
-            staging = self._staging((self.nbytes + 3) // 4 * 4)
-            ctypes.memmove(staging.mapped, one * (self.nbytes // len(one)), self.nbytes)
+            staging = (_staging(memory.core, size),)
+            ctypes.memmove(staging[0].mapped, one * (size // len(one)), size)
 
             def record(commands):
-                self._copy(commands, staging, 0, memory, self._offset, self.nbytes)
-            self._submit(record, (staging,), wait)
-            return
-        self._submit(record, (), wait)
-
-    def _double(self, commands, data):
-        """Writes the data at the front, and again behind all that is there, until it is full."""
-        memory, done = self._memory, len(data)
-        memory.core.vk.vkCmdUpdateBuffer(commands, memory.buffer, self._offset, done, data)
-        while done < self.nbytes:
-            memory.core.barrier(
-                commands, (C.VK_PIPELINE_STAGE_TRANSFER_BIT,) * 2,
-                (C.VK_ACCESS_TRANSFER_WRITE_BIT,
-                 C.VK_ACCESS_TRANSFER_READ_BIT | C.VK_ACCESS_TRANSFER_WRITE_BIT))
-            size = min(done, self.nbytes - done)
-            self._copy(commands, memory, self._offset, memory, self._offset + done, size)
-            done += size
+                _copy(commands, staging[0], 0, memory, offset, size)
+        _submit((memory, *staging), record, wait)
 
     def copy_from(self, source, wait=True):
         """Vulkan copies a buffer of the same size here; or the bytes of an array, or of anything
         with the buffer protocol, come from the host."""
-        memory = self._use()
+        memory, offset, size = self._use(), self._offset, self.nbytes
         if isinstance(source, Buffer):
-            self._check_copy(source, self)
+            other, other_offset = source._use(), source._offset
+            self._check_copy(source)
 
             def record(commands):
-                self._copy(commands, source._memory, source._offset, memory, self._offset,
-                           self.nbytes)
-            self._submit(record, (source._memory,), wait)
+                _copy(commands, other, other_offset, memory, offset, size)
+            _submit((memory, other), record, wait)
             return
         data = host_bytes(source, False)
-        if data.nbytes != self.nbytes:
-            raise ValueError(f"{data.nbytes} bytes into a buffer of {self.nbytes}")
+        if data.nbytes != size:
+            raise ValueError(f"{data.nbytes} bytes into a buffer of {size}")
         if self.host_visible:
             self.memoryview()[:] = data
             memory.flush()
             return
-        staging = self._staging((self.nbytes + 3) // 4 * 4)
-        (ctypes.c_ubyte * self.nbytes).from_address(staging.mapped)[:] = data
+        staging = _staging(memory.core, size)
+        _window(staging.mapped, size)[:] = data
 
         def record(commands):
-            self._copy(commands, staging, 0, memory, self._offset, self.nbytes)
-        self._submit(record, (staging,), wait)
+            _copy(commands, staging, 0, memory, offset, size)
+        _submit((memory, staging), record, wait)
 
     def copy_to(self, target, wait=True):
         """Vulkan copies into a buffer of the same size; or the bytes go to a writable array of the
         host, which is always waited for."""
-        memory = self._use()
+        memory, offset, size = self._use(), self._offset, self.nbytes
         if isinstance(target, Buffer):
             target.copy_from(self, wait)
             return
         data = host_bytes(target, True)
-        if data.nbytes != self.nbytes:
-            raise ValueError(f"{self.nbytes} bytes into an array of {data.nbytes}")
+        if data.nbytes != size:
+            raise ValueError(f"{size} bytes into an array of {data.nbytes}")
         if self.host_visible:
             data[:] = self.memoryview()
             return
-        staging = self._staging((self.nbytes + 3) // 4 * 4)
+        staging = _staging(memory.core, size)
 
         def record(commands):
-            self._copy(commands, memory, self._offset, staging, 0, self.nbytes)
-        self._submit(record, (staging,), True)
-        data[:] = memoryview((ctypes.c_ubyte * self.nbytes).from_address(staging.mapped)).cast("B")
+            _copy(commands, memory, offset, staging, 0, size)
+        _submit((memory, staging), record, True)
+        data[:] = _window(staging.mapped, size)
 
     def tobytes(self):
         """A copy of the bytes."""
@@ -308,15 +318,13 @@ class Buffer:
         self.copy_to(data)
         return bytes(data)
 
-    @staticmethod
-    def _check_copy(source, target):
-        source._use()
-        if source._device is not target._device:
+    def _check_copy(self, source):
+        if source._device is not self._device:
             raise ValueError("the buffers belong to two devices")
-        if source.nbytes != target.nbytes:
-            raise ValueError(f"{source.nbytes} bytes into a buffer of {target.nbytes}")
-        if (source._memory is target._memory and
-                abs(source._offset - target._offset) < source.nbytes):
+        if source.nbytes != self.nbytes:
+            raise ValueError(f"{source.nbytes} bytes into a buffer of {self.nbytes}")
+        if (source._memory is self._memory and
+                abs(source._offset - self._offset) < source.nbytes):
             raise ValueError("the two overlap")
 
     # ---- CUDA's side ----
@@ -324,8 +332,8 @@ class Buffer:
     def _cuda(self):
         memory = self._use()
         if not memory.shared:
-            raise NotSupportedError(f"{memory.describe()} was made with shared=False, or its device "
-                                    "cannot export memory")
+            raise NotSupportedError(f"{memory.describe()} was made with shared=False, or its "
+                                    "device cannot export memory")
         return self._device._cuda_state()
 
     @property
@@ -446,7 +454,8 @@ class Buffer:
         """Ends the use of this object. The memory goes as soon as no array, tensor or capsule sees
         it, and Vulkan and CUDA are done with it."""
         self._memory = None
-        self._device._buffers.discard(self)
+        with self._device._buffers_lock:
+            self._device._buffers.discard(self)
 
     def __enter__(self):
         self._use()

@@ -108,15 +108,21 @@ class CudaState:
         resource = make("MaarHandoffResource", buffer=buffer, size=size)
         info = make("MaarCudaHandoffInfo", value=timeline.value, stream=stream or None,
                     resourceCount=1, pResources=ctypes.pointer(resource))
-        function(timeline.handle, ctypes.byref(info))
+        self._require(function(timeline.handle, ctypes.byref(info)))
         return timeline.value
+
+    @staticmethod
+    def _require(result):
+        if result != C.VK_SUCCESS:
+            raise CudaError("the stream's last handoff by binary semaphores is not over: each side "
+                            "waits for the other in turn", result)
 
     def wait_too(self, stream, value, other):
         """Makes another stream wait for the release that `stream` waits for."""
         if self.info.handoffMode == C.MAAR_HANDOFF_MODE_BINARY:
             raise CudaError("binary semaphores wake one stream only: acquire the buffer from the "
                             "stream that has it before another one gets it")
-        self.maar.maarCudaWait(self.timelines[stream].handle, value, other or None)
+        self._require(self.maar.maarCudaWait(self.timelines[stream].handle, value, other or None))
 
     def synchronize(self):
         """Waits until every stream of the context is done."""

@@ -2,6 +2,7 @@
 
 import atexit
 import ctypes
+import threading
 import weakref
 from collections import namedtuple
 
@@ -29,6 +30,7 @@ class Device:
                  validation=False):
         self._core = None
         self._buffers = weakref.WeakSet()
+        self._buffers_lock = threading.Lock()
         self._cuda_library = _cuda.library_path(cuda_library)
         self._core = _memory.Core(device, library, vulkan_library, self._cuda_library, validation)
         self._cuda_device = None
@@ -139,7 +141,9 @@ class Device:
     def close(self):
         """Closes the device and its buffers. What arrays and tensors still see stays until they are
         gone, and the Vulkan device with it."""
-        for buffer in list(self._buffers):
+        with self._buffers_lock:
+            buffers = list(self._buffers)
+        for buffer in buffers:
             buffer.close()
         self._cuda_device = None
         self._core = None

@@ -2,9 +2,9 @@
 
 What deletes a capsule or its tensor runs on any thread, without the interpreter's lock, while an
 exception is under way, or after the interpreter is gone. A callback made by ctypes crashes in the
-last two cases. NumPy has the functions in C that get all of this right, so a capsule is made as that
-of an array over the same bytes, and what NumPy cannot know is set afterwards: the device that the
-bytes are on, and element types that NumPy has not.
+last two cases. NumPy has functions in C that get all of this right, so a capsule is made as that of
+an array over the same bytes, and what NumPy cannot know is set afterwards: the device that the bytes
+are on, and element types that NumPy has not.
 """
 
 import ctypes

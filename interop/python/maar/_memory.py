@@ -100,7 +100,8 @@ class Core:
             self.usage |= C.VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT
         for name, bit in (
                 ("VK_KHR_external_memory_fd", C.VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT),
-                ("VK_KHR_external_memory_win32", C.VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT)):
+                ("VK_KHR_external_memory_win32",
+                 C.VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT)):
             if name in self.extensions and self._can_export(bit):
                 self.export_type = bit
 
@@ -215,7 +216,7 @@ class Memory:
     """A VkBuffer with its memory."""
 
     __slots__ = ("core", "buffer", "allocation", "size", "info", "mapped", "coherent", "shared",
-                 "name", "last_use", "owner", "on_cuda", "__weakref__")
+                 "name", "last_use", "handed", "owner", "on_cuda", "__weakref__")
 
     def __init__(self, core, size, usage, memory_usage, mapped, shared, name):
         self.core = None
@@ -232,6 +233,7 @@ class Memory:
         self.buffer, self.allocation = buffer.value, allocation.value
         self.size, self.shared, self.name = size, shared, name
         self.last_use = 0       # value of the core's timeline
+        self.handed = False     # a handoff was submitted after that
         self.owner = None       # None: Vulkan; else (stream, value of that stream's timeline)
         self.on_cuda = False    # a stream may use it: wait for all before it is freed
         self.core = core        # from here on it is freed
@@ -243,7 +245,7 @@ class Memory:
     def __del__(self):
         if not exiting and self.core is not None:
             run_or_defer(_free, self.core, self.buffer, self.allocation, self.last_use,
-                         self.on_cuda)
+                         self.handed, self.on_cuda)
 
     def require_vulkan(self, verb):
         if self.owner is not None:
@@ -257,6 +259,10 @@ class Memory:
         self.last_use = max(self.last_use, value)
 
     def wait(self):
+        if self.handed:
+            with guarded(), self.core.lock:
+                self.handed = False
+                self.used(self.core.submit())
         if self.last_use:
             self.core.wait(self.last_use)
 
@@ -285,8 +291,7 @@ class Memory:
                 value = cuda.hand_off(self.core.maar.maarReleaseToCuda, stream, self.buffer,
                                       self.size)
                 self.owner = (stream, value)
-                self.on_cuda = True
-                self.used(self.core.submit())
+                self.handed = self.on_cuda = True
             elif self.owner[0] != stream:
                 cuda.wait_too(*self.owner, stream)
 
@@ -297,13 +302,14 @@ class Memory:
             stream = self.owner[0] if stream is None else stream
             cuda.hand_off(self.core.maar.maarAcquireFromCuda, stream, self.buffer, self.size)
             self.owner = None
-            self.on_cuda = False
-            self.used(self.core.submit())
+            self.handed, self.on_cuda = True, False
 
 
-def _free(core, buffer, allocation, last_use, on_cuda):
+def _free(core, buffer, allocation, last_use, handed, on_cuda):
     if on_cuda and core.cuda:
         core.cuda.synchronize()
+    if handed:
+        last_use = core.submit()
     if last_use and core.completed() < last_use:
         point = make("MaarPoint", semaphore=core.timeline, value=last_use)
         core.maar.maarDestroyBufferAfter(core.allocator, buffer, allocation, 1,
