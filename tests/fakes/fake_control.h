@@ -62,6 +62,7 @@ struct fake_tamper {
     void* data;
 };
 
+/* Members keep their places, since programs in other languages count them: new ones come last. */
 struct fake_control {
     const char* text; /* what this is: says FAKE */
 
@@ -84,9 +85,7 @@ struct fake_control {
     /* The nth call of a function from now on (1 is the next; NULL: any), and count - 1 after it,
      * return `result` and do nothing. Names are without a version: "cuMemFree". */
     void (*set_fault)(const char* function, uint64_t nth, uint64_t count, int result);
-    uint64_t (*faults_left)(void);
     uint64_t (*calls)(const char* function);
-    void (*set_tamper)(const struct fake_tamper* tamper); /* NULL: no more */
 
     uint64_t (*live)(enum fake_kind kind);
     uint64_t (*imported_bytes)(void);
@@ -108,6 +107,9 @@ struct fake_control {
     void (*abandon_waits)(void);
     /* What is alive now is a breach: one sentence a kind. */
     void (*expect_nothing_alive)(void);
+    /* Of set_fault: how many calls are still to fail. */
+    uint64_t (*faults_left)(void);
+    void (*set_tamper)(const struct fake_tamper* tamper); /* NULL: no more */
 };
 
 typedef const struct fake_control* (*fake_is_a_fake_fn)(void);

@@ -13,7 +13,7 @@ MEMBERS = ("text", "reset", "set_device_count", "set_uuid", "set_luid", "set_pci
            "set_attribute", "set_version", "set_vulkan", "set_identity", "make_context", "set_fault",
            "calls", "live", "imported_bytes", "context_depth", "pending", "last_memory",
            "last_range", "last_image", "last_semaphore", "breach_count", "breach",
-           "forget_breaches", "abandon_waits", "expect_nothing_alive")
+           "forget_breaches", "abandon_waits", "expect_nothing_alive", "faults_left", "set_tamper")
 
 
 class Control(ctypes.Structure):
