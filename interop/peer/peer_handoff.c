@@ -50,28 +50,40 @@ VkResult maar_peer_release(struct maar_peer_timeline* timeline, const char* call
     return result;
 }
 
-VkResult maar_peer_acquire(struct maar_peer_timeline* timeline, const char* call,
-                           const struct maar_peer_handoff* handoff)
+/* Both halves, when the second can fail in the submission alone. */
+static VkResult signal_and_commit(struct maar_peer_timeline* timeline, const char* call,
+                                  const struct maar_peer_handoff* handoff,
+                                  struct maar_handoff* prepared)
 {
-    MaarAllocator allocator = timeline->peer->allocator;
     VkResult result = maar_peer_signal(timeline, call, handoff->value, handoff->stream);
     if (result != VK_SUCCESS) {
+        maar_handoff_cancel(prepared);
         return result;
     }
     result = maar_peer_begin_wait(timeline, call, &timeline->other, handoff->value);
     if (result == VK_SUCCESS) {
-        const MaarPoint wait = maar_peer_wait_point(timeline, handoff->value);
-        MaarHandoffInfo info = handoff_info(handoff, MAAR_HANDOFF_DIRECTION_ACQUIRE);
-        info.waitCount = 1;
-        info.pWaits = &wait;
-        result = maar_handoff_submit(allocator, call, &info);
+        result = maar_handoff_commit(prepared);
         maar_peer_end_wait(timeline, &timeline->other, result == VK_SUCCESS);
+    } else {
+        maar_handoff_cancel(prepared); /* another thread waited for it in between */
     }
     if (result != VK_SUCCESS) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+        maar_tell(timeline->peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                   "%s: the stream signals the timeline, but Vulkan has not taken the resources "
                   "back: submit a handoff that waits for value %llu to make up for it",
                   call, (unsigned long long)handoff->value);
     }
     return result;
+}
+
+VkResult maar_peer_acquire(struct maar_peer_timeline* timeline, const char* call,
+                           const struct maar_peer_handoff* handoff)
+{
+    const MaarPoint wait = maar_peer_wait_point(timeline, handoff->value);
+    MaarHandoffInfo info = handoff_info(handoff, MAAR_HANDOFF_DIRECTION_ACQUIRE);
+    info.waitCount = 1;
+    info.pWaits = &wait;
+    struct maar_handoff prepared;
+    VkResult result = maar_handoff_prepare(timeline->peer->allocator, call, &info, &prepared);
+    return result == VK_SUCCESS ? signal_and_commit(timeline, call, handoff, &prepared) : result;
 }

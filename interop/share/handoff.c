@@ -626,7 +626,8 @@ static VkResult check_handoff(MaarAllocator allocator, const char* call,
     return result;
 }
 
-VkResult maar_handoff_submit(MaarAllocator allocator, const char* call, const MaarHandoffInfo* info)
+VkResult maar_handoff_prepare(MaarAllocator allocator, const char* call,
+                              const MaarHandoffInfo* info, struct maar_handoff* handoff)
 {
     struct handoff_state* state = NULL;
     struct handoff_commands* commands = NULL;
@@ -648,9 +649,36 @@ VkResult maar_handoff_submit(MaarAllocator allocator, const char* call, const Ma
         destroy_commands(allocator, commands);
         return result;
     }
-    result = submit_handoff(allocator, info, commands);
-    put_commands(allocator, queue, commands, result == VK_SUCCESS);
+    *handoff = (struct maar_handoff){.allocator = allocator, .info = info, .commands = commands};
+    return VK_SUCCESS;
+}
+
+/* Gives the commands back to their queue. */
+static void end_handoff(struct maar_handoff* handoff, bool submitted)
+{
+    struct handoff_state* state = maar_atomic_pointer_load(&handoff->allocator->sharing.state);
+    put_commands(handoff->allocator, &state->queues[handoff->info->queue], handoff->commands,
+                 submitted);
+    handoff->commands = NULL;
+}
+
+VkResult maar_handoff_commit(struct maar_handoff* handoff)
+{
+    const VkResult result = submit_handoff(handoff->allocator, handoff->info, handoff->commands);
+    end_handoff(handoff, result == VK_SUCCESS);
     return result;
+}
+
+void maar_handoff_cancel(struct maar_handoff* handoff)
+{
+    end_handoff(handoff, false);
+}
+
+VkResult maar_handoff_submit(MaarAllocator allocator, const char* call, const MaarHandoffInfo* info)
+{
+    struct maar_handoff handoff;
+    VkResult result = maar_handoff_prepare(allocator, call, info, &handoff);
+    return result == VK_SUCCESS ? maar_handoff_commit(&handoff) : result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarSubmitHandoff(MaarAllocator allocator,

@@ -393,6 +393,132 @@ static void memory_is_handed_over_and_back_in_every_mode(void** state)
     cuda_desk_close(&desk);
 }
 
+/* ---- halves that fail ---- */
+
+static void acquire_that_is_refused_signals_nothing(void** state)
+{
+    struct cuda_desk desk;
+    (void)state;
+    cuda_desk_start(&desk, NULL);
+    MaarCudaTimeline timeline = make_timeline(&desk, MAAR_HANDOFF_MODE_TIMELINE);
+    const MaarHandoffResource nothing = {.offset = 0};
+    MaarCudaHandoffInfo handoff = {
+        .sType = MAAR_STRUCTURE_TYPE_CUDA_HANDOFF_INFO,
+        .value = 1,
+        .resourceCount = 1,
+        .pResources = &nothing,
+    };
+    assert_int_equal(maarAcquireFromCuda(timeline, &handoff), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&desk.rig, "maarAcquireFromCuda: pResources[0] has neither");
+    handoff.resourceCount = 0;
+    handoff.queue = 7;
+    assert_int_equal(maarAcquireFromCuda(timeline, &handoff), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&desk.rig, "maarAcquireFromCuda: queue is not an index");
+    handoff.queue = 0;
+    rig_set_fault(&desk.rig, "vkAllocateCommandBuffers", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarAcquireFromCuda(timeline, &handoff), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_clear_faults(&desk.rig);
+    assert_int_equal(desk.fake->calls("cuSignalExternalSemaphoresAsync"), 0);
+    assert_int_equal(maarAcquireFromCuda(timeline, &handoff), VK_SUCCESS);
+    maarDestroyCudaTimeline(timeline);
+    cuda_desk_close(&desk);
+}
+
+static void acquire_without_its_signal_submits_nothing(void** state)
+{
+    struct cuda_desk desk;
+    (void)state;
+    cuda_desk_start(&desk, NULL);
+    MaarCudaTimeline timeline = make_timeline(&desk, MAAR_HANDOFF_MODE_TIMELINE);
+    const MaarCudaHandoffInfo handoff = {
+        .sType = MAAR_STRUCTURE_TYPE_CUDA_HANDOFF_INFO,
+        .value = 1,
+    };
+    desk.fake->set_fault("cuSignalExternalSemaphoresAsync", 1, 1, MAAR_CUDA_LAUNCH_FAILED);
+    const uint64_t submissions = rig_calls(&desk.rig, "vkQueueSubmit");
+    assert_int_equal(maarAcquireFromCuda(timeline, &handoff), VK_ERROR_UNKNOWN);
+    rig_expect_message(&desk.rig, "maarAcquireFromCuda: cuSignalExternalSemaphoresAsync failed");
+    assert_int_equal(rig_calls(&desk.rig, "vkQueueSubmit"), submissions);
+    assert_int_equal(maarAcquireFromCuda(timeline, &handoff), VK_SUCCESS); /* the same value */
+    maarDestroyCudaTimeline(timeline);
+    cuda_desk_close(&desk);
+}
+
+static void acquire_without_its_submission_says_so_and_can_be_made_up_for(void** state)
+{
+    struct cuda_desk desk;
+    MaarPoint point = {.value = 0};
+    (void)state;
+    cuda_desk_start(&desk, NULL);
+    MaarCudaTimeline timeline = make_timeline(&desk, MAAR_HANDOFF_MODE_BINARY);
+    const MaarCudaHandoffInfo handoff = {
+        .sType = MAAR_STRUCTURE_TYPE_CUDA_HANDOFF_INFO,
+        .value = 1,
+    };
+    rig_set_fault(&desk.rig, "vkQueueSubmit", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(maarAcquireFromCuda(timeline, &handoff), VK_ERROR_OUT_OF_HOST_MEMORY);
+    rig_clear_faults(&desk.rig);
+    rig_expect_message(&desk.rig, "the stream signals the timeline, but Vulkan has not taken");
+    assert_int_equal(maarGetCudaTimelineWait(timeline, 1, &point), VK_SUCCESS);
+    const MaarHandoffInfo made_up = {
+        .sType = MAAR_STRUCTURE_TYPE_HANDOFF_INFO,
+        .direction = MAAR_HANDOFF_DIRECTION_ACQUIRE,
+        .waitCount = 1,
+        .pWaits = &point,
+    };
+    assert_int_equal(maarSubmitHandoff(desk.rig.allocator, &made_up), VK_SUCCESS);
+    maarDestroyCudaTimeline(timeline);
+    cuda_desk_close(&desk);
+}
+
+static void release_without_its_wait_says_so_and_can_be_made_up_for(void** state)
+{
+    static const MaarHandoffMode modes[] = {MAAR_HANDOFF_MODE_TIMELINE, MAAR_HANDOFF_MODE_BINARY};
+    struct cuda_desk desk;
+    (void)state;
+    cuda_desk_start(&desk, NULL);
+    const MaarCudaHandoffInfo handoff = {
+        .sType = MAAR_STRUCTURE_TYPE_CUDA_HANDOFF_INFO,
+        .value = 1,
+    };
+    for (size_t i = 0; i < 2; ++i) {
+        MaarCudaTimeline timeline = make_timeline(&desk, modes[i]);
+        desk.fake->set_fault("cuWaitExternalSemaphoresAsync", 1, 1, MAAR_CUDA_INVALID_HANDLE);
+        assert_int_equal(maarReleaseToCuda(timeline, &handoff), VK_ERROR_UNKNOWN);
+        rig_expect_message(&desk.rig, "the stream does not wait for it: wait for value 1");
+        assert_int_equal(maarCudaWait(timeline, 1, NULL), VK_SUCCESS);
+        maarDestroyCudaTimeline(timeline);
+    }
+    /* One whose submission fails has done nothing. */
+    MaarCudaTimeline timeline = make_timeline(&desk, MAAR_HANDOFF_MODE_BINARY);
+    rig_set_fault(&desk.rig, "vkQueueSubmit", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(maarReleaseToCuda(timeline, &handoff), VK_ERROR_OUT_OF_HOST_MEMORY);
+    rig_clear_faults(&desk.rig);
+    assert_int_equal(maarReleaseToCuda(timeline, &handoff), VK_SUCCESS);
+    maarDestroyCudaTimeline(timeline);
+    cuda_desk_close(&desk);
+}
+
+static void signal_that_was_carried_in_vain_is_told_of(void** state)
+{
+    struct cuda_desk desk;
+    (void)state;
+    cuda_desk_start(&desk, NULL);
+    MaarCudaTimeline timeline = make_timeline(&desk, MAAR_HANDOFF_MODE_HOST);
+    const MaarCudaInfo info = cuda_desk_cuda_info(&desk);
+    rig_set_fault(&desk.rig, "vkSignalSemaphore", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(maarCudaSignal(timeline, 1, NULL), VK_SUCCESS);
+    assert_int_equal(desk.driver.cuCtxPushCurrent(info.pContext), MAAR_CUDA_SUCCESS);
+    assert_int_equal(desk.driver.cuStreamSynchronize(NULL), MAAR_CUDA_SUCCESS);
+    assert_int_equal(desk.driver.cuCtxPopCurrent(&(struct maar_cuda_context*){0}),
+                     MAAR_CUDA_SUCCESS);
+    assert_int_equal(maarCudaSignal(timeline, 2, NULL), VK_ERROR_OUT_OF_HOST_MEMORY);
+    rig_expect_message(&desk.rig, "an earlier signal was carried over in vain");
+    rig_clear_faults(&desk.rig);
+    maarDestroyCudaTimeline(timeline);
+    cuda_desk_close(&desk);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -412,6 +538,11 @@ int main(void)
         cmocka_unit_test(import_that_fails_leaves_nothing),
         cmocka_unit_test(object_with_timelines_is_kept),
         cmocka_unit_test(memory_is_handed_over_and_back_in_every_mode),
+        cmocka_unit_test(acquire_that_is_refused_signals_nothing),
+        cmocka_unit_test(acquire_without_its_signal_submits_nothing),
+        cmocka_unit_test(acquire_without_its_submission_says_so_and_can_be_made_up_for),
+        cmocka_unit_test(release_without_its_wait_says_so_and_can_be_made_up_for),
+        cmocka_unit_test(signal_that_was_carried_in_vain_is_told_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
