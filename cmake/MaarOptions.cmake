@@ -4,6 +4,8 @@ option(MAAR_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_BUILD_TOOLS "Build the maar command" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_BUILD_SAMPLES "Build the samples" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
+option(MAAR_BUILD_GPU_CHECKS "Build the programs of scripts/gpu-check; not on Windows"
+    ${MAAR_BUILD_TESTS})
 option(MAAR_INSTALL "Install Maar with the project" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_WARNINGS "Compile with Maar's warnings" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_WERROR "Treat warnings as errors" OFF)
