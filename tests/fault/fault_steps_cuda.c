@@ -321,6 +321,20 @@ static void prepare_binary_stream(struct fault_context* c)
     prepare_stream(c, MAAR_HANDOFF_MODE_BINARY);
 }
 
+/* Vulkan has signalled already what the stream is to wait for, which it may do once. */
+static void prepare_binary_wait(struct fault_context* c)
+{
+    MaarPoint point;
+    prepare_binary_stream(c);
+    assert_int_equal(maarGetCudaTimelineSignal(fault_cuda.timeline, 1, &point), VK_SUCCESS);
+    const VkSubmitInfo submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .signalSemaphoreCount = 1,
+        .pSignalSemaphores = &point.semaphore,
+    };
+    assert_int_equal(vkQueueSubmit(c->rig.queue, 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
+}
+
 /* Vulkan has signalled already what the host is to wait for. */
 static void prepare_host_wait(struct fault_context* c)
 {
@@ -409,6 +423,8 @@ static const struct fault_step cuda_timeline_steps[] = {
      .run = run_point_to_wait, .finish = finish_stream, FAULT_CUDA_STEP},
     {"maarCudaWait", "timeline", .prepare = prepare_timeline_stream, .run = run_stream_wait,
      .undo = undo_stream_wait, .finish = finish_stream, FAULT_CUDA_STEP},
+    {"maarCudaWait", "binary", .prepare = prepare_binary_wait, .run = run_stream_wait,
+     .finish = finish_stream, FAULT_CUDA_STEP},
     {"maarCudaWait", "host", .prepare = prepare_host_wait, .run = run_stream_wait,
      .finish = finish_stream, FAULT_CUDA_STEP, .lost_is_done = true},
     {"maarCudaSignal", "timeline", .prepare = prepare_timeline_stream, .run = run_stream_signal,
