@@ -64,11 +64,12 @@ def stream_address(stream):
 
 
 class _Timeline:
-    __slots__ = ("handle", "value")
+    __slots__ = ("handle", "value", "last")
 
     def __init__(self, handle):
         self.handle = handle
         self.value = 0
+        self.last = None    # the function that handed over last
 
 
 class CudaState:
@@ -101,21 +102,37 @@ class CudaState:
             self.timelines[stream] = _Timeline(handle.value)
         return self.timelines[stream]
 
-    def hand_off(self, function, stream, buffer, size):
-        """Release or acquire; returns the value that stands for it."""
+    def release(self, stream, buffer, size):
+        """Vulkan to the stream; returns the value that stands for it."""
+        return self._hand_off(self.maar.maarReleaseToCuda, self.maar.maarAcquireFromCuda, stream,
+                              buffer, size)
+
+    def acquire(self, stream, buffer, size):
+        """The stream to Vulkan."""
+        return self._hand_off(self.maar.maarAcquireFromCuda, self.maar.maarReleaseToCuda, stream,
+                              buffer, size)
+
+    def _hand_off(self, function, opposite, stream, buffer, size):
         timeline = self.timeline(stream)
-        timeline.value += 1
+        if (self.info.handoffMode == C.MAAR_HANDOFF_MODE_BINARY and
+                timeline.last is function):  # the sides take turns: the other one hands over nothing
+            self._call(opposite, timeline, stream)
         resource = make("MaarHandoffResource", buffer=buffer, size=size)
+        return self._call(function, timeline, stream, resourceCount=1,
+                          pResources=ctypes.pointer(resource))
+
+    def _call(self, function, timeline, stream, **resources):
+        timeline.value += 1
         info = make("MaarCudaHandoffInfo", value=timeline.value, stream=stream or None,
-                    resourceCount=1, pResources=ctypes.pointer(resource))
+                    **resources)
         self._require(function(timeline.handle, ctypes.byref(info)))
+        timeline.last = function
         return timeline.value
 
     @staticmethod
     def _require(result):
         if result != C.VK_SUCCESS:
-            raise CudaError("the stream's last handoff by binary semaphores is not over: each side "
-                            "waits for the other in turn", result)
+            raise CudaError("the stream's last handoff by binary semaphores is not over", result)
 
     def wait_too(self, stream, value, other):
         """Makes another stream wait for the release that `stream` waits for."""

@@ -288,9 +288,7 @@ class Memory:
         with guarded(), self.core.lock:
             if self.owner is None:
                 self.flush()
-                value = cuda.hand_off(self.core.maar.maarReleaseToCuda, stream, self.buffer,
-                                      self.size)
-                self.owner = (stream, value)
+                self.owner = (stream, cuda.release(stream, self.buffer, self.size))
                 self.handed = self.on_cuda = True
             elif self.owner[0] != stream:
                 cuda.wait_too(*self.owner, stream)
@@ -300,7 +298,7 @@ class Memory:
             if self.owner is None:
                 raise OwnershipError(f"{self.describe()} belongs to Vulkan already")
             stream = self.owner[0] if stream is None else stream
-            cuda.hand_off(self.core.maar.maarAcquireFromCuda, stream, self.buffer, self.size)
+            cuda.acquire(stream, self.buffer, self.size)
             self.owner = None
             self.handed, self.on_cuda = True, False
 
