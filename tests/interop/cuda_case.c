@@ -3,6 +3,11 @@
  */
 #include "tests/interop/cuda_case.h"
 
+#include <time.h>
+
+/* Of 0.1 ms, that a stream gets to end. */
+enum { MOST_NAPS = 200000 };
+
 /* ---- life ---- */
 
 static bool is_simulated(void)
@@ -120,12 +125,26 @@ void cuda_case_start(struct cuda_case* c, const MaarCudaCreateInfo* info)
     c->stream = stream;
 }
 
+void cuda_case_finish(struct cuda_case* c)
+{
+    const struct timespec nap = {.tv_nsec = 100000};
+    for (uint32_t naps = 0; c->driver.cuStreamQuery(c->stream) == MAAR_CUDA_NOT_READY; ++naps) {
+        if (naps == MOST_NAPS) {
+            c->fake->abandon_waits();
+            (void)c->driver.cuStreamSynchronize(c->stream);
+            fail_msg("the stream never ends: %s", c->fake->breach(c->fake->breach_count() - 1));
+        }
+        (void)nanosleep(&nap, NULL);
+    }
+    assert_int_equal(c->driver.cuStreamSynchronize(c->stream), 0);
+}
+
 void cuda_case_stop(struct cuda_case* c)
 {
     if (c->cuda == VK_NULL_HANDLE) {
         return;
     }
-    assert_int_equal(c->driver.cuStreamSynchronize(c->stream), 0);
+    cuda_case_finish(c);
     assert_int_equal(c->driver.cuStreamDestroy(c->stream), 0);
     assert_int_equal(c->fake->context_depth(), 1);
     assert_int_equal(c->driver.cuCtxPopCurrent(NULL), 0);

@@ -43,6 +43,9 @@ bool cuda_case_open(struct cuda_case* c, const struct cuda_case_setup* setup);
 /* Opens CUDA with what MaarCudaCreateInfo says, NULL for the defaults, and makes its context
  * current for the test's own calls, and a stream. */
 void cuda_case_start(struct cuda_case* c, const MaarCudaCreateInfo* info);
+/* Until the stream has done all that it was given; fails, and says what it waits for, if that takes
+ * 20 seconds. */
+void cuda_case_finish(struct cuda_case* c);
 /* Ends CUDA: nothing is left there, and no rule was broken. */
 void cuda_case_stop(struct cuda_case* c);
 /* All of it; no descriptor is left. */

@@ -96,6 +96,6 @@ void sharing_finish(struct rig* rig)
     VkFence fence = VK_NULL_HANDLE;
     assert_int_equal(vkCreateFence(rig->device, &info, NULL, &fence), VK_SUCCESS);
     assert_int_equal(vkQueueSubmit(rig->queue, 0, NULL, fence), VK_SUCCESS);
-    assert_int_equal(vkWaitForFences(rig->device, 1, &fence, VK_TRUE, 60000000000u), VK_SUCCESS);
+    assert_int_equal(vkWaitForFences(rig->device, 1, &fence, VK_TRUE, 20000000000u), VK_SUCCESS);
     vkDestroyFence(rig->device, fence, NULL);
 }

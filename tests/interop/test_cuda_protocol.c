@@ -144,11 +144,11 @@ static void bytes_go_both_ways(void** state)
     assert_true(memory.size >= SIZE);
     fill_bytes(mapped, SIZE, 1);
     assert_int_equal(c->driver.cuMemcpyDtoHAsync(host, memory.devicePointer, SIZE, c->stream), 0);
-    assert_int_equal(c->driver.cuStreamSynchronize(c->stream), 0);
+    cuda_case_finish(c);
     assert_true(are_filled(host, SIZE, 1));
     fill_bytes(host, SIZE, 2);
     assert_int_equal(c->driver.cuMemcpyHtoDAsync(memory.devicePointer, host, SIZE, c->stream), 0);
-    assert_int_equal(c->driver.cuStreamSynchronize(c->stream), 0);
+    cuda_case_finish(c);
     assert_true(are_filled(mapped, SIZE, 2));
     maarDestroyBuffer(c->rig.allocator, buffer, allocation);
 }
@@ -179,7 +179,7 @@ static bool middle_alone_changes(struct cuda_case* c, bool swap)
     fill_bytes(host, SIZE, 77);
     const uint64_t target = swap ? last.devicePointer : middle.devicePointer;
     assert_int_equal(c->driver.cuMemcpyHtoDAsync(target, host, SIZE, c->stream), 0);
-    assert_int_equal(c->driver.cuStreamSynchronize(c->stream), 0);
+    cuda_case_finish(c);
     const bool right = are_filled(mapped[0], SIZE, 0) && are_filled(mapped[1], SIZE, 77) &&
                        are_filled(mapped[2], SIZE, 2);
     for (uint32_t i = 0; i < 3; ++i) {

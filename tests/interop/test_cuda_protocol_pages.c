@@ -40,7 +40,7 @@ static void blocks_lie_in_a_row_in_cuda(void** state)
     /* One write across all of them, but for the first and the last byte. */
     assert_int_equal(c->driver.cuMemsetD8Async(info.devicePointer + 1, 7, info.size - 2, c->stream),
                      0);
-    assert_int_equal(c->driver.cuStreamSynchronize(c->stream), 0);
+    cuda_case_finish(c);
     for (uint32_t i = 0; i < BLOCKS; ++i) {
         const unsigned char* bytes = maarGetMappedData(c->rig.allocator, blocks[i]);
         assert_non_null(bytes);
@@ -129,7 +129,7 @@ static void cuda_memory_is_imported_or_refused_whole(void** state)
         const MaarCudaMemory memory = cuda_case_memory(&c, allocation);
         void* mapped = NULL;
         assert_int_equal(c.driver.cuMemsetD8Async(memory.devicePointer, 9, 65536, c.stream), 0);
-        assert_int_equal(c.driver.cuStreamSynchronize(c.stream), 0);
+        cuda_case_finish(&c);
         assert_int_equal(maarMapMemory(c.rig.allocator, allocation, &mapped), VK_SUCCESS);
         assert_int_equal(((const unsigned char*)mapped)[65535], 9);
         maarUnmapMemory(c.rig.allocator, allocation);

@@ -184,7 +184,7 @@ static uint32_t play_rounds(struct exchange* x, MaarCudaTimeline timeline, uint3
         queue_cuda_part(x, round);
         if (broken ==
             WAIT_LEFT_OUT) { /* nothing holds CUDA back: it is done before Vulkan begins */
-            assert_int_equal(x->c->driver.cuStreamSynchronize(x->c->stream), 0);
+            cuda_case_finish(x->c);
             submit_vulkan_part(x, timeline, round);
             sharing_finish(&x->c->rig);
         }
@@ -206,7 +206,7 @@ static uint32_t play_rounds(struct exchange* x, MaarCudaTimeline timeline, uint3
     record_look(x, commands, rounds);
     submit_points(x, commands, &wait, NULL);
     sharing_finish(&x->c->rig);
-    assert_int_equal(x->c->driver.cuStreamSynchronize(x->c->stream), 0);
+    cuda_case_finish(x->c);
     return count_wrong(x, rounds);
 }
 
@@ -262,7 +262,7 @@ static void left_out_signal_is_noticed(void** state)
     (void)nanosleep(&time, NULL);
     assert_int_equal(c->driver.cuStreamQuery(c->stream), MAAR_CUDA_NOT_READY);
     c->fake->abandon_waits();
-    assert_int_equal(c->driver.cuStreamSynchronize(c->stream), 0);
+    cuda_case_finish(c);
     fake_expect_breach(c->fake, "a stream waits for value 5 of a semaphore for ever");
     close_exchange(&exchange);
     maarDestroyCudaTimeline(timeline);
@@ -293,7 +293,7 @@ static uint32_t hand_over_rounds(struct exchange* x, MaarCudaTimeline timeline, 
         submit_points(x, commands, NULL, NULL);
     }
     sharing_finish(&x->c->rig);
-    assert_int_equal(x->c->driver.cuStreamSynchronize(x->c->stream), 0);
+    cuda_case_finish(x->c);
     return count_wrong(x, rounds);
 }
 
@@ -448,7 +448,7 @@ static void value_that_does_not_grow_is_misuse(void** state)
     assert_int_equal(maarCudaSignal(timeline, 5, c->stream), VK_SUCCESS);
     assert_int_equal(maarCudaSignal(timeline, 5, c->stream), VK_ERROR_VALIDATION_FAILED_EXT);
     rig_forget_messages(&c->rig);
-    assert_int_equal(c->driver.cuStreamSynchronize(c->stream), 0);
+    cuda_case_finish(c);
     assert_int_equal(c->fake->calls("cuSignalExternalSemaphoresAsync"), 1);
     maarDestroyCudaTimeline(timeline);
 }
@@ -470,7 +470,7 @@ static void free_waits_for_a_point_that_a_stream_signals(void** state)
     assert_int_equal(maarTrim(c->rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     assert_int_equal(c->fake->live(FAKE_KIND_MEMORY), 1); /* the stream still needs it */
     rig_signal(&c->rig, point.semaphore, 1);
-    assert_int_equal(c->driver.cuStreamSynchronize(c->stream), 0);
+    cuda_case_finish(c);
     assert_int_equal(maarTrim(c->rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     assert_int_equal(c->fake->live(FAKE_KIND_MEMORY), 0);
     fake_expect_no_breach(c->fake);
