@@ -395,6 +395,16 @@ static void memory_is_handed_over_and_back_in_every_mode(void** state)
 
 /* ---- halves that fail ---- */
 
+/* Until the default stream is done: then a timeline may go. */
+static void finish_stream(struct cuda_desk* desk)
+{
+    const MaarCudaInfo info = cuda_desk_cuda_info(desk);
+    assert_int_equal(desk->driver.cuCtxPushCurrent(info.pContext), MAAR_CUDA_SUCCESS);
+    assert_int_equal(desk->driver.cuStreamSynchronize(NULL), MAAR_CUDA_SUCCESS);
+    assert_int_equal(desk->driver.cuCtxPopCurrent(&(struct maar_cuda_context*){0}),
+                     MAAR_CUDA_SUCCESS);
+}
+
 static void acquire_that_is_refused_signals_nothing(void** state)
 {
     struct cuda_desk desk;
@@ -420,6 +430,7 @@ static void acquire_that_is_refused_signals_nothing(void** state)
     rig_clear_faults(&desk.rig);
     assert_int_equal(desk.fake->calls("cuSignalExternalSemaphoresAsync"), 0);
     assert_int_equal(maarAcquireFromCuda(timeline, &handoff), VK_SUCCESS);
+    finish_stream(&desk);
     maarDestroyCudaTimeline(timeline);
     cuda_desk_close(&desk);
 }
@@ -440,6 +451,7 @@ static void acquire_without_its_signal_submits_nothing(void** state)
     rig_expect_message(&desk.rig, "maarAcquireFromCuda: cuSignalExternalSemaphoresAsync failed");
     assert_int_equal(rig_calls(&desk.rig, "vkQueueSubmit"), submissions);
     assert_int_equal(maarAcquireFromCuda(timeline, &handoff), VK_SUCCESS); /* the same value */
+    finish_stream(&desk);
     maarDestroyCudaTimeline(timeline);
     cuda_desk_close(&desk);
 }
@@ -467,6 +479,7 @@ static void acquire_without_its_submission_says_so_and_can_be_made_up_for(void**
         .pWaits = &point,
     };
     assert_int_equal(maarSubmitHandoff(desk.rig.allocator, &made_up), VK_SUCCESS);
+    finish_stream(&desk);
     maarDestroyCudaTimeline(timeline);
     cuda_desk_close(&desk);
 }
@@ -487,6 +500,7 @@ static void release_without_its_wait_says_so_and_can_be_made_up_for(void** state
         assert_int_equal(maarReleaseToCuda(timeline, &handoff), VK_ERROR_UNKNOWN);
         rig_expect_message(&desk.rig, "the stream does not wait for it: wait for value 1");
         assert_int_equal(maarCudaWait(timeline, 1, NULL), VK_SUCCESS);
+        finish_stream(&desk);
         maarDestroyCudaTimeline(timeline);
     }
     /* One whose submission fails has done nothing. */
@@ -495,6 +509,7 @@ static void release_without_its_wait_says_so_and_can_be_made_up_for(void** state
     assert_int_equal(maarReleaseToCuda(timeline, &handoff), VK_ERROR_OUT_OF_HOST_MEMORY);
     rig_clear_faults(&desk.rig);
     assert_int_equal(maarReleaseToCuda(timeline, &handoff), VK_SUCCESS);
+    finish_stream(&desk);
     maarDestroyCudaTimeline(timeline);
     cuda_desk_close(&desk);
 }
@@ -505,16 +520,13 @@ static void signal_that_was_carried_in_vain_is_told_of(void** state)
     (void)state;
     cuda_desk_start(&desk, NULL);
     MaarCudaTimeline timeline = make_timeline(&desk, MAAR_HANDOFF_MODE_HOST);
-    const MaarCudaInfo info = cuda_desk_cuda_info(&desk);
     rig_set_fault(&desk.rig, "vkSignalSemaphore", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
     assert_int_equal(maarCudaSignal(timeline, 1, NULL), VK_SUCCESS);
-    assert_int_equal(desk.driver.cuCtxPushCurrent(info.pContext), MAAR_CUDA_SUCCESS);
-    assert_int_equal(desk.driver.cuStreamSynchronize(NULL), MAAR_CUDA_SUCCESS);
-    assert_int_equal(desk.driver.cuCtxPopCurrent(&(struct maar_cuda_context*){0}),
-                     MAAR_CUDA_SUCCESS);
+    finish_stream(&desk);
     assert_int_equal(maarCudaSignal(timeline, 2, NULL), VK_ERROR_OUT_OF_HOST_MEMORY);
     rig_expect_message(&desk.rig, "an earlier signal was carried over in vain");
     rig_clear_faults(&desk.rig);
+    finish_stream(&desk);
     maarDestroyCudaTimeline(timeline);
     cuda_desk_close(&desk);
 }
