@@ -59,19 +59,36 @@ static const MaarPoolPagingInfo* find_paging(const MaarPoolCreateInfo* info)
     return (const MaarPoolPagingInfo*)link;
 }
 
-/* What a pool's blocks can be exported as: by Maar's own structure, or by Vulkan's in the chain
- * that the caller gives for vkAllocateMemory. */
-static VkExternalMemoryHandleTypeFlags pool_export_types(const MaarPoolCreateInfo* info)
+/* Vulkan's own structure in the chain that the caller gives for vkAllocateMemory, or NULL. */
+static const VkExportMemoryAllocateInfo* find_vulkan_export(const MaarPoolCreateInfo* info)
 {
-    const MaarExportInfo* export = maar_export_find(info->pNext);
-    if (export != NULL) {
-        return export->handleTypes;
-    }
     const VkBaseInStructure* link = info->pMemoryAllocateNext;
     while (link != NULL && link->sType != VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO) {
         link = link->pNext;
     }
-    return link != NULL ? ((const VkExportMemoryAllocateInfo*)(const void*)link)->handleTypes : 0;
+    return (const VkExportMemoryAllocateInfo*)(const void*)link;
+}
+
+/* What a pool's blocks can be exported as: by Maar's own structure, or by Vulkan's. */
+static VkExternalMemoryHandleTypeFlags pool_export_types(const MaarPoolCreateInfo* info)
+{
+    const MaarExportInfo* export = maar_export_find(info->pNext);
+    const VkExportMemoryAllocateInfo* vulkan = find_vulkan_export(info);
+    return export != NULL ? export->handleTypes : vulkan != NULL ? vulkan->handleTypes : 0;
+}
+
+static const char* find_export_fault(const MaarPoolCreateInfo* info)
+{
+    const MaarExportInfo* export = maar_export_find(info->pNext);
+    const VkExportMemoryAllocateInfo* vulkan = find_vulkan_export(info);
+    if (export != NULL && export->handleTypes == 0) {
+        return "MaarExportInfo::handleTypes is 0";
+    }
+    if (export != NULL && vulkan != NULL && export->handleTypes != vulkan->handleTypes) {
+        return "MaarExportInfo and VkExportMemoryAllocateInfo in pCreateInfo->pMemoryAllocateNext "
+               "name different handle types";
+    }
+    return NULL;
 }
 
 /* A caller's pool checks only what it can know: everything that depends on the device. */
@@ -93,9 +110,8 @@ static const char* find_fault(MaarAllocator allocator, const MaarPoolCreateInfo*
         info->blockSize > MAAR_RANGE_MAX_SIZE) {
         return "pCreateInfo->blockSize is above the device's maxMemoryAllocationSize";
     }
-    const MaarExportInfo* export = maar_export_find(info->pNext);
-    if (export != NULL && export->handleTypes == 0) {
-        return "MaarExportInfo::handleTypes is 0";
+    if (find_export_fault(info) != NULL) {
+        return find_export_fault(info);
     }
     const MaarPoolPagingInfo* paging = find_paging(info);
     if (paging != NULL && paging->stitch == VK_TRUE) {

@@ -1,0 +1,55 @@
+/*
+ * Where memory that is shared cannot be, and what is asked for so that it contradicts itself: all
+ * of it is refused by name, before a driver sees it. On a simulated device that shares everything.
+ */
+#include "tests/interop/sharing_fixture.h"
+
+#define OPAQUE VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
+#define DMA_BUF VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT
+
+static struct rig rig;
+
+static const MaarExportInfo export_opaque = {
+    .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
+    .handleTypes = OPAQUE,
+};
+
+static void start_sharing(void)
+{
+    const struct rig_setup setup = {.sharing = &sharing_everything};
+    rig_start(&rig, &setup);
+}
+
+static void pool_that_names_its_types_twice_must_name_the_same(void** state)
+{
+    (void)state;
+    start_sharing();
+    const VkExportMemoryAllocateInfo vulkan = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
+        .handleTypes = DMA_BUF,
+    };
+    MaarPoolCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .pNext = &export_opaque,
+        .pMemoryAllocateNext = &vulkan,
+    };
+    MaarPool pool = VK_NULL_HANDLE;
+    assert_int_equal(maarCreatePool(rig.allocator, &info, &pool), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "MaarExportInfo and VkExportMemoryAllocateInfo");
+    const VkExportMemoryAllocateInfo same = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
+        .handleTypes = OPAQUE,
+    };
+    info.pMemoryAllocateNext = &same;
+    assert_int_equal(maarCreatePool(rig.allocator, &info, &pool), VK_SUCCESS);
+    maarDestroyPool(rig.allocator, pool);
+    rig_close(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pool_that_names_its_types_twice_must_name_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
