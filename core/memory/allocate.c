@@ -500,6 +500,10 @@ static const char* find_request_fault(const MaarMemoryRequest* request,
     if (!(info->priority >= 0.0F && info->priority <= 1.0F)) {
         return "pCreateInfo->priority is not within 0 and 1";
     }
+    const MaarExportInfo* export = maar_export_find(info->pNext);
+    if (export != NULL && export->handleTypes == 0) {
+        return "MaarExportInfo::handleTypes is 0";
+    }
     if (request->requiresDedicated == VK_TRUE && info->dedicated == MAAR_DEDICATED_NEVER) {
         return "pCreateInfo->dedicated is NEVER, but the driver requires a dedicated allocation";
     }

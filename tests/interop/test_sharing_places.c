@@ -46,10 +46,27 @@ static void pool_that_names_its_types_twice_must_name_the_same(void** state)
     rig_close(&rig);
 }
 
+static void export_info_without_a_type_is_refused(void** state)
+{
+    (void)state;
+    start_sharing();
+    const MaarExportInfo nothing = {.sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO};
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pNext = &nothing;
+    const VkBufferCreateInfo info = rig_buffer_info(4096);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation allocation = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateBuffer(rig.allocator, &info, &how, &buffer, &allocation),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "MaarExportInfo::handleTypes is 0");
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pool_that_names_its_types_twice_must_name_the_same),
+        cmocka_unit_test(export_info_without_a_type_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
