@@ -296,7 +296,7 @@ typedef struct MaarExportedMemory {
  * @param allocation  made with MaarExportInfo, or out of a pool of such memory; or imported from a
  *                    handle of that type
  * @param handleType  one bit of MaarExportInfo::handleTypes
- * @param pMemory     sType and pNext set by the caller; the rest is filled
+ * @param pMemory     sType and pNext set by the caller; the rest is filled, on failure with zeros
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_TOO_MANY_OBJECTS when there is no
  *         descriptor left; VK_ERROR_FEATURE_NOT_PRESENT when the extension is not enabled;
  *         VK_ERROR_VALIDATION_FAILED_EXT, also for memory that was not made for it

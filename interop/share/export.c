@@ -137,14 +137,8 @@ static VkResult find_exported(MaarAllocator allocator, struct maar_block* block,
 }
 
 static VkResult check_export(MaarAllocator allocator, const char* call,
-                             const struct maar_slot* slot, VkExternalMemoryHandleTypeFlagBits type,
-                             const MaarExportedMemory* memory)
+                             const struct maar_slot* slot, VkExternalMemoryHandleTypeFlagBits type)
 {
-    VkResult result = maar_check_structure(allocator, call, "pMemory", memory,
-                                           MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
     if (!maar_is_one_bit(type)) {
         return maar_misuse(allocator, call, "handleType is not exactly one bit");
     }
@@ -166,11 +160,17 @@ VKAPI_ATTR VkResult VKAPI_CALL maarExportMemory(MaarAllocator allocator, MaarAll
     if (result != VK_SUCCESS) {
         return result;
     }
+    result = maar_check_structure(allocator, __func__, "pMemory", pMemory,
+                                  MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    *pMemory = (MaarExportedMemory){.sType = pMemory->sType, .pNext = pMemory->pNext};
     const struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    result = check_export(allocator, __func__, slot, handleType, pMemory);
+    result = check_export(allocator, __func__, slot, handleType);
     if (result != VK_SUCCESS) {
         return result;
     }

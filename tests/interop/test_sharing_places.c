@@ -62,11 +62,34 @@ static void export_info_without_a_type_is_refused(void** state)
     rig_close(&rig);
 }
 
+static void failed_export_leaves_nothing_to_destroy(void** state)
+{
+    (void)state;
+    start_sharing();
+    VkBuffer buffer = VK_NULL_HANDLE;
+    const MaarAllocation shared = sharing_make_buffer(&rig, 4096, &buffer);
+    MaarExportedMemory exported = sharing_export(&rig, shared);
+    maarDestroyExternalHandle(rig.allocator, exported.handle);
+    /* What the last call left must not be taken for what this one gave. */
+    assert_int_equal(maarExportMemory(rig.allocator, shared, DMA_BUF, &exported),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(exported.handle == VK_NULL_HANDLE);
+    assert_int_equal(exported.blockSize, 0);
+    maarDestroyExternalHandle(rig.allocator, exported.handle);
+    exported.handle = (MaarExternalHandle)(void*)&rig;
+    assert_int_equal(maarExportMemory(rig.allocator, VK_NULL_HANDLE, OPAQUE, &exported),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(exported.handle == VK_NULL_HANDLE);
+    maarDestroyBuffer(rig.allocator, buffer, shared);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pool_that_names_its_types_twice_must_name_the_same),
         cmocka_unit_test(export_info_without_a_type_is_refused),
+        cmocka_unit_test(failed_export_leaves_nothing_to_destroy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
