@@ -243,6 +243,11 @@ VkResult maar_extend_image(MaarAllocator allocator, const char* call, const VkIm
                            struct maar_shared_image* out)
 {
     const struct shared_subject subject = {.image = info};
+    if (info->initialLayout != VK_IMAGE_LAYOUT_UNDEFINED) {
+        return maar_misuse(allocator, call,
+                           "pImageInfo->initialLayout is not VK_IMAGE_LAYOUT_UNDEFINED, which an "
+                           "image on shared memory must begin in");
+    }
     VkResult result = judge_all(allocator, call, &subject, types, need, &out->dedicated);
     if (result != VK_SUCCESS) {
         return result;

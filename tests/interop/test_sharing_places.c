@@ -84,12 +84,30 @@ static void failed_export_leaves_nothing_to_destroy(void** state)
     rig_close(&rig);
 }
 
+static void image_that_has_contents_from_the_start_is_refused(void** state)
+{
+    (void)state;
+    start_sharing();
+    VkImageCreateInfo info = rig_image_info(64, 64);
+    info.initialLayout = VK_IMAGE_LAYOUT_PREINITIALIZED;
+    info.tiling = VK_IMAGE_TILING_LINEAR;
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pNext = &export_opaque;
+    VkImage image = VK_NULL_HANDLE;
+    MaarAllocation allocation = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateImage(rig.allocator, &info, &how, &image, &allocation),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "initialLayout is not VK_IMAGE_LAYOUT_UNDEFINED");
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pool_that_names_its_types_twice_must_name_the_same),
         cmocka_unit_test(export_info_without_a_type_is_refused),
         cmocka_unit_test(failed_export_leaves_nothing_to_destroy),
+        cmocka_unit_test(image_that_has_contents_from_the_start_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
