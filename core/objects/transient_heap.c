@@ -111,6 +111,11 @@ static VkResult check_create_info(MaarAllocator allocator, const char* call,
                                "pCreateInfo->pAllocationInfo->pool is not a pool of this "
                                "allocator");
         }
+        if (maar_export_types(how) != 0) {
+            return maar_misuse(allocator, call,
+                               "pCreateInfo->pAllocationInfo asks for memory that can be "
+                               "exported; transients are never exported");
+        }
     }
     return maar_transient_check(allocator, call, info->pGraph);
 }

@@ -162,7 +162,8 @@ typedef struct MaarTransientHeapCreateInfo {
     /** How to allocate: usage, flags, pool, priority, name. NULL: device-local memory, and lazily
      * allocated memory for images with TRANSIENT_ATTACHMENT usage where the device has some. The
      * latter goes for usage device-local (which is 0) and transient here, too: a name or a priority
-     * alone loses nothing. Without a name, the memory is named "transients". */
+     * alone loses nothing. Without a name, the memory is named "transients". Nothing that can be
+     * exported. */
     const MaarAllocationCreateInfo* pAllocationInfo;
     /** See MaarPlanCreateInfo::nodeLimit; 0: MAAR_TRANSIENT_DEFAULT_NODE_LIMIT. */
     uint64_t planNodeLimit;

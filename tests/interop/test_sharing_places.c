@@ -4,6 +4,8 @@
  */
 #include "tests/interop/sharing_fixture.h"
 
+#include "tests/transient/graph_maker.h"
+
 #define OPAQUE VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
 #define DMA_BUF VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT
 
@@ -101,6 +103,45 @@ static void image_that_has_contents_from_the_start_is_refused(void** state)
     rig_close(&rig);
 }
 
+static void make_graph(struct graph_maker* graph, uint32_t width)
+{
+    const uint32_t family = 0;
+    graph_init(graph, 1, &family);
+    (void)graph_pass(graph, 0);
+    const uint32_t image = graph_image(graph, width, 256);
+    graph_use(graph, image, 0, GRAPH_COMPUTE_WRITE);
+}
+
+static void transients_are_not_exported(void** state)
+{
+    (void)state;
+    static struct graph_maker graph;
+    start_sharing();
+    make_graph(&graph, 256);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    const MaarTransientHeapCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_CREATE_INFO,
+        .pGraph = &graph.graph,
+        .pAllocationInfo = &how,
+    };
+    MaarTransientHeap heap = VK_NULL_HANDLE;
+    how.pNext = &export_opaque;
+    assert_int_equal(maarCreateTransientHeap(rig.allocator, &info, &heap),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "transients are never exported");
+    const MaarPoolCreateInfo pool_info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .pNext = &export_opaque,
+    };
+    how.pNext = NULL;
+    how.pool = rig_create_pool(&rig, &pool_info);
+    assert_int_equal(maarCreateTransientHeap(rig.allocator, &info, &heap),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "transients are never exported");
+    maarDestroyPool(rig.allocator, how.pool);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +149,7 @@ int main(void)
         cmocka_unit_test(export_info_without_a_type_is_refused),
         cmocka_unit_test(failed_export_leaves_nothing_to_destroy),
         cmocka_unit_test(image_that_has_contents_from_the_start_is_refused),
+        cmocka_unit_test(transients_are_not_exported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
