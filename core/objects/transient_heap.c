@@ -130,6 +130,7 @@ static VkResult open_heap(struct maar_transient_heap* heap, const MaarTransientH
     heap->time_limit_ns = info->planTimeLimit_ns;
     heap->cache = info->planCache;
     heap->how = info->pAllocationInfo != NULL ? *info->pAllocationInfo : maar_default_create_info;
+    heap->how.pNext = NULL; /* the chain is the caller's again once the call is over */
     if (heap->how.pName != NULL) {
         heap->name = maar_copy_string(callbacks, heap->how.pName);
         heap->how.pName = heap->name;

@@ -142,6 +142,34 @@ static void transients_are_not_exported(void** state)
     rig_close(&rig);
 }
 
+/* A heap allocates again when it is updated; the caller's structures are the caller's by then. */
+static void transients_forget_the_chain_they_were_made_with(void** state)
+{
+    (void)state;
+    static struct graph_maker graphs[2];
+    start_sharing();
+    make_graph(&graphs[0], 256);
+    make_graph(&graphs[1], 2048);
+    MaarExportInfo chained = export_opaque;
+    chained.sType = MAAR_STRUCTURE_TYPE_MAX_ENUM; /* of somebody else */
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pNext = &chained;
+    const MaarTransientHeapCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_CREATE_INFO,
+        .pGraph = &graphs[0].graph,
+        .pAllocationInfo = &how,
+    };
+    MaarTransientHeap heap = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateTransientHeap(rig.allocator, &info, &heap), VK_SUCCESS);
+    chained = export_opaque;
+    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &graphs[1].graph, 0, NULL),
+                     VK_SUCCESS);
+    assert_int_equal(rig_counters(&rig).exportableLive, 0);
+    maarDestroyTransientHeap(rig.allocator, heap);
+    rig_expect_silence(&rig);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +178,7 @@ int main(void)
         cmocka_unit_test(failed_export_leaves_nothing_to_destroy),
         cmocka_unit_test(image_that_has_contents_from_the_start_is_refused),
         cmocka_unit_test(transients_are_not_exported),
+        cmocka_unit_test(transients_forget_the_chain_they_were_made_with),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
