@@ -41,6 +41,10 @@ static VkResult check_pool(MaarAllocator allocator, const char* call,
         return maar_misuse(allocator, call,
                            "the pool's memory type is not among pCreateInfo->memoryTypeBits");
     }
+    if ((maar_export_types(info) & ~pool->export_types) != 0) {
+        return maar_misuse(allocator, call,
+                           "MaarExportInfo names handle types that the pool was not made for");
+    }
     return VK_SUCCESS;
 }
 

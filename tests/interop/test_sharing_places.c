@@ -170,6 +170,48 @@ static void transients_forget_the_chain_they_were_made_with(void** state)
     rig_close(&rig);
 }
 
+static void pages_are_not_exported(void** state)
+{
+    (void)state;
+    static MaarSimulatedProfile profile;
+    profile = *rig_profile_discrete();
+    profile.sparse.sparseBinding = VK_TRUE;
+    profile.limits.sparseAddressSpaceSize = GIB;
+    for (uint32_t i = 0; i < profile.queueFamilyCount; ++i) {
+        profile.queueFamilies[i].flags |= VK_QUEUE_SPARSE_BINDING_BIT;
+    }
+    const struct rig_setup setup = {
+        .profile = &profile,
+        .paging = true,
+        .sharing = &sharing_everything,
+    };
+    rig_start(&rig, &setup);
+    const MaarPoolPagingInfo paging = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO,
+        .stitch = VK_TRUE,
+    };
+    const MaarPoolCreateInfo pool_info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .pNext = &paging,
+    };
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pNext = &export_opaque;
+    how.pool = rig_create_pool(&rig, &pool_info);
+    const VkBufferCreateInfo info = rig_buffer_info(64 * MIB);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation allocation = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateBuffer(rig.allocator, &info, &how, &buffer, &allocation),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "MaarExportInfo names handle types that the pool was not made for");
+    VkImageCreateInfo image_info = rig_image_info(4096, 4096);
+    VkImage image = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateImage(rig.allocator, &image_info, &how, &image, &allocation),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "MaarExportInfo names handle types that the pool was not made for");
+    maarDestroyPool(rig.allocator, how.pool);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +221,7 @@ int main(void)
         cmocka_unit_test(image_that_has_contents_from_the_start_is_refused),
         cmocka_unit_test(transients_are_not_exported),
         cmocka_unit_test(transients_forget_the_chain_they_were_made_with),
+        cmocka_unit_test(pages_are_not_exported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
