@@ -147,8 +147,12 @@ void sample_cuda_close(struct sample_cuda* cuda)
 void* sample_cuda_kernel(struct sample_cuda* cuda, const char* name)
 {
     void* kernel = NULL;
-    return cuda_succeeded(cuda, cuda->calls->find(&kernel, cuda->module, name), name) ? kernel
-                                                                                      : NULL;
+    int error = cuda->calls->push(cuda->context);
+    if (error == 0) {
+        error = cuda->calls->find(&kernel, cuda->module, name);
+        leave_context(cuda);
+    }
+    return cuda_succeeded(cuda, error, name) ? kernel : NULL;
 }
 
 bool sample_cuda_launch(struct sample_cuda* cuda, void* kernel, uint32_t thread_count,

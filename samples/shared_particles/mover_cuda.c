@@ -89,11 +89,13 @@ static void destroy_cuda(struct particle_mover* base)
 }
 
 static bool open_cuda(struct cuda_mover* mover, const struct particle_share* share,
-                      struct particle_reason* reason)
+                      const char* library, struct particle_reason* reason)
 {
+    const MaarCudaCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_CREATE_INFO,
+                                     .pLibraryPath = library};
     struct sample_device* const device = (struct sample_device*)share->device;
     sample_device_hush(device, reason->text, sizeof(reason->text));
-    const VkResult result = maarCreateCuda(device->allocator, NULL, &mover->cuda);
+    const VkResult result = maarCreateCuda(device->allocator, &info, &mover->cuda);
     sample_device_hush(device, NULL, 0);
     if (result != VK_SUCCESS) {
         return false;
@@ -104,7 +106,7 @@ static bool open_cuda(struct cuda_mover* mover, const struct particle_share* sha
         snprintf(reason->text, sizeof(reason->text), "CUDA takes memory in another way");
         return false;
     }
-    return sample_cuda_open(&mover->driver, NULL, mover->info.pContext,
+    return sample_cuda_open(&mover->driver, library, mover->info.pContext,
                             maar_kernels_move_particles_cu, sizeof(maar_kernels_move_particles_cu),
                             reason->text, sizeof(reason->text));
 }
@@ -145,7 +147,7 @@ struct particle_mover* particle_mover_cuda(const struct particle_share* share,
     mover->resource = particle_share_resource(share);
     mover->rules = *rules;
     mover->left_out = options->mistake == PARTICLE_MISTAKE_SKIP ? options->frames / 2 : UINT32_MAX;
-    bool done = open_cuda(mover, share, reason);
+    bool done = open_cuda(mover, share, options->cuda_library, reason);
     if (done && !share_with_cuda(mover, share)) {
         snprintf(reason->text, sizeof(reason->text),
                  "CUDA and this device do not share the buffer");

@@ -21,6 +21,8 @@ static const char usage[] =
     "  --size WxH         of the picture; 1280x720 by default\n"
     "  --out FILE.png     where to put the picture of the last frame\n"
     "  --device NAME      auto, vulkan:N, lavapipe, uuid:HEX or a part of a device's name\n"
+    "  --cuda-library FILE\n"
+    "                     the CUDA driver's library; libcuda.so.1 by default\n"
     "  --validate         both sides under the validation layer with synchronization checks\n"
     "  --json             print one line of JSON\n"
     "  --plant MISTAKE    make a mistake, which must be noticed (exit code 1):\n"
@@ -76,6 +78,8 @@ static bool parse_particle_value(void* opaque, const char* name, const char* val
         options->device = value;
     } else if (strcmp(name, "--out") == 0) {
         options->out = value;
+    } else if (strcmp(name, "--cuda-library") == 0) {
+        options->cuda_library = value;
     } else if (strcmp(name, "--route") == 0) {
         return parse_route(name, value, &options->route);
     } else if (strcmp(name, "--plant") == 0) {

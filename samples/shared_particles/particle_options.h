@@ -15,7 +15,8 @@ enum particle_mistake { PARTICLE_MISTAKE_NONE, PARTICLE_MISTAKE_SKIP, PARTICLE_M
 
 struct particle_options {
     const char* device;
-    const char* out; /* NULL: no picture */
+    const char* out;          /* NULL: no picture */
+    const char* cuda_library; /* NULL: the driver's */
     uint32_t particles, frames;
     uint32_t width, height;
     enum particle_route route;

@@ -1,8 +1,8 @@
 /*
  * What a handoff costs. A round is a little work of Vulkan's, a little work of CUDA's on the same
- * bytes, and Vulkan's turn again: once with the host waiting for the queue and then for the stream,
- * as programs without shared semaphores do; once with the mode that Maar found, the host waiting at
- * the end of each round; and once with all rounds queued ahead.
+ * bytes, and Vulkan's turn again: with the host waiting for the queue and then for the stream, as
+ * programs without shared semaphores do; by the two calls that do all of a handoff; with the
+ * barriers and the points in submissions of the program's own; and so with rounds queued ahead.
  */
 #include "gpu_case.h"
 
@@ -17,13 +17,27 @@ struct rounds {
     MaarCudaMemory memory;
     void* touch; /* a kernel; NULL: a memset */
     MaarCudaTimeline timeline;
-    uint64_t value;           /* of the timeline */
-    VkCommandBuffer fills[2]; /* recorded once, used again and again */
+    uint64_t value;            /* of the timeline */
+    VkCommandBuffer fills[2];  /* recorded once, used again and again */
+    VkCommandBuffer passes[2]; /* the same, the first giving the buffer away at its end, the second
+                                  taking it back at its beginning */
     uint32_t count;
     double times[MOST_ROUNDS]; /* seconds */
 };
 
-static bool record_fill(struct rounds* rounds, uint32_t index)
+static bool record_pass(struct rounds* rounds, VkCommandBuffer commands, bool release)
+{
+    const MaarHandoffResource resource = {.buffer = rounds->buffer.buffer};
+    const uint32_t family = rounds->gpu->queues[0].familyIndex;
+    return gpu_vk(rounds->gpu,
+                  release ? maarCmdRelease(rounds->gpu->allocator, commands, family,
+                                           MAAR_HANDOFF_PEER_EXTERNAL, 1, &resource)
+                          : maarCmdAcquire(rounds->gpu->allocator, commands, family,
+                                           MAAR_HANDOFF_PEER_EXTERNAL, 1, &resource),
+                  "a handoff's barriers");
+}
+
+static bool record_fill(struct rounds* rounds, uint32_t index, bool passes, VkCommandBuffer* out)
 {
     struct gpu_case* gpu = rounds->gpu;
     const VkCommandBufferAllocateInfo info = {.sType =
@@ -32,15 +46,25 @@ static bool record_fill(struct rounds* rounds, uint32_t index)
                                               .commandBufferCount = 1};
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
-    if (!gpu_vk(gpu, vkAllocateCommandBuffers(gpu->device, &info, &rounds->fills[index]),
+    if (!gpu_vk(gpu, vkAllocateCommandBuffers(gpu->device, &info, out),
                 "vkAllocateCommandBuffers") ||
-        !gpu_vk(gpu, vkBeginCommandBuffer(rounds->fills[index], &begin), "vkBeginCommandBuffer")) {
+        !gpu_vk(gpu, vkBeginCommandBuffer(*out, &begin), "vkBeginCommandBuffer")) {
         return false;
     }
-    gpu_barrier(rounds->fills[index]);
-    vkCmdFillBuffer(rounds->fills[index], rounds->buffer.buffer, 0, 4, index);
-    gpu_barrier(rounds->fills[index]);
-    return gpu_vk(gpu, vkEndCommandBuffer(rounds->fills[index]), "vkEndCommandBuffer");
+    bool done = !passes || index == 0 || record_pass(rounds, *out, false);
+    gpu_barrier(*out);
+    vkCmdFillBuffer(*out, rounds->buffer.buffer, 0, 4, index);
+    gpu_barrier(*out);
+    done = done && (!passes || index == 1 || record_pass(rounds, *out, true));
+    return done && gpu_vk(gpu, vkEndCommandBuffer(*out), "vkEndCommandBuffer");
+}
+
+static bool record_all(struct rounds* rounds)
+{
+    return record_fill(rounds, 0, false, &rounds->fills[0]) &&
+           record_fill(rounds, 1, false, &rounds->fills[1]) &&
+           record_fill(rounds, 0, true, &rounds->passes[0]) &&
+           record_fill(rounds, 1, true, &rounds->passes[1]);
 }
 
 static bool submit_fill(struct rounds* rounds, uint32_t index)
@@ -87,7 +111,49 @@ static bool round_by_handoff(struct rounds* rounds)
            submit_fill(rounds, 1);
 }
 
-/* Each round ends with the host's wait for the queue, in both ways. */
+/* The same submissions as by the host, with a point each. */
+static bool submit_pass(struct rounds* rounds, uint32_t index, const MaarPoint* point)
+{
+    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    const bool waits = index == 1;
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = waits ? 1 : 0,
+        .pWaitSemaphoreValues = &point->value,
+        .signalSemaphoreValueCount = waits ? 0 : 1,
+        .pSignalSemaphoreValues = &point->value};
+    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                 .pNext = &values,
+                                 .waitSemaphoreCount = values.waitSemaphoreValueCount,
+                                 .pWaitSemaphores = &point->semaphore,
+                                 .pWaitDstStageMask = &stage,
+                                 .commandBufferCount = 1,
+                                 .pCommandBuffers = &rounds->passes[index],
+                                 .signalSemaphoreCount = values.signalSemaphoreValueCount,
+                                 .pSignalSemaphores = &point->semaphore};
+    return gpu_vk(rounds->gpu,
+                  vkQueueSubmit(rounds->gpu->queues[0].queue, 1, &submit, VK_NULL_HANDLE),
+                  "vkQueueSubmit");
+}
+
+static bool round_by_points(struct rounds* rounds)
+{
+    struct gpu_case* gpu = rounds->gpu;
+    const uint64_t given = ++rounds->value;
+    const uint64_t returned = ++rounds->value;
+    MaarPoint point;
+    return gpu_vk(gpu, maarGetCudaTimelineSignal(rounds->timeline, given, &point),
+                  "maarGetCudaTimelineSignal") &&
+           submit_pass(rounds, 0, &point) &&
+           gpu_vk(gpu, maarCudaWait(rounds->timeline, given, gpu->stream), "maarCudaWait") &&
+           work_in_cuda(rounds) &&
+           gpu_vk(gpu, maarCudaSignal(rounds->timeline, returned, gpu->stream), "maarCudaSignal") &&
+           gpu_vk(gpu, maarGetCudaTimelineWait(rounds->timeline, returned, &point),
+                  "maarGetCudaTimelineWait") &&
+           submit_pass(rounds, 1, &point);
+}
+
+/* Each round ends with the host's wait for the queue, in all ways. */
 static bool time_rounds(struct rounds* rounds, bool (*round)(struct rounds*))
 {
     bool done = true;
@@ -108,7 +174,7 @@ static double time_ahead(struct rounds* rounds)
     const double before = gpu_now();
     while (made < rounds->count) {
         for (uint32_t i = 0; i < AHEAD; ++i, ++made) {
-            if (!round_by_handoff(rounds)) {
+            if (!round_by_points(rounds)) {
                 return 0.0;
             }
         }
@@ -121,37 +187,45 @@ static double time_ahead(struct rounds* rounds)
 
 /* ---- the report ---- */
 
+enum { WAYS = 3 };
+
+static const struct {
+    const char* name;
+    bool (*round)(struct rounds*);
+} ways[WAYS] = {
+    {"vkQueueWaitIdle, then cuStreamSynchronize", round_by_host},
+    {"maarReleaseToCuda and maarAcquireFromCuda; the host waits at the end", round_by_handoff},
+    {"maarCmdRelease, maarCudaWait, maarCudaSignal, maarCmdAcquire; the host waits at the end",
+     round_by_points},
+};
+
 static void report(struct rounds* rounds)
 {
     static const char* const modes[] = {"auto", "timeline", "binary", "host"};
-    double p50[2] = {0.0, 0.0};
-    double p99[2] = {0.0, 0.0};
-    if (!time_rounds(rounds, round_by_host)) {
-        return;
-    }
-    p50[0] = gpu_percentile(rounds->times, rounds->count, 0.5);
-    p99[0] = gpu_percentile(rounds->times, rounds->count, 0.99);
-    if (!time_rounds(rounds, round_by_handoff)) {
-        return;
-    }
-    p50[1] = gpu_percentile(rounds->times, rounds->count, 0.5);
-    p99[1] = gpu_percentile(rounds->times, rounds->count, 0.99);
     MaarCudaTimelineInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_INFO};
+    double first = 0.0;
     (void)maarGetCudaTimelineInfo(rounds->timeline, &info);
     printf("%u rounds of Vulkan, CUDA (%s), Vulkan; handoff by %s\n\n", rounds->count,
            rounds->touch != NULL ? "a kernel" : "a memset", modes[info.mode]);
-    printf("| way | p50, us a round | p99 | factor of the first |\n| --- | --- | --- | --- |\n");
-    printf("| vkQueueWaitIdle, then cuStreamSynchronize | %.1f | %.1f | 1 |\n", 1e6 * p50[0],
-           1e6 * p99[0]);
-    printf("| handoff, the host waits at the end of each round | %.1f | %.1f | %.2f |\n",
-           1e6 * p50[1], 1e6 * p99[1], p50[0] / p50[1]);
-    if (info.mode == MAAR_HANDOFF_MODE_TIMELINE) {
-        const double ahead = time_ahead(rounds);
-        printf("| handoff, %d rounds queued ahead | %.1f (mean) | | %.2f |\n", AHEAD, 1e6 * ahead,
-               ahead > 0.0 ? p50[0] / ahead : 0.0);
-        if (!rounds->gpu->fake && ahead >= p50[0]) {
-            gpu_fail(rounds->gpu, "a handoff by a timeline is no faster than the host");
+    printf("| way | p50, us a round | p99 | times as fast as the first |\n"
+           "| --- | --- | --- | --- |\n");
+    for (uint32_t i = 0; i < WAYS; ++i) {
+        if (!time_rounds(rounds, ways[i].round)) {
+            return;
         }
+        const double p99 = gpu_percentile(rounds->times, rounds->count, 0.99);
+        const double p50 = gpu_percentile(rounds->times, rounds->count, 0.5);
+        first = i == 0 ? p50 : first;
+        printf("| %s | %.1f | %.1f | %.2f |\n", ways[i].name, 1e6 * p50, 1e6 * p99, first / p50);
+    }
+    if (info.mode != MAAR_HANDOFF_MODE_TIMELINE) {
+        return;
+    }
+    const double ahead = time_ahead(rounds);
+    printf("| the last, %d rounds queued ahead | %.1f (mean) | | %.2f |\n", AHEAD, 1e6 * ahead,
+           ahead > 0.0 ? first / ahead : 0.0);
+    if (!rounds->gpu->fake && ahead >= first) {
+        gpu_fail(rounds->gpu, "a handoff by a timeline is no faster than the host");
     }
 }
 
@@ -170,7 +244,7 @@ int main(int argc, char** argv)
                    "maarGetCudaMemory") &&
             gpu_vk(&gpu, maarCreateCudaTimeline(gpu.cuda, NULL, &rounds.timeline),
                    "maarCreateCudaTimeline") &&
-            record_fill(&rounds, 0) && record_fill(&rounds, 1)) {
+            record_all(&rounds)) {
             report(&rounds);
         }
         (void)vkDeviceWaitIdle(gpu.device);

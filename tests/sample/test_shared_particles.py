@@ -3,11 +3,15 @@
 test_shared_particles.py --program=PROGRAM --rig=RIG [--missing=REASON] [--slow] [--env=NAME=VALUE...]
 
 Rig none checks arguments, radv:GPU that a driver that executes nothing is no success, lavapipe two
-processes that share a buffer. CUDA has a card to run on, or is skipped.
+processes that share a buffer. CUDA has a card to run on, or is skipped; the program's own part of that
+route is tried on the FAKE CUDA driver, which is no GPU and proves nothing about one. MAAR_FAKE_CUDA and
+MAAR_FAKE_KERNELS name that driver and what stands in for the kernel there.
 """
 
 import json
+import os
 import pathlib
+import re
 import struct
 import sys
 import tempfile
@@ -67,7 +71,7 @@ class Lavapipe(Case):
 
     def test_auto_says_why_it_is_not_cuda(self):
         done = self.finished(0, *SMALL)
-        if "a CUDA kernel on" in done.stdout:
+        if "a CUDA kernel on" in done.stdout:  # a real one
             self.skip("CUDA was there")
         self.assertRegex(done.stdout, "no CUDA here: .+")
         self.assertEqual(done.stderr, "")
@@ -76,6 +80,37 @@ class Lavapipe(Case):
         result = self.figures("--route", "cuda")
         self.check_figures(result)
         self.assertEqual(result["route"], "CUDA")
+
+    def fake_driver(self):
+        """Arguments for the FAKE CUDA driver, which is told to be the Vulkan device."""
+        fake = os.environ.get("MAAR_FAKE_CUDA")
+        if not fake:
+            self.skip("the FAKE CUDA driver is not built")
+        arguments = ("--route", "cuda", "--cuda-library", fake, *SMALL)
+        os.environ.pop("MAAR_FAKE_UUID", None)
+        done = run(*arguments)
+        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+        found = re.search(r"\(([0-9a-f]{32})\)\s*$", done.stderr)
+        if not found:
+            self.skip(done.stderr.strip())
+        os.environ["MAAR_FAKE_UUID"] = found[1]
+        self.addCleanup(os.environ.pop, "MAAR_FAKE_UUID")
+        return arguments
+
+    def test_cuda_route_works_on_the_fake_driver(self):
+        arguments = self.fake_driver()
+        result = json.loads(self.finished(0, "--json", *arguments).stdout)
+        self.check_figures(result)
+        self.assertIn("FAKE", result["moved_by"])
+
+    def test_cuda_route_notices_a_mistake_on_the_fake_driver(self):
+        arguments = self.fake_driver()
+        result = json.loads(self.finished(1, "--json", "--plant", "skip", *arguments).stdout)
+        self.assertGreater(result["furthest_off"], 1e-4)
+
+    def test_cuda_route_is_validated_on_the_fake_driver(self):
+        arguments = self.fake_driver()
+        self.finished(0, "--json", "--validate", *arguments)
 
     def test_validation_is_silent_on_both_sides(self):
         self.check_figures(self.figures("--route", "process", "--validate"))
