@@ -288,7 +288,9 @@ MAAR_API VkResult VKAPI_CALL maarCreateCudaTimeline(MaarCuda cuda,
 
 /**
  * Destroys a timeline. Both sides must be done with it, and with frees that wait for its points.
- * Waits for signals that are still on their way through the host.
+ * Waits for signals that are still on their way through the host, five seconds at most: then the
+ * timeline and its MaarCuda are kept, which is told, until those signals have come and
+ * maarDestroyCuda is called again.
  *
  * @param timeline  may be VK_NULL_HANDLE
  * @threadsafety `timeline` externally synchronized

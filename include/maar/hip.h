@@ -142,7 +142,8 @@ MAAR_API VkResult VKAPI_CALL maarCreateHipTimeline(MaarHip hip, uint64_t initial
                                                    MaarHipTimeline* pTimeline);
 
 /**
- * Destroys a timeline. Both sides must be done with it. Waits for signals that are on their way.
+ * Destroys a timeline. Both sides must be done with it. Waits for signals that are on their way, as
+ * maarDestroyCudaTimeline does.
  *
  * @param timeline  may be VK_NULL_HANDLE
  * @threadsafety `timeline` externally synchronized

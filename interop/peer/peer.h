@@ -66,7 +66,8 @@ struct maar_peer {
     struct maar_companion* blocks; /* under the allocator's share lock */
     maar_atomic32 block_count;
     maar_atomic64 block_bytes;
-    maar_atomic32 object_count; /* what was made of it and must go first */
+    maar_atomic32 object_count;      /* what was made of it and must go first */
+    struct maar_peer_timeline* kept; /* destroyed too early; under the allocator's share lock */
 };
 
 /* ---- peer_block.c ---- */
@@ -124,6 +125,7 @@ struct maar_peer_timeline {
     struct maar_carrier* carriers; /* signals that the host carries over, used again and again */
     uint64_t carried;              /* the highest value that is, or was, on its way */
     maar_atomic32 carry_result;    /* not 0: how one could not be signalled, as a VkResult */
+    struct maar_peer_timeline* next_kept;
 };
 
 /* A handoff by whichever peer. */
@@ -138,7 +140,10 @@ struct maar_peer_handoff {
 MaarHandoffMode maar_peer_best_mode(const struct maar_peer* peer);
 VkResult maar_peer_timeline_create(struct maar_peer* peer, const char* call, MaarHandoffMode mode,
                                    uint64_t initial, struct maar_peer_timeline** timeline);
+/* Keeps it, and with it the peer, when the host still has something to carry over. */
 void maar_peer_timeline_destroy(struct maar_peer_timeline* timeline, const char* call);
+/* Ends those that were kept and are needed no more. */
+void maar_peer_timelines_end_kept(struct maar_peer* peer);
 /* What Vulkan is to signal and to wait for. */
 VkResult maar_peer_point_to_signal(struct maar_peer_timeline* timeline, const char* call,
                                    uint64_t value, MaarPoint* point);

@@ -214,6 +214,7 @@ VkResult maar_peer_map(struct maar_peer* peer, const char* call, MaarAllocation 
 
 bool maar_peer_end(struct maar_peer* peer, const char* call)
 {
+    maar_peer_timelines_end_kept(peer);
     const uint32_t left = maar_atomic32_load(&peer->object_count);
     if (left != 0) {
         maar_tell(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,

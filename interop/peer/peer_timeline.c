@@ -229,19 +229,52 @@ static bool await_carriers(struct maar_peer_timeline* timeline)
     return !is_carrying(timeline);
 }
 
+static void end_timeline(struct maar_peer_timeline* timeline)
+{
+    struct maar_peer* peer = timeline->peer;
+    discard_timeline(timeline);
+    (void)maar_atomic32_drop(&peer->object_count);
+}
+
+/* It counts as alive as long as a thread of the peer's may come to it. */
+static void keep_timeline(struct maar_peer_timeline* timeline)
+{
+    struct maar_peer* peer = timeline->peer;
+    maar_mutex_lock(&peer->allocator->share_lock);
+    timeline->next_kept = peer->kept;
+    peer->kept = timeline;
+    maar_mutex_unlock(&peer->allocator->share_lock);
+}
+
 void maar_peer_timeline_destroy(struct maar_peer_timeline* timeline, const char* call)
 {
     struct maar_peer* peer = timeline->peer;
-    const bool done = await_carriers(timeline);
-    if (done) {
-        discard_timeline(timeline);
-    } else {
-        maar_tell(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: a signal that %s was to carry over has not come within %u seconds; the "
-                  "timeline is kept for good, since it might come yet",
-                  call, peer->driver->name, (unsigned)(MAAR_DESTROY_TIMEOUT_NS / 1000000000u));
+    if (await_carriers(timeline)) {
+        end_timeline(timeline);
+        return;
     }
-    (void)maar_atomic32_drop(&peer->object_count);
+    maar_tell(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+              "%s: a signal that %s was to carry over has not come within %u seconds; the timeline "
+              "is kept, and so is what it was made of, since the signal might come yet",
+              call, peer->driver->name, (unsigned)(MAAR_DESTROY_TIMEOUT_NS / 1000000000u));
+    keep_timeline(timeline);
+}
+
+void maar_peer_timelines_end_kept(struct maar_peer* peer)
+{
+    maar_mutex_lock(&peer->allocator->share_lock);
+    struct maar_peer_timeline* timeline = peer->kept;
+    peer->kept = NULL;
+    maar_mutex_unlock(&peer->allocator->share_lock);
+    while (timeline != NULL) {
+        struct maar_peer_timeline* next = timeline->next_kept;
+        if (is_carrying(timeline)) {
+            keep_timeline(timeline);
+        } else {
+            end_timeline(timeline);
+        }
+        timeline = next;
+    }
 }
 
 /* ---- Vulkan's side ---- */
