@@ -16,6 +16,7 @@ except ImportError:
     numpy = None
 
 import maar
+from gate import Gate
 
 SLOW = os.environ.get("MAAR_TEST_SLOW") == "1"
 
@@ -67,6 +68,7 @@ class DeviceCase(MaarCase):
         self.device = maar.Device()
 
     def tearDown(self):
+        Gate.open_all()
         if not self.device.closed:
             for buffer in list(self.device._buffers):
                 buffer.close()

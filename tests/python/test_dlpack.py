@@ -10,6 +10,7 @@ import threading
 import weakref
 
 from capsules import Consumed, name_of
+from gate import Gate
 from python_case import SLOW, DeviceCase, main, numpy, open_files, resident_bytes
 
 import maar
@@ -123,6 +124,19 @@ class Lifetimes(DeviceCase):
             del seen, data
             self.assertEqual(freed.count, 1)
             self.assertEqual(self.device.statistics().allocations, 0)
+
+    def test_memory_waits_for_vulkan(self):
+        gate = Gate(self.device)
+        buffer = self.device.buffer(4096)
+        buffer.fill(1, wait=False)
+        buffer.close()
+        del buffer
+        statistics = self.device.statistics()
+        self.assertEqual((statistics.allocations, statistics.pending), (0, 1))
+        gate.open()
+        self.device.wait()
+        self.assertEqual(self.device.statistics().pending, 0)
+        gate.destroy()
 
     def test_views_outlive_close_and_the_device(self):
         device = maar.Device()

@@ -15,46 +15,15 @@ import weakref
 
 from capsules import Consumed
 from fake_cuda import Fake
+from gate import Gate
 from python_case import SLOW, MaarCase, main, numpy, open_files, resident_bytes
 
 import maar
-from maar._abi import make
 
 CPU, CUDA = (1, 0), (2, 0)
 MODE = {"all": "timeline", "binary": "binary", "none": "host"}[
     os.environ.get("MAAR_FAKE_SEMAPHORES", "all")]
 FAKE = None
-
-
-class Gate:
-    """What a device's queue waits for until it is opened."""
-
-    closed = []
-
-    def __init__(self, device):
-        self._core = core = device._core
-        kind = make("VkSemaphoreTypeCreateInfo", semaphoreType=1)
-        info = make("VkSemaphoreCreateInfo", pNext=ctypes.addressof(kind))
-        semaphore = ctypes.c_uint64()
-        core.vk.vkCreateSemaphore(core.device, ctypes.byref(info), None, ctypes.byref(semaphore))
-        self._semaphore = semaphore.value
-        one, stages = ctypes.c_uint64(1), ctypes.c_uint32(0x10000)
-        timeline = make("VkTimelineSemaphoreSubmitInfo", waitSemaphoreValueCount=1,
-                        pWaitSemaphoreValues=ctypes.pointer(one))
-        submit = make("VkSubmitInfo", pNext=ctypes.addressof(timeline), waitSemaphoreCount=1,
-                      pWaitSemaphores=ctypes.pointer(semaphore),
-                      pWaitDstStageMask=ctypes.pointer(stages))
-        with core.queue_lock:
-            core.vk.vkQueueSubmit(core.queue, 1, ctypes.byref(submit), 0)
-        self.closed.append(self)
-
-    def open(self):
-        self.closed.remove(self)
-        info = make("VkSemaphoreSignalInfo", semaphore=self._semaphore, value=1)
-        self._core.vk.vkSignalSemaphore(self._core.device, ctypes.byref(info))
-
-    def destroy(self):
-        self._core.vk.vkDestroySemaphore(self._core.device, self._semaphore, None)
 
 
 class FakeCase(MaarCase):
@@ -71,8 +40,7 @@ class FakeCase(MaarCase):
         self.stream = FAKE.stream()
 
     def tearDown(self):
-        for gate in list(Gate.closed):  # of a case that failed
-            gate.open()
+        Gate.open_all()
         for buffer in list(self.device._buffers):
             buffer.close()
         gc.collect()
@@ -243,8 +211,10 @@ class Order(FakeCase):
         buffer.acquire_from_cuda(wait=False)
         self.assertEqual(ctypes.c_uint32.from_address(buffer._memory.mapped).value, 1)
         self.assertFalse(FAKE.ready(self.stream))
-        gate.open()
+        opener = threading.Timer(0.05, gate.open)
+        opener.start()
         self.assertEqual(set(buffer.numpy().tolist()), {2})
+        opener.join()
         stopper.acquire_from_cuda()
         stopper.close()
         gate.destroy()
@@ -253,6 +223,7 @@ class Order(FakeCase):
     def test_second_stream_waits_too(self):
         second = FAKE.stream()
         buffer = self.device.buffer(1024, "uint32")
+        gate = Gate(self.device) if MODE == "timeline" else None
         buffer.fill(3, wait=False)
         buffer.release_to_cuda(self.stream)
         try:
@@ -262,11 +233,19 @@ class Order(FakeCase):
             self.assertIn("one stream only", str(error))
         else:
             self.assertNotEqual(MODE, "binary")
+            if gate:
+                data = FAKE.queue_read(buffer.cuda_pointer, 4096, second)
+                self.assertFalse(FAKE.ready(second))
+                gate.open()
+                FAKE.synchronize(second)
+                self.assertEqual(set(numpy.frombuffer(data.raw, "u4").tolist()), {3})
             self.assertTrue((self.read(buffer, second) == 3).all())
             tensor.delete()
         buffer.acquire_from_cuda()
         FAKE.synchronize(second)
         FAKE.destroy(second)
+        if gate:
+            gate.destroy()
 
 
 class Protocols(FakeCase):
