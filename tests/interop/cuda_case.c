@@ -71,6 +71,48 @@ static bool open_vulkan(struct cuda_case* c, const struct cuda_case_setup* setup
     return true;
 }
 
+/* ---- the barriers that Maar records ---- */
+
+struct cuda_case_barriers cuda_case_barriers;
+
+static PFN_vkGetDeviceProcAddr device_below;
+static PFN_vkCmdPipelineBarrier barrier_below;
+
+static VKAPI_ATTR void VKAPI_CALL
+note_barrier(VkCommandBuffer commands, VkPipelineStageFlags before, VkPipelineStageFlags after,
+             VkDependencyFlags flags, uint32_t memory_count, const VkMemoryBarrier* memory,
+             uint32_t buffer_count, const VkBufferMemoryBarrier* buffers, uint32_t image_count,
+             const VkImageMemoryBarrier* images)
+{
+    if (buffer_count != 0) {
+        cuda_case_barriers.last = buffers[buffer_count - 1];
+        cuda_case_barriers.before = before;
+        cuda_case_barriers.after = after;
+        cuda_case_barriers.count += buffer_count;
+    }
+    barrier_below(commands, before, after, flags, memory_count, memory, buffer_count, buffers,
+                  image_count, images);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_function(VkDevice device, const char* name)
+{
+    const PFN_vkVoidFunction found = device_below(device, name);
+    if (strcmp(name, "vkCmdPipelineBarrier") != 0) {
+        return found;
+    }
+    barrier_below = (PFN_vkCmdPipelineBarrier)found;
+    return (PFN_vkVoidFunction)note_barrier;
+}
+
+static void watch_barriers(struct cuda_case* c)
+{
+    memset(&cuda_case_barriers, 0, sizeof cuda_case_barriers);
+    device_below = c->rig.create_info.pfnGetDeviceProcAddr;
+    c->rig.create_info.pfnGetDeviceProcAddr = find_function;
+}
+
+/* ---- opening ---- */
+
 static void keep_going(void* data)
 {
     struct cuda_case* c = data;
@@ -89,6 +131,7 @@ bool cuda_case_open(struct cuda_case* c, const struct cuda_case_setup* setup)
         (MaarQueue){.familyIndex = c->rig.recommendation.mainQueueFamily, .queue = c->rig.queue};
     c->rig.create_info.queueCount = 1;
     c->rig.create_info.pQueues = &c->queue;
+    watch_barriers(c);
     rig_make_allocator(&c->rig);
     c->sharing.sType = MAAR_STRUCTURE_TYPE_SHARING_INFO;
     assert_int_equal(maarGetSharingInfo(c->rig.allocator, &c->sharing), VK_SUCCESS);

@@ -27,6 +27,15 @@ struct cuda_case {
     bool wrapped;
 };
 
+/* The barriers for buffers that Maar has recorded since the case was opened. */
+struct cuda_case_barriers {
+    uint32_t count;
+    VkBufferMemoryBarrier last;
+    VkPipelineStageFlags before;
+    VkPipelineStageFlags after;
+};
+extern struct cuda_case_barriers cuda_case_barriers;
+
 /* Which semaphores the device exports, and what else is not as usual. */
 struct cuda_case_setup {
     uint32_t kinds;      /* enum semaphore_wrap_kinds */

@@ -369,6 +369,44 @@ static void handoffs_by_the_host_do_not_use_cuda_s_semaphores(void** state)
     assert_true(c->fake->calls("cuLaunchHostFunc") >= FEWER_ROUNDS);
 }
 
+/* Ownership passes to VK_QUEUE_FAMILY_EXTERNAL and back, of the whole buffer, with what the program
+ * said of its own use. */
+static void handoffs_pass_ownership(void** state)
+{
+    struct cuda_case* c = cuda_case_get(state);
+    MaarCudaTimeline timeline = cuda_case_timeline(c, MAAR_HANDOFF_MODE_AUTO);
+    open_exchange(&exchange, c);
+    const MaarHandoffResource resource = shared_resource(&exchange);
+    MaarCudaHandoffInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_CUDA_HANDOFF_INFO,
+        .value = 1,
+        .stream = c->stream,
+        .resourceCount = 1,
+        .pResources = &resource,
+    };
+    const struct cuda_case_barriers* seen = &cuda_case_barriers;
+    assert_int_equal(seen->count, 0);
+    assert_int_equal(maarReleaseToCuda(timeline, &info), VK_SUCCESS);
+    assert_int_equal(seen->count, 1);
+    assert_true(seen->last.buffer == exchange.shared);
+    assert_true(seen->last.offset == 0 && seen->last.size == VK_WHOLE_SIZE);
+    assert_int_equal(seen->last.srcQueueFamilyIndex, c->queue.familyIndex);
+    assert_int_equal(seen->last.dstQueueFamilyIndex, VK_QUEUE_FAMILY_EXTERNAL);
+    assert_int_equal(seen->before, resource.stages);
+    assert_int_equal(seen->last.srcAccessMask & VK_ACCESS_TRANSFER_WRITE_BIT,
+                     VK_ACCESS_TRANSFER_WRITE_BIT);
+    info.value = 2;
+    assert_int_equal(maarAcquireFromCuda(timeline, &info), VK_SUCCESS);
+    assert_int_equal(seen->count, 2);
+    assert_true(seen->last.buffer == exchange.shared);
+    assert_int_equal(seen->last.srcQueueFamilyIndex, VK_QUEUE_FAMILY_EXTERNAL);
+    assert_int_equal(seen->last.dstQueueFamilyIndex, c->queue.familyIndex);
+    assert_int_equal(seen->after, resource.stages);
+    assert_int_equal(seen->last.dstAccessMask, resource.access);
+    close_exchange(&exchange);
+    maarDestroyCudaTimeline(timeline);
+}
+
 /* ---- rules ---- */
 
 static void binary_sides_take_turns(void** state)
@@ -488,6 +526,7 @@ int run_cuda_timeline_cases(void)
         cmocka_unit_test(handoffs_fall_back_to_binary_without_cuda_s_timelines),
         cmocka_unit_test(handoffs_fall_back_to_the_host_without_semaphores),
         CUDA_THREADS_CASE(handoffs_by_the_host_do_not_use_cuda_s_semaphores),
+        CUDA_THREADS_CASE(handoffs_pass_ownership),
         CUDA_THREADS_CASE(binary_sides_take_turns),
         CUDA_THREADS_CASE(semaphore_is_imported_as_what_it_is),
         CUDA_THREADS_CASE(spoiled_semaphore_is_refused_for_its_reason),
