@@ -32,8 +32,8 @@ static void open_simulated(struct cuda_case* c, const struct cuda_case_setup* se
         sharing.opaqueImages |= VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT;
     }
     /* Submissions wait for what they should; whoever waits keeps them going. */
-    const struct rig_setup own = {.flags = MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT,
-                                  .sharing = &sharing};
+    const struct rig_setup own = {
+        .flags = MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT, .count_host = true, .sharing = &sharing};
     rig_open(&c->rig, &own);
 }
 

@@ -39,10 +39,13 @@ static VkImageCreateInfo image_info(VkImageType type, VkFormat format, VkExtent3
 
 static void expect_array(struct cuda_case* c, const struct image_row* row)
 {
+    VkImage neighbour = VK_NULL_HANDLE;
     VkImage image = VK_NULL_HANDLE;
+    const MaarAllocation before = make_image(c, &row->info, &neighbour);
     const MaarAllocation allocation = make_image(c, &row->info, &image);
     const MaarExportedMemory exported = sharing_export(&c->rig, allocation);
     maarDestroyExternalHandle(c->rig.allocator, exported.handle);
+    assert_int_equal(exported.offset != 0, exported.dedicated == VK_FALSE);
     MaarCudaImage made = VK_NULL_HANDLE;
     MaarCudaImageInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_IMAGE_INFO};
     const VkResult result = maarCreateCudaImage(c->cuda, allocation, &row->info, &made);
@@ -69,6 +72,7 @@ static void expect_array(struct cuda_case* c, const struct image_row* row)
     maarDestroyCudaImage(made);
     assert_int_equal(c->fake->live(FAKE_KIND_IMAGE), 0);
     maarDestroyImage(c->rig.allocator, image, allocation);
+    maarDestroyImage(c->rig.allocator, neighbour, before);
     assert_int_equal(maarTrim(c->rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     fake_expect_no_breach(c->fake);
 }

@@ -38,8 +38,8 @@ static bool open_rig(struct hip_case* h, bool threads)
     MaarSimulatedSharingInfo sharing = sharing_everything;
     sharing.pciAddressKnown = VK_TRUE;
     sharing.pciBus = 0x2a;
-    const struct rig_setup setup = {.flags = MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT,
-                                    .sharing = &sharing};
+    const struct rig_setup setup = {
+        .flags = MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT, .count_host = true, .sharing = &sharing};
     if (real) {
         return rig_open_vulkan(&h->rig, &without_layer, !threads);
     }
