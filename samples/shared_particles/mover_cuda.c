@@ -83,6 +83,7 @@ static void destroy_cuda(struct particle_mover* base)
 {
     struct cuda_mover* const mover = (struct cuda_mover*)base;
     sample_cuda_close(&mover->driver);
+    vkDeviceWaitIdle(mover->device->device);
     maarDestroyCudaTimeline(mover->timeline);
     maarDestroyCuda(mover->cuda);
     free(mover);

@@ -9,6 +9,7 @@
 #include "maar/process.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,16 +235,35 @@ static bool finish_process(struct particle_mover* base, struct particle_account*
     return true;
 }
 
+/* The other process will signal no more: what the queue still waits for, the host signals. */
+static void release_queue(struct process_mover* mover)
+{
+    const uint64_t last = 2 * (uint64_t)mover->steps;
+    const VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+                                        .semaphore = mover->timeline,
+                                        .value = last};
+    uint64_t value = 0;
+    if (vkGetSemaphoreCounterValue(mover->device->device, mover->timeline, &value) == VK_SUCCESS &&
+        value < last) {
+        (void)vkSignalSemaphore(mover->device->device, &info);
+    }
+}
+
 static void destroy_process(struct particle_mover* base)
 {
     struct process_mover* const mover = (struct process_mover*)base;
-    if (mover->socket_fd >= 0) {
-        close(mover->socket_fd); /* whoever waits there ends */
-    }
-    if (mover->process > 0) {
+    if (mover->process > 0) { /* it was not waited for: something went wrong */
+        kill(mover->process, SIGKILL);
         waitpid(mover->process, NULL, 0);
     }
-    vkDestroySemaphore(mover->device->device, mover->timeline, NULL);
+    if (mover->socket_fd >= 0) {
+        close(mover->socket_fd);
+    }
+    if (mover->timeline != VK_NULL_HANDLE) {
+        release_queue(mover);
+        vkDeviceWaitIdle(mover->device->device);
+        vkDestroySemaphore(mover->device->device, mover->timeline, NULL);
+    }
     free(mover);
 }
 

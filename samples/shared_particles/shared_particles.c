@@ -266,10 +266,10 @@ static int run(struct program* program)
 static int clean_up(struct program* program, int code)
 {
     const uint32_t messages = program->device.messages;
-    sample_work_destroy(&program->work);
     if (program->mover != NULL) {
         program->mover->destroy(program->mover);
     }
+    sample_work_destroy(&program->work);
     particle_picture_destroy(&program->picture);
     particle_view_destroy(&program->view);
     particle_share_destroy(&program->share);

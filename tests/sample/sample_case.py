@@ -12,12 +12,23 @@ import unittest
 OPTIONS = None
 
 
+def environment():
+    values = dict(os.environ)
+    values.update(item.split("=", 1) for item in OPTIONS.env)
+    return values
+
+
 def run(*arguments):
-    environment = dict(os.environ)
-    environment.update(item.split("=", 1) for item in OPTIONS.env)
     return subprocess.run([OPTIONS.program, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=600 if OPTIONS.slow else 170, env=environment, check=False,
+                          timeout=600 if OPTIONS.slow else 170, env=environment(), check=False,
                           stdin=subprocess.DEVNULL)
+
+
+def start(*arguments):
+    """The program, running; to be used as a context."""
+    return subprocess.Popen([OPTIONS.program, *map(str, arguments)], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, env=environment(),
+                            stdin=subprocess.DEVNULL)
 
 
 class SampleCase(unittest.TestCase):

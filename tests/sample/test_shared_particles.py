@@ -12,11 +12,13 @@ import json
 import os
 import pathlib
 import re
+import signal
 import struct
 import sys
 import tempfile
+import time
 
-from sample_case import SampleCase, main, run
+from sample_case import SampleCase, main, run, start
 
 SMALL = ("--particles", "20000", "--frames", "30", "--size", "160x90")
 
@@ -144,6 +146,19 @@ class Lavapipe(Case):
             self.assertGreater(height, 90)
             self.assertGreater(len(pictures[0]), 5000)  # not black
             self.assertEqual(pictures[0], pictures[1])
+
+    def test_other_process_that_dies_is_told_of(self):
+        with start("--route", "process", "--frames", "100000", "--particles", "1000", "--size",
+                   "64x64") as program:
+            children = pathlib.Path(f"/proc/{program.pid}/task/{program.pid}/children")
+            deadline = time.monotonic() + 60
+            while not children.read_text(encoding="ascii") and time.monotonic() < deadline:
+                time.sleep(0.05)
+            time.sleep(1.0)
+            os.kill(int(children.read_text(encoding="ascii").split()[0]), signal.SIGKILL)
+            output, errors = program.communicate(timeout=100)
+        self.assertEqual(program.returncode, 1, output + errors)
+        self.assertRegex(errors, "the other process does not|did not come up")
 
     def test_other_process_that_cannot_start_is_told_of(self):
         done = run("--mover", "3")
