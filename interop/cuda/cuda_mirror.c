@@ -8,6 +8,7 @@
  */
 #include "core/objects/requirements.h"
 #include "core/objects/shared_object.h"
+#include "core/paging/pages.h"
 #include "interop/cuda/cuda_internal.h"
 #include "interop/share/share_internal.h"
 
@@ -23,6 +24,7 @@ struct MaarCudaMirror_T {
     uint32_t queue;
     uint32_t type_bits;
     VkDeviceSize reserved;
+    VkDeviceSize space; /* of the device's address space, which all that is sparse shares */
     VkDeviceSize size;
     VkDeviceSize granularity;
     MaarAllocation* blocks;
@@ -96,6 +98,19 @@ static VkResult make_range(struct MaarCudaMirror_T* mirror, VkDeviceSize size)
     return result;
 }
 
+/* Counts address space as the mirror's, up to so many bytes. */
+static VkResult take_mirror_space(struct MaarCudaMirror_T* mirror, const char* call,
+                                  VkDeviceSize size)
+{
+    MaarAllocator allocator = mirror->cuda->peer.allocator;
+    if (size <= mirror->space) {
+        return VK_SUCCESS;
+    }
+    VkResult result = maar_paging_take_space(allocator, call, size - mirror->space, NULL);
+    mirror->space = result == VK_SUCCESS ? size : mirror->space;
+    return result;
+}
+
 static VkResult make_sparse_buffer(struct MaarCudaMirror_T* mirror, const char* call,
                                    const VkBufferCreateInfo* given)
 {
@@ -114,6 +129,9 @@ static VkResult make_sparse_buffer(struct MaarCudaMirror_T* mirror, const char* 
                   "%s: the driver exports the memory of such buffers only when it is dedicated",
                   call);
         result = VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    if (result == VK_SUCCESS) {
+        result = take_mirror_space(mirror, call, info.size);
     }
     if (result != VK_SUCCESS) {
         return result;
@@ -134,7 +152,8 @@ static VkResult make_sparse_buffer(struct MaarCudaMirror_T* mirror, const char* 
                   (unsigned long long)mirror->granularity);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
-    return VK_SUCCESS;
+    /* What the driver rounds up counts too. */
+    return take_mirror_space(mirror, call, request.requirements.size);
 }
 
 static VkResult make_bind_timeline(struct MaarCudaMirror_T* mirror)
@@ -166,6 +185,9 @@ static void discard_mirror(struct MaarCudaMirror_T* mirror)
     if (mirror->buffer != VK_NULL_HANDLE) {
         device->vkDestroyBuffer(device->handle, mirror->buffer, device->callbacks);
     }
+    if (mirror->space != 0) {
+        maar_paging_return_space(allocator, mirror->space);
+    }
     if (mirror->timeline != VK_NULL_HANDLE) {
         device->vkDestroySemaphore(device->handle, mirror->timeline, device->callbacks);
     }
@@ -191,6 +213,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaMirror(MaarCuda cuda,
     }
     if (result == VK_SUCCESS) {
         result = check_mirror(cuda, __func__, pCreateInfo);
+    }
+    if (result == VK_SUCCESS) {
+        result = maar_paging_require(allocator, __func__, true);
     }
     if (result != VK_SUCCESS) {
         return result;

@@ -234,6 +234,14 @@ static void undo_mirror(struct fault_context* c)
     fault_cuda.mirror = VK_NULL_HANDLE;
 }
 
+/* What binds pages, which the allocator opens once, is there. */
+static void prepare_another_mirror(struct fault_context* c)
+{
+    fault_prepare_cuda(c);
+    assert_int_equal(run_mirror(c), VK_SUCCESS);
+    undo_mirror(c);
+}
+
 static VkResult run_destroy_mirror(struct fault_context* c)
 {
     undo_mirror(c);
@@ -305,8 +313,10 @@ static const struct fault_step steps[] = {
      .run = run_range_info, .finish = finish_range, FAULT_CUDA_STEP},
     {"maarAppendToCudaRange", .prepare = prepare_block, .run = run_append, .finish = finish_block,
      FAULT_CUDA_STEP, .keeps_fds = true},
-    {"maarCreateCudaMirror", .prepare = fault_prepare_cuda, .run = run_mirror, .undo = undo_mirror,
-     .finish = fault_finish_cuda, MIRROR_STEP},
+    {"maarCreateCudaMirror", "first", .prepare = fault_prepare_cuda, .run = run_mirror,
+     .undo = undo_mirror, .finish = fault_finish_cuda, MIRROR_STEP, .keeps_warm = true},
+    {"maarCreateCudaMirror", "another", .prepare = prepare_another_mirror, .run = run_mirror,
+     .undo = undo_mirror, .finish = fault_finish_cuda, MIRROR_STEP},
     {"maarDestroyCudaMirror", .never = "lets go", .prepare = prepare_grown_mirror,
      .run = run_destroy_mirror, .finish = finish_mirror, MIRROR_STEP},
     {"maarGetCudaMirrorInfo", .never = "reads what is kept", .prepare = prepare_mirror,

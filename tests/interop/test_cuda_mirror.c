@@ -175,6 +175,22 @@ static void growth_that_fails_changes_nothing(void** state)
     rig_forget_messages(&desk.rig);
 }
 
+/* Address space is the device's, and what else is sparse has some of it. */
+static void mirror_beyond_the_address_space_is_refused(void** state)
+{
+    (void)state;
+    MaarCudaMirror first = VK_NULL_HANDLE;
+    MaarCudaMirror second = VK_NULL_HANDLE;
+    assert_int_equal(make_mirror(40 * GIB, &first), VK_SUCCESS);
+    assert_int_equal(make_mirror(40 * GIB, &second), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_true(second == VK_NULL_HANDLE);
+    rig_expect_message(&desk.rig, "sparseAddressSpaceSize");
+    maarDestroyCudaMirror(first);
+    assert_int_equal(make_mirror(40 * GIB, &second), VK_SUCCESS);
+    maarDestroyCudaMirror(second);
+    rig_forget_messages(&desk.rig);
+}
+
 static void device_that_does_not_share_sparse_buffers_is_refused(void** state)
 {
     (void)state;
@@ -194,6 +210,7 @@ int main(void)
         CASE(blocks_lie_in_the_same_order_on_both_sides),
         CASE(growth_beyond_the_reserve_is_refused),
         CASE(growth_that_fails_changes_nothing),
+        CASE(mirror_beyond_the_address_space_is_refused),
         CASE(device_that_does_not_share_sparse_buffers_is_refused),
 #undef CASE
     };
