@@ -81,7 +81,7 @@ static void see_new_buffer(struct cuda_worker* worker)
     }
     VkResult result = maarGetCudaMemory(storm->desk.cuda, memory, &seen);
     EXPECT(storm, (result == VK_SUCCESS) == (seen.pDevice != NULL));
-    if (DONE(storm, result)) {
+    if (DONE(storm, result) && seen.pDevice != NULL) {
         /* The FAKE's addresses are the host's. */
         unsigned char* here = maarGetMappedData(allocator, memory);
         here[SIZE - 1] = (unsigned char)rig_next(&worker->random);
