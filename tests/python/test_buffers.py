@@ -6,11 +6,13 @@ import struct
 import subprocess
 import sys
 import threading
+import types
 import uuid
 
 from python_case import DeviceCase, MaarCase, main, numpy
 
 import maar
+from maar import _vulkan
 
 
 class Views(DeviceCase):
@@ -249,6 +251,21 @@ class Devices(MaarCase):
                 maar.Device(wanted)
         with self.assertRaises(TypeError):
             maar.Device(1.5)
+
+    def test_the_device_of_cuda_is_preferred(self):
+        kinds = ("cpu", "discrete", "integrated", "discrete")
+        ranks = {"discrete": 0, "integrated": 1, "cpu": 3}
+        found = [types.SimpleNamespace(index=index, name=kind, uuid=uuid.UUID(int=index),
+                                       _rank=ranks[kind]) for index, kind in enumerate(kinds)]
+
+        def chosen(*cuda):
+            return _vulkan.choose(found, None, [uuid.UUID(int=index) for index in cuda]).index
+        self.assertEqual(chosen(), 1)
+        self.assertEqual(chosen(3), 3)
+        self.assertEqual(chosen(3, 1), 3)
+        self.assertEqual(chosen(2, 3), 2)
+        self.assertEqual(chosen(77), 1)
+        self.assertEqual(_vulkan.choose(found, 0, [uuid.UUID(int=3)]).index, 0)
 
     def test_missing_libraries_are_named(self):
         with self.assertRaisesRegex(maar.LibraryError, "/nowhere/libmaar.so cannot be loaded"):

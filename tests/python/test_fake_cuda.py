@@ -164,6 +164,39 @@ class Sharing(FakeCase):
             buffer.__dlpack__()
 
 
+class Threads(FakeCase):
+    def test_threads_hand_over_on_streams_of_their_own(self):
+        wrong = []
+
+        def work(seed):
+            try:
+                FAKE.push(self.context)
+                stream = FAKE.stream()
+                for turn in range(10 if SLOW else 40):
+                    buffer = self.device.buffer(256, "uint32", host_visible=True)
+                    buffer.fill(1000 * seed + turn, wait=False)
+                    with buffer.on_cuda(stream):
+                        data = FAKE.queue_read(buffer.cuda_pointer, 1024, stream)
+                        FAKE.set_words(buffer.cuda_pointer, turn, 256, stream)
+                    got = (set(numpy.frombuffer(data.raw, "u4").tolist()),
+                           set(buffer.numpy().tolist()))
+                    if got != ({1000 * seed + turn}, {turn}):
+                        wrong.append((seed, turn, got))
+                    if turn % 3 == 0:
+                        Consumed(buffer.__dlpack__(dl_device=CUDA, stream=stream)).delete()
+                FAKE.synchronize(stream)
+                FAKE.destroy(stream)
+                FAKE.pop()
+            except BaseException as error:
+                wrong.append(error)
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
 class Order(FakeCase):
     """A stream waits for Vulkan, and Vulkan for the stream, by the timeline alone."""
 
