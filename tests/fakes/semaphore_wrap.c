@@ -217,7 +217,9 @@ static VKAPI_ATTR void VKAPI_CALL wrap_destroy_semaphore(VkDevice device, VkSema
         free(found);
     }
     for (const struct wrap_payload* at = wrap.payloads; at != NULL; at = at->next) {
-        stays = stays || at->shared.timeline == semaphore;
+        /* Handles of a device that is gone are given out again. */
+        stays = stays || (at->shared.timeline == semaphore && at->shared.device == device &&
+                          atomic_load(&at->shared.dead) == 0);
     }
     wrap_unlock();
     if (!stays) {

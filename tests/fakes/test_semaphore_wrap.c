@@ -272,6 +272,66 @@ static void properties_are_what_was_asked_for(void** state)
     }
 }
 
+/* A driver that gives the same handle out again and again. */
+static uint32_t destroyed_below;
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_below(VkDevice device,
+                                                   const VkSemaphoreCreateInfo* info,
+                                                   const VkAllocationCallbacks* callbacks,
+                                                   VkSemaphore* semaphore)
+{
+    (void)device, (void)info, (void)callbacks;
+    *semaphore = (VkSemaphore)(uintptr_t)0x1000;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_below(VkDevice device, VkSemaphore semaphore,
+                                                const VkAllocationCallbacks* callbacks)
+{
+    (void)device, (void)callbacks;
+    destroyed_below += semaphore == (VkSemaphore)(uintptr_t)0x1000;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_device_below(VkDevice device,
+                                                       const VkAllocationCallbacks* callbacks)
+{
+    (void)device, (void)callbacks;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_below(VkInstance instance, const char* name)
+{
+    (void)instance;
+    return strcmp(name, "vkCreateSemaphore") == 0    ? (PFN_vkVoidFunction)create_below
+           : strcmp(name, "vkDestroySemaphore") == 0 ? (PFN_vkVoidFunction)destroy_below
+           : strcmp(name, "vkDestroyDevice") == 0    ? (PFN_vkVoidFunction)destroy_device_below
+                                                     : NULL;
+}
+
+static void handles_of_a_device_that_is_gone_mean_nothing(void** state)
+{
+    struct wrapped w = {.signal = NULL};
+    int devices[2];
+    (void)state;
+    semaphore_wrap_open(VK_NULL_HANDLE, find_below, NULL, SEMAPHORE_WRAP_ALL);
+    w.rig.device = (VkDevice)(void*)&devices[0];
+    w.create = FIND(&w, vkCreateSemaphore);
+    w.destroy = FIND(&w, vkDestroySemaphore);
+    const PFN_vkDestroyDevice destroy_device = FIND(&w, vkDestroyDevice);
+    const VkSemaphore old = create_exportable(&w, VK_SEMAPHORE_TYPE_TIMELINE);
+    w.destroy(w.rig.device, old, NULL);
+    assert_int_equal(destroyed_below, 0); /* imports may still mean it */
+    destroy_device(w.rig.device, NULL);
+    assert_int_equal(destroyed_below, 1);
+    const VkSemaphoreCreateInfo plain = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    w.rig.device = (VkDevice)(void*)&devices[1];
+    assert_int_equal(w.create(w.rig.device, &plain, NULL, &semaphore), VK_SUCCESS);
+    assert_true(semaphore == old);
+    w.destroy(w.rig.device, semaphore, NULL);
+    assert_int_equal(destroyed_below, 2);
+    assert_int_equal(semaphore_wrap_close(), 0);
+}
+
 /* As a program does that opens the loader by name. */
 static void library_lists_the_extension_and_exports(void** state)
 {
@@ -334,6 +394,7 @@ int main(void)
         CASE(binary_wait_without_signal_is_a_breach),
         CASE(imported_semaphore_is_the_same_one),
         CASE(properties_are_what_was_asked_for),
+        cmocka_unit_test(handles_of_a_device_that_is_gone_mean_nothing),
         cmocka_unit_test(library_lists_the_extension_and_exports),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
