@@ -299,7 +299,8 @@ typedef struct MaarExportedMemory {
  * @param pMemory     sType and pNext set by the caller; the rest is filled, on failure with zeros
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_TOO_MANY_OBJECTS when there is no
  *         descriptor left; VK_ERROR_FEATURE_NOT_PRESENT when the extension is not enabled;
- *         VK_ERROR_VALIDATION_FAILED_EXT, also for memory that was not made for it
+ *         VK_ERROR_UNKNOWN when the driver gives none; VK_ERROR_VALIDATION_FAILED_EXT, also for
+ *         memory that was not made for it
  * @threadsafety internally synchronized; `allocation` externally
  * @lifetime destroy MaarExportedMemory::handle; the bytes live as long as anybody has them
  *           imported, also when the allocation is freed first

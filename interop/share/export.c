@@ -94,7 +94,7 @@ static VkResult call_export(MaarAllocator allocator, VkDeviceMemory memory,
         *value = fd;
         maar_port_handle_keep_private(fd);
     }
-    return result;
+    return result == VK_SUCCESS && fd < 0 ? VK_ERROR_UNKNOWN : result;
 }
 
 /* What hangs on the block for a type, made when it is first wanted. */

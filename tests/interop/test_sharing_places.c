@@ -4,6 +4,7 @@
  */
 #include "tests/interop/sharing_fixture.h"
 
+#include "core/memory/memory_internal.h"
 #include "tests/transient/graph_maker.h"
 
 #define OPAQUE VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
@@ -82,6 +83,37 @@ static void failed_export_leaves_nothing_to_destroy(void** state)
     assert_int_equal(maarExportMemory(rig.allocator, VK_NULL_HANDLE, OPAQUE, &exported),
                      VK_ERROR_VALIDATION_FAILED_EXT);
     assert_true(exported.handle == VK_NULL_HANDLE);
+    maarDestroyBuffer(rig.allocator, buffer, shared);
+    rig_close(&rig);
+}
+
+static VkResult VKAPI_CALL give_no_descriptor(VkDevice device, const VkMemoryGetFdInfoKHR* info,
+                                              int* fd)
+{
+    (void)device;
+    (void)info;
+    *fd = -1;
+    return VK_SUCCESS;
+}
+
+/* Nobody waits for a descriptor that is not coming. */
+static void driver_that_gives_no_descriptor_has_failed(void** state)
+{
+    (void)state;
+    start_sharing();
+    VkBuffer buffer = VK_NULL_HANDLE;
+    const MaarAllocation shared = sharing_make_buffer(&rig, 4096, &buffer);
+    const PFN_vkGetMemoryFdKHR driver = rig.allocator->device.vkGetMemoryFdKHR;
+    rig.allocator->device.vkGetMemoryFdKHR = give_no_descriptor;
+    MaarExportedMemory exported = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
+    for (uint32_t i = 0; i < 2; ++i) {
+        assert_int_equal(maarExportMemory(rig.allocator, shared, OPAQUE, &exported),
+                         VK_ERROR_UNKNOWN);
+        assert_true(exported.handle == VK_NULL_HANDLE);
+    }
+    rig.allocator->device.vkGetMemoryFdKHR = driver;
+    exported = sharing_export(&rig, shared);
+    maarDestroyExternalHandle(rig.allocator, exported.handle);
     maarDestroyBuffer(rig.allocator, buffer, shared);
     rig_close(&rig);
 }
@@ -218,6 +250,7 @@ int main(void)
         cmocka_unit_test(pool_that_names_its_types_twice_must_name_the_same),
         cmocka_unit_test(export_info_without_a_type_is_refused),
         cmocka_unit_test(failed_export_leaves_nothing_to_destroy),
+        cmocka_unit_test(driver_that_gives_no_descriptor_has_failed),
         cmocka_unit_test(image_that_has_contents_from_the_start_is_refused),
         cmocka_unit_test(transients_are_not_exported),
         cmocka_unit_test(transients_forget_the_chain_they_were_made_with),
