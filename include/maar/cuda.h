@@ -136,6 +136,7 @@ typedef struct MaarCudaMemory {
  *         none of its devices is the allocator's (the message names both sides);
  *         VK_ERROR_FEATURE_NOT_PRESENT when the allocator's device was created without the
  *         extension that exports memory; VK_ERROR_OUT_OF_HOST_MEMORY;
+ *         VK_ERROR_OUT_OF_DEVICE_MEMORY and VK_ERROR_UNKNOWN when CUDA gives no context;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime destroy it with maarDestroyCuda before the allocator
@@ -364,8 +365,9 @@ MAAR_API VkResult VKAPI_CALL maarCudaWait(MaarCudaTimeline timeline, uint64_t va
  * @param value     above all that streams have signalled before
  * @param stream    what signals
  * @return VK_SUCCESS; VK_NOT_READY when with binary semaphores it is Vulkan's turn;
- *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_UNKNOWN for an error of CUDA's (the message
- *         names it); VK_ERROR_VALIDATION_FAILED_EXT
+ *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_UNKNOWN for an error
+ *         of CUDA's (the message names it); with MAAR_HANDOFF_MODE_HOST also what vkSignalSemaphore
+ *         returned for an earlier signal; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `stream` as CUDA wants it
  * @since 0.1.0
  */
@@ -393,6 +395,8 @@ typedef struct MaarCudaHandoffInfo {
 /**
  * Vulkan gives resources to CUDA: submits the barriers, signals the timeline and makes the stream
  * wait for it. What was submitted to the queue before is seen by what the stream does afterwards.
+ * Should the stream's wait alone fail, the resources have been released all the same: the message
+ * says so, and maarCudaWait with that value makes up for it.
  *
  * @param timeline  not null
  * @param pInfo     the handoff
@@ -406,6 +410,8 @@ MAAR_API VkResult VKAPI_CALL maarReleaseToCuda(MaarCudaTimeline timeline,
 /**
  * CUDA gives resources back: the stream signals the timeline, and a submission waits for it and
  * carries the barriers. What is submitted to the queue afterwards sees what the stream did before.
+ * Should the submission alone fail, the stream signals all the same: the message says so, and
+ * maarSubmitHandoff with what maarGetCudaTimelineWait gives makes up for it.
  *
  * @param timeline  not null
  * @param pInfo     the handoff
@@ -431,7 +437,8 @@ MAAR_API VkResult VKAPI_CALL maarAcquireFromCuda(MaarCudaTimeline timeline,
  * @param pAllocation  receives the allocation; destroy both with maarDestroyBuffer
  * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT; VK_ERROR_INVALID_EXTERNAL_HANDLE when Vulkan
  *         refuses it as every type; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_OUT_OF_HOST_MEMORY;
- *         VK_ERROR_UNKNOWN for any other error of CUDA's; VK_ERROR_VALIDATION_FAILED_EXT
+ *         VK_ERROR_TOO_MANY_OBJECTS; VK_ERROR_UNKNOWN for any other error of CUDA's;
+ * VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime see above
  * @since 0.1.0
@@ -494,7 +501,8 @@ MAAR_API void VKAPI_CALL maarDestroyCudaRange(MaarCudaRange range);
  * @param allocation  dedicated, made with MaarExportInfo, its block a multiple of the granularity
  * @return VK_SUCCESS; VK_ERROR_INVALID_EXTERNAL_HANDLE when CUDA refuses the handle;
  *         VK_ERROR_OUT_OF_POOL_MEMORY when the range is full; VK_ERROR_OUT_OF_HOST_MEMORY;
- *         VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_UNKNOWN; VK_ERROR_VALIDATION_FAILED_EXT
+ *         VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_TOO_MANY_OBJECTS; VK_ERROR_UNKNOWN;
+ *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety `range` externally synchronized
  * @since 0.1.0
  */

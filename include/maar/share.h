@@ -603,6 +603,7 @@ MAAR_API VkResult VKAPI_CALL maarExportSemaphore(MaarAllocator allocator, VkSema
  * @param pSemaphore  receives the semaphore; destroy it with vkDestroySemaphore and the allocator's
  *                    pAllocationCallbacks
  * @return VK_SUCCESS; VK_ERROR_INVALID_EXTERNAL_HANDLE; VK_ERROR_FEATURE_NOT_PRESENT;
+ *         VK_ERROR_TOO_MANY_OBJECTS when there is no descriptor left for a duplicate;
  *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
  *         VK_ERROR_VALIDATION_FAILED_EXT. On failure the handle is as it was.
  * @threadsafety internally synchronized; `handle` externally
@@ -739,8 +740,9 @@ typedef struct MaarHandoffInfo {
  *
  * @param allocator  not null
  * @param pInfo      the handoff
- * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT without the timelineSemaphore feature;
- *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_DEVICE_LOST;
+ * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT without the timelineSemaphore feature, or for
+ * the foreign family without its extension; VK_ERROR_OUT_OF_HOST_MEMORY;
+ *         VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_DEVICE_LOST;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0
