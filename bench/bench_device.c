@@ -137,8 +137,15 @@ static void open_simulated(struct bench_device* device, const char* name,
 {
     MaarSimulatedProfile* const profile = load_profile(name, heaps);
     volkInitializeCustom(maarSimulatedGetInstanceProcAddr);
+    const VkExternalMemoryFeatureFlags shared =
+        VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+    const MaarSimulatedSharingInfo sharing = {
+        .sType = MAAR_STRUCTURE_TYPE_SIMULATED_SHARING_INFO,
+        .opaqueBuffers = shared,
+    };
     const MaarSimulatedInstanceCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO,
+        .pNext = &sharing,
         .flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT,
         .profileCount = 1,
         .pProfiles = profile,

@@ -27,6 +27,10 @@ PLAN = ("bench workload instance peer resources place_us min_us edge_us cached_u
         "of_bound proved nodes edges_1 edges runs self_check").split()
 PAGING = ("bench device workload peer pages page_b binds calls pages_call submit_us done_us min_us "
           "pages_s of_calls runs self_check").split()
+SHARING = ("bench device workload peer live shared create_us over_us destroy_us us min_us of_single "
+           "memories exports imports fds live_mib reserved_mib of_live imported_mib runs "
+           "self_check").split()
+SHARING_CALLS = "bench device workload peer ns min wall_ns of_bare runs self_check".split()
 PROFILE = "simulated:amd-rx7900xtx-radv25.0"
 NO_VMA = "VulkanMemoryAllocator was not found"
 OPTIONS = None
@@ -230,9 +234,44 @@ class Paging(Case):
         self.refused("no sparse buffers", "paging", "--device", "simulated:arm-mali-g610-panvk25.0")
 
 
+class Sharing(Case):
+    def test_buffers_go_over_in_every_way(self):
+        rows, vma = self.rows(SHARING, "sharing", "--device", device(), "--workload", "buffers",
+                              "--live", 60, "--runs", 2)
+        ways = {row["peer"]: row for row in rows}
+        self.assertEqual(list(ways), ["maar", "maar-each"] +
+                         (["vma", "vma-each"] if vma else []) + ["single"])
+        for row in rows:
+            self.assertEqual((row["live"], row["shared"]), (60, 60), row)
+            self.assertTrue(0 < row["min_us"] <= row["us"], row)
+            self.assertGreaterEqual(row["of_live"], 0.99, row)
+        for name in ("memories", "exports", "imports"):
+            self.assertEqual(ways["single"][name], 60)
+            self.assertTrue(0 < ways["maar"][name] < 10, ways["maar"])
+        self.assertEqual(ways["maar-each"]["imports"], 60)
+        self.assertEqual(ways["maar-each"]["exports"], ways["maar"]["exports"])
+        self.assertLess(ways["maar"]["fds"], ways["single"]["fds"])
+
+    def test_calls_report_every_way(self):
+        rows, _ = self.rows(SHARING_CALLS, "sharing", "--device", device(), "--workload",
+                            "handoff,message", "--runs", 2)
+        drivers = ["maar", "driver", "driver-record"]
+        self.assertEqual([(row["workload"], row["peer"]) for row in rows],
+                         [(load, peer) for load in ("handoff", "handoff-burst") for peer in drivers]
+                         + [("write", "maar"), ("read", "maar"), ("message", "maar"),
+                            ("message", "system")])
+        for row in rows:
+            self.assertTrue(0 < row["min"] <= row["ns"], row)
+
+    def test_workload_unknown_exits_2(self):
+        self.refused("--workload paint", "sharing", "--workload", "buffers,paint")
+
+
 class Arguments(Case):
     def test_arguments_wrong_exit_2(self):
-        self.refused("--frobnicate: no such option", "paging", "--frobnicate")
+        for name in ("paging", "sharing"):
+            self.refused("--frobnicate: no such option", name, "--frobnicate")
+            self.refused("--runs: at most 1000", name, "--runs", "1001")
         for name in ("placement", "allocator", "trace", "plan"):
             self.refused("--frobnicate: no such option", name, "--frobnicate")
             self.refused("--runs needs N", name, "--runs")
@@ -258,7 +297,7 @@ class Arguments(Case):
                      pathlib.Path(OPTIONS.source) / "README.md")
 
     def test_help_says_all_options(self):
-        for name in ("placement", "allocator", "trace", "plan", "paging"):
+        for name in ("placement", "allocator", "trace", "plan", "paging", "sharing"):
             done = bench(name, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertTrue(re.search(r"^  --runs N +\S", done.stdout, re.MULTILINE))
@@ -284,8 +323,8 @@ def main():
     if OPTIONS.missing:
         print(f"skipped: {OPTIONS.missing}")
         return 77
-    cases = [Allocator, Trace, Paging] if OPTIONS.rig != "simulated" else \
-        [Placement, Allocator, Trace, Plan, Paging, Arguments]
+    cases = [Allocator, Trace, Paging, Sharing] if OPTIONS.rig != "simulated" else \
+        [Placement, Allocator, Trace, Plan, Paging, Sharing, Arguments]
     suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromTestCase(case)
                                for case in cases)
     return 0 if unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful() else 1

@@ -1,0 +1,310 @@
+/*
+ * What sharing costs: many buffers made on one device and used on another of the same driver, by
+ * Maar, by VMA with the rest written around it, and with a VkDeviceMemory for each; and the single
+ * calls of it, handoffs and messages. bench/README.md says what is counted.
+ */
+#include "bench/bench_common.h"
+#include "bench/bench_options.h"
+#include "bench/bench_row.h"
+#include "bench/sharing_calls.h"
+#include "bench/sharing_peer.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum { DEFAULT_RUNS = 9, DEFAULT_LIVE = 1000 };
+
+/* The reference, with a memory for each buffer, comes last. */
+static const struct sharing_peer* const peers[] = {
+    &sharing_peer_maar,   &sharing_peer_maar_each,
+#if MAAR_BENCH_VMA
+    &sharing_peer_vma,    &sharing_peer_vma_each,
+#endif
+    &sharing_peer_single,
+};
+enum { PEER_COUNT = sizeof(peers) / sizeof(peers[0]), REFERENCE = PEER_COUNT - 1 };
+
+struct sharing_bench {
+    struct sharing_devices devices;
+    const char* device_name;
+    const char* workloads;
+    uint32_t runs;
+    uint32_t live;
+    uint64_t live_bytes;
+    struct sharing_item* items;
+    struct bench_table table;
+};
+
+/* Of one contestant; times in CPU nanoseconds for each buffer. */
+struct buffer_figures {
+    double create[BENCH_MAX_RUNS];
+    double hand_over[BENCH_MAX_RUNS];
+    double destroy[BENCH_MAX_RUNS];
+    double all[BENCH_MAX_RUNS];
+    struct sharing_counts counts; /* when all were shared */
+    uint32_t descriptors;         /* open then that were not open before */
+    uint32_t shared;              /* how many went over */
+};
+
+/* The system's limit on open descriptors, as high as it may be: drivers keep one for each memory.
+ */
+static void raise_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* Descriptors of this process; 0 where nobody tells, or there is none left to ask with. */
+static uint32_t count_descriptors(DIR* folder)
+{
+    uint32_t count = 0;
+    if (folder != NULL) {
+        rewinddir(folder);
+        while (readdir(folder) != NULL) {
+            ++count;
+        }
+    }
+    return count;
+}
+
+static void draw_items(struct sharing_bench* bench)
+{
+    uint64_t state = BENCH_SEED;
+    bench->items = bench_allocate(bench->live, sizeof(*bench->items));
+    for (uint32_t i = 0; i < bench->live; ++i) {
+        bench->items[i].size = bench_size(&state, false);
+        bench->live_bytes += bench->items[i].size;
+    }
+}
+
+/* Writes a number at the begin of a buffer, or reads it there. */
+static void touch(const struct sharing_side* side, const struct sharing_place* place, bool writes,
+                  uint64_t* number)
+{
+    void* mapped = NULL;
+    sharing_expect(
+        side->table.vkMapMemory(side->handle, place->memory, 0, VK_WHOLE_SIZE, 0, &mapped),
+        "vkMapMemory");
+    unsigned char* const bytes = (unsigned char*)mapped + place->offset;
+    if (writes) {
+        memcpy(bytes, number, sizeof(*number));
+    } else {
+        memcpy(number, bytes, sizeof(*number));
+    }
+    side->table.vkUnmapMemory(side->handle, place->memory);
+}
+
+/* What the exporter wrote into all buffers the importer must find in each. */
+static void check_bytes(struct sharing_bench* bench, const struct sharing_peer* peer, void* state,
+                        uint32_t count)
+{
+    struct sharing_place places[SHARING_SIDES];
+    for (uint32_t i = 0; i < count; ++i) {
+        uint64_t number = BENCH_SEED + i;
+        peer->place(state, &bench->items[i], places);
+        touch(&bench->devices.sides[SHARING_EXPORTER], &places[SHARING_EXPORTER], true, &number);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        uint64_t number = 0;
+        peer->place(state, &bench->items[i], places);
+        touch(&bench->devices.sides[SHARING_IMPORTER], &places[SHARING_IMPORTER], false, &number);
+        if (number != BENCH_SEED + i) {
+            bench_die(BENCH_EXIT_FAILED, "%s: buffer %u has other bytes on the other side",
+                      peer->name, i);
+        }
+    }
+}
+
+/* One run; the first, which is not timed, compares bytes instead. */
+static void share_all(struct sharing_bench* bench, const struct sharing_peer* peer, int run,
+                      struct buffer_figures* figures)
+{
+    DIR* const folder = opendir("/proc/self/fd");
+    const uint32_t before = count_descriptors(folder);
+    uint32_t made = 0;
+    uint32_t shared = 0;
+    sharing_reset_counts();
+    void* const state = peer->open(&bench->devices);
+    const double start = bench_thread_ns();
+    while (made < bench->live && peer->create(state, &bench->items[made])) {
+        ++made;
+    }
+    const double created = bench_thread_ns();
+    while (shared < made && peer->hand_over(state, &bench->items[shared])) {
+        ++shared;
+    }
+    const double handed = bench_thread_ns();
+    figures->counts = sharing_get_counts();
+    figures->descriptors = count_descriptors(folder) - before;
+    figures->shared = shared;
+    if (run < 0) {
+        check_bytes(bench, peer, state, shared);
+    }
+    const double between = bench_thread_ns();
+    for (uint32_t i = 0; i < made; ++i) {
+        peer->destroy(state, &bench->items[i]);
+    }
+    peer->close(state);
+    const double end = bench_thread_ns();
+    for (uint32_t i = 0; i < made; ++i) {
+        memset(bench->items[i].ends, 0, sizeof(bench->items[i].ends));
+    }
+    if (count_descriptors(folder) != before) {
+        bench_die(BENCH_EXIT_FAILED, "%s: descriptors were left open", peer->name);
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+    if (run >= 0 && shared > 0) {
+        figures->create[run] = (created - start) / made;
+        figures->hand_over[run] = (handed - created) / shared;
+        figures->destroy[run] = (end - between) / made;
+        figures->all[run] = figures->create[run] + figures->hand_over[run] + figures->destroy[run];
+    }
+}
+
+static void report_buffers(struct sharing_bench* bench, uint32_t peer,
+                           const struct buffer_figures* all)
+{
+    const struct buffer_figures* const figures = &all[peer];
+    const struct sharing_counts* const counts = &figures->counts;
+    const double mib = 1024.0 * 1024.0;
+    struct bench_row row;
+    bench_row_begin(&row, "sharing");
+    bench_row_text(&row, ".device", bench->devices.base.properties.deviceName);
+    bench_row_text(&row, "workload", "buffers");
+    bench_row_name(&row, "peer", peers[peer]->name);
+    bench_row_count(&row, "live", bench->live);
+    bench_row_count(&row, "shared", figures->shared);
+    bench_row_number(&row, "create_us", bench_median_of(figures->create, bench->runs) / 1e3, 2);
+    bench_row_number(&row, "over_us", bench_median_of(figures->hand_over, bench->runs) / 1e3, 2);
+    bench_row_number(&row, "destroy_us", bench_median_of(figures->destroy, bench->runs) / 1e3, 2);
+    bench_row_number(&row, "us", bench_median_of(figures->all, bench->runs) / 1e3, 2);
+    bench_row_number(&row, "min_us", bench_least_of(figures->all, bench->runs) / 1e3, 2);
+    bench_row_number(&row, "of_single",
+                     bench_median_ratio(figures->all, all[REFERENCE].all, bench->runs), 3);
+    bench_row_count(&row, "memories", counts->allocations);
+    bench_row_count(&row, "exports", counts->exports);
+    bench_row_count(&row, "imports", counts->imports);
+    bench_row_count(&row, "fds", figures->descriptors);
+    bench_row_number(&row, ".live_mib", (double)bench->live_bytes / mib, 1);
+    bench_row_number(&row, "reserved_mib", (double)counts->reserved / mib, 1);
+    bench_row_number(&row, "of_live", (double)counts->reserved / (double)bench->live_bytes, 3);
+    bench_row_number(&row, "imported_mib", (double)counts->imported / mib, 1);
+    bench_row_count(&row, ".runs", bench->runs);
+    bench_row_text(&row, ".self_check", "passed");
+    bench_row_end(&row, &bench->table);
+}
+
+static void run_buffers(struct sharing_bench* bench)
+{
+    struct buffer_figures* const figures = bench_allocate(PEER_COUNT, sizeof(*figures));
+    draw_items(bench);
+    for (int run = -1; run < (int)bench->runs; ++run) {
+        for (uint32_t peer = 0; peer < PEER_COUNT; ++peer) {
+            share_all(bench, peers[peer], run, &figures[peer]);
+        }
+    }
+    for (uint32_t peer = 0; peer < PEER_COUNT; ++peer) {
+        report_buffers(bench, peer, figures);
+    }
+    free(bench->items);
+    free(figures);
+}
+
+/* reference: whom the others are compared with; NULL for nobody. */
+static void report_calls(struct sharing_bench* bench, const struct sharing_times* times,
+                         const struct sharing_times* reference)
+{
+    struct bench_row row;
+    bench_row_begin(&row, "sharing");
+    bench_row_text(&row, ".device", bench->devices.base.properties.deviceName);
+    bench_row_text(&row, "workload", times->workload);
+    bench_row_name(&row, "peer", times->peer);
+    bench_row_number(&row, "ns", bench_median_of(times->cpu, bench->runs), 0);
+    bench_row_number(&row, "min", bench_least_of(times->cpu, bench->runs), 0);
+    bench_row_number(&row, "wall_ns", bench_median_of(times->wall, bench->runs), 0);
+    if (reference != NULL) {
+        bench_row_number(&row, "of_bare",
+                         bench_median_ratio(times->cpu, reference->cpu, bench->runs), 3);
+    } else {
+        bench_row_none(&row, "of_bare");
+    }
+    bench_row_count(&row, ".runs", bench->runs);
+    bench_row_text(&row, ".self_check", times->self_check);
+    bench_row_end(&row, &bench->table);
+}
+
+static void run_handoffs(struct sharing_bench* bench)
+{
+    struct sharing_times* const times = bench_allocate(SHARING_HANDOFF_PEERS, sizeof(*times));
+    for (uint32_t in_flight = 1; in_flight <= SHARING_MAX_IN_FLIGHT;
+         in_flight += SHARING_MAX_IN_FLIGHT - 1) {
+        sharing_time_handoffs(&bench->devices, bench->runs, in_flight, times);
+        for (int i = 0; i < SHARING_HANDOFF_PEERS; ++i) {
+            report_calls(bench, &times[i], &times[1]);
+        }
+    }
+    free(times);
+}
+
+static void run_messages(struct sharing_bench* bench)
+{
+    struct sharing_times* const times = bench_allocate(SHARING_MESSAGE_PEERS, sizeof(*times));
+    sharing_time_messages(&bench->devices, bench->runs, times);
+    for (int i = 0; i < SHARING_MESSAGE_PEERS; ++i) {
+        const bool compared = strcmp(times[i].workload, "message") == 0;
+        report_calls(bench, &times[i], compared ? &times[SHARING_MESSAGE_SYSTEM] : NULL);
+    }
+    free(times);
+}
+
+int main(int argc, char** argv)
+{
+    static const struct {
+        const char* name;
+        void (*run)(struct sharing_bench*);
+    } workloads[] = {
+        {"buffers", run_buffers}, {"handoff", run_handoffs}, {"message", run_messages}};
+    static const char* const names[] = {"buffers", "handoff", "message"};
+    struct sharing_bench bench = {
+        .device_name = "auto",
+        .workloads = "all",
+        .runs = DEFAULT_RUNS,
+        .live = DEFAULT_LIVE,
+    };
+    const struct bench_option options[] = {
+        {"--device", "DEVICE", BENCH_OPTION_TEXT, &bench.device_name,
+         "auto (default), vulkan:N, or simulated:PROFILE"},
+        {"--workload", "LIST", BENCH_OPTION_TEXT, &bench.workloads,
+         "of buffers, handoff, message; or all (default)"},
+        {"--live", "N", BENCH_OPTION_COUNT, &bench.live, "buffers shared at once (1000)"},
+        {"--runs", "N", BENCH_OPTION_COUNT, &bench.runs, "timed runs (9)"},
+    };
+    const struct bench_command command = {
+        .name = "bench_sharing",
+        .summary = "Shares buffers between two devices of one driver.",
+        .options = options,
+        .option_count = sizeof(options) / sizeof(options[0]),
+    };
+    bench_parse_options(&command, argc, argv);
+    if (bench.runs > BENCH_MAX_RUNS) {
+        bench_die(BENCH_EXIT_USAGE, "--runs: at most %d", BENCH_MAX_RUNS);
+    }
+    bench_check_list("--workload", bench.workloads, names, sizeof(names) / sizeof(names[0]));
+    bench_note_peers();
+    raise_limit();
+    sharing_open(&bench.devices, bench.device_name);
+    for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); ++i) {
+        if (bench_is_listed(bench.workloads, workloads[i].name)) {
+            workloads[i].run(&bench);
+        }
+    }
+    sharing_close(&bench.devices);
+    return 0;
+}
