@@ -123,14 +123,15 @@ static VkResult import_made_memory(MaarCuda cuda, const VkBufferCreateInfo* info
         .blockSize = size,
     };
     VkResult result = VK_ERROR_INVALID_EXTERNAL_HANDLE;
-    for (uint32_t i = 0; i < 2 * count && result == VK_ERROR_INVALID_EXTERNAL_HANDLE; ++i) {
-        const uint32_t type = i % count;
-        const bool is_local =
-            (maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
-        if ((type_bits & (1u << type)) != 0 && is_local == (i < count) &&
-            maar_type_is_usable(allocator, type)) {
-            import.memoryTypeIndex = type;
-            result = maarImportBuffer(allocator, info, &import, buffer, allocation);
+    for (uint32_t pass = 0; pass < 2; ++pass) {
+        for (uint32_t type = 0; type < count; ++type) {
+            const bool is_local =
+                (maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
+            if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE && is_local == (pass == 0) &&
+                (type_bits & (1u << type)) != 0 && maar_type_is_usable(allocator, type)) {
+                import.memoryTypeIndex = type;
+                result = maarImportBuffer(allocator, info, &import, buffer, allocation);
+            }
         }
     }
     return result;

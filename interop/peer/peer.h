@@ -103,9 +103,18 @@ void maar_peer_discount_block(struct maar_peer* peer, VkDeviceSize size);
  * must not go. */
 bool maar_peer_end(struct maar_peer* peer, const char* call);
 
-/* What a public call with a structure to fill begins with. */
-VkResult maar_peer_enter(struct maar_peer* peer, const char* call, const char* name,
-                         const void* structure, int wanted);
+/* What a public call with a structure begins with. peer may be NULL. */
+static inline VkResult maar_peer_enter(const struct maar_peer* peer, const char* call,
+                                       const char* name, const void* structure, int wanted)
+{
+    if (peer == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    VkResult result = maar_enter(peer->allocator);
+    return result == VK_SUCCESS
+               ? maar_check_structure(peer->allocator, call, name, structure, wanted)
+               : result;
+}
 
 /* ---- peer_timeline.c ---- */
 

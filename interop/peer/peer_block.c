@@ -10,18 +10,6 @@
 /* What sentences begin with where no public call asked for what is done. */
 static const char ending[] = "the end of a shared block";
 
-VkResult maar_peer_enter(struct maar_peer* peer, const char* call, const char* name,
-                         const void* structure, int wanted)
-{
-    if (peer == NULL) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    VkResult result = maar_enter(peer->allocator);
-    return result == VK_SUCCESS
-               ? maar_check_structure(peer->allocator, call, name, structure, wanted)
-               : result;
-}
-
 void maar_peer_count_block(struct maar_peer* peer, VkDeviceSize size)
 {
     (void)maar_atomic64_add(&peer->block_bytes, size);

@@ -36,19 +36,19 @@ MaarHandoffMode maar_peer_best_mode(const struct maar_peer* peer)
 static VkResult require_mode(const struct maar_peer* peer, const char* call, MaarHandoffMode mode)
 {
     bool there = false;
-    const char* name = "any";
+    const char* name = "a timeline of whichever mode";
     switch (mode) {
     case MAAR_HANDOFF_MODE_TIMELINE:
         there = peer->shares_timelines;
-        name = "MAAR_HANDOFF_MODE_TIMELINE";
+        name = "a timeline of MAAR_HANDOFF_MODE_TIMELINE";
         break;
     case MAAR_HANDOFF_MODE_BINARY:
         there = peer->shares_binaries;
-        name = "MAAR_HANDOFF_MODE_BINARY";
+        name = "a timeline of MAAR_HANDOFF_MODE_BINARY";
         break;
     case MAAR_HANDOFF_MODE_HOST:
         there = peer->calls_host;
-        name = "MAAR_HANDOFF_MODE_HOST";
+        name = "a timeline of MAAR_HANDOFF_MODE_HOST";
         break;
     default:
         break;
@@ -57,8 +57,8 @@ static VkResult require_mode(const struct maar_peer* peer, const char* call, Maa
         return VK_SUCCESS;
     }
     maar_tell(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-              "%s: %s is not to be had: %s, Vulkan or the extensions and features that were "
-              "enabled lack what it takes",
+              "%s: %s cannot be made: %s, Vulkan, or the extensions and features that were enabled "
+              "lack what it takes",
               call, name, peer->driver->name);
     return VK_ERROR_FEATURE_NOT_PRESENT;
 }
