@@ -173,7 +173,9 @@ static void failed_import_leaves_the_handle(void** state)
     const MaarStatistics was = rig_statistics(&rig, VK_NULL_HANDLE);
     MaarAllocation allocation = VK_NULL_HANDLE;
     for (uint32_t i = 0; i < 100; ++i) {
-        assert_true(maarImportMemory(rig.allocator, &info, &allocation) != VK_SUCCESS);
+        const VkResult result = maarImportMemory(rig.allocator, &info, &allocation);
+        assert_true(rig.simulated ? result == VK_ERROR_INVALID_EXTERNAL_HANDLE
+                                  : result != VK_SUCCESS);
         assert_true(allocation == VK_NULL_HANDLE);
         assert_int_equal(maarPeekFd(handle), foreign);
         assert_true(fd_is_open(foreign));
@@ -183,7 +185,6 @@ static void failed_import_leaves_the_handle(void** state)
     maarDestroyExternalHandle(rig.allocator, handle);
     assert_false(fd_is_open(foreign));
     assert_int_equal(fclose(file), 0);
-    rig.expected_violations = rig.simulated ? rig_counters(&rig).violationCount : 0;
 }
 
 /* A size that is not the exporter's: lavapipe refuses a larger one, and closes the descriptor that
@@ -207,7 +208,7 @@ static void import_of_a_wrong_size_is_refused(void** state)
     maarFreeMemory(rig.allocator, imported);
     assert_int_equal(sharing_count_fds(), before + 1);
     maarDestroyBuffer(rig.allocator, buffer, allocation);
-    rig.expected_violations = rig.simulated ? rig_counters(&rig).violationCount : 0;
+    rig.expected_violations = rig.simulated ? 1 : 0; /* the size itself */
 }
 
 /* The handle that came in goes out again, without the driver. */
