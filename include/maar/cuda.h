@@ -438,7 +438,7 @@ MAAR_API VkResult VKAPI_CALL maarAcquireFromCuda(MaarCudaTimeline timeline,
  * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT; VK_ERROR_INVALID_EXTERNAL_HANDLE when Vulkan
  *         refuses it as every type; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_OUT_OF_HOST_MEMORY;
  *         VK_ERROR_TOO_MANY_OBJECTS; VK_ERROR_UNKNOWN for any other error of CUDA's;
- * VK_ERROR_VALIDATION_FAILED_EXT
+ *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime see above
  * @since 0.1.0

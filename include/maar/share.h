@@ -741,7 +741,7 @@ typedef struct MaarHandoffInfo {
  * @param allocator  not null
  * @param pInfo      the handoff
  * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT without the timelineSemaphore feature, or for
- * the foreign family without its extension; VK_ERROR_OUT_OF_HOST_MEMORY;
+ *         the foreign family without its extension; VK_ERROR_OUT_OF_HOST_MEMORY;
  *         VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_DEVICE_LOST;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
