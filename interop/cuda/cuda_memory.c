@@ -18,7 +18,9 @@ struct cuda_pages {
     maar_port_handle handle;      /* until it is imported into Vulkan */
 };
 
-static void discard_pages(struct cuda_pages* pages, bool entered)
+/* Ends them, and leaves CUDA if it was entered. Counted off last: from then on the MaarCuda may go.
+ */
+static void discard_pages(struct cuda_pages* pages, bool entered, int previous)
 {
     MaarCuda cuda = maar_cuda_of(pages->block.peer);
     const VkDeviceSize size = pages->block.size;
@@ -26,6 +28,9 @@ static void discard_pages(struct cuda_pages* pages, bool entered)
     if (start != 0 && entered) {
         maar_cuda_unmap_pages(cuda, start, size);
         maar_cuda_unreserve_pages(cuda, start, size);
+    }
+    if (entered) {
+        cuda->peer.driver->leave(&cuda->peer, previous);
     }
     maar_port_handle_close(pages->handle);
     maar_host_free(cuda->peer.allocator->callbacks, pages);
@@ -40,10 +45,7 @@ static void end_pages(MaarAllocator allocator, struct maar_companion* companion)
     (void)allocator;
     const bool entered =
         peer->driver->enter(peer, "the end of CUDA's pages", &previous) == VK_SUCCESS;
-    discard_pages(pages, entered);
-    if (entered) {
-        peer->driver->leave(peer, previous);
-    }
+    discard_pages(pages, entered, previous);
 }
 
 /* Memory and addresses for it. The mapping keeps the memory, and so does the descriptor. */
@@ -98,14 +100,12 @@ static VkResult make_pages(MaarCuda cuda, const char* call, VkDeviceSize least,
         result = map_new_memory(cuda, call, pages);
     }
     if (result != VK_SUCCESS) {
-        discard_pages(pages, entered);
-    } else {
-        *out = pages;
+        discard_pages(pages, entered, previous);
+        return result;
     }
-    if (entered) {
-        cuda->peer.driver->leave(&cuda->peer, previous);
-    }
-    return result;
+    cuda->peer.driver->leave(&cuda->peer, previous);
+    *out = pages;
+    return VK_SUCCESS;
 }
 
 /* Tries the types that the buffer may live in: first those that are device-local. The handle is

@@ -6,6 +6,8 @@
 
 #include <pthread.h>
 
+#include "core/memory/memory_internal.h"
+
 /* A host function that keeps a stream busy until it is let go. */
 struct gate {
     pthread_mutex_t mutex;
@@ -64,9 +66,84 @@ static void signal_that_comes_late_finds_all_it_needs(void** state)
     cuda_desk_close(&desk);
 }
 
+/* What is told while a context is left, and whether the MaarCuda was in use still. */
+struct leaving {
+    MaarCuda cuda;
+    uint32_t count;
+    uint32_t blocks;
+};
+
+static void VKAPI_CALL note_leaving(void* data, MaarMessageSeverity severity, const char* text)
+{
+    struct leaving* leaving = data;
+    (void)severity;
+    if (strstr(text, "leaving CUDA") != NULL) {
+        MaarCudaInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_INFO};
+        assert_int_equal(maarGetCudaInfo(leaving->cuda, &info), VK_SUCCESS);
+        leaving->blocks = info.importedBlockCount;
+        ++leaving->count;
+    }
+}
+
+static void open_with_cuda_memory(struct cuda_desk* desk)
+{
+    MaarSharingInfo sharing = {.sType = MAAR_STRUCTURE_TYPE_SHARING_INFO};
+    MaarCudaCreateInfo info = cuda_desk_info();
+    struct fake_identity identity = {.memory_type = 0};
+    cuda_desk_open(desk, NULL);
+    assert_int_equal(maarGetSharingInfo(desk->rig.allocator, &sharing), VK_SUCCESS);
+    memcpy(identity.device_uuid, sharing.deviceUUID, VK_UUID_SIZE);
+    memcpy(identity.driver_uuid, sharing.driverUUID, VK_UUID_SIZE);
+    desk->fake->set_identity(&identity);
+    info.flags = MAAR_CUDA_CREATE_CUDA_MEMORY_BIT;
+    assert_int_equal(maarCreateCuda(desk->rig.allocator, &info, &desk->cuda), VK_SUCCESS);
+}
+
+/* A thread that frees a block is done with the MaarCuda before that is told: whoever destroys it on
+ * another thread waits for no more than the count of blocks. */
+static void end_block_of(struct cuda_desk* desk, VkBuffer buffer, MaarAllocation memory)
+{
+    MaarAllocator allocator = desk->rig.allocator;
+    struct leaving leaving = {.cuda = desk->cuda};
+    void* const data = allocator->message_user_data;
+    const PFN_maarMessage message = allocator->message;
+    allocator->message = note_leaving;
+    allocator->message_user_data = &leaving;
+    desk->fake->set_fault("cuCtxPopCurrent", 1, 1, MAAR_CUDA_UNKNOWN);
+    maarDestroyBuffer(allocator, buffer, memory);
+    assert_int_equal(maarTrim(allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+    allocator->message = message;
+    allocator->message_user_data = data;
+    assert_int_equal(leaving.count, 1);
+    assert_int_equal(leaving.blocks, 1);
+    assert_int_equal(cuda_desk_cuda_info(desk).importedBlockCount, 0);
+    /* The FAKE's call that failed left the context where it was. */
+    assert_int_equal(desk->driver.cuCtxPopCurrent(&(struct maar_cuda_context*){0}),
+                     MAAR_CUDA_SUCCESS);
+}
+
+static void block_that_ends_is_counted_to_the_last(void** state)
+{
+    struct cuda_desk desk;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    const VkBufferCreateInfo info = rig_buffer_info(4096);
+    (void)state;
+    open_with_cuda_memory(&desk);
+    memory = cuda_desk_buffer(&desk, 4096, &buffer);
+    (void)cuda_desk_memory(&desk, memory);
+    end_block_of(&desk, buffer, memory);
+    assert_int_equal(
+        maarAllocateCudaMemory(desk.cuda, &info, MAAR_MEMORY_TYPE_NONE, &buffer, &memory),
+        VK_SUCCESS);
+    end_block_of(&desk, buffer, memory);
+    cuda_desk_close(&desk);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(block_that_ends_is_counted_to_the_last),
         cmocka_unit_test(signal_that_comes_late_finds_all_it_needs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
