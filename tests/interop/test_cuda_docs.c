@@ -16,6 +16,29 @@ static void launch_kernel(float* address, size_t count, MaarCudaStream stream)
 
 #include "cuda.inc"
 
+/* A submission behind all others; the point that it signals. */
+static MaarPoint submit_last(struct cuda_desk* desk)
+{
+    const VkSemaphoreTypeCreateInfo type = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+    };
+    const VkSemaphoreCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+        .pNext = &type,
+    };
+    MaarPoint point = {.value = 1};
+    assert_int_equal(vkCreateSemaphore(desk->rig.device, &info, NULL, &point.semaphore),
+                     VK_SUCCESS);
+    const MaarHandoffInfo nothing = {
+        .sType = MAAR_STRUCTURE_TYPE_HANDOFF_INFO,
+        .signalCount = 1,
+        .pSignals = &point,
+    };
+    assert_int_equal(maarSubmitHandoff(desk->rig.allocator, &nothing), VK_SUCCESS);
+    return point;
+}
+
 static void document_runs_as_it_stands(void** state)
 {
     static struct cuda_desk desk;
@@ -40,11 +63,15 @@ static void document_runs_as_it_stands(void** state)
                          VK_SUCCESS);
         (void)maarSimulatedExecuteSubmissions(desk.rig.physical, UINT32_MAX); /* the release */
         assert_int_equal(driver->cuStreamSynchronize(stream), MAAR_CUDA_SUCCESS);
-        (void)maarSimulatedExecuteSubmissions(desk.rig.physical, UINT32_MAX);
+        if (frame < 9) { /* the last one's acquire is still to be executed at the end */
+            (void)maarSimulatedExecuteSubmissions(desk.rig.physical, UINT32_MAX);
+        }
     }
+    const MaarPoint done = submit_last(&desk);
     assert_true(address[1023] > 0.99f && address[1023] < 1.01f);
     assert_int_equal(driver->cuCtxPopCurrent(&(struct maar_cuda_context*){0}), MAAR_CUDA_SUCCESS);
-    close_cuda(allocator, desk.cuda, timeline, 20, buffer, allocation);
+    close_cuda(allocator, desk.cuda, timeline, &done, buffer, allocation);
+    vkDestroySemaphore(desk.rig.device, done.semaphore, NULL);
     desk.cuda = VK_NULL_HANDLE;
     rig_expect_silence(&desk.rig);
     cuda_desk_close(&desk);
