@@ -90,6 +90,9 @@ static const char* find_reservation_fault(MaarAllocator allocator,
         return "pMemoryInfo->flags has MAAR_ALLOCATION_CREATE_MAPPED_BIT, but pages cannot be "
                "mapped";
     }
+    if (info->pMemoryInfo != NULL && maar_export_find(info->pMemoryInfo->pNext) != NULL) {
+        return "pMemoryInfo->pNext has MaarExportInfo, but pages are never exported";
+    }
     return NULL;
 }
 

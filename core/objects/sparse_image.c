@@ -545,6 +545,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSparseImage(MaarAllocator allocator,
                                       pCreateInfo->pMemoryInfo,
                                       MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
     }
+    if (result == VK_SUCCESS && pCreateInfo->pMemoryInfo != NULL &&
+        maar_export_find(pCreateInfo->pMemoryInfo->pNext) != NULL) {
+        return maar_misuse(allocator, __func__,
+                           "pMemoryInfo->pNext has MaarExportInfo, but pages are never exported");
+    }
     if (result == VK_SUCCESS) {
         result = check_image_info(allocator, __func__, pCreateInfo->pImageInfo);
     }

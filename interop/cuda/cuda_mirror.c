@@ -118,6 +118,12 @@ static VkResult make_sparse_buffer(struct MaarCudaMirror_T* mirror, const char* 
     const struct maar_device* device = &allocator->device;
     VkBufferCreateInfo info = *given;
     info.size = mirror->reserved;
+    if (info.size > device->facts.max_buffer_size) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: a buffer of %llu bytes is above the device's maxBufferSize of %llu", call,
+                  (unsigned long long)info.size, (unsigned long long)device->facts.max_buffer_size);
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
     info.flags |= (VkBufferCreateFlags)VK_BUFFER_CREATE_SPARSE_BINDING_BIT |
                   (VkBufferCreateFlags)VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT;
     struct maar_shared_buffer shared;

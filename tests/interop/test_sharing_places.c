@@ -241,6 +241,25 @@ static void pages_are_not_exported(void** state)
                      VK_ERROR_VALIDATION_FAILED_EXT);
     rig_expect_message(&rig, "MaarExportInfo names handle types that the pool was not made for");
     maarDestroyPool(rig.allocator, how.pool);
+    how.pool = VK_NULL_HANDLE;
+    const MaarReservationCreateInfo reservation_info = {
+        .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+        .pBufferInfo = &info,
+        .pMemoryInfo = &how,
+    };
+    MaarReservation reservation = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateReservation(rig.allocator, &reservation_info, &reservation),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "pages are never exported");
+    const MaarSparseImageCreateInfo sparse_info = {
+        .sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO,
+        .pImageInfo = &image_info,
+        .pMemoryInfo = &how,
+    };
+    MaarSparseImage sparse = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateSparseImage(rig.allocator, &sparse_info, &sparse),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "pages are never exported");
     rig_close(&rig);
 }
 
