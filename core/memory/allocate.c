@@ -517,7 +517,7 @@ static VkResult choose(struct job* job)
     uint32_t bits = job->request->requirements.memoryTypeBits;
     const VkExternalMemoryHandleTypeFlags types = maar_export_types(job->info);
     if (pool == NULL && types != 0) {
-        VkResult result = maar_export_require(job->allocator, job->call, types);
+        VkResult result = maar_shared_types_require(job->allocator, job->call, types);
         if (result != VK_SUCCESS) {
             return result;
         }

@@ -28,8 +28,8 @@ VkExternalMemoryHandleTypeFlags maar_export_types(const MaarAllocationCreateInfo
     return info->pool != VK_NULL_HANDLE ? maar_pool_of(info->pool)->export_types : 0;
 }
 
-VkResult maar_export_require(MaarAllocator allocator, const char* call,
-                             VkExternalMemoryHandleTypeFlags types)
+VkResult maar_shared_types_require(MaarAllocator allocator, const char* call,
+                                   VkExternalMemoryHandleTypeFlags types)
 {
     const struct maar_device_facts* facts = &allocator->device.facts;
     const struct {
@@ -56,7 +56,7 @@ VkResult maar_export_require(MaarAllocator allocator, const char* call,
     }
     if (types != 0) {
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: Maar exports no memory as handle type 0x%x", call, (unsigned)types);
+                  "%s: Maar shares no memory as handle type 0x%x", call, (unsigned)types);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return VK_SUCCESS;

@@ -396,8 +396,8 @@ const MaarExportInfo* maar_export_find(const void* chain);
  * none. info may be NULL. */
 VkExternalMemoryHandleTypeFlags maar_export_types(const MaarAllocationCreateInfo* info);
 /* VK_SUCCESS when the extensions for all of these are enabled; tells if not. */
-VkResult maar_export_require(MaarAllocator allocator, const char* call,
-                             VkExternalMemoryHandleTypeFlags types);
+VkResult maar_shared_types_require(MaarAllocator allocator, const char* call,
+                                   VkExternalMemoryHandleTypeFlags types);
 /* The default pool of a type, kind and set of handle types, made when it is first needed. */
 VkResult maar_pool_exporting(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
                              VkExternalMemoryHandleTypeFlags types, struct maar_pool** pool);

@@ -553,7 +553,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
     }
     const MaarExportInfo* export = maar_export_find(pCreateInfo->pNext);
     if (export != NULL) {
-        result = maar_export_require(allocator, __func__, export->handleTypes);
+        result = maar_shared_types_require(allocator, __func__, export->handleTypes);
         if (result != VK_SUCCESS) {
             return result;
         }

@@ -143,13 +143,15 @@ static VkResult check_export(MaarAllocator allocator, const char* call,
         return maar_misuse(allocator, call, "handleType is not exactly one bit");
     }
     if ((slot->block->shared_types & (VkExternalMemoryHandleTypeFlags)type) == 0) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: the allocation's memory was not made to be exported as handle type 0x%x; "
-                  "chain MaarExportInfo to its MaarAllocationCreateInfo or to that of its pool",
-                  call, (unsigned)type);
+        maar_tell(
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            "%s: the allocation's memory was not made to be exported as handle type 0x%x; "
+            "chain MaarExportInfo, with its sType, to its MaarAllocationCreateInfo or to that of "
+            "its pool",
+            call, (unsigned)type);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    return maar_export_require(allocator, call, (VkExternalMemoryHandleTypeFlags)type);
+    return maar_shared_types_require(allocator, call, (VkExternalMemoryHandleTypeFlags)type);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarExportMemory(MaarAllocator allocator, MaarAllocation allocation,

@@ -36,13 +36,10 @@ static VkResult check_import(MaarAllocator allocator, const char* call, const Ma
     if (!maar_is_one_bit(info->handleType)) {
         return maar_misuse(allocator, call, "pImportInfo->handleType is not exactly one bit");
     }
-    if (info->handleType == VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT ||
-        !maar_memory_handle_is_enabled(allocator, info->handleType)) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: handle type 0x%x is none that can be imported here: the extension for it "
-                  "was not among the allocator's ppEnabledExtensionNames, or Maar knows none",
-                  call, (unsigned)info->handleType);
-        return VK_ERROR_FEATURE_NOT_PRESENT;
+    result = maar_shared_types_require(allocator, call,
+                                       (VkExternalMemoryHandleTypeFlags)info->handleType);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     if (info->blockSize == 0 &&
         info->handleType != VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT) {
@@ -128,12 +125,27 @@ static VkResult import_as(MaarAllocator allocator, const MaarImportInfo* info,
     return result;
 }
 
+static void tell_refused(MaarAllocator allocator, const char* call, VkDeviceSize size,
+                         VkResult result)
+{
+    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+              "%s: the driver refuses to import the handle as a block of %llu bytes (%s); "
+              "blockSize, memoryTypeIndex, dedicated and handleType must be what the exporter said",
+              call, (unsigned long long)size,
+              result == VK_ERROR_INVALID_EXTERNAL_HANDLE ? "VK_ERROR_INVALID_EXTERNAL_HANDLE"
+                                                         : "VK_ERROR_OUT_OF_DEVICE_MEMORY");
+}
+
 /* Tries the types that handle and object allow, the best first. The handle stays as it is. */
 static VkResult import_memory(MaarAllocator allocator, const char* call, const MaarImportInfo* info,
                               const struct import_object* object, MaarAllocation* allocation)
 {
     uint32_t bits = 0;
     VkResult result = ask_handle_types(allocator, info, &bits);
+    if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: the driver does not take pImportInfo->handle for a dma-buf", call);
+    }
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -173,6 +185,9 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
         if (result != VK_ERROR_INVALID_EXTERNAL_HANDLE && result != VK_ERROR_OUT_OF_DEVICE_MEMORY) {
             break;
         }
+    }
+    if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+        tell_refused(allocator, call, size, result);
     }
     return result;
 }
