@@ -4,6 +4,25 @@
  */
 #include "interop/share/share_internal.h"
 
+#if defined(_WIN32)
+#define SEMAPHORE_EXTENSION "VK_KHR_external_semaphore_win32"
+#else
+#define SEMAPHORE_EXTENSION "VK_KHR_external_semaphore_fd"
+#endif
+
+/* What stands in the way of a semaphore that the driver does not offer. */
+static const char* why_not(MaarAllocator allocator, VkSemaphoreType type)
+{
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    if (!facts->semaphore_fd && !facts->semaphore_win32) {
+        return SEMAPHORE_EXTENSION " was not among the allocator's ppEnabledExtensionNames";
+    }
+    if (type == VK_SEMAPHORE_TYPE_TIMELINE && !facts->timeline_semaphore) {
+        return "timelineSemaphore was not among the allocator's pEnabledFeatures";
+    }
+    return "the driver does not offer it";
+}
+
 static VkResult check_semaphore(MaarAllocator allocator, const char* call, VkSemaphoreType type,
                                 VkExternalSemaphoreHandleTypeFlagBits handle,
                                 VkExternalSemaphoreFeatureFlags need)
@@ -16,11 +35,10 @@ static VkResult check_semaphore(MaarAllocator allocator, const char* call, VkSem
     }
     if ((maar_semaphore_sharing(allocator, type, handle) & need) != need) {
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: a %s semaphore cannot be %s as handle type 0x%x here: the driver does not "
-                  "offer it, or the extension or feature for it was not enabled",
-                  call, type == VK_SEMAPHORE_TYPE_TIMELINE ? "timeline" : "binary",
+                  "%s: a %s semaphore cannot be %s as handle type 0x%x here: %s", call,
+                  type == VK_SEMAPHORE_TYPE_TIMELINE ? "timeline" : "binary",
                   need == VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT ? "imported" : "exported",
-                  (unsigned)handle);
+                  (unsigned)handle, why_not(allocator, type));
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return VK_SUCCESS;
