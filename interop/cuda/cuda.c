@@ -92,6 +92,31 @@ static void look_at_capabilities(MaarCuda cuda)
                            maar_cuda_attribute(cuda, MAAR_CUDA_ATTRIBUTE_FILE_DESCRIPTORS);
 }
 
+/* Why handoffs are not the best there are, which would else be noticed as slowness alone. */
+static void tell_handoffs(MaarCuda cuda)
+{
+    MaarAllocator allocator = cuda->peer.allocator;
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    const char* reason = "the CUDA driver or device takes none";
+    if (!facts->semaphore_fd && !facts->semaphore_win32) {
+        reason = MAAR_PORT_HAS_FDS ? "VK_KHR_external_semaphore_fd is not enabled"
+                                   : "VK_KHR_external_semaphore_win32 is not enabled";
+    } else if (!facts->timeline_semaphore) {
+        reason = "the feature timelineSemaphore is not enabled";
+    } else if ((maar_semaphore_sharing(allocator, VK_SEMAPHORE_TYPE_TIMELINE,
+                                       MAAR_OPAQUE_SEMAPHORE) &
+                VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT) == 0) {
+        reason = "the Vulkan driver exports none";
+    }
+    const MaarHandoffMode mode = maar_peer_best_mode(&cuda->peer);
+    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_INFO,
+              "maarCreateCuda: no timeline semaphore is seen by both sides, so %s: %s",
+              mode == MAAR_HANDOFF_MODE_BINARY ? "handoffs go by binary ones"
+              : mode == MAAR_HANDOFF_MODE_HOST ? "handoffs go through the host"
+                                               : "there are no handoffs",
+              reason);
+}
+
 static void discard_cuda(MaarCuda cuda)
 {
     if (cuda->retained) {
@@ -141,6 +166,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCuda(MaarAllocator allocator,
         return result;
     }
     look_at_capabilities(cuda);
+    if (!cuda->peer.shares_timelines) {
+        tell_handoffs(cuda);
+    }
     *pCuda = cuda;
     return VK_SUCCESS;
 }

@@ -73,9 +73,12 @@ static const char* find_functions(MaarCuda cuda)
 static VkResult tell_missing(MaarCuda cuda, const char* call, const char* path, const char* missing)
 {
     int version = 0;
-    if (cuda->driver.cuDriverGetVersion != NULL) {
-        (void)cuda->driver.cuDriverGetVersion(&version);
+    if (cuda->driver.cuDriverGetVersion == NULL) {
+        maar_tell(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: %s has no %s: it is not the CUDA driver's library", call, path, missing);
+        return VK_ERROR_INCOMPATIBLE_DRIVER;
     }
+    (void)cuda->driver.cuDriverGetVersion(&version);
     maar_tell(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
               "%s: %s has no %s: it knows CUDA %d.%d, and %d.%d is the least", call, path, missing,
               version / 1000, version % 1000 / 10, LEAST_MAJOR, LEAST_MINOR);

@@ -83,7 +83,7 @@ static void driver_that_lacks_a_function_is_too_old(void** state)
     info.pLibraryPath = "libc.so.6";
     assert_int_equal(maarCreateCuda(desk.rig.allocator, &info, &desk.cuda),
                      VK_ERROR_INCOMPATIBLE_DRIVER);
-    rig_expect_message(&desk.rig, "libc.so.6 has no cuInit: it knows CUDA 0.0, and 10.0");
+    rig_expect_message(&desk.rig, "libc.so.6 has no cuInit: it is not the CUDA driver");
     cuda_desk_close(&desk);
 }
 
