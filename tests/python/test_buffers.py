@@ -176,13 +176,17 @@ class Mistakes(DeviceCase):
                              ("float16", 1e6)):
             with self.assertRaises(ValueError):
                 self.device.buffer(4, dtype).fill(value)
-        with self.assertRaises(AttributeError):
+        with self.assertRaisesRegex(TypeError, "integer"):
             self.device.buffer(4, "int32").fill(1.5)
 
     def test_copies_are_checked(self):
         buffer = self.device.buffer(16, "float32", host_visible=True)
         with self.assertRaisesRegex(ValueError, "60 bytes into a buffer of 64"):
             buffer.copy_from(numpy.zeros(15, "f4"))
+        for copy in (buffer.copy_from, buffer.copy_to):
+            with self.assertRaisesRegex(ValueError, "int32 beside a buffer of float32"):
+                copy(numpy.zeros(16, "i4"))
+            copy(numpy.zeros(64, "u1"))
         with self.assertRaisesRegex(ValueError, "not contiguous"):
             buffer.copy_from(numpy.zeros(32, "f4")[::2])
         with self.assertRaisesRegex(ValueError, "read-only"):

@@ -43,10 +43,16 @@ def count_of(shape):
     return count
 
 
-def host_bytes(thing, writable):
-    """The bytes of an object of the host: a flat memoryview, and its address or None."""
+def host_bytes(thing, writable, element):
+    """The bytes of an object of the host, as a flat memoryview. An array must have elements of that
+    type, or either side bytes."""
     if hasattr(thing, "__array__") and not isinstance(thing, (bytes, bytearray, memoryview)):
         thing = _dlpack.import_numpy("copying an array").asarray(thing)
+        bytes_alone = ("|u1", None)  # None: bfloat16, which NumPy lacks
+        if thing.dtype.str != element.typestr and not (
+                thing.dtype.str in bytes_alone or element.typestr in bytes_alone):
+            raise ValueError(f"an array of {thing.dtype} beside a buffer of {element.name}: convert "
+                             'it with astype, or take its bytes with view("uint8")')
     view = memoryview(thing)
     if not view.c_contiguous:
         raise ValueError("the array is not contiguous: copy it first")
@@ -278,7 +284,7 @@ class Buffer:
                 _copy(commands, other, other_offset, memory, offset, size)
             _submit((memory, other), record, wait)
             return
-        data = host_bytes(source, False)
+        data = host_bytes(source, False, self.dtype)
         if data.nbytes != size:
             raise ValueError(f"{data.nbytes} bytes into a buffer of {size}")
         if self.host_visible:
@@ -299,7 +305,7 @@ class Buffer:
         if isinstance(target, Buffer):
             target.copy_from(self, wait)
             return
-        data = host_bytes(target, True)
+        data = host_bytes(target, True, self.dtype)
         if data.nbytes != size:
             raise ValueError(f"{size} bytes into an array of {data.nbytes}")
         if self.host_visible:

@@ -1,5 +1,6 @@
 """Element types, by NumPy's names, without NumPy."""
 
+import operator
 import struct
 
 
@@ -26,7 +27,7 @@ class DType:
             number = complex(value)
             return struct.pack("<2" + self._format, number.real, number.imag)
         if self.code in (0, 1):
-            value = value.__index__()
+            value = operator.index(value)
         try:
             return struct.pack("<" + self._format, value)
         except (struct.error, OverflowError) as error:

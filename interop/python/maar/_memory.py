@@ -12,7 +12,7 @@ from collections import deque
 from . import _abi, _cuda, _vulkan
 from ._abi import C, make
 from ._calls import MESSAGE_CALLBACK, guarded, load_maar, run_or_defer
-from ._errors import MaarError, NotSupportedError, OwnershipError
+from ._errors import MaarError, NotSupportedError, OutOfMemoryError, OwnershipError
 
 WAIT_SLICE_NS = 100_000_000  # between two looks for Ctrl-C
 SHARED_ALIGNMENT = 256       # of every buffer: what DLPack asks for
@@ -228,8 +228,12 @@ class Memory:
         if shared:
             info.pNext = _abi.address_of(export)
         buffer, allocation = ctypes.c_uint64(), ctypes.c_uint64()
-        core.maar.maarCreateBuffer(core.allocator, ctypes.byref(buffer_info), ctypes.byref(info),
-                                   ctypes.byref(buffer), ctypes.byref(allocation))
+        try:
+            core.maar.maarCreateBuffer(core.allocator, ctypes.byref(buffer_info),
+                                       ctypes.byref(info), ctypes.byref(buffer),
+                                       ctypes.byref(allocation))
+        except OutOfMemoryError as error:
+            raise OutOfMemoryError(f"{size} bytes: {error}", error.result) from None
         self.buffer, self.allocation = buffer.value, allocation.value
         self.size, self.shared, self.name = size, shared, name
         self.last_use = 0       # value of the core's timeline

@@ -94,7 +94,10 @@ class Instance:
         try:
             before.vkCreateInstance(ctypes.byref(info), None, ctypes.byref(handle))
         except MaarError as error:
-            raise LibraryError(f"Vulkan gives no instance: {error}", error.result) from error
+            hint = ("; no Vulkan driver is installed, or VK_DRIVER_FILES or VK_ICD_FILENAMES hides "
+                    "it (Mesa's CPU driver: mesa-vulkan-drivers)") \
+                if error.result == C.VK_ERROR_INCOMPATIBLE_DRIVER else ""
+            raise LibraryError(f"Vulkan gives no instance: {error}{hint}", error.result) from error
         self.handle = handle.value
         self.vk = loader.functions(self.handle)
 
