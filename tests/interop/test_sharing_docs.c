@@ -4,6 +4,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include "tests/interop/gpu_work.h"
 #include "tests/interop/sharing_fixture.h"
 
 #include <sys/socket.h>
@@ -45,6 +46,14 @@ static void document_does_what_it_says(void** state)
     const VkDeviceSize blockSize = exported.blockSize;
     const VkDeviceSize offset = exported.offset;
     const uint32_t memoryTypeIndex = exported.memoryTypeIndex;
+    const VkBool32 dedicated = exported.dedicated;
+
+    const uint32_t familyIndex = rig.recommendation.mainQueueFamily;
+    struct gpu_work work[2];
+    gpu_begin(&rig, &work[0]);
+    gpu_begin(&rig, &work[1]);
+    const VkCommandBuffer commands = work[0].commands;
+    const VkCommandBuffer theirCommands = work[1].commands;
 
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
@@ -58,6 +67,8 @@ static void document_does_what_it_says(void** state)
     assert_true(theirBuffer != VK_NULL_HANDLE);
     assert_int_equal(told.userValue, 42);
     assert_true(made.buffer != VK_NULL_HANDLE);
+    gpu_finish(&rig, &work[0]);
+    gpu_finish(&rig, &work[1]);
     maarDestroyHostBuffer(allocator, hostBuffer);
     maarDestroyExternalHandle(allocator, handle);
     maarDestroyBuffer(allocator, theirBuffer, theirBlock);
