@@ -191,7 +191,8 @@ MAAR_API VkResult VKAPI_CALL maarReceiveHandle(MaarAllocator allocator, int sock
  * @param handle       emptied when the call succeeds
  * @param pBuffer      receives the buffer
  * @param pAllocation  receives the whole block; destroy both with maarDestroyBuffer
- * @return as maarImportBuffer; VK_ERROR_INCOMPATIBLE_DRIVER as maarReceiveHandle
+ * @return as maarImportBuffer; VK_ERROR_INCOMPATIBLE_DRIVER as maarReceiveHandle;
+ *         VK_ERROR_FEATURE_NOT_PRESENT also for bufferFlags of features that are not enabled
  * @threadsafety internally synchronized; `handle` externally
  * @lifetime see above
  * @since 0.1.0

@@ -117,10 +117,10 @@ static void tell_handoffs(MaarCuda cuda)
               reason);
 }
 
-static void discard_cuda(MaarCuda cuda)
+static void discard_cuda(MaarCuda cuda, const char* call)
 {
     if (cuda->retained) {
-        (void)maar_cuda_tell(cuda, "maarDestroyCuda", "cuDevicePrimaryCtxRelease",
+        (void)maar_cuda_tell(cuda, call, "cuDevicePrimaryCtxRelease",
                              cuda->driver.cuDevicePrimaryCtxRelease(cuda->device),
                              MAAR_CUDA_CALL_PLAIN);
     }
@@ -162,7 +162,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCuda(MaarAllocator allocator,
         result = choose_context(cuda, __func__, info->pContext);
     }
     if (result != VK_SUCCESS) {
-        discard_cuda(cuda);
+        discard_cuda(cuda, __func__);
         return result;
     }
     look_at_capabilities(cuda);
@@ -176,7 +176,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCuda(MaarAllocator allocator,
 VKAPI_ATTR void VKAPI_CALL maarDestroyCuda(MaarCuda cuda)
 {
     if (cuda != VK_NULL_HANDLE && maar_peer_end(&cuda->peer, __func__)) {
-        discard_cuda(cuda);
+        discard_cuda(cuda, __func__);
     }
 }
 

@@ -371,7 +371,11 @@ static VkResult wait_on_host(struct maar_peer_timeline* timeline, uint64_t value
         .pValues = &value,
     };
     maar_lock_rank_expect_none();
-    return device->vkWaitSemaphores(device->handle, &wait, UINT64_MAX);
+    const VkResult result = device->vkWaitSemaphores(device->handle, &wait, UINT64_MAX);
+    if (result == VK_ERROR_DEVICE_LOST) {
+        maar_atomic32_store(&timeline->peer->allocator->retire.lost, 1);
+    }
+    return result;
 }
 
 VkResult maar_peer_wait(struct maar_peer_timeline* timeline, const char* call, uint64_t value,

@@ -214,6 +214,24 @@ maarDescribeTimeline(MaarAllocator allocator, VkSemaphore semaphore,
     return result;
 }
 
+/* What a sender says must not make this process break Vulkan's rules: of the flags that a buffer
+ * may have, one alone is of a feature that is known to be enabled or not. */
+static VkResult require_flags(MaarAllocator allocator, const char* call,
+                              const MaarDescriptor* descriptor)
+{
+    const VkBufferCreateFlags allowed = allocator->device.facts.protected_memory
+                                            ? (VkBufferCreateFlags)VK_BUFFER_CREATE_PROTECTED_BIT
+                                            : 0;
+    if ((descriptor->bufferFlags & ~allowed) == 0) {
+        return VK_SUCCESS;
+    }
+    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+              "%s: pDescriptor->bufferFlags 0x%x want features that are not known to be enabled "
+              "here",
+              call, (unsigned)descriptor->bufferFlags);
+    return VK_ERROR_FEATURE_NOT_PRESENT;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarImportDescribedBuffer(MaarAllocator allocator,
                                                          const MaarDescriptor* pDescriptor,
                                                          MaarExternalHandle handle,
@@ -235,6 +253,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportDescribedBuffer(MaarAllocator allocator
     }
     if (result == VK_SUCCESS) {
         result = maar_descriptor_require_device(allocator, __func__, pDescriptor);
+    }
+    if (result == VK_SUCCESS) {
+        result = require_flags(allocator, __func__, pDescriptor);
     }
     if (result != VK_SUCCESS) {
         return result;

@@ -525,6 +525,16 @@ static void other_device_or_driver_is_refused_by_name(void** state)
     assert_int_equal(maarImportDescribedBuffer(rig.allocator, &lie, handle, &buffer, &memory),
                      VK_ERROR_INCOMPATIBLE_DRIVER);
     rig_expect_message(&rig, "maarImportDescribedBuffer: the handle was made on another device");
+    /* Nor does a sender switch features on. */
+    const VkBufferCreateFlags flags[] = {VK_BUFFER_CREATE_PROTECTED_BIT,
+                                         VK_BUFFER_CREATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT};
+    for (uint32_t i = 0; i < 2; ++i) {
+        lie = descriptor;
+        lie.bufferFlags = flags[i];
+        assert_int_equal(maarImportDescribedBuffer(rig.allocator, &lie, handle, &buffer, &memory),
+                         VK_ERROR_FEATURE_NOT_PRESENT);
+        rig_expect_message(&rig, "not known to be enabled");
+    }
     assert_true(maarPeekFd(handle) >= 0);
     memory = import_shared(&descriptor, handle, &buffer);
     maarDestroyBuffer(rig.allocator, buffer, memory);
