@@ -284,6 +284,34 @@ class Devices(MaarCase):
     def test_version_is_that_of_the_package(self):
         self.assertEqual(maar.version()[:2], (0, 1))
 
+    def test_forked_child_gets_an_error_and_frees_nothing(self):
+        if not hasattr(os, "fork"):
+            self.skip("no fork")
+        code = """
+import maar, os, sys
+device = maar.Device()
+buffer = device.buffer(8, host_visible=True)
+array = buffer.numpy()
+child = os.fork()
+if child == 0:
+    for use in (lambda: buffer.fill(1), buffer.numpy, lambda: device.buffer(4)):
+        try:
+            use()
+            sys.exit(1)
+        except maar.UsageError as error:
+            assert "forked" in str(error)
+    del array, buffer
+    device.close()
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+buffer.fill(7)
+assert (array == 7).all()
+"""
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL, env=dict(os.environ),
+                              check=False, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_validation_layer_finds_nothing(self):
         """The whole of what a buffer can do, under VK_LAYER_KHRONOS_validation."""
         code = """

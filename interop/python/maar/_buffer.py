@@ -128,6 +128,7 @@ class Buffer:
         if self._memory is None:
             raise ClosedError(f"buffer {self.name!r} was closed" if self.name
                               else "the buffer was closed")
+        self._memory.core.refuse_inherited()
         return self._memory
 
     # ---- what it is ----

@@ -42,6 +42,7 @@ class Device:
     def _use(self):
         if self._core is None:
             raise ClosedError("the device was closed")
+        self._core.refuse_inherited()
         return self._core
 
     # ---- what it is ----

@@ -6,13 +6,15 @@ and capsule made of it. The last one out ends it.
 
 import contextlib
 import ctypes
+import os
 import threading
 from collections import deque
 
 from . import _abi, _cuda, _vulkan
 from ._abi import C, make
 from ._calls import MESSAGE_CALLBACK, guarded, load_maar, run_or_defer
-from ._errors import MaarError, NotSupportedError, OutOfMemoryError, OwnershipError
+from ._errors import (MaarError, NotSupportedError, OutOfMemoryError, OwnershipError,
+                      UsageError)
 
 WAIT_SLICE_NS = 100_000_000  # between two looks for Ctrl-C
 SHARED_ALIGNMENT = 256       # of every buffer: what DLPack asks for
@@ -30,6 +32,7 @@ class Core:
 
     def __init__(self, wanted, library, vulkan_library, cuda_library, validation):
         self.instance = self.device = self.allocator = self.cuda = None
+        self.process = os.getpid()
         self.timeline = self.command_pool = 0
         self.lock = threading.RLock()        # guards what follows, and buffers' owners
         self.value = 0                       # of the timeline: the last submission
@@ -188,10 +191,19 @@ class Core:
                 self.in_flight.append((self.value, commands))
             return self.value
 
+    def is_inherited(self):
+        """Whether it came here by a fork: the driver's threads and handles are the parent's."""
+        return self.process != os.getpid()
+
+    def refuse_inherited(self):
+        if self.is_inherited():
+            raise UsageError("the device was opened before this process was forked, and Vulkan does "
+                             "not survive a fork: start processes by multiprocessing's spawn")
+
     # ---- the end ----
 
     def __del__(self):
-        if not exiting and self.instance is not None:
+        if not exiting and self.instance is not None and not self.is_inherited():
             run_or_defer(_destroy_core, self.__dict__)
 
 
@@ -247,7 +259,7 @@ class Memory:
         self.coherent = bool(self.info.propertyFlags & C.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
 
     def __del__(self):
-        if not exiting and self.core is not None:
+        if not exiting and self.core is not None and not self.core.is_inherited():
             run_or_defer(_free, self.core, self.buffer, self.allocation, self.last_use,
                          self.handed, self.on_cuda)
 
