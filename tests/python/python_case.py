@@ -30,6 +30,14 @@ def resident_bytes():
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def settled_bytes(device):
+    """What the process holds when nothing is under way and no empty block is kept: how many blocks
+    are depends on how far the device lags behind."""
+    device.wait()
+    device.trim()
+    return resident_bytes()
+
+
 class MaarCase(unittest.TestCase):
     """Each case must end without a word from Maar, and without an exception that nobody saw."""
 

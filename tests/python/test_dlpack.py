@@ -11,7 +11,7 @@ import weakref
 
 from capsules import Consumed, name_of
 from gate import Gate
-from python_case import SLOW, DeviceCase, main, numpy, open_files, resident_bytes
+from python_case import SLOW, DeviceCase, main, numpy, open_files, settled_bytes
 
 import maar
 
@@ -230,15 +230,16 @@ class Lifetimes(DeviceCase):
         for turn in range(50):
             cycle(turn)
         gc.collect()
-        memory, files = resident_bytes(), open_files()
+        memory, files = settled_bytes(self.device), open_files()
         for turn in range(rounds):
             cycle(turn)
         gc.collect()
         self.device.wait()
         self.assertEqual(self.device.statistics().allocations, 0)
+        grown = settled_bytes(self.device) - memory
         self.assertEqual(open_files(), files)
-        self.assertLess(resident_bytes() - memory, 16 << 20)
-        print(f"{rounds} cycles of 1 MiB: {(resident_bytes() - memory) / 1024:+.0f} KiB resident, "
+        self.assertLess(grown, 16 << 20)
+        print(f"{rounds} cycles of 1 MiB: {grown / 1024:+.0f} KiB resident, "
               f"{open_files() - files:+d} descriptors")
 
     def test_devices_come_and_go(self):
