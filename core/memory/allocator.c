@@ -263,6 +263,14 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
         }
         maar_pool_destroy(pool);
     }
+    const uint32_t handles = maar_atomic32_load(&allocator->external_handle_count);
+    if (handles > 0) {
+        maar_tell(
+            allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+            "leak: %u MaarExternalHandle objects were never destroyed; what was not taken out "
+            "of them stays open, and its memory alive",
+            (unsigned)handles);
+    }
     maar_retire_destroy(&allocator->retire);
     maar_slots_destroy(&allocator->slots);
     maar_mutex_destroy(&allocator->share_lock);

@@ -226,8 +226,9 @@ struct MaarAllocator_T {
     maar_atomic_pointer default_pools[VK_MAX_MEMORY_TYPES][MAAR_DEFAULT_POOLS];
     struct maar_attachment slices;
     struct maar_attachment paging;
-    struct maar_attachment sharing; /* interop's */
-    struct maar_mutex share_lock;   /* guards the lists of companions */
+    struct maar_attachment sharing;      /* interop's */
+    struct maar_mutex share_lock;        /* guards the lists of companions */
+    maar_atomic32 external_handle_count; /* made and not destroyed */
     struct maar_ranking rankings[MAAR_RANKINGS];
     maar_atomic32 thread_count;
     struct maar_known_thread threads[MAAR_KNOWN_THREADS];

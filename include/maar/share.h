@@ -22,7 +22,8 @@ extern "C" {
 /* ---------------------------------------------------------------------------------------------- */
 
 /** Owns a file descriptor, or an NT handle on Windows, until it is taken out or the object is
- * destroyed, which closes it. Descriptors are close-on-exec. */
+ * destroyed, which closes it. Descriptors are close-on-exec. Those that an allocator made and
+ * nobody destroyed are told of, as leaks, when the allocator is destroyed. */
 VK_DEFINE_HANDLE(MaarExternalHandle)
 
 /**

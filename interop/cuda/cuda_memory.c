@@ -200,7 +200,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateCudaMemory(MaarCuda cuda,
         return result;
     }
     MaarExternalHandle handle = VK_NULL_HANDLE;
-    result = maar_external_handle_create(allocator->callbacks, pages->handle, &handle);
+    result = maar_external_handle_create(allocator, pages->handle, &handle);
     if (result == VK_SUCCESS) {
         pages->handle = MAAR_PORT_NO_HANDLE;
         const uint32_t bits = request.requirements.memoryTypeBits &

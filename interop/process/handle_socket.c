@@ -177,7 +177,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarReceiveHandle(MaarAllocator allocator, int so
     }
     /* Its owner comes first: for want of host memory no message is lost. */
     MaarExternalHandle made = VK_NULL_HANDLE;
-    result = maar_external_handle_create(allocator->callbacks, MAAR_PORT_NO_HANDLE, &made);
+    result = maar_external_handle_create(allocator, MAAR_PORT_NO_HANDLE, &made);
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -187,7 +187,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarExportMemory(MaarAllocator allocator, MaarAll
         return VK_ERROR_TOO_MANY_OBJECTS;
     }
     MaarExternalHandle handle = VK_NULL_HANDLE;
-    result = maar_external_handle_create(allocator->callbacks, copy, &handle);
+    result = maar_external_handle_create(allocator, copy, &handle);
     if (result != VK_SUCCESS) {
         maar_port_handle_close(copy);
         return result;

@@ -5,16 +5,17 @@
 
 #include "core/memory/memory_internal.h"
 
-VkResult maar_external_handle_create(const VkAllocationCallbacks* callbacks, maar_port_handle value,
+VkResult maar_external_handle_create(MaarAllocator maker, maar_port_handle value,
                                      MaarExternalHandle* handle)
 {
-    MaarExternalHandle made = maar_host_calloc(callbacks, 1, sizeof *made);
+    MaarExternalHandle made =
+        maar_host_calloc(maker != NULL ? maker->callbacks : NULL, 1, sizeof *made);
     if (made == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (callbacks != NULL) {
-        made->callback_storage = *callbacks;
-        made->callbacks = &made->callback_storage;
+    made->maker = maker;
+    if (maker != NULL) {
+        (void)maar_atomic32_add(&maker->external_handle_count, 1);
     }
     maar_atomic64_store(&made->value, (uint64_t)value);
     *handle = made;
@@ -78,7 +79,7 @@ static VkResult enter_wrap(MaarAllocator allocator, MaarExternalHandle* handle, 
 
 static VkResult wrap(MaarAllocator allocator, maar_port_handle value, MaarExternalHandle* handle)
 {
-    VkResult result = maar_external_handle_create(allocator->callbacks, value, handle);
+    VkResult result = maar_external_handle_create(allocator, value, handle);
     if (result == VK_SUCCESS) {
         maar_port_handle_keep_private(value);
     }
@@ -208,7 +209,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDuplicateExternalHandle(MaarAllocator allocat
     if (copy == MAAR_PORT_NO_HANDLE) {
         return VK_ERROR_TOO_MANY_OBJECTS;
     }
-    result = maar_external_handle_create(allocator->callbacks, copy, pCopy);
+    result = maar_external_handle_create(allocator, copy, pCopy);
     if (result != VK_SUCCESS) {
         maar_port_handle_close(copy);
     }
@@ -222,6 +223,9 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyExternalHandle(MaarAllocator allocator,
         return;
     }
     maar_port_handle_close(maar_external_handle_take(handle));
-    VkAllocationCallbacks storage = handle->callback_storage;
-    maar_host_free(handle->callbacks != NULL ? &storage : NULL, handle);
+    const MaarAllocator maker = handle->maker;
+    maar_host_free(maker != NULL ? maker->callbacks : NULL, handle);
+    if (maker != NULL) {
+        (void)maar_atomic32_add(&maker->external_handle_count, UINT32_MAX);
+    }
 }

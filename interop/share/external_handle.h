@@ -13,12 +13,12 @@
 
 struct MaarExternalHandle_T {
     maar_atomic64 value; /* a maar_port_handle, MAAR_PORT_NO_HANDLE when it was taken */
-    VkAllocationCallbacks callback_storage;
-    const VkAllocationCallbacks* callbacks; /* &callback_storage or NULL */
+    MaarAllocator maker; /* gives its host memory and counts it; NULL: nobody does */
 };
 
-/* Gives a handle to a new object; on failure it stays the caller's. VK_ERROR_OUT_OF_HOST_MEMORY. */
-VkResult maar_external_handle_create(const VkAllocationCallbacks* callbacks, maar_port_handle value,
+/* Gives a handle to a new object, of an allocator that may be NULL; on failure it stays the
+ * caller's. VK_ERROR_OUT_OF_HOST_MEMORY. */
+VkResult maar_external_handle_create(MaarAllocator maker, maar_port_handle value,
                                      MaarExternalHandle* handle);
 /* MAAR_PORT_NO_HANDLE when it was taken before. */
 maar_port_handle maar_external_handle_take(MaarExternalHandle handle);

@@ -160,7 +160,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarExportSemaphore(MaarAllocator allocator, VkSe
     if (result != VK_SUCCESS) {
         return result;
     }
-    result = maar_external_handle_create(allocator->callbacks, value, pHandle);
+    result = maar_external_handle_create(allocator, value, pHandle);
     if (result != VK_SUCCESS) {
         maar_port_handle_close(value);
     }

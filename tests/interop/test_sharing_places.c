@@ -2,7 +2,13 @@
  * Where memory that is shared cannot be, and what is asked for so that it contradicts itself: all
  * of it is refused by name, before a driver sees it. On a simulated device that shares everything.
  */
+#if !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
+
 #include "tests/interop/sharing_fixture.h"
+
+#include <unistd.h>
 
 #include "core/memory/memory_internal.h"
 #include "tests/transient/graph_maker.h"
@@ -202,6 +208,28 @@ static void transients_forget_the_chain_they_were_made_with(void** state)
     rig_close(&rig);
 }
 
+/* The descriptor that it keeps is this test's to close. */
+static void forgotten_handle_is_told(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.sharing = &sharing_everything};
+    rig_start(&rig, &setup);
+    const uint32_t before = sharing_count_fds();
+    VkBuffer buffer = VK_NULL_HANDLE;
+    const MaarAllocation allocation = sharing_make_buffer(&rig, 4096, &buffer);
+    const MaarExportedMemory kept = sharing_export(&rig, allocation);
+    maarDestroyExternalHandle(rig.allocator, sharing_export(&rig, allocation).handle);
+    const int fd = maarPeekFd(kept.handle);
+    maarDestroyBuffer(rig.allocator, buffer, allocation);
+    maarDestroyAllocator(rig.allocator);
+    rig.allocator = VK_NULL_HANDLE;
+    rig_expect_message(&rig, "leak: 1 MaarExternalHandle");
+    assert_int_equal(sharing_count_fds(), before + 1);
+    assert_int_equal(close(fd), 0);
+    free(kept.handle); /* as its allocator, which has no callbacks, would */
+    rig_close(&rig);
+}
+
 static void pages_are_not_exported(void** state)
 {
     (void)state;
@@ -273,6 +301,7 @@ int main(void)
         cmocka_unit_test(image_that_has_contents_from_the_start_is_refused),
         cmocka_unit_test(transients_are_not_exported),
         cmocka_unit_test(transients_forget_the_chain_they_were_made_with),
+        cmocka_unit_test(forgotten_handle_is_told),
         cmocka_unit_test(pages_are_not_exported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
