@@ -11,6 +11,8 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "core/memory/allocator_state.h"
+
 enum { PROBE_SECONDS = 10 };
 
 struct lock_prober {
@@ -24,7 +26,8 @@ struct lock_prober {
 };
 
 /* Every lock that must be free: pools and their list, slots by resolving and allocating, the queue
- * by collecting. Nothing here may call the driver, whose hook is waiting for it. */
+ * by collecting, and what hangs on blocks. Nothing here may call the driver, whose hook is waiting
+ * for it. */
 static void visit_locks(struct rig* rig)
 {
     MaarStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_STATISTICS};
@@ -35,6 +38,8 @@ static void visit_locks(struct rig* rig)
     (void)maarEnumerateBlocks(rig->allocator, VK_NULL_HANDLE, &count, NULL);
     (void)maarCheckAllocator(rig->allocator, NULL);
     (void)maarAdvanceHostTimeline(rig->allocator, 0);
+    maar_mutex_lock(&rig->allocator->share_lock);
+    maar_mutex_unlock(&rig->allocator->share_lock);
 }
 
 static void* probe_when_asked(void* argument)
