@@ -326,6 +326,12 @@ static void promise_6_handles_have_one_owner(void** state)
     const MaarAllocation allocation = make_shared(&rig, &buffer);
     const MaarExportedMemory exported = export_shared(&rig, allocation);
     const int own = maarPeekFd(exported.handle);
+    for (uint32_t i = 0; i < 3; ++i) { /* each finds out who closed what the one before it closed */
+        rig_set_fault(&rig, "vkAllocateMemory", 1, 1, VK_ERROR_INVALID_EXTERNAL_HANDLE);
+        assert_int_equal(import_shared(&rig, &exported, &copy, &imported),
+                         VK_ERROR_INVALID_EXTERNAL_HANDLE);
+        assert_int_equal(rig_counters(&rig).fdsReused, 1);
+    }
     uint64_t failures = 0;
     for (;;) {
         rig_set_fault(&rig, NULL, failures + 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
