@@ -332,17 +332,19 @@ void maar_tell(MaarAllocator allocator, MaarMessageSeverity severity, const char
 /* Tells of misuse; always VK_ERROR_VALIDATION_FAILED_EXT. call: the public function. */
 VkResult maar_misuse(MaarAllocator allocator, const char* call, const char* sentence);
 
-/* Tells that an argument is NULL or has another sType than it should; the error for that. */
-VkResult maar_refuse_structure(MaarAllocator allocator, const char* call, const char* name,
-                               const void* structure, int wanted);
+/* Tells that an argument is NULL or has another sType than it should. */
+void maar_refuse_structure(MaarAllocator allocator, const char* call, const char* name,
+                           const void* structure, int wanted);
 /* VK_SUCCESS, or the error for what was told. */
 static inline VkResult maar_check_structure(MaarAllocator allocator, const char* call,
                                             const char* name, const void* structure, int wanted)
 {
     const VkBaseInStructure* base = (const VkBaseInStructure*)structure;
-    return base != NULL && (int)base->sType == wanted
-               ? VK_SUCCESS
-               : maar_refuse_structure(allocator, call, name, structure, wanted);
+    if (base != NULL && (int)base->sType == wanted) {
+        return VK_SUCCESS;
+    }
+    maar_refuse_structure(allocator, call, name, structure, wanted);
+    return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
 /* Reports a broken invariant and poisons the allocator; debug builds stop here. */

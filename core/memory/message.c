@@ -28,8 +28,8 @@ VkResult maar_misuse(MaarAllocator allocator, const char* call, const char* sent
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
-VkResult maar_refuse_structure(MaarAllocator allocator, const char* call, const char* name,
-                               const void* structure, int wanted)
+void maar_refuse_structure(MaarAllocator allocator, const char* call, const char* name,
+                           const void* structure, int wanted)
 {
     if (structure == NULL) {
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s is NULL", call, name);
@@ -38,7 +38,6 @@ VkResult maar_refuse_structure(MaarAllocator allocator, const char* call, const 
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s->sType is 0x%X, not 0x%X", call,
                   name, (unsigned)base->sType, (unsigned)wanted);
     }
-    return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
 void maar_broken(MaarAllocator allocator, const char* sentence)

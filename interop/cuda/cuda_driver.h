@@ -378,8 +378,8 @@ struct maar_cuda_access_info {
       (maar_cuda_pointer pointer, size_t size, const struct maar_cuda_access_info* access,         \
        size_t count))
 
-#define MAAR_DECLARE_CUDA_TYPE(name, symbol, parameters)                                           \
-    typedef enum maar_cuda_result(MAAR_CUDA_CALL* maar_cuda_##name##_fn) parameters;
+#define MAAR_DECLARE_CUDA_TYPE(name, symbol, ...)                                                  \
+    typedef enum maar_cuda_result(MAAR_CUDA_CALL* maar_cuda_##name##_fn) __VA_ARGS__;
 MAAR_CUDA_FUNCTIONS(MAAR_DECLARE_CUDA_TYPE)
 MAAR_CUDA_OPTIONAL_FUNCTIONS(MAAR_DECLARE_CUDA_TYPE)
 #undef MAAR_DECLARE_CUDA_TYPE

@@ -214,12 +214,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaMirror(MaarCuda cuda,
     }
     MaarAllocator allocator = cuda->peer.allocator;
     VkResult result = maar_enter(allocator);
-    if (result == VK_SUCCESS && pMirror == NULL) {
-        result = maar_misuse(allocator, __func__, "pMirror is NULL");
+    if (result != VK_SUCCESS) {
+        return result;
     }
-    if (result == VK_SUCCESS) {
-        result = check_mirror(cuda, __func__, pCreateInfo);
+    if (pMirror == NULL) {
+        return maar_misuse(allocator, __func__, "pMirror is NULL");
     }
+    result = check_mirror(cuda, __func__, pCreateInfo);
     if (result == VK_SUCCESS) {
         result = maar_paging_require(allocator, __func__, true);
     }

@@ -148,8 +148,8 @@ struct maar_hip_memory_range {
     X(enum maar_hip_result, hipLaunchHostFunc,                                                     \
       (struct maar_hip_stream * stream, maar_hip_host_fn function, void* data))
 
-#define MAAR_DECLARE_HIP_TYPE(result, name, parameters)                                            \
-    typedef result(MAAR_HIP_CALL* maar_hip_##name##_fn) parameters;
+#define MAAR_DECLARE_HIP_TYPE(result, name, ...)                                                   \
+    typedef result(MAAR_HIP_CALL* maar_hip_##name##_fn) __VA_ARGS__;
 MAAR_HIP_FUNCTIONS(MAAR_DECLARE_HIP_TYPE)
 MAAR_HIP_OPTIONAL_FUNCTIONS(MAAR_DECLARE_HIP_TYPE)
 #undef MAAR_DECLARE_HIP_TYPE

@@ -134,10 +134,11 @@ static void growth_beyond_the_reserve_is_refused(void** state)
 {
     (void)state;
     MaarCudaMirror mirror = VK_NULL_HANDLE;
-    assert_int_equal(make_mirror(2 * MIRROR_BLOCK, &mirror), VK_SUCCESS);
-    assert_int_equal(maarGrowCudaMirror(mirror, 3 * MIRROR_BLOCK), VK_ERROR_OUT_OF_POOL_MEMORY);
+    assert_int_equal(make_mirror((VkDeviceSize)2 * MIRROR_BLOCK, &mirror), VK_SUCCESS);
+    assert_int_equal(maarGrowCudaMirror(mirror, (VkDeviceSize)3 * MIRROR_BLOCK),
+                     VK_ERROR_OUT_OF_POOL_MEMORY);
     rig_expect_message(&desk.rig, "above the");
-    assert_int_equal(maarGrowCudaMirror(mirror, 2 * MIRROR_BLOCK), VK_SUCCESS);
+    assert_int_equal(maarGrowCudaMirror(mirror, (VkDeviceSize)2 * MIRROR_BLOCK), VK_SUCCESS);
     maarDestroyCudaMirror(mirror);
 }
 
@@ -161,7 +162,7 @@ static void growth_that_fails_changes_nothing(void** state)
         } else {
             desk.fake->set_fault(cuda[i - 4], 1, 1, MAAR_CUDA_OUT_OF_MEMORY);
         }
-        const VkResult result = maarGrowCudaMirror(mirror, 2 * MIRROR_BLOCK);
+        const VkResult result = maarGrowCudaMirror(mirror, (VkDeviceSize)2 * MIRROR_BLOCK);
         rig_clear_faults(&desk.rig);
         assert_int_not_equal(result, VK_SUCCESS);
         assert_int_equal(info_of(mirror).size, MIRROR_BLOCK);
@@ -170,7 +171,7 @@ static void growth_that_fails_changes_nothing(void** state)
         assert_int_equal(desk.fake->live(FAKE_KIND_PAGES), pages);
         assert_int_equal(desk.fake->live(FAKE_KIND_BACKING), backing);
     }
-    assert_int_equal(maarGrowCudaMirror(mirror, 2 * MIRROR_BLOCK), VK_SUCCESS);
+    assert_int_equal(maarGrowCudaMirror(mirror, (VkDeviceSize)2 * MIRROR_BLOCK), VK_SUCCESS);
     maarDestroyCudaMirror(mirror);
     rig_forget_messages(&desk.rig);
 }

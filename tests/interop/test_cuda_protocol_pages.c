@@ -63,7 +63,8 @@ static void block_that_does_not_fit_a_range_is_refused(void** state)
 {
     struct cuda_case* c = cuda_case_get(state);
     MaarCudaRange range = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateCudaRange(c->cuda, 2 * FAKE_GRANULARITY, &range), VK_SUCCESS);
+    assert_int_equal(maarCreateCudaRange(c->cuda, (VkDeviceSize)2 * FAKE_GRANULARITY, &range),
+                     VK_SUCCESS);
     const MaarAllocation odd = make_block(c, FAKE_GRANULARITY + 65536);
     assert_int_equal(maarAppendToCudaRange(range, odd), VK_ERROR_VALIDATION_FAILED_EXT);
     rig_forget_messages(&c->rig);

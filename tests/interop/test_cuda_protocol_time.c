@@ -30,7 +30,7 @@ static void open_exchange(struct exchange* x, struct cuda_case* c)
     x->c = c;
     x->shared_memory = sharing_make_buffer(&c->rig, 256, &x->shared);
     x->pointer = cuda_case_memory(c, x->shared_memory).devicePointer;
-    VkBufferCreateInfo info = rig_buffer_info(4 * (ROUNDS + 1));
+    VkBufferCreateInfo info = rig_buffer_info((VkDeviceSize)4 * (ROUNDS + 1));
     info.usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
     how.flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT;

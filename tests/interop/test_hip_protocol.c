@@ -403,7 +403,7 @@ static void open_exchange(struct hip_case* h)
     memset(x, 0, sizeof *x);
     x->shared_memory = sharing_make_buffer(&h->rig, 256, &x->shared);
     x->pointer = get_memory(h, x->shared_memory).pDevice;
-    VkBufferCreateInfo info = rig_buffer_info(4 * SLOTS);
+    VkBufferCreateInfo info = rig_buffer_info((VkDeviceSize)4 * SLOTS);
     info.usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
     how.flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT;

@@ -179,7 +179,7 @@ static void image_with_a_modifier_is_imported(void** state)
     const MaarExportedMemory exported = export_as(allocation, DMA_BUF);
     MaarImportInfo import = sharing_import_info(&exported);
     import.memoryTypeIndex = MAAR_MEMORY_TYPE_NONE;
-    const VkSubresourceLayout layout = {.rowPitch = 64 * 4};
+    const VkSubresourceLayout layout = {.rowPitch = 256};
     const VkImageDrmFormatModifierExplicitCreateInfoEXT explicit_layout = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_DRM_FORMAT_MODIFIER_EXPLICIT_CREATE_INFO_EXT,
         .drmFormatModifierPlaneCount = 1,
