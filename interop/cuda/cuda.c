@@ -21,14 +21,8 @@ static VkResult check_cuda_info(MaarAllocator allocator, const char* call,
         result = maar_misuse(allocator, call,
                              "pCreateInfo->flags has bits that are no MaarCudaCreateFlagBits");
     }
-    if (result == VK_SUCCESS && !maar_memory_handle_is_enabled(allocator, MAAR_OPAQUE_MEMORY)) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: the extension VK_KHR_external_memory_%s was not enabled, or not named in "
-                  "MaarAllocatorCreateInfo::ppEnabledExtensionNames",
-                  call, MAAR_PORT_HAS_FDS ? "fd" : "win32");
-        result = VK_ERROR_FEATURE_NOT_PRESENT;
-    }
-    return result;
+    return result == VK_SUCCESS ? maar_shared_types_require(allocator, call, MAAR_OPAQUE_MEMORY)
+                                : result;
 }
 
 /* The primary context, or the caller's if it is one of the device. */

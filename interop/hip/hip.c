@@ -32,14 +32,8 @@ static VkResult check_hip_info(MaarAllocator allocator, const char* call,
 {
     VkResult result = maar_check_structure(allocator, call, "pCreateInfo", info,
                                            MAAR_STRUCTURE_TYPE_HIP_CREATE_INFO);
-    if (result == VK_SUCCESS && !maar_memory_handle_is_enabled(allocator, MAAR_OPAQUE_MEMORY)) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: the extension VK_KHR_external_memory_%s was not enabled, or not named in "
-                  "MaarAllocatorCreateInfo::ppEnabledExtensionNames",
-                  call, MAAR_PORT_HAS_FDS ? "fd" : "win32");
-        result = VK_ERROR_FEATURE_NOT_PRESENT;
-    }
-    return result;
+    return result == VK_SUCCESS ? maar_shared_types_require(allocator, call, MAAR_OPAQUE_MEMORY)
+                                : result;
 }
 
 static void discard_hip(MaarHip hip)
