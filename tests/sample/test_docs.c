@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -100,6 +101,13 @@ static void use_first_allocator(VkInstance instance, VkPhysicalDevice physicalDe
     maarDestroyAllocator(allocator);
 }
 
+/* The first steps of a program that used VMA. */
+static VkResult come_from_vma(VkInstance instance, VkPhysicalDevice physicalDevice, VkDevice device)
+{
+#include "from-vma.inc"
+    return result;
+}
+
 static void docs_first_allocator_works_on_simulated_device(void** state)
 {
     (void)state;
@@ -119,6 +127,7 @@ static void docs_first_allocator_works_on_simulated_device(void** state)
     VkDevice device = VK_NULL_HANDLE;
     assert_int_equal(LOAD(instance, vkCreateDevice)(physical, &info, NULL, &device), VK_SUCCESS);
     use_first_allocator(instance, physical, device);
+    assert_int_equal(come_from_vma(instance, physical, device), VK_SUCCESS);
     LOAD(instance, vkDestroyDevice)(device, NULL);
     LOAD(instance, vkDestroyInstance)(instance, NULL);
 }

@@ -1,0 +1,27 @@
+# VulkanMemoryAllocator, the peer, where its header is installed: the target maar_vma, which is
+# linked with it and its implementation, and MAAR_VMA_HEADER for tests. Benchmarks measure it,
+# samples/from_vma shows the way from it; nothing else needs C++. MemorySanitizer would not know
+# what the C++ library writes.
+find_path(MAAR_VMA_INCLUDE_DIR vk_mem_alloc.h
+    PATH_SUFFIXES vma
+    DOC "Folder that holds vk_mem_alloc.h, to compare with")
+mark_as_advanced(MAAR_VMA_INCLUDE_DIR)
+set(MAAR_VMA_HEADER "")
+if(MAAR_VMA_INCLUDE_DIR)
+    set(MAAR_VMA_HEADER ${MAAR_VMA_INCLUDE_DIR}/vk_mem_alloc.h)
+endif()
+if(MAAR_VMA_INCLUDE_DIR AND NOT MAAR_SANITIZE MATCHES "memory" AND NOT WIN32)
+    include(CheckLanguage)
+    check_language(CXX)
+    if(CMAKE_CXX_COMPILER)
+        enable_language(CXX)
+        add_library(maar_vma STATIC support/vma_unit.cpp)
+        set_target_properties(maar_vma PROPERTIES CXX_STANDARD 17)
+        target_compile_definitions(maar_vma PUBLIC
+            VMA_STATIC_VULKAN_FUNCTIONS=0
+            VMA_DYNAMIC_VULKAN_FUNCTIONS=1
+            VK_NO_PROTOTYPES=1)
+        target_include_directories(maar_vma SYSTEM PUBLIC ${MAAR_VMA_INCLUDE_DIR})
+        target_link_libraries(maar_vma PUBLIC maar_volk)
+    endif()
+endif()
