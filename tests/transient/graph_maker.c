@@ -46,6 +46,20 @@ static const struct {
                             VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
 };
 
+const MaarSimulatedProfile* graph_profile(const MaarSimulatedProfile* profile)
+{
+    static MaarSimulatedProfile families;
+    families = *profile;
+    while (families.queueFamilyCount < 2) {
+        families.queueFamilies[families.queueFamilyCount++] = (MaarSimulatedQueueFamily){
+            .count = 16,
+            .flags = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT |
+                     VK_QUEUE_SPARSE_BINDING_BIT,
+        };
+    }
+    return &families;
+}
+
 void graph_init(struct graph_maker* g, uint32_t queue_count, const uint32_t* families)
 {
     memset(g, 0, sizeof *g);

@@ -46,6 +46,10 @@ struct graph_maker {
     uint32_t families[2];
 };
 
+/* The profile with two queue families at least, which random graphs use. Valid until the next call.
+ */
+const MaarSimulatedProfile* graph_profile(const MaarSimulatedProfile* profile);
+
 /* An empty graph of queues of these families. */
 void graph_init(struct graph_maker* g, uint32_t queue_count, const uint32_t* families);
 uint32_t graph_pass(struct graph_maker* g, uint32_t queue);

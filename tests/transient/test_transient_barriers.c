@@ -17,7 +17,7 @@ static int open_rig(void** state)
     const struct rig_setup setup = {.profile = &profile,
                                     .flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT};
     (void)state;
-    profile = *rig_profile_discrete();
+    profile = *graph_profile(rig_profile_discrete());
     profile.limits.bufferImageGranularity = 1;
     rig_start(&rig, &setup);
     return 0;
@@ -25,7 +25,8 @@ static int open_rig(void** state)
 
 static int open_coarse_rig(void** state)
 {
-    const struct rig_setup setup = {.flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT};
+    const struct rig_setup setup = {.profile = graph_profile(rig_profile_discrete()),
+                                    .flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT};
     (void)state;
     rig_start(&rig, &setup);
     return 0;

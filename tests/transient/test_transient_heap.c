@@ -493,6 +493,8 @@ static void misuse_of_the_graph_is_named(void** state)
     expect_refused("pGraph->passCount is 0");
     maker.graph.pQueues = NULL;
     expect_refused("pGraph->pQueues is NULL");
+    maker.queues[0].familyIndex = 64;
+    expect_refused("pGraph->pQueues[0].familyIndex is not a queue family of the device");
     maker.passes[1].queueIndex = 1;
     expect_refused("pGraph->pPasses[1].queueIndex is not below queueCount");
     graph_depend(&maker, 2, 1);

@@ -35,7 +35,7 @@ static int read_names(void** state)
 static void play_on(uint32_t profile, VkFlags off, uint32_t copies)
 {
     const struct rig_setup setup = {
-        .profile = rig_profile_file(names[profile]),
+        .profile = graph_profile(rig_profile_file(names[profile])),
         .flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT,
         .off = off,
         .count_host = true,

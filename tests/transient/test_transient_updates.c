@@ -11,7 +11,9 @@ static struct graph_maker makers[UPDATES + 1];
 
 static int open_rig(void** state)
 {
-    const struct rig_setup setup = {.flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT, .count_host = true};
+    const struct rig_setup setup = {.profile = graph_profile(rig_profile_discrete()),
+                                    .flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT,
+                                    .count_host = true};
     (void)state;
     rig_start(&rig, &setup);
     return 0;

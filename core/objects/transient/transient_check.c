@@ -234,6 +234,12 @@ static const char* find_graph_fault(const MaarTransientGraph* graph)
 static VkResult check_graph_passes(MaarAllocator allocator, const char* call,
                                    const MaarTransientGraph* graph)
 {
+    for (uint32_t i = 0; i < graph->queueCount; ++i) {
+        if (graph->pQueues[i].familyIndex >= allocator->device.facts.queue_family_count) {
+            return refuse_field(allocator, call, "pQueues", i,
+                                ".familyIndex is not a queue family of the device");
+        }
+    }
     for (uint32_t i = 0; i < graph->passCount; ++i) {
         if (graph->pPasses[i].queueIndex >= graph->queueCount) {
             return refuse_field(allocator, call, "pPasses", i,
