@@ -1,7 +1,7 @@
 /*
  * The clock of each platform.
  */
-#if !defined(_WIN32)
+#if !defined(_WIN32) && !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
 

@@ -23,6 +23,7 @@ ROOMS = {
     "bench": {"include", "support", "bench"},
 }
 LIBRARY = ("core/", "backends/", "interop/")
+SIMULATED = "backends/simulated/"
 SOURCES = ("include", "core", "backends", "interop", "support", "tools", "samples", "bench", "tests")
 SHADER_READERS = ("core/objects/", "support/", "samples/", "tests/", "tools/")
 PORTS = {"stdatomic.h", "pthread.h", "threads.h", "windows.h", "dlfcn.h"}
@@ -38,7 +39,19 @@ VULKAN_NAME = re.compile(r"\bVk[A-Z]\w*")
 HOST_ALLOCATION = re.compile(r"(?<![\w.>])(?:malloc|calloc|realloc|free|aligned_alloc)\s*\(")
 FORBIDDEN_CALL = re.compile(
     r"(?<![\w.>])(?:v?f?printf|puts|fputs|putchar|fwrite|exit|_Exit|abort|getenv|perror)\s*\(")
-STATIC = re.compile(r"^static\s+(?:inline\s+)?(?:const\s+)?[\w\s*]*?\b(\w+)\(", re.MULTILINE)
+STATIC = re.compile(r"^(?:static|MAAR_INLINE|MAAR_NOINLINE)\s+(?:inline\s+)?(?:const\s+)?"
+                    r"[\w\s*]*?\b(\w+)\(", re.MULTILINE)
+VARIABLE = re.compile(r"^(?:static\b[^;={(]*?|\} )(\w+)\s*(?:\[[^\]]*\])*\s*[=;]", re.MULTILINE)
+ENUMERATION = re.compile(r"\benum\s*\w*\s*\{([^{}]*)\}")
+ENUMERATOR = re.compile(r"(?:^|,)\s*(\w+)")
+TAG = re.compile(r"^(?:typedef\s+|static\s+(?:const\s+)?)?(?:struct|union|enum)\s+(\w+)\s*\{",
+                 re.MULTILINE)
+MACRO = re.compile(r"^\s*#\s*define\s+(\w+)", re.MULTILINE)
+# Words that Windows' headers define away.
+WINDOWS_WORD = re.compile(r"\b(?:near|far|small|hyper|interface|cdecl|pascal)\b")
+UNDEF = re.compile(r"^\s*#\s*undef\s+(\w+)", re.MULTILINE)
+# What the system's headers ask for, wherever they are included.
+SYSTEM_MACRO = re.compile(r"_\w+|WIN32_LEAN_AND_MEAN")
 FUNCTION = re.compile(
     r"(?:/\*\*(?P<doc>(?:[^*]|\*(?!/))*)\*/\s*)?^MAAR_API\s+(?P<type>[^;(]*?)\s*VKAPI_CALL\s+"
     r"(?P<name>\w+)\s*\((?P<parameters>[^;]*?)\)\s*;", re.MULTILINE)
@@ -115,6 +128,8 @@ class Check:
                             f"call it through the table: {match[0]}")
         for match in FORBIDDEN_CALL.finditer(code):
             self.report(path, line_of(code, match.start()), f"a library may not call {match[0]}")
+        for match in WINDOWS_WORD.finditer(code):
+            self.report(path, line_of(code, match.start()), f"a macro on Windows: {match[0]}")
         if path != "core/host_memory.c":
             for match in HOST_ALLOCATION.finditer(code):
                 self.report(path, line_of(code, match.start()),
@@ -126,19 +141,40 @@ class Check:
                                 f"placement and plan know no {match[0]}")
 
     def check_unique(self):
-        names, statics = defaultdict(list), defaultdict(list)
+        """Names of files; and of whatever the amalgamation has in one file."""
+        tables = defaultdict(lambda: defaultdict(list))
+        macros, words = {}, {}
         for path in self.paths:
             if path.startswith("tests/"):
                 continue
-            names[Path(path).name].append(path)
+            tables["file"][Path(path).name].append(path)
             if path.startswith(LIBRARY):
                 code = without_comments(self.texts[path])
-                for name in {match[1] for match in STATIC.finditer(code)}:
-                    statics[name].append(path)
-        for kind, table in (("file", names), ("static function", statics)):
+                macros[path] = {name for name in MACRO.findall(code)
+                                if not SYSTEM_MACRO.fullmatch(name)} - set(UNDEF.findall(code))
+                words[path] = set(re.findall(r"\w+", code))
+                for kind, found in (
+                        ("static function", STATIC.findall(code)),
+                        ("variable", VARIABLE.findall(code)),
+                        ("tag", TAG.findall(code)),
+                        ("enumerator", [name for body in ENUMERATION.findall(code)
+                                        for name in ENUMERATOR.findall(body)])):
+                    for name in set(found):
+                        tables[kind][name].append(path)
+        for kind, table in tables.items():
             for name, paths in sorted(table.items()):
                 if len(paths) > 1:
                     self.report(paths[1], 1, f"{kind} {name} also in {paths[0]}: names are unique")
+        self.check_macros(macros, words)
+
+    def check_macros(self, macros, words):
+        """A source file's macros mean nothing in any other of its library."""
+        for path, names in macros.items():
+            for other in sorted(words) if path.endswith(".c") else ():
+                if other == path or other.startswith(SIMULATED) != path.startswith(SIMULATED):
+                    continue
+                for name in sorted(names & words[other]):
+                    self.report(path, 1, f"macro {name} is a word in {other}: names are unique")
 
     def check_function_tags(self, path, text):
         for match in FUNCTION.finditer(text):

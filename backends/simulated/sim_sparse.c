@@ -144,10 +144,10 @@ static uint32_t sim_find_tail(const struct sim_gpu* gpu, const VkImageCreateInfo
         const uint32_t width = sim_level_extent(info->extent.width, level);
         const uint32_t height = sim_level_extent(info->extent.height, level);
         const uint32_t depth = sim_level_extent(info->extent.depth, level);
-        const bool small = width < tile.width || height < tile.height || depth < tile.depth;
+        const bool is_small = width < tile.width || height < tile.height || depth < tile.depth;
         const bool cut =
             width % tile.width != 0 || height % tile.height != 0 || depth % tile.depth != 0;
-        if (small || (aligned && cut)) {
+        if (is_small || (aligned && cut)) {
             break;
         }
     }

@@ -15,7 +15,7 @@ enum { BLOCK_HALVINGS = 3 };
 #define LARGE_BESIDE_PAGES ((VkDeviceSize)1 << 20)
 
 /* All of MaarAllocationCreateFlagBits. */
-#define KNOWN_FLAGS ((MaarAllocationCreateFlags)0x7F)
+#define KNOWN_ALLOCATION_FLAGS ((MaarAllocationCreateFlags)0x7F)
 
 const MaarAllocationCreateInfo maar_default_create_info = {
     .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
@@ -487,7 +487,7 @@ static const char* find_request_fault(const MaarMemoryRequest* request,
         return "pRequest names both a dedicatedBuffer and a dedicatedImage";
     }
     const MaarAllocationCreateFlags known =
-        internal ? KNOWN_FLAGS | MAAR_ALLOCATE_QUIETLY : KNOWN_FLAGS;
+        internal ? KNOWN_ALLOCATION_FLAGS | MAAR_ALLOCATE_QUIETLY : KNOWN_ALLOCATION_FLAGS;
     if ((info->flags & ~known) != 0) {
         return "pCreateInfo->flags has bits that are no MaarAllocationCreateFlagBits";
     }

@@ -135,13 +135,13 @@ static VkResult announce_block(struct maar_pool* pool, const struct maar_place_r
 {
     struct maar_lane* lane = maar_lane_enter(pool);
     VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
-    bool small = request != NULL && request->size <= pool->preferred_size / SHARED_MISS_SHARE;
+    bool is_small = request != NULL && request->size <= pool->preferred_size / SHARED_MISS_SHARE;
     if (request != NULL) {
         result = maar_lane_place(lane, request, made);
         *placed = result == VK_SUCCESS;
     }
     if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
-        if (lane->creating_count > 0 && small) {
+        if (lane->creating_count > 0 && is_small) {
             result = VK_NOT_READY;
         } else if (maar_atomic32_add_below(&pool->block_count, 1, pool->max_block_count)) {
             ++lane->creating_count;
@@ -370,7 +370,7 @@ MAAR_NOINLINE void after_emptied(struct maar_pool* pool, struct maar_block* leav
 }
 
 /* In line, so that what only some ends need is left out for the others. */
-MAAR_INLINE char* free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot_end end)
+MAAR_INLINE char* end_slot(struct maar_slot* slot, uint32_t index, enum maar_slot_end end)
 {
     struct maar_block* block = slot->block;
     struct maar_pool* pool = block->pool;
@@ -432,12 +432,12 @@ MAAR_INLINE char* free_slot(struct maar_slot* slot, uint32_t index, enum maar_sl
 
 char* maar_pool_free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot_end end)
 {
-    return free_slot(slot, index, end);
+    return end_slot(slot, index, end);
 }
 
 char* maar_pool_free_live(struct maar_slot* slot, uint32_t index)
 {
-    return free_slot(slot, index, MAAR_SLOT_END_LIVE);
+    return end_slot(slot, index, MAAR_SLOT_END_LIVE);
 }
 
 void maar_pool_make_pending(struct maar_slot* slot)

@@ -4,15 +4,15 @@
 #include "core/objects/requirements.h"
 
 /* What the driver answers to a question for requirements. */
-struct answer {
+struct requirement_answer {
     VkMemoryRequirements2 requirements;
     VkMemoryDedicatedRequirements dedicated;
 };
 
 /* The head of the chain, to be filled by the driver. */
-static VkMemoryRequirements2* open_answer(struct answer* answer)
+static VkMemoryRequirements2* open_answer(struct requirement_answer* answer)
 {
-    *answer = (struct answer){
+    *answer = (struct requirement_answer){
         .requirements = {.sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2,
                          .pNext = &answer->dedicated},
         .dedicated = {.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS},
@@ -20,7 +20,7 @@ static VkMemoryRequirements2* open_answer(struct answer* answer)
     return &answer->requirements;
 }
 
-static void fill_request(const struct answer* answer, MaarResourceKind kind,
+static void fill_request(const struct requirement_answer* answer, MaarResourceKind kind,
                          MaarMemoryRequest* request)
 {
     *request = (MaarMemoryRequest){
@@ -39,7 +39,7 @@ void maar_buffer_request(MaarAllocator allocator, VkBuffer buffer, MaarMemoryReq
         .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2,
         .buffer = buffer,
     };
-    struct answer answer;
+    struct requirement_answer answer;
     maar_lock_rank_expect_none();
     device->vkGetBufferMemoryRequirements2(device->handle, &info, open_answer(&answer));
     fill_request(&answer, MAAR_RESOURCE_KIND_LINEAR, request);
@@ -59,7 +59,7 @@ void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind
         .pNext = plane != 0 ? &plane_info : NULL,
         .image = image,
     };
-    struct answer answer;
+    struct requirement_answer answer;
     maar_lock_rank_expect_none();
     device->vkGetImageMemoryRequirements2(device->handle, &info, open_answer(&answer));
     fill_request(&answer, kind, request);
@@ -77,7 +77,7 @@ VkResult maar_buffer_info_request(MaarAllocator allocator, const VkBufferCreateI
             .sType = VK_STRUCTURE_TYPE_DEVICE_BUFFER_MEMORY_REQUIREMENTS,
             .pCreateInfo = info,
         };
-        struct answer answer;
+        struct requirement_answer answer;
         device->vkGetDeviceBufferMemoryRequirements(device->handle, &question,
                                                     open_answer(&answer));
         fill_request(&answer, MAAR_RESOURCE_KIND_LINEAR, request);
@@ -104,7 +104,7 @@ VkResult maar_image_info_request(MaarAllocator allocator, const VkImageCreateInf
             .sType = VK_STRUCTURE_TYPE_DEVICE_IMAGE_MEMORY_REQUIREMENTS,
             .pCreateInfo = info,
         };
-        struct answer answer;
+        struct requirement_answer answer;
         device->vkGetDeviceImageMemoryRequirements(device->handle, &question, open_answer(&answer));
         fill_request(&answer, kind, request);
         return VK_SUCCESS;

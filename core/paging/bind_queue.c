@@ -349,7 +349,7 @@ static void take_value_back(struct maar_paging* paging)
     }
 }
 
-static void settle(struct maar_paging* paging, bool succeeded)
+static void settle_batch(struct maar_paging* paging, bool succeeded)
 {
     struct maar_bind_batch* batch = &paging->batch;
     maar_mutex_lock(&paging->lock);
@@ -484,7 +484,7 @@ static VkResult submit_binds(struct maar_paging* paging, uint32_t point_count,
         struct bind_waits waits;
         list_waits(paging, point_count, points, &waits);
         result = call_bind(paging, &waits);
-        settle(paging, result == VK_SUCCESS);
+        settle_batch(paging, result == VK_SUCCESS);
         if (result == VK_SUCCESS) {
             forget_delays(paging, &waits);
         }

@@ -317,13 +317,13 @@ static uint32_t choose_taken(struct mover* mover, uint32_t* taken)
     const uint32_t start = (uint32_t)draw_below(mover, mover->count);
     for (uint32_t k = 0; k < mover->count && count < wanted; ++k) {
         const uint32_t item = (start + k) % mover->count;
-        const uint32_t near = taken[draw_below(mover, count)];
-        bool known = item == near || !may_move(mover, item);
+        const uint32_t beside = taken[draw_below(mover, count)];
+        bool known = item == beside || !may_move(mover, item);
         for (uint32_t t = 0; t < count && !known; ++t) {
             known = taken[t] == item;
         }
-        const bool shares = mover->shared[(size_t)item * mover->count + near] != 0 ||
-                            mover->shared[(size_t)near * mover->count + item] != 0;
+        const bool shares = mover->shared[(size_t)item * mover->count + beside] != 0 ||
+                            mover->shared[(size_t)beside * mover->count + item] != 0;
         if (!known && (shares || draw_below(mover, 8) == 0)) {
             taken[count++] = item;
         }

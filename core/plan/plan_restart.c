@@ -123,8 +123,8 @@ static void draw_weights(struct maar_plan_search* search, uint32_t walk)
     /* 1024 / 2^0 to 1024 / 2^5. */
     search->slack_weight = walk == 0 ? 1024 : 1024u >> (maar_plan_draw(&search->random) % 6);
     search->weighs_failures = walk > 1 && maar_plan_draw(&search->random) % 5 < 3;
-    const int64_t near = (search->capacity >> search->shift) / 144;
-    search->distance_weight = walk > 1 && maar_plan_draw(&search->random) % 5 < 3 ? near : 0;
+    const int64_t distance = (search->capacity >> search->shift) / 144;
+    search->distance_weight = walk > 1 && maar_plan_draw(&search->random) % 5 < 3 ? distance : 0;
 }
 
 /* The highest offsets, and the load that no clique may exceed: rounding adds at most one slack. */

@@ -35,10 +35,18 @@ BREACHES = {
     "call": ("core/a.c", "/* A. */\nvoid f(void)\n{\n    vkFreeMemory(0, 0, 0);\n}\n", "table"),
     "malloc": ("core/a.c", "/* A. */\nvoid f(void)\n{\n    free(0);\n}\n", "one door"),
     "print": ("interop/a.c", '/* A. */\nvoid f(void)\n{\n    puts("x");\n}\n', "may not call"),
+    "windows": ("core/a.c", "/* A. */\nint near;\n", "a macro on Windows: near"),
     "integers": ("core/plan/a.c", "/* A. */\nVkBuffer f(void);\n", "know no VkBuffer"),
     "file_name": ("support/other.c", "/* A. */\n", "file other.c also in"),
     "static_name": ("core/b.c", "/* A. */\nstatic int helper(void)\n{\n    return 1;\n}\n",
                     "static function helper"),
+    "inline_name": ("core/b.c", "/* A. */\nMAAR_INLINE int helper(void)\n{\n    return 1;\n}\n",
+                    "static function helper"),
+    "variable_name": ("core/b.c", "/* A. */\nstatic const int counts[2] = {1, 2};\n",
+                      "variable counts"),
+    "enumerator_name": ("core/b.c", "/* A. */\nenum { FIRST = 1, SECOND };\n", "enumerator SECOND"),
+    "tag_name": ("core/b.c", "/* A. */\nenum part {\n    PART\n};\n", "tag part"),
+    "macro_name": ("core/b.c", "/* A. */\n#define table 1\n", "macro table is a word"),
     "length": ("core/a.c", "/* A. */\n" + "\n" * 1000, "at most"),
     "purpose": ("core/a.c", "int a;\n", "what the file is for"),
     "todo": ("core/a.c", "/* TO" "DO */\n", "TODO"),
@@ -55,7 +63,9 @@ BREACHES = {
 SOUND = {
     "include/maar/sound.h": HEADER.replace("DoIt", "DoThat").replace("Thing", "Object"),
     "core/sound.c": '/* A: vkFreeMemory(x) in words. */\n#include "maar/sound.h"\n'
-                    "static int helper(void)\n{\n    return table->vkFreeMemory(0);\n}\n",
+                    "static int helper(void)\n{\n    return table->vkFreeMemory(0);\n}\n"
+                    "#define LOCAL 1\nstruct part {\n    int counts;\n};\n"
+                    "enum { ZEROTH, SECOND };\nstatic int counts[LOCAL];\n",
     "core/host_memory.c": "/* A. */\nvoid f(void)\n{\n    free(0);\n}\n",
     "core/port_thread.h": "/* A. */\n#include <pthread.h>\n",
     "core/other.c": "/* A. */\n",

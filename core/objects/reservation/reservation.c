@@ -11,7 +11,7 @@
 
 #include "core/objects/vulkan_bits.h"
 
-#define KNOWN_FLAGS                                                                                \
+#define KNOWN_RESERVATION_FLAGS                                                                    \
     ((MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_ALIASED_BIT |                             \
      (MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT |                         \
      (MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_COPYING_BIT)
@@ -63,7 +63,7 @@ static const char* find_reservation_fault(MaarAllocator allocator,
 {
     const VkBufferCreateInfo* buffer = info->pBufferInfo;
     const MaarReservationCreateFlags copying = MAAR_RESERVATION_CREATE_COPYING_BIT;
-    if ((info->flags & ~KNOWN_FLAGS) != 0) {
+    if ((info->flags & ~KNOWN_RESERVATION_FLAGS) != 0) {
         return "flags has bits that are no MaarReservationCreateFlagBits";
     }
     if ((info->flags & copying) != 0 && (info->flags & SPARSE_FLAGS) != 0) {

@@ -8,7 +8,7 @@
 static const struct {
     VkFormat last;
     struct maar_texel_block block;
-} runs[] = {
+} texel_block_runs[] = {
     {VK_FORMAT_UNDEFINED, {1, 1, 0}},
     {VK_FORMAT_R4G4_UNORM_PACK8, {1, 1, 1}},
     {VK_FORMAT_A1R5G5B5_UNORM_PACK16, {1, 1, 2}},
@@ -57,9 +57,9 @@ static const struct {
 struct maar_texel_block maar_texel_block_of(VkFormat format)
 {
     if ((int)format >= 0) {
-        for (size_t i = 0; i < sizeof runs / sizeof runs[0]; ++i) {
-            if (format <= runs[i].last) {
-                return runs[i].block;
+        for (size_t i = 0; i < sizeof texel_block_runs / sizeof texel_block_runs[0]; ++i) {
+            if (format <= texel_block_runs[i].last) {
+                return texel_block_runs[i].block;
             }
         }
     }

@@ -11,7 +11,7 @@
 enum { MOST_ENTRIES = 256 };
 
 /* What has come of an access. */
-struct outcome {
+struct access_outcome {
     VkPipelineStageFlags2 after;  /* stages that come after it */
     VkPipelineStageFlags2 landed; /* of these, with its writes available */
     VkPipelineStageFlags2 seen;   /* of these, with the accesses asked for */
@@ -63,7 +63,7 @@ void maar_transient_log_trim(struct maar_transient_log* log, uint64_t position)
 /* What one barrier adds to what was there before its call. */
 static void follow(const struct maar_transient_log_entry* entry,
                    const struct maar_transient_access* access, VkAccessFlags2 accesses,
-                   const struct outcome* before, struct outcome* outcome)
+                   const struct access_outcome* before, struct access_outcome* outcome)
 {
     const struct maar_transient_global* b = &entry->barrier;
     const bool direct = access->stages != 0 && (access->stages & ~b->src_stages) == 0;
@@ -80,12 +80,12 @@ static void follow(const struct maar_transient_log_entry* entry,
 
 static bool run(const struct maar_transient_log* log, uint64_t from,
                 const struct maar_transient_access* access, VkAccessFlags2 accesses,
-                struct outcome* outcome)
+                struct access_outcome* outcome)
 {
     const uint64_t first = access->position + 1 > from ? access->position + 1 : from;
     const uint32_t start = first_from(log, first);
-    *outcome = (struct outcome){.after = access->reached, .landed = access->reached};
-    struct outcome before = *outcome;
+    *outcome = (struct access_outcome){.after = access->reached, .landed = access->reached};
+    struct access_outcome before = *outcome;
     if (log->count - start > MOST_ENTRIES) {
         return false;
     }
@@ -102,7 +102,7 @@ bool maar_transient_log_orders(const struct maar_transient_log* log, uint64_t fr
                                const struct maar_transient_access* access,
                                VkPipelineStageFlags2 stages, VkAccessFlags2 accesses)
 {
-    struct outcome outcome;
+    struct access_outcome outcome;
     for (; accesses != 0; accesses &= accesses - 1) {
         if (!run(log, from, access, accesses & ~(accesses - 1), &outcome) ||
             (stages & ~(outcome.after & outcome.seen)) != 0) {
@@ -116,7 +116,7 @@ bool maar_transient_log_precedes(const struct maar_transient_log* log, uint64_t 
                                  const struct maar_transient_access* access,
                                  VkPipelineStageFlags2 stages)
 {
-    struct outcome outcome;
+    struct access_outcome outcome;
     return run(log, from, access, 0, &outcome) && (stages & ~outcome.after) == 0;
 }
 
@@ -124,6 +124,6 @@ bool maar_transient_log_lands(const struct maar_transient_log* log, uint64_t fro
                               const struct maar_transient_access* access,
                               VkPipelineStageFlags2 stages)
 {
-    struct outcome outcome;
+    struct access_outcome outcome;
     return run(log, from, access, 0, &outcome) && (outcome.landed & stages) != 0;
 }

@@ -92,7 +92,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientResource(MaarAllocator allocator,
 /* ---- barriers ---- */
 
 /* What is being written for the caller. */
-struct answer {
+struct barrier_answer {
     struct maar_transient_state* state;
     uint32_t copy;
     bool first; /* the frame has none before it in its copy */
@@ -100,7 +100,7 @@ struct answer {
     uint32_t buffer_count;
 };
 
-static void write_global(struct answer* a, uint32_t slot,
+static void write_global(struct barrier_answer* a, uint32_t slot,
                          const struct maar_transient_global* global, VkDependencyInfo* info)
 {
     VkMemoryBarrier2* barrier = &a->state->records.globals[slot];
@@ -118,7 +118,7 @@ static void write_global(struct answer* a, uint32_t slot,
     }
 }
 
-static void write_image(struct answer* a, const struct maar_transient_barrier* b)
+static void write_image(struct barrier_answer* a, const struct maar_transient_barrier* b)
 {
     const struct maar_transient_records* records = &a->state->records;
     const struct maar_transient_object* object =
@@ -149,7 +149,7 @@ static void write_image(struct answer* a, const struct maar_transient_barrier* b
     };
 }
 
-static void write_buffer(struct answer* a, const struct maar_transient_barrier* b)
+static void write_buffer(struct barrier_answer* a, const struct maar_transient_barrier* b)
 {
     const struct maar_transient_records* records = &a->state->records;
     const struct maar_transient_object* object =
@@ -169,8 +169,8 @@ static void write_buffer(struct answer* a, const struct maar_transient_barrier* 
 }
 
 /* Barriers of images, then of buffers, behind those that were written before. */
-static void write_barriers(struct answer* a, uint32_t first, uint32_t images, uint32_t buffers,
-                           VkDependencyInfo* info)
+static void write_barriers(struct barrier_answer* a, uint32_t first, uint32_t images,
+                           uint32_t buffers, VkDependencyInfo* info)
 {
     const struct maar_transient_records* records = &a->state->records;
     const uint32_t first_image = a->image_count;
@@ -224,7 +224,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientPassBarriers(MaarAllocator alloca
         return maar_misuse(allocator, __func__, "passIndex is not below the graph's passCount");
     }
     const struct maar_transient_records* records = &self->state->records;
-    struct answer answer = {
+    struct barrier_answer answer = {
         .state = self->state,
         .copy = (uint32_t)(frameNumber % self->copy_count),
         .first = is_first_of_copy(self, frameNumber),
