@@ -1,24 +1,35 @@
-# Use Maar from another project in the way WAY, as a KIND (static or shared) library, and run what
-# came of it. All below BUILD; install goes first for those that need an installed Maar.
+# Use Maar from another project in the way WAY, as a KIND (static or shared) library, from C99 and,
+# where CXX names a compiler, from C++20, and run what came of it. All below BUILD; install goes
+# first for those that need an installed Maar.
+cmake_policy(VERSION 3.21)
 set(here ${BUILD}/${WAY}-${KIND})
 set(prefix ${BUILD}/prefix-${KIND})
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(configure
     -G ${GENERATOR}
     -DCMAKE_C_COMPILER=${COMPILER}
+    -DCMAKE_C_COMPILER_LAUNCHER=${LAUNCHER}
     -DCMAKE_BUILD_TYPE=Debug
     -DMAAR_VULKAN_INCLUDE_DIR=${VULKAN})
 if(KIND STREQUAL "shared")
     list(APPEND configure -DBUILD_SHARED_LIBS=ON)
 endif()
+if(NOT CXX)
+    message(STATUS "not tried from C++20: no C++ compiler")
+endif()
 
-function(run)
-    execute_process(COMMAND ${ARGN}
-        RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-    if(result)
-        list(JOIN ARGN " " command)
-        message(FATAL_ERROR "${command}\nfailed (${result}):\n${output}")
+function(use_installed_command)
+    run(${prefix}/bin/maar info --device simulated:cpu-swiftshader)
+    run(${prefix}/bin/maar replay captured-vkcube --device simulated:cpu-swiftshader)
+    run(${prefix}/bin/maar replay ${prefix}/share/maar/traces/captured-vkcube.csv
+        --device simulated:${prefix}/share/maar/profiles/cpu-swiftshader.json)
+    execute_process(COMMAND ${prefix}/bin/maar info --device simulated:nvidia
+        RESULT_VARIABLE result ERROR_VARIABLE output)
+    string(FIND "${output}" "nvidia: no such profile; looked for the file \"nvidia\" and in \
+${prefix}/share/maar/profiles (49 profiles; see maar info --list-profiles)" at)
+    if(NOT result EQUAL 2 OR at EQUAL -1)
+        message(FATAL_ERROR "for a profile that is not there (${result}): ${output}")
     endif()
-    set(output "${output}" PARENT_SCOPE)
 endfunction()
 
 file(REMOVE_RECURSE ${here})
@@ -45,17 +56,7 @@ if(WAY STREQUAL "install")
         endif()
     endforeach()
     if(TOOLS)
-        run(${prefix}/bin/maar info --device simulated:cpu-swiftshader)
-        run(${prefix}/bin/maar replay captured-vkcube --device simulated:cpu-swiftshader)
-        run(${prefix}/bin/maar replay ${prefix}/share/maar/traces/captured-vkcube.csv
-            --device simulated:${prefix}/share/maar/profiles/cpu-swiftshader.json)
-        execute_process(COMMAND ${prefix}/bin/maar info --device simulated:nvidia
-            RESULT_VARIABLE result ERROR_VARIABLE output)
-        string(FIND "${output}" "nvidia: no such profile; looked for the file \"nvidia\" and in \
-${prefix}/share/maar/profiles (49 profiles; see maar info --list-profiles)" at)
-        if(NOT result EQUAL 2 OR at EQUAL -1)
-            message(FATAL_ERROR "for a profile that is not there (${result}): ${output}")
-        endif()
+        use_installed_command()
     endif()
     file(GLOB_RECURSE installed RELATIVE ${prefix} ${prefix}/*)
     foreach(file IN LISTS installed)
@@ -63,7 +64,10 @@ ${prefix}/share/maar/profiles (49 profiles; see maar info --list-profiles)" at)
             message(FATAL_ERROR "${file} was installed, but is internal")
         endif()
     endforeach()
-elseif(WAY STREQUAL "pkgconfig")
+    return()
+endif()
+
+if(WAY STREQUAL "pkgconfig")
     find_program(pkg_config pkg-config)
     if(NOT pkg_config)
         message(STATUS "skipped: no pkg-config")
@@ -79,16 +83,21 @@ elseif(WAY STREQUAL "pkgconfig")
     endif()
     run(${pkg_config} --exact-version=${VERSION} maar)
     run(${pkg_config} --exact-version=${VERSION} maar_simulated)
-    run(${pkg_config} ${static} --cflags --libs maar maar_simulated)
+    # In this order they link, were they static ones.
+    run(${pkg_config} ${static} --cflags maar maar_simulated)
     separate_arguments(flags UNIX_COMMAND "${output}")
-    file(MAKE_DIRECTORY ${here})
-    run(${COMPILER} -std=c11 -isystem ${VULKAN} -DCONSUMER_SIMULATED=1 ${CONSUMER}/consumer.c -o ${here}/consumer
-        ${flags} -Wl,-rpath,${lib_dir})
-    run(${here}/consumer)
-else()
-    run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${here} ${configure}
-        -DWAY=${WAY} -DMAAR_SOURCE=${SOURCE} -DMAAR_VERSION=${VERSION}
-        -DCMAKE_PREFIX_PATH=${prefix})
-    run(${CMAKE_COMMAND} --build ${here} --target consumer)
-    run(${here}/consumer)
+    run(${pkg_config} ${static} --libs maar maar_simulated)
+    separate_arguments(libraries UNIX_COMMAND "${output}")
+    list(APPEND libraries -Wl,-rpath,${lib_dir})
+    set_system_includes()
+    build_consumers_by_hand(${here} "${flags}" "${libraries}")
+    run_consumers(${here})
+    return()
 endif()
+
+run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${here} ${configure}
+    -DWAY=${WAY} -DMAAR_SOURCE=${SOURCE} -DMAAR_VERSION=${VERSION} -DMAAR_HEADERS=${HEADERS}
+    -DCONSUMER_CXX=${CXX} -DCMAKE_CXX_COMPILER=${CXX} -DCONSUMER_VOLK=${VOLK}
+    -DCMAKE_PREFIX_PATH=${prefix})
+run(${CMAKE_COMMAND} --build ${here})
+run_consumers(${here})

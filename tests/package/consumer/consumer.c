@@ -1,18 +1,10 @@
 /*
- * The smallest users of Maar: two ranges of a space of 1024, which must fill it, and, where the
- * simulated driver came along, a buffer on a device with one heap.
+ * A user of Maar in C99: ranges, a plan, and on a simulated device buffers, images that share
+ * memory, and an array that grows. Prints what is wrong and returns 1, or else nothing and 0.
  */
-#include <maar/maar.h>
-#include <stdio.h>
-#ifdef CONSUMER_SIMULATED
-#include <maar/simulated.h>
-#endif
+#include <string.h>
 
-static int fail(const char* reason)
-{
-    puts(reason);
-    return 1;
-}
+#include "consumer_device.h"
 
 static int use_ranges(void)
 {
@@ -22,7 +14,7 @@ static int use_ranges(void)
     };
     MaarRangeAllocator allocator;
     if (maarCreateRangeAllocator(&create_info, &allocator) != VK_SUCCESS) {
-        return fail("no range allocator");
+        return consumer_fail("no range allocator");
     }
     const MaarRangeAllocateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO,
@@ -34,129 +26,183 @@ static int use_ranges(void)
     const VkResult second = maarAllocateRange(allocator, &info, &ranges[1], &offsets[1]);
     maarDestroyRangeAllocator(allocator);
     if (first != VK_SUCCESS || second != VK_SUCCESS || offsets[0] + offsets[1] != 512) {
-        return fail("two halves do not fill the space");
+        return consumer_fail("two halves do not fill the space");
     }
     return 0;
 }
 
-#ifdef CONSUMER_SIMULATED
-static MaarSimulatedProfile profile = {
-    .sType = MAAR_STRUCTURE_TYPE_SIMULATED_PROFILE,
-    .name = "one heap",
-    .deviceName = "one heap",
-    .heapCount = 1,
-    .heaps = {{.size = 1u << 28, .flags = VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},
-    .typeCount = 1,
-    .types = {{.flags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
-                        VK_MEMORY_PROPERTY_HOST_COHERENT_BIT}},
-};
-
-static PFN_vkVoidFunction load(VkInstance instance, const char* name)
+/* The first and the last of three live at different times. */
+static int use_plan(void)
 {
-    return maarSimulatedGetInstanceProcAddr(instance, name);
+    const MaarPlanResource resources[3] = {
+        {.size = 4096, .alignment = 256, .firstPass = 0, .lastPass = 1},
+        {.size = 8192, .alignment = 256, .firstPass = 1, .lastPass = 2},
+        {.size = 4096, .alignment = 256, .firstPass = 2, .lastPass = 3},
+    };
+    const MaarPlanCreateInfo create_info = {
+        .sType = MAAR_STRUCTURE_TYPE_PLAN_CREATE_INFO,
+        .resourceCount = 3,
+        .pResources = resources,
+    };
+    MaarPlan plan;
+    if (maarCreatePlan(&create_info, &plan) != VK_SUCCESS) {
+        return consumer_fail("no plan");
+    }
+    MaarPlanInfo info = {.sType = MAAR_STRUCTURE_TYPE_PLAN_INFO};
+    const VkResult result = maarGetPlanInfo(plan, &info);
+    maarDestroyPlan(plan);
+    if (result != VK_SUCCESS || info.peakSize != 12288 || !info.provedOptimal) {
+        return consumer_fail("the plan is not the best one");
+    }
+    return 0;
 }
 
-static int use_buffer(VkInstance instance, VkPhysicalDevice physical_device, VkDevice device)
+static int use_buffer(MaarAllocator allocator)
 {
-    const MaarAllocatorCreateInfo allocator_info = {
-        .sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
-        .instance = instance,
-        .physicalDevice = physical_device,
-        .device = device,
-        .pfnGetInstanceProcAddr = maarSimulatedGetInstanceProcAddr,
-    };
-    MaarAllocator allocator;
-    if (maarCreateAllocator(&allocator_info, &allocator) != VK_SUCCESS) {
-        return fail("no allocator");
-    }
     const VkBufferCreateInfo buffer_info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = 4096,
-        .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT,
+        .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
+    };
+    const MaarAllocationCreateInfo how = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .usage = MAAR_MEMORY_USAGE_UPLOAD,
     };
     VkBuffer buffer;
     MaarAllocation allocation;
-    const VkResult result = maarCreateBuffer(allocator, &buffer_info, NULL, &buffer, &allocation);
-    if (result == VK_SUCCESS) {
-        maarDestroyBuffer(allocator, buffer, allocation);
+    if (maarCreateBuffer(allocator, &buffer_info, &how, &buffer, &allocation) != VK_SUCCESS) {
+        return consumer_fail("no buffer");
     }
-    maarDestroyAllocator(allocator);
-    return result == VK_SUCCESS ? 0 : fail("no buffer");
+    const char sent[] = "these bytes";
+    char received[sizeof sent] = "";
+    const VkResult there = maarCopyToAllocation(allocator, allocation, 64, sizeof sent, sent);
+    const VkResult back =
+        maarCopyFromAllocation(allocator, allocation, 64, sizeof received, received);
+    maarDestroyBuffer(allocator, buffer, allocation);
+    if (there != VK_SUCCESS || back != VK_SUCCESS || memcmp(sent, received, sizeof sent) != 0) {
+        return consumer_fail("the buffer holds other bytes than were written");
+    }
+    return 0;
 }
 
-static int use_device(VkInstance instance)
+static MaarTransientUse use_of(uint32_t pass, VkImageLayout layout, VkAccessFlags2 access)
 {
-    const PFN_vkEnumeratePhysicalDevices enumerate =
-        (PFN_vkEnumeratePhysicalDevices)load(instance, "vkEnumeratePhysicalDevices");
-    const PFN_vkCreateDevice create_device = (PFN_vkCreateDevice)load(instance, "vkCreateDevice");
-    const PFN_vkDestroyDevice destroy_device =
-        (PFN_vkDestroyDevice)load(instance, "vkDestroyDevice");
-    VkPhysicalDevice physical_device = VK_NULL_HANDLE;
-    uint32_t count = 1;
-    if (enumerate(instance, &count, &physical_device) != VK_SUCCESS || count != 1) {
-        return fail("no physical device");
+    const MaarTransientUse use = {
+        .pass = pass,
+        .layout = layout,
+        .stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+        .access = access,
+    };
+    return use;
+}
+
+/* Three images of one size, each drawn in one pass and read in the next. */
+static int use_transients(const struct consumer_device* d)
+{
+    const VkImageCreateInfo image_info = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+        .imageType = VK_IMAGE_TYPE_2D,
+        .format = VK_FORMAT_R8G8B8A8_UNORM,
+        .extent = {256, 256, 1},
+        .mipLevels = 1,
+        .arrayLayers = 1,
+        .samples = VK_SAMPLE_COUNT_1_BIT,
+        .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_SAMPLED_BIT,
+    };
+    const MaarTransientQueue queue = {.familyIndex = d->advice.mainQueueFamily};
+    MaarTransientPass passes[4];
+    MaarTransientUse uses[6];
+    MaarTransientResource resources[3];
+    memset(passes, 0, sizeof passes);
+    memset(resources, 0, sizeof resources);
+    for (uint32_t i = 0; i < 3; ++i) {
+        uses[2 * i] = use_of(i, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
+                             VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT);
+        uses[2 * i + 1] = use_of(i + 1, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
+                                 VK_ACCESS_2_SHADER_SAMPLED_READ_BIT);
+        resources[i].pImageInfo = &image_info;
+        resources[i].useCount = 2;
+        resources[i].pUses = &uses[2 * i];
     }
-    const float priority = 1.0f;
-    const VkDeviceQueueCreateInfo queue_info = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+    const MaarTransientGraph graph = {
+        .sType = MAAR_STRUCTURE_TYPE_TRANSIENT_GRAPH,
         .queueCount = 1,
-        .pQueuePriorities = &priority,
+        .pQueues = &queue,
+        .passCount = 4,
+        .pPasses = passes,
+        .resourceCount = 3,
+        .pResources = resources,
     };
-    const VkDeviceCreateInfo device_info = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .queueCreateInfoCount = 1,
-        .pQueueCreateInfos = &queue_info,
+    const MaarTransientHeapCreateInfo create_info = {
+        .sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_CREATE_INFO,
+        .pGraph = &graph,
     };
-    VkDevice device;
-    if (create_device(physical_device, &device_info, NULL, &device) != VK_SUCCESS) {
-        return fail("no device");
+    MaarTransientHeap heap;
+    if (maarCreateTransientHeap(d->allocator, &create_info, &heap) != VK_SUCCESS) {
+        return consumer_fail("no transient heap");
     }
-    const int code = use_buffer(instance, physical_device, device);
-    destroy_device(device, NULL);
-    return code;
+    MaarTransientHeapInfo info = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_INFO};
+    const VkResult result = maarGetTransientHeapInfo(d->allocator, heap, &info);
+    MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
+    const VkResult asked = maarGetTransientPassBarriers(d->allocator, heap, 0, 2, &barriers);
+    maarDestroyTransientHeap(d->allocator, heap);
+    if (result != VK_SUCCESS || info.totalSize != (VkDeviceSize)3 * 256 * 256 * 4 ||
+        info.peakSize != (VkDeviceSize)2 * 256 * 256 * 4) {
+        return consumer_fail("three images that live in turn do not take two thirds");
+    }
+    return asked == VK_SUCCESS ? 0 : consumer_fail("no barriers");
 }
 
-static int use_simulated(void)
+/* Appends to one array a few times, more than its first pages hold. */
+static int use_array(MaarAllocator allocator)
 {
-    const MaarSimulatedInstanceCreateInfo simulated_info = {
-        .sType = MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO,
-        .profileCount = 1,
-        .pProfiles = &profile,
+    const VkBufferCreateInfo buffer_info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = (VkDeviceSize)1 << 30,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
     };
-    const VkApplicationInfo application_info = {
-        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-        .apiVersion = VK_API_VERSION_1_1,
+    const MaarArrayCreateInfo create_info = {
+        .sType = MAAR_STRUCTURE_TYPE_ARRAY_CREATE_INFO,
+        .elementSize = 48,
+        .reservation = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+                        .pBufferInfo = &buffer_info},
     };
-    const VkInstanceCreateInfo instance_info = {
-        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-        .pNext = &simulated_info,
-        .pApplicationInfo = &application_info,
-    };
-    const PFN_vkCreateInstance create_instance =
-        (PFN_vkCreateInstance)load(VK_NULL_HANDLE, "vkCreateInstance");
-    VkInstance instance;
-    if (create_instance(&instance_info, NULL, &instance) != VK_SUCCESS) {
-        return fail("no instance");
+    MaarArray array;
+    if (maarCreateArray(allocator, &create_info, &array) != VK_SUCCESS) {
+        return consumer_fail("no array");
     }
-    const PFN_vkDestroyInstance destroy_instance =
-        (PFN_vkDestroyInstance)load(instance, "vkDestroyInstance");
-    const int code = use_device(instance);
-    destroy_instance(instance, NULL);
-    return code;
+    VkResult result = VK_SUCCESS;
+    uint64_t first = 0;
+    for (uint64_t i = 0; i < 5 && result == VK_SUCCESS; ++i) {
+        MaarPoint bound;
+        result = maarAppendArray(allocator, array, 100000, &first);
+        result = result == VK_SUCCESS ? maarSubmitBinds(allocator, 0, NULL, &bound) : result;
+    }
+    MaarArrayInfo info = {.sType = MAAR_STRUCTURE_TYPE_ARRAY_INFO};
+    MaarReservationInfo reserved = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_INFO};
+    result = result == VK_SUCCESS ? maarGetArrayInfo(allocator, array, &info) : result;
+    result = result == VK_SUCCESS ? maarGetReservationInfo(allocator, info.reservation, &reserved)
+                                  : result;
+    maarDestroyArray(allocator, array);
+    (void)maarWaitPending(allocator, UINT64_MAX);
+    if (result != VK_SUCCESS || first != 400000 || info.count != 500000) {
+        return consumer_fail("the array did not grow");
+    }
+    return reserved.sparse ? 0 : consumer_fail("the array grows by copies, though pages are there");
 }
-#endif
 
 int main(void)
 {
+    struct consumer_device device;
+    memset(&device, 0, sizeof device);
     if (maarGetVersion() != MAAR_VERSION) {
-        return fail("headers and library differ in version");
+        return consumer_fail("headers and library differ in version");
     }
-    if (use_ranges() != 0) {
+    if (use_ranges() != 0 || use_plan() != 0 || consumer_open(&device) != 0) {
         return 1;
     }
-#ifdef CONSUMER_SIMULATED
-    return use_simulated();
-#else
-    return 0;
-#endif
+    int wrong = use_buffer(device.allocator) != 0 || use_transients(&device) != 0 ||
+                use_array(device.allocator) != 0;
+    wrong |= consumer_close(&device);
+    return wrong;
 }
