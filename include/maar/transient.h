@@ -22,7 +22,8 @@ VK_DEFINE_HANDLE(MaarTransientHeap)
 
 /** A queue that passes run on. */
 typedef struct MaarTransientQueue {
-    /** Its family's index, one of the device's. Queues of one family need no queue-family transfers. */
+    /** Its family's index, one of the device's. Queues of one family need no queue-family
+     * transfers. */
     uint32_t familyIndex;
 } MaarTransientQueue;
 
