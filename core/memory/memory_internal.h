@@ -402,11 +402,32 @@ VkResult maar_shared_types_require(MaarAllocator allocator, const char* call,
 VkResult maar_pool_exporting(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
                              VkExternalMemoryHandleTypeFlags types, struct maar_pool** pool);
 
+/* ---- allocate_rounds.c ---- */
+
+/* What the caller may not have expected of an allocation that succeeded. */
+struct maar_detour {
+    bool fallback; /* another type than the one liked best */
+    bool exceeded; /* a budget */
+    uint32_t best_type;
+};
+
+/* Chooses a type and places, whatever it takes. general: the request, not yet shaped for any memory
+ * type. made and detour: of a success. */
+VkResult maar_allocate_in_rounds(MaarAllocator allocator, const char* call,
+                                 const MaarMemoryRequest* request,
+                                 const MaarAllocationCreateInfo* info,
+                                 const struct maar_place_request* general, struct maar_made* made,
+                                 struct maar_detour* detour);
+
 /* ---- allocate.c ---- */
 
 /* For Maar's own allocations alone: a refusal is neither counted nor told to the observer, since
  * something else will be tried. */
 #define MAAR_ALLOCATE_QUIETLY ((MaarAllocationCreateFlags)0x40000000)
+static inline bool maar_is_quiet(const MaarAllocationCreateInfo* info)
+{
+    return (info->flags & MAAR_ALLOCATE_QUIETLY) != 0;
+}
 
 /* The engine behind every public way to allocate. internal: the allocation is Maar's own. */
 VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,

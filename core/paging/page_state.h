@@ -279,6 +279,8 @@ static inline bool maar_entry_has_page(uint64_t entry)
 uint64_t* maar_page_entry(const struct maar_page_table* table, uint64_t page);
 /* Puts a page on the list of what is to be submitted. */
 void maar_page_mark_dirty(struct maar_page_table* table, uint64_t page, uint64_t* entry);
+/* Takes it off again. The leaf stays listed: a submission passes over what is clean. */
+void maar_page_mark_clean(struct maar_page_table* table, uint64_t* entry);
 /* The dirty leaves of a table, sorted by number. */
 void maar_page_table_sort(struct maar_page_table* table);
 /* Takes a table off the list of those with dirty leaves. */

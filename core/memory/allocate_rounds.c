@@ -1,0 +1,465 @@
+/*
+ * What an allocation goes through that is not plain: types in order of liking, within budget before
+ * over it; dedicated or placed; existing blocks, then what is no longer pending, then a new block,
+ * smaller ones when the driver refuses; the observer last.
+ */
+#include "core/memory/memory_internal.h"
+#include "core/port_time.h"
+
+/* How often a refused block is halved before the least that would do is tried. */
+enum { BLOCK_HALVINGS = 3 };
+
+/* From here on, bytes, what a pool that stitches cannot make of pages is dedicated. */
+#define LARGE_BESIDE_PAGES ((VkDeviceSize)1 << 20)
+
+/* One request on its way. */
+struct job {
+    MaarAllocator allocator;
+    const char* call; /* the public function, for messages */
+    const MaarMemoryRequest* request;
+    const MaarAllocationCreateInfo* info;
+    const struct maar_place_request* general; /* as asked for */
+    struct maar_place_request place;          /* what becomes of it in one memory type */
+    float priority;
+    VkExternalMemoryHandleTypeFlags export_types; /* without a pool of the caller's */
+    bool over_budget_allowed;                     /* the second round */
+    bool refused_by_budget;                       /* a budget alone stood in the way of something */
+    bool exceeded;                                /* a budget was exceeded for it */
+    struct maar_type_choice choice;
+};
+
+/* What the request becomes in one memory type: whole atoms where the host's caches are not
+ * coherent. False when the sum leaves all bounds. */
+static bool shape_for_pool(const struct maar_place_request* general, const struct maar_pool* pool,
+                           struct maar_place_request* place)
+{
+    place->size = general->size;
+    place->alignment = maar_common_multiple(general->alignment, pool->min_alignment);
+    /* Two unknown ones may be of different kinds: each starts a granule of its own. */
+    if (place->kind == MAAR_RESOURCE_KIND_UNKNOWN) {
+        place->alignment = maar_common_multiple(place->alignment, pool->granularity);
+    }
+    if (pool->atom > 1) {
+        place->alignment = maar_common_multiple(place->alignment, pool->atom);
+        place->size = maar_align_up(place->size, pool->atom);
+    }
+    return place->alignment != 0 && place->size < MAAR_RANGE_MAX_SIZE;
+}
+
+/* Whether a new VkDeviceMemory of that size may be asked for in this round, and up to which total
+ * of the heap's blocks: what the budget leaves us, or anything as a last resort. The total is what
+ * is checked when the bytes are reserved, so that two threads never share the same room. */
+static bool budget_admits(struct job* job, uint32_t heap, VkDeviceSize size, VkDeviceSize* cap)
+{
+    struct maar_budget budget = maar_budget_read(job->allocator, heap);
+    bool within = maar_budget_holds(&budget, size);
+    *cap = job->over_budget_allowed ? UINT64_MAX : budget.cap;
+    if (!within && job->over_budget_allowed) {
+        job->exceeded = true;
+    }
+    if (!within && !job->over_budget_allowed) {
+        job->refused_by_budget = true;
+    }
+    return within || job->over_budget_allowed;
+}
+
+/* Another thread took the budget's room between the look at it and the reservation: a refusal by
+ * the budget like any other. */
+static VkResult note_cap(struct job* job, VkResult result)
+{
+    if (result != MAAR_OVER_CAP) {
+        return result;
+    }
+    job->refused_by_budget = true;
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+/* Exactly the size that was asked for, as Vulkan demands of memory dedicated to a resource; whole
+ * atoms do not matter, since nobody shares the last one. */
+static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, struct maar_made* made)
+{
+    const MaarAllocationCreateFlags untying =
+        (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT |
+        (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_UNTIED_BIT;
+    bool untied = (job->info->flags & untying) != 0 && job->request->requiresDedicated != VK_TRUE;
+    struct maar_device_memory_info info = {
+        .type_index = pool->type_index,
+        .size = job->general->size,
+        .priority = job->priority,
+        .dedicated_buffer = untied ? VK_NULL_HANDLE : job->request->dedicatedBuffer,
+        .dedicated_image = untied ? VK_NULL_HANDLE : job->request->dedicatedImage,
+        .next = pool->allocate_next,
+        .export_types = pool->export_types,
+    };
+    if (!budget_admits(job, pool->heap_index, job->general->size, &info.cap)) {
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    struct maar_place_request place = job->place;
+    place.size = job->general->size;
+    return note_cap(job, maar_pool_place_dedicated(pool, &place, &info, made));
+}
+
+/* Whether a pool whose blocks all have one size could hold the request in an empty one. */
+static bool fits_fixed_block(const struct maar_pool* pool, const struct maar_place_request* place)
+{
+    VkDeviceSize room = pool->fixed_size;
+    if (pool->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY) {
+        while ((room & (room - 1)) != 0) {
+            room &= room - 1;
+        }
+    }
+    return pool->fixed_size == 0 || place->size <= room;
+}
+
+/* The driver has no memory for it. RADV says "unknown" when the kernel has no room for page tables.
+ */
+static bool is_refusal(VkResult result)
+{
+    return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_UNKNOWN;
+}
+
+/* Another type, or another round, may fare better after these. */
+static bool is_shortage(VkResult result)
+{
+    return is_refusal(result) || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
+           result == VK_ERROR_TOO_MANY_OBJECTS;
+}
+
+/* One attempt at a block of that size, waiting for a block that another thread is making. */
+static VkResult grow_or_share(struct maar_pool* pool, const struct maar_place_request* place,
+                              VkDeviceSize size, VkDeviceSize cap, struct maar_made* made)
+{
+    for (;;) {
+        VkResult result = maar_pool_grow(pool, place, size, cap, made);
+        if (result != VK_NOT_READY) {
+            return result;
+        }
+        maar_thread_yield();
+        result = maar_pool_place(pool, place, true, made);
+        if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
+            return result;
+        }
+    }
+}
+
+/* A new block of a good size, or of a smaller one when heap or budget have no room for that. */
+static VkResult allocate_block(struct job* job, struct maar_pool* pool,
+                               const struct maar_place_request* place, struct maar_made* made)
+{
+    VkDeviceSize least = 0;
+    VkDeviceSize size = maar_pool_next_size(pool, place, &least);
+    if (least < place->size || !fits_fixed_block(pool, place)) {
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
+    }
+    if (job->over_budget_allowed && !maar_device_count_is_high(job->allocator)) {
+        /* Over budget little is taken, but not so little that objects run out. */
+        VkDeviceSize modest = maar_pool_modest_size(pool);
+        size = size < modest ? size : (modest > least ? modest : least);
+    }
+    for (uint32_t halving = 0;; ++halving) {
+        VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        VkDeviceSize cap = 0;
+        if (budget_admits(job, pool->heap_index, size, &cap)) {
+            result = note_cap(job, grow_or_share(pool, place, size, cap, made));
+        }
+        if (!is_refusal(result) || size == least) {
+            return result;
+        }
+        size /= 2;
+        if (size < least || halving >= BLOCK_HALVINGS) {
+            size = least;
+        }
+    }
+}
+
+/* After a shortage: what other threads have, and the blocks that they are making just now, each
+ * looked at once it is there. Not those that are begun later, so that it ends. */
+static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_request* place,
+                                VkResult shortage, struct maar_made* made)
+{
+    const uint32_t creating = maar_atomic32_load_acquire(&pool->creating_count);
+    const uint32_t last = maar_atomic32_load_acquire(&pool->ended_count) + creating;
+    if (creating == 0 && maar_atomic32_load(&pool->lane_count) == 1) {
+        return shortage;
+    }
+    for (;;) {
+        /* Before the look: what has ended by then is seen by it. */
+        const bool is_last = maar_atomic32_load_acquire(&pool->creating_count) == 0 ||
+                             (int32_t)(maar_atomic32_load_acquire(&pool->ended_count) - last) >= 0;
+        VkResult result = maar_pool_place(pool, place, true, made);
+        if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
+            return result;
+        }
+        if (is_last) {
+            return shortage;
+        }
+        maar_thread_yield();
+    }
+}
+
+/* Into what there is; then into what is no longer pending; then into a new block, before waiting
+ * for blocks that other threads are at: they would meet there again and again. */
+static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct maar_made* made)
+{
+    const struct maar_place_request* place = &job->place;
+    VkResult result = maar_pool_place(pool, place, false, made);
+    if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
+        return result;
+    }
+    uint32_t collected = 0;
+    (void)maar_retire_collect(job->allocator, &collected);
+    if (collected > 0) {
+        result = maar_pool_place(pool, place, true, made);
+    }
+    const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY && may_grow) {
+        result = allocate_block(job, pool, place, made);
+    }
+    if (is_shortage(result) && may_grow && fits_fixed_block(pool, place)) {
+        result = wait_for_others(pool, place, result, made);
+    } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_atomic32_load(&pool->lane_count) > 1) {
+        result = maar_pool_place(pool, place, true, made);
+    }
+    return result;
+}
+
+static inline bool wants_dedicated(MaarAllocator allocator, const MaarMemoryRequest* request,
+                                   const MaarAllocationCreateInfo* info,
+                                   const struct maar_pool* pool)
+{
+    MaarDedicated mode = info->dedicated;
+    if (request->requiresDedicated == VK_TRUE || mode == MAAR_DEDICATED_ALWAYS) {
+        return true;
+    }
+    /* Blocks beside pages are small: one made for a large request would serve nobody else. */
+    const bool wished = mode == MAAR_DEDICATED_PREFERRED ||
+                        (pool->stitches && request->requirements.size >= LARGE_BESIDE_PAGES) ||
+                        (!pool->custom && (request->prefersDedicated == VK_TRUE ||
+                                           request->requirements.size >= pool->preferred_size / 2));
+    return wished && mode != MAAR_DEDICATED_NEVER &&
+           (info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0 &&
+           !maar_device_count_is_high(allocator);
+}
+
+static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct maar_made* made)
+{
+    if (!shape_for_pool(job->general, pool, &job->place)) {
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    bool must_be_dedicated =
+        job->request->requiresDedicated == VK_TRUE || job->info->dedicated == MAAR_DEDICATED_ALWAYS;
+    if (must_be_dedicated && (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) != 0) {
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
+    }
+    if (wants_dedicated(job->allocator, job->request, job->info, pool)) {
+        VkResult result = allocate_dedicated(job, pool, made);
+        bool may_share =
+            !must_be_dedicated && (is_refusal(result) || result == VK_ERROR_TOO_MANY_OBJECTS);
+        if (!may_share) {
+            return result;
+        }
+    }
+    return allocate_placed(job, pool, made);
+}
+
+/* One round over all candidate types. */
+static VkResult try_types(struct job* job, struct maar_made* made, bool* fallback)
+{
+    const struct maar_type_choice* choice = &job->choice;
+    VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    bool first = true;
+    for (uint32_t i = 0; i < choice->count; ++i) {
+        const uint32_t type = choice->types[i];
+        if ((choice->bits & (1u << type)) == 0) {
+            continue;
+        }
+        struct maar_pool* pool = maar_pool_of(job->info->pool);
+        VkResult attempt = VK_SUCCESS;
+        if (pool == NULL) {
+            attempt = job->export_types != 0
+                          ? maar_pool_exporting(job->allocator, type, job->place.kind,
+                                                job->export_types, &pool)
+                          : maar_pool_of_type(job->allocator, type, job->place.kind, &pool);
+        }
+        if (attempt == VK_SUCCESS) {
+            job->exceeded = false;
+            attempt = allocate_in_pool(job, pool, made);
+        }
+        if (first || !is_shortage(attempt)) {
+            result = attempt;
+        }
+        if (!is_shortage(attempt)) {
+            *fallback = attempt == VK_SUCCESS && !first;
+            return result;
+        }
+        if ((job->info->flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0) {
+            return result;
+        }
+        first = false;
+    }
+    return result;
+}
+
+/* The types that the request may use. */
+static uint32_t candidate_bits(const struct job* job)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < job->choice.count; ++i) {
+        bits |= job->choice.bits & (1u << job->choice.types[i]);
+    }
+    return bits;
+}
+
+/* Frees what has passed and gives the empty blocks of the candidates' heaps back; true when that
+ * released anything. */
+static bool release_empty(const struct job* job)
+{
+    MaarAllocator allocator = job->allocator;
+    uint32_t heaps = 0;
+    uint32_t collected = 0;
+    VkDeviceSize released = 0;
+    uint32_t types = candidate_bits(job);
+    for (uint32_t i = 0; i < allocator->device.facts.memory.memoryTypeCount; ++i) {
+        heaps |= (types & (1u << i)) != 0 ? 1u << maar_type_heap(allocator, i) : 0;
+    }
+    (void)maar_retire_collect(allocator, &collected);
+    released += maar_trim_paging(allocator, NULL);
+    for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
+         pool = maar_pool_next(allocator, pool)) {
+        if ((heaps & (1u << pool->heap_index)) != 0) {
+            released += maar_pool_trim(pool);
+        }
+    }
+    return collected > 0 || released > 0;
+}
+
+/* Within budgets; again once what nobody uses is given back; over a budget as a last resort. */
+static VkResult try_rounds(struct job* job, struct maar_made* made, bool* fallback)
+{
+    MaarAllocationCreateFlags flags = job->info->flags;
+    job->over_budget_allowed = false;
+    job->refused_by_budget = false;
+    VkResult result = try_types(job, made, fallback);
+    if (!is_shortage(result) || (flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) != 0) {
+        return result;
+    }
+    if (release_empty(job)) {
+        result = try_types(job, made, fallback);
+    }
+    if (is_shortage(result) && job->refused_by_budget &&
+        (flags & MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT) == 0) {
+        job->over_budget_allowed = true;
+        result = try_types(job, made, fallback);
+    }
+    return result;
+}
+
+static VkResult try_with_observer(struct job* job, struct maar_made* made, bool* fallback)
+{
+    MaarAllocator allocator = job->allocator;
+    for (uint32_t attempt = 0;; ++attempt) {
+        VkResult result = try_rounds(job, made, fallback);
+        if (!is_shortage(result) || allocator->out_of_memory == NULL || maar_is_quiet(job->info) ||
+            attempt == MAAR_MAX_OUT_OF_MEMORY_ATTEMPTS) {
+            return result;
+        }
+        const MaarOutOfMemoryInfo report = {
+            .sType = MAAR_STRUCTURE_TYPE_OUT_OF_MEMORY_INFO,
+            .size = job->general->size,
+            .memoryTypeBits = candidate_bits(job),
+            .memoryTypeIndex = maar_best_type(&job->choice),
+            .heapIndex = maar_type_heap(allocator, maar_best_type(&job->choice)),
+            .attempt = attempt,
+            .result = result,
+        };
+        maar_lock_rank_expect_none();
+        if (allocator->out_of_memory(allocator->out_of_memory_user_data, &report) != VK_TRUE) {
+            return result;
+        }
+    }
+}
+
+/* Fills the candidates: the pool's own type, or the ranking. */
+static VkResult choose(struct job* job)
+{
+    struct maar_pool* pool = maar_pool_of(job->info->pool);
+    uint32_t bits = job->request->requirements.memoryTypeBits;
+    const VkExternalMemoryHandleTypeFlags types = maar_export_types(job->info);
+    if (pool == NULL && types != 0) {
+        VkResult result = maar_shared_types_require(job->allocator, job->call, types);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+        job->export_types = types;
+    }
+    if (pool == NULL) {
+        return maar_choose_types(job->allocator, bits, job->info, &job->choice)
+                   ? VK_SUCCESS
+                   : VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    if (pool->allocator != job->allocator) {
+        return maar_misuse(job->allocator, job->call,
+                           "pCreateInfo->pool is not a pool of this allocator");
+    }
+    if ((types & ~pool->export_types) != 0) {
+        return maar_misuse(job->allocator, job->call,
+                           "MaarExportInfo names handle types that the pool was not made for");
+    }
+    if (job->info->memoryTypeBits != 0) {
+        bits &= job->info->memoryTypeBits;
+    }
+    VkMemoryPropertyFlags required = job->info->requiredFlags;
+    if ((maar_type_flags(job->allocator, pool->type_index) & required) != required) {
+        return maar_misuse(job->allocator, job->call,
+                           "the pool's memory type lacks some of pCreateInfo->requiredFlags");
+    }
+    if ((bits & (1u << pool->type_index)) == 0) {
+        return maar_misuse(job->allocator, job->call,
+                           "the pool's memory type is not among the memoryTypeBits of pRequest and "
+                           "pCreateInfo");
+    }
+    if ((job->info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0 &&
+        (maar_type_flags(job->allocator, pool->type_index) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) ==
+            0) {
+        return maar_misuse(job->allocator, job->call,
+                           "the mapped flag with a pool whose memory type is not HOST_VISIBLE");
+    }
+    const uint32_t kind = (uint32_t)job->request->kind;
+    if (pool->single_kind && kind != MAAR_RESOURCE_KIND_UNKNOWN &&
+        job->allocator->device.facts.granularity > 1 && !maar_atomic32_claim(&pool->kind, kind) &&
+        maar_atomic32_load(&pool->kind) != kind) {
+        return maar_misuse(job->allocator, job->call,
+                           "the pool was made for resources of one kind, and this is of the other");
+    }
+    job->choice.bits = 1u << pool->type_index;
+    job->choice.count = 1;
+    job->choice.own[0] = (uint8_t)pool->type_index;
+    job->choice.types = job->choice.own;
+    return VK_SUCCESS;
+}
+
+VkResult maar_allocate_in_rounds(MaarAllocator allocator, const char* call,
+                                 const MaarMemoryRequest* request,
+                                 const MaarAllocationCreateInfo* info,
+                                 const struct maar_place_request* general, struct maar_made* made,
+                                 struct maar_detour* detour)
+{
+    struct job job = {
+        .allocator = allocator,
+        .call = call,
+        .request = request,
+        .info = info,
+        .general = general,
+        .place = *general,
+        .priority = info->priority != 0.0F ? info->priority : 0.5F,
+    };
+    VkResult result = choose(&job);
+    if (result == VK_SUCCESS) {
+        result = try_with_observer(&job, made, &detour->fallback);
+    }
+    if (result == VK_SUCCESS) {
+        detour->exceeded = job.exceeded;
+        detour->best_type = maar_best_type(&job.choice);
+    }
+    return result;
+}

@@ -1,0 +1,476 @@
+/*
+ * Taking pages and giving them back: commits, decommits, aliases and moves, range by range.
+ *
+ * A commit asks for pages of one memory type after another, quietly at first; whatever it took is
+ * marked as fresh until all of its ranges have what they need, so that a failing call gives back
+ * exactly that. Entries and what they mean: page_table.c. Under the paging lock, but where said.
+ */
+#include "core/paging/page_state.h"
+
+/* Leaves for pages [first, first + count). No lock may be held. */
+static VkResult make_leaves(struct maar_page_table* table, uint64_t first, uint64_t count)
+{
+    struct maar_paging* paging = table->paging;
+    const VkAllocationCallbacks* callbacks = paging->allocator->callbacks;
+    if (count == 0) {
+        return VK_SUCCESS;
+    }
+    for (uint64_t number = first / MAAR_LEAF_PAGES; number <= (first + count - 1) / MAAR_LEAF_PAGES;
+         ++number) {
+        if (table->leaves[number] != NULL) {
+            continue;
+        }
+        struct maar_page_leaf* leaf = maar_host_calloc(
+            callbacks, 1,
+            sizeof(struct maar_page_leaf) + maar_leaf_size(table, number) * sizeof(uint64_t));
+        if (leaf == NULL) {
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        leaf->number = (uint32_t)number;
+        maar_mutex_lock(&paging->lock);
+        table->leaves[number] = leaf;
+        maar_mutex_unlock(&paging->lock);
+    }
+    return VK_SUCCESS;
+}
+
+/* Takes back that a page was given back; false when it was not, or there is none. */
+static bool unhold(struct maar_page_table* table, uint64_t* entry)
+{
+    if ((*entry & MAAR_ENTRY_HELD) == 0) {
+        return false;
+    }
+    *entry &= ~MAAR_ENTRY_HELD;
+    maar_page_hold(maar_entry_block(table, *entry), maar_entry_page(*entry), false);
+    ++table->committed;
+    if ((*entry & MAAR_ENTRY_MOVED) == 0) {
+        maar_page_mark_clean(table, entry);
+    }
+    return true;
+}
+
+/* Whether a page of the range is being unbound just now: only then is it known what becomes of it.
+ */
+static bool is_being_unbound(const struct maar_page_range* range)
+{
+    const uint64_t both = MAAR_ENTRY_HELD | MAAR_ENTRY_INFLIGHT;
+    for (uint64_t i = 0; range->table->submitting && i < range->count; ++i) {
+        if ((*maar_page_entry(range->table, range->first + i) & both) == both) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a page of the range was given back, and another range shows it: what is committed is the
+ * owner's alone, so it is not taken again; and the device has it here still, so it is not let go.
+ */
+static bool is_shown_elsewhere(const struct maar_page_range* range)
+{
+    for (uint64_t page = range->first; page < range->first + range->count; ++page) {
+        const uint64_t entry = *maar_page_entry(range->table, page);
+        if ((entry & MAAR_ENTRY_HELD) != 0 &&
+            maar_entry_block(range->table, entry)->marks[maar_entry_page(entry)].live > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Pages of a range that need one. */
+static uint64_t count_missing(const struct maar_page_range* range)
+{
+    uint64_t missing = 0;
+    for (uint64_t page = range->first; page < range->first + range->count; ++page) {
+        missing += !maar_entry_has_page(*maar_page_entry(range->table, page));
+    }
+    return missing;
+}
+
+/* The pool of a type for a table, or NULL when there is none yet. */
+static struct maar_page_pool* find_pool(const struct maar_page_table* table, uint32_t type)
+{
+    const struct maar_pool* owner = maar_pool_of(table->memory.pool);
+    const bool apart = table->paging->allocator->device.facts.granularity > table->page_size;
+    for (struct maar_page_pool* pool = table->paging->pools; pool != NULL; pool = pool->next) {
+        if (pool->type_index == type && pool->page_size == table->page_size &&
+            pool->owner == owner && (!apart || pool->kind == (MaarResourceKind)table->kind)) {
+            return pool;
+        }
+    }
+    return NULL;
+}
+
+/* The same, made if need be. No lock may be held. */
+static VkResult open_pool(struct maar_page_table* table, uint32_t type,
+                          struct maar_page_pool** pool)
+{
+    struct maar_paging* paging = table->paging;
+    const VkAllocationCallbacks* callbacks = paging->allocator->callbacks;
+    maar_mutex_lock(&paging->lock);
+    *pool = find_pool(table, type);
+    maar_mutex_unlock(&paging->lock);
+    if (*pool != NULL) {
+        return VK_SUCCESS;
+    }
+    struct maar_page_pool* made = maar_host_calloc(callbacks, 1, sizeof *made);
+    if (made == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    made->owner = maar_pool_of(table->memory.pool);
+    made->type_index = type;
+    made->page_size = table->page_size;
+    made->kind = paging->allocator->device.facts.granularity > table->page_size
+                     ? (MaarResourceKind)table->kind
+                     : MAAR_RESOURCE_KIND_UNKNOWN;
+    made->block_size = made->owner != NULL ? made->owner->page_block_size : 0;
+    maar_mutex_lock(&paging->lock);
+    *pool = find_pool(table, type);
+    if (*pool == NULL) {
+        made->next = paging->pools;
+        paging->pools = made;
+        *pool = made;
+        made = NULL;
+    }
+    maar_mutex_unlock(&paging->lock);
+    maar_host_free(callbacks, made);
+    return VK_SUCCESS;
+}
+
+/* Fills [page, page + count), none of which has a page, from the pool, which has enough. */
+static void fill_run(struct maar_page_table* table, struct maar_page_pool* pool, uint64_t page,
+                     uint64_t count)
+{
+    while (count > 0) {
+        struct maar_page_block* block = NULL;
+        uint32_t first = 0;
+        const uint32_t wanted = count < UINT32_MAX / 2 ? (uint32_t)count : UINT32_MAX / 2;
+        const uint32_t taken = maar_page_pool_take(pool, wanted, &block, &first);
+        for (uint32_t i = 0; i < taken; ++i) {
+            uint64_t* entry = maar_page_entry(table, page + i);
+            *entry &= MAAR_ENTRY_FLAGS;
+            *entry |= (((uint64_t)block->number + 1) << MAAR_ENTRY_BLOCK_SHIFT) | (first + i) |
+                      MAAR_ENTRY_FRESH;
+            maar_page_mark_dirty(table, page + i, entry);
+        }
+        table->committed += taken;
+        page += taken;
+        count -= taken;
+    }
+}
+
+static void fill_range(const struct maar_page_range* range, struct maar_page_pool* pool)
+{
+    struct maar_page_table* table = range->table;
+    const uint64_t end = range->first + range->count;
+    for (uint64_t page = range->first; page < end;) {
+        uint64_t* entry = maar_page_entry(table, page);
+        if (maar_entry_has_page(*entry)) {
+            if (unhold(table, entry)) {
+                *entry |= MAAR_ENTRY_FRESH;
+            }
+            ++page;
+            continue;
+        }
+        uint64_t stop = page + 1;
+        while (stop < end && !maar_entry_has_page(*maar_page_entry(table, stop))) {
+            ++stop;
+        }
+        fill_run(table, pool, page, stop - page);
+        page = stop;
+    }
+}
+
+/* From pages that are free already; VK_ERROR_OUT_OF_POOL_MEMORY when they are too few,
+ * VK_ERROR_VALIDATION_FAILED_EXT, not told, when one is shown elsewhere. */
+static VkResult commit_from(const struct maar_page_range* range, struct maar_page_pool* pool,
+                            uint64_t* missing)
+{
+    struct maar_paging* paging = range->table->paging;
+    maar_mutex_lock(&paging->lock);
+    while (is_being_unbound(range)) {
+        maar_mutex_unlock(&paging->lock);
+        maar_thread_yield();
+        maar_mutex_lock(&paging->lock);
+    }
+    if (range->table->may_alias && is_shown_elsewhere(range)) {
+        maar_mutex_unlock(&paging->lock);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    *missing = count_missing(range);
+    const bool enough = *missing <= pool->free_count;
+    if (enough) {
+        fill_range(range, pool);
+    }
+    maar_mutex_unlock(&paging->lock);
+    return enough ? VK_SUCCESS : VK_ERROR_OUT_OF_POOL_MEMORY;
+}
+
+/* One memory type: what is free, and new blocks if `grow`. */
+static VkResult commit_in_type(const struct maar_page_range* range, const char* call, uint32_t type,
+                               bool grow, bool loud)
+{
+    struct maar_page_table* table = range->table;
+    struct maar_page_pool* pool = NULL;
+    VkResult result = open_pool(table, type, &pool);
+    uint64_t missing = 0;
+    while (result == VK_SUCCESS) {
+        result = commit_from(range, pool, &missing);
+        if (result == VK_ERROR_VALIDATION_FAILED_EXT) {
+            return maar_misuse(table->paging->allocator, call,
+                               "a page of the range was given back and waits to be unbound, and "
+                               "another range shows it; submit that first");
+        }
+        if (result != VK_ERROR_OUT_OF_POOL_MEMORY || !grow) {
+            return result;
+        }
+        result = maar_page_pool_grow(table->paging, pool, call, missing, &table->memory, loud);
+    }
+    return result;
+}
+
+/* What another type, or a louder request, may mend. */
+static bool is_page_shortage(VkResult result)
+{
+    return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
+           result == VK_ERROR_TOO_MANY_OBJECTS || result == VK_ERROR_UNKNOWN;
+}
+
+/* One range: free pages of the type liked best; those that are no longer pending; new blocks within
+ * budget, of one type after another; then, unless quiet, as a request that fails without, whatever
+ * it takes. */
+static VkResult commit_range(MaarAllocator allocator, const char* call,
+                             const struct maar_page_range* range, bool quiet)
+{
+    const struct maar_page_table* table = range->table;
+    VkResult result = make_leaves(range->table, range->first, range->count);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const bool may_grow = (table->memory.flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
+    result = commit_in_type(range, call, table->types[0], false, false);
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
+        (void)maar_retire_collect(allocator, NULL);
+        result = commit_in_type(range, call, table->types[0], may_grow, false);
+    }
+    for (uint32_t i = 1; i < table->type_count && is_page_shortage(result); ++i) {
+        result = commit_in_type(range, call, table->types[i], may_grow, false);
+    }
+    const uint32_t loud_count = may_grow && !quiet ? table->type_count : 0;
+    for (uint32_t i = 0; i < loud_count && is_page_shortage(result); ++i) {
+        result = commit_in_type(range, call, table->types[i], true, true);
+    }
+    return result;
+}
+
+/* The owner's wish for a page that it has. */
+static void give_back(struct maar_page_table* table, uint64_t page, uint64_t* entry)
+{
+    struct maar_page_block* block = maar_entry_block(table, *entry);
+    const uint32_t number = maar_entry_page(*entry);
+    const bool is_unseen = (*entry & (MAAR_ENTRY_DIRTY | MAAR_ENTRY_INFLIGHT)) == MAAR_ENTRY_DIRTY;
+    --table->committed;
+    *entry &= ~MAAR_ENTRY_FRESH;
+    if (!is_unseen || (*entry & MAAR_ENTRY_MOVED) != 0) {
+        *entry |= MAAR_ENTRY_HELD;
+        maar_page_hold(block, number, true);
+        maar_page_mark_dirty(table, page, entry);
+        return;
+    }
+    /* The device was never told. What it has there, if anything, belongs to somebody else. */
+    maar_page_drop(block, number, 1, true);
+    *entry &= MAAR_ENTRY_FLAGS;
+    if ((*entry & MAAR_ENTRY_BOUND) == 0) {
+        maar_page_mark_clean(table, entry);
+    }
+}
+
+static void end_fresh(const struct maar_page_range* range, bool keep)
+{
+    struct maar_page_table* table = range->table;
+    for (uint64_t page = range->first; page < range->first + range->count; ++page) {
+        uint64_t* entry = maar_page_entry(table, page);
+        if (entry != NULL && (*entry & MAAR_ENTRY_FRESH) != 0) {
+            if (keep) {
+                *entry &= ~MAAR_ENTRY_FRESH;
+            } else {
+                give_back(table, page, entry);
+            }
+        }
+    }
+}
+
+static bool is_leaf_unused(const struct maar_page_table* table, const struct maar_page_leaf* leaf)
+{
+    bool unused = !leaf->dirty;
+    for (uint32_t i = 0; i < maar_leaf_size(table, leaf->number) && unused; ++i) {
+        unused = leaf->entries[i] == 0;
+    }
+    return unused;
+}
+
+/* A call that failed leaves no leaves behind: it may have asked for far too much. */
+static void free_unused_leaves(const struct maar_page_range* range)
+{
+    struct maar_page_table* table = range->table;
+    struct maar_paging* paging = table->paging;
+    if (range->count == 0) {
+        return;
+    }
+    const uint64_t last = (range->first + range->count - 1) / MAAR_LEAF_PAGES;
+    for (uint64_t number = range->first / MAAR_LEAF_PAGES; number <= last; ++number) {
+        maar_mutex_lock(&paging->lock);
+        struct maar_page_leaf* leaf = table->leaves[number];
+        if (leaf != NULL && is_leaf_unused(table, leaf)) {
+            table->leaves[number] = NULL;
+        } else {
+            leaf = NULL;
+        }
+        maar_mutex_unlock(&paging->lock);
+        maar_host_free(paging->allocator->callbacks, leaf);
+    }
+}
+
+static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t range_count,
+                           const struct maar_page_range* ranges, bool quiet)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    VkResult result = VK_SUCCESS;
+    uint32_t done = 0;
+    maar_mutex_lock(&paging->lock);
+    const uint64_t blocks_made = paging->blocks_made;
+    maar_mutex_unlock(&paging->lock);
+    while (done < range_count && result == VK_SUCCESS) {
+        result = commit_range(allocator, call, &ranges[done], quiet);
+        ++done;
+    }
+    maar_mutex_lock(&paging->lock);
+    for (uint32_t i = 0; i < done; ++i) {
+        end_fresh(&ranges[i], result == VK_SUCCESS);
+    }
+    maar_mutex_unlock(&paging->lock);
+    for (uint32_t i = 0; i < done && result != VK_SUCCESS; ++i) {
+        free_unused_leaves(&ranges[i]);
+    }
+    if (result != VK_SUCCESS) {
+        maar_page_pools_undo(paging, blocks_made);
+    }
+    if (is_page_shortage(result) && !quiet) {
+        maar_paging_tell_held(allocator, call);
+    }
+    /* Pools report their limits so; for a caller without one it is plain lack of memory. */
+    return result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_ERROR_OUT_OF_DEVICE_MEMORY : result;
+}
+
+VkResult maar_pages_commit(MaarAllocator allocator, const char* call, uint32_t range_count,
+                           const struct maar_page_range* ranges)
+{
+    return commit_all(allocator, call, range_count, ranges, false);
+}
+
+VkResult maar_pages_commit_quietly(MaarAllocator allocator, const char* call,
+                                   const struct maar_page_range* range)
+{
+    return commit_all(allocator, call, 1, range, true);
+}
+
+void maar_pages_decommit(MaarAllocator allocator, uint32_t range_count,
+                         const struct maar_page_range* ranges)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    maar_mutex_lock(&paging->lock);
+    for (uint32_t i = 0; i < range_count; ++i) {
+        struct maar_page_table* table = ranges[i].table;
+        const uint64_t end = ranges[i].first + ranges[i].count;
+        for (uint64_t page = ranges[i].first; page < end; ++page) {
+            uint64_t* entry = maar_page_entry(table, page);
+            if (entry == NULL) {
+                page |= MAAR_LEAF_PAGES - 1; /* a whole leaf without pages */
+            } else if (maar_entry_has_page(*entry) && (*entry & MAAR_ENTRY_HELD) == 0) {
+                give_back(table, page, entry);
+            }
+        }
+    }
+    maar_mutex_unlock(&paging->lock);
+    (void)maar_page_pools_release(paging, NULL, true);
+}
+
+/* Whether pages can be shown, and each still has room for one more reference. */
+static const char* find_share_fault(const struct maar_page_range* to,
+                                    const struct maar_page_table* from, uint64_t from_first)
+{
+    for (uint64_t i = 0; i < to->count; ++i) {
+        const uint64_t* entry = maar_page_entry(from, from_first + i);
+        if (entry == NULL || !maar_entry_has_page(*entry) || (*entry & MAAR_ENTRY_HELD) != 0) {
+            return "a page of the source range is not committed";
+        }
+        const uint64_t* target = maar_page_entry(to->table, to->first + i);
+        if (maar_entry_has_page(*target)) {
+            return "a page of the target range is committed, or waits to be unbound; decommit the "
+                   "range and submit that first";
+        }
+    }
+    return NULL;
+}
+
+VkResult maar_pages_alias(MaarAllocator allocator, const char* call,
+                          const struct maar_page_range* to, struct maar_page_table* from,
+                          uint64_t from_first)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    VkResult result = make_leaves(to->table, to->first, to->count);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    maar_mutex_lock(&paging->lock);
+    const char* fault = find_share_fault(to, from, from_first);
+    uint64_t shared = 0;
+    for (; fault == NULL && shared < to->count; ++shared) {
+        const uint64_t source = *maar_page_entry(from, from_first + shared);
+        if (!maar_page_share(maar_entry_block(from, source), maar_entry_page(source))) {
+            fault = "a page is shared by 65,535 ranges already";
+            break;
+        }
+        uint64_t* entry = maar_page_entry(to->table, to->first + shared);
+        *entry = (*entry & MAAR_ENTRY_FLAGS) | (source & MAAR_ENTRY_PAGE);
+        maar_page_mark_dirty(to->table, to->first + shared, entry);
+        ++to->table->committed;
+    }
+    while (fault != NULL && shared > 0) {
+        --shared;
+        give_back(to->table, to->first + shared, maar_page_entry(to->table, to->first + shared));
+    }
+    maar_mutex_unlock(&paging->lock);
+    return fault != NULL ? maar_misuse(allocator, call, fault) : VK_SUCCESS;
+}
+
+bool maar_page_move(struct maar_page_table* to, uint64_t to_page, struct maar_page_table* from,
+                    uint64_t from_page)
+{
+    struct maar_paging* paging = to->paging;
+    if (make_leaves(to, to_page, 1) != VK_SUCCESS) {
+        return false;
+    }
+    maar_mutex_lock(&paging->lock);
+    uint64_t* source = maar_page_entry(from, from_page);
+    uint64_t* target = maar_page_entry(to, to_page);
+    const bool can = source != NULL && maar_entry_has_page(*source) &&
+                     (*source & MAAR_ENTRY_HELD) == 0 && !maar_entry_has_page(*target);
+    if (can) {
+        const bool is_unseen =
+            (*source & (MAAR_ENTRY_DIRTY | MAAR_ENTRY_INFLIGHT)) == MAAR_ENTRY_DIRTY;
+        *target |= *source & (MAAR_ENTRY_PAGE | MAAR_ENTRY_MOVED);
+        *target |= is_unseen ? 0 : MAAR_ENTRY_MOVED;
+        maar_page_mark_dirty(to, to_page, target);
+        ++to->committed;
+        *source &= MAAR_ENTRY_FLAGS & ~MAAR_ENTRY_MOVED;
+        --from->committed;
+        if (is_unseen && (*source & MAAR_ENTRY_BOUND) == 0) {
+            maar_page_mark_clean(from, source);
+        } else {
+            maar_page_mark_dirty(from, from_page, source);
+        }
+    }
+    maar_mutex_unlock(&paging->lock);
+    return can;
+}
