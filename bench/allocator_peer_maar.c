@@ -38,7 +38,7 @@ static void* create(const struct bench_device* device, const struct allocator_op
                      ? MAAR_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT
                      : 0,
         .apiVersion = BENCH_API_VERSION,
-        .instance = device->instance,
+        .instance = device->instance.instance,
         .physicalDevice = device->physical,
         .device = device->device,
         .pfnDeviceAllocate = on_allocate,

@@ -48,7 +48,7 @@ static void* create(const struct bench_device* device, const struct allocator_op
         .preferredLargeHeapBlockSize = options->block_size,
         .pDeviceMemoryCallbacks = &callbacks,
         .pVulkanFunctions = &functions,
-        .instance = device->instance,
+        .instance = device->instance.instance,
         .vulkanApiVersion = BENCH_API_VERSION,
     };
     VmaAllocator allocator = VK_NULL_HANDLE;

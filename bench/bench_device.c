@@ -5,7 +5,6 @@
 
 #include "bench_common.h"
 
-#include "maar/simulated.h"
 #include "support/profile.h"
 
 #include <stdio.h>
@@ -110,25 +109,21 @@ static MaarSimulatedProfile* load_profile(const char* name, const struct bench_h
     return profile;
 }
 
-static void create_instance(struct bench_device* device, const void* next)
+static void create_instance(struct bench_device* device,
+                            const MaarSimulatedInstanceCreateInfo* simulated)
 {
-    const VkApplicationInfo application = {
-        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-        .pApplicationName = "maar bench",
-        .apiVersion = BENCH_API_VERSION,
-    };
-    const VkInstanceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-        .pNext = next,
-        .pApplicationInfo = &application,
-    };
-    const VkResult result = vkCreateInstance(&info, NULL, &device->instance);
+    const struct support_instance_info info = {
+        .application = "maar bench", .api_version = BENCH_API_VERSION, .simulated = simulated};
+    const VkResult result = support_instance_open(&device->instance, &info);
+    if (result == VK_ERROR_INITIALIZATION_FAILED) {
+        bench_die(BENCH_EXIT_USAGE,
+                  "no Vulkan loader found; --device simulated:PROFILE needs none");
+    }
     if (result != VK_SUCCESS) {
         bench_die(BENCH_EXIT_USAGE,
                   "no Vulkan instance (%d): no driver found? --device simulated:PROFILE needs none",
                   result);
     }
-    volkLoadInstance(device->instance);
 }
 
 /* Binds of the controls overlap on purpose. */
@@ -136,7 +131,6 @@ static void open_simulated(struct bench_device* device, const char* name,
                            const struct bench_heaps* heaps)
 {
     MaarSimulatedProfile* const profile = load_profile(name, heaps);
-    volkInitializeCustom(maarSimulatedGetInstanceProcAddr);
     const VkExternalMemoryFeatureFlags shared =
         VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
     const MaarSimulatedSharingInfo sharing = {
@@ -155,13 +149,11 @@ static void open_simulated(struct bench_device* device, const char* name,
     free(profile);
 }
 
-static void open_loader(struct bench_device* device)
+void bench_expect(VkResult result, const char* what)
 {
-    if (volkInitialize() != VK_SUCCESS) {
-        bench_die(BENCH_EXIT_USAGE,
-                  "no Vulkan loader found; --device simulated:PROFILE needs none");
+    if (result != VK_SUCCESS) {
+        bench_die(BENCH_EXIT_FAILED, "%s: %d", what, (int)result);
     }
-    create_instance(device, NULL);
 }
 
 static VkPhysicalDevice pick_by_number(const VkPhysicalDevice* devices, uint32_t count,
@@ -176,27 +168,23 @@ static VkPhysicalDevice pick_by_number(const VkPhysicalDevice* devices, uint32_t
 /* The first device that is as much of a GPU as any. */
 static VkPhysicalDevice pick_by_type(const VkPhysicalDevice* devices, uint32_t count)
 {
-    static const VkPhysicalDeviceType order[] = {
-        VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU,
-        VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU, VK_PHYSICAL_DEVICE_TYPE_CPU,
-        VK_PHYSICAL_DEVICE_TYPE_OTHER};
-    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); ++i) {
-        for (uint32_t j = 0; j < count; ++j) {
-            VkPhysicalDeviceProperties properties;
-            vkGetPhysicalDeviceProperties(devices[j], &properties);
-            if (properties.deviceType == order[i]) {
-                return devices[j];
-            }
+    VkPhysicalDevice chosen = VK_NULL_HANDLE;
+    int best = -1;
+    for (uint32_t i = 0; i < count; ++i) {
+        const int rank = support_device_rank(devices[i]);
+        if (rank > best) {
+            best = rank;
+            chosen = devices[i];
         }
     }
-    return VK_NULL_HANDLE;
+    return chosen;
 }
 
 static void pick_physical(struct bench_device* device, const char* name)
 {
     VkPhysicalDevice devices[MAX_PHYSICAL_DEVICES];
     uint32_t count = MAX_PHYSICAL_DEVICES;
-    if (vkEnumeratePhysicalDevices(device->instance, &count, devices) < 0) {
+    if (vkEnumeratePhysicalDevices(device->instance.instance, &count, devices) < 0) {
         count = 0;
     }
     device->physical = strncmp(name, VULKAN, strlen(VULKAN)) == 0
@@ -265,7 +253,7 @@ void bench_device_open(struct bench_device* device, const char* name,
     } else if (changes_heaps(heaps)) {
         bench_die(BENCH_EXIT_USAGE, "--heap is for simulated devices");
     } else {
-        open_loader(device);
+        create_instance(device, NULL);
     }
     pick_physical(device, name);
     create_device(device);
@@ -274,6 +262,6 @@ void bench_device_open(struct bench_device* device, const char* name,
 void bench_device_close(struct bench_device* device)
 {
     vkDestroyDevice(device->device, NULL);
-    vkDestroyInstance(device->instance, NULL);
+    support_instance_close(&device->instance);
     *device = (struct bench_device){0};
 }

@@ -9,6 +9,7 @@
 #include "volk.h"
 
 #include "bench_options.h"
+#include "support/instance.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +19,7 @@
 
 struct bench_device {
     bool simulated;
-    VkInstance instance;
+    struct support_instance instance;
     VkPhysicalDevice physical;
     VkDevice device;
     VkPhysicalDeviceProperties properties;
@@ -32,6 +33,9 @@ struct bench_device {
 void bench_device_open(struct bench_device* device, const char* name,
                        const struct bench_heaps* heaps);
 void bench_device_close(struct bench_device* device);
+
+/* Ends the program, naming the call, unless it succeeded. */
+void bench_expect(VkResult result, const char* what);
 
 /* What this thread spent in vkAllocateMemory and vkFreeMemory so far. */
 struct bench_driver_time {

@@ -59,20 +59,13 @@ struct paging_times {
     uint64_t calls;
 };
 
-static void expect(VkResult result, const char* what)
-{
-    if (result != VK_SUCCESS) {
-        bench_die(BENCH_EXIT_FAILED, "%s: %d", what, (int)result);
-    }
-}
-
 static void open_paging(struct paging_bench* bench)
 {
     MaarDeviceRecommendation* const advice = &bench->advice;
     advice->sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION;
-    expect(maarRecommendDevice(vkGetInstanceProcAddr, bench->device.instance,
-                               bench->device.physical, NULL, advice),
-           "maarRecommendDevice");
+    bench_expect(maarRecommendDevice(vkGetInstanceProcAddr, bench->device.instance.instance,
+                                     bench->device.physical, NULL, advice),
+                 "maarRecommendDevice");
     bench->family = advice->sparseQueueFamily;
     if (bench->family == UINT32_MAX || !advice->features.features.sparseResidencyBuffer ||
         !advice->timelineSemaphore.timelineSemaphore) {
@@ -94,7 +87,8 @@ static void open_paging(struct paging_bench* bench)
         .enabledExtensionCount = advice->extensionCount,
         .ppEnabledExtensionNames = advice->ppExtensionNames,
     };
-    expect(vkCreateDevice(bench->device.physical, &info, NULL, &bench->handle), "vkCreateDevice");
+    bench_expect(vkCreateDevice(bench->device.physical, &info, NULL, &bench->handle),
+                 "vkCreateDevice");
     volkLoadDevice(bench->handle);
     vkGetDeviceQueue(bench->handle, bench->family, 0, &bench->queue);
     const VkSemaphoreTypeCreateInfo type = {
@@ -105,8 +99,8 @@ static void open_paging(struct paging_bench* bench)
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
         .pNext = &type,
     };
-    expect(vkCreateSemaphore(bench->handle, &semaphore, NULL, &bench->timeline),
-           "vkCreateSemaphore");
+    bench_expect(vkCreateSemaphore(bench->handle, &semaphore, NULL, &bench->timeline),
+                 "vkCreateSemaphore");
 }
 
 static void open_paging_allocator(struct paging_bench* bench)
@@ -115,7 +109,7 @@ static void open_paging_allocator(struct paging_bench* bench)
     MaarAllocatorCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
         .apiVersion = BENCH_API_VERSION,
-        .instance = bench->device.instance,
+        .instance = bench->device.instance.instance,
         .physicalDevice = bench->device.physical,
         .device = bench->handle,
         .enabledExtensionCount = bench->advice.extensionCount,
@@ -125,7 +119,7 @@ static void open_paging_allocator(struct paging_bench* bench)
         .pQueues = &queue,
     };
     maarUseVolk(&info);
-    expect(maarCreateAllocator(&info, &bench->allocator), "maarCreateAllocator");
+    bench_expect(maarCreateAllocator(&info, &bench->allocator), "maarCreateAllocator");
 }
 
 static VkBufferCreateInfo describe_range(VkDeviceSize size)
@@ -144,14 +138,14 @@ static void ask_pages(struct paging_bench* bench)
     const VkBufferCreateInfo info = describe_range(65536);
     VkBuffer buffer = VK_NULL_HANDLE;
     VkMemoryRequirements needs;
-    expect(vkCreateBuffer(bench->handle, &info, NULL, &buffer), "vkCreateBuffer");
+    bench_expect(vkCreateBuffer(bench->handle, &info, NULL, &buffer), "vkCreateBuffer");
     vkGetBufferMemoryRequirements(bench->handle, buffer, &needs);
     vkDestroyBuffer(bench->handle, buffer, NULL);
     bench->page_size = needs.alignment;
     const MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO};
     MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
-    expect(maarChooseMemoryType(bench->allocator, needs.memoryTypeBits, &how, &choice),
-           "maarChooseMemoryType");
+    bench_expect(maarChooseMemoryType(bench->allocator, needs.memoryTypeBits, &how, &choice),
+                 "maarChooseMemoryType");
     bench->type_index = choice.memoryTypeIndex;
 }
 
@@ -163,18 +157,19 @@ static void wait_for(struct paging_bench* bench, VkSemaphore semaphore, uint64_t
         .pSemaphores = &semaphore,
         .pValues = &value,
     };
-    expect(vkWaitSemaphoresKHR(bench->handle, &wait, WAIT_NS), "vkWaitSemaphoresKHR");
+    bench_expect(vkWaitSemaphoresKHR(bench->handle, &wait, WAIT_NS), "vkWaitSemaphoresKHR");
 }
 
 static void check_committed(struct paging_bench* bench, MaarReservation reservation,
                             const struct paging_load* load)
 {
     MaarReservationInfo info = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_INFO};
-    expect(maarGetReservationInfo(bench->allocator, reservation, &info), "maarGetReservationInfo");
+    bench_expect(maarGetReservationInfo(bench->allocator, reservation, &info),
+                 "maarGetReservationInfo");
     if (info.committedSize != (VkDeviceSize)load->count * bench->page_size) {
         bench_die(BENCH_EXIT_FAILED, "maar: not all pages were committed");
     }
-    expect(maarCheckAllocator(bench->allocator, NULL), "maarCheckAllocator");
+    bench_expect(maarCheckAllocator(bench->allocator, NULL), "maarCheckAllocator");
 }
 
 static void time_maar(struct paging_bench* bench, const struct paging_load* load, uint32_t run,
@@ -194,14 +189,16 @@ static void time_maar(struct paging_bench* bench, const struct paging_load* load
         ranges[i].size = load->step == 1 ? buffer.size : page;
     }
     MaarReservation reservation = VK_NULL_HANDLE;
-    expect(maarCreateReservation(bench->allocator, &info, &reservation), "maarCreateReservation");
+    bench_expect(maarCreateReservation(bench->allocator, &info, &reservation),
+                 "maarCreateReservation");
     MaarPagingStatistics before = {.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS};
     MaarPagingStatistics after = before;
     maarGetPagingStatistics(bench->allocator, &before);
     MaarPoint point;
     const double start = bench_wall_ns();
-    expect(maarCommitPages(bench->allocator, reservation, range_count, ranges), "maarCommitPages");
-    expect(maarSubmitBinds(bench->allocator, 0, NULL, &point), "maarSubmitBinds");
+    bench_expect(maarCommitPages(bench->allocator, reservation, range_count, ranges),
+                 "maarCommitPages");
+    bench_expect(maarSubmitBinds(bench->allocator, 0, NULL, &point), "maarSubmitBinds");
     times->record[run] = bench_wall_ns() - start;
     wait_for(bench, point.semaphore, point.value);
     times->done[run] = bench_wall_ns() - start;
@@ -210,7 +207,7 @@ static void time_maar(struct paging_bench* bench, const struct paging_load* load
     times->calls = after.submissionCount - before.submissionCount;
     check_committed(bench, reservation, load);
     maarDestroyReservation(bench->allocator, reservation);
-    expect(maarWaitPending(bench->allocator, WAIT_NS), "maarWaitPending");
+    bench_expect(maarWaitPending(bench->allocator, WAIT_NS), "maarWaitPending");
     free(ranges);
 }
 
@@ -242,7 +239,7 @@ static void call_bind(struct paging_bench* bench, VkBuffer buffer, const VkSpars
         .signalSemaphoreCount = 1,
         .pSignalSemaphores = &bench->timeline,
     };
-    expect(vkQueueBindSparse(bench->queue, 1, &info, VK_NULL_HANDLE), "vkQueueBindSparse");
+    bench_expect(vkQueueBindSparse(bench->queue, 1, &info, VK_NULL_HANDLE), "vkQueueBindSparse");
 }
 
 static void time_naive(struct paging_bench* bench, const struct paging_load* load, bool call_a_page,
@@ -261,9 +258,10 @@ static void time_naive(struct paging_bench* bench, const struct paging_load* loa
     VkDeviceMemory* const memory = bench_allocate(block_count, sizeof(*memory));
     VkSparseMemoryBind* const binds = bench_allocate(load->count, sizeof(*binds));
     VkBuffer buffer = VK_NULL_HANDLE;
-    expect(vkCreateBuffer(bench->handle, &info, NULL, &buffer), "vkCreateBuffer");
+    bench_expect(vkCreateBuffer(bench->handle, &info, NULL, &buffer), "vkCreateBuffer");
     for (uint32_t i = 0; i < block_count; ++i) {
-        expect(vkAllocateMemory(bench->handle, &allocate, NULL, &memory[i]), "vkAllocateMemory");
+        bench_expect(vkAllocateMemory(bench->handle, &allocate, NULL, &memory[i]),
+                     "vkAllocateMemory");
     }
     const double start = bench_wall_ns();
     for (uint32_t i = 0; i < load->count; ++i) {

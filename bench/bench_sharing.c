@@ -87,9 +87,8 @@ static void touch(const struct sharing_side* side, const struct sharing_place* p
                   uint64_t* number)
 {
     void* mapped = NULL;
-    sharing_expect(
-        side->table.vkMapMemory(side->handle, place->memory, 0, VK_WHOLE_SIZE, 0, &mapped),
-        "vkMapMemory");
+    bench_expect(side->table.vkMapMemory(side->handle, place->memory, 0, VK_WHOLE_SIZE, 0, &mapped),
+                 "vkMapMemory");
     unsigned char* const bytes = (unsigned char*)mapped + place->offset;
     if (writes) {
         memcpy(bytes, number, sizeof(*number));

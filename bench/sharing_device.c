@@ -10,13 +10,6 @@
 static struct sharing_devices* open_devices;
 static struct sharing_counts counts;
 
-void sharing_expect(VkResult result, const char* what)
-{
-    if (result != VK_SUCCESS) {
-        bench_die(BENCH_EXIT_FAILED, "%s: %d", what, (int)result);
-    }
-}
-
 void sharing_reset_counts(void)
 {
     counts = (struct sharing_counts){0};
@@ -150,8 +143,8 @@ static void open_side(const struct sharing_devices* devices, struct sharing_side
         .enabledExtensionCount = devices->advice.extensionCount,
         .ppEnabledExtensionNames = devices->advice.ppExtensionNames,
     };
-    sharing_expect(vkCreateDevice(devices->base.physical, &info, NULL, &side->handle),
-                   "vkCreateDevice");
+    bench_expect(vkCreateDevice(devices->base.physical, &info, NULL, &side->handle),
+                 "vkCreateDevice");
     volkLoadDeviceTable(&side->table, side->handle);
     side->table.vkGetDeviceQueue(side->handle, devices->family, 0, &side->queue);
 }
@@ -163,8 +156,7 @@ static uint32_t choose_type(const struct sharing_devices* devices)
     const VkBufferCreateInfo info = sharing_buffer_info(65536);
     VkBuffer buffer = VK_NULL_HANDLE;
     VkMemoryRequirements needs;
-    sharing_expect(side->table.vkCreateBuffer(side->handle, &info, NULL, &buffer),
-                   "vkCreateBuffer");
+    bench_expect(side->table.vkCreateBuffer(side->handle, &info, NULL, &buffer), "vkCreateBuffer");
     side->table.vkGetBufferMemoryRequirements(side->handle, buffer, &needs);
     side->table.vkDestroyBuffer(side->handle, buffer, NULL);
     VkPhysicalDeviceMemoryProperties memory;
@@ -189,9 +181,9 @@ void sharing_open(struct sharing_devices* devices, const char* name)
     const struct bench_heaps heaps = {{0}};
     bench_device_open(&devices->base, name, &heaps);
     devices->advice.sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION;
-    sharing_expect(maarRecommendDevice(vkGetInstanceProcAddr, devices->base.instance,
-                                       devices->base.physical, NULL, &devices->advice),
-                   "maarRecommendDevice");
+    bench_expect(maarRecommendDevice(vkGetInstanceProcAddr, devices->base.instance.instance,
+                                     devices->base.physical, NULL, &devices->advice),
+                 "maarRecommendDevice");
     require_sharing(devices);
     devices->family = devices->advice.mainQueueFamily;
     open_devices = devices;
@@ -215,7 +207,7 @@ MaarAllocator sharing_make_maar(const struct sharing_devices* devices, int side)
     const MaarAllocatorCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
         .apiVersion = BENCH_API_VERSION,
-        .instance = devices->base.instance,
+        .instance = devices->base.instance.instance,
         .physicalDevice = devices->base.physical,
         .device = devices->sides[side].handle,
         .enabledExtensionCount = devices->advice.extensionCount,
@@ -227,6 +219,6 @@ MaarAllocator sharing_make_maar(const struct sharing_devices* devices, int side)
         .pfnGetDeviceProcAddr = sharing_proc_addr,
     };
     MaarAllocator allocator = VK_NULL_HANDLE;
-    sharing_expect(maarCreateAllocator(&info, &allocator), "maarCreateAllocator");
+    bench_expect(maarCreateAllocator(&info, &allocator), "maarCreateAllocator");
     return allocator;
 }

@@ -56,9 +56,6 @@ VKAPI_ATTR VkResult VKAPI_CALL sharing_get_fd(VkDevice device, const VkMemoryGet
 void sharing_reset_counts(void);
 struct sharing_counts sharing_get_counts(void);
 
-/* Ends the program when a call failed that must not. */
-void sharing_expect(VkResult result, const char* what);
-
 /* The buffer that all contestants share; its chain is static. */
 VkBufferCreateInfo sharing_buffer_info(VkDeviceSize size);
 

@@ -39,7 +39,7 @@ static void make_shared_buffer(struct handoff_bench* bench)
         .memoryTypeBits = 1u << bench->devices->type_index,
     };
     const VkBufferCreateInfo info = sharing_buffer_info(65536);
-    sharing_expect(
+    bench_expect(
         maarCreateBuffer(bench->allocator, &info, &how, &bench->buffer, &bench->allocation),
         "maarCreateBuffer");
 }
@@ -54,7 +54,7 @@ static void make_timeline(struct handoff_bench* bench)
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
         .pNext = &type,
     };
-    sharing_expect(
+    bench_expect(
         bench->side->table.vkCreateSemaphore(bench->side->handle, &info, NULL, &bench->timeline),
         "vkCreateSemaphore");
 }
@@ -78,12 +78,12 @@ static void record_barrier(struct handoff_bench* bench, VkCommandBuffer commands
         .buffer = bench->buffer,
         .size = VK_WHOLE_SIZE,
     };
-    sharing_expect(table->vkBeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");
+    bench_expect(table->vkBeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");
     table->vkCmdPipelineBarrier(
         commands, acquires ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT : VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
         acquires ? VK_PIPELINE_STAGE_ALL_COMMANDS_BIT : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, 0, 0,
         NULL, 1, &barrier, 0, NULL);
-    sharing_expect(table->vkEndCommandBuffer(commands), "vkEndCommandBuffer");
+    bench_expect(table->vkEndCommandBuffer(commands), "vkEndCommandBuffer");
 }
 
 static void make_command_buffers(struct handoff_bench* bench)
@@ -94,19 +94,19 @@ static void make_command_buffers(struct handoff_bench* bench)
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
         .queueFamilyIndex = bench->devices->family,
     };
-    sharing_expect(side->table.vkCreateCommandPool(side->handle, &pool, NULL, &bench->pool),
-                   "vkCreateCommandPool");
+    bench_expect(side->table.vkCreateCommandPool(side->handle, &pool, NULL, &bench->pool),
+                 "vkCreateCommandPool");
     VkCommandBufferAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
         .commandPool = bench->pool,
         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
         .commandBufferCount = DIRECTIONS,
     };
-    sharing_expect(side->table.vkAllocateCommandBuffers(side->handle, &info, bench->recorded),
-                   "vkAllocateCommandBuffers");
+    bench_expect(side->table.vkAllocateCommandBuffers(side->handle, &info, bench->recorded),
+                 "vkAllocateCommandBuffers");
     info.commandBufferCount = SHARING_MAX_IN_FLIGHT;
-    sharing_expect(side->table.vkAllocateCommandBuffers(side->handle, &info, bench->ring),
-                   "vkAllocateCommandBuffers");
+    bench_expect(side->table.vkAllocateCommandBuffers(side->handle, &info, bench->ring),
+                 "vkAllocateCommandBuffers");
     for (int i = 0; i < DIRECTIONS; ++i) {
         record_barrier(bench, bench->recorded[i], i == 1,
                        VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
@@ -133,7 +133,7 @@ static void hand_off_maar(struct handoff_bench* bench, uint32_t index)
         .signalCount = 1,
         .pSignals = &signal,
     };
-    sharing_expect(maarSubmitHandoff(bench->allocator, &info), "maarSubmitHandoff");
+    bench_expect(maarSubmitHandoff(bench->allocator, &info), "maarSubmitHandoff");
 }
 
 static void submit_barrier(struct handoff_bench* bench, VkCommandBuffer commands)
@@ -159,8 +159,8 @@ static void submit_barrier(struct handoff_bench* bench, VkCommandBuffer commands
         .signalSemaphoreCount = 1,
         .pSignalSemaphores = &bench->timeline,
     };
-    sharing_expect(bench->side->table.vkQueueSubmit(bench->side->queue, 1, &submit, VK_NULL_HANDLE),
-                   "vkQueueSubmit");
+    bench_expect(bench->side->table.vkQueueSubmit(bench->side->queue, 1, &submit, VK_NULL_HANDLE),
+                 "vkQueueSubmit");
 }
 
 static void hand_off_recorded(struct handoff_bench* bench, uint32_t index)
@@ -184,7 +184,7 @@ static void wait_handed(struct handoff_bench* bench)
         .pSemaphores = &bench->timeline,
         .pValues = &bench->value,
     };
-    sharing_expect(
+    bench_expect(
         bench->side->table.vkWaitSemaphoresKHR(bench->side->handle, &wait, HANDOFF_WAIT_NS),
         "vkWaitSemaphoresKHR");
 }
@@ -234,7 +234,7 @@ void sharing_time_handoffs(const struct sharing_devices* devices, uint32_t runs,
             time_handoffs(&bench, ways[way], &times[way].cpu[run], &times[way].wall[run]);
         }
     }
-    sharing_expect(maarCheckAllocator(bench.allocator, NULL), "maarCheckAllocator");
+    bench_expect(maarCheckAllocator(bench.allocator, NULL), "maarCheckAllocator");
     maarDestroyBuffer(bench.allocator, bench.buffer, bench.allocation);
     maarDestroyAllocator(bench.allocator);
     bench.side->table.vkDestroyCommandPool(bench.side->handle, bench.pool, NULL);

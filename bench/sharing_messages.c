@@ -44,39 +44,39 @@ static void describe_buffer(struct message_bench* bench, const struct sharing_de
     const VkBufferCreateInfo info = sharing_buffer_info(65536);
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
-    sharing_expect(maarCreateBuffer(bench->allocator, &info, &how, &buffer, &allocation),
-                   "maarCreateBuffer");
+    bench_expect(maarCreateBuffer(bench->allocator, &info, &how, &buffer, &allocation),
+                 "maarCreateBuffer");
     bench->descriptor.sType = MAAR_STRUCTURE_TYPE_DESCRIPTOR;
-    sharing_expect(maarDescribeMemory(bench->allocator, allocation, SHARING_TYPE, &info,
-                                      &bench->descriptor, &bench->handle),
-                   "maarDescribeMemory");
+    bench_expect(maarDescribeMemory(bench->allocator, allocation, SHARING_TYPE, &info,
+                                    &bench->descriptor, &bench->handle),
+                 "maarDescribeMemory");
     memcpy(bench->descriptor.name, "positions", sizeof("positions"));
     maarDestroyBuffer(bench->allocator, buffer, allocation); /* the handle keeps the bytes */
 }
 
 static void write_descriptor(struct message_bench* bench)
 {
-    sharing_expect(maarWriteDescriptor(bench->allocator, &bench->descriptor, bench->bytes),
-                   "maarWriteDescriptor");
+    bench_expect(maarWriteDescriptor(bench->allocator, &bench->descriptor, bench->bytes),
+                 "maarWriteDescriptor");
 }
 
 static void read_descriptor(struct message_bench* bench)
 {
     MaarDescriptor read = {.sType = MAAR_STRUCTURE_TYPE_DESCRIPTOR};
-    sharing_expect(maarReadDescriptor(bench->allocator, sizeof(bench->bytes), bench->bytes, &read),
-                   "maarReadDescriptor");
+    bench_expect(maarReadDescriptor(bench->allocator, sizeof(bench->bytes), bench->bytes, &read),
+                 "maarReadDescriptor");
 }
 
 static void pass_by_maar(struct message_bench* bench)
 {
     MaarDescriptor told = {.sType = MAAR_STRUCTURE_TYPE_DESCRIPTOR};
     MaarExternalHandle received = VK_NULL_HANDLE;
-    sharing_expect(maarSendHandle(bench->allocator, bench->sockets[SENT_FROM], &bench->descriptor,
-                                  bench->handle),
-                   "maarSendHandle");
-    sharing_expect(maarReceiveHandle(bench->allocator, bench->sockets[SENT_TO], MESSAGE_WAIT_NS,
-                                     &told, &received),
-                   "maarReceiveHandle");
+    bench_expect(maarSendHandle(bench->allocator, bench->sockets[SENT_FROM], &bench->descriptor,
+                                bench->handle),
+                 "maarSendHandle");
+    bench_expect(maarReceiveHandle(bench->allocator, bench->sockets[SENT_TO], MESSAGE_WAIT_NS,
+                                   &told, &received),
+                 "maarReceiveHandle");
     if (told.size != bench->descriptor.size || maarPeekFd(received) < 0) {
         bench_die(BENCH_EXIT_FAILED, "maar: the message came otherwise than it was sent");
     }

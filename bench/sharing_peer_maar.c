@@ -113,9 +113,9 @@ static bool hand_over_maar(void* opaque, struct sharing_item* item)
 {
     struct maar_state* const state = opaque;
     MaarAllocationInfo where = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
-    sharing_expect(maarGetAllocationInfo(state->allocators[SHARING_EXPORTER],
-                                         item->ends[SHARING_EXPORTER].allocation.maar, &where),
-                   "maarGetAllocationInfo");
+    bench_expect(maarGetAllocationInfo(state->allocators[SHARING_EXPORTER],
+                                       item->ends[SHARING_EXPORTER].allocation.maar, &where),
+                 "maarGetAllocationInfo");
     const MaarAllocation block = find_imported(state, item, where.blockId);
     if (block == VK_NULL_HANDLE) {
         return false;
@@ -168,7 +168,7 @@ static void place_maar_in(MaarAllocator allocator, MaarAllocation allocation,
                           struct sharing_place* place)
 {
     MaarAllocationInfo where = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
-    sharing_expect(maarGetAllocationInfo(allocator, allocation, &where), "maarGetAllocationInfo");
+    bench_expect(maarGetAllocationInfo(allocator, allocation, &where), "maarGetAllocationInfo");
     *place = (struct sharing_place){.memory = where.memory, .offset = where.offset};
 }
 

@@ -68,8 +68,8 @@ static bool create_single(void* state, struct sharing_item* item)
     const struct sharing_side* const side = &devices->sides[SHARING_EXPORTER];
     struct sharing_end* const end = &item->ends[SHARING_EXPORTER];
     const VkBufferCreateInfo info = sharing_buffer_info(item->size);
-    sharing_expect(side->table.vkCreateBuffer(side->handle, &info, NULL, &end->buffer),
-                   "vkCreateBuffer");
+    bench_expect(side->table.vkCreateBuffer(side->handle, &info, NULL, &end->buffer),
+                 "vkCreateBuffer");
     VkMemoryRequirements needs;
     side->table.vkGetBufferMemoryRequirements(side->handle, end->buffer, &needs);
     const VkExportMemoryAllocateInfo export = {
@@ -87,7 +87,7 @@ static bool create_single(void* state, struct sharing_item* item)
         *end = (struct sharing_end){.buffer = VK_NULL_HANDLE};
         return false;
     }
-    sharing_expect(
+    bench_expect(
         side->table.vkBindBufferMemory(side->handle, end->buffer, end->allocation.memory, 0),
         "vkBindBufferMemory");
     return true;
@@ -99,8 +99,8 @@ static bool hand_over_single(void* state, struct sharing_item* item)
     const struct sharing_side* const side = &devices->sides[SHARING_IMPORTER];
     struct sharing_end* const end = &item->ends[SHARING_IMPORTER];
     const VkBufferCreateInfo info = sharing_buffer_info(item->size);
-    sharing_expect(side->table.vkCreateBuffer(side->handle, &info, NULL, &end->buffer),
-                   "vkCreateBuffer");
+    bench_expect(side->table.vkCreateBuffer(side->handle, &info, NULL, &end->buffer),
+                 "vkCreateBuffer");
     VkMemoryRequirements needs; /* of equal buffers they are equal on both sides */
     side->table.vkGetBufferMemoryRequirements(side->handle, end->buffer, &needs);
     if (sharing_import_raw(devices, item->ends[SHARING_EXPORTER].allocation.memory, needs.size,
@@ -109,7 +109,7 @@ static bool hand_over_single(void* state, struct sharing_item* item)
         *end = (struct sharing_end){.buffer = VK_NULL_HANDLE};
         return false;
     }
-    sharing_expect(
+    bench_expect(
         side->table.vkBindBufferMemory(side->handle, end->buffer, end->allocation.memory, 0),
         "vkBindBufferMemory");
     return true;

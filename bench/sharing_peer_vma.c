@@ -37,10 +37,10 @@ static void* open_vma(const struct sharing_devices* devices)
         .physicalDevice = devices->base.physical,
         .device = devices->sides[SHARING_EXPORTER].handle,
         .pVulkanFunctions = &functions,
-        .instance = devices->base.instance,
+        .instance = devices->base.instance.instance,
         .vulkanApiVersion = BENCH_API_VERSION,
     };
-    sharing_expect(vmaCreateAllocator(&info, &state->allocator), "vmaCreateAllocator");
+    bench_expect(vmaCreateAllocator(&info, &state->allocator), "vmaCreateAllocator");
     state->export = (VkExportMemoryAllocateInfo){
         .sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
         .handleTypes = SHARING_TYPE,
@@ -49,7 +49,7 @@ static void* open_vma(const struct sharing_devices* devices)
         .memoryTypeIndex = devices->type_index,
         .pMemoryAllocateNext = &state->export,
     };
-    sharing_expect(vmaCreatePool(state->allocator, &pool, &state->pool), "vmaCreatePool");
+    bench_expect(vmaCreatePool(state->allocator, &pool, &state->pool), "vmaCreatePool");
     return state;
 }
 
@@ -128,10 +128,10 @@ static bool hand_over_vma_each(void* opaque, struct sharing_item* item)
         end->allocation.memory = VK_NULL_HANDLE;
         return false;
     }
-    sharing_expect(sharing_bind_raw(&state->devices->sides[SHARING_IMPORTER], item->size,
-                                    end->allocation.memory, where.allocationInfo.offset,
-                                    &end->buffer),
-                   "vkBindBufferMemory");
+    bench_expect(sharing_bind_raw(&state->devices->sides[SHARING_IMPORTER], item->size,
+                                  end->allocation.memory, where.allocationInfo.offset,
+                                  &end->buffer),
+                 "vkBindBufferMemory");
     return true;
 }
 

@@ -13,11 +13,6 @@
 #include <dlfcn.h>
 #endif
 
-#define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
-
-/* Messages printed of one run; the others are only counted. */
-#define MAX_PRINTED_MESSAGES 20u
-
 /* Newest version to ask for: Debian 12's validation layer knows nothing newer. */
 #define TOOL_API_VERSION VK_API_VERSION_1_3
 
@@ -99,32 +94,6 @@ bool tool_device_add_limit(struct tool_device_options* options, const char* text
     return true;
 }
 
-static void count_message(struct tool_device* tool, const char* text)
-{
-    const unsigned before = atomic_fetch_add(&tool->messages, 1);
-    if (before < MAX_PRINTED_MESSAGES) {
-        fprintf(stderr, "maar: message: %s\n", text);
-    }
-}
-
-static VkBool32 VKAPI_CALL receive_layer_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
-                                                 VkDebugUtilsMessageTypeFlagsEXT types,
-                                                 const VkDebugUtilsMessengerCallbackDataEXT* data,
-                                                 void* user_data)
-{
-    (void)severity;
-    (void)types;
-    count_message(user_data, data->pMessage);
-    return VK_FALSE;
-}
-
-static void VKAPI_CALL receive_violation(void* user_data, MaarSimulatedViolation violation,
-                                         const char* text)
-{
-    (void)violation;
-    count_message(user_data, text);
-}
-
 static void VKAPI_CALL receive_allocator_message(void* user_data, MaarMessageSeverity severity,
                                                  const char* message)
 {
@@ -133,50 +102,21 @@ static void VKAPI_CALL receive_allocator_message(void* user_data, MaarMessageSev
         return;
     }
     const bool warning = severity == MAAR_MESSAGE_SEVERITY_WARNING;
-    atomic_uint* const counter = warning ? &tool->allocator_warnings : &tool->allocator_errors;
-    const unsigned before = atomic_fetch_add(counter, 1);
-    if (before < MAX_PRINTED_MESSAGES && (!warning || tool->options.verbose)) {
-        fprintf(stderr, "maar: allocator %s: %s\n", warning ? "warning" : "error", message);
-    }
+    support_messages_add(warning ? &tool->allocator_warnings : &tool->allocator_errors, message,
+                         warning && !tool->options.verbose);
 }
 
-static bool has_validation_layer(void)
+static VkResult open_instance(struct tool_device* tool,
+                              const MaarSimulatedInstanceCreateInfo* simulated)
 {
-    uint32_t count = 0;
-    if (vkEnumerateInstanceLayerProperties(&count, NULL) != VK_SUCCESS || count == 0) {
-        return false;
-    }
-    VkLayerProperties* const layers = calloc(count, sizeof(*layers));
-    bool found = false;
-    if (layers != NULL && vkEnumerateInstanceLayerProperties(&count, layers) >= 0) {
-        for (uint32_t i = 0; i < count; ++i) {
-            found = found || strcmp(layers[i].layerName, VALIDATION_LAYER) == 0;
-        }
-    }
-    free(layers);
-    return found;
-}
-
-static VkDebugUtilsMessengerCreateInfoEXT describe_messenger(struct tool_device* tool)
-{
-    return (VkDebugUtilsMessengerCreateInfoEXT){
-        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
-        .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
-                           VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
-        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
-                       VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
-        .pfnUserCallback = receive_layer_message,
-        .pUserData = tool,
+    const struct support_instance_info info = {
+        .application = "maar",
+        .api_version = TOOL_API_VERSION,
+        .simulated = simulated,
+        .validate = tool->options.validate,
+        .messages = &tool->messages,
     };
-}
-
-static VkApplicationInfo describe_application(void)
-{
-    return (VkApplicationInfo){
-        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-        .pApplicationName = "maar",
-        .apiVersion = TOOL_API_VERSION,
-    };
+    return support_instance_open(&tool->instance, &info);
 }
 
 static int open_simulated(struct tool_device* tool)
@@ -187,26 +127,18 @@ static int open_simulated(struct tool_device* tool)
         return code;
     }
     tool->simulated = true;
-    volkInitializeCustom(maarSimulatedGetInstanceProcAddr);
     const MaarSimulatedInstanceCreateInfo simulated_info = {
         .sType = MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO,
         .profileCount = 1,
         .pProfiles = tool->profile,
-        .pfnViolation = receive_violation,
-        .pUserData = tool,
+        .pfnViolation = support_receive_violation,
+        .pUserData = &tool->messages,
     };
-    const VkApplicationInfo application = describe_application();
-    const VkInstanceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-        .pNext = &simulated_info,
-        .pApplicationInfo = &application,
-    };
-    const VkResult result = vkCreateInstance(&info, NULL, &tool->instance);
+    const VkResult result = open_instance(tool, &simulated_info);
     if (result != VK_SUCCESS) {
         tool_complain("%s: cannot be simulated: %s", name, tool_result_name(result));
         return TOOL_EXIT_USAGE;
     }
-    volkLoadInstance(tool->instance);
     return TOOL_EXIT_OK;
 }
 
@@ -228,62 +160,36 @@ static int open_loader(struct tool_device* tool)
         tool_complain("--limit is for simulated devices");
         return TOOL_EXIT_USAGE;
     }
-    if (volkInitialize() != VK_SUCCESS) {
+    keep_libraries_loaded();
+    const VkResult result = open_instance(tool, NULL);
+    switch (result) {
+    case VK_SUCCESS:
+        return TOOL_EXIT_OK;
+    case VK_ERROR_INITIALIZATION_FAILED:
         tool_complain(
             "no Vulkan loader found (libvulkan.so.1); --device simulated:PROFILE needs none");
         return TOOL_EXIT_USAGE;
-    }
-    const bool validate = tool->options.validate;
-    if (validate && !has_validation_layer()) {
+    case VK_ERROR_LAYER_NOT_PRESENT:
         tool_complain("--validate: the layer %s is not installed (Debian: vulkan-validationlayers)",
-                      VALIDATION_LAYER);
+                      SUPPORT_VALIDATION_LAYER);
         return TOOL_EXIT_USAGE;
-    }
-    keep_libraries_loaded();
-    static const VkValidationFeatureEnableEXT enables[] = {
-        VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
-    static const char* const layers[] = {VALIDATION_LAYER};
-    static const char* const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME,
-                                             VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
-    const VkDebugUtilsMessengerCreateInfoEXT messenger = describe_messenger(tool);
-    const VkValidationFeaturesEXT features = {
-        .sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
-        .pNext = &messenger,
-        .enabledValidationFeatureCount = 1,
-        .pEnabledValidationFeatures = enables,
-    };
-    const VkApplicationInfo application = describe_application();
-    const VkInstanceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-        .pNext = validate ? &features : NULL,
-        .pApplicationInfo = &application,
-        .enabledLayerCount = validate ? 1 : 0,
-        .ppEnabledLayerNames = layers,
-        .enabledExtensionCount = validate ? 2 : 0,
-        .ppEnabledExtensionNames = extensions,
-    };
-    VkResult result = vkCreateInstance(&info, NULL, &tool->instance);
-    if (result != VK_SUCCESS) {
+    default:
         tool_complain("no Vulkan instance: %s%s", tool_result_name(result),
                       result == VK_ERROR_INCOMPATIBLE_DRIVER
                           ? " (no driver found; --device simulated:PROFILE needs none)"
                           : "");
         return TOOL_EXIT_USAGE;
     }
-    volkLoadInstance(tool->instance);
-    if (validate) {
-        result = vkCreateDebugUtilsMessengerEXT(tool->instance, &messenger, NULL, &tool->messenger);
-        if (result != VK_SUCCESS) {
-            tool_complain("--validate: no messenger: %s", tool_result_name(result));
-            return TOOL_EXIT_FAILED;
-        }
-    }
-    return TOOL_EXIT_OK;
 }
 
 int tool_device_open_instance(struct tool_device* tool, const struct tool_device_options* options)
 {
     memset(tool, 0, sizeof(*tool));
+    tool->messages = (struct support_messages){.program = "maar", .kind = "message"};
+    tool->allocator_errors =
+        (struct support_messages){.program = "maar", .kind = "allocator error"};
+    tool->allocator_warnings =
+        (struct support_messages){.program = "maar", .kind = "allocator warning"};
     pthread_mutex_init(&tool->queue_mutex, NULL);
     tool->options = *options;
     const char* const device = options->device;
@@ -303,38 +209,18 @@ uint32_t tool_device_list(const struct tool_device* tool, VkPhysicalDevice** out
 {
     *out = NULL;
     uint32_t count = 0;
-    if (vkEnumeratePhysicalDevices(tool->instance, &count, NULL) != VK_SUCCESS || count == 0) {
+    if (vkEnumeratePhysicalDevices(tool->instance.instance, &count, NULL) != VK_SUCCESS ||
+        count == 0) {
         return 0;
     }
     VkPhysicalDevice* const devices = calloc(count, sizeof(VkPhysicalDevice));
-    if (devices == NULL || vkEnumeratePhysicalDevices(tool->instance, &count, devices) < 0) {
+    if (devices == NULL ||
+        vkEnumeratePhysicalDevices(tool->instance.instance, &count, devices) < 0) {
         free(devices);
         return 0;
     }
     *out = devices;
     return count;
-}
-
-/* Discrete before integrated before virtual before CPU before others. */
-static int rank_of(VkPhysicalDevice physical)
-{
-    VkPhysicalDeviceProperties properties;
-    vkGetPhysicalDeviceProperties(physical, &properties);
-    if (properties.apiVersion < VK_API_VERSION_1_1) {
-        return -1;
-    }
-    switch (properties.deviceType) {
-    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
-        return 4;
-    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
-        return 3;
-    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
-        return 2;
-    case VK_PHYSICAL_DEVICE_TYPE_CPU:
-        return 1;
-    default:
-        return 0;
-    }
 }
 
 static int pick_physical(struct tool_device* tool)
@@ -350,7 +236,7 @@ static int pick_physical(struct tool_device* tool)
     } else {
         int best = -1;
         for (uint32_t i = 0; i < count; ++i) {
-            const int rank = rank_of(devices[i]);
+            const int rank = support_device_rank(devices[i]);
             if (rank > best) {
                 best = rank;
                 chosen = i;
@@ -451,8 +337,8 @@ static VkResult create_device(struct tool_device* tool)
     }
     MaarDeviceRecommendation* const advice = tool->recommendation;
     advice->sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION;
-    VkResult result =
-        maarRecommendDevice(vkGetInstanceProcAddr, tool->instance, tool->physical, NULL, advice);
+    VkResult result = maarRecommendDevice(vkGetInstanceProcAddr, tool->instance.instance,
+                                          tool->physical, NULL, advice);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -536,15 +422,8 @@ void tool_device_close_device(struct tool_device* tool)
 void tool_device_close(struct tool_device* tool)
 {
     tool_device_close_device(tool);
-    if (tool->messenger != VK_NULL_HANDLE) {
-        vkDestroyDebugUtilsMessengerEXT(tool->instance, tool->messenger, NULL);
-    }
-    if (tool->instance != VK_NULL_HANDLE) {
-        vkDestroyInstance(tool->instance, NULL);
-    }
+    support_instance_close(&tool->instance);
     free(tool->profile);
-    tool->messenger = VK_NULL_HANDLE;
-    tool->instance = VK_NULL_HANDLE;
     tool->profile = NULL;
 }
 
@@ -561,7 +440,7 @@ VkResult tool_device_create_allocator(struct tool_device* tool,
     MaarAllocatorCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
         .apiVersion = TOOL_API_VERSION,
-        .instance = tool->instance,
+        .instance = tool->instance.instance,
         .physicalDevice = tool->physical,
         .device = tool->device,
         .enabledExtensionCount = advice->extensionCount,

@@ -11,11 +11,10 @@
 #include "volk.h"
 
 #include "maar/maar.h"
-#include "maar/simulated.h"
+#include "support/instance.h"
 #include "tool_text.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 /* Most options of one kind on a command line. */
 #define TOOL_MAX_OVERRIDES 32
@@ -42,8 +41,7 @@ struct tool_device {
     struct tool_device_options options;
     bool simulated;
     MaarSimulatedProfile* profile; /* simulated only */
-    VkInstance instance;
-    VkDebugUtilsMessengerEXT messenger;
+    struct support_instance instance;
     VkPhysicalDevice physical;
     uint32_t index; /* in the order of vkEnumeratePhysicalDevices */
     VkPhysicalDeviceProperties properties;
@@ -55,11 +53,11 @@ struct tool_device {
     uint32_t queue_family;
     VkQueueFlags queue_flags;
     VkQueue queue;
-    pthread_mutex_t queue_mutex; /* around submissions to `queue` */
-    MaarQueue bind_queue;        /* for Maar; `queue` itself where its family binds */
-    atomic_uint messages;        /* of the layer, or breaches that the simulated driver saw */
-    atomic_uint allocator_errors;
-    atomic_uint allocator_warnings;
+    pthread_mutex_t queue_mutex;      /* around submissions to `queue` */
+    MaarQueue bind_queue;             /* for Maar; `queue` itself where its family binds */
+    struct support_messages messages; /* of the layer, or breaches that the simulated driver saw */
+    struct support_messages allocator_errors;
+    struct support_messages allocator_warnings;
 };
 
 /* Parses one --heap or --limit argument into options; complains and returns false. */

@@ -5,6 +5,7 @@
 
 #include "shaders/fill_comp.h"
 #include "shaders/verify_comp.h"
+#include "support/shader.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -49,33 +50,6 @@ static VkResult create_layouts(struct tool_gpu* gpu)
         .pPushConstantRanges = &range,
     };
     return vkCreatePipelineLayout(device, &info, NULL, &gpu->layout);
-}
-
-static VkResult create_pipeline(struct tool_gpu* gpu, const uint32_t* code, size_t size,
-                                VkPipeline* out)
-{
-    const VkDevice device = gpu->tool->device;
-    const VkShaderModuleCreateInfo module_info = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-        .codeSize = size,
-        .pCode = code,
-    };
-    VkShaderModule module = VK_NULL_HANDLE;
-    VkResult result = vkCreateShaderModule(device, &module_info, NULL, &module);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
-                  .pName = "main"},
-        .layout = gpu->layout,
-    };
-    result = vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, NULL, out);
-    vkDestroyShaderModule(device, module, NULL);
-    return result;
 }
 
 static VkResult create_commands(struct tool_gpu* gpu)
@@ -518,14 +492,15 @@ static VkResult set_up(struct tool_gpu* gpu, bool* executes)
                                        ? limits->minStorageBufferOffsetAlignment
                                        : GPU_MIN_WINDOW; /* both powers of two */
     gpu->window_size = window - window % alignment;
+    static const struct support_shader fill = SUPPORT_SHADER(fill_comp);
+    static const struct support_shader verify = SUPPORT_SHADER(verify_comp);
     VkResult result = create_layouts(gpu);
     if (result == VK_SUCCESS) {
-        result =
-            create_pipeline(gpu, maar_shader_fill_comp, sizeof(maar_shader_fill_comp), &gpu->fill);
+        result = support_create_compute_pipeline(gpu->tool->device, &fill, gpu->layout, &gpu->fill);
     }
     if (result == VK_SUCCESS) {
-        result = create_pipeline(gpu, maar_shader_verify_comp, sizeof(maar_shader_verify_comp),
-                                 &gpu->verify);
+        result =
+            support_create_compute_pipeline(gpu->tool->device, &verify, gpu->layout, &gpu->verify);
     }
     if (result == VK_SUCCESS) {
         result = create_commands(gpu);

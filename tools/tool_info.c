@@ -543,7 +543,7 @@ int tool_command_info(int argc, char** argv)
         code = show_devices(tool, all, settings.as_json);
     }
     tool_device_close(tool);
-    if (atomic_load(&tool->messages) != 0 && code == TOOL_EXIT_OK) {
+    if (atomic_load(&tool->messages.count) != 0 && code == TOOL_EXIT_OK) {
         code = TOOL_EXIT_FAILED;
     }
     free(tool);

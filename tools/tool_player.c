@@ -3,15 +3,11 @@
  *
  * A thread owns the resources whose number, modulo the number of threads, is its own, and replays
  * their events in the order of the trace. The clock runs around Maar's calls alone: verification,
- * also where the allocator calls it back, is taken out.
+ * also where the allocator calls it back, is taken out. tool_player_books.c verifies.
  */
-#include "tool_player.h"
+#include "tool_player_internal.h"
 
-#include "tool_checker.h"
-#include "tool_gpu.h"
-#include "tool_resource.h"
 #include "tool_snapshot.h"
-#include "tool_sparse.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -26,59 +22,13 @@
 #define PROGRESS_NS 200000000u
 #define PROGRESS_EVENTS 256u
 
-#define NO_RESOURCE UINT32_MAX
-
 const char* const tool_strategy_names[TOOL_STRATEGY_COUNT] = {"auto", "linear",    "buddy",
                                                               "tlsf", "dedicated", "sparse"};
-
-/* One resource of the trace while it is replayed. */
-struct player_entry {
-    MaarAllocation allocation; /* null: not alive */
-    VkBuffer buffer;
-    VkImage image;
-    struct tool_place place;
-    struct tool_resource_plan* plan; /* kept for copies only */
-    enum tool_access access;
-    bool booked; /* the book had no complaint when it came */
-    struct tool_page_runs runs;
-};
-
-struct player {
-    struct tool_device* tool;
-    const struct support_trace* trace;
-    const struct tool_player_options* options;
-    struct tool_resource_facts facts;
-    MaarAllocator allocator;
-    struct tool_sparse* sparse;   /* NULL unless that is the strategy */
-    struct tool_gpu* gpu;         /* NULL unless the device verifies */
-    struct tool_checker* checker; /* NULL unless verifying */
-    struct player_entry* entries;
-    pthread_barrier_t barrier; /* threads meet at the peak, when there is a picture */
-    struct support_picture* picture;
-    size_t picture_event; /* the picture shows what is alive before this event */
-    uint64_t clock_ns;    /* what reading the clock twice costs */
-    atomic_uint failures;
-    atomic_uint fallbacks; /* of the sparse strategy: its pools have one type each */
-    atomic_bool broken;
-    atomic_uint planted;    /* the resource with the fault, NO_RESOURCE before */
-    struct tool_place lure; /* where the planted overlap is taken to lie */
-};
-
-/* What one thread counts. */
-struct player_thread {
-    struct player* player;
-    pthread_t thread;
-    uint32_t index;
-    uint64_t ns, timed_events;
-    uint64_t allocations, allocated_bytes, verified_bytes;
-    uint64_t real_buffers, real_images, plain_rows, unsupported_rows, leftovers;
-    uint64_t progress_ns;
-};
 
 /* Time that this thread spent in the verifier while a call of Maar was being timed. */
 static _Thread_local uint64_t callback_ns;
 
-static void break_off(struct player* player, const char* what, VkResult result)
+void player_break_off(struct player* player, const char* what, VkResult result)
 {
     if (!atomic_exchange(&player->broken, true)) {
         tool_complain("%s: %s: %s", player->trace->name, what, tool_result_name(result));
@@ -97,7 +47,7 @@ static void VKAPI_CALL before_memory_goes(void* user_data, uint32_t memory_type,
     const uint64_t start = tool_now_ns();
     const VkResult result = tool_gpu_forget(player->gpu, memory);
     if (result != VK_SUCCESS) {
-        break_off(player, "verification", result);
+        player_break_off(player, "verification", result);
     }
     callback_ns += tool_now_ns() - start;
 }
@@ -240,235 +190,6 @@ static void release(struct player_thread* thread, struct player_entry* entry)
     *entry = (struct player_entry){0};
 }
 
-static bool read_place(struct player* player, MaarAllocation allocation, struct tool_place* place)
-{
-    MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
-    const VkResult result = maarGetAllocationInfo(player->allocator, allocation, &info);
-    if (result != VK_SUCCESS) {
-        break_off(player, "maarGetAllocationInfo", result);
-        return false;
-    }
-    *place = (struct tool_place){
-        .memory = info.memory,
-        .offset = info.offset,
-        .size = info.size,
-        .block_size = info.blockSize,
-        .kind = info.kind,
-        .memory_type = info.memoryTypeIndex,
-    };
-    return true;
-}
-
-static bool plants_in_memory(enum tool_plant plant)
-{
-    return plant == TOOL_PLANT_OVERLAP || plant == TOOL_PLANT_OFFSET;
-}
-
-/* Makes this allocation the one with the planted fault if it is time and it can be. */
-static void plant_fault(struct player_thread* thread, uint32_t resource)
-{
-    struct player* const player = thread->player;
-    const struct player_entry* const entry = &player->entries[resource];
-    if (!plants_in_memory(player->options->plant) || thread->index != 0 ||
-        atomic_load(&player->planted) != NO_RESOURCE || entry->access != TOOL_ACCESS_ALIAS ||
-        resource < player->trace->resource_count / 3 || entry->place.size < 16) {
-        return;
-    }
-    if (player->options->plant == TOOL_PLANT_OFFSET) {
-        if (player->trace->resources[resource].alignment > 1) {
-            atomic_store(&player->planted, resource);
-        }
-        return;
-    }
-    const uint32_t step = player->options->thread_count;
-    for (uint32_t other = resource; other >= step;) {
-        other -= step;
-        const struct player_entry* const victim = &player->entries[other];
-        if (victim->allocation != VK_NULL_HANDLE && victim->access == TOOL_ACCESS_ALIAS) {
-            player->lure = victim->place;
-            player->lure.kind = entry->place.kind;
-            if (player->lure.size > entry->place.size) {
-                player->lure.size = entry->place.size;
-            }
-            atomic_store(&player->planted, resource);
-            return;
-        }
-    }
-}
-
-/* Where an allocation is taken to lie: where it does, but for the planted fault. */
-static struct tool_place told_place(const struct player* player, uint32_t resource,
-                                    bool when_filled)
-{
-    struct tool_place place = player->entries[resource].place;
-    if (atomic_load(&player->planted) != resource) {
-        return place;
-    }
-    if (player->options->plant == TOOL_PLANT_OVERLAP) {
-        return player->lure;
-    }
-    if (when_filled) {
-        place.offset += 1;
-        place.size -= 1;
-    }
-    return place;
-}
-
-static struct tool_gpu_subject describe_subject(const struct player* player, uint32_t resource,
-                                                bool when_filled)
-{
-    const struct player_entry* const entry = &player->entries[resource];
-    return (struct tool_gpu_subject){
-        .label = player->trace->resources[resource].id,
-        .plan = entry->plan,
-        .access = entry->access,
-        .buffer = entry->buffer,
-        .image = entry->image,
-        .place = told_place(player, resource, when_filled),
-    };
-}
-
-/* Puts an allocation's pages into the book, each run as a place of its own. */
-static bool book_runs(struct player* player, uint32_t resource, MaarResourceKind kind)
-{
-    struct player_entry* const entry = &player->entries[resource];
-    struct tool_page_runs* const runs = &entry->runs;
-    const uint64_t label = player->trace->resources[resource].id;
-    runs->nodes = calloc(runs->count, sizeof(*runs->nodes));
-    if (runs->nodes == NULL ||
-        !tool_checker_take_nodes(player->checker, runs->count, runs->nodes)) {
-        break_off(player, "verification", VK_ERROR_OUT_OF_HOST_MEMORY);
-        return false;
-    }
-    bool good = true;
-    VkDeviceSize end = 0;
-    for (uint32_t i = 0; i < runs->count; ++i) {
-        const MaarPageRun* const run = &runs->runs[i];
-        const struct tool_place place = {
-            .memory = run->memory,
-            .offset = run->memoryOffset,
-            .size = run->size,
-            .block_size = UINT64_MAX, /* the driver itself checks that */
-            .kind = kind,
-        };
-        if (run->offset != end) {
-            good = tool_checker_complain(player->checker, label, "has pages missing");
-        }
-        end = run->offset + run->size;
-        good = tool_checker_insert(player->checker, runs->nodes[i], label, &place, 1) && good;
-    }
-    if (end < entry->place.size) {
-        good = tool_checker_complain(player->checker, label, "has too few pages");
-    }
-    return good;
-}
-
-static bool unbook_runs(struct player* player, uint32_t resource)
-{
-    struct player_entry* const entry = &player->entries[resource];
-    struct tool_page_runs* const runs = &entry->runs;
-    bool good = true;
-    if (!tool_sparse_is_unmoved(player->sparse, entry->allocation, runs)) {
-        good = tool_checker_complain(player->checker, player->trace->resources[resource].id,
-                                     "has other pages when it is freed");
-    }
-    for (uint32_t i = 0; i < runs->count && runs->nodes != NULL; ++i) {
-        const struct tool_place place = {
-            .memory = runs->runs[i].memory,
-            .offset = runs->runs[i].memoryOffset,
-            .size = runs->runs[i].size,
-        };
-        good = tool_checker_remove(player->checker, runs->nodes[i], &place) && good;
-    }
-    if (runs->nodes != NULL) {
-        tool_checker_return_nodes(player->checker, runs->count, runs->nodes);
-    }
-    return good;
-}
-
-/* Pages of an image whose texels cannot be copied are reached through the memory of their blocks,
- * run by run; everything else through the object, once it is bound. */
-static VkResult touch_runs(struct player* player, const struct tool_gpu_subject* subject,
-                           const struct tool_page_runs* runs, bool fill)
-{
-    VkResult result = VK_SUCCESS;
-    VkDeviceSize left = subject->place.size;
-    for (uint32_t i = 0; i < runs->count && result == VK_SUCCESS; ++i) {
-        struct tool_gpu_subject part = *subject;
-        part.label ^= (uint64_t)i << 40;
-        part.place.memory = runs->runs[i].memory;
-        part.place.offset = runs->runs[i].memoryOffset;
-        part.place.size = runs->runs[i].size < left ? runs->runs[i].size : left;
-        part.place.block_size = tool_sparse_block_size(player->sparse, runs->runs[i].blockId);
-        left -= part.place.size;
-        result = fill ? tool_gpu_fill(player->gpu, &part) : tool_gpu_verify(player->gpu, &part);
-    }
-    return result;
-}
-
-static VkResult fill_resource(struct player* player, uint32_t resource)
-{
-    struct player_entry* const entry = &player->entries[resource];
-    if (player->sparse != NULL) {
-        MaarPoint point;
-        const VkResult result = tool_sparse_submit(player->sparse, &point);
-        if (result != VK_SUCCESS) {
-            return result;
-        }
-        tool_gpu_wait_for(player->gpu, point);
-    }
-    struct tool_gpu_subject subject = describe_subject(player, resource, true);
-    if (player->sparse != NULL && entry->access == TOOL_ACCESS_COPY &&
-        !tool_gpu_can_copy(player->gpu, &subject)) {
-        entry->access = TOOL_ACCESS_ALIAS;
-        subject.access = TOOL_ACCESS_ALIAS;
-    }
-    if (entry->runs.count != 0 && entry->access == TOOL_ACCESS_ALIAS) {
-        return touch_runs(player, &subject, &entry->runs, true);
-    }
-    return tool_gpu_fill(player->gpu, &subject);
-}
-
-static VkResult verify_resource(struct player* player, uint32_t resource)
-{
-    const struct player_entry* const entry = &player->entries[resource];
-    const struct tool_gpu_subject subject = describe_subject(player, resource, false);
-    return entry->runs.count != 0 && entry->access == TOOL_ACCESS_ALIAS
-               ? touch_runs(player, &subject, &entry->runs, false)
-               : tool_gpu_verify(player->gpu, &subject);
-}
-
-static void enter_into_books(struct player_thread* thread, const struct tool_resource_plan* plan,
-                             uint32_t resource)
-{
-    struct player* const player = thread->player;
-    struct player_entry* const entry = &player->entries[resource];
-    entry->access = plan->access;
-    if (player->gpu != NULL && plan->access == TOOL_ACCESS_COPY) {
-        entry->plan = malloc(sizeof(*entry->plan));
-        if (entry->plan == NULL) {
-            break_off(player, "verification", VK_ERROR_OUT_OF_HOST_MEMORY);
-            return;
-        }
-        *entry->plan = *plan;
-    }
-    plant_fault(thread, resource);
-    if (entry->runs.count != 0) {
-        entry->booked = book_runs(player, resource, plan->kind);
-    } else {
-        const struct tool_place place = told_place(player, resource, true);
-        entry->booked =
-            tool_checker_insert(player->checker, resource, player->trace->resources[resource].id,
-                                &place, plan->requirements.alignment);
-    }
-    if (player->gpu != NULL) {
-        const VkResult result = fill_resource(player, resource);
-        if (result != VK_SUCCESS) {
-            break_off(player, "verification", result);
-        }
-    }
-}
-
 static void replay_allocation(struct player_thread* thread, uint32_t resource)
 {
     struct player* const player = thread->player;
@@ -492,13 +213,13 @@ static void replay_allocation(struct player_thread* thread, uint32_t resource)
     thread->unsupported_rows += plan.unsupported;
     if (player->sparse != NULL &&
         !tool_sparse_enter(player->sparse, entry->allocation, &entry->runs)) {
-        break_off(player, "pages", VK_ERROR_OUT_OF_HOST_MEMORY);
+        player_break_off(player, "pages", VK_ERROR_OUT_OF_HOST_MEMORY);
     }
     if (player->checker == NULL) {
         thread->allocated_bytes += plan.requirements.size;
-    } else if (read_place(player, entry->allocation, &entry->place)) {
+    } else if (player_read_place(player, entry->allocation, &entry->place)) {
         thread->allocated_bytes += entry->place.size;
-        enter_into_books(thread, &plan, resource);
+        player_enter_books(thread, &plan, resource);
     }
 }
 
@@ -509,26 +230,9 @@ static void replay_free(struct player_thread* thread, uint32_t resource)
     if (entry->allocation == VK_NULL_HANDLE) {
         return; /* it had failed */
     }
-    if (player->checker != NULL) {
-        struct tool_place place = {0};
-        if (!read_place(player, entry->allocation, &place)) {
-            return;
-        }
-        if (atomic_load(&player->planted) == resource) {
-            place = told_place(player, resource, true);
-        }
-        const bool good = entry->runs.count != 0
-                              ? unbook_runs(player, resource)
-                              : tool_checker_remove(player->checker, resource, &place);
-        thread->verified_bytes += good && entry->booked ? place.size : 0;
+    if (player->checker == NULL || player_leave_books(thread, resource)) {
+        release(thread, entry);
     }
-    if (player->gpu != NULL) {
-        const VkResult result = verify_resource(player, resource);
-        if (result != VK_SUCCESS) {
-            break_off(player, "verification", result);
-        }
-    }
-    release(thread, entry);
 }
 
 static void show_progress(struct player_thread* thread, size_t event, bool visible)
@@ -607,7 +311,7 @@ static void meet_for_picture(struct player_thread* thread)
         (!gather_runs(player, &runs) ||
          !tool_snapshot_take(player->tool, player->allocator, describe_live,
                              (void*)(uintptr_t)player->trace, &runs, player->picture))) {
-        break_off(player, "picture", VK_ERROR_OUT_OF_HOST_MEMORY);
+        player_break_off(player, "picture", VK_ERROR_OUT_OF_HOST_MEMORY);
     }
     free(runs.runs);
     pthread_barrier_wait(&player->barrier);
@@ -630,7 +334,7 @@ static void submit_now_and_then(struct player_thread* thread,
     stop_watch(thread, watch);
     --thread->timed_events;
     if (result != VK_SUCCESS) {
-        break_off(player, "maarSubmitBinds", result);
+        player_break_off(player, "maarSubmitBinds", result);
     }
 }
 
@@ -710,36 +414,6 @@ static bool run_threads(struct player* player, struct player_thread* threads)
     return true;
 }
 
-static bool set_up_verification(struct player* player)
-{
-    if (!player->options->verify) {
-        return true;
-    }
-    bool executes = false;
-    if (!player->tool->simulated) {
-        const VkResult result = tool_gpu_create(player->tool, &player->gpu, &executes);
-        if (result != VK_SUCCESS) {
-            break_off(player, "verification", result);
-            return false;
-        }
-        if (!executes) {
-            tool_gpu_destroy(player->gpu);
-            player->gpu = NULL;
-        }
-    }
-    if (player->gpu != NULL) {
-        player->facts.alias_type_bits = tool_gpu_type_bits(player->gpu);
-        player->facts.always_copy =
-            player->options->copies || player->options->strategy == TOOL_STRATEGY_SPARSE;
-        if (player->options->plant == TOOL_PLANT_BARRIER) {
-            tool_gpu_omit_barriers(player->gpu);
-        }
-    }
-    player->checker = tool_checker_create((uint32_t)player->trace->resource_count,
-                                          player->tool->properties.limits.bufferImageGranularity);
-    return player->checker != NULL;
-}
-
 static bool set_up(struct player* player)
 {
     static const MaarPlacementStrategy strategies[TOOL_STRATEGY_COUNT] = {
@@ -752,8 +426,8 @@ static bool set_up(struct player* player)
     };
     player->entries = calloc(player->trace->resource_count + 1, sizeof(*player->entries));
     if (player->entries == NULL || !tool_resource_read_facts(player->tool, &player->facts) ||
-        !set_up_verification(player)) {
-        break_off(player, "setting up", VK_ERROR_OUT_OF_HOST_MEMORY);
+        !player_set_up_books(player)) {
+        player_break_off(player, "setting up", VK_ERROR_OUT_OF_HOST_MEMORY);
         return false;
     }
     const struct tool_allocator_options options = {
@@ -764,13 +438,13 @@ static bool set_up(struct player* player)
     const VkResult result =
         tool_device_create_allocator(player->tool, &options, &player->allocator);
     if (result != VK_SUCCESS) {
-        break_off(player, "maarCreateAllocator", result);
+        player_break_off(player, "maarCreateAllocator", result);
         return false;
     }
     if (player->options->strategy == TOOL_STRATEGY_SPARSE) {
         player->sparse = tool_sparse_create(player->allocator);
         if (player->sparse == NULL || !tool_resource_read_pages(player->tool, &player->facts)) {
-            break_off(player, "setting up", VK_ERROR_OUT_OF_HOST_MEMORY);
+            player_break_off(player, "setting up", VK_ERROR_OUT_OF_HOST_MEMORY);
             return false;
         }
     }
@@ -828,33 +502,6 @@ static void close_allocator(struct player* player, struct tool_outcome* outcome)
     player->allocator = VK_NULL_HANDLE;
 }
 
-static void finish_verification(struct player* player, struct tool_outcome* outcome)
-{
-    outcome->verification = player->checker == NULL ? "off"
-                            : player->gpu == NULL   ? "bookkeeping"
-                                                    : "gpu";
-    if (player->checker != NULL) {
-        outcome->mismatches += tool_checker_faults(player->checker);
-    } else {
-        outcome->verified_bytes = 0;
-    }
-    if (player->gpu != NULL) {
-        const VkResult result = tool_gpu_flush(player->gpu);
-        if (result != VK_SUCCESS) {
-            break_off(player, "verification", result);
-        }
-        const struct tool_gpu_totals totals = tool_gpu_read_totals(player->gpu);
-        outcome->verified_bytes = totals.verified_bytes;
-        outcome->copied_bytes = totals.copied_bytes;
-        outcome->unverified_bytes = totals.unverified_bytes;
-        outcome->mismatches += totals.mismatches;
-    }
-    if (plants_in_memory(player->options->plant) && atomic_load(&player->planted) == NO_RESOURCE) {
-        tool_complain("%s: no allocation was fit for the planted fault", player->trace->name);
-        ++outcome->mismatches;
-    }
-}
-
 bool tool_player_run(struct tool_device* tool, const struct support_trace* trace,
                      const struct tool_player_options* options, struct tool_outcome* outcome,
                      struct support_picture* picture)
@@ -874,10 +521,10 @@ bool tool_player_run(struct tool_device* tool, const struct support_trace* trace
     player->picture = options->picture ? picture : NULL;
     player->picture_event = trace->peak_event + 1;
     player->clock_ns = measure_clock();
-    atomic_store(&player->planted, NO_RESOURCE);
+    atomic_store(&player->planted, PLAYER_NO_RESOURCE);
     if (set_up(player) && run_threads(player, threads)) {
         add_up(threads, options->thread_count, outcome);
-        finish_verification(player, outcome);
+        player_close_books(player, outcome);
         close_allocator(player, outcome);
     }
     tool_sparse_destroy(player->sparse);

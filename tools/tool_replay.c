@@ -350,8 +350,8 @@ static int run_once(struct replay_settings* settings, const struct support_trace
     };
     tool_player_run(tool, trace, &options, &report.outcome, &picture);
     tool_device_close(tool);
-    report.outcome.messages = atomic_load(&tool->messages);
-    report.outcome.allocator_errors = atomic_load(&tool->allocator_errors);
+    report.outcome.messages = atomic_load(&tool->messages.count);
+    report.outcome.allocator_errors = atomic_load(&tool->allocator_errors.count);
     bool good = is_good(&report);
     if (settings->picture != NULL && !report.outcome.broken) {
         good = draw_picture(path, &report, &picture) && good;

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
-#define MAX_PRINTED_MESSAGES 20u
 #define MAX_DEVICES 16u
 #define MAX_FAMILIES 16u
 #define MAX_QUEUE_INFOS 3u
@@ -27,31 +25,6 @@ bool sample_succeeded(VkResult result, const char* what)
     return result == VK_SUCCESS;
 }
 
-static void count_message(struct sample_device* device, const char* text)
-{
-    if (device->messages++ < MAX_PRINTED_MESSAGES) {
-        sample_complain("message: %s", text);
-    }
-}
-
-static VkBool32 VKAPI_CALL receive_layer_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
-                                                 VkDebugUtilsMessageTypeFlagsEXT types,
-                                                 const VkDebugUtilsMessengerCallbackDataEXT* data,
-                                                 void* user_data)
-{
-    (void)severity;
-    (void)types;
-    count_message(user_data, data->pMessage);
-    return VK_FALSE;
-}
-
-static void VKAPI_CALL receive_violation(void* user_data, MaarSimulatedViolation violation,
-                                         const char* text)
-{
-    (void)violation;
-    count_message(user_data, text);
-}
-
 static void VKAPI_CALL receive_maar_message(void* user_data, MaarMessageSeverity severity,
                                             const char* message)
 {
@@ -59,7 +32,7 @@ static void VKAPI_CALL receive_maar_message(void* user_data, MaarMessageSeverity
     if (severity == MAAR_MESSAGE_SEVERITY_ERROR && device->hushed != NULL) {
         snprintf(device->hushed, device->hushed_size, "%s", message);
     } else if (severity == MAAR_MESSAGE_SEVERITY_ERROR) {
-        count_message(device, message);
+        support_messages_add(&device->messages, message, false);
     }
 }
 
@@ -69,11 +42,16 @@ void sample_device_hush(struct sample_device* device, char* text, size_t size)
     device->hushed_size = size;
 }
 
-static VkApplicationInfo describe_application(void)
+static VkResult open_instance(struct sample_device* device,
+                              const MaarSimulatedInstanceCreateInfo* simulated)
 {
-    return (VkApplicationInfo){.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                               .pApplicationName = sample_name,
-                               .apiVersion = SAMPLE_API_VERSION};
+    const struct support_instance_info info = {.application = sample_name,
+                                               .api_version = SAMPLE_API_VERSION,
+                                               .simulated = simulated,
+                                               .validate = device->validate,
+                                               .quiet_advice = device->quiet_advice,
+                                               .messages = &device->messages};
+    return support_instance_open(&device->instance, &info);
 }
 
 static bool can_be_read(const char* path)
@@ -107,94 +85,31 @@ static int open_simulated(struct sample_device* device, const char* name)
         .sType = MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO,
         .profileCount = 1,
         .pProfiles = device->profile,
-        .pfnViolation = receive_violation,
-        .pUserData = device,
+        .pfnViolation = support_receive_violation,
+        .pUserData = &device->messages,
     };
-    const VkApplicationInfo application = describe_application();
-    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                       .pNext = &simulated_info,
-                                       .pApplicationInfo = &application};
-    volkInitializeCustom(maarSimulatedGetInstanceProcAddr);
-    if (!sample_succeeded(vkCreateInstance(&info, NULL, &device->instance), "vkCreateInstance")) {
-        return SAMPLE_EXIT_FAILED;
-    }
-    volkLoadInstance(device->instance);
-    return SAMPLE_EXIT_OK;
-}
-
-static bool has_validation_layer(void)
-{
-    VkLayerProperties layers[64];
-    uint32_t count = 64;
-    bool found = false;
-    if (vkEnumerateInstanceLayerProperties(&count, layers) >= 0) {
-        for (uint32_t i = 0; i < count; ++i) {
-            found = found || strcmp(layers[i].layerName, VALIDATION_LAYER) == 0;
-        }
-    }
-    return found;
-}
-
-static VkResult create_instance(struct sample_device* device)
-{
-    static const VkValidationFeatureEnableEXT enables[] = {
-        VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
-    static const char* const layers[] = {VALIDATION_LAYER};
-    static const char* const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME,
-                                             VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
-    const VkDebugUtilsMessengerCreateInfoEXT messenger = {
-        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
-        .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
-                           VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
-        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
-                       (device->quiet_advice ? 0 : VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT),
-        .pfnUserCallback = receive_layer_message,
-        .pUserData = device,
-    };
-    const VkValidationFeaturesEXT features = {
-        .sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
-        .pNext = &messenger,
-        .enabledValidationFeatureCount = 1,
-        .pEnabledValidationFeatures = enables,
-    };
-    const VkApplicationInfo application = describe_application();
-    const VkInstanceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-        .pNext = device->validate ? &features : NULL,
-        .pApplicationInfo = &application,
-        .enabledLayerCount = device->validate ? 1 : 0,
-        .ppEnabledLayerNames = layers,
-        .enabledExtensionCount = device->validate ? 2 : 0,
-        .ppEnabledExtensionNames = extensions,
-    };
-    VkResult result = vkCreateInstance(&info, NULL, &device->instance);
-    if (result == VK_SUCCESS) {
-        volkLoadInstance(device->instance);
-        if (device->validate) {
-            result = vkCreateDebugUtilsMessengerEXT(device->instance, &messenger, NULL,
-                                                    &device->messenger);
-        }
-    }
-    return result;
+    return sample_succeeded(open_instance(device, &simulated_info), "vkCreateInstance")
+               ? SAMPLE_EXIT_OK
+               : SAMPLE_EXIT_FAILED;
 }
 
 static int open_loader(struct sample_device* device)
 {
-    if (volkInitialize() != VK_SUCCESS) {
+    const VkResult result = open_instance(device, NULL);
+    switch (result) {
+    case VK_ERROR_INITIALIZATION_FAILED:
         sample_complain("no Vulkan loader found (libvulkan.so.1)");
         return SAMPLE_EXIT_SKIPPED;
-    }
-    if (device->validate && !has_validation_layer()) {
+    case VK_ERROR_LAYER_NOT_PRESENT:
         sample_complain("the layer %s is not installed (Debian: vulkan-validationlayers)",
-                        VALIDATION_LAYER);
+                        SUPPORT_VALIDATION_LAYER);
         return SAMPLE_EXIT_SKIPPED;
-    }
-    const VkResult result = create_instance(device);
-    if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
+    case VK_ERROR_INCOMPATIBLE_DRIVER:
         sample_complain("no Vulkan driver found");
         return SAMPLE_EXIT_SKIPPED;
+    default:
+        return sample_succeeded(result, "vkCreateInstance") ? SAMPLE_EXIT_OK : SAMPLE_EXIT_FAILED;
     }
-    return sample_succeeded(result, "vkCreateInstance") ? SAMPLE_EXIT_OK : SAMPLE_EXIT_FAILED;
 }
 
 /* Whether hex is the device's UUID. */
@@ -231,35 +146,16 @@ static bool is_called(VkPhysicalDevice physical, uint32_t number, const char* na
     return strcmp(name, "auto") == 0 || strstr(properties.properties.deviceName, name) != NULL;
 }
 
-/* Discrete before integrated before virtual before others before CPU. */
-static int rank_of(VkPhysicalDevice physical)
-{
-    VkPhysicalDeviceProperties properties;
-    vkGetPhysicalDeviceProperties(physical, &properties);
-    switch (properties.deviceType) {
-    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
-        return 4;
-    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
-        return 3;
-    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
-        return 2;
-    case VK_PHYSICAL_DEVICE_TYPE_CPU:
-        return 0;
-    default:
-        return 1;
-    }
-}
-
 static bool pick_physical(struct sample_device* device, const char* name)
 {
     VkPhysicalDevice devices[MAX_DEVICES];
     uint32_t count = MAX_DEVICES;
     int best = -1;
-    if (vkEnumeratePhysicalDevices(device->instance, &count, devices) < 0) {
+    if (vkEnumeratePhysicalDevices(device->instance.instance, &count, devices) < 0) {
         count = 0;
     }
     for (uint32_t i = 0; i < count; ++i) {
-        const int rank = rank_of(devices[i]);
+        const int rank = support_device_rank(devices[i]);
         if (rank > best && (device->profile != NULL || is_called(devices[i], i, name))) {
             best = rank;
             device->physical = devices[i];
@@ -344,7 +240,7 @@ static int create_device(struct sample_device* device, const struct sample_devic
     }
     device->advice = advice;
     advice->sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION;
-    if (!sample_succeeded(maarRecommendDevice(vkGetInstanceProcAddr, device->instance,
+    if (!sample_succeeded(maarRecommendDevice(vkGetInstanceProcAddr, device->instance.instance,
                                               device->physical, NULL, advice),
                           "maarRecommendDevice")) {
         return SAMPLE_EXIT_FAILED;
@@ -398,7 +294,7 @@ static int create_allocator(struct sample_device* device)
     const MaarDeviceRecommendation* const advice = device->advice;
     MaarAllocatorCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
                                     .apiVersion = SAMPLE_API_VERSION,
-                                    .instance = device->instance,
+                                    .instance = device->instance.instance,
                                     .physicalDevice = device->physical,
                                     .device = device->device,
                                     .enabledExtensionCount = advice->extensionCount,
@@ -417,6 +313,7 @@ static int create_allocator(struct sample_device* device)
 int sample_device_open(struct sample_device* device, const struct sample_device_options* options)
 {
     memset(device, 0, sizeof(*device));
+    device->messages = (struct support_messages){.program = sample_name, .kind = "message"};
     device->validate = options->validate;
     device->quiet_advice = options->quiet_advice;
     const bool simulated = strncmp(options->device, SIMULATED, strlen(SIMULATED)) == 0;
@@ -448,17 +345,10 @@ void sample_device_close(struct sample_device* device)
     if (device->device != VK_NULL_HANDLE) {
         vkDestroyDevice(device->device, NULL);
     }
-    if (device->messenger != VK_NULL_HANDLE) {
-        vkDestroyDebugUtilsMessengerEXT(device->instance, device->messenger, NULL);
-    }
-    if (device->instance != VK_NULL_HANDLE) {
-        vkDestroyInstance(device->instance, NULL);
-    }
+    support_instance_close(&device->instance);
     free(device->advice);
     free(device->profile);
     device->device = VK_NULL_HANDLE;
-    device->messenger = VK_NULL_HANDLE;
-    device->instance = VK_NULL_HANDLE;
     device->advice = NULL;
     device->profile = NULL;
 }

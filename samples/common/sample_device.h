@@ -8,8 +8,8 @@
 #include "volk.h"
 
 #include "maar/maar.h"
-#include "maar/simulated.h"
 #include "sample_text.h"
+#include "support/instance.h"
 
 #define SAMPLE_MAX_QUEUES 2u
 #define SAMPLE_API_VERSION VK_API_VERSION_1_3
@@ -17,8 +17,7 @@
 struct sample_device {
     bool validate, quiet_advice;   /* as in the options */
     MaarSimulatedProfile* profile; /* simulated devices only */
-    VkInstance instance;
-    VkDebugUtilsMessengerEXT messenger;
+    struct support_instance instance;
     VkPhysicalDevice physical;
     VkPhysicalDeviceProperties properties;
     MaarDeviceRecommendation* advice;
@@ -36,8 +35,8 @@ struct sample_device {
     MaarQueue maar_queues[2];
     uint32_t maar_queue_count;
     MaarAllocator allocator;
-    uint32_t messages; /* of the layer, and errors that Maar told of */
-    char* hushed;      /* where errors of Maar's go instead; or NULL */
+    struct support_messages messages; /* of the layer, and errors that Maar told of */
+    char* hushed;                     /* where errors of Maar's go instead; or NULL */
     size_t hushed_size;
 };
 

@@ -8,10 +8,10 @@
 #include "frame_report.h"
 #include "frame_walk.h"
 #include "support/png_file.h"
+#include "support/seconds.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Everything that lives as long as the program. */
 struct program {
@@ -23,13 +23,6 @@ struct program {
     struct frame_target target;
     struct frame_report report;
 };
-
-static double seconds_now(void)
-{
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static uint64_t hash_of(const uint8_t* bytes, size_t count)
 {
@@ -88,9 +81,9 @@ static bool render_way(struct program* program, bool aliasing, uint8_t* pixels)
                                                   .assets = &program->assets,
                                                   .target = target,
                                                   .walk = walk};
-        const double before = seconds_now();
+        const double before = support_seconds_now();
         done = frame_render(&recording, pixels);
-        program->report.seconds += seconds_now() - before;
+        program->report.seconds += support_seconds_now() - before;
     }
     frame_walk_stop(walk);
     if (done && walk != NULL) {
@@ -206,7 +199,8 @@ static int run(struct program* program)
     if (code == SAMPLE_EXIT_OK) {
         frame_report_print(&program->report);
     }
-    const bool wrong = program->device.messages != 0 || program->report.differing_pixels != 0 ||
+    const bool wrong = program->device.messages.count != 0 ||
+                       program->report.differing_pixels != 0 ||
                        program->report.walk.findings != 0 || program->report.walk.unnoticed != 0;
     return code == SAMPLE_EXIT_OK && wrong ? SAMPLE_EXIT_FAILED : code;
 }

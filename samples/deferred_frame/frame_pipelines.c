@@ -109,41 +109,6 @@ static bool create_layouts(struct frame_pipelines* pipelines, VkDevice device, u
         "vkCreatePipelineLayout");
 }
 
-static VkResult create_module(VkDevice device, enum frame_shader shader, VkShaderModule* module)
-{
-    const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                           .codeSize = frame_shaders[shader].size,
-                                           .pCode = frame_shaders[shader].words};
-    return vkCreateShaderModule(device, &info, NULL, module);
-}
-
-static VkPipelineShaderStageCreateInfo describe_stage(VkShaderStageFlagBits stage,
-                                                      VkShaderModule module)
-{
-    return (VkPipelineShaderStageCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-        .stage = stage,
-        .module = module,
-        .pName = "main"};
-}
-
-static VkResult create_compute(struct frame_pipelines* pipelines, VkDevice device, uint32_t pass)
-{
-    VkShaderModule module = VK_NULL_HANDLE;
-    VkResult result = create_module(device, frame_passes[pass].shader, &module);
-    if (result == VK_SUCCESS) {
-        const VkComputePipelineCreateInfo info = {
-            .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-            .stage = describe_stage(VK_SHADER_STAGE_COMPUTE_BIT, module),
-            .layout = pipelines->layouts[pass],
-        };
-        result = vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, NULL,
-                                          &pipelines->pipelines[pass]);
-    }
-    vkDestroyShaderModule(device, module, NULL);
-    return result;
-}
-
 /* The fixed functions of a graphics pass, all of which follow from its uses. Points into itself. */
 struct graphics_state {
     VkFormat colors[MAX_COLORS];
@@ -285,15 +250,15 @@ static VkResult create_graphics(struct frame_pipelines* pipelines, VkDevice devi
 {
     const struct frame_pass_info* const info = &frame_passes[pass];
     VkShaderModule modules[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
-    VkResult result = create_module(device, info->vertex, &modules[0]);
+    VkResult result = support_create_module(device, &frame_shaders[info->vertex], &modules[0]);
     const bool has_fragment = info->shader != FRAME_SHADER_NONE;
     if (result == VK_SUCCESS && has_fragment) {
-        result = create_module(device, info->shader, &modules[1]);
+        result = support_create_module(device, &frame_shaders[info->shader], &modules[1]);
     }
     if (result == VK_SUCCESS) {
         const VkPipelineShaderStageCreateInfo stages[2] = {
-            describe_stage(VK_SHADER_STAGE_VERTEX_BIT, modules[0]),
-            describe_stage(VK_SHADER_STAGE_FRAGMENT_BIT, modules[1])};
+            support_shader_stage(VK_SHADER_STAGE_VERTEX_BIT, modules[0]),
+            support_shader_stage(VK_SHADER_STAGE_FRAGMENT_BIT, modules[1])};
         result = create_from_stages(pipelines, device, pass, has_fragment ? 2 : 1, stages);
     }
     vkDestroyShaderModule(device, modules[0], NULL);
@@ -322,7 +287,9 @@ static bool create_pass(struct frame_pipelines* pipelines, struct sample_device*
     }
     return create_layouts(pipelines, device->device, pass) &&
            sample_succeeded(info->kind == FRAME_PASS_COMPUTE
-                                ? create_compute(pipelines, device->device, pass)
+                                ? support_create_compute_pipeline(
+                                      device->device, &frame_shaders[info->shader],
+                                      pipelines->layouts[pass], &pipelines->pipelines[pass])
                                 : create_graphics(pipelines, device->device, pass),
                             info->name);
 }

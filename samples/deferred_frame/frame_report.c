@@ -55,7 +55,8 @@ static void print_text(const struct frame_report* report)
                                     : "SOME OF WHICH NOBODY MISSES");
     }
     if (options->validate) {
-        printf("  validation with synchronization checks: %u messages\n", report->device->messages);
+        printf("  validation with synchronization checks: %u messages\n",
+               report->device->messages.count);
     }
 }
 
@@ -72,7 +73,8 @@ static void print_json(const struct frame_report* report)
            heap->provedOptimal ? "true" : "false");
     if (!options->memory_only) {
         printf(",\"frames\":%u,\"seconds\":%.3f,\"picture\":\"%016" PRIx64 "\",\"messages\":%u",
-               options->frames, report->seconds, report->picture_hash, report->device->messages);
+               options->frames, report->seconds, report->picture_hash,
+               report->device->messages.count);
     }
     if (options->compare) {
         printf(",\"differing_pixels\":%" PRIu64, report->differing_pixels);

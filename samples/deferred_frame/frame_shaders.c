@@ -29,35 +29,30 @@
 #include "shaders/deferred_taa_comp.h"
 #include "shaders/deferred_tonemap_frag.h"
 
-#define SPIRV(name)                                                                                \
-    {                                                                                              \
-        maar_shader_deferred_##name, sizeof(maar_shader_deferred_##name)                           \
-    }
-
-const struct frame_spirv frame_shaders[FRAME_SHADER_COUNT] = {
-    [FRAME_SHADER_SHADOW] = SPIRV(shadow_vert),
-    [FRAME_SHADER_GBUFFER_VERTEX] = SPIRV(gbuffer_vert),
-    [FRAME_SHADER_GBUFFER] = SPIRV(gbuffer_frag),
-    [FRAME_SHADER_LINEAR_DEPTH] = SPIRV(linear_depth_comp),
-    [FRAME_SHADER_DEPTH_HALF] = SPIRV(depth_half_comp),
-    [FRAME_SHADER_SSAO] = SPIRV(ssao_comp),
-    [FRAME_SHADER_SSAO_BLUR] = SPIRV(ssao_blur_comp),
-    [FRAME_SHADER_LIGHT_TILES] = SPIRV(light_tiles_comp),
-    [FRAME_SHADER_SHADOW_MASK] = SPIRV(shadow_mask_comp),
-    [FRAME_SHADER_FOG] = SPIRV(fog_comp),
-    [FRAME_SHADER_FOG_BLUR] = SPIRV(fog_blur_comp),
-    [FRAME_SHADER_LIGHTING] = SPIRV(lighting_comp),
-    [FRAME_SHADER_REFLECTIONS] = SPIRV(reflections_comp),
-    [FRAME_SHADER_REFLECTIONS_BLUR] = SPIRV(reflections_blur_comp),
-    [FRAME_SHADER_COMPOSE] = SPIRV(compose_comp),
-    [FRAME_SHADER_EMBERS_VERTEX] = SPIRV(embers_vert),
-    [FRAME_SHADER_EMBERS] = SPIRV(embers_frag),
-    [FRAME_SHADER_TAA] = SPIRV(taa_comp),
-    [FRAME_SHADER_HISTOGRAM] = SPIRV(histogram_comp),
-    [FRAME_SHADER_EXPOSURE] = SPIRV(exposure_comp),
-    [FRAME_SHADER_SCREEN] = SPIRV(screen_vert),
-    [FRAME_SHADER_BLOOM_DOWN] = SPIRV(bloom_down_frag),
-    [FRAME_SHADER_BLOOM_UP] = SPIRV(bloom_up_frag),
-    [FRAME_SHADER_TONEMAP] = SPIRV(tonemap_frag),
-    [FRAME_SHADER_FINISH] = SPIRV(finish_comp),
+const struct support_shader frame_shaders[FRAME_SHADER_COUNT] = {
+    [FRAME_SHADER_SHADOW] = SUPPORT_SHADER(deferred_shadow_vert),
+    [FRAME_SHADER_GBUFFER_VERTEX] = SUPPORT_SHADER(deferred_gbuffer_vert),
+    [FRAME_SHADER_GBUFFER] = SUPPORT_SHADER(deferred_gbuffer_frag),
+    [FRAME_SHADER_LINEAR_DEPTH] = SUPPORT_SHADER(deferred_linear_depth_comp),
+    [FRAME_SHADER_DEPTH_HALF] = SUPPORT_SHADER(deferred_depth_half_comp),
+    [FRAME_SHADER_SSAO] = SUPPORT_SHADER(deferred_ssao_comp),
+    [FRAME_SHADER_SSAO_BLUR] = SUPPORT_SHADER(deferred_ssao_blur_comp),
+    [FRAME_SHADER_LIGHT_TILES] = SUPPORT_SHADER(deferred_light_tiles_comp),
+    [FRAME_SHADER_SHADOW_MASK] = SUPPORT_SHADER(deferred_shadow_mask_comp),
+    [FRAME_SHADER_FOG] = SUPPORT_SHADER(deferred_fog_comp),
+    [FRAME_SHADER_FOG_BLUR] = SUPPORT_SHADER(deferred_fog_blur_comp),
+    [FRAME_SHADER_LIGHTING] = SUPPORT_SHADER(deferred_lighting_comp),
+    [FRAME_SHADER_REFLECTIONS] = SUPPORT_SHADER(deferred_reflections_comp),
+    [FRAME_SHADER_REFLECTIONS_BLUR] = SUPPORT_SHADER(deferred_reflections_blur_comp),
+    [FRAME_SHADER_COMPOSE] = SUPPORT_SHADER(deferred_compose_comp),
+    [FRAME_SHADER_EMBERS_VERTEX] = SUPPORT_SHADER(deferred_embers_vert),
+    [FRAME_SHADER_EMBERS] = SUPPORT_SHADER(deferred_embers_frag),
+    [FRAME_SHADER_TAA] = SUPPORT_SHADER(deferred_taa_comp),
+    [FRAME_SHADER_HISTOGRAM] = SUPPORT_SHADER(deferred_histogram_comp),
+    [FRAME_SHADER_EXPOSURE] = SUPPORT_SHADER(deferred_exposure_comp),
+    [FRAME_SHADER_SCREEN] = SUPPORT_SHADER(deferred_screen_vert),
+    [FRAME_SHADER_BLOOM_DOWN] = SUPPORT_SHADER(deferred_bloom_down_frag),
+    [FRAME_SHADER_BLOOM_UP] = SUPPORT_SHADER(deferred_bloom_up_frag),
+    [FRAME_SHADER_TONEMAP] = SUPPORT_SHADER(deferred_tonemap_frag),
+    [FRAME_SHADER_FINISH] = SUPPORT_SHADER(deferred_finish_comp),
 };

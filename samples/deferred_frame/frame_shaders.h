@@ -4,8 +4,7 @@
 #ifndef MAAR_SAMPLE_FRAME_SHADERS_H
 #define MAAR_SAMPLE_FRAME_SHADERS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "support/shader.h"
 
 enum frame_shader {
     FRAME_SHADER_NONE = 0,
@@ -37,11 +36,6 @@ enum frame_shader {
     FRAME_SHADER_COUNT,
 };
 
-struct frame_spirv {
-    const uint32_t* words;
-    size_t size; /* bytes */
-};
-
-extern const struct frame_spirv frame_shaders[FRAME_SHADER_COUNT];
+extern const struct support_shader frame_shaders[FRAME_SHADER_COUNT];
 
 #endif

@@ -5,9 +5,9 @@
 #include "grow_run.h"
 
 #include "grow_work.h"
+#include "support/seconds.h"
 
 #include <string.h>
-#include <time.h>
 
 struct growth {
     const struct sample_device* device;
@@ -17,13 +17,6 @@ struct growth {
     MaarArray array;
     MaarPagingStatistics before;
 };
-
-static double seconds_now(void)
-{
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- what fits ---- */
 
@@ -265,10 +258,10 @@ bool grow_run(const struct sample_device* device, const struct grow_options* opt
     (void)maarGetAllocatorInfo(device->allocator, &known);
     figures->by_address = known.bufferDeviceAddress == VK_TRUE && !options->windows;
     read_statistics(&growth, &growth.before);
-    const double begin = seconds_now();
+    const double begin = support_seconds_now();
     const bool done =
         grow_work_create(&growth.work, device, figures->by_address) && fill_array(&growth);
-    figures->seconds = seconds_now() - begin;
+    figures->seconds = support_seconds_now() - begin;
     grow_work_destroy(&growth.work);
     maarDestroyArray(device->allocator, growth.array);
     (void)maarWaitPending(device->allocator, UINT64_MAX);

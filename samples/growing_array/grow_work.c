@@ -9,6 +9,7 @@
 #include "shaders/growing_array_count_window_comp.h"
 #include "shaders/growing_array_write_address_comp.h"
 #include "shaders/growing_array_write_window_comp.h"
+#include "support/shader.h"
 
 #define GROUP_SIZE 256u
 #define MAX_GROUPS 4096u
@@ -51,39 +52,25 @@ static bool create_layouts(struct grow_work* work)
                             "vkCreatePipelineLayout");
 }
 
-static bool create_pipeline(const struct grow_work* work, const uint32_t* code, size_t size,
+static bool create_pipeline(const struct grow_work* work, const struct support_shader* shader,
                             VkPipeline* pipeline)
 {
-    VkDevice const device = work->device->device;
-    const VkShaderModuleCreateInfo module_info = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = code};
-    VkShaderModule module = VK_NULL_HANDLE;
-    if (!sample_succeeded(vkCreateShaderModule(device, &module_info, NULL, &module),
-                          "vkCreateShaderModule")) {
-        return false;
-    }
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
-                  .pName = "main"},
-        .layout = work->layout,
-    };
-    const VkResult result =
-        vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, NULL, pipeline);
-    vkDestroyShaderModule(device, module, NULL);
-    return sample_succeeded(result, "vkCreateComputePipelines");
+    return sample_succeeded(
+        support_create_compute_pipeline(work->device->device, shader, work->layout, pipeline),
+        "vkCreateComputePipelines");
 }
-
-#define SHADER(name) maar_shader_growing_array_##name, sizeof(maar_shader_growing_array_##name)
 
 static bool create_pipelines(struct grow_work* work)
 {
-    return work->by_address ? create_pipeline(work, SHADER(write_address_comp), &work->write) &&
-                                  create_pipeline(work, SHADER(count_address_comp), &work->count)
-                            : create_pipeline(work, SHADER(write_window_comp), &work->write) &&
-                                  create_pipeline(work, SHADER(count_window_comp), &work->count);
+    static const struct support_shader by_address[2] = {
+        SUPPORT_SHADER(growing_array_write_address_comp),
+        SUPPORT_SHADER(growing_array_count_address_comp)};
+    static const struct support_shader by_window[2] = {
+        SUPPORT_SHADER(growing_array_write_window_comp),
+        SUPPORT_SHADER(growing_array_count_window_comp)};
+    const struct support_shader* const shaders = work->by_address ? by_address : by_window;
+    return create_pipeline(work, &shaders[0], &work->write) &&
+           create_pipeline(work, &shaders[1], &work->count);
 }
 
 static bool create_slots(struct grow_work* work)

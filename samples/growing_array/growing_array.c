@@ -174,8 +174,8 @@ int main(int argc, char** argv)
     if (exit_code == SAMPLE_EXIT_OK && !run_ways(&device, &options)) {
         exit_code = SAMPLE_EXIT_FAILED;
     }
-    const uint32_t messages = device.messages;
     sample_device_close(&device);
+    const uint32_t messages = device.messages.count;
     if (exit_code == SAMPLE_EXIT_OK && messages > 0) {
         sample_complain("%u messages", messages);
         exit_code = SAMPLE_EXIT_FAILED;

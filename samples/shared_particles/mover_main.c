@@ -82,7 +82,7 @@ static bool receive_task(struct mover_desk* desk)
 
 static bool answer(const struct mover_desk* desk)
 {
-    struct mover_answer message = {.steps = desk->steps, .complaints = desk->device.messages};
+    struct mover_answer message = {.steps = desk->steps, .complaints = desk->device.messages.count};
     MaarStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_STATISTICS};
     if (!sample_succeeded(maarGetStatistics(desk->device.allocator, VK_NULL_HANDLE, &statistics),
                           "maarGetStatistics")) {
@@ -193,5 +193,5 @@ int particle_mover_main(const struct particle_options* options)
     }
     sample_device_close(&desk.device);
     close(desk.socket_fd);
-    return code == SAMPLE_EXIT_OK && desk.device.messages > 0 ? SAMPLE_EXIT_FAILED : code;
+    return code == SAMPLE_EXIT_OK && desk.device.messages.count > 0 ? SAMPLE_EXIT_FAILED : code;
 }

@@ -4,6 +4,7 @@
 #include "particle_compute.h"
 
 #include "shaders/shared_particles_move_comp.h"
+#include "support/shader.h"
 
 #include <string.h>
 
@@ -38,27 +39,10 @@ static bool create_move_layouts(struct particle_compute* compute)
 
 static bool create_move_pipeline(struct particle_compute* compute)
 {
-    const VkDevice device = compute->device->device;
-    const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                           .codeSize =
-                                               sizeof(maar_shader_shared_particles_move_comp),
-                                           .pCode = maar_shader_shared_particles_move_comp};
-    VkShaderModule module = VK_NULL_HANDLE;
-    if (!sample_succeeded(vkCreateShaderModule(device, &code, NULL, &module),
-                          "vkCreateShaderModule")) {
-        return false;
-    }
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
-                  .pName = "main"},
-        .layout = compute->layout};
-    const VkResult result =
-        vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, NULL, &compute->pipeline);
-    vkDestroyShaderModule(device, module, NULL);
-    return sample_succeeded(result, "vkCreateComputePipelines");
+    static const struct support_shader move = SUPPORT_SHADER(shared_particles_move_comp);
+    return sample_succeeded(support_create_compute_pipeline(compute->device->device, &move,
+                                                            compute->layout, &compute->pipeline),
+                            "vkCreateComputePipelines");
 }
 
 static bool create_move_set(struct particle_compute* compute, VkBuffer particles)

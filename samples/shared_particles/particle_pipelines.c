@@ -9,31 +9,9 @@
 #include "shaders/shared_particles_star_frag.h"
 #include "shaders/shared_particles_star_vert.h"
 #include "shaders/shared_particles_tone_comp.h"
+#include "support/shader.h"
 
 #include <stddef.h>
-
-struct shader_code {
-    const uint32_t* words;
-    size_t size;
-};
-
-static bool create_shader(VkDevice device, const struct shader_code* code, VkShaderModule* module)
-{
-    const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                           .codeSize = code->size,
-                                           .pCode = code->words};
-    return sample_succeeded(vkCreateShaderModule(device, &info, NULL, module),
-                            "vkCreateShaderModule");
-}
-
-static VkPipelineShaderStageCreateInfo stage_of(VkShaderStageFlagBits stage, VkShaderModule module)
-{
-    return (VkPipelineShaderStageCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-        .stage = stage,
-        .module = module,
-        .pName = "main"};
-}
 
 static bool create_view_layouts(struct particle_view* view)
 {
@@ -174,17 +152,19 @@ static VkResult build_drawing(const struct particle_view* view,
                                      pipeline);
 }
 
-static bool create_drawing(struct particle_view* view, const struct shader_code codes[2],
+static bool create_drawing(struct particle_view* view, const struct support_shader shaders[2],
                            const struct drawing_parts* parts, VkPipeline* pipeline)
 {
     const VkDevice device = view->device->device;
     VkShaderModule modules[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
-    bool done = create_shader(device, &codes[0], &modules[0]) &&
-                create_shader(device, &codes[1], &modules[1]);
+    bool done = sample_succeeded(support_create_module(device, &shaders[0], &modules[0]),
+                                 "vkCreateShaderModule") &&
+                sample_succeeded(support_create_module(device, &shaders[1], &modules[1]),
+                                 "vkCreateShaderModule");
     if (done) {
         const VkPipelineShaderStageCreateInfo stages[2] = {
-            stage_of(VK_SHADER_STAGE_VERTEX_BIT, modules[0]),
-            stage_of(VK_SHADER_STAGE_FRAGMENT_BIT, modules[1])};
+            support_shader_stage(VK_SHADER_STAGE_VERTEX_BIT, modules[0]),
+            support_shader_stage(VK_SHADER_STAGE_FRAGMENT_BIT, modules[1])};
         done = sample_succeeded(build_drawing(view, stages, parts, pipeline),
                                 "vkCreateGraphicsPipelines");
     }
@@ -195,31 +175,19 @@ static bool create_drawing(struct particle_view* view, const struct shader_code 
 
 static bool create_tone(struct particle_view* view)
 {
-    static const struct shader_code code = {maar_shader_shared_particles_tone_comp,
-                                            sizeof(maar_shader_shared_particles_tone_comp)};
-    const VkDevice device = view->device->device;
-    VkShaderModule module = VK_NULL_HANDLE;
-    if (!create_shader(device, &code, &module)) {
-        return false;
-    }
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = stage_of(VK_SHADER_STAGE_COMPUTE_BIT, module),
-        .layout = view->layout};
-    const VkResult result = vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, NULL,
-                                                     &view->pipelines[PARTICLE_PIPELINE_TONE]);
-    vkDestroyShaderModule(device, module, NULL);
-    return sample_succeeded(result, "vkCreateComputePipelines");
+    static const struct support_shader tone = SUPPORT_SHADER(shared_particles_tone_comp);
+    return sample_succeeded(
+        support_create_compute_pipeline(view->device->device, &tone, view->layout,
+                                        &view->pipelines[PARTICLE_PIPELINE_TONE]),
+        "vkCreateComputePipelines");
 }
 
 bool particle_pipelines_create(struct particle_view* view)
 {
-    static const struct shader_code stars[2] = {
-        {maar_shader_shared_particles_star_vert, sizeof(maar_shader_shared_particles_star_vert)},
-        {maar_shader_shared_particles_star_frag, sizeof(maar_shader_shared_particles_star_frag)}};
-    static const struct shader_code fade[2] = {
-        {maar_shader_shared_particles_fade_vert, sizeof(maar_shader_shared_particles_fade_vert)},
-        {maar_shader_shared_particles_fade_frag, sizeof(maar_shader_shared_particles_fade_frag)}};
+    static const struct support_shader stars[2] = {SUPPORT_SHADER(shared_particles_star_vert),
+                                                   SUPPORT_SHADER(shared_particles_star_frag)};
+    static const struct support_shader fade[2] = {SUPPORT_SHADER(shared_particles_fade_vert),
+                                                  SUPPORT_SHADER(shared_particles_fade_frag)};
     static const struct drawing_parts points = {VK_PRIMITIVE_TOPOLOGY_POINT_LIST, 2,
                                                 VK_BLEND_FACTOR_ONE, VK_BLEND_FACTOR_ONE};
     static const struct drawing_parts darkening = {VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST, 0,

@@ -6,12 +6,12 @@
 #include "particle_mover.h"
 #include "particle_picture.h"
 #include "particle_view.h"
+#include "support/seconds.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Particles may be so far off, for how rounding differs; one step goes much further. */
 #define TOLERANCE 1.0e-4
@@ -35,13 +35,6 @@ struct program {
     VkPhysicalDeviceDynamicRenderingFeatures rendering;
     double seconds;
 };
-
-static double seconds_now(void)
-{
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- the device ---- */
 
@@ -158,7 +151,7 @@ static bool is_well(const struct program* program)
     const bool exact = program->account.memory_is_exact;
     return (!exact || program->account.own_memory == 0) && found->lost == 0 &&
            found->furthest_off <= TOLERANCE && program->account.steps == program->options.frames &&
-           program->account.complaints == 0 && program->device.messages == 0;
+           program->account.complaints == 0 && program->device.messages.count == 0;
 }
 
 static void print_account(const struct program* program)
@@ -239,11 +232,11 @@ static int run(struct program* program)
     if (code != SAMPLE_EXIT_OK) {
         return code;
     }
-    const double before = seconds_now();
+    const double before = support_seconds_now();
     if (!run_frames(program) || !take_picture(program)) {
         return SAMPLE_EXIT_FAILED;
     }
-    program->seconds = seconds_now() - before;
+    program->seconds = support_seconds_now() - before;
     if (!particle_share_read(&program->share, &program->work, program->ending) ||
         (program->options.out != NULL &&
          !particle_picture_write(&program->picture, program->options.out))) {
@@ -265,7 +258,7 @@ static int run(struct program* program)
 
 static int clean_up(struct program* program, int code)
 {
-    const uint32_t messages = program->device.messages;
+    const uint32_t messages = program->device.messages.count;
     if (program->mover != NULL) {
         program->mover->destroy(program->mover);
     }
@@ -276,7 +269,7 @@ static int clean_up(struct program* program, int code)
     sample_device_close(&program->device);
     free(program->beginning);
     free(program->ending);
-    if (program->device.messages != messages) {
+    if (program->device.messages.count != messages) {
         sample_complain("messages came at the end");
         code = code == SAMPLE_EXIT_OK ? SAMPLE_EXIT_FAILED : code;
     }

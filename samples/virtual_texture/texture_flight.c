@@ -7,6 +7,8 @@
  */
 #include "texture_flight.h"
 
+#include "support/seconds.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,17 +33,10 @@ struct flight_state {
     uint64_t uploads_before; /* submissions */
 };
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Until a frame is due: a screen takes so many a second. */
 static void wait_until(double due)
 {
-    const double left = due - seconds_now();
+    const double left = due - support_seconds_now();
     if (left > 0.0) {
         const struct timespec time = {(time_t)left, (long)(1e9 * (left - floor(left)))};
         nanosleep(&time, NULL);
@@ -312,13 +307,13 @@ static bool fly_frame(struct flight_state* state, uint32_t number)
     const MaarPoint last_frame = {state->timeline, number};
     const bool stale = is_last && flight->options->plant == TEXTURE_PLANT_STALE;
     memcpy(state->kept_levels[slot], stream->levels, stream->level_count);
-    const double began = seconds_now();
+    const double began = support_seconds_now();
     if (!texture_stream_update(stream, has_requests ? flight->view.request_count : 0,
                                state->requests, stale ? flight->cache.pinnedSize : 0,
                                number != 0 ? &last_frame : NULL)) {
         return false;
     }
-    double tiles = seconds_now() - began;
+    double tiles = support_seconds_now() - began;
     if (!stale) {
         memcpy(state->kept_levels[slot], stream->levels, stream->level_count);
     }
@@ -327,11 +322,11 @@ static bool fly_frame(struct flight_state* state, uint32_t number)
         !draw_frame(state, number, flight->options->tint, find_picture(flight, number), frame)) {
         return false;
     }
-    const double drawn = seconds_now();
+    const double drawn = support_seconds_now();
     if (!waits && !texture_stream_upload(stream)) {
         return false;
     }
-    const double now = seconds_now();
+    const double now = support_seconds_now();
     tiles += now - drawn;
     frame->tile_seconds = tiles;
     frame->seconds = number != 0 ? now - state->frame_began : 0.0;
@@ -389,7 +384,7 @@ static void sum_up(struct texture_flight* flight)
 static bool fly_all(struct flight_state* state)
 {
     struct texture_flight* const flight = state->flight;
-    const double began = seconds_now();
+    const double began = support_seconds_now();
     state->before.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS;
     if (!sample_succeeded(maarGetPagingStatistics(flight->device->allocator, &state->before),
                           "maarGetPagingStatistics")) {
@@ -399,13 +394,13 @@ static bool fly_all(struct flight_state* state)
     double due = began;
     for (uint32_t i = 0; i < flight->frame_count; ++i) {
         wait_until(due);
-        due = fmax(due, seconds_now() - 1.0 / (double)flight->options->rate) +
+        due = fmax(due, support_seconds_now() - 1.0 / (double)flight->options->rate) +
               1.0 / (double)flight->options->rate;
         if (!fly_frame(state, i)) {
             return false;
         }
     }
-    flight->seconds = seconds_now() - began;
+    flight->seconds = support_seconds_now() - began;
     return fly_again(state);
 }
 

@@ -83,7 +83,7 @@ static void print_json(const struct texture_flight* flight, const struct texture
            0.01 * share((double)flight->cache.hitCount,
                         (double)(flight->cache.hitCount + flight->cache.missCount)),
            all->pixels, all->differing, all->misplaced, last->on_map, last->wished,
-           flight->device->messages, 1e3 * flight->longest_tile_seconds,
+           flight->device->messages.count, 1e3 * flight->longest_tile_seconds,
            1e3 * flight->stream.longest_upload, 1e3 * totals->median_seconds, flight->seconds);
 }
 
@@ -132,7 +132,8 @@ static void print_text(const struct texture_flight* flight, const struct texture
            " pixels of %u pictures with the reference: %" PRIu64 " differ\n",
            all->pixels, flight->picture_count, all->differing);
     if (flight->device->validate) {
-        printf("messages                %10u of the validation layer\n", flight->device->messages);
+        printf("messages                %10u of the validation layer\n",
+               flight->device->messages.count);
     }
 }
 
@@ -161,7 +162,7 @@ bool texture_report_is_well(const struct texture_flight* flight,
         {flight->stalls, "frames spent more time on tiles than any frame takes to draw"},
         {all->differing, "pixels differ from the reference"},
         {all->misplaced, "pixels show another place than the camera looks at"},
-        {flight->device->messages, "messages"},
+        {flight->device->messages.count, "messages"},
         {all->wished == 0, "no pixel at the level it wishes"},
     };
     bool well = true;

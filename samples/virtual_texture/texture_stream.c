@@ -103,7 +103,7 @@ static int create_image(struct texture_stream* stream, const struct texture_opti
     struct sample_device* const device = stream->device;
     uint32_t texture = options->texture != 0 ? options->texture : LARGEST_TEXTURE;
     const uint32_t least = options->texture != 0 ? options->texture : SMALLEST_TEXTURE;
-    const uint32_t errors = device->messages;
+    const uint32_t errors = device->messages.count;
     VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
     while (texture > device->properties.limits.maxImageDimension2D && texture > least) {
         texture /= 2;
@@ -128,7 +128,7 @@ static int create_image(struct texture_stream* stream, const struct texture_opti
     if (!sample_succeeded(result, "maarCreateSparseImage")) {
         return SAMPLE_EXIT_FAILED;
     }
-    device->messages = errors;
+    device->messages.count = errors;
     stream->texture = texture;
     stream->info.sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_INFO;
     if (!sample_succeeded(maarGetSparseImageInfo(device->allocator, stream->image, &stream->info),

@@ -4,6 +4,7 @@
 #include "texture_view.h"
 
 #include "shaders/virtual_texture_view_comp.h"
+#include "support/shader.h"
 
 #include <string.h>
 
@@ -47,26 +48,10 @@ static bool create_pipeline(struct texture_view* view)
                           "vkCreatePipelineLayout")) {
         return false;
     }
-    const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                           .codeSize =
-                                               sizeof(maar_shader_virtual_texture_view_comp),
-                                           .pCode = maar_shader_virtual_texture_view_comp};
-    VkShaderModule module = VK_NULL_HANDLE;
-    if (!sample_succeeded(vkCreateShaderModule(device, &code, NULL, &module),
-                          "vkCreateShaderModule")) {
-        return false;
-    }
-    const VkComputePipelineCreateInfo pipeline = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
-                  .pName = "main"},
-        .layout = view->layout};
-    const VkResult result =
-        vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &pipeline, NULL, &view->pipeline);
-    vkDestroyShaderModule(device, module, NULL);
-    return sample_succeeded(result, "vkCreateComputePipelines");
+    static const struct support_shader shader = SUPPORT_SHADER(virtual_texture_view_comp);
+    return sample_succeeded(
+        support_create_compute_pipeline(device, &shader, view->layout, &view->pipeline),
+        "vkCreateComputePipelines");
 }
 
 static bool create_pools(struct texture_view* view, uint32_t frame_count)

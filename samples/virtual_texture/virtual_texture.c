@@ -74,10 +74,10 @@ static int run(struct program* program)
         texture_report_print(flight, &program->last, &program->all);
         code = texture_report_is_well(flight, &program->all) ? SAMPLE_EXIT_OK : SAMPLE_EXIT_FAILED;
     }
-    const uint32_t messages = program->device.messages;
+    const uint32_t messages = program->device.messages.count;
     texture_flight_end(flight);
     sample_device_close(&program->device);
-    if (program->device.messages != messages) {
+    if (program->device.messages.count != messages) {
         sample_complain("messages came at the end");
         code = code == SAMPLE_EXIT_OK ? SAMPLE_EXIT_FAILED : code;
     }

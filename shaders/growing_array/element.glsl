@@ -25,12 +25,7 @@ layout(set = 0, binding = 0, std430) buffer Elements {
 #define ELEMENTS elements
 #endif
 
-uint scrambled(uint x)
-{
-    x = (x ^ (x >> 16)) * 0x7FEB352Du;
-    x = (x ^ (x >> 15)) * 0x846CA68Bu;
-    return x ^ (x >> 16);
-}
+#include "scrambled.glsl"
 
 // Depends on the element's number alone.
 uvec4 valueOf(uint number)

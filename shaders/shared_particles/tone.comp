@@ -1,5 +1,6 @@
 // The light that was gathered, with a glow around what is bright, as bytes of a picture.
 #version 450
+#extension GL_GOOGLE_include_directive : require
 
 layout(local_size_x = 8, local_size_y = 8, local_size_z = 1) in;
 
@@ -14,12 +15,7 @@ layout(push_constant, std430) uniform Job {
     float unused;
 } job;
 
-uint scrambled(uint x)
-{
-    x = (x ^ (x >> 16)) * 0x7FEB352Du;
-    x = (x ^ (x >> 15)) * 0x846CA68Bu;
-    return x ^ (x >> 16);
-}
+#include "scrambled.glsl"
 
 vec3 lightAt(ivec2 at)
 {
