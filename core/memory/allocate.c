@@ -1,6 +1,7 @@
 /*
- * One way in and out for every allocation: arguments are looked at, what is plain is placed at once,
- * the rest goes through allocate_rounds.c; then mapping, names and counts; and all of it backwards.
+ * One way in and out for every allocation: arguments are looked at, what is plain is placed at
+ * once, the rest goes through allocate_rounds.c; then mapping, names and counts; and all of it
+ * backwards.
  */
 #include "core/memory/memory_internal.h"
 

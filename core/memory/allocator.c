@@ -133,7 +133,7 @@ static VkResult open_accounts(const MaarAllocatorCreateInfo* info, MaarAllocator
     }
     allocator->avoided_types = maar_avoided_types(&allocator->device.facts.memory);
     struct maar_budget budgets[VK_MAX_MEMORY_HEAPS];
-    maar_budget_read_all(allocator, budgets);
+    (void)maar_budget_read_all(allocator, budgets);
     return VK_SUCCESS;
 }
 

@@ -329,8 +329,14 @@ __attribute__((format(printf, 3, 4)))
 #endif
 void maar_tell(MaarAllocator allocator, MaarMessageSeverity severity, const char* format, ...);
 
-/* Tells of misuse; always VK_ERROR_VALIDATION_FAILED_EXT. call: the public function. */
-VkResult maar_misuse(MaarAllocator allocator, const char* call, const char* sentence);
+/* Tells of misuse. call: the public function. */
+void maar_tell_misuse(MaarAllocator allocator, const char* call, const char* sentence);
+/* The same, in line for what it returns: whoever reads the caller, an analyser too, sees that. */
+static inline VkResult maar_misuse(MaarAllocator allocator, const char* call, const char* sentence)
+{
+    maar_tell_misuse(allocator, call, sentence);
+    return VK_ERROR_VALIDATION_FAILED_EXT;
+}
 
 /* Tells that an argument is NULL or has another sType than it should. */
 void maar_refuse_structure(MaarAllocator allocator, const char* call, const char* name,

@@ -49,15 +49,16 @@ static struct maar_budget judge(MaarAllocator allocator, uint32_t heap, VkDevice
     return budget;
 }
 
-void maar_budget_read_all(MaarAllocator allocator, struct maar_budget* budgets)
+uint32_t maar_budget_read_all(MaarAllocator allocator, struct maar_budget* budgets)
 {
     const struct maar_device* device = &allocator->device;
+    const uint32_t count = device->facts.memory.memoryHeapCount;
     VkPhysicalDeviceMemoryBudgetPropertiesEXT answer = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT,
     };
     VkDeviceSize own[VK_MAX_MEMORY_HEAPS];
     bool known = device->facts.memory_budget;
-    for (uint32_t i = 0; i < device->facts.memory.memoryHeapCount; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         own[i] = maar_atomic64_load(&allocator->heaps[i].block_bytes);
     }
     if (known) {
@@ -68,15 +69,16 @@ void maar_budget_read_all(MaarAllocator allocator, struct maar_budget* budgets)
         maar_lock_rank_expect_none();
         device->vkGetPhysicalDeviceMemoryProperties2(device->physical, &properties);
     }
-    for (uint32_t i = 0; i < device->facts.memory.memoryHeapCount; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         budgets[i] = judge(allocator, i, own[i], known ? &answer : NULL);
     }
+    return count;
 }
 
 struct maar_budget maar_budget_read(MaarAllocator allocator, uint32_t heap)
 {
     struct maar_budget budgets[VK_MAX_MEMORY_HEAPS];
-    maar_budget_read_all(allocator, budgets);
+    (void)maar_budget_read_all(allocator, budgets);
     return budgets[heap];
 }
 
@@ -129,8 +131,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHeapBudgets(MaarAllocator allocator, uint3
         }
     }
     struct maar_budget budgets[VK_MAX_MEMORY_HEAPS];
-    maar_budget_read_all(allocator, budgets);
-    for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t heap_count = maar_budget_read_all(allocator, budgets);
+    for (uint32_t i = 0; i < count && i < heap_count; ++i) {
         struct maar_heap_account* account = &allocator->heaps[i];
         pBudgets[i].heapIndex = i;
         pBudgets[i].size = memory->memoryHeaps[i].size;

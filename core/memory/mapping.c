@@ -206,6 +206,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCopyToAllocation(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): a mapping that works sets data. */
     memcpy((char*)data + offset, pSource, (size_t)size);
     result = maarFlushAllocation(allocator, allocation, offset, size);
     maarUnmapMemory(allocator, allocation);
@@ -225,6 +226,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCopyFromAllocation(MaarAllocator allocator,
     }
     result = maarInvalidateAllocation(allocator, allocation, offset, size);
     if (result == VK_SUCCESS) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): as above. */
         memcpy(pDestination, (const char*)data + offset, (size_t)size);
     }
     maarUnmapMemory(allocator, allocation);

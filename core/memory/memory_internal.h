@@ -87,7 +87,8 @@ struct maar_budget {
 
 /* Reads one heap's budget, from the driver where it can. No lock may be held. */
 struct maar_budget maar_budget_read(MaarAllocator allocator, uint32_t heap);
-void maar_budget_read_all(MaarAllocator allocator, struct maar_budget* budgets);
+/* The same of all heaps; how many there are. */
+uint32_t maar_budget_read_all(MaarAllocator allocator, struct maar_budget* budgets);
 /* Whether so many bytes more stay within it. */
 bool maar_budget_holds(const struct maar_budget* budget, VkDeviceSize size);
 /* Counts and tells that a budget was exceeded. */

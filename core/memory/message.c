@@ -22,10 +22,9 @@ void maar_tell(MaarAllocator allocator, MaarMessageSeverity severity, const char
     allocator->message(allocator->message_user_data, severity, text);
 }
 
-VkResult maar_misuse(MaarAllocator allocator, const char* call, const char* sentence)
+void maar_tell_misuse(MaarAllocator allocator, const char* call, const char* sentence)
 {
     maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s", call, sentence);
-    return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
 void maar_refuse_structure(MaarAllocator allocator, const char* call, const char* name,

@@ -334,8 +334,9 @@ static VkResult gather_crowd(struct crowd* crowd, const int64_t* offsets, struct
         crowd->granules[i] =
             (struct granules){begin / problem->granularity,
                               (begin + problem->bytes[i] - 1) / problem->granularity + 1};
-        keys[2 * i] = (struct maar_plan_key){.first = UINT64_MAX - crowd->granules[i].begin};
-        keys[2 * i + 1] = (struct maar_plan_key){.first = UINT64_MAX - crowd->granules[i].end};
+        struct maar_plan_key* pair = &keys[(size_t)2 * i];
+        pair[0] = (struct maar_plan_key){.first = UINT64_MAX - crowd->granules[i].begin};
+        pair[1] = (struct maar_plan_key){.first = UINT64_MAX - crowd->granules[i].end};
     }
     maar_plan_sort_keys(keys, other, 2 * count);
     for (uint32_t k = 0; k < 2 * count; ++k) {

@@ -142,7 +142,7 @@ static VkResult try_kept(const struct keeper* keeper, uint32_t count,
             peak = maar_plan_peak(&trial, found);
         }
     }
-    if (peak <= keeper->peak) {
+    if (result == VK_SUCCESS && peak <= keeper->peak) {
         *works = true;
         memcpy(offsets, found, trial.count * sizeof *offsets);
     }

@@ -167,7 +167,7 @@ enum maar_plan_answer maar_plan_search_run(struct maar_plan_search* search, uint
     if (!set_capacity(search, capacity)) {
         return MAAR_PLAN_ANSWER_NO;
     }
-    uint64_t long_walk = 2 * SHORT_WALK;
+    uint64_t long_walk = (uint64_t)2 * SHORT_WALK;
     const uint64_t end = budget->nodes_used + node_limit;
     for (uint32_t walk = 0; budget->nodes_used < end; ++walk) {
         const bool is_long = walk % LONG_WALK_EVERY == LONG_WALK_EVERY - 1;

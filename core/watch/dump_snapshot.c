@@ -341,7 +341,7 @@ VkResult maar_dump_snapshot_take(MaarAllocator allocator, bool detailed,
     memset(snapshot, 0, sizeof *snapshot);
     snapshot->allocator = allocator;
     snapshot->detailed = detailed;
-    maar_budget_read_all(allocator, snapshot->budgets);
+    (void)maar_budget_read_all(allocator, snapshot->budgets);
     maar_statistics_read(allocator, NULL, MAAR_MEMORY_TYPE_NONE, &snapshot->counters);
     for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
          pool = maar_pool_next(allocator, pool)) {

@@ -340,25 +340,32 @@ static void complete(MaarTileCache cache, struct maar_upload_slot* slot)
     free_slot(cache, slot);
 }
 
-VkResult maar_cache_complete(MaarTileCache cache)
+/* Looks at what uploads wait for; completes those whose points have passed, if asked to. */
+static VkResult look_at_endings(MaarTileCache cache, struct known_values* known, bool completes)
 {
-    struct known_values known = {.count = 0};
-    /* All values are read before the first tile changes: reading may fail. */
-    for (uint32_t i = 0; i < 2 * cache->slot_count && cache->used_slots > 0; ++i) {
-        struct maar_upload_slot* slot = &cache->slots[i % cache->slot_count];
+    for (uint32_t i = 0; i < cache->slot_count && cache->used_slots > 0; ++i) {
+        struct maar_upload_slot* slot = &cache->slots[i];
         uint64_t value = 0;
         if (slot->state != MAAR_UPLOAD_ENDING) {
             continue;
         }
-        const VkResult result = value_of(cache, &known, slot->point.semaphore, &value);
+        const VkResult result = value_of(cache, known, slot->point.semaphore, &value);
         if (result != VK_SUCCESS) {
             return result;
         }
-        if (i >= cache->slot_count && value >= slot->point.value) {
+        if (completes && value >= slot->point.value) {
             complete(cache, slot);
         }
     }
     return VK_SUCCESS;
+}
+
+/* All values are read before the first tile changes: reading may fail. */
+VkResult maar_cache_complete(MaarTileCache cache)
+{
+    struct known_values known = {.count = 0};
+    const VkResult result = look_at_endings(cache, &known, false);
+    return result == VK_SUCCESS ? look_at_endings(cache, &known, true) : result;
 }
 
 uint32_t maar_cache_ending_points(MaarTileCache cache, MaarPoint* points)
