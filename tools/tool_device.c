@@ -380,7 +380,9 @@ static VkResult create_device(struct tool_device* tool)
     vkGetDeviceQueue(tool->device, tool->queue_family, 0, &tool->queue);
     pick_bind_queue(tool, apart);
     VkQueueFamilyProperties families[16];
-    uint32_t family_count = 16;
+    uint32_t family_count = 0;
+    vkGetPhysicalDeviceQueueFamilyProperties(tool->physical, &family_count, NULL);
+    family_count = family_count < 16 ? family_count : 16;
     vkGetPhysicalDeviceQueueFamilyProperties(tool->physical, &family_count, families);
     tool->queue_flags =
         tool->queue_family < family_count ? families[tool->queue_family].queueFlags : 0;

@@ -117,7 +117,10 @@ static void query_queue_families(struct maar_device* device)
     for (uint32_t i = 0; i < MAAR_MAX_QUEUE_FAMILIES; ++i) {
         families[i].sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2;
     }
-    uint32_t count = MAAR_MAX_QUEUE_FAMILIES;
+    uint32_t count = 0;
+    /* A driver has been met that fills whatever it is offered, beyond what it has: SwiftShader. */
+    device->vkGetPhysicalDeviceQueueFamilyProperties2(device->physical, &count, NULL);
+    count = count < MAAR_MAX_QUEUE_FAMILIES ? count : MAAR_MAX_QUEUE_FAMILIES;
     device->vkGetPhysicalDeviceQueueFamilyProperties2(device->physical, &count, families);
     facts->queue_family_count = count;
     for (uint32_t i = 0; i < count; ++i) {

@@ -196,8 +196,12 @@ static uint32_t choose_queues(struct sample_device* device,
                               VkDeviceQueueCreateInfo* infos, uint32_t* second_index)
 {
     VkQueueFamilyProperties families[MAX_FAMILIES];
-    uint32_t count = MAX_FAMILIES;
+    uint32_t count = 0;
     uint32_t info_count = 0;
+    /* SwiftShader has as many families as it is asked for, so it is asked for no more than it has.
+     */
+    vkGetPhysicalDeviceQueueFamilyProperties(device->physical, &count, NULL);
+    count = count < MAX_FAMILIES ? count : MAX_FAMILIES;
     vkGetPhysicalDeviceQueueFamilyProperties(device->physical, &count, families);
     const uint32_t first = device->advice->mainQueueFamily;
     const uint32_t sparse = device->advice->sparseQueueFamily;

@@ -96,7 +96,10 @@ static void switch_off(struct rig* rig, VkFlags off)
 static void choose_families(struct rig* rig, bool two)
 {
     VkQueueFamilyProperties properties[16];
-    uint32_t count = 16;
+    uint32_t count = 0;
+    vkGetPhysicalDeviceQueueFamilyProperties(rig->physical, &count,
+                                             NULL); /* SwiftShader needs it */
+    count = count < 16 ? count : 16;
     rig->families[0] = rig->recommendation.mainQueueFamily;
     rig->family_count = 1;
     vkGetPhysicalDeviceQueueFamilyProperties(rig->physical, &count, properties);

@@ -2,6 +2,7 @@
  * Programs of Vulkan 1.1 on newer devices: what is recommended serves them too, and features that
  * are enabled in vain are told.
  */
+#include "core/memory/allocator_state.h"
 #include "tests/rig/rig.h"
 
 static bool recommends(const struct rig* rig, const char* name)
@@ -122,6 +123,46 @@ static void features_in_use_are_not_told(void** state)
     }
 }
 
+static PFN_vkGetPhysicalDeviceQueueFamilyProperties2 real_families;
+
+/* As SwiftShader does it: whatever room is offered is filled. */
+static VKAPI_ATTR void VKAPI_CALL fill_families(VkPhysicalDevice physical, uint32_t* count,
+                                                VkQueueFamilyProperties2* families)
+{
+    if (families == NULL) {
+        real_families(physical, count, NULL);
+        return;
+    }
+    for (uint32_t i = 0; i < *count; ++i) {
+        uint32_t one = 1;
+        real_families(physical, &one, &families[i]);
+    }
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_filling(VkInstance instance, const char* name)
+{
+    PFN_vkVoidFunction found = maarSimulatedGetInstanceProcAddr(instance, name);
+    if (strcmp(name, "vkGetPhysicalDeviceQueueFamilyProperties2") == 0) {
+        real_families = (PFN_vkGetPhysicalDeviceQueueFamilyProperties2)found;
+        return (PFN_vkVoidFunction)fill_families;
+    }
+    return found;
+}
+
+static void families_are_no_more_than_the_driver_has(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, NULL);
+    uint32_t count = 0;
+    vkGetPhysicalDeviceQueueFamilyProperties(rig.physical, &count, NULL);
+    rig.create_info.pfnGetInstanceProcAddr = find_filling;
+    rig_make_allocator(&rig);
+    assert_non_null(real_families);
+    assert_int_equal(rig.allocator->device.facts.queue_family_count, count);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +170,7 @@ int main(void)
         cmocka_unit_test(capabilities_work_for_a_program_of_1_1),
         cmocka_unit_test(features_in_vain_are_told),
         cmocka_unit_test(features_in_use_are_not_told),
+        cmocka_unit_test(families_are_no_more_than_the_driver_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
