@@ -24,12 +24,10 @@ const MaarSimulatedSharingInfo sharing_everything = {
 
 bool sharing_start(struct rig* rig, const struct rig_setup* setup)
 {
-    const char* name = getenv("MAAR_RIG");
-    const bool simulated =
-        name == NULL || strcmp(name, "none") == 0 || strcmp(name, "simulated") == 0;
+    const bool simulated = rig_is("") || rig_is("none") || rig_is("simulated");
     struct rig_setup own = setup != NULL ? *setup : (struct rig_setup){0};
     if (!simulated) {
-        if (!rig_open_vulkan(rig, &own, strcmp(name, "lavapipe") == 0)) {
+        if (!rig_open_vulkan(rig, &own, rig_is("lavapipe"))) {
             return false;
         }
         rig_make_allocator(rig);

@@ -153,7 +153,7 @@ static void handle_is_taken_at_most_once(void** state)
 /* Whatever goes wrong, the descriptor stays open and the caller's. */
 static void failed_import_leaves_the_handle(void** state)
 {
-    rig_need(state, true, "");
+    rig_need(state, !rig_is("swiftshader"), "SwiftShader maps whatever file it is given");
     FILE* file = tmpfile();
     assert_non_null(file);
     assert_int_equal(fseek(file, 200000, SEEK_SET), 0);
@@ -191,7 +191,7 @@ static void failed_import_leaves_the_handle(void** state)
  * it was given although it must not. Maar's caller does not notice. */
 static void import_of_a_wrong_size_is_refused(void** state)
 {
-    rig_need(state, true, "");
+    rig_need(state, !rig_is("swiftshader"), "SwiftShader maps a file at whatever size it is told");
     VkBuffer buffer = VK_NULL_HANDLE;
     const MaarAllocation allocation = sharing_make_buffer(&rig, 4096, &buffer);
     const uint32_t before = sharing_count_fds();

@@ -136,8 +136,12 @@ void rig_close(struct rig* rig);
 
 /* ---- cases on real drivers ---- */
 
-/* Whether MAAR_RIG says RADV, over a kernel that executes nothing. */
-bool rig_is_radv(void);
+/* MAAR_RIG, as "nvk:172"; empty where it is not set. */
+const char* rig_name(void);
+/* Whether that is a rig of this family: the name before the colon. */
+bool rig_is(const char* family);
+/* Whether commands execute: not on a driver over a kernel interface that does nothing. */
+bool rig_executes(void);
 /* rig_open_vulkan and rig_make_allocator, with paging. */
 bool rig_start_paging(struct rig* rig);
 /* The teardown of a case whose setup put an open rig into *state, or NULL. */

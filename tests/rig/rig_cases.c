@@ -3,10 +3,27 @@
  */
 #include "tests/rig/rig.h"
 
-bool rig_is_radv(void)
+const char* rig_name(void)
 {
     const char* name = getenv("MAAR_RIG");
-    return name != NULL && strncmp(name, "radv", 4) == 0;
+    return name != NULL ? name : "";
+}
+
+bool rig_is(const char* family)
+{
+    const size_t length = strcspn(rig_name(), ":");
+    return strlen(family) == length && strncmp(rig_name(), family, length) == 0;
+}
+
+bool rig_executes(void)
+{
+    static const char* const noop[] = {"radv", "nvk", "anv", "turnip", "honeykrisp"};
+    for (size_t i = 0; i < sizeof noop / sizeof noop[0]; ++i) {
+        if (rig_is(noop[i])) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool rig_start_paging(struct rig* rig)

@@ -84,7 +84,7 @@ class Simulated(Case):
         self.assertGreater(poisoned["passes"], plain["passes"])
 
 
-class Radv(Case):
+class Noop(Case):
     def test_memory_is_near_its_bound(self):
         for size in ("960x540", "3840x2160"):
             with self.subTest(size=size):
@@ -101,7 +101,7 @@ class Radv(Case):
                 self.assertEqual(result["waits"] > 0, "--async" in options)
 
 
-class Lavapipe(Case):
+class Executing(Case):
     size = ("--size", "320x180", "--frames", "3")
 
     def test_images_are_the_same_poisoned_and_checked(self):
@@ -152,5 +152,5 @@ class Lavapipe(Case):
 
 
 if __name__ == "__main__":
-    sys.exit(main({"none": WithoutDriver, "simulated": Simulated, "lavapipe": Lavapipe,
-                   "radv": Radv}))
+    sys.exit(main({"none": WithoutDriver, "simulated": Simulated, "executing": Executing,
+                   "noop": Noop}))

@@ -2,7 +2,7 @@
 
 test_growing_array.py --program=PROGRAM --rig=RIG [--missing=REASON] [--slow] [--env=NAME=VALUE...]
 
-Rig none checks arguments, simulated the figures on profiles, radv:GPU that a driver that executes
+Rig none checks arguments, simulated the figures on profiles, drivers over a no-op kernel that one that executes
 nothing is no success, lavapipe everything.
 """
 
@@ -98,7 +98,7 @@ class Simulated(Case):
             self.assertIn("</svg>", text)
 
 
-class Radv(Case):
+class Noop(Case):
     def test_driver_that_executes_nothing_is_no_success(self):
         done = run("--json", "--size", "8M", "--copying")
         self.assertNotEqual(done.returncode, 0, done.stdout)
@@ -106,7 +106,7 @@ class Radv(Case):
             self.assertEqual(json.loads(line)["verified"], 0)
 
 
-class Lavapipe(Case):
+class Executing(Case):
     def test_every_element_is_verified(self):
         for reach in ((), ("--windows",)):
             with self.subTest(reach=reach):
@@ -135,5 +135,5 @@ class Lavapipe(Case):
 
 
 if __name__ == "__main__":
-    sys.exit(main({"none": WithoutDriver, "simulated": Simulated, "lavapipe": Lavapipe,
-                   "radv": Radv}))
+    sys.exit(main({"none": WithoutDriver, "simulated": Simulated, "executing": Executing,
+                   "noop": Noop}))

@@ -55,13 +55,13 @@ class Case(SampleCase):
         self.assertEqual(result["lost"], 0)
 
 
-class Radv(Case):
+class Noop(Case):
     def test_driver_that_executes_nothing_is_no_success(self):
         done = run("--json", "--route", "process", *SMALL)
         self.assertNotEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
-class Lavapipe(Case):
+class Executing(Case):
     def test_two_processes_share_the_particles(self):
         result = self.figures("--route", "process")
         self.check_figures(result)
@@ -167,4 +167,4 @@ class Lavapipe(Case):
 
 
 if __name__ == "__main__":
-    sys.exit(main({"none": WithoutDriver, "lavapipe": Lavapipe, "radv": Radv}))
+    sys.exit(main({"none": WithoutDriver, "executing": Executing, "noop": Noop}))

@@ -35,7 +35,7 @@ class WithoutDriver(SampleCase):
         self.check_help("--out", "--size", "--frames", "--budget", "--plant", "--validate")
 
 
-class Lavapipe(SampleCase):
+class Executing(SampleCase):
     """A small texture: small enough for a slow build to load its tiles in time."""
 
     def arguments(self):
@@ -108,4 +108,4 @@ class Lavapipe(SampleCase):
 
 
 if __name__ == "__main__":
-    sys.exit(main({"none": WithoutDriver, "lavapipe": Lavapipe}))
+    sys.exit(main({"none": WithoutDriver, "executing": Executing}))

@@ -231,7 +231,7 @@ static void play_randomly(uint32_t rounds)
 static void planted_difference_is_seen(void** state)
 {
     need_images(state, false);
-    if (!tile_commands_execute()) {
+    if (!rig_executes()) {
         print_message("skipped: nothing executes on this rig\n");
         skip();
     }

@@ -27,8 +27,6 @@ struct tile_commands {
 /* size: bytes of the largest box. */
 void tile_commands_open(struct tile_commands* commands, struct rig* rig, VkDeviceSize size);
 void tile_commands_close(struct tile_commands* commands);
-/* False where nothing executes: then nothing is to be compared. */
-bool tile_commands_execute(void);
 
 /* Waits for the device; where nothing executes there is nothing to wait for. */
 void tile_commands_wait(struct tile_commands* commands);

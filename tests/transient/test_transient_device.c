@@ -32,12 +32,6 @@ struct scene {
     struct read reads[MOST_READS];
 };
 
-static bool executes(void)
-{
-    const char* name = getenv("MAAR_RIG");
-    return name == NULL || strncmp(name, "radv", 4) != 0;
-}
-
 static void random_frame(struct graph_maker* g, struct rig_random* random, uint32_t passes,
                          uint32_t resources, uint32_t width)
 {
@@ -261,7 +255,7 @@ static void compare(struct scene* s)
     assert_int_equal(maarInvalidateAllocation(rig.allocator, s->readback_memory, 0, VK_WHOLE_SIZE),
                      VK_SUCCESS);
     const uint32_t* words = data;
-    for (uint32_t i = 0; i < s->read_count && executes(); ++i) {
+    for (uint32_t i = 0; i < s->read_count && rig_executes(); ++i) {
         for (uint32_t k = 0; k < SLOT_WORDS; ++k) {
             if (words[i * SLOT_WORDS + k] != s->reads[i].word) {
                 fail_msg("read %u of resource %u has %u at word %u, not %u", i,

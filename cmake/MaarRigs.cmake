@@ -1,0 +1,213 @@
+# Rigs: what a test program runs on. Each is an environment that brings one Vulkan driver up:
+#
+#   none, simulated      no driver, or the simulated one
+#   lavapipe             Mesa's driver that runs on the CPU
+#   swiftshader          the same of Chromium; MAAR_SWIFTSHADER_ICD names its manifest
+#   radv:GPU  nvk:CHIPSET  anv:PLATFORM  turnip:GPU_ID  honeykrisp
+#                        the real drivers for AMD, NVIDIA, Intel, Qualcomm and Apple, over a no-op
+#                        kernel interface (Debian: mesa-drm-shim) that executes nothing. Intel's is
+#                        not packaged; MAAR_INTEL_SHIM names it
+#   gpu                  whatever the loader finds
+#
+# A program that is declared for lavapipe also gets an entry for each of MAAR_EXTRA_RIGS that
+# executes; one that is declared for radv, for each that does not.
+
+set(MAAR_EXTRA_RIGS "" CACHE STRING
+    "More rigs for each program that runs on a real driver, as nvk:172;turnip:740")
+set(MAAR_SWIFTSHADER_ICD "" CACHE FILEPATH "Manifest of SwiftShader (vk_swiftshader_icd.json)")
+set(MAAR_INTEL_SHIM "" CACHE FILEPATH "Intel's no-op kernel interface (libintel_noop_drm_shim.so)")
+
+# The first file that one of the patterns names, or nothing.
+function(maar_find_first out)
+    set(found "")
+    foreach(pattern IN LISTS ARGN)
+        file(GLOB found ${pattern})
+        if(found)
+            list(GET found 0 found)
+            break()
+        endif()
+    endforeach()
+    set(${out} "${found}" PARENT_SCOPE)
+endfunction()
+
+function(maar_find_shim out name)
+    maar_find_first(found
+        /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/lib${name}_noop_drm_shim.so
+        /usr/lib/*/lib${name}_noop_drm_shim.so)
+    set(${out} "${found}" PARENT_SCOPE)
+endfunction()
+
+function(maar_find_driver out name)
+    maar_find_first(found
+        /usr/share/vulkan/icd.d/${name}_icd.${CMAKE_SYSTEM_PROCESSOR}.json
+        /usr/share/vulkan/icd.d/${name}_icd*.json)
+    set(${out} "${found}" PARENT_SCOPE)
+endfunction()
+
+maar_find_driver(maar_lavapipe_icd lvp)
+# By the first word of a rig: the driver's manifest, its no-op kernel, and the variable that names
+# the device.
+foreach(row IN ITEMS radv:radeon:amdgpu:AMDGPU_GPU_ID nvk:nouveau:nouveau:NOUVEAU_CHIPSET
+        anv:intel:intel:INTEL_STUB_GPU_PLATFORM turnip:freedreno:freedreno:FD_GPU_ID
+        honeykrisp:asahi:asahi:)
+    string(REPLACE ":" ";" row "${row}")
+    list(GET row 0 rig)
+    list(GET row 1 driver)
+    list(GET row 2 shim)
+    list(GET row 3 maar_${rig}_variable)
+    maar_find_driver(maar_${rig}_icd ${driver})
+    maar_find_shim(maar_${rig}_shim ${shim})
+    list(APPEND maar_noop_rigs ${rig})
+endforeach()
+if(MAAR_INTEL_SHIM)
+    set(maar_anv_shim ${MAAR_INTEL_SHIM})
+endif()
+
+# Under a sanitizer drivers stay loaded: AddressSanitizer knows whose a leak is, and ThreadSanitizer
+# whose a lock, only while the module is there. AddressSanitizer's runtime must be preloaded first.
+set(maar_preload "")
+if(MAAR_SANITIZE MATCHES "address|thread")
+    add_library(maar_keep_loaded MODULE ${CMAKE_CURRENT_LIST_DIR}/../tests/keep_loaded.c)
+    set_target_properties(maar_keep_loaded PROPERTIES
+        C_STANDARD 11 LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    set(maar_preload ${PROJECT_BINARY_DIR}/tests/libmaar_keep_loaded.so)
+    if(MAAR_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+        execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so
+            OUTPUT_VARIABLE maar_asan_runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
+        string(PREPEND maar_preload "${maar_asan_runtime}:")
+    endif()
+endif()
+
+set(maar_default_shared_data ${PROJECT_SOURCE_DIR}/../shared/data)
+cmake_path(NORMAL_PATH maar_default_shared_data)
+if(DEFINED ENV{MAAR_SHARED_DATA})
+    set(maar_default_shared_data $ENV{MAAR_SHARED_DATA})
+endif()
+set(MAAR_SHARED_DATA ${maar_default_shared_data} CACHE PATH "Data for tests outside the sources")
+
+# Whether a rig is a real driver over a kernel interface that does nothing.
+function(maar_rig_is_noop rig out)
+    string(REGEX REPLACE ":.*" "" family "${rig}")
+    if(family IN_LIST maar_noop_rigs)
+        set(${out} TRUE PARENT_SCOPE)
+    else()
+        set(${out} FALSE PARENT_SCOPE)
+    endif()
+endfunction()
+
+# The driver's part of the environment of a rig over a no-op kernel.
+function(maar_noop_environment rig out missing)
+    string(REGEX REPLACE ":.*" "" family "${rig}")
+    string(REGEX REPLACE "^${family}:?" "" model "${rig}")
+    set(variable "${maar_${family}_variable}")
+    set(reason "")
+    if((variable AND NOT model) OR (model AND NOT variable))
+        message(FATAL_ERROR "rig ${rig}: ${family} takes ${variable}")
+    endif()
+    if(NOT maar_${family}_icd OR NOT maar_${family}_shim)
+        string(TOUPPER ${family} driver)
+        set(reason "no ${driver} driver with the no-op shim found (Debian: mesa-drm-shim)")
+    elseif(MAAR_SANITIZE MATCHES "thread")
+        set(reason "under ThreadSanitizer the shim starts before it can see which GPU to be")
+    endif()
+    set(preload "${maar_${family}_shim}")
+    # The shims have no synchronization objects: a wait ends before the driver's own threads have read
+    # what is waited for, and timelines have no values. Our preload right before them sees to that.
+    if(family STREQUAL "radv")
+        string(PREPEND preload "$<TARGET_FILE:maar_ioctl_faults>:")
+    else()
+        string(PREPEND preload "$<TARGET_FILE:maar_noop_time>:")
+    endif()
+    if(maar_preload)
+        string(PREPEND preload "${maar_preload}:")
+    endif()
+    set(environment "LD_PRELOAD=${preload}" "VK_ICD_FILENAMES=${maar_${family}_icd}")
+    if(variable)
+        list(APPEND environment "${variable}=${model}")
+    endif()
+    if(family STREQUAL "nvk")
+        list(APPEND environment "NVK_I_WANT_A_BROKEN_VULKAN_DRIVER=1")
+    endif()
+    set(${out} "${environment}" PARENT_SCOPE)
+    set(${missing} "${reason}" PARENT_SCOPE)
+endfunction()
+
+# Sets ${out} to the environment of a rig, ${missing} to the reason why it cannot run here.
+function(maar_rig_environment rig out missing)
+    set(environment
+        "MAAR_RIG=${rig}"
+        "MAAR_SHARED_DATA=${MAAR_SHARED_DATA}"
+        "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0"
+        "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp:second_deadlock_stack=1"
+        "UBSAN_OPTIONS=print_stacktrace=1")
+    set(reason "")
+    # The detector of deadlocks loses count of a driver's locks: it sees them taken, not released.
+    if(NOT rig MATCHES "^(none|simulated)$")
+        list(TRANSFORM environment REPLACE "^(TSAN_OPTIONS=.*)$" "\\1:detect_deadlocks=0")
+    endif()
+    maar_rig_is_noop(${rig} noop)
+    if(noop)
+        maar_noop_environment(${rig} more reason)
+        list(APPEND environment ${more})
+    elseif(rig MATCHES "^(lavapipe|swiftshader)$")
+        if(rig STREQUAL "lavapipe")
+            set(icd "${maar_lavapipe_icd}")
+            set(source "Debian: mesa-vulkan-drivers")
+        else()
+            set(icd "${MAAR_SWIFTSHADER_ICD}")
+            set(source "set MAAR_SWIFTSHADER_ICD")
+        endif()
+        if(NOT icd)
+            set(reason "no ${rig} driver found (${source})")
+        endif()
+        list(APPEND environment "VK_ICD_FILENAMES=${icd}")
+        if(maar_preload)
+            list(APPEND environment "LD_PRELOAD=${maar_preload}")
+        endif()
+    elseif(NOT rig MATCHES "^(none|simulated|gpu)$")
+        message(FATAL_ERROR "unknown rig: ${rig}")
+    endif()
+    set(${out} "${environment}" PARENT_SCOPE)
+    set(${missing} "${reason}" PARENT_SCOPE)
+endfunction()
+
+# Appends those of MAAR_EXTRA_RIGS to a list of rigs that are of the same kind as one in it.
+function(maar_extend_rigs list)
+    set(rigs ${${list}})
+    foreach(rig IN LISTS MAAR_EXTRA_RIGS)
+        maar_rig_is_noop(${rig} noop)
+        if((noop AND "${${list}}" MATCHES "radv:") OR
+                (NOT noop AND "${${list}}" MATCHES "lavapipe"))
+            list(APPEND rigs ${rig})
+        endif()
+    endforeach()
+    list(REMOVE_DUPLICATES rigs)
+    set(${list} ${rigs} PARENT_SCOPE)
+endfunction()
+
+# What stands behind the dot in the name of an entry on a rig.
+function(maar_rig_suffix rig out)
+    string(REPLACE ":" "-" suffix "${rig}")
+    set(${out} "${suffix}" PARENT_SCOPE)
+endfunction()
+
+# Everything that has an entry on a real driver.
+add_custom_target(maar_driver_tests)
+
+# rigs/SUFFIX.env: the environment of each rig, for programs that are run by hand. Called at the end,
+# when its preload is known.
+function(maar_write_rig_environments)
+    set(rigs lavapipe radv:navi31 ${MAAR_EXTRA_RIGS})
+    list(REMOVE_DUPLICATES rigs)
+    foreach(rig IN LISTS rigs)
+        maar_rig_environment(${rig} environment missing)
+        maar_rig_suffix(${rig} suffix)
+        list(FILTER environment EXCLUDE REGEX "^(LSAN|TSAN|UBSAN)_OPTIONS=")
+        list(TRANSFORM environment REPLACE "^([A-Za-z0-9_]+)=(.*)$" "export \\1='\\2'")
+        list(JOIN environment "\n" text)
+        if(missing)
+            set(text "echo 'skipped: ${missing}' >&2\nexit 77")
+        endif()
+        file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/rigs/${suffix}.env CONTENT "${text}\n")
+    endforeach()
+endfunction()
