@@ -12,6 +12,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "core/memory/memory_internal.h"
+
 #define OPAQUE VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
 #define DMA_BUF VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT
 #define BOTH_WAYS                                                                                  \
@@ -304,6 +306,27 @@ static void memory_of_two_handle_types_is_exported_as_both(void** state)
     rig_close(&rig);
 }
 
+/* What is exportable as more than was asked for may lie elsewhere, and lets others in. */
+static void each_set_of_handle_types_has_its_own_pool(void** state)
+{
+    (void)state;
+    start(&sharing_everything, 0);
+    static const VkExternalMemoryHandleTypeFlags sets[3] = {OPAQUE | DMA_BUF, OPAQUE, DMA_BUF};
+    struct maar_pool* pools[3];
+    for (uint32_t round = 0; round < 2; ++round) {
+        for (uint32_t i = 0; i < 3; ++i) {
+            struct maar_pool* pool = NULL;
+            assert_int_equal(
+                maar_pool_exporting(rig.allocator, 0, MAAR_RESOURCE_KIND_LINEAR, sets[i], &pool),
+                VK_SUCCESS);
+            assert_true(pool->export_types == sets[i]);
+            assert_true(round == 0 || pool == pools[i]); /* made once */
+            pools[i] = pool;
+        }
+    }
+    rig_close(&rig);
+}
+
 static void timeline_is_seen_from_both_sides(void** state)
 {
     (void)state;
@@ -382,6 +405,7 @@ int main(void)
         cmocka_unit_test(memory_of_two_handle_types_is_exported_as_both),
         cmocka_unit_test(timeline_is_seen_from_both_sides),
         cmocka_unit_test(semaphores_that_cannot_be_shared_are_refused),
+        cmocka_unit_test(each_set_of_handle_types_has_its_own_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

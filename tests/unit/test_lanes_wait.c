@@ -1,6 +1,6 @@
 /*
- * A pool with room for one block, and threads in two lanes of it: while one makes the block, the
- * other must wait for it rather than fail.
+ * A pool with room for one block, and threads in two lanes of it: while one makes the block, or
+ * holds the lane that has it, the other must wait rather than fail.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/rig/rig.h"
@@ -121,6 +121,49 @@ static void run(bool limited)
     rig_close(&scene.rig);
 }
 
+/* The only block lies in a lane that somebody holds just now, and has room. */
+static void others_wait_for_a_lane_in_use(void** state)
+{
+    (void)state;
+    static struct scene scene;
+    memset(&scene, 0, sizeof scene);
+    rig_start(&scene.rig, NULL);
+    const MaarPoolCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .memoryTypeIndex = 1,
+        .blockSize = MIB,
+        .maxBlockCount = 1,
+    };
+    scene.pool = rig_create_pool(&scene.rig, &info);
+    struct maar_pool* pool = maar_pool_of(scene.pool);
+    VkResult result = VK_NOT_READY;
+    MaarAllocation first = allocate(&scene, &result);
+    assert_int_equal(result, VK_SUCCESS);
+    /* Both find it in use. It becomes the lane of one of them; the other gets one of its own, in
+     * which nothing is. */
+    maar_mutex_lock(&pool->first_lane.lock);
+    atomic_store(&scene.slow, 1);
+    atomic_store(&scene.in_driver, 1);
+    pthread_t threads[2];
+    struct actor actors[2] = {{&scene, 0}, {&scene, 1}};
+    for (int i = 0; i < 2; ++i) {
+        pthread_create(&threads[i], NULL, act, &actors[i]);
+    }
+    while (maar_atomic32_load(&pool->lane_count) < 2) {
+        nap(1);
+    }
+    nap(100);
+    maar_mutex_unlock(&pool->first_lane.lock);
+    for (int i = 0; i < 2; ++i) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(scene.results[i], VK_SUCCESS);
+    }
+    maarFreeMemories(scene.rig.allocator, 2, scene.memories);
+    maarFreeMemory(scene.rig.allocator, first);
+    maarDestroyPool(scene.rig.allocator, scene.pool);
+    rig_close(&scene.rig);
+}
+
 static void others_wait_for_the_last_block(void** state)
 {
     (void)state;
@@ -135,7 +178,10 @@ static void others_wait_for_the_last_room_of_a_heap(void** state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(others_wait_for_the_last_block),
-                                       cmocka_unit_test(others_wait_for_the_last_room_of_a_heap)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(others_wait_for_a_lane_in_use),
+        cmocka_unit_test(others_wait_for_the_last_block),
+        cmocka_unit_test(others_wait_for_the_last_room_of_a_heap),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -299,6 +299,46 @@ static void blocks_shrink_when_the_driver_refuses(void** state)
     rig_close(&rig);
 }
 
+/* What has been waited for is as good as free. */
+static void blocks_take_what_has_passed_before_growing(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    const MaarPoint point = {.value = 1};
+    MaarAllocation made[2];
+    made[0] = rig_allocate(&rig, 30 * MIB, NULL);
+    made[1] = rig_allocate(&rig, 30 * MIB, NULL);
+    assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), 1);
+    assert_int_equal(maarFreeMemoryAfter(rig.allocator, made[0], 1, &point), VK_SUCCESS);
+    assert_int_equal(maarAdvanceHostTimeline(rig.allocator, 1), VK_SUCCESS);
+    made[0] = rig_allocate(&rig, 30 * MIB, NULL);
+    assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), 1);
+    maarFreeMemories(rig.allocator, 2, made);
+    rig_close(&rig);
+}
+
+/* Of two blocks with the same room the lower one. */
+static void blocks_of_equal_room_fill_from_below(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    const MaarPoolCreateInfo info = {.blockSize = 16 * MIB};
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pool = rig_create_pool(&rig, &info);
+    MaarAllocation made[3];
+    for (uint32_t i = 0; i < 2; ++i) {
+        made[i] = rig_allocate(&rig, 12 * MIB, &how);
+    }
+    made[2] = rig_allocate(&rig, 2 * MIB, &how);
+    assert_true(rig_info(&rig, made[0]).blockId < rig_info(&rig, made[1]).blockId);
+    assert_true(rig_info(&rig, made[0]).blockId == rig_info(&rig, made[2]).blockId);
+    maarFreeMemories(rig.allocator, 3, made);
+    maarDestroyPool(rig.allocator, how.pool);
+    rig_close(&rig);
+}
+
 /* ---- dedicated memory ---- */
 
 static MaarAllocation allocate_with(struct rig* rig, VkDeviceSize size, MaarDedicated dedicated)
@@ -335,6 +375,27 @@ static void dedicated_modes_decide(void** state)
         maarFreeMemory(rig.allocator, made);
         assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).dedicatedCount, 0);
     }
+    rig_close(&rig);
+}
+
+/* Also where a block has room, which a plain request looks into first. */
+static void dedicated_large_ones_leave_blocks_alone(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, NULL);
+    rig.create_info.preferredBlockSize = 8 * MIB;
+    rig_make_allocator(&rig);
+    MaarAllocation made[3];
+    made[0] = rig_allocate(&rig, 4 * MIB - 64 * KIB, NULL);
+    assert_int_equal(rig_info(&rig, made[0]).dedicated, VK_FALSE);
+    assert_int_equal(rig_info(&rig, made[0]).blockSize, 8 * MIB);
+    made[1] = rig_allocate(&rig, 4 * MIB, NULL);
+    assert_int_equal(rig_info(&rig, made[1]).dedicated, VK_TRUE);
+    made[2] = rig_allocate(&rig, 4 * MIB - 1, NULL);
+    assert_int_equal(rig_info(&rig, made[2]).dedicated, VK_FALSE);
+    assert_true(rig_info(&rig, made[2]).blockId == rig_info(&rig, made[0]).blockId);
+    maarFreeMemories(rig.allocator, 3, made);
     rig_close(&rig);
 }
 
@@ -540,6 +601,60 @@ static void lost_device_is_reported(void** state)
     rig_close(&rig);
 }
 
+/* The code that the type liked best failed with. */
+static void shortage_is_told_by_its_first_error(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    const MaarMemoryRequest request = rig_request(1000, 1, 3, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation allocation;
+    rig_set_fault(&rig, "vkAllocateMemory", 1, 1, VK_ERROR_TOO_MANY_OBJECTS);
+    rig_set_fault(&rig, "vkAllocateMemory", 2, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(try_allocate(&rig, &request, &how, &allocation), VK_ERROR_TOO_MANY_OBJECTS);
+    assert_int_equal(rig_counters(&rig).faultCount, 2);
+    rig_clear_faults(&rig);
+    rig_close(&rig);
+}
+
+static void shortage_releases_nothing_elsewhere(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.memoryTypeBits = 2;
+    maarFreeMemory(rig.allocator, rig_allocate(&rig, 1000, &how));
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockCount, 1);
+    const MaarMemoryRequest request = rig_request(1000, 1, 1, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation allocation;
+    how.memoryTypeBits = 0;
+    rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(try_allocate(&rig, &request, &how, &allocation),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockCount, 1); /* in another heap */
+    rig_clear_faults(&rig);
+    rig_close(&rig);
+}
+
+/* 32, 16, 8 and 4 MiB, and then the least that would do. */
+static void shortage_halves_a_block_three_times(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    const MaarMemoryRequest request = rig_request(64 * KIB, 1, 1, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation allocation;
+    rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(try_allocate(&rig, &request, NULL, &allocation),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), 5);
+    rig_clear_faults(&rig);
+    rig_close(&rig);
+}
+
 /* ---- callbacks on device memory ---- */
 
 struct memory_log {
@@ -713,6 +828,12 @@ int main(void)
         cmocka_unit_test(observer_is_asked_at_most_eight_times),
         cmocka_unit_test(lost_device_is_reported),
         cmocka_unit_test(externally_synchronized_works_alike),
+        cmocka_unit_test(shortage_is_told_by_its_first_error),
+        cmocka_unit_test(shortage_releases_nothing_elsewhere),
+        cmocka_unit_test(shortage_halves_a_block_three_times),
+        cmocka_unit_test(blocks_take_what_has_passed_before_growing),
+        cmocka_unit_test(blocks_of_equal_room_fill_from_below),
+        cmocka_unit_test(dedicated_large_ones_leave_blocks_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -238,6 +238,143 @@ static void underflowing_real_driver_is_survived(void** state)
     rig_close(&rig);
 }
 
+static void budget_is_filled_to_its_last_byte(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    set_budget(&rig, 0, 200 * MIB, 0);
+    MaarAllocation a;
+    assert_int_equal(try_take(&rig, 0, 200 * MIB, MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT, &a),
+                     VK_SUCCESS);
+    assert_true(rig_budget(&rig, 0).usage == 200 * MIB);
+    maarFreeMemory(rig.allocator, a);
+    rig_close(&rig);
+}
+
+/* What is full is not over: an empty block stays. */
+static void budget_just_full_releases_nothing(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocation a;
+    assert_int_equal(try_take(&rig, 0, 1000, 0, &a), VK_SUCCESS);
+    set_budget(&rig, 0, rig_info(&rig, a).blockSize, 0);
+    (void)rig_budget(&rig, 0); /* now it is known */
+    maarFreeMemory(rig.allocator, a);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockCount, 1);
+    rig_close(&rig);
+}
+
+/* The type liked best is over budget and refused by the driver, too; the next one has room. */
+static void budget_of_a_type_that_failed_is_not_exceeded(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    set_budget(&rig, 2, 10 * MIB, 0);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_UPLOAD);
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    how.memoryTypeBits = 0xA;
+    /* Within budgets type 1 alone is tried, in vain; then both, type 3 in vain. */
+    rig_set_fault(&rig, "vkAllocateMemory", 1, 2, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    MaarAllocation a = rig_allocate(&rig, 20 * MIB, &how);
+    assert_int_equal(rig_counters(&rig).faultCount, 2);
+    assert_int_equal(rig_info(&rig, a).memoryTypeIndex, 1);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).fallbackCount, 1);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount, 0);
+    maarFreeMemory(rig.allocator, a);
+    rig_close(&rig);
+}
+
+/* A driver that counts lazily: it says that nothing is used. */
+static void VKAPI_PTR read_lazily(VkPhysicalDevice physical,
+                                  VkPhysicalDeviceMemoryProperties2* properties)
+{
+    vkGetPhysicalDeviceMemoryProperties2(physical, properties);
+    for (VkBaseOutStructure* link = properties->pNext; link != NULL; link = link->pNext) {
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT) {
+            VkPhysicalDeviceMemoryBudgetPropertiesEXT* answer = (void*)link;
+            memset(answer->heapUsage, 0, sizeof answer->heapUsage);
+        }
+    }
+}
+
+static PFN_vkVoidFunction VKAPI_PTR lazy_address(VkInstance instance, const char* name)
+{
+    return strcmp(name, "vkGetPhysicalDeviceMemoryProperties2") == 0
+               ? (PFN_vkVoidFunction)read_lazily
+               : maarSimulatedGetInstanceProcAddr(instance, name);
+}
+
+static void budget_knows_what_is_held_whatever_the_driver_says(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, NULL);
+    rig.create_info.pfnGetInstanceProcAddr = lazy_address;
+    rig_make_allocator(&rig);
+    set_budget(&rig, 0, 500 * MIB, 0);
+    MaarAllocation a;
+    MaarAllocation b;
+    assert_int_equal(try_take(&rig, 0, 300 * MIB, 0, &a), VK_SUCCESS);
+    assert_true(rig_budget(&rig, 0).usage == 300 * MIB);
+    assert_int_equal(try_take(&rig, 0, 201 * MIB, MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT, &b),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(try_take(&rig, 0, 200 * MIB, MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT, &b),
+                     VK_SUCCESS);
+    maarFreeMemory(rig.allocator, a);
+    maarFreeMemory(rig.allocator, b);
+    rig_close(&rig);
+}
+
+/* What a limit refuses is no object: as many as the device knows can still be made. */
+static void heap_limit_refusals_cost_no_objects(void** state)
+{
+    (void)state;
+    const VkDeviceSize limits[2] = {MIB, 0};
+    const struct rig_setup setup = {.profile = rig_profile_tiny()}; /* 16 objects */
+    struct rig rig;
+    rig_open(&rig, &setup);
+    rig.create_info.heapSizeLimitCount = 2;
+    rig.create_info.pHeapSizeLimits = limits;
+    rig_make_allocator(&rig);
+    MaarAllocation made[16];
+    for (uint32_t i = 0; i < 40; ++i) {
+        assert_int_equal(try_take(&rig, 0, 2 * MIB, 0, &made[0]), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    }
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.memoryTypeBits = 2;
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    for (uint32_t i = 0; i < 16; ++i) {
+        made[i] = rig_allocate(&rig, 4096, &how);
+    }
+    maarFreeMemories(rig.allocator, 16, made);
+    rig_close(&rig);
+}
+
+/* Blocks are an eighth of what is left of a heap, at most. */
+static void heap_limit_makes_blocks_smaller(void** state)
+{
+    (void)state;
+    const VkDeviceSize limits[3] = {64 * MIB, 0, 0};
+    struct rig rig;
+    rig_open(&rig, NULL);
+    rig.create_info.heapSizeLimitCount = 3;
+    rig.create_info.pHeapSizeLimits = limits;
+    rig_make_allocator(&rig);
+    MaarAllocation a;
+    assert_int_equal(try_take(&rig, 0, 1000, 0, &a), VK_SUCCESS);
+    assert_int_equal(rig_info(&rig, a).blockSize, MIB); /* 32 MiB without a limit */
+    MaarAllocation large;
+    assert_int_equal(try_take(&rig, 0, 4 * MIB, 0, &large), VK_SUCCESS);
+    assert_int_equal(rig_info(&rig, large).dedicated, VK_TRUE);
+    maarFreeMemory(rig.allocator, large);
+    maarFreeMemory(rig.allocator, a);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +389,12 @@ int main(void)
         cmocka_unit_test(heap_limit_is_never_passed),
         cmocka_unit_test(budgets_two_calls),
         cmocka_unit_test(underflowing_real_driver_is_survived),
+        cmocka_unit_test(budget_is_filled_to_its_last_byte),
+        cmocka_unit_test(budget_just_full_releases_nothing),
+        cmocka_unit_test(budget_of_a_type_that_failed_is_not_exceeded),
+        cmocka_unit_test(budget_knows_what_is_held_whatever_the_driver_says),
+        cmocka_unit_test(heap_limit_refusals_cost_no_objects),
+        cmocka_unit_test(heap_limit_makes_blocks_smaller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -190,6 +190,69 @@ static void candidates_are_the_order_of_fallback(void** state)
     rig_close(&rig);
 }
 
+/* A window is what is below a sixteenth of the largest device-local heap. */
+static void a_heap_above_a_sixteenth_is_no_window(void** state)
+{
+    (void)state;
+    for (int window = 0; window < 2; ++window) {
+        MaarSimulatedProfile profile = *rig_profile_discrete();
+        profile.heaps[2].size = profile.heaps[0].size / 16 - (VkDeviceSize)window;
+        profile.types[3].flags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+        profile.types[0].flags |=
+            VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+        const struct rig_setup setup = {.profile = &profile};
+        struct rig rig;
+        rig_start(&rig, &setup);
+        const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        assert_int_equal(best(&rig, &how), window != 0 ? 0 : 3);
+        rig_close(&rig);
+    }
+}
+
+static void ties_go_to_the_larger_heap(void** state)
+{
+    (void)state;
+    MaarSimulatedProfile profile = *rig_profile_discrete();
+    profile.heaps[2].size = profile.heaps[0].size + GIB;
+    profile.types[3].flags = profile.types[0].flags;
+    const struct rig_setup setup = {.profile = &profile};
+    struct rig rig;
+    rig_start(&rig, &setup);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    assert_int_equal(best(&rig, &how), 3);
+    how.usage = MAAR_MEMORY_USAGE_FLAGS_ONLY;
+    how.requiredFlags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+    assert_int_equal(best(&rig, &how), 0); /* then to the driver's order alone */
+    rig_close(&rig);
+}
+
+/* A type that is odd in two ways must be asked for in both. */
+static void protected_types_are_never_chosen_for_another_oddity(void** state)
+{
+    (void)state;
+    MaarSimulatedProfile profile = *rig_profile_discrete();
+    profile.types[0].flags |=
+        VK_MEMORY_PROPERTY_PROTECTED_BIT | VK_MEMORY_PROPERTY_RDMA_CAPABLE_BIT_NV;
+    const struct rig_setup setup = {.profile = &profile};
+    struct rig rig;
+    rig_open(&rig, &setup);
+    VkPhysicalDeviceProtectedMemoryFeatures feature = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROTECTED_MEMORY_FEATURES,
+        .pNext = rig.recommendation.pFeatures,
+        .protectedMemory = VK_TRUE,
+    };
+    rig.create_info.pEnabledFeatures = &feature;
+    rig_make_allocator(&rig);
+    MaarMemoryTypeChoice choice;
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.requiredFlags = VK_MEMORY_PROPERTY_RDMA_CAPABLE_BIT_NV;
+    assert_int_equal(choose(&rig, UINT32_MAX, &how, &choice), VK_ERROR_FEATURE_NOT_PRESENT);
+    how.requiredFlags |= VK_MEMORY_PROPERTY_PROTECTED_BIT;
+    assert_int_equal(choose(&rig, UINT32_MAX, &how, &choice), VK_SUCCESS);
+    assert_int_equal(choice.memoryTypeIndex, 0);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +263,9 @@ int main(void)
         cmocka_unit_test(coherent_amd_types_are_never_chosen_unasked),
         cmocka_unit_test(protected_types_are_never_chosen_unasked),
         cmocka_unit_test(candidates_are_the_order_of_fallback),
+        cmocka_unit_test(a_heap_above_a_sixteenth_is_no_window),
+        cmocka_unit_test(ties_go_to_the_larger_heap),
+        cmocka_unit_test(protected_types_are_never_chosen_for_another_oddity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,6 +69,70 @@ static void map_two_allocations_share_one_mapping(void** state)
     rig_close(&rig);
 }
 
+static void map_ends_with_the_last_mapped_allocation(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocation stays = allocate_type(&rig, 1, 1000, 0);
+    MaarAllocation goes = allocate_type(&rig, 1, 1000, 0);
+    void* data = NULL;
+    assert_int_equal(maarMapMemory(rig.allocator, goes, &data), VK_SUCCESS);
+    assert_int_equal(maarMapMemory(rig.allocator, goes, &data), VK_SUCCESS);
+    maarFreeMemory(rig.allocator, goes); /* while mapped twice */
+    assert_int_equal(rig_calls(&rig, "vkUnmapMemory"), 1);
+    maarFreeMemory(rig.allocator, stays);
+    rig_close(&rig);
+}
+
+static void map_count_does_not_wrap(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocation a = allocate_type(&rig, 1, 1000, 0);
+    void* data = NULL;
+    for (uint32_t i = 0; i < UINT16_MAX; ++i) {
+        assert_int_equal(maarMapMemory(rig.allocator, a, &data), VK_SUCCESS);
+    }
+    assert_int_equal(maarMapMemory(rig.allocator, a, &data), VK_ERROR_MEMORY_MAP_FAILED);
+    rig_expect_message(&rig, "are unmappings missing?");
+    for (uint32_t i = 0; i < UINT16_MAX; ++i) {
+        assert_non_null(maarGetMappedData(rig.allocator, a));
+        maarUnmapMemory(rig.allocator, a);
+    }
+    assert_null(maarGetMappedData(rig.allocator, a));
+    rig_expect_silence(&rig);
+    maarFreeMemory(rig.allocator, a);
+    rig_close(&rig);
+}
+
+/* In a block that ends within an atom, also what is placed from above begins with one. */
+static void atoms_are_kept_from_above_too(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.profile = rig_profile_noncoherent()};
+    struct rig rig;
+    rig_start(&rig, &setup);
+    const MaarPoolCreateInfo info = {
+        .memoryTypeIndex = 2,
+        .strategy = MAAR_PLACEMENT_STRATEGY_LINEAR,
+        .blockSize = 65536 + 100,
+    };
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.pool = rig_create_pool(&rig, &info);
+    how.flags = MAAR_ALLOCATION_CREATE_UPPER_BIT;
+    MaarAllocation made[3];
+    for (uint32_t i = 0; i < 3; ++i) {
+        made[i] = rig_allocate(&rig, 10, &how);
+        assert_true(rig_info(&rig, made[i]).offset == 65536 - 256 * (VkDeviceSize)(i + 1));
+        assert_int_equal(rig_info(&rig, made[i]).size, 256); /* whole atoms */
+    }
+    maarFreeMemories(rig.allocator, 3, made);
+    maarDestroyPool(rig.allocator, how.pool);
+    rig_close(&rig);
+}
+
 static void map_not_visible_fails(void** state)
 {
     (void)state;
@@ -252,6 +316,9 @@ int main(void)
         cmocka_unit_test(flush_dedicated_odd_size_ends_with_the_block),
         cmocka_unit_test(flush_misuse_is_told),
         cmocka_unit_test(copies_arrive_and_leave_no_mapping),
+        cmocka_unit_test(map_ends_with_the_last_mapped_allocation),
+        cmocka_unit_test(map_count_does_not_wrap),
+        cmocka_unit_test(atoms_are_kept_from_above_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

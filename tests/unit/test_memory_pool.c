@@ -404,6 +404,47 @@ static void pool_destroyed_with_pending_ones_ends_them(void** state)
     rig_close(&rig);
 }
 
+/* Whatever lacks host memory: the one block that the pool may have can be made afterwards. */
+static void pool_block_counts_survive_host_failures(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.count_host = true};
+    struct rig rig;
+    rig_start(&rig, &setup);
+    const MaarPoolCreateInfo info = {.blockSize = MIB, .maxBlockCount = 1};
+    MaarPool pool = rig_create_pool(&rig, &info);
+    uint64_t failures = 0;
+    for (;; ++failures) {
+        rig.host.fail_at = rig.host.calls + 1 + failures;
+        const VkResult result = try_take(&rig, pool, 1000);
+        rig.host.fail_at = 0;
+        if (result == VK_SUCCESS) {
+            break;
+        }
+        assert_int_equal(result, VK_ERROR_OUT_OF_HOST_MEMORY);
+        assert_int_equal(rig_statistics(&rig, pool).blockCount, 0);
+    }
+    assert_true(failures >= 3);
+    assert_int_equal(rig_statistics(&rig, pool).blockCount, 1);
+    maarDestroyPool(rig.allocator, pool);
+    rig_close(&rig);
+}
+
+static void pool_block_counts_may_be_equal(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    const MaarPoolCreateInfo info = {.blockSize = MIB, .minBlockCount = 2, .maxBlockCount = 2};
+    MaarPool pool = rig_create_pool(&rig, &info);
+    assert_int_equal(rig_statistics(&rig, pool).blockCount, 2);
+    MaarAllocation made[2] = {take(&rig, pool, MIB), take(&rig, pool, MIB)};
+    assert_int_equal(try_take(&rig, pool, 1), VK_ERROR_OUT_OF_POOL_MEMORY);
+    maarFreeMemories(rig.allocator, 2, made);
+    maarDestroyPool(rig.allocator, pool);
+    rig_close(&rig);
+}
+
 /* ---- priorities ---- */
 
 static void priority_of_blocks_follows_the_extensions(void** state)
@@ -486,6 +527,8 @@ int main(void)
         cmocka_unit_test(pool_destroyed_with_pending_ones_ends_them),
         cmocka_unit_test(priority_of_blocks_follows_the_extensions),
         cmocka_unit_test(priority_misuse_is_told),
+        cmocka_unit_test(pool_block_counts_survive_host_failures),
+        cmocka_unit_test(pool_block_counts_may_be_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,30 @@ static void peaks_stay_until_they_are_reset(void** state)
     rig_close(&rig);
 }
 
+/* Nobody has looked while most was live. */
+static void peaks_are_noticed_when_they_end(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    const MaarPoolCreateInfo info = {.blockSize = 4 * MIB};
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pool = rig_create_pool(&rig, &info);
+    MaarAllocation a = rig_allocate(&rig, 3 * MIB, &how);
+    MaarAllocation b = rig_allocate(&rig, 1000, NULL);
+    maarFreeMemory(rig.allocator, a);
+    assert_true(rig_statistics(&rig, VK_NULL_HANDLE).peakAllocationBytes == 3 * MIB + 1000);
+    /* The end of a pool takes what is live in it, and its calls, into account. */
+    maarResetPeaks(rig.allocator);
+    (void)rig_allocate(&rig, 2 * MIB, &how);
+    maarDestroyPool(rig.allocator, how.pool);
+    rig_expect_message(&rig, "leak: allocation");
+    assert_true(rig_statistics(&rig, VK_NULL_HANDLE).peakAllocationBytes == 2 * MIB + 1000);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationsMade, 3);
+    maarFreeMemory(rig.allocator, b);
+    rig_close(&rig);
+}
+
 static void details_describe_the_holes(void** state)
 {
     (void)state;
@@ -251,6 +275,7 @@ int main(void)
         cmocka_unit_test(blocks_are_listed_in_order),
         cmocka_unit_test(ranges_cover_the_block),
         cmocka_unit_test(misuse_is_told),
+        cmocka_unit_test(peaks_are_noticed_when_they_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,6 +89,27 @@ static void failed_bind_keeps_the_empty_block(void** state)
     rig_close(&rig);
 }
 
+/* Over budget what is freed takes empty blocks along; what a failing call undoes does not. */
+static void failed_bind_over_budget_keeps_the_empty_blocks(void** state)
+{
+    (void)state;
+    const VkBufferCreateInfo info = rig_buffer_info(64 * KIB);
+    struct rig rig;
+    rig_start(&rig, NULL);
+    maarFreeMemory(rig.allocator, rig_allocate(&rig, 1000, NULL));
+    assert_int_equal(maarSimulatedSetHeapBudget(rig.physical, 0, MIB, 0), VK_SUCCESS);
+    (void)rig_budget(&rig, 0); /* now it is known */
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    rig_set_fault(&rig, "vkBindBufferMemory2", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(maarCreateBuffer(rig.allocator, &info, NULL, &buffer, &memory),
+                     VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockCount, 1);
+    maarFreeMemory(rig.allocator, rig_allocate(&rig, 1000, NULL));
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockCount, 0);
+    rig_close(&rig);
+}
+
 static void sparse_objects_are_refused(void** state)
 {
     (void)state;
@@ -139,6 +160,7 @@ int main(void)
         cmocka_unit_test(failed_binds_are_not_counted),
         cmocka_unit_test(failed_bind_keeps_the_empty_block),
         cmocka_unit_test(sparse_objects_are_refused),
+        cmocka_unit_test(failed_bind_over_budget_keeps_the_empty_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,6 +158,21 @@ static void names_do_not_repeat_soon(void** state)
     }
 }
 
+/* What ends right at a granule's border shares none of it. An alignment that is no power of two
+ * leads into the middle of the next granule. */
+static void kinds_do_not_mind_a_granule_that_is_full(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i) {
+        struct maar_placement* placement = fixture_create(strategies[i], 1 << 16, 1024);
+        const struct maar_placement_request full = {.size = 1024, .alignment = 1024, .kind = 1};
+        const struct maar_placement_request odd = {.size = 10, .alignment = 1100, .kind = 2};
+        assert_true(fixture_request(placement, &full, NULL) == 0);
+        assert_true(fixture_request(placement, &odd, NULL) == 1100);
+        maar_placement_destroy(placement, NULL);
+    }
+}
+
 static void user_and_kind_are_kept(void** state)
 {
     (void)state;
@@ -354,6 +369,7 @@ int main(void)
         cmocka_unit_test(unknown_nodes_are_refused),
         cmocka_unit_test(generations_outlive_resets_and_growth),
         cmocka_unit_test(names_do_not_repeat_soon),
+        cmocka_unit_test(kinds_do_not_mind_a_granule_that_is_full),
         cmocka_unit_test(user_and_kind_are_kept),
         cmocka_unit_test(walk_stops_when_told),
         cmocka_unit_test(same_calls_give_the_same_placement),

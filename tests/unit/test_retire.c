@@ -4,6 +4,7 @@
  */
 #include "tests/rig/rig.h"
 
+#include "core/memory/allocator_state.h"
 #include "core/port_time.h"
 
 static MaarPoint host_point(uint64_t value)
@@ -161,6 +162,106 @@ static void wait_ends_when_the_device_is_done(void** state)
     assert_int_equal(maarWaitPending(rig.allocator, 0), VK_SUCCESS);
     vkDestroySemaphore(rig.device, timeline, NULL);
     rig_close(&rig);
+}
+
+/* No call of the driver could wait for the host: a wait ends at once, whatever else is missing. */
+static void wait_ends_where_the_host_is_behind(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    VkSemaphore timeline = rig_create_timeline(&rig, 0);
+    const MaarPoint points[2] = {{timeline, 1}, {VK_NULL_HANDLE, 1}};
+    MaarAllocation a = rig_allocate(&rig, 1000, NULL);
+    assert_int_equal(maarFreeMemoryAfter(rig.allocator, a, 2, points), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(rig.allocator, 30000000), VK_NOT_READY);
+    assert_int_equal(maarAdvanceHostTimeline(rig.allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(rig.allocator, 20000000), VK_TIMEOUT);
+    rig_signal(&rig, timeline, 1);
+    assert_int_equal(maarWaitPending(rig.allocator, UINT64_MAX), VK_SUCCESS);
+    vkDestroySemaphore(rig.device, timeline, NULL);
+    rig_close(&rig);
+}
+
+static void as_many_points_as_there_may_be(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarPoint points[MAAR_MAX_POINTS];
+    for (uint32_t i = 0; i < MAAR_MAX_POINTS; ++i) {
+        points[i] = host_point(i + 1);
+    }
+    MaarAllocation a = rig_allocate(&rig, 1000, NULL);
+    assert_int_equal(maarFreeMemoryAfter(rig.allocator, a, MAAR_MAX_POINTS, points), VK_SUCCESS);
+    assert_int_equal(maarAdvanceHostTimeline(rig.allocator, MAAR_MAX_POINTS - 1), VK_SUCCESS);
+    assert_int_equal(collect(&rig), 0);
+    assert_int_equal(maarAdvanceHostTimeline(rig.allocator, MAAR_MAX_POINTS), VK_SUCCESS);
+    assert_int_equal(maarAdvanceHostTimeline(rig.allocator, MAAR_MAX_POINTS), VK_SUCCESS);
+    assert_int_equal(collect(&rig), 1);
+    rig_close(&rig);
+}
+
+/* ---- the queue itself ---- */
+
+static struct rig queue_rig;
+static uint32_t finished;
+
+static void count_item(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    (void)allocator;
+    (void)item;
+    ++finished;
+}
+
+static void queue_item(maar_retire_action action, MaarPoint point)
+{
+    struct maar_retire_item* item = maar_retire_prepare(queue_rig.allocator, 1, &point);
+    assert_non_null(item);
+    item->action = action;
+    maar_retire_queue(&queue_rig.allocator->retire, item);
+}
+
+static void queue_another(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    count_item(allocator, item);
+    queue_item(count_item, host_point(2));
+}
+
+/* What comes while items are in hand stands behind those that are put back. */
+static void items_that_come_meanwhile_are_kept(void** state)
+{
+    (void)state;
+    rig_start(&queue_rig, NULL);
+    finished = 0;
+    queue_item(queue_another, host_point(1));
+    queue_item(count_item, host_point(2));
+    assert_int_equal(maarAdvanceHostTimeline(queue_rig.allocator, 1), VK_SUCCESS);
+    assert_int_equal(collect(&queue_rig), 1);
+    queue_item(count_item, host_point(2));
+    assert_int_equal(maarAdvanceHostTimeline(queue_rig.allocator, 2), VK_SUCCESS);
+    assert_int_equal(collect(&queue_rig), 3);
+    assert_int_equal(finished, 4);
+    assert_true(maar_retire_is_empty(&queue_rig.allocator->retire));
+    rig_close(&queue_rig);
+}
+
+static void wait_within(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    count_item(allocator, item);
+    assert_int_equal(maarWaitPending(allocator, 0), VK_TIMEOUT);
+}
+
+/* As another thread would see it: what somebody has in hand is not done yet. */
+static void items_in_hand_are_waited_for(void** state)
+{
+    (void)state;
+    rig_start(&queue_rig, NULL);
+    finished = 0;
+    queue_item(wait_within, host_point(0));
+    assert_int_equal(maarWaitPending(queue_rig.allocator, 0), VK_SUCCESS);
+    assert_int_equal(finished, 1);
+    rig_close(&queue_rig);
 }
 
 static void trim_frees_what_has_passed(void** state)
@@ -332,6 +433,10 @@ int main(void)
         cmocka_unit_test(collect_reads_each_semaphore_once),
         cmocka_unit_test(destroy_ends_what_is_pending),
         cmocka_unit_test(objects_die_with_their_memory),
+        cmocka_unit_test(wait_ends_where_the_host_is_behind),
+        cmocka_unit_test(as_many_points_as_there_may_be),
+        cmocka_unit_test(items_that_come_meanwhile_are_kept),
+        cmocka_unit_test(items_in_hand_are_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,8 +26,43 @@ static void no_number_leads_behind_the_segments(void** state)
     rig_close(&rig);
 }
 
+/* A lane keeps a thousand free slots and gives the rest back, a run at a time, for others to use.
+ */
+static void slots_are_given_back_and_used_again(void** state)
+{
+    (void)state;
+    enum { COUNT = 3000 };
+    static struct rig rig;
+    static MaarAllocation made[COUNT];
+    rig_start(&rig, NULL);
+    uint32_t most = 0;
+    for (uint32_t round = 0; round < 3; ++round) {
+        for (uint32_t i = 0; i < COUNT; ++i) {
+            made[i] = rig_allocate(&rig, 256, NULL);
+        }
+        if (round == 0) {
+            most = rig.allocator->slots.unused;
+        }
+        assert_int_equal(rig.allocator->slots.unused, most); /* no new ones */
+        assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationCount, COUNT);
+        maarFreeMemories(rig.allocator, COUNT, made);
+        const struct maar_lane* lane = &rig.allocator->pools->first_lane;
+        uint32_t kept = 0;
+        for (uint32_t slot = lane->slots.head; slot != MAAR_SLOT_NONE; ++kept) {
+            slot = maar_slot_at(&rig.allocator->slots, slot)->next_free;
+        }
+        assert_int_equal(kept, lane->slots.count);
+        assert_true(kept > MAAR_LANE_HOARD - MAAR_SLOT_RUN && kept <= MAAR_LANE_HOARD);
+    }
+    rig_check(&rig);
+    rig_close(&rig);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_number_leads_behind_the_segments)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_number_leads_behind_the_segments),
+        cmocka_unit_test(slots_are_given_back_and_used_again),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

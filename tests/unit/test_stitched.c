@@ -161,6 +161,22 @@ static void large_buffer_is_made_of_pages(void** state)
     finish(&s);
 }
 
+/* The pages in use are live, and not the blocks that they are of. */
+static void peak_is_of_pages_in_use(void** state)
+{
+    (void)state;
+    struct stitch_rig s;
+    start(&s);
+    struct object object = make_buffer(&s, 3 * MIB);
+    submit(&s);
+    end_buffer(&s, &object);
+    const MaarStatistics statistics = rig_statistics(&s.rig, VK_NULL_HANDLE);
+    assert_true(statistics.peakBlockBytes > 8 * MIB);
+    assert_true(statistics.peakAllocationBytes >= 3 * MIB);
+    assert_true(statistics.peakAllocationBytes < 6 * MIB);
+    finish(&s);
+}
+
 static void small_and_mapped_ones_are_placed_as_ever(void** state)
 {
     (void)state;
@@ -711,6 +727,7 @@ int main(void)
         cmocka_unit_test(failing_calls_change_nothing),
         cmocka_unit_test(object_without_address_space_is_placed),
         cmocka_unit_test(object_without_address_space_fails_if_it_must_not_be_placed),
+        cmocka_unit_test(peak_is_of_pages_in_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
