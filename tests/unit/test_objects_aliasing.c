@@ -93,6 +93,27 @@ static void object_that_shares_nothing_is_refused(void** state)
     rig_close(&rig);
 }
 
+/* It is the place in the block that counts, wherever the allocation begins. */
+static void memory_at_an_odd_place_is_refused(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    const MaarMemoryRequest byte = rig_request(1, 1, 1, MAAR_RESOURCE_KIND_LINEAR);
+    const MaarMemoryRequest bytes = rig_request(4096, 1, 1, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation made[2];
+    assert_int_equal(maarAllocateMemory(rig.allocator, &byte, NULL, &made[0]), VK_SUCCESS);
+    assert_int_equal(maarAllocateMemory(rig.allocator, &bytes, NULL, &made[1]), VK_SUCCESS);
+    assert_int_equal(rig_info(&rig, made[1]).offset, 1);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    assert_int_equal(alias_buffer(&rig, made[1], 0, 256, &buffer), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "does not have the object's alignment");
+    assert_int_equal(alias_buffer(&rig, made[1], 1023, 256, &buffer), VK_SUCCESS);
+    vkDestroyBuffer(rig.device, buffer, NULL);
+    maarFreeMemories(rig.allocator, 2, made);
+    rig_close(&rig);
+}
+
 static void pool_of_one_kind_refuses_the_other(void** state)
 {
     (void)state;
@@ -281,6 +302,7 @@ int main(void)
         cmocka_unit_test(same_kind_is_let_in_unasked),
         cmocka_unit_test(untied_memory_takes_any_object),
         cmocka_unit_test(aliases_share_no_page_with_neighbours),
+        cmocka_unit_test(memory_at_an_odd_place_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,6 +66,47 @@ static void failed_binds_are_not_counted(void** state)
     }
 }
 
+/* The order in which the driver is told of what goes. */
+static const char* gone[4];
+static uint32_t gone_count;
+
+static void note_gone(void* data, const char* function)
+{
+    (void)data;
+    if (strncmp(function, "vkDestroy", 9) == 0 || strcmp(function, "vkFreeMemory") == 0) {
+        assert_true(gone_count < 4);
+        gone[gone_count++] = function;
+    }
+}
+
+/* A bind that fails may have bound all the same. */
+static void failed_bind_ends_the_object_before_its_memory(void** state)
+{
+    (void)state;
+    const VkBufferCreateInfo buffer_info = rig_buffer_info(64 * KIB);
+    const VkImageCreateInfo image_info = rig_image_info(64, 64);
+    for (int is_image = 0; is_image < 2; ++is_image) {
+        struct rig rig;
+        rig_start(&rig, NULL);
+        VkBuffer buffer = VK_NULL_HANDLE;
+        VkImage image = VK_NULL_HANDLE;
+        MaarAllocation memory = VK_NULL_HANDLE;
+        rig_set_fault(&rig, is_image != 0 ? "vkBindImageMemory2" : "vkBindBufferMemory2", 1, 1,
+                      VK_ERROR_OUT_OF_HOST_MEMORY);
+        rig.call = note_gone;
+        gone_count = 0;
+        assert_int_equal(
+            is_image != 0 ? maarCreateImage(rig.allocator, &image_info, NULL, &image, &memory)
+                          : maarCreateBuffer(rig.allocator, &buffer_info, NULL, &buffer, &memory),
+            VK_ERROR_OUT_OF_HOST_MEMORY);
+        rig.call = NULL;
+        assert_int_equal(gone_count, 2);
+        assert_string_equal(gone[0], is_image != 0 ? "vkDestroyImage" : "vkDestroyBuffer");
+        assert_string_equal(gone[1], "vkFreeMemory");
+        rig_close(&rig);
+    }
+}
+
 /* A failing bind gives back the block that was made for it, and no other. */
 static void failed_bind_keeps_the_empty_block(void** state)
 {
@@ -161,6 +202,7 @@ int main(void)
         cmocka_unit_test(failed_bind_keeps_the_empty_block),
         cmocka_unit_test(sparse_objects_are_refused),
         cmocka_unit_test(failed_bind_over_budget_keeps_the_empty_blocks),
+        cmocka_unit_test(failed_bind_ends_the_object_before_its_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

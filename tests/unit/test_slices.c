@@ -163,8 +163,9 @@ static void flushes_of_neighbours_never_meet(void** state)
     rig_start(&rig, &setup);
     MaarSlice made[20];
     for (uint32_t i = 0; i < 20; ++i) {
-        const MaarSliceCreateInfo info =
+        MaarSliceCreateInfo info =
             slice_of(10 + i, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, MAAR_MEMORY_USAGE_READBACK);
+        info.alignment = i % 2 == 0 ? 0 : 48;
         made[i] = make_slice(&rig, &info);
         MaarSliceInfo slice = read_slice(&rig, made[i]);
         assert_int_equal(slice.allocationOffset % 256, 0); /* an atom each */
