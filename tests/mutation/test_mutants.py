@@ -1,5 +1,6 @@
 """scripts/mutants --check finds what is wrong with a list: test_mutants.py MUTANTS"""
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -8,8 +9,8 @@ from pathlib import Path
 GOOD = {
     "name": "reset-keeps-the-count",
     "file": "core/placement/placement.c",
-    "text": "void maar_placement_reset(",
-    "becomes": "void maar_placement_forget(",
+    "text": "void maar_placement_reset(struct maar_placement* placement)\n{",
+    "becomes": "void maar_placement_forget(struct maar_placement* placement)\n{",
     "breaks": "nothing, this is an example",
     "tests": ["test_placement"],
 }
@@ -21,7 +22,7 @@ def check(*mutants):
         lines = []
         for mutant in mutants:
             lines.append("[[mutant]]")
-            lines += [f"{key} = {value!r}" for key, value in mutant.items()]
+            lines += [f"{key} = {json.dumps(value)}" for key, value in mutant.items()]
         Path(folder, "example.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
         done = subprocess.run([sys.executable, sys.argv[1], "--check", "--lists", folder],
                               capture_output=True, text=True)
@@ -42,7 +43,9 @@ expect("its text is 0 times in", GOOD | {"text": "no such words"})
 expect("times in core/placement/placement.c", GOOD | {"text": "return"})
 expect("it changes nothing", GOOD | {"becomes": GOOD["text"]})
 expect("no file core/placement/gone.c", GOOD | {"file": "core/placement/gone.c"})
-expect("no file include/maar/base.h", GOOD | {"file": "include/maar/base.h"})
+expect("include/maar/base.h is not in core/", GOOD | {"file": "include/maar/base.h"})
+expect("0 times in core/placement/range.c, once in core/placement/placement.c",
+       GOOD | {"file": "core/placement/range.c"})
 expect("no test test_nothing", GOOD | {"tests": ["test_nothing"]})
 expect("this name is there twice", GOOD, GOOD)
 expect("must have", {key: value for key, value in GOOD.items() if key != "breaks"})
