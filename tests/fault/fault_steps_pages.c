@@ -193,26 +193,6 @@ static void finish_block(struct fault_context* c)
 
 /* ---- mirrors ---- */
 
-static const MaarSimulatedSharingInfo* share_sparse_too(void)
-{
-    static MaarSimulatedSharingInfo sharing;
-    sharing = *rig_sharing_everything();
-    sharing.sparseBuffers = VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT;
-    return &sharing;
-}
-
-/* The discrete card, with pages of 64 KiB. */
-static const MaarSimulatedProfile* mirror_profile(void)
-{
-    static MaarSimulatedProfile profile;
-    profile = *rig_profile_discrete();
-    profile.limits.sparseAddressSpaceSize = 64 * GIB;
-    profile.requirements.sparseAlignment = 64 * KIB;
-    profile.sparse.sparseBinding = VK_TRUE;
-    profile.sparse.residencyBuffer = VK_TRUE;
-    return &profile;
-}
-
 static VkResult run_mirror(struct fault_context* c)
 {
     (void)c;
@@ -292,7 +272,7 @@ static void prepare_grown_mirror(struct fault_context* c)
 }
 
 #define MIRROR_STEP                                                                                \
-    FAULT_CUDA_STEP, .sharing = share_sparse_too, .profile = mirror_profile, .paging = true
+    FAULT_CUDA_STEP, .sharing = rig_sharing_sparse, .profile = rig_profile_sparse, .paging = true
 
 static const struct fault_step steps[] = {
     {"maarCreateCudaImage", "first", .prepare = prepare_cuda_image, .run = run_cuda_image,

@@ -25,7 +25,7 @@ static VkFlags both_ways(bool offered)
 
 static void open_simulated(struct cuda_case* c, const struct cuda_case_setup* setup)
 {
-    MaarSimulatedSharingInfo sharing = sharing_everything;
+    MaarSimulatedSharingInfo sharing = *rig_sharing_everything();
     sharing.opaqueBinary = both_ways((setup->kinds & SEMAPHORE_WRAP_BINARY) != 0);
     sharing.opaqueTimeline = both_ways((setup->kinds & SEMAPHORE_WRAP_TIMELINE) != 0);
     if (setup->dedicated_images) {
@@ -135,7 +135,7 @@ bool cuda_case_open(struct cuda_case* c, const struct cuda_case_setup* setup)
     rig_make_allocator(&c->rig);
     c->sharing.sType = MAAR_STRUCTURE_TYPE_SHARING_INFO;
     assert_int_equal(maarGetSharingInfo(c->rig.allocator, &c->sharing), VK_SUCCESS);
-    c->descriptors = sharing_count_fds();
+    c->descriptors = rig_count_fds();
     const char* library = setup->library != NULL ? setup->library : MAAR_FAKE_CUDA;
     c->fake = fake_load_cuda(library, &c->driver);
     c->fake->set_uuid(0, c->sharing.deviceUUID);
@@ -203,7 +203,7 @@ void cuda_case_close(struct cuda_case* c)
     fake_expect_clean_end(c->fake);
     c->fake->reset();
     assert_int_equal(maarTrim(c->rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
-    assert_int_equal(sharing_count_fds(), c->descriptors);
+    assert_int_equal(rig_count_fds(), c->descriptors);
     rig_close(&c->rig);
     if (c->wrapped) {
         if (semaphore_wrap_breach_count() != 0) {

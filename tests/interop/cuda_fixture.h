@@ -73,23 +73,6 @@ static inline void cuda_desk_close(struct cuda_desk* desk)
     desk->fake->reset();
 }
 
-static inline MaarAllocation cuda_desk_buffer(struct cuda_desk* desk, VkDeviceSize size,
-                                              VkBuffer* buffer)
-{
-    const MaarExportInfo export = {
-        .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
-        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
-    };
-    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
-    how.pNext = &export;
-    how.flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT;
-    const VkBufferCreateInfo info = rig_buffer_info(size);
-    MaarAllocation allocation = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateBuffer(desk->rig.allocator, &info, &how, buffer, &allocation),
-                     VK_SUCCESS);
-    return allocation;
-}
-
 static inline MaarCudaMemory cuda_desk_memory(struct cuda_desk* desk, MaarAllocation allocation)
 {
     MaarCudaMemory memory = {.sType = MAAR_STRUCTURE_TYPE_CUDA_MEMORY};

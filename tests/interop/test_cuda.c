@@ -204,7 +204,7 @@ static void block_is_imported_once_for_all_in_it(void** state)
     (void)state;
     cuda_desk_start(&desk, NULL);
     for (int i = 0; i < 3; ++i) {
-        memory[i] = cuda_desk_buffer(&desk, 4096, &buffers[i]);
+        memory[i] = rig_create_shared_buffer(&desk.rig, 4096, &buffers[i]);
     }
     for (int i = 0; i < 3; ++i) {
         const MaarCudaMemory seen = cuda_desk_memory(&desk, memory[i]);
@@ -238,7 +238,7 @@ static void block_that_is_freed_ends_its_import(void** state)
     VkBuffer buffer;
     (void)state;
     cuda_desk_start(&desk, NULL);
-    const MaarAllocation memory = cuda_desk_buffer(&desk, 4096, &buffer);
+    const MaarAllocation memory = rig_create_shared_buffer(&desk.rig, 4096, &buffer);
     (void)cuda_desk_memory(&desk, memory);
     maarDestroyBuffer(desk.rig.allocator, buffer, memory);
     (void)maarTrim(desk.rig.allocator, VK_NULL_HANDLE, NULL);
@@ -280,7 +280,7 @@ static void import_that_fails_leaves_nothing(void** state)
     VkBuffer buffer;
     (void)state;
     cuda_desk_start(&desk, NULL);
-    const MaarAllocation memory = cuda_desk_buffer(&desk, 4096, &buffer);
+    const MaarAllocation memory = rig_create_shared_buffer(&desk.rig, 4096, &buffer);
     MaarExportedMemory exported = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
     assert_int_equal(maarExportMemory(desk.rig.allocator, memory,
                                       VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, &exported),
@@ -341,7 +341,7 @@ static void hand_over_and_back(struct cuda_desk* desk, MaarHandoffMode mode)
     struct maar_cuda_stream* stream = NULL;
     VkBuffer buffer;
     const MaarCudaInfo info = cuda_desk_cuda_info(desk);
-    const MaarAllocation memory = cuda_desk_buffer(desk, 4096, &buffer);
+    const MaarAllocation memory = rig_create_shared_buffer(&desk->rig, 4096, &buffer);
     const MaarCudaMemory seen = cuda_desk_memory(desk, memory);
     MaarCudaTimeline timeline = make_timeline(desk, mode);
     MaarCudaTimelineInfo known = {.sType = MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_INFO};

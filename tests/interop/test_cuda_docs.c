@@ -107,7 +107,7 @@ static void commands_of_ones_own_do_as_well(void** state)
     (void)state;
     cuda_desk_start(&desk, NULL);
     assert_int_equal(maarCreateCudaTimeline(desk.cuda, NULL, &timeline), VK_SUCCESS);
-    const MaarAllocation allocation = cuda_desk_buffer(&desk, 4096, &buffer);
+    const MaarAllocation allocation = rig_create_shared_buffer(&desk.rig, 4096, &buffer);
     const VkCommandBuffer commands = begin_documented(&desk, &pool);
     assert_int_equal(record_release(desk.rig.allocator, timeline, 1, commands,
                                     desk.queue.familyIndex, buffer, &point),

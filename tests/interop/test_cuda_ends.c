@@ -130,7 +130,7 @@ static void block_that_ends_is_counted_to_the_last(void** state)
     const VkBufferCreateInfo info = rig_buffer_info(4096);
     (void)state;
     open_with_cuda_memory(&desk);
-    memory = cuda_desk_buffer(&desk, 4096, &buffer);
+    memory = rig_create_shared_buffer(&desk.rig, 4096, &buffer);
     (void)cuda_desk_memory(&desk, memory);
     end_block_of(&desk, buffer, memory);
     assert_int_equal(

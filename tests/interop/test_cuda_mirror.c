@@ -15,30 +15,10 @@ enum { MIRROR_BLOCK = FAKE_GRANULARITY, MIRROR_BLOCKS = 5, FILE_HEAD = 4096 };
 
 static struct cuda_desk desk;
 
-static const MaarSimulatedSharingInfo* share_sparse(void)
-{
-    static MaarSimulatedSharingInfo sharing;
-    sharing = *rig_sharing_everything();
-    sharing.sparseBuffers = VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT;
-    return &sharing;
-}
-
-/* The discrete card, with pages of 64 KiB. */
-static const MaarSimulatedProfile* sparse_card(void)
-{
-    static MaarSimulatedProfile profile;
-    profile = *rig_profile_discrete();
-    profile.limits.sparseAddressSpaceSize = 64 * GIB;
-    profile.requirements.sparseAlignment = 64 * KIB;
-    profile.sparse.sparseBinding = VK_TRUE;
-    profile.sparse.residencyBuffer = VK_TRUE;
-    return &profile;
-}
-
 static int open_mirror_desk(void** state)
 {
     const struct rig_setup setup = {
-        .sharing = share_sparse(), .profile = sparse_card(), .paging = true};
+        .sharing = rig_sharing_sparse(), .profile = rig_profile_sparse(), .paging = true};
     cuda_desk_start(&desk, &setup);
     *state = &desk;
     return 0;
@@ -196,7 +176,7 @@ static void device_that_does_not_share_sparse_buffers_is_refused(void** state)
 {
     (void)state;
     cuda_desk_close(&desk);
-    const struct rig_setup setup = {.profile = sparse_card(), .paging = true};
+    const struct rig_setup setup = {.profile = rig_profile_sparse(), .paging = true};
     cuda_desk_start(&desk, &setup);
     MaarCudaMirror mirror = VK_NULL_HANDLE;
     assert_int_equal(make_mirror(64 * MIB, &mirror), VK_ERROR_FEATURE_NOT_PRESENT);

@@ -103,7 +103,7 @@ static void create_cuda_with_a_context_uses_it(void** state)
     assert_ptr_equal(cuda_case_info(c).pContext, info.pContext);
     assert_int_equal(c->fake->live(FAKE_KIND_CONTEXT), 0);
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation allocation = sharing_make_buffer(&c->rig, SIZE, &buffer);
+    const MaarAllocation allocation = rig_create_shared_buffer(&c->rig, SIZE, &buffer);
     (void)cuda_case_memory(c, allocation);
     maarDestroyBuffer(c->rig.allocator, buffer, allocation);
 }
@@ -119,7 +119,7 @@ static void old_driver_shares_memory_all_the_same(void** state)
     }
     assert_false(cuda_case_info(&c).virtualMemory == VK_TRUE);
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation allocation = sharing_make_buffer(&c.rig, SIZE, &buffer);
+    const MaarAllocation allocation = rig_create_shared_buffer(&c.rig, SIZE, &buffer);
     (void)cuda_case_memory(&c, allocation);
     maarDestroyBuffer(c.rig.allocator, buffer, allocation);
     cuda_case_close(&c);
@@ -135,7 +135,7 @@ static void bytes_go_both_ways(void** state)
     size_t before = 0;
     size_t after = 0;
     size_t total = 0;
-    const MaarAllocation allocation = sharing_make_buffer(&c->rig, SIZE, &buffer);
+    const MaarAllocation allocation = rig_create_shared_buffer(&c->rig, SIZE, &buffer);
     void* mapped = maarGetMappedData(c->rig.allocator, allocation);
     assert_int_equal(c->driver.cuMemGetInfo(&before, &total), 0);
     const MaarCudaMemory memory = cuda_case_memory(c, allocation);
@@ -162,7 +162,7 @@ static bool middle_alone_changes(struct cuda_case* c, bool swap)
     unsigned char* mapped[3];
     static unsigned char host[SIZE];
     for (uint32_t i = 0; i < 3; ++i) {
-        allocations[i] = sharing_make_buffer(&c->rig, SIZE, &buffers[i]);
+        allocations[i] = rig_create_shared_buffer(&c->rig, SIZE, &buffers[i]);
         mapped[i] = maarGetMappedData(c->rig.allocator, allocations[i]);
         fill_bytes(mapped[i], SIZE, i);
     }
@@ -205,7 +205,7 @@ static void bytes_outlive_the_allocation_in_cuda_only_as_long_as_it_lives(void**
 {
     struct cuda_case* c = cuda_case_get(state);
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation allocation = sharing_make_buffer(&c->rig, SIZE, &buffer);
+    const MaarAllocation allocation = rig_create_shared_buffer(&c->rig, SIZE, &buffer);
     (void)cuda_case_memory(c, allocation);
     assert_int_equal(cuda_case_info(c).importedBlockCount, 1);
     assert_true(cuda_case_info(c).importedBytes == c->fake->imported_bytes());
@@ -215,7 +215,7 @@ static void bytes_outlive_the_allocation_in_cuda_only_as_long_as_it_lives(void**
     assert_int_equal(c->fake->live(FAKE_KIND_MEMORY), 0);
     assert_int_equal(c->fake->live(FAKE_KIND_MAPPING), 0);
     assert_int_equal(cuda_case_info(c).importedBlockCount, 0);
-    assert_int_equal(sharing_count_fds(), c->descriptors);
+    assert_int_equal(rig_count_fds(), c->descriptors);
 }
 
 static void memory_not_made_for_export_is_refused(void** state)
@@ -238,8 +238,8 @@ static void import_says_what_cuda_wants_to_know(void** state)
 {
     struct cuda_case* c = cuda_case_get(state);
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation allocation = sharing_make_buffer(&c->rig, SIZE, &buffer);
-    const MaarExportedMemory exported = sharing_export(&c->rig, allocation);
+    const MaarAllocation allocation = rig_create_shared_buffer(&c->rig, SIZE, &buffer);
+    const MaarExportedMemory exported = rig_export(&c->rig, allocation);
     maarDestroyExternalHandle(c->rig.allocator, exported.handle);
     (void)cuda_case_memory(c, allocation);
     const struct maar_cuda_memory_handle handle = c->fake->last_memory();
@@ -281,10 +281,10 @@ static void expect_refusal(struct cuda_case* c, const struct fake_tamper* tamper
                            const char* reason)
 {
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation allocation = sharing_make_buffer(&c->rig, SIZE, &buffer);
-    const MaarExportedMemory exported = sharing_export(&c->rig, allocation);
+    const MaarAllocation allocation = rig_create_shared_buffer(&c->rig, SIZE, &buffer);
+    const MaarExportedMemory exported = rig_export(&c->rig, allocation);
     const int fd = maarPeekFd(exported.handle);
-    const uint32_t descriptors = sharing_count_fds();
+    const uint32_t descriptors = rig_count_fds();
     MaarCudaMemory memory = {.sType = MAAR_STRUCTURE_TYPE_CUDA_MEMORY, .size = 1};
     c->fake->set_tamper(tamper);
     const VkResult result = maarGetCudaMemory(c->cuda, allocation, &memory);
@@ -296,7 +296,7 @@ static void expect_refusal(struct cuda_case* c, const struct fake_tamper* tamper
     rig_forget_messages(&c->rig);
     /* Nothing was taken, nothing lost, nothing kept. */
     assert_true(fake_is_open(fd));
-    assert_int_equal(sharing_count_fds(), descriptors);
+    assert_int_equal(rig_count_fds(), descriptors);
     assert_int_equal(c->fake->live(FAKE_KIND_MEMORY), 0);
     assert_int_equal(cuda_case_info(c).importedBlockCount, 0);
     /* And it works once CUDA is given what it wants. */
@@ -343,9 +343,9 @@ static void failing_import_leaves_the_descriptor_with_its_owner(void** state)
     };
     struct cuda_case* c = cuda_case_get(state);
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation allocation = sharing_make_buffer(&c->rig, SIZE, &buffer);
-    const MaarExportedMemory exported = sharing_export(&c->rig, allocation);
-    const uint32_t descriptors = sharing_count_fds();
+    const MaarAllocation allocation = rig_create_shared_buffer(&c->rig, SIZE, &buffer);
+    const MaarExportedMemory exported = rig_export(&c->rig, allocation);
+    const uint32_t descriptors = rig_count_fds();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         MaarCudaMemory memory = {.sType = MAAR_STRUCTURE_TYPE_CUDA_MEMORY};
         c->fake->set_fault(rows[i].function, 1, 1, rows[i].result);
@@ -353,7 +353,7 @@ static void failing_import_leaves_the_descriptor_with_its_owner(void** state)
         assert_non_null(strstr(c->rig.messages.last, rows[i].function));
         rig_forget_messages(&c->rig);
         assert_true(fake_is_open(maarPeekFd(exported.handle)));
-        assert_int_equal(sharing_count_fds(), descriptors);
+        assert_int_equal(rig_count_fds(), descriptors);
         assert_int_equal(c->fake->live(FAKE_KIND_MEMORY), 0);
         assert_int_equal(c->fake->context_depth(), 1);
         fake_expect_no_breach(c->fake);
@@ -378,8 +378,8 @@ static void import_by_hand(struct cuda_case* c, enum by_hand how)
 {
     const struct maar_cuda_driver* d = &c->driver;
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation allocation = sharing_make_buffer(&c->rig, SIZE, &buffer);
-    const MaarExportedMemory exported = sharing_export(&c->rig, allocation);
+    const MaarAllocation allocation = rig_create_shared_buffer(&c->rig, SIZE, &buffer);
+    const MaarExportedMemory exported = rig_export(&c->rig, allocation);
     struct maar_cuda_memory_handle handle = {.type = MAAR_CUDA_MEMORY_OPAQUE_FD,
                                              .size = exported.blockSize};
     const struct maar_cuda_memory_range range = {.offset = exported.offset, .size = SIZE};
@@ -455,7 +455,7 @@ static void cycles_leave_nothing(void** state)
     struct cuda_case* c = cuda_case_get(state);
     for (uint32_t i = 0; i < CYCLES; ++i) {
         VkBuffer buffer = VK_NULL_HANDLE;
-        const MaarAllocation allocation = sharing_make_buffer(&c->rig, SIZE, &buffer);
+        const MaarAllocation allocation = rig_create_shared_buffer(&c->rig, SIZE, &buffer);
         const MaarCudaMemory memory = cuda_case_memory(c, allocation);
         assert_true(memory.devicePointer != 0);
         maarDestroyBuffer(c->rig.allocator, buffer, allocation);
@@ -463,7 +463,7 @@ static void cycles_leave_nothing(void** state)
     }
     assert_int_equal(c->fake->calls("cuImportExternalMemory"), CYCLES);
     assert_int_equal(c->fake->live(FAKE_KIND_MEMORY) + c->fake->live(FAKE_KIND_MAPPING), 0);
-    assert_int_equal(sharing_count_fds(), c->descriptors);
+    assert_int_equal(rig_count_fds(), c->descriptors);
 }
 
 /* Everything that one program does, with the nth call of CUDA failing; whether there was none. */
@@ -477,7 +477,7 @@ static bool live_with_fault(struct cuda_case* c, uint64_t nth)
     MaarCudaTimeline timelines[3] = {VK_NULL_HANDLE, VK_NULL_HANDLE, VK_NULL_HANDLE};
     MaarCudaMemory memory = {.sType = MAAR_STRUCTURE_TYPE_CUDA_MEMORY};
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation allocation = sharing_make_buffer(&c->rig, SIZE, &buffer);
+    const MaarAllocation allocation = rig_create_shared_buffer(&c->rig, SIZE, &buffer);
     c->fake->set_fault(NULL, nth, 1, MAAR_CUDA_UNKNOWN);
     VkResult result = maarCreateCuda(c->rig.allocator, &info, &cuda);
     if (result == VK_SUCCESS) {
@@ -500,7 +500,7 @@ static bool live_with_fault(struct cuda_case* c, uint64_t nth)
     maarDestroyCuda(cuda);
     assert_int_equal(c->fake->context_depth(), 0);
     fake_expect_clean_end(c->fake);
-    assert_int_equal(sharing_count_fds(), c->descriptors);
+    assert_int_equal(rig_count_fds(), c->descriptors);
     rig_forget_messages(&c->rig);
     return none;
 }

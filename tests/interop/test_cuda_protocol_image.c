@@ -43,7 +43,7 @@ static void expect_array(struct cuda_case* c, const struct image_row* row)
     VkImage image = VK_NULL_HANDLE;
     const MaarAllocation before = make_image(c, &row->info, &neighbour);
     const MaarAllocation allocation = make_image(c, &row->info, &image);
-    const MaarExportedMemory exported = sharing_export(&c->rig, allocation);
+    const MaarExportedMemory exported = rig_export(&c->rig, allocation);
     maarDestroyExternalHandle(c->rig.allocator, exported.handle);
     assert_int_equal(exported.offset != 0, exported.dedicated == VK_FALSE);
     MaarCudaImage made = VK_NULL_HANDLE;

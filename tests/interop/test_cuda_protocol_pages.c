@@ -68,7 +68,7 @@ static void block_that_does_not_fit_a_range_is_refused(void** state)
     const MaarAllocation odd = make_block(c, FAKE_GRANULARITY + 65536);
     assert_int_equal(maarAppendToCudaRange(range, odd), VK_ERROR_VALIDATION_FAILED_EXT);
     rig_forget_messages(&c->rig);
-    const uint32_t descriptors = sharing_count_fds();
+    const uint32_t descriptors = rig_count_fds();
     const MaarAllocation even = make_block(c, FAKE_GRANULARITY);
     static const char* const functions[] = {"cuMemImportFromShareableHandle", "cuMemMap",
                                             "cuMemSetAccess"};
@@ -82,7 +82,7 @@ static void block_that_does_not_fit_a_range_is_refused(void** state)
     maarDestroyCudaRange(range);
     maarFreeMemory(c->rig.allocator, even);
     maarFreeMemory(c->rig.allocator, odd);
-    assert_true(sharing_count_fds() <= descriptors + 2);
+    assert_true(rig_count_fds() <= descriptors + 2);
     fake_expect_no_breach(c->fake);
 }
 
@@ -121,7 +121,7 @@ static void cuda_memory_is_imported_or_refused_whole(void** state)
     c.fake->set_identity(&identity);
     cuda_case_start(&c, &create);
     const VkBufferCreateInfo info = rig_buffer_info(65536);
-    const uint32_t descriptors = sharing_count_fds();
+    const uint32_t descriptors = rig_count_fds();
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
     /* lavapipe has but one type, and is asked for each. */
@@ -144,7 +144,7 @@ static void cuda_memory_is_imported_or_refused_whole(void** state)
         assert_true(buffer == VK_NULL_HANDLE && allocation == VK_NULL_HANDLE);
         rig_forget_messages(&c.rig);
     }
-    assert_int_equal(sharing_count_fds(), descriptors);
+    assert_int_equal(rig_count_fds(), descriptors);
     assert_int_equal(c.fake->live(FAKE_KIND_BACKING) + c.fake->live(FAKE_KIND_PAGES) +
                          c.fake->live(FAKE_KIND_RESERVATION),
                      0);

@@ -28,7 +28,7 @@ static void open_exchange(struct exchange* x, struct cuda_case* c)
 {
     memset(x, 0, sizeof *x);
     x->c = c;
-    x->shared_memory = sharing_make_buffer(&c->rig, 256, &x->shared);
+    x->shared_memory = rig_create_shared_buffer(&c->rig, 256, &x->shared);
     x->pointer = cuda_case_memory(c, x->shared_memory).devicePointer;
     VkBufferCreateInfo info = rig_buffer_info((VkDeviceSize)4 * (ROUNDS + 1));
     info.usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT;
@@ -468,14 +468,14 @@ static void spoiled_semaphore_is_refused_for_its_reason(void** state)
     const MaarCudaTimelineCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_CREATE_INFO,
                                              .mode = MAAR_HANDOFF_MODE_TIMELINE};
     MaarCudaTimeline timeline = (MaarCudaTimeline)c;
-    const uint32_t descriptors = sharing_count_fds();
+    const uint32_t descriptors = rig_count_fds();
     c->fake->set_tamper(&tamper);
     assert_int_equal(maarCreateCudaTimeline(c->cuda, &info, &timeline),
                      VK_ERROR_INVALID_EXTERNAL_HANDLE);
     c->fake->set_tamper(NULL);
     fake_expect_breach(c->fake, "a timeline semaphore is imported as a binary one");
     assert_null(timeline);
-    assert_int_equal(sharing_count_fds(), descriptors);
+    assert_int_equal(rig_count_fds(), descriptors);
     rig_forget_messages(&c->rig);
 }
 
@@ -497,7 +497,7 @@ static void free_waits_for_a_point_that_a_stream_signals(void** state)
     MaarCudaTimeline timeline = cuda_case_timeline(c, MAAR_HANDOFF_MODE_TIMELINE);
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarPoint point = {.value = 0};
-    const MaarAllocation allocation = sharing_make_buffer(&c->rig, 65536, &buffer);
+    const MaarAllocation allocation = rig_create_shared_buffer(&c->rig, 65536, &buffer);
     const uint64_t pointer = cuda_case_memory(c, allocation).devicePointer;
     assert_int_equal(maarCudaWait(timeline, 1, c->stream), VK_SUCCESS);
     assert_int_equal(c->driver.cuMemsetD8Async(pointer, 1, 65536, c->stream), 0);

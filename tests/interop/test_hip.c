@@ -63,22 +63,6 @@ static void hip_desk_close(struct hip_desk* desk)
     desk->fake->reset();
 }
 
-static MaarAllocation hip_desk_buffer(struct hip_desk* desk, VkDeviceSize size, VkBuffer* buffer)
-{
-    const MaarExportInfo export = {
-        .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
-        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
-    };
-    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
-    how.pNext = &export;
-    how.flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT;
-    const VkBufferCreateInfo info = rig_buffer_info(size);
-    MaarAllocation allocation = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateBuffer(desk->rig.allocator, &info, &how, buffer, &allocation),
-                     VK_SUCCESS);
-    return allocation;
-}
-
 static MaarHipInfo hip_desk_hip_info(struct hip_desk* desk)
 {
     MaarHipInfo info = {.sType = MAAR_STRUCTURE_TYPE_HIP_INFO};
@@ -183,7 +167,7 @@ static void hip_block_is_imported_once(void** state)
     (void)state;
     hip_desk_start(&desk, 0);
     for (int i = 0; i < 2; ++i) {
-        memory[i] = hip_desk_buffer(&desk, 4096, &buffers[i]);
+        memory[i] = rig_create_shared_buffer(&desk.rig, 4096, &buffers[i]);
         MaarHipMemory seen = {.sType = MAAR_STRUCTURE_TYPE_HIP_MEMORY};
         assert_int_equal(maarGetHipMemory(desk.hip, memory[i], &seen), VK_SUCCESS);
         assert_ptr_equal(seen.pDevice,
@@ -218,7 +202,7 @@ static void hip_import_that_fails_leaves_nothing(void** state)
     VkBuffer buffer;
     (void)state;
     hip_desk_start(&desk, 0);
-    const MaarAllocation memory = hip_desk_buffer(&desk, 4096, &buffer);
+    const MaarAllocation memory = rig_create_shared_buffer(&desk.rig, 4096, &buffer);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         MaarHipMemory seen = {.sType = MAAR_STRUCTURE_TYPE_HIP_MEMORY};
         desk.fake->set_fault(cases[i].function, 1, 1, cases[i].error);
@@ -244,7 +228,7 @@ static void hip_device_of_the_caller_is_put_back(void** state)
     desk.fake->set_uuid(1, desk.rig.allocator->device.facts.device_uuid);
     info.deviceOrdinalPlusOne = 2;
     assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip), VK_SUCCESS);
-    const MaarAllocation memory = hip_desk_buffer(&desk, 4096, &buffer);
+    const MaarAllocation memory = rig_create_shared_buffer(&desk.rig, 4096, &buffer);
     MaarHipMemory seen = {.sType = MAAR_STRUCTURE_TYPE_HIP_MEMORY};
     assert_int_equal(maarGetHipMemory(desk.hip, memory, &seen), VK_SUCCESS);
     assert_int_equal(desk.runtime.hipGetDevice(&current), MAAR_HIP_SUCCESS);
@@ -264,7 +248,7 @@ static void hip_hands_over_and_back_through_the_host(void** state)
     VkSemaphore semaphore = VK_NULL_HANDLE;
     (void)state;
     hip_desk_start(&desk, MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT);
-    const MaarAllocation memory = hip_desk_buffer(&desk, 4096, &buffer);
+    const MaarAllocation memory = rig_create_shared_buffer(&desk.rig, 4096, &buffer);
     MaarHipMemory seen = {.sType = MAAR_STRUCTURE_TYPE_HIP_MEMORY};
     assert_int_equal(maarGetHipMemory(desk.hip, memory, &seen), VK_SUCCESS);
     assert_int_equal(maarCreateHipTimeline(desk.hip, 0, &timeline), VK_SUCCESS);

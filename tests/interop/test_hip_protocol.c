@@ -35,7 +35,7 @@ static bool open_rig(struct hip_case* h, bool threads)
     const char* name = getenv("MAAR_RIG");
     const bool real = name != NULL && strcmp(name, "none") != 0 && strcmp(name, "simulated") != 0;
     const struct rig_setup without_layer = {.without_layer = threads};
-    MaarSimulatedSharingInfo sharing = sharing_everything;
+    MaarSimulatedSharingInfo sharing = *rig_sharing_everything();
     sharing.pciAddressKnown = VK_TRUE;
     sharing.pciBus = 0x2a;
     const struct rig_setup setup = {
@@ -84,7 +84,7 @@ static int open_case(void** state, bool threads)
     rig_make_allocator(&h->rig);
     h->sharing.sType = MAAR_STRUCTURE_TYPE_SHARING_INFO;
     assert_int_equal(maarGetSharingInfo(h->rig.allocator, &h->sharing), VK_SUCCESS);
-    h->descriptors = sharing_count_fds();
+    h->descriptors = rig_count_fds();
     h->fake = fake_load_hip(MAAR_FAKE_HIP, &h->runtime);
     h->fake->set_uuid(0, h->sharing.deviceUUID);
     start_hip(h);
@@ -112,7 +112,7 @@ static int close_hip(void** state)
     fake_expect_clean_end(h->fake);
     h->fake->reset();
     assert_int_equal(maarTrim(h->rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
-    assert_int_equal(sharing_count_fds(), h->descriptors);
+    assert_int_equal(rig_count_fds(), h->descriptors);
     rig_close(&h->rig);
     return 0;
 }
@@ -227,7 +227,7 @@ static void device_of_the_thread_stays(void** state)
     h->fake->set_uuid(0, (const uint8_t*)"another device's");
     assert_int_equal(h->runtime.hipSetDevice(0), 0);
     assert_int_equal(maarCreateHip(h->rig.allocator, &fake_info, &h->hip), VK_SUCCESS);
-    const MaarAllocation allocation = sharing_make_buffer(&h->rig, SIZE, &buffer);
+    const MaarAllocation allocation = rig_create_shared_buffer(&h->rig, SIZE, &buffer);
     (void)get_memory(h, allocation);
     assert_int_equal(h->runtime.hipGetDevice(&device), 0);
     assert_int_equal(device, 0);
@@ -250,7 +250,7 @@ static bool middle_alone_changes(struct hip_case* h, bool swap)
     unsigned char* mapped[3];
     static unsigned char host[SIZE];
     for (uint32_t i = 0; i < 3; ++i) {
-        allocations[i] = sharing_make_buffer(&h->rig, SIZE, &buffers[i]);
+        allocations[i] = rig_create_shared_buffer(&h->rig, SIZE, &buffers[i]);
         mapped[i] = maarGetMappedData(h->rig.allocator, allocations[i]);
         memset(mapped[i], (int)i + 1, SIZE);
     }
@@ -294,9 +294,9 @@ static void refused_import_leaves_the_descriptor(void** state)
     struct hip_case* h = get_hip(state);
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarHipMemory memory = {.sType = MAAR_STRUCTURE_TYPE_HIP_MEMORY};
-    const MaarAllocation allocation = sharing_make_buffer(&h->rig, SIZE, &buffer);
-    const MaarExportedMemory exported = sharing_export(&h->rig, allocation);
-    const uint32_t descriptors = sharing_count_fds();
+    const MaarAllocation allocation = rig_create_shared_buffer(&h->rig, SIZE, &buffer);
+    const MaarExportedMemory exported = rig_export(&h->rig, allocation);
+    const uint32_t descriptors = rig_count_fds();
     h->fake->set_tamper(&tamper);
     assert_int_equal(maarGetHipMemory(h->hip, allocation, &memory),
                      VK_ERROR_INVALID_EXTERNAL_HANDLE);
@@ -310,7 +310,7 @@ static void refused_import_leaves_the_descriptor(void** state)
                          VK_ERROR_OUT_OF_DEVICE_MEMORY);
         assert_non_null(strstr(h->rig.messages.last, functions[i]));
         assert_int_equal(h->fake->live(FAKE_KIND_MEMORY), 0);
-        assert_int_equal(sharing_count_fds(), descriptors);
+        assert_int_equal(rig_count_fds(), descriptors);
         assert_true(fake_is_open(maarPeekFd(exported.handle)));
     }
     rig_forget_messages(&h->rig);
@@ -326,14 +326,14 @@ static void cycles_leave_nothing(void** state)
     struct hip_case* h = get_hip(state);
     for (uint32_t i = 0; i < CYCLES; ++i) {
         VkBuffer buffer = VK_NULL_HANDLE;
-        const MaarAllocation allocation = sharing_make_buffer(&h->rig, SIZE, &buffer);
+        const MaarAllocation allocation = rig_create_shared_buffer(&h->rig, SIZE, &buffer);
         (void)get_memory(h, allocation);
         maarDestroyBuffer(h->rig.allocator, buffer, allocation);
         assert_int_equal(maarTrim(h->rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     }
     assert_int_equal(h->fake->calls("hipImportExternalMemory"), CYCLES);
     assert_int_equal(h->fake->live(FAKE_KIND_MEMORY) + h->fake->live(FAKE_KIND_MAPPING), 0);
-    assert_int_equal(sharing_count_fds(), h->descriptors);
+    assert_int_equal(rig_count_fds(), h->descriptors);
 }
 
 /* Everything that one program does, with the nth call of HIP failing; whether there was none. */
@@ -343,7 +343,7 @@ static bool live_with_fault(struct hip_case* h, uint64_t nth)
     MaarHipTimeline timeline = VK_NULL_HANDLE;
     MaarHipMemory memory = {.sType = MAAR_STRUCTURE_TYPE_HIP_MEMORY};
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation allocation = sharing_make_buffer(&h->rig, SIZE, &buffer);
+    const MaarAllocation allocation = rig_create_shared_buffer(&h->rig, SIZE, &buffer);
     h->fake->set_fault(NULL, nth, 1, MAAR_HIP_UNKNOWN);
     VkResult result = maarCreateHip(h->rig.allocator, &fake_info, &hip);
     if (result == VK_SUCCESS) {
@@ -363,7 +363,7 @@ static bool live_with_fault(struct hip_case* h, uint64_t nth)
     assert_int_equal(maarTrim(h->rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     maarDestroyHip(hip);
     fake_expect_clean_end(h->fake);
-    assert_int_equal(sharing_count_fds(), h->descriptors);
+    assert_int_equal(rig_count_fds(), h->descriptors);
     rig_forget_messages(&h->rig);
     return none;
 }
@@ -401,7 +401,7 @@ static void open_exchange(struct hip_case* h)
 {
     struct exchange* x = &exchange;
     memset(x, 0, sizeof *x);
-    x->shared_memory = sharing_make_buffer(&h->rig, 256, &x->shared);
+    x->shared_memory = rig_create_shared_buffer(&h->rig, 256, &x->shared);
     x->pointer = get_memory(h, x->shared_memory).pDevice;
     VkBufferCreateInfo info = rig_buffer_info((VkDeviceSize)4 * SLOTS);
     info.usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT;

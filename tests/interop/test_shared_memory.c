@@ -59,14 +59,14 @@ static void imported_buffer_sees_the_bytes_both_ways(void** state)
     VkBuffer first = VK_NULL_HANDLE;
     VkBuffer other = VK_NULL_HANDLE;
     VkBuffer copy = VK_NULL_HANDLE;
-    const MaarAllocation neighbour = sharing_make_buffer(&rig, BUFFER_SIZE, &first);
-    const MaarAllocation own = sharing_make_buffer(&rig, BUFFER_SIZE, &other);
+    const MaarAllocation neighbour = rig_create_shared_buffer(&rig, BUFFER_SIZE, &first);
+    const MaarAllocation own = rig_create_shared_buffer(&rig, BUFFER_SIZE, &other);
     unsigned char* neighbour_bytes = maarGetMappedData(rig.allocator, neighbour);
     unsigned char* own_bytes = maarGetMappedData(rig.allocator, own);
     fill(neighbour_bytes, BUFFER_SIZE, 1);
     fill(own_bytes, BUFFER_SIZE, 2);
 
-    const MaarExportedMemory exported = sharing_export(&rig, own);
+    const MaarExportedMemory exported = rig_export(&rig, own);
     assert_int_equal(exported.blockId, rig_info(&rig, neighbour).blockId);
     assert_int_equal(exported.offset, rig_info(&rig, own).offset);
     assert_true(exported.offset > 0 || rig_info(&rig, neighbour).offset > 0);
@@ -104,10 +104,10 @@ static void block_is_exported_once_for_all_in_it(void** state)
     VkBuffer buffers[3];
     MaarAllocation allocations[3];
     for (uint32_t i = 0; i < 3; ++i) {
-        allocations[i] = sharing_make_buffer(&rig, 4096, &buffers[i]);
+        allocations[i] = rig_create_shared_buffer(&rig, 4096, &buffers[i]);
     }
     for (uint32_t i = 0; i < 3; ++i) {
-        const MaarExportedMemory exported = sharing_export(&rig, allocations[i]);
+        const MaarExportedMemory exported = rig_export(&rig, allocations[i]);
         assert_true(maarPeekFd(exported.handle) > 2);
         assert_int_equal(fcntl(maarPeekFd(exported.handle), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
         maarDestroyExternalHandle(rig.allocator, exported.handle);
@@ -123,9 +123,9 @@ static void handle_is_taken_at_most_once(void** state)
 {
     rig_need(state, true, "");
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation allocation = sharing_make_buffer(&rig, 4096, &buffer);
-    const uint32_t before = sharing_count_fds();
-    const MaarExportedMemory exported = sharing_export(&rig, allocation);
+    const MaarAllocation allocation = rig_create_shared_buffer(&rig, 4096, &buffer);
+    const uint32_t before = rig_count_fds();
+    const MaarExportedMemory exported = rig_export(&rig, allocation);
     MaarExternalHandle copy = VK_NULL_HANDLE;
     assert_int_equal(maarDuplicateExternalHandle(rig.allocator, exported.handle, &copy),
                      VK_SUCCESS);
@@ -145,7 +145,7 @@ static void handle_is_taken_at_most_once(void** state)
     maarDestroyExternalHandle(rig.allocator, copy);
     assert_false(fd_is_open(shown));
     /* What is left is the block's own. */
-    assert_int_equal(sharing_count_fds(), before + 1);
+    assert_int_equal(rig_count_fds(), before + 1);
     maarDestroyBuffer(rig.allocator, buffer, allocation);
     rig_forget_messages(&rig);
 }
@@ -169,7 +169,7 @@ static void failed_import_leaves_the_handle(void** state)
         .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
         .blockSize = 65536,
     };
-    const uint32_t before = sharing_count_fds();
+    const uint32_t before = rig_count_fds();
     const MaarStatistics was = rig_statistics(&rig, VK_NULL_HANDLE);
     MaarAllocation allocation = VK_NULL_HANDLE;
     for (uint32_t i = 0; i < 100; ++i) {
@@ -180,7 +180,7 @@ static void failed_import_leaves_the_handle(void** state)
         assert_int_equal(maarPeekFd(handle), foreign);
         assert_true(fd_is_open(foreign));
     }
-    assert_int_equal(sharing_count_fds(), before);
+    assert_int_equal(rig_count_fds(), before);
     assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockBytes, was.blockBytes);
     maarDestroyExternalHandle(rig.allocator, handle);
     assert_false(fd_is_open(foreign));
@@ -193,9 +193,9 @@ static void import_of_a_wrong_size_is_refused(void** state)
 {
     rig_need(state, !rig_is("swiftshader"), "SwiftShader maps a file at whatever size it is told");
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation allocation = sharing_make_buffer(&rig, 4096, &buffer);
-    const uint32_t before = sharing_count_fds();
-    const MaarExportedMemory exported = sharing_export(&rig, allocation);
+    const MaarAllocation allocation = rig_create_shared_buffer(&rig, 4096, &buffer);
+    const uint32_t before = rig_count_fds();
+    const MaarExportedMemory exported = rig_export(&rig, allocation);
     MaarImportInfo info = sharing_import_info(&exported);
     info.blockSize = exported.blockSize * 2;
     MaarAllocation imported = VK_NULL_HANDLE;
@@ -206,7 +206,7 @@ static void import_of_a_wrong_size_is_refused(void** state)
     assert_int_equal(maarPeekFd(exported.handle), -1);
     maarDestroyExternalHandle(rig.allocator, exported.handle);
     maarFreeMemory(rig.allocator, imported);
-    assert_int_equal(sharing_count_fds(), before + 1);
+    assert_int_equal(rig_count_fds(), before + 1);
     maarDestroyBuffer(rig.allocator, buffer, allocation);
     rig.expected_violations = rig.simulated ? 1 : 0; /* the size itself */
 }
@@ -216,17 +216,17 @@ static void imported_memory_can_be_passed_on(void** state)
 {
     rig_need(state, true, "");
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation allocation = sharing_make_buffer(&rig, 4096, &buffer);
+    const MaarAllocation allocation = rig_create_shared_buffer(&rig, 4096, &buffer);
     unsigned char* bytes = maarGetMappedData(rig.allocator, allocation);
     fill(bytes, 4096, 9);
-    MaarExportedMemory exported = sharing_export(&rig, allocation);
+    MaarExportedMemory exported = rig_export(&rig, allocation);
     MaarAllocation imported[3];
     for (uint32_t i = 0; i < 3; ++i) {
         const MaarImportInfo info = sharing_import_info(&exported);
         assert_int_equal(maarImportMemory(rig.allocator, &info, &imported[i]), VK_SUCCESS);
         maarDestroyExternalHandle(rig.allocator, exported.handle);
         const VkDeviceSize offset = exported.offset;
-        exported = sharing_export(&rig, imported[i]);
+        exported = rig_export(&rig, imported[i]);
         assert_int_equal(exported.offset, 0);
         exported.offset = offset;
     }
@@ -262,8 +262,8 @@ static void dump_tells_what_is_shared(void** state)
 {
     rig_need(state, true, "");
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation allocation = sharing_make_buffer(&rig, 4096, &buffer);
-    const MaarExportedMemory exported = sharing_export(&rig, allocation);
+    const MaarAllocation allocation = rig_create_shared_buffer(&rig, 4096, &buffer);
+    const MaarExportedMemory exported = rig_export(&rig, allocation);
     const MaarImportInfo info = sharing_import_info(&exported);
     const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
     const MaarAllocation plain = rig_allocate(&rig, 4096, &how);
@@ -282,13 +282,13 @@ static void ten_thousand_cycles_leak_no_descriptor(void** state)
 {
     rig_need(state, true, "");
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation allocation = sharing_make_buffer(&rig, 4096, &buffer);
-    maarDestroyExternalHandle(rig.allocator, sharing_export(&rig, allocation).handle);
-    const uint32_t before = sharing_count_fds();
+    const MaarAllocation allocation = rig_create_shared_buffer(&rig, 4096, &buffer);
+    maarDestroyExternalHandle(rig.allocator, rig_export(&rig, allocation).handle);
+    const uint32_t before = rig_count_fds();
     const MaarStatistics was = rig_statistics(&rig, VK_NULL_HANDLE);
     const VkBufferCreateInfo info = rig_buffer_info(4096);
     for (uint32_t i = 0; i < CYCLES; ++i) {
-        const MaarExportedMemory exported = sharing_export(&rig, allocation);
+        const MaarExportedMemory exported = rig_export(&rig, allocation);
         const MaarImportInfo import = sharing_import_info(&exported);
         VkBuffer copy = VK_NULL_HANDLE;
         MaarAllocation imported = VK_NULL_HANDLE;
@@ -297,7 +297,7 @@ static void ten_thousand_cycles_leak_no_descriptor(void** state)
         maarDestroyExternalHandle(rig.allocator, exported.handle);
         maarDestroyBuffer(rig.allocator, copy, imported);
     }
-    assert_int_equal(sharing_count_fds(), before);
+    assert_int_equal(rig_count_fds(), before);
     assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockBytes, was.blockBytes);
     maarDestroyBuffer(rig.allocator, buffer, allocation);
 }
@@ -320,7 +320,7 @@ static void exportable_memory_lies_apart(void** state)
 {
     rig_need(state, true, "");
     VkBuffer shared = VK_NULL_HANDLE;
-    const MaarAllocation exportable = sharing_make_buffer(&rig, 4096, &shared);
+    const MaarAllocation exportable = rig_create_shared_buffer(&rig, 4096, &shared);
     const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
     const MaarAllocation plain = rig_allocate(&rig, 4096, &how);
     assert_int_not_equal(rig_info(&rig, exportable).blockId, rig_info(&rig, plain).blockId);
@@ -362,7 +362,7 @@ static void pool_of_exportable_memory_serves_plain_requests(void** state)
     MaarAllocation allocation = VK_NULL_HANDLE;
     assert_int_equal(maarCreateBuffer(rig.allocator, &info, &how, &buffer, &allocation),
                      VK_SUCCESS);
-    const MaarExportedMemory exported = sharing_export(&rig, allocation);
+    const MaarExportedMemory exported = rig_export(&rig, allocation);
     assert_int_equal(exported.blockSize, MIB);
     maarDestroyExternalHandle(rig.allocator, exported.handle);
     maarDestroyBuffer(rig.allocator, buffer, allocation);
@@ -384,7 +384,7 @@ static void image_is_shared_whole(void** state)
     MaarAllocation allocation = VK_NULL_HANDLE;
     MaarAllocation imported = VK_NULL_HANDLE;
     assert_int_equal(maarCreateImage(rig.allocator, &info, &how, &image, &allocation), VK_SUCCESS);
-    const MaarExportedMemory exported = sharing_export(&rig, allocation);
+    const MaarExportedMemory exported = rig_export(&rig, allocation);
     const MaarImportInfo import = sharing_import_info(&exported);
     assert_int_equal(maarImportImage(rig.allocator, &info, &import, &copy, &imported), VK_SUCCESS);
     maarDestroyExternalHandle(rig.allocator, exported.handle);
@@ -397,9 +397,9 @@ static void buffer_beyond_its_block_is_refused(void** state)
     rig_need(state, true, "");
     VkBuffer buffer = VK_NULL_HANDLE;
     VkBuffer copy = VK_NULL_HANDLE;
-    const MaarAllocation allocation = sharing_make_buffer(&rig, 4096, &buffer);
+    const MaarAllocation allocation = rig_create_shared_buffer(&rig, 4096, &buffer);
     MaarAllocation imported = VK_NULL_HANDLE;
-    const MaarExportedMemory exported = sharing_export(&rig, allocation);
+    const MaarExportedMemory exported = rig_export(&rig, allocation);
     MaarImportInfo import = sharing_import_info(&exported);
     import.offset = exported.blockSize - 2048;
     const VkBufferCreateInfo info = rig_buffer_info(4096);

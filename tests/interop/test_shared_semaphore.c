@@ -289,7 +289,7 @@ static void free_waits_for_the_other_side(void** state)
     const VkSemaphore here = make_shared(VK_SEMAPHORE_TYPE_TIMELINE, 0);
     const VkSemaphore there = share_semaphore(here, VK_SEMAPHORE_TYPE_TIMELINE);
     VkBuffer buffer = VK_NULL_HANDLE;
-    MaarAllocation memory = sharing_make_buffer(&desk.rig, 4096, &buffer);
+    MaarAllocation memory = rig_create_shared_buffer(&desk.rig, 4096, &buffer);
     const MaarPoint point = {.semaphore = there, .value = 5};
     assert_int_equal(maarDestroyBufferAfter(desk.rig.allocator, buffer, memory, 1, &point),
                      VK_SUCCESS);
@@ -322,14 +322,14 @@ static void binary_signal_is_seen_by_the_other(void** state)
 static void exports_and_imports_leave_no_descriptor(void** state)
 {
     rig_need(state, true, "");
-    const uint32_t before = sharing_count_fds();
+    const uint32_t before = rig_count_fds();
     for (uint32_t i = 0; i < CYCLES; ++i) {
         const VkSemaphore here = make_shared(VK_SEMAPHORE_TYPE_TIMELINE, i);
         const VkSemaphore there = share_semaphore(here, VK_SEMAPHORE_TYPE_TIMELINE);
         destroy(there);
         destroy(here);
     }
-    assert_int_equal(sharing_count_fds(), before);
+    assert_int_equal(rig_count_fds(), before);
 }
 
 /* The handle keeps its descriptor, which is open still. */

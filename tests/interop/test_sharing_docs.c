@@ -29,7 +29,7 @@ static void document_does_what_it_says(void** state)
     unsigned char* bytes = host + 3;
     const VkDeviceSize size = sizeof host - 3;
     int ends[2];
-    const uint32_t before = sharing_count_fds();
+    const uint32_t before = rig_count_fds();
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     const int socketFd = ends[0];
     const int otherEndFd = ends[1];
@@ -40,8 +40,8 @@ static void document_does_what_it_says(void** state)
 
     /* A block that came from elsewhere. */
     VkBuffer elsewhere = VK_NULL_HANDLE;
-    const MaarAllocation foreign = sharing_make_buffer(&rig, 10000, &elsewhere);
-    const MaarExportedMemory exported = sharing_export(&rig, foreign);
+    const MaarAllocation foreign = rig_create_shared_buffer(&rig, 10000, &elsewhere);
+    const MaarExportedMemory exported = rig_export(&rig, foreign);
     const MaarExternalHandle handle = exported.handle;
     const VkDeviceSize blockSize = exported.blockSize;
     const VkDeviceSize offset = exported.offset;
@@ -79,7 +79,7 @@ static void document_does_what_it_says(void** state)
     rig_close(&rig);
     (void)close(ends[0]);
     (void)close(ends[1]);
-    assert_int_equal(sharing_count_fds(), before);
+    assert_int_equal(rig_count_fds(), before);
 }
 
 int main(void)

@@ -25,7 +25,7 @@ static const MaarExportInfo export_opaque = {
 
 static void start_sharing(void)
 {
-    const struct rig_setup setup = {.sharing = &sharing_everything};
+    const struct rig_setup setup = {.sharing = rig_sharing_everything()};
     rig_start(&rig, &setup);
 }
 
@@ -76,8 +76,8 @@ static void failed_export_leaves_nothing_to_destroy(void** state)
     (void)state;
     start_sharing();
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation shared = sharing_make_buffer(&rig, 4096, &buffer);
-    MaarExportedMemory exported = sharing_export(&rig, shared);
+    const MaarAllocation shared = rig_create_shared_buffer(&rig, 4096, &buffer);
+    MaarExportedMemory exported = rig_export(&rig, shared);
     maarDestroyExternalHandle(rig.allocator, exported.handle);
     /* What the last call left must not be taken for what this one gave. */
     assert_int_equal(maarExportMemory(rig.allocator, shared, DMA_BUF, &exported),
@@ -108,7 +108,7 @@ static void driver_that_gives_no_descriptor_has_failed(void** state)
     (void)state;
     start_sharing();
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation shared = sharing_make_buffer(&rig, 4096, &buffer);
+    const MaarAllocation shared = rig_create_shared_buffer(&rig, 4096, &buffer);
     const PFN_vkGetMemoryFdKHR driver = rig.allocator->device.vkGetMemoryFdKHR;
     rig.allocator->device.vkGetMemoryFdKHR = give_no_descriptor;
     MaarExportedMemory exported = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
@@ -118,7 +118,7 @@ static void driver_that_gives_no_descriptor_has_failed(void** state)
         assert_true(exported.handle == VK_NULL_HANDLE);
     }
     rig.allocator->device.vkGetMemoryFdKHR = driver;
-    exported = sharing_export(&rig, shared);
+    exported = rig_export(&rig, shared);
     maarDestroyExternalHandle(rig.allocator, exported.handle);
     maarDestroyBuffer(rig.allocator, buffer, shared);
     rig_close(&rig);
@@ -212,19 +212,19 @@ static void transients_forget_the_chain_they_were_made_with(void** state)
 static void forgotten_handle_is_told(void** state)
 {
     (void)state;
-    const struct rig_setup setup = {.sharing = &sharing_everything};
+    const struct rig_setup setup = {.sharing = rig_sharing_everything()};
     rig_start(&rig, &setup);
-    const uint32_t before = sharing_count_fds();
+    const uint32_t before = rig_count_fds();
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation allocation = sharing_make_buffer(&rig, 4096, &buffer);
-    const MaarExportedMemory kept = sharing_export(&rig, allocation);
-    maarDestroyExternalHandle(rig.allocator, sharing_export(&rig, allocation).handle);
+    const MaarAllocation allocation = rig_create_shared_buffer(&rig, 4096, &buffer);
+    const MaarExportedMemory kept = rig_export(&rig, allocation);
+    maarDestroyExternalHandle(rig.allocator, rig_export(&rig, allocation).handle);
     const int fd = maarPeekFd(kept.handle);
     maarDestroyBuffer(rig.allocator, buffer, allocation);
     maarDestroyAllocator(rig.allocator);
     rig.allocator = VK_NULL_HANDLE;
     rig_expect_message(&rig, "leak: 1 MaarExternalHandle");
-    assert_int_equal(sharing_count_fds(), before + 1);
+    assert_int_equal(rig_count_fds(), before + 1);
     assert_int_equal(close(fd), 0);
     free(kept.handle); /* as its allocator, which has no callbacks, would */
     rig_close(&rig);
@@ -243,7 +243,7 @@ static void pages_are_not_exported(void** state)
     const struct rig_setup setup = {
         .profile = &profile,
         .paging = true,
-        .sharing = &sharing_everything,
+        .sharing = rig_sharing_everything(),
     };
     rig_start(&rig, &setup);
     const MaarPoolPagingInfo paging = {

@@ -52,7 +52,7 @@ static MaarExportedMemory export_as(MaarAllocation allocation,
 static void driver_that_demands_it_gets_dedicated_blocks(void** state)
 {
     (void)state;
-    MaarSimulatedSharingInfo sharing = sharing_everything;
+    MaarSimulatedSharingInfo sharing = *rig_sharing_everything();
     sharing.opaqueBuffers = BOTH_WAYS | VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT;
     sharing.opaqueImages = BOTH_WAYS | VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT;
     start(&sharing, 0);
@@ -105,7 +105,7 @@ static void driver_that_demands_it_gets_dedicated_blocks(void** state)
 static void unshareable_resource_is_refused(void** state)
 {
     (void)state;
-    MaarSimulatedSharingInfo sharing = sharing_everything;
+    MaarSimulatedSharingInfo sharing = *rig_sharing_everything();
     sharing.opaqueBuffers = VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
     start(&sharing, 0);
     VkBuffer buffer = VK_NULL_HANDLE;
@@ -125,7 +125,7 @@ static void unshareable_resource_is_refused(void** state)
 static void dma_buf_chooses_its_own_type_and_size(void** state)
 {
     (void)state;
-    MaarSimulatedSharingInfo sharing = sharing_everything;
+    MaarSimulatedSharingInfo sharing = *rig_sharing_everything();
     sharing.dmaBufTypeBits = 0x6;
     start(&sharing, 0);
     VkBuffer buffer = VK_NULL_HANDLE;
@@ -159,7 +159,7 @@ static void dma_buf_chooses_its_own_type_and_size(void** state)
 static void image_with_a_modifier_is_imported(void** state)
 {
     (void)state;
-    start(&sharing_everything, 0);
+    start(rig_sharing_everything(), 0);
     VkImageCreateInfo info = rig_image_info(64, 64);
     const uint64_t linear = 0;
     const VkImageDrmFormatModifierListCreateInfoEXT list = {
@@ -201,13 +201,13 @@ static void image_with_a_modifier_is_imported(void** state)
 static void driver_that_closes_what_it_refuses_harms_nobody(void** state)
 {
     (void)state;
-    start(&sharing_everything, MAAR_SIMULATED_CLOSE_FD_ON_FAILED_IMPORT_BIT);
+    start(rig_sharing_everything(), MAAR_SIMULATED_CLOSE_FD_ON_FAILED_IMPORT_BIT);
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
     assert_int_equal(make(OPAQUE, 4096, &buffer, &allocation), VK_SUCCESS);
     /* The first export opens what block and driver keep. */
     maarDestroyExternalHandle(rig.allocator, export_as(allocation, OPAQUE).handle);
-    const uint32_t before = sharing_count_fds();
+    const uint32_t before = rig_count_fds();
     const MaarExportedMemory exported = export_as(allocation, OPAQUE);
     const MaarImportInfo import = sharing_import_info(&exported);
     MaarAllocation imported = VK_NULL_HANDLE;
@@ -218,7 +218,7 @@ static void driver_that_closes_what_it_refuses_harms_nobody(void** state)
     assert_int_equal(maarImportMemory(rig.allocator, &import, &imported), VK_SUCCESS);
     maarDestroyExternalHandle(rig.allocator, exported.handle);
     maarFreeMemory(rig.allocator, imported);
-    assert_int_equal(sharing_count_fds(), before);
+    assert_int_equal(rig_count_fds(), before);
     assert_int_equal(rig_counters(&rig).fdsClosedByFailure, 1);
     maarDestroyBuffer(rig.allocator, buffer, allocation);
     rig_close(&rig);
@@ -228,7 +228,7 @@ static void driver_that_closes_what_it_refuses_harms_nobody(void** state)
 static void handle_outlives_a_bind_that_fails(void** state)
 {
     (void)state;
-    start(&sharing_everything, 0);
+    start(rig_sharing_everything(), 0);
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
     assert_int_equal(make(OPAQUE, 4096, &buffer, &allocation), VK_SUCCESS);
@@ -237,13 +237,13 @@ static void handle_outlives_a_bind_that_fails(void** state)
     const VkBufferCreateInfo info = rig_buffer_info(4096);
     VkBuffer copy = VK_NULL_HANDLE;
     MaarAllocation imported = VK_NULL_HANDLE;
-    const uint32_t before = sharing_count_fds();
+    const uint32_t before = rig_count_fds();
     const MaarStatistics was = rig_statistics(&rig, VK_NULL_HANDLE);
     rig_set_fault(&rig, "vkBindBufferMemory2", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_int_equal(maarImportBuffer(rig.allocator, &info, &import, &copy, &imported),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_true(copy == VK_NULL_HANDLE && imported == VK_NULL_HANDLE);
-    assert_int_equal(sharing_count_fds(), before);
+    assert_int_equal(rig_count_fds(), before);
     assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockBytes, was.blockBytes);
     assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationCount, was.allocationCount);
     assert_int_equal(maarImportBuffer(rig.allocator, &info, &import, &copy, &imported), VK_SUCCESS);
@@ -257,7 +257,7 @@ static void handle_outlives_a_bind_that_fails(void** state)
 static void imports_pass_heap_limits(void** state)
 {
     (void)state;
-    const struct rig_setup setup = {.sharing = &sharing_everything};
+    const struct rig_setup setup = {.sharing = rig_sharing_everything()};
     rig_open(&rig, &setup);
     const VkDeviceSize limits[VK_MAX_MEMORY_HEAPS] = {2 * MIB, 2 * MIB, 2 * MIB};
     VkPhysicalDeviceMemoryProperties properties;
@@ -288,7 +288,7 @@ static void imports_pass_heap_limits(void** state)
 static void memory_of_two_handle_types_is_exported_as_both(void** state)
 {
     (void)state;
-    start(&sharing_everything, 0);
+    start(rig_sharing_everything(), 0);
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
     const VkResult result = make(OPAQUE | DMA_BUF, 4096, &buffer, &allocation);
@@ -330,14 +330,14 @@ static void each_set_of_handle_types_has_its_own_pool(void** state)
 static void timeline_is_seen_from_both_sides(void** state)
 {
     (void)state;
-    start(&sharing_everything, 0);
+    start(rig_sharing_everything(), 0);
     const MaarSharedSemaphoreCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_SHARED_SEMAPHORE_CREATE_INFO,
         .type = VK_SEMAPHORE_TYPE_TIMELINE,
         .initialValue = 5,
         .handleType = TIMELINE_FD,
     };
-    const uint32_t before = sharing_count_fds();
+    const uint32_t before = rig_count_fds();
     VkSemaphore own = VK_NULL_HANDLE;
     VkSemaphore other = VK_NULL_HANDLE;
     MaarExternalHandle handle = VK_NULL_HANDLE;
@@ -363,14 +363,14 @@ static void timeline_is_seen_from_both_sides(void** state)
     assert_int_equal(freed, 1);
     vkDestroySemaphore(rig.device, own, rig.create_info.pAllocationCallbacks);
     vkDestroySemaphore(rig.device, other, rig.create_info.pAllocationCallbacks);
-    assert_int_equal(sharing_count_fds(), before);
+    assert_int_equal(rig_count_fds(), before);
     rig_close(&rig);
 }
 
 static void semaphores_that_cannot_be_shared_are_refused(void** state)
 {
     (void)state;
-    MaarSimulatedSharingInfo sharing = sharing_everything;
+    MaarSimulatedSharingInfo sharing = *rig_sharing_everything();
     sharing.opaqueTimeline = 0;
     start(&sharing, 0);
     MaarSharedSemaphoreCreateInfo info = {

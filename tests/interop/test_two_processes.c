@@ -263,14 +263,14 @@ static void make_many(int end)
     struct made_buffers made;
     MaarDescriptor descriptor;
     make_buffers(&made);
-    const uint32_t before = sharing_count_fds();
+    const uint32_t before = rig_count_fds();
     uint32_t most = 0;
     for (uint32_t i = 0; i < MANY; ++i) {
         MaarExternalHandle handle = describe_shared(&made, &descriptor);
         descriptor.userValue = i;
         assert_int_equal(maarSendHandle(rig.allocator, end, &descriptor, handle), VK_SUCCESS);
         maarDestroyExternalHandle(rig.allocator, handle);
-        most = sharing_count_fds() > most ? sharing_count_fds() : most;
+        most = rig_count_fds() > most ? rig_count_fds() : most;
     }
     /* One more at most: what the block keeps of its first export. */
     assert_true(most <= before + 1);
@@ -399,7 +399,7 @@ static void expect_maker_done(void)
 
 static int open_taker(void** state, const char* name)
 {
-    taker.fds = sharing_count_fds();
+    taker.fds = rig_count_fds();
     start_maker(name);
     *state = sharing_start(&rig, NULL) ? &rig : NULL;
     return 0;
@@ -501,7 +501,7 @@ static void other_device_or_driver_is_refused_by_name(void** state)
     assert_int_equal(maarGetSharingInfo(rig.allocator, &info), VK_SUCCESS);
     MaarDescriptor descriptor;
     MaarExternalHandle handle = VK_NULL_HANDLE;
-    const uint32_t before = sharing_count_fds();
+    const uint32_t before = rig_count_fds();
     for (uint32_t i = 0; i < 2; ++i) {
         uint8_t* uuid = i == 0 ? info.deviceUUID : info.driverUUID;
         char own[2 * VK_UUID_SIZE + 1];
@@ -514,7 +514,7 @@ static void other_device_or_driver_is_refused_by_name(void** state)
         assert_non_null(strstr(rig.messages.last, i == 0 ? "deviceUUID" : "driverUUID"));
         assert_non_null(strstr(rig.messages.last, own));
         rig_expect_message(&rig, other);
-        assert_int_equal(sharing_count_fds(), before);
+        assert_int_equal(rig_count_fds(), before);
     }
     assert_int_equal(receive_shared(&descriptor, &handle), VK_SUCCESS);
     /* The import asks as well, for those who have a channel of their own. */
@@ -545,7 +545,7 @@ static void other_device_or_driver_is_refused_by_name(void** state)
 static void many_handles_leave_none_behind(void** state)
 {
     rig_need(state, true, "");
-    const uint32_t before = sharing_count_fds();
+    const uint32_t before = rig_count_fds();
     for (uint32_t i = 0; i < MANY; ++i) {
         MaarDescriptor descriptor;
         MaarExternalHandle handle = VK_NULL_HANDLE;
@@ -554,7 +554,7 @@ static void many_handles_leave_none_behind(void** state)
         assert_int_equal(descriptor.userValue, i);
         MaarAllocation memory = import_shared(&descriptor, handle, &buffer);
         maarDestroyBuffer(rig.allocator, buffer, memory);
-        assert_int_equal(sharing_count_fds(), before);
+        assert_int_equal(rig_count_fds(), before);
     }
     signal_other(taker.end);
     expect_maker_done();

@@ -284,15 +284,6 @@ static MaarAllocation make_shared(struct rig* rig, VkBuffer* buffer)
     return allocation;
 }
 
-static MaarExportedMemory export_shared(struct rig* rig, MaarAllocation allocation)
-{
-    MaarExportedMemory exported = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
-    assert_int_equal(maarExportMemory(rig->allocator, allocation,
-                                      VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, &exported),
-                     VK_SUCCESS);
-    return exported;
-}
-
 static VkResult import_shared(struct rig* rig, const MaarExportedMemory* exported, VkBuffer* buffer,
                               MaarAllocation* allocation)
 {
@@ -324,7 +315,7 @@ static void promise_6_handles_have_one_owner(void** state)
     VkBuffer copy = VK_NULL_HANDLE;
     MaarAllocation imported = VK_NULL_HANDLE;
     const MaarAllocation allocation = make_shared(&rig, &buffer);
-    const MaarExportedMemory exported = export_shared(&rig, allocation);
+    const MaarExportedMemory exported = rig_export(&rig, allocation);
     const int own = maarPeekFd(exported.handle);
     for (uint32_t i = 0; i < 3; ++i) { /* each finds out who closed what the one before it closed */
         rig_set_fault(&rig, "vkAllocateMemory", 1, 1, VK_ERROR_INVALID_EXTERNAL_HANDLE);
@@ -354,7 +345,7 @@ static void promise_6_handles_have_one_owner(void** state)
     maarDestroyExternalHandle(rig.allocator, exported.handle);
 
     /* What is taken is the taker's, whatever becomes of the object and the memory. */
-    const MaarExportedMemory passed = export_shared(&rig, imported);
+    const MaarExportedMemory passed = rig_export(&rig, imported);
     assert_int_equal(maarTakeFd(rig.allocator, passed.handle, &fd), VK_SUCCESS);
     maarDestroyExternalHandle(rig.allocator, passed.handle);
     maarDestroyBuffer(rig.allocator, copy, imported);
@@ -495,7 +486,7 @@ static void do_everything(struct rig* rig)
     VkBuffer copy = VK_NULL_HANDLE;
     MaarAllocation imported = VK_NULL_HANDLE;
     const MaarAllocation shared = make_shared(rig, &buffer);
-    const MaarExportedMemory exported = export_shared(rig, shared);
+    const MaarExportedMemory exported = rig_export(rig, shared);
     assert_int_equal(import_shared(rig, &exported, &copy, &imported), VK_SUCCESS);
     maarDestroyExternalHandle(allocator, exported.handle);
     maarDestroyBuffer(allocator, copy, imported);

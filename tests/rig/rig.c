@@ -298,6 +298,20 @@ MaarAllocationInfo rig_info(struct rig* rig, MaarAllocation allocation)
     return info;
 }
 
+MaarDetailedStatistics rig_details(struct rig* rig, MaarPool pool)
+{
+    MaarDetailedStatistics details = {.sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS};
+    assert_int_equal(maarGetDetailedStatistics(rig->allocator, pool, &details), VK_SUCCESS);
+    return details;
+}
+
+MaarAllocatorInfo rig_allocator_info(struct rig* rig)
+{
+    MaarAllocatorInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO};
+    assert_int_equal(maarGetAllocatorInfo(rig->allocator, &info), VK_SUCCESS);
+    return info;
+}
+
 MaarHeapBudget rig_budget(struct rig* rig, uint32_t heap)
 {
     MaarHeapBudget budgets[VK_MAX_MEMORY_HEAPS];

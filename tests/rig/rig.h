@@ -115,8 +115,12 @@ const MaarSimulatedProfile* rig_profile_tiny(void);
 /* data/profiles/NAME.json; fails the test when it cannot be read. Valid until the next call. */
 const MaarSimulatedProfile* rig_profile_file(const char* name);
 
-/* What simulated devices can share, all of it and each way. */
+/* The discrete card with sparse buffers of 64 KiB pages. */
+const MaarSimulatedProfile* rig_profile_sparse(void);
+
+/* What simulated devices can share, all of it and each way; sparse: sparse buffers too. */
 const MaarSimulatedSharingInfo* rig_sharing_everything(void);
+const MaarSimulatedSharingInfo* rig_sharing_sparse(void);
 
 /* ---- life ---- */
 
@@ -155,6 +159,8 @@ void rig_need(void** state, bool condition, const char* reason);
 void rig_check(struct rig* rig);
 /* Totals of a pool or of everything; bytes live + pending + padding + free = bytes of blocks. */
 MaarStatistics rig_statistics(struct rig* rig, MaarPool pool);
+MaarDetailedStatistics rig_details(struct rig* rig, MaarPool pool);
+MaarAllocatorInfo rig_allocator_info(struct rig* rig);
 MaarAllocationInfo rig_info(struct rig* rig, MaarAllocation allocation);
 MaarHeapBudget rig_budget(struct rig* rig, uint32_t heap);
 MaarSimulatedCounters rig_counters(struct rig* rig);
@@ -182,6 +188,15 @@ void rig_signal(struct rig* rig, VkSemaphore semaphore, uint64_t value);
 void rig_set_fault(struct rig* rig, const char* function, uint64_t nth, uint64_t count,
                    VkResult result);
 void rig_clear_faults(struct rig* rig);
+
+/* ---- sharing ---- */
+
+/* Open descriptors of this process. */
+uint32_t rig_count_fds(void);
+/* Exports as a descriptor; must succeed. */
+MaarExportedMemory rig_export(struct rig* rig, MaarAllocation allocation);
+/* A buffer in memory that the host sees and others can import. */
+MaarAllocation rig_create_shared_buffer(struct rig* rig, VkDeviceSize size, VkBuffer* buffer);
 
 /* A generator of the tests' own: the same numbers on every machine. */
 struct rig_random {

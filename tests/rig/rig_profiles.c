@@ -144,6 +144,25 @@ const MaarSimulatedSharingInfo* rig_sharing_everything(void)
     return &everything;
 }
 
+const MaarSimulatedSharingInfo* rig_sharing_sparse(void)
+{
+    static MaarSimulatedSharingInfo sharing;
+    sharing = everything;
+    sharing.sparseBuffers = VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT;
+    return &sharing;
+}
+
+const MaarSimulatedProfile* rig_profile_sparse(void)
+{
+    static MaarSimulatedProfile profile;
+    profile = discrete;
+    profile.limits.sparseAddressSpaceSize = 64 * GIB;
+    profile.requirements.sparseAlignment = 64 * KIB;
+    profile.sparse.sparseBinding = VK_TRUE;
+    profile.sparse.residencyBuffer = VK_TRUE;
+    return &profile;
+}
+
 const MaarSimulatedProfile* rig_profile_tiny(void)
 {
     return &tiny;

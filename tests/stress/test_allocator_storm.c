@@ -16,6 +16,7 @@
 #include "tests/fault/fault_codes.h"
 #include "tests/fault/fault_host.h"
 #include "tests/fault/fault_rubbish.h"
+#include "tests/stress/storm_errors.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -43,8 +44,7 @@ struct storm {
     MaarPool pool;                       /* shared by all */
     VkSemaphore timeline;
     _Atomic uint64_t clock;
-    _Atomic uint32_t errors;
-    _Atomic uint32_t first_error; /* the line of it */
+    struct storm_errors errors;
     _Atomic uint32_t working;
     _Atomic bool lost;
     bool may_lose;
@@ -64,21 +64,10 @@ struct worker {
     bool inherits; /* the last generation leaves nothing to others */
 };
 
-/* cmocka's assertions belong to the main thread. */
-static void expect_at(struct storm* storm, bool condition, uint32_t line)
-{
-    if (!condition) {
-        uint32_t none = 0;
-        (void)atomic_fetch_add(&storm->errors, 1);
-        (void)atomic_compare_exchange_strong(&storm->first_error, &none, line);
-    }
-}
-#define EXPECT(storm, condition) expect_at(storm, condition, __LINE__)
-
 static void expect_made(struct storm* storm, VkResult result, bool empty, uint32_t line)
 {
-    expect_at(storm, (result != VK_SUCCESS) == empty, line);
-    expect_at(storm, result <= 0 && result != VK_ERROR_VALIDATION_FAILED_EXT, line);
+    storm_expect(&storm->errors, (result != VK_SUCCESS) == empty, line);
+    storm_expect(&storm->errors, result <= 0 && result != VK_ERROR_VALIDATION_FAILED_EXT, line);
     (void)atomic_fetch_add(result == VK_SUCCESS ? &storm->made : &storm->failed, 1);
 }
 #define MADE(storm, result, empty) expect_made(storm, result, empty, __LINE__)
@@ -625,9 +614,10 @@ static void run_storm(const MaarSimulatedProfile* profile, bool may_lose)
         (unsigned)(atomic_load(&storm.inherited) + atomic_load(&storm.spared)),
         (unsigned)atomic_load(&storm.spared), (unsigned)rig_counters(&storm.rig).faultCount,
         (unsigned)atomic_load(&storm.host.struck));
-    if (atomic_load(&storm.errors) != 0) {
+    if (atomic_load(&storm.errors.count) != 0) {
         fail_msg("%u expectations failed, the first in line %u",
-                 (unsigned)atomic_load(&storm.errors), (unsigned)atomic_load(&storm.first_error));
+                 (unsigned)atomic_load(&storm.errors.count),
+                 (unsigned)atomic_load(&storm.errors.first));
     }
     assert_true(atomic_load(&storm.made) > storm.rounds);
     assert_true(atomic_load(&storm.failed) > 0);

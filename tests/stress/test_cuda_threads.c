@@ -15,6 +15,7 @@
 #include "tests/fault/fault_fds.h"
 #include "tests/fault/fault_host.h"
 #include "tests/interop/cuda_fixture.h"
+#include "tests/stress/storm_errors.h"
 
 enum { THREADS = 4, COMMON = 3, CHANCE = 200, SIZE = 3000, SOON_NS = 2000000 };
 
@@ -27,8 +28,7 @@ struct cuda_storm {
     VkBuffer common_buffers[COMMON];
     _Atomic uint64_t addresses[COMMON];
     _Atomic uint32_t working;
-    _Atomic uint32_t errors;
-    _Atomic uint32_t first_error; /* the line of it */
+    struct storm_errors errors;
     _Atomic uint64_t done, failed;
 };
 
@@ -39,21 +39,10 @@ struct cuda_worker {
     struct rig_random random;
 };
 
-/* cmocka's assertions belong to the main thread. */
-static void expect_in_cuda(struct cuda_storm* storm, bool condition, uint32_t line)
-{
-    if (!condition) {
-        uint32_t none = 0;
-        (void)atomic_fetch_add(&storm->errors, 1);
-        (void)atomic_compare_exchange_strong(&storm->first_error, &none, line);
-    }
-}
-#define EXPECT(storm, condition) expect_in_cuda(storm, condition, __LINE__)
-
 static bool is_done(struct cuda_storm* storm, VkResult result, uint32_t line)
 {
-    expect_in_cuda(storm, result == VK_SUCCESS || !storm->calm, line);
-    expect_in_cuda(storm, result <= 0 && result != VK_ERROR_VALIDATION_FAILED_EXT, line);
+    storm_expect(&storm->errors, result == VK_SUCCESS || !storm->calm, line);
+    storm_expect(&storm->errors, result <= 0 && result != VK_ERROR_VALIDATION_FAILED_EXT, line);
     (void)atomic_fetch_add(result == VK_SUCCESS ? &storm->done : &storm->failed, 1);
     return result == VK_SUCCESS;
 }
@@ -226,7 +215,8 @@ static void open_storm(struct cuda_storm* storm, bool calm)
     assert_int_equal(maarCreateCuda(storm->desk.rig.allocator, &info, &storm->desk.cuda),
                      VK_SUCCESS);
     for (uint32_t i = 0; i < COMMON; ++i) {
-        storm->common[i] = cuda_desk_buffer(&storm->desk, SIZE, &storm->common_buffers[i]);
+        storm->common[i] =
+            rig_create_shared_buffer(&storm->desk.rig, SIZE, &storm->common_buffers[i]);
     }
     atomic_store(&storm->working, THREADS);
 }
@@ -236,9 +226,10 @@ static void close_storm(struct cuda_storm* storm)
     print_message("%llu calls did what they should, %llu failed\n",
                   (unsigned long long)atomic_load(&storm->done),
                   (unsigned long long)atomic_load(&storm->failed));
-    if (atomic_load(&storm->errors) != 0) {
+    if (atomic_load(&storm->errors.count) != 0) {
         fail_msg("%u expectations failed, the first in line %u",
-                 (unsigned)atomic_load(&storm->errors), (unsigned)atomic_load(&storm->first_error));
+                 (unsigned)atomic_load(&storm->errors.count),
+                 (unsigned)atomic_load(&storm->errors.first));
     }
     assert_true((atomic_load(&storm->failed) == 0) == storm->calm);
     for (uint32_t i = 0; i < COMMON; ++i) {

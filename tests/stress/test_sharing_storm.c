@@ -22,6 +22,7 @@
 #include "tests/fault/fault_fds.h"
 #include "tests/fault/fault_host.h"
 #include "tests/fault/fault_rubbish.h"
+#include "tests/stress/storm_errors.h"
 
 enum { THREADS = 4, CHANCE = 300, SIZE = 3000 };
 
@@ -30,8 +31,7 @@ struct sharing_storm {
     struct fault_host host;
     uint32_t rounds;
     _Atomic uint32_t working;
-    _Atomic uint32_t errors;
-    _Atomic uint32_t first_error; /* the line of it */
+    struct storm_errors errors;
     _Atomic uint64_t shared, failed;
 };
 
@@ -40,17 +40,6 @@ struct sharer {
     pthread_t thread;
     struct rig_random random;
 };
-
-/* cmocka's assertions belong to the main thread. */
-static void expect_in_storm(struct sharing_storm* storm, bool condition, uint32_t line)
-{
-    if (!condition) {
-        uint32_t none = 0;
-        (void)atomic_fetch_add(&storm->errors, 1);
-        (void)atomic_compare_exchange_strong(&storm->first_error, &none, line);
-    }
-}
-#define EXPECT(storm, condition) expect_in_storm(storm, condition, __LINE__)
 
 static bool count_result(struct sharing_storm* storm, VkResult result)
 {
@@ -287,9 +276,10 @@ static void threads_share_while_everything_fails(void** state)
     print_message("%llu calls did what they should, %llu failed\n",
                   (unsigned long long)atomic_load(&storm.shared),
                   (unsigned long long)atomic_load(&storm.failed));
-    if (atomic_load(&storm.errors) != 0) {
+    if (atomic_load(&storm.errors.count) != 0) {
         fail_msg("%u expectations failed, the first in line %u",
-                 (unsigned)atomic_load(&storm.errors), (unsigned)atomic_load(&storm.first_error));
+                 (unsigned)atomic_load(&storm.errors.count),
+                 (unsigned)atomic_load(&storm.errors.first));
     }
     assert_int_equal(maarTrim(storm.rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     fault_expect_empty(&storm.rig);

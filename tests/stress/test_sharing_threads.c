@@ -126,8 +126,8 @@ static void threads_share_without_a_trace(void** state)
     const uint64_t seed = rig_seed(20);
     assert_true(sharing_start(&storm.rig, NULL));
     VkBuffer buffer = VK_NULL_HANDLE;
-    const uint32_t before = sharing_count_fds();
-    storm.common = sharing_make_buffer(&storm.rig, 4096, &buffer);
+    const uint32_t before = rig_count_fds();
+    storm.common = rig_create_shared_buffer(&storm.rig, 4096, &buffer);
     for (uint32_t i = 0; i < THREADS; ++i) {
         sharers[i] = (struct sharer){.storm = &storm, .random = {.state = seed + i}};
         assert_int_equal(pthread_create(&sharers[i].thread, NULL, share, &sharers[i]), 0);
@@ -140,7 +140,7 @@ static void threads_share_without_a_trace(void** state)
     maarDestroyBuffer(storm.rig.allocator, buffer, storm.common);
     assert_int_equal(maarTrim(storm.rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     assert_int_equal(rig_statistics(&storm.rig, VK_NULL_HANDLE).allocationCount, 0);
-    assert_int_equal(sharing_count_fds(), before);
+    assert_int_equal(rig_count_fds(), before);
     rig_close(&storm.rig);
 }
 
@@ -165,9 +165,9 @@ static void one_of_two_takers_succeeds(void** state)
     static struct rig rig;
     assert_true(sharing_start(&rig, NULL));
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation allocation = sharing_make_buffer(&rig, 4096, &buffer);
+    const MaarAllocation allocation = rig_create_shared_buffer(&rig, 4096, &buffer);
     for (uint32_t i = 0; i < 200; ++i) {
-        const MaarExportedMemory exported = sharing_export(&rig, allocation);
+        const MaarExportedMemory exported = rig_export(&rig, allocation);
         pthread_barrier_t barrier;
         assert_int_equal(pthread_barrier_init(&barrier, NULL, TAKERS), 0);
         struct taker takers[TAKERS];

@@ -149,19 +149,12 @@ static void create_without_device_proc_addr_asks_the_instance(void** state)
     rig_close(&rig);
 }
 
-static MaarAllocatorInfo read_info(struct rig* rig)
-{
-    MaarAllocatorInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO};
-    assert_int_equal(maarGetAllocatorInfo(rig->allocator, &info), VK_SUCCESS);
-    return info;
-}
-
 static void info_capabilities_on_when_enabled(void** state)
 {
     (void)state;
     struct rig rig;
     rig_start(&rig, NULL);
-    MaarAllocatorInfo info = read_info(&rig);
+    MaarAllocatorInfo info = rig_allocator_info(&rig);
     assert_int_equal(info.memoryBudget, VK_TRUE);
     assert_int_equal(info.memoryPriority, VK_TRUE);
     assert_int_equal(info.pageableDeviceLocalMemory, VK_TRUE);
@@ -184,7 +177,7 @@ static void info_capabilities_off_when_not_enabled(void** state)
     const struct rig_setup setup = {.off = RIG_OFF_ALL};
     struct rig rig;
     rig_start(&rig, &setup);
-    MaarAllocatorInfo info = read_info(&rig);
+    MaarAllocatorInfo info = rig_allocator_info(&rig);
     assert_int_equal(info.memoryBudget, VK_FALSE);
     assert_int_equal(info.memoryPriority, VK_FALSE);
     assert_int_equal(info.pageableDeviceLocalMemory, VK_FALSE);
@@ -216,7 +209,7 @@ static void info_reads_features_of_versions(void** state)
     };
     rig.create_info.pEnabledFeatures = &v12;
     rig_make_allocator(&rig);
-    MaarAllocatorInfo info = read_info(&rig);
+    MaarAllocatorInfo info = rig_allocator_info(&rig);
     assert_int_equal(info.bufferDeviceAddress, VK_TRUE);
     assert_int_equal(info.timelineSemaphore, VK_TRUE);
     assert_int_equal(info.maintenance4, VK_TRUE);
@@ -227,7 +220,7 @@ static void info_reads_features_of_versions(void** state)
     v12.timelineSemaphore = VK_FALSE;
     v13.maintenance4 = VK_FALSE;
     rig_make_allocator(&rig);
-    info = read_info(&rig);
+    info = rig_allocator_info(&rig);
     assert_int_equal(info.bufferDeviceAddress, VK_FALSE);
     assert_int_equal(info.timelineSemaphore, VK_FALSE);
     assert_int_equal(info.maintenance4, VK_FALSE);
@@ -235,7 +228,7 @@ static void info_reads_features_of_versions(void** state)
 
     rig.create_info.pEnabledFeatures = NULL;
     rig_make_allocator(&rig);
-    assert_int_equal(read_info(&rig).bufferDeviceAddress, VK_FALSE);
+    assert_int_equal(rig_allocator_info(&rig).bufferDeviceAddress, VK_FALSE);
     rig_close(&rig);
 }
 
@@ -245,13 +238,13 @@ static void info_api_version_is_the_lower_one(void** state)
     const struct rig_setup old = {.api_version = VK_API_VERSION_1_1};
     struct rig rig;
     rig_start(&rig, &old);
-    assert_int_equal(read_info(&rig).apiVersion, VK_API_VERSION_1_1);
+    assert_int_equal(rig_allocator_info(&rig).apiVersion, VK_API_VERSION_1_1);
     rig_close(&rig);
 
     rig_open(&rig, NULL);
     rig.create_info.apiVersion = 0;
     rig_make_allocator(&rig);
-    assert_int_equal(read_info(&rig).apiVersion, VK_API_VERSION_1_1);
+    assert_int_equal(rig_allocator_info(&rig).apiVersion, VK_API_VERSION_1_1);
     rig_close(&rig);
 }
 
@@ -266,7 +259,7 @@ static void info_unknown_limits_fall_back(void** state)
     const struct rig_setup setup = {.profile = &profile};
     struct rig rig;
     rig_start(&rig, &setup);
-    MaarAllocatorInfo info = read_info(&rig);
+    MaarAllocatorInfo info = rig_allocator_info(&rig);
     assert_int_equal(info.maxMemoryAllocationCount, 4096);
     assert_true(info.maxMemoryAllocationSize == 16 * GIB);
     assert_int_equal(info.bufferImageGranularity, 1);

@@ -15,13 +15,6 @@ static bool recommends(const struct rig* rig, const char* name)
     return false;
 }
 
-static MaarAllocatorInfo read_info(struct rig* rig)
-{
-    MaarAllocatorInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO};
-    assert_int_equal(maarGetAllocatorInfo(rig->allocator, &info), VK_SUCCESS);
-    return info;
-}
-
 static void recommendation_serves_a_program_of_1_1(void** state)
 {
     (void)state;
@@ -31,7 +24,7 @@ static void recommendation_serves_a_program_of_1_1(void** state)
     assert_true(recommends(&rig, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME));
     assert_true(recommends(&rig, VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME));
     assert_true(recommends(&rig, VK_KHR_MAINTENANCE_4_EXTENSION_NAME));
-    MaarAllocatorInfo info = read_info(&rig);
+    MaarAllocatorInfo info = rig_allocator_info(&rig);
     assert_int_equal(info.apiVersion, VK_API_VERSION_1_1);
     assert_int_equal(info.timelineSemaphore, VK_TRUE);
     assert_int_equal(info.bufferDeviceAddress, VK_TRUE);
@@ -78,7 +71,7 @@ static void features_in_vain_are_told(void** state)
     assert_int_equal(rig.messages.total, 5);
     assert_int_equal(rig.messages.counts[MAAR_MESSAGE_SEVERITY_INFO], 5);
     rig_expect_message(&rig, "pageableDeviceLocalMemory is not used");
-    MaarAllocatorInfo info = read_info(&rig);
+    MaarAllocatorInfo info = rig_allocator_info(&rig);
     assert_int_equal(info.timelineSemaphore, VK_FALSE);
     assert_int_equal(info.bufferDeviceAddress, VK_FALSE);
     assert_int_equal(info.maintenance4, VK_FALSE);

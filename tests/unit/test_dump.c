@@ -33,13 +33,6 @@ static void expect_details(const json_t* object, const MaarDetailedStatistics* w
     assert_memory_equal(&fragmentation, &wanted->fragmentation, sizeof fragmentation);
 }
 
-static MaarDetailedStatistics details_of(struct rig* rig, MaarPool pool)
-{
-    MaarDetailedStatistics details = {.sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS};
-    assert_int_equal(maarGetDetailedStatistics(rig->allocator, pool, &details), VK_SUCCESS);
-    return details;
-}
-
 static void totals_equal_statistics(void** state)
 {
     (void)state;
@@ -47,7 +40,7 @@ static void totals_equal_statistics(void** state)
     scene_open(&scene, NULL, MAAR_PLACEMENT_STRATEGY_TLSF);
     struct rig* rig = &scene.rig;
     MaarStatistics all = rig_statistics(rig, VK_NULL_HANDLE);
-    MaarDetailedStatistics details = details_of(rig, VK_NULL_HANDLE);
+    MaarDetailedStatistics details = rig_details(rig, VK_NULL_HANDLE);
     for (uint32_t detailed = 0; detailed < 2; ++detailed) {
         json_t* root = dump_read(rig->allocator, MAAR_DUMP_FORMAT_MAAR, detailed == 1);
         const json_t* total = dump_get(root, "total");
@@ -179,7 +172,7 @@ static void details_equal_lists(void** state)
     for (uint32_t i = 0; i < 3; ++i) {
         const json_t* pool = json_array_get(pools, i);
         MaarStatistics statistics = rig_statistics(rig, own[i]);
-        MaarDetailedStatistics details = details_of(rig, own[i]);
+        MaarDetailedStatistics details = rig_details(rig, own[i]);
         assert_true(json_is_true(dump_get(pool, "custom")));
         assert_string_equal(dump_string(pool, "name"), names[i]);
         assert_string_equal(dump_string(pool, "strategy"), strategies[i]);

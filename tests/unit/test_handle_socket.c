@@ -27,18 +27,6 @@ enum { MOST_FDS = 253 };
 
 enum { WITHIN_NS = 50000000, SOON_NS = 2000000000 };
 
-static uint32_t count_fds(void)
-{
-    uint32_t count = 0;
-    DIR* folder = opendir("/proc/self/fd");
-    assert_non_null(folder);
-    while (readdir(folder) != NULL) {
-        count += 1;
-    }
-    (void)closedir(folder);
-    return count;
-}
-
 static void open_ends(void)
 {
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
@@ -58,7 +46,7 @@ static int start(void** state)
 {
     static uint32_t before;
     const struct rig_setup setup = {.count_host = true};
-    before = count_fds();
+    before = rig_count_fds();
     *state = &before;
     rig_start(&rig, &setup);
     open_ends();
@@ -74,7 +62,7 @@ static int stop(void** state)
     close_ends();
     (void)close(sent_fd);
     rig_close(&rig);
-    assert_int_equal(count_fds(), *before);
+    assert_int_equal(rig_count_fds(), *before);
     return 0;
 }
 
@@ -137,9 +125,9 @@ static VkResult receive(uint64_t timeout_ns, MaarExternalHandle* handle)
 static void expect_refusal(VkResult wanted, uint64_t timeout_ns, const char* words)
 {
     MaarExternalHandle handle = (MaarExternalHandle)&rig;
-    const uint32_t before = count_fds();
+    const uint32_t before = rig_count_fds();
     assert_int_equal(receive(timeout_ns, &handle), wanted);
-    assert_int_equal(count_fds(), before);
+    assert_int_equal(rig_count_fds(), before);
     if (words != NULL) {
         rig_expect_message(&rig, words);
     } else {
@@ -577,9 +565,9 @@ static void device_elsewhere_is_refused_by_name(void** state)
             (void)snprintf(theirs + (size_t)2 * i, 3, "%02x", uuid[i]);
         }
         assert_int_equal(maarSendHandle(rig.allocator, ends[0], &sample, handle), VK_SUCCESS);
-        const uint32_t before = count_fds();
+        const uint32_t before = rig_count_fds();
         assert_int_equal(receive(SOON_NS, &got), VK_ERROR_INCOMPATIBLE_DRIVER);
-        assert_int_equal(count_fds(), before);
+        assert_int_equal(rig_count_fds(), before);
         assert_non_null(strstr(rig.messages.last, own));
         assert_non_null(strstr(rig.messages.last, round % 2 == 0 ? "deviceUUID" : "driverUUID"));
         rig_expect_message(&rig, theirs);
@@ -659,7 +647,7 @@ static void mutated_messages_leak_nothing(void** state)
     struct rig_random random = {.state = rig_seed(62)};
     uint32_t taken = 0;
     uint32_t cut = 0;
-    const uint32_t before = count_fds();
+    const uint32_t before = rig_count_fds();
     for (uint32_t i = 0; i < MESSAGES; ++i) {
         uint32_t fd_count = 0;
         MaarExternalHandle got = VK_NULL_HANDLE;
@@ -679,12 +667,12 @@ static void mutated_messages_leak_nothing(void** state)
             open_ends();
         }
         if (i % 1000 == 999) {
-            assert_int_equal(count_fds(), before);
+            assert_int_equal(rig_count_fds(), before);
         }
     }
     rig_forget_messages(&rig);
     expect_message_passes();
-    assert_int_equal(count_fds(), before);
+    assert_int_equal(rig_count_fds(), before);
     print_message("%d mutated messages: %u taken, %u cut short, no descriptor left\n", MESSAGES,
                   (unsigned)taken, (unsigned)cut);
     assert_true(taken > MESSAGES / 100);

@@ -5,13 +5,6 @@
 
 static const MaarPoint first_point = {.value = 1};
 
-static MaarDetailedStatistics read_details(struct rig* rig, MaarPool pool)
-{
-    MaarDetailedStatistics details = {.sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS};
-    assert_int_equal(maarGetDetailedStatistics(rig->allocator, pool, &details), VK_SUCCESS);
-    return details;
-}
-
 /* Sizes of live allocations alone count, placed or with memory of their own. */
 static void pending_ones_are_no_live_sizes(void** state)
 {
@@ -27,15 +20,15 @@ static void pending_ones_are_no_live_sizes(void** state)
             MaarAllocation tiny = rig_allocate(&rig, 256, &how);
             how.dedicated = modes[live];
             MaarAllocation kept = rig_allocate(&rig, 4 * KIB, &how);
-            assert_int_equal(read_details(&rig, VK_NULL_HANDLE).allocationSizeMax, 64 * KIB);
-            assert_int_equal(read_details(&rig, VK_NULL_HANDLE).allocationSizeMin, 256);
+            assert_int_equal(rig_details(&rig, VK_NULL_HANDLE).allocationSizeMax, 64 * KIB);
+            assert_int_equal(rig_details(&rig, VK_NULL_HANDLE).allocationSizeMin, 256);
             assert_int_equal(maarFreeMemoryAfter(rig.allocator, large, 1, &first_point),
                              VK_SUCCESS);
             assert_int_equal(maarFreeMemoryAfter(rig.allocator, tiny, 1, &first_point), VK_SUCCESS);
-            assert_int_equal(read_details(&rig, VK_NULL_HANDLE).allocationSizeMax, 4 * KIB);
-            assert_int_equal(read_details(&rig, VK_NULL_HANDLE).allocationSizeMin, 4 * KIB);
+            assert_int_equal(rig_details(&rig, VK_NULL_HANDLE).allocationSizeMax, 4 * KIB);
+            assert_int_equal(rig_details(&rig, VK_NULL_HANDLE).allocationSizeMin, 4 * KIB);
             maarFreeMemory(rig.allocator, kept);
-            assert_int_equal(read_details(&rig, VK_NULL_HANDLE).allocationSizeMax, 0);
+            assert_int_equal(rig_details(&rig, VK_NULL_HANDLE).allocationSizeMax, 0);
             MaarStatistics statistics = rig_statistics(&rig, VK_NULL_HANDLE);
             assert_int_equal(statistics.allocationCount, 0);
             assert_int_equal(statistics.pendingCount, 2);

@@ -297,24 +297,12 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_address(VkInstance inst
     return maarSimulatedGetInstanceProcAddr(instance, name);
 }
 
-static uint32_t open_fds(void)
-{
-    uint32_t count = 0;
-    DIR* folder = opendir("/proc/self/fd");
-    assert_non_null(folder);
-    while (readdir(folder) != NULL) {
-        count += 1;
-    }
-    (void)closedir(folder);
-    return count;
-}
-
 static void open_with(uint32_t extension_count)
 {
     /* No structures beside those of sharing. */
     const struct rig_setup setup = {.off = RIG_OFF_ALL & ~(VkFlags)RIG_OFF_TIMELINE};
     memset(&driver, 0, sizeof driver);
-    fds_before = open_fds();
+    fds_before = rig_count_fds();
     rig_open(&rig, &setup);
     allocate_memory = vkAllocateMemory;
     create_buffer = vkCreateBuffer;
@@ -337,7 +325,7 @@ static int close_win32(void** state)
 {
     (void)state;
     rig_close(&rig);
-    assert_int_equal(open_fds(), fds_before);
+    assert_int_equal(rig_count_fds(), fds_before);
     return 0;
 }
 
@@ -407,11 +395,11 @@ static void refused_export_leaves_nothing(void** state)
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarExportedMemory exported;
     const MaarAllocation memory = make_exportable(&buffer);
-    const uint32_t before = open_fds();
+    const uint32_t before = rig_count_fds();
     driver.answer = VK_ERROR_TOO_MANY_OBJECTS;
     assert_int_equal(export_memory(memory, &exported), VK_ERROR_TOO_MANY_OBJECTS);
     assert_null(exported.handle);
-    assert_int_equal(open_fds(), before);
+    assert_int_equal(rig_count_fds(), before);
     assert_int_equal(export_memory(memory, &exported), VK_SUCCESS);
     assert_int_equal(driver.memory_exports, 2);
     maarDestroyExternalHandle(rig.allocator, exported.handle);
@@ -441,14 +429,15 @@ static void imported_handle_is_consumed_and_closed(void** state)
     const VkBufferCreateInfo info = rig_buffer_info(5000);
     MaarExternalHandle handle = foreign_handle(&fd);
     const MaarImportInfo import = import_info(handle);
-    const uint32_t before = open_fds();
+    const uint32_t before = rig_count_fds();
     assert_int_equal(maarImportBuffer(rig.allocator, &info, &import, &buffer, &memory), VK_SUCCESS);
     assert_int_equal(driver.memory_imports, 1);
     assert_int_equal(driver.buffer_types, NT_MEMORY);
     assert_true(driver.imported != fd);
     assert_false(is_open(driver.imported)); /* the driver did not take the duplicate */
     assert_int_equal(maar_external_handle_peek(handle), MAAR_PORT_NO_HANDLE);
-    assert_int_equal(open_fds(), before); /* the block has the handle, for those who export again */
+    assert_int_equal(rig_count_fds(),
+                     before); /* the block has the handle, for those who export again */
     maarDestroyExternalHandle(rig.allocator, handle);
     MaarExportedMemory exported;
     assert_int_equal(export_memory(memory, &exported), VK_SUCCESS);
@@ -456,7 +445,7 @@ static void imported_handle_is_consumed_and_closed(void** state)
     maarDestroyExternalHandle(rig.allocator, exported.handle);
     maarDestroyBuffer(rig.allocator, buffer, memory);
     assert_false(is_open(fd));
-    assert_int_equal(open_fds(), before - 1);
+    assert_int_equal(rig_count_fds(), before - 1);
     rig_expect_silence(&rig);
 }
 
@@ -469,7 +458,7 @@ static void failed_import_leaves_the_handle(void** state)
     const VkBufferCreateInfo info = rig_buffer_info(5000);
     MaarExternalHandle handle = foreign_handle(&fd);
     const MaarImportInfo import = import_info(handle);
-    const uint32_t before = open_fds();
+    const uint32_t before = rig_count_fds();
     static const VkResult answers[] = {VK_ERROR_INVALID_EXTERNAL_HANDLE,
                                        VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY};
     for (uint32_t i = 0; i < 3; ++i) {
@@ -478,14 +467,14 @@ static void failed_import_leaves_the_handle(void** state)
                          answers[i]);
         assert_true(is_open(fd));
         assert_int_equal(maar_external_handle_peek(handle), fd);
-        assert_int_equal(open_fds(), before);
+        assert_int_equal(rig_count_fds(), before);
     }
     /* A bind that fails comes after the driver's import. */
     rig_set_fault(&rig, "vkBindBufferMemory2", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_int_equal(maarImportBuffer(rig.allocator, &info, &import, &buffer, &memory),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_int_equal(maar_external_handle_peek(handle), fd);
-    assert_int_equal(open_fds(), before);
+    assert_int_equal(rig_count_fds(), before);
     maarDestroyExternalHandle(rig.allocator, handle);
     assert_false(is_open(fd));
 }
@@ -536,17 +525,17 @@ static void semaphore_goes_out_and_comes_in(void** state)
         assert_int_equal(maarExportSemaphore(rig.allocator, semaphore, NT_SEMAPHORE, &handle),
                          VK_SUCCESS);
         const int fd = driver.kept;
-        const uint32_t before = open_fds();
+        const uint32_t before = rig_count_fds();
         driver.answer = VK_ERROR_INVALID_EXTERNAL_HANDLE;
         assert_int_equal(maarImportSemaphore(rig.allocator, handle, NT_SEMAPHORE, types[i], &other),
                          VK_ERROR_INVALID_EXTERNAL_HANDLE);
         assert_true(other == VK_NULL_HANDLE && is_open(fd));
         assert_int_equal(maar_external_handle_peek(handle), fd);
-        assert_int_equal(open_fds(), before);
+        assert_int_equal(rig_count_fds(), before);
         assert_int_equal(maarImportSemaphore(rig.allocator, handle, NT_SEMAPHORE, types[i], &other),
                          VK_SUCCESS);
         assert_int_equal(maar_external_handle_peek(handle), MAAR_PORT_NO_HANDLE);
-        assert_int_equal(open_fds(), before - 1); /* neither the handle nor its duplicate */
+        assert_int_equal(rig_count_fds(), before - 1); /* neither the handle nor its duplicate */
         maarDestroyExternalHandle(rig.allocator, handle);
         vkDestroySemaphore(rig.device, semaphore, NULL);
         vkDestroySemaphore(rig.device, other, NULL);
