@@ -203,19 +203,18 @@ class Check:
         for match in BODY.finditer(text):
             line = line_of(text, match.start("body"))
             commented = False
-            statement = ""
             for number, content in enumerate(match["body"].split("\n")):
                 stripped = content.strip()
                 if stripped.startswith("/**"):
                     commented = True
-                elif stripped and not stripped.startswith(("*", "/*")):
-                    statement += stripped
-                    end = ";" if match["kind"] != "enum" else ","
-                    if end in stripped or match["kind"] == "enum":
-                        if not commented and "/**" not in stripped:
-                            self.report(path, line + number,
-                                        f"{match['name']}: no comment on: {stripped}")
-                        commented, statement = False, ""
+                if not stripped or stripped.startswith(("*", "/*")):
+                    continue
+                if match["kind"] != "enum" and ";" not in stripped:
+                    continue
+                if not commented and "/**" not in stripped:
+                    self.report(path, line + number,
+                                f"{match['name']}: no comment on: {stripped}")
+                commented = False
 
     def run(self):
         self.known = set(self.paths)

@@ -73,15 +73,23 @@ static int32_t floor_divide(int32_t a, int32_t b)
     return a >= 0 ? a / b : -((b - 1 - a) / b);
 }
 
-/* One row of one octave in one cell: texels [begin, end) from the piece's first neighbour on.
- * cell: texels of a cell. Mountains are rough and lowlands are smooth: what is added grows with
- * what is there. */
-static void add_run(float* row, int32_t begin, int32_t end, int32_t first_in_cell, float cell,
-                    float fy, float corners[4][2], float amplitude, bool first)
+/* What of a row of texels, counted from the piece's first neighbour on, lies in one cell. */
+struct run {
+    int32_t begin, end;
+    int32_t first_in_cell; /* the cell's first texel */
+    float cell;            /* texels of a cell */
+    float fy;              /* of the row, in the cell */
+};
+
+/* One octave of a run. Mountains are rough and lowlands are smooth: what is added grows with what
+ * is there. */
+static void add_run(float* row, const struct run* run, float corners[4][2], float amplitude,
+                    bool first)
 {
+    const float fy = run->fy;
     const float sy = smooth(fy);
-    for (int32_t i = begin; i < end; ++i) {
-        const float fx = ((float)(i - first_in_cell) + 0.5f) / cell;
+    for (int32_t i = run->begin; i < run->end; ++i) {
+        const float fx = ((float)(i - run->first_in_cell) + 0.5f) / run->cell;
         const float a = corners[0][0] * fx + corners[0][1] * fy;
         const float b = corners[1][0] * (fx - 1.0f) + corners[1][1] * fy;
         const float c = corners[2][0] * fx + corners[2][1] * (fy - 1.0f);
@@ -111,8 +119,12 @@ static void add_octave(struct piece* piece, uint32_t octave, int32_t cell, float
                 gradient_at(cell_x + (i & 1), cell_y + (i >> 1), octave, &corners[i][0],
                             &corners[i][1]);
             }
-            add_run(&piece->heights[(uint32_t)j * PIECE_ROW], begin, end, cell_x * cell - left,
-                    (float)cell, fy, corners, amplitude, octave < 2);
+            const struct run run = {.begin = begin,
+                                    .end = end,
+                                    .first_in_cell = cell_x * cell - left,
+                                    .cell = (float)cell,
+                                    .fy = fy};
+            add_run(&piece->heights[(uint32_t)j * PIECE_ROW], &run, corners, amplitude, octave < 2);
             begin = end;
         }
     }

@@ -55,15 +55,6 @@ static int null_argument(const char* what)
     return fake_breach(MAAR_CUDA_INVALID_VALUE, "%s is NULL", what);
 }
 
-static struct fake_device* get_device(maar_cuda_device device)
-{
-    if (device < 0 || device >= fake.device_count) {
-        (void)fake_breach(0, "there is no device %d", device);
-        return NULL;
-    }
-    return &fake.devices[device];
-}
-
 /* ---- driver and devices ---- */
 
 enum maar_cuda_result cuInit(unsigned int flags)
@@ -108,7 +99,7 @@ enum maar_cuda_result cuDeviceGet(maar_cuda_device* device, int ordinal)
     if (!enter("cuDeviceGet", FAKE_NEEDS_INIT, &result)) {
         return (enum maar_cuda_result)result;
     }
-    if (get_device(ordinal) == NULL) {
+    if (fake_find_device(ordinal) == NULL) {
         return leave(MAAR_CUDA_INVALID_DEVICE);
     }
     *device = ordinal;
@@ -121,7 +112,7 @@ enum maar_cuda_result cuDeviceGetName(char* name, int size, maar_cuda_device dev
     if (!enter("cuDeviceGetName", FAKE_NEEDS_INIT, &result)) {
         return (enum maar_cuda_result)result;
     }
-    if (get_device(device) == NULL || size <= 0) {
+    if (fake_find_device(device) == NULL || size <= 0) {
         return leave(MAAR_CUDA_INVALID_VALUE);
     }
     (void)snprintf(name, (size_t)size, "%s", fake_api.device_name);
@@ -135,7 +126,7 @@ static enum maar_cuda_result get_uuid(const char* function, struct maar_cuda_uui
     if (!enter(function, FAKE_NEEDS_INIT, &result)) {
         return (enum maar_cuda_result)result;
     }
-    const struct fake_device* found = get_device(device);
+    const struct fake_device* found = fake_find_device(device);
     if (found == NULL) {
         return leave(MAAR_CUDA_INVALID_DEVICE);
     }
@@ -160,7 +151,7 @@ enum maar_cuda_result cuDeviceGetLuid(char* luid, unsigned int* node_mask, maar_
     if (!enter("cuDeviceGetLuid", FAKE_NEEDS_INIT, &result)) {
         return (enum maar_cuda_result)result;
     }
-    const struct fake_device* found = get_device(device);
+    const struct fake_device* found = fake_find_device(device);
     if (found == NULL || found->node_mask == 0) {
         return leave(found == NULL ? MAAR_CUDA_INVALID_DEVICE : MAAR_CUDA_NOT_SUPPORTED);
     }
@@ -177,7 +168,7 @@ enum maar_cuda_result cuDeviceGetAttribute(int* value, enum maar_cuda_attribute 
     if (!enter("cuDeviceGetAttribute", FAKE_NEEDS_INIT, &result)) {
         return (enum maar_cuda_result)result;
     }
-    const struct fake_device* found = get_device(device);
+    const struct fake_device* found = fake_find_device(device);
     if (found == NULL || (int)attribute <= 0 || (int)attribute >= FAKE_ATTRIBUTES) {
         return leave(found == NULL ? MAAR_CUDA_INVALID_DEVICE : MAAR_CUDA_INVALID_VALUE);
     }

@@ -144,6 +144,15 @@ int fake_enter(const char* function, enum fake_need need)
     return MAAR_CUDA_SUCCESS;
 }
 
+struct fake_device* fake_find_device(int number)
+{
+    if (number < 0 || number >= fake.device_count) {
+        (void)fake_breach(0, "there is no device %d", number);
+        return NULL;
+    }
+    return &fake.devices[number];
+}
+
 void fake_set_in_host_function(bool inside)
 {
     thread.in_host_function = inside;

@@ -209,6 +209,9 @@ const struct fake_control* fake_get_control(void);
 /* Notes a sentence that begins with the name of the function; returns `result`. */
 int fake_breach(int result, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A device of those there are; NULL, having noted the breach, of others. */
+struct fake_device* fake_find_device(int number);
+
 int fake_initialize(void);
 /* As after loading the library; nothing runs or is alive. */
 void fake_set_defaults(void);

@@ -53,15 +53,6 @@ static struct fake_stream* enter_stream(const char* function, struct maar_hip_st
     return stream;
 }
 
-static struct fake_device* get_device(int device)
-{
-    if (device < 0 || device >= fake.device_count) {
-        (void)fake_breach(0, "there is no device %d", device);
-        return NULL;
-    }
-    return &fake.devices[device];
-}
-
 /* ---- runtime and devices ---- */
 
 enum maar_hip_result hipInit(unsigned int flags)
@@ -112,7 +103,7 @@ enum maar_hip_result hipSetDevice(int ordinal)
     if (!enter("hipSetDevice", &result)) {
         return (enum maar_hip_result)result;
     }
-    if (get_device(ordinal) == NULL) {
+    if (fake_find_device(ordinal) == NULL) {
         return leave(MAAR_HIP_INVALID_DEVICE);
     }
     fake_set_current(fake.primary[ordinal]);
@@ -136,7 +127,7 @@ static enum maar_hip_result get_text(const char* function, int device, char* tex
     if (!enter(function, &result)) {
         return (enum maar_hip_result)result;
     }
-    const struct fake_device* found = get_device(device);
+    const struct fake_device* found = fake_find_device(device);
     if (found == NULL || size <= 0) {
         return leave(MAAR_HIP_INVALID_VALUE);
     }
@@ -161,7 +152,7 @@ enum maar_hip_result hipDeviceGetUuid(struct maar_hip_uuid* uuid, maar_hip_devic
     if (!enter("hipDeviceGetUuid", &result)) {
         return (enum maar_hip_result)result;
     }
-    const struct fake_device* found = get_device(device);
+    const struct fake_device* found = fake_find_device(device);
     if (found == NULL) {
         return leave(MAAR_HIP_INVALID_DEVICE);
     }

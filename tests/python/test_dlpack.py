@@ -3,6 +3,7 @@ exactly once; threads, exceptions under way, and the end of the interpreter."""
 
 import ctypes
 import gc
+import itertools
 import os
 import subprocess
 import sys
@@ -155,35 +156,34 @@ class Lifetimes(DeviceCase):
         self.assertIsNone(core())
 
     def test_capsule_lets_go_exactly_once(self):
-        versions = [None, (1, 0)]
-        for max_version in versions:
-            for how in ("dropped", "consumed", "consumed and dropped first", "by NumPy"):
-                with self.subTest(how, max_version=max_version):
-                    buffer, freed = self.make()
-                    capsule = buffer.__dlpack__(max_version=max_version)
-                    self.assertIn(name_of(capsule), (b"dltensor", b"dltensor_versioned"))
-                    buffer.close()
-                    self.assertEqual(freed.count, 0)
-                    if how == "by NumPy":
-                        array = numpy.from_dlpack(Exporter(capsule))
+        ways = ("dropped", "consumed", "consumed and dropped first", "by NumPy")
+        for max_version, how in itertools.product([None, (1, 0)], ways):
+            with self.subTest(how, max_version=max_version):
+                buffer, freed = self.make()
+                capsule = buffer.__dlpack__(max_version=max_version)
+                self.assertIn(name_of(capsule), (b"dltensor", b"dltensor_versioned"))
+                buffer.close()
+                self.assertEqual(freed.count, 0)
+                if how == "by NumPy":
+                    array = numpy.from_dlpack(Exporter(capsule))
+                    del capsule
+                    self.assertEqual((freed.count, array[7]), (0, 9))
+                    del array
+                elif how.startswith("consumed"):
+                    tensor = Consumed(capsule)
+                    if how == "consumed":
+                        tensor.delete()
+                        self.assertEqual(freed.count, 1)
                         del capsule
-                        self.assertEqual((freed.count, array[7]), (0, 9))
-                        del array
-                    elif how.startswith("consumed"):
-                        tensor = Consumed(capsule)
-                        if how == "consumed":
-                            tensor.delete()
-                            self.assertEqual(freed.count, 1)
-                            del capsule
-                        else:
-                            del capsule
-                            self.assertEqual(freed.count, 0)
-                            tensor.delete()
                     else:
                         del capsule
-                    self.assertEqual(freed.count, 1)
-                    gc.collect()
-                    self.assertEqual(freed.count, 1)
+                        self.assertEqual(freed.count, 0)
+                        tensor.delete()
+                else:
+                    del capsule
+                self.assertEqual(freed.count, 1)
+                gc.collect()
+                self.assertEqual(freed.count, 1)
 
     def test_deleter_runs_on_any_thread(self):
         for _ in range(50):
