@@ -310,7 +310,7 @@ static void memory_of_two_handle_types_is_exported_as_both(void** state)
 static void each_set_of_handle_types_has_its_own_pool(void** state)
 {
     (void)state;
-    start(&sharing_everything, 0);
+    start(rig_sharing_everything(), 0);
     static const VkExternalMemoryHandleTypeFlags sets[3] = {OPAQUE | DMA_BUF, OPAQUE, DMA_BUF};
     struct maar_pool* pools[3];
     for (uint32_t round = 0; round < 2; ++round) {

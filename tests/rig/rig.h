@@ -198,6 +198,12 @@ MaarExportedMemory rig_export(struct rig* rig, MaarAllocation allocation);
 /* A buffer in memory that the host sees and others can import. */
 MaarAllocation rig_create_shared_buffer(struct rig* rig, VkDeviceSize size, VkBuffer* buffer);
 
+/* ---- host memory of a test's own callbacks: straight from the C library ---- */
+
+void* VKAPI_PTR rig_plain_reallocate(void* user, void* original, size_t size, size_t alignment,
+                                     VkSystemAllocationScope scope);
+void VKAPI_PTR rig_plain_free(void* user, void* memory);
+
 /* A generator of the tests' own: the same numbers on every machine. */
 struct rig_random {
     uint64_t state;

@@ -125,3 +125,18 @@ void rig_expect_silence(struct rig* rig)
         fail_msg("an unexpected message: \"%s\"", rig->messages.last);
     }
 }
+
+void* VKAPI_PTR rig_plain_reallocate(void* user, void* original, size_t size, size_t alignment,
+                                     VkSystemAllocationScope scope)
+{
+    (void)user;
+    (void)alignment;
+    (void)scope;
+    return realloc(original, size);
+}
+
+void VKAPI_PTR rig_plain_free(void* user, void* memory)
+{
+    (void)user;
+    free(memory);
+}

@@ -388,21 +388,6 @@ static void* VKAPI_PTR nosy_allocate(void* user, size_t size, size_t alignment,
     return malloc(size);
 }
 
-static void VKAPI_PTR nosy_free(void* user, void* memory)
-{
-    (void)user;
-    free(memory);
-}
-
-static void* VKAPI_PTR nosy_reallocate(void* user, void* original, size_t size, size_t alignment,
-                                       VkSystemAllocationScope scope)
-{
-    (void)user;
-    (void)alignment;
-    (void)scope;
-    return realloc(original, size);
-}
-
 /* A lock that were held across a host allocation would never be got here. */
 static void host_memory_is_taken_without_a_lock(void** state)
 {
@@ -411,8 +396,8 @@ static void host_memory_is_taken_without_a_lock(void** state)
     const VkAllocationCallbacks callbacks = {
         .pUserData = &host,
         .pfnAllocation = nosy_allocate,
-        .pfnReallocation = nosy_reallocate,
-        .pfnFree = nosy_free,
+        .pfnReallocation = rig_plain_reallocate,
+        .pfnFree = rig_plain_free,
     };
     struct rig rig;
     rig_open(&rig, NULL);

@@ -28,21 +28,6 @@ static void* VKAPI_PTR allocate_and_trim(void* user, size_t size, size_t alignme
     return malloc(size);
 }
 
-static void VKAPI_PTR release(void* user, void* memory)
-{
-    (void)user;
-    free(memory);
-}
-
-static void* VKAPI_PTR reallocate(void* user, void* original, size_t size, size_t alignment,
-                                  VkSystemAllocationScope scope)
-{
-    (void)user;
-    (void)alignment;
-    (void)scope;
-    return realloc(original, size);
-}
-
 /* The first handle of a lane takes host memory while the block that was made for it is empty still.
  */
 static void a_block_that_is_about_to_be_used_stays(void** state)
@@ -52,8 +37,8 @@ static void a_block_that_is_about_to_be_used_stays(void** state)
     const VkAllocationCallbacks callbacks = {
         .pUserData = &host,
         .pfnAllocation = allocate_and_trim,
-        .pfnReallocation = reallocate,
-        .pfnFree = release,
+        .pfnReallocation = rig_plain_reallocate,
+        .pfnFree = rig_plain_free,
     };
     struct rig rig;
     rig_open(&rig, NULL);
