@@ -8,6 +8,7 @@
 
 struct sim_function_row {
     const char* name;
+    size_t length;
     uint32_t since;
     enum sim_extension extension;
     int traits;
@@ -15,19 +16,21 @@ struct sim_function_row {
 };
 
 static const struct sim_function_row sim_function_rows[SIM_FN_COUNT] = {
-#define SIM_ROW(name, since, extension, traits, usual) {#name, since, extension, traits, usual},
+#define SIM_ROW(name, since, extension, traits, usual)                                             \
+    {#name, sizeof(#name) - 1, since, extension, traits, usual},
     SIM_FUNCTIONS(SIM_ROW)
 #undef SIM_ROW
 };
 
 struct sim_alias_row {
     const char* name;
+    size_t length;
     enum sim_function function;
     enum sim_extension extension;
 };
 
 static const struct sim_alias_row sim_alias_rows[] = {
-#define SIM_ROW(alias, name, extension) {#alias, SIM_FN_##name, extension},
+#define SIM_ROW(alias, name, extension) {#alias, sizeof(#alias) - 1, SIM_FN_##name, extension},
     SIM_ALIASES(SIM_ROW)
 #undef SIM_ROW
 };
@@ -61,18 +64,22 @@ VkResult sim_function_usual_failure(enum sim_function function)
     return sim_function_rows[function].usual;
 }
 
+/* A loader asks for hundreds of names, most of which differ in length already. */
 static int sim_find_by_name(const char* name, const struct sim_alias_row** alias)
 {
+    const size_t length = strlen(name);
     *alias = NULL;
     for (int i = 0; i < SIM_FN_COUNT; i++) {
-        if (strcmp(sim_function_rows[i].name, name) == 0) {
+        const struct sim_function_row* row = &sim_function_rows[i];
+        if (row->length == length && memcmp(row->name, name, length) == 0) {
             return i;
         }
     }
     for (int i = 0; i < SIM_ALIAS_COUNT; i++) {
-        if (strcmp(sim_alias_rows[i].name, name) == 0) {
-            *alias = &sim_alias_rows[i];
-            return (int)sim_alias_rows[i].function;
+        const struct sim_alias_row* row = &sim_alias_rows[i];
+        if (row->length == length && memcmp(row->name, name, length) == 0) {
+            *alias = row;
+            return (int)row->function;
         }
     }
     return SIM_NO_MATCH;
