@@ -74,19 +74,25 @@ static void free_pending(MaarAllocator allocator, const struct maar_retire_item*
     maar_release_pending(allocator, (uint32_t)item->aside);
 }
 
+static VkResult free_now(MaarAllocator allocator, const char* call, MaarAllocation allocation)
+{
+    uint32_t index = 0;
+    struct maar_slot* slot = maar_resolve(allocator, call, allocation, &index);
+    if (slot == NULL || !maar_slot_claim(slot, allocation)) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (slot->stitched) {
+        maar_stitched_end(allocator, slot, index, 0, 0, NULL, free_pending);
+    } else {
+        maar_release_slot(allocator, slot, index);
+    }
+    return VK_SUCCESS;
+}
+
 VKAPI_ATTR void VKAPI_CALL maarFreeMemory(MaarAllocator allocator, MaarAllocation allocation)
 {
-    if (maar_enter(allocator) != VK_SUCCESS || allocation == VK_NULL_HANDLE) {
-        return;
-    }
-    uint32_t index = 0;
-    struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, &index);
-    if (slot != NULL && maar_slot_claim(slot, allocation)) {
-        if (slot->stitched) {
-            maar_stitched_end(allocator, slot, index, 0, 0, NULL, free_pending);
-            return;
-        }
-        maar_release_slot(allocator, slot, index);
+    if (maar_enter(allocator) == VK_SUCCESS && allocation != VK_NULL_HANDLE) {
+        (void)free_now(allocator, __func__, allocation);
     }
 }
 
@@ -160,8 +166,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarFreeMemoryAfter(MaarAllocator allocator,
         return result;
     }
     if (pointCount == 0) {
-        maarFreeMemory(allocator, allocation);
-        return VK_SUCCESS;
+        return free_now(allocator, __func__, allocation);
     }
     return maar_free_after(allocator, __func__, 0, allocation, pointCount, pPoints, free_pending);
 }

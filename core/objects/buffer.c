@@ -110,20 +110,20 @@ static void destroy_buffer_bits(const struct maar_device* device, uint64_t buffe
     device->vkDestroyBuffer(device->handle, MAAR_FROM_BITS(VkBuffer, buffer), device->callbacks);
 }
 
-void maar_destroy_object(MaarAllocator allocator, const char* call, uint64_t object,
-                         MaarAllocation allocation, maar_object_destroyer destroy,
-                         maar_retire_action later)
+VkResult maar_destroy_object(MaarAllocator allocator, const char* call, uint64_t object,
+                             MaarAllocation allocation, maar_object_destroyer destroy,
+                             maar_retire_action later)
 {
     uint32_t index = 0;
     struct maar_slot* slot = NULL;
     if (allocation != VK_NULL_HANDLE) {
         slot = maar_resolve(allocator, call, allocation, &index);
         if (slot == NULL || !maar_slot_claim(slot, allocation)) {
-            return;
+            return VK_ERROR_VALIDATION_FAILED_EXT;
         }
         if (slot->stitched) {
             maar_stitched_end(allocator, slot, index, object, 0, NULL, later);
-            return;
+            return VK_SUCCESS;
         }
     }
     if (object != 0) {
@@ -133,6 +133,7 @@ void maar_destroy_object(MaarAllocator allocator, const char* call, uint64_t obj
     if (slot != NULL) {
         maar_release_slot(allocator, slot, index);
     }
+    return VK_SUCCESS;
 }
 
 static void destroy_pending_buffer(MaarAllocator allocator, const struct maar_retire_item* item)
@@ -145,18 +146,18 @@ static void destroy_pending_buffer(MaarAllocator allocator, const struct maar_re
     }
 }
 
-void maar_destroy_buffer(MaarAllocator allocator, const char* call, VkBuffer buffer,
-                         MaarAllocation allocation)
+VkResult maar_destroy_buffer(MaarAllocator allocator, const char* call, VkBuffer buffer,
+                             MaarAllocation allocation)
 {
-    maar_destroy_object(allocator, call, MAAR_TO_BITS(buffer), allocation, destroy_buffer_bits,
-                        destroy_pending_buffer);
+    return maar_destroy_object(allocator, call, MAAR_TO_BITS(buffer), allocation,
+                               destroy_buffer_bits, destroy_pending_buffer);
 }
 
 VKAPI_ATTR void VKAPI_CALL maarDestroyBuffer(MaarAllocator allocator, VkBuffer buffer,
                                              MaarAllocation allocation)
 {
     if (maar_enter(allocator) == VK_SUCCESS) {
-        maar_destroy_buffer(allocator, __func__, buffer, allocation);
+        (void)maar_destroy_buffer(allocator, __func__, buffer, allocation);
     }
 }
 
@@ -172,8 +173,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyBufferAfter(MaarAllocator allocator, V
         return maarFreeMemoryAfter(allocator, allocation, pointCount, pPoints);
     }
     if (pointCount == 0) {
-        maarDestroyBuffer(allocator, buffer, allocation);
-        return VK_SUCCESS;
+        return maar_destroy_buffer(allocator, __func__, buffer, allocation);
     }
     return maar_free_after(allocator, __func__, MAAR_TO_BITS(buffer), allocation, pointCount,
                            pPoints, destroy_pending_buffer);

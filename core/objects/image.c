@@ -97,12 +97,18 @@ static void destroy_pending_image(MaarAllocator allocator, const struct maar_ret
     }
 }
 
+static VkResult destroy_now(MaarAllocator allocator, const char* call, VkImage image,
+                            MaarAllocation allocation)
+{
+    return maar_destroy_object(allocator, call, MAAR_TO_BITS(image), allocation, destroy_image_bits,
+                               destroy_pending_image);
+}
+
 VKAPI_ATTR void VKAPI_CALL maarDestroyImage(MaarAllocator allocator, VkImage image,
                                             MaarAllocation allocation)
 {
     if (maar_enter(allocator) == VK_SUCCESS) {
-        maar_destroy_object(allocator, __func__, MAAR_TO_BITS(image), allocation,
-                            destroy_image_bits, destroy_pending_image);
+        (void)destroy_now(allocator, __func__, image, allocation);
     }
 }
 
@@ -118,8 +124,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyImageAfter(MaarAllocator allocator, Vk
         return maarFreeMemoryAfter(allocator, allocation, pointCount, pPoints);
     }
     if (pointCount == 0) {
-        maarDestroyImage(allocator, image, allocation);
-        return VK_SUCCESS;
+        return destroy_now(allocator, __func__, image, allocation);
     }
     return maar_free_after(allocator, __func__, MAAR_TO_BITS(image), allocation, pointCount,
                            pPoints, destroy_pending_image);

@@ -13,7 +13,7 @@
 
 void maar_slice_buffer_destroy(MaarAllocator allocator, struct maar_slice_buffer* home)
 {
-    maar_destroy_buffer(allocator, "maarDestroySlice", home->buffer, home->allocation);
+    (void)maar_destroy_buffer(allocator, "maarDestroySlice", home->buffer, home->allocation);
     maar_placement_destroy(home->placement, allocator->callbacks);
     maar_host_free(allocator->callbacks, home);
 }
@@ -88,7 +88,7 @@ static VkResult make_slice_buffer(MaarAllocator allocator, struct maar_slice_she
         result = read_slice_buffer(allocator, home);
     }
     if (result != VK_SUCCESS) {
-        maar_destroy_buffer(allocator, "maarCreateSlice", home->buffer, VK_NULL_HANDLE);
+        (void)maar_destroy_buffer(allocator, "maarCreateSlice", home->buffer, VK_NULL_HANDLE);
         maar_undo_allocation(allocator, home->allocation);
         maar_placement_destroy(home->placement, allocator->callbacks);
         maar_host_free(allocator->callbacks, home);

@@ -23,14 +23,14 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
                             MaarAllocation* allocation);
 
 /* maarDestroyBuffer without its checks, also for a poisoned allocator. */
-void maar_destroy_buffer(MaarAllocator allocator, const char* call, VkBuffer buffer,
-                         MaarAllocation allocation);
+VkResult maar_destroy_buffer(MaarAllocator allocator, const char* call, VkBuffer buffer,
+                             MaarAllocation allocation);
 
 typedef void (*maar_object_destroyer)(const struct maar_device* device, uint64_t object);
-/* Ends an allocation and its object, either of which may be null; neither when it is stale. later:
- * the same, of a retire item, where pages cannot go at once. */
-void maar_destroy_object(MaarAllocator allocator, const char* call, uint64_t object,
-                         MaarAllocation allocation, maar_object_destroyer destroy,
-                         maar_retire_action later);
+/* Ends an allocation and its object, either of which may be null; neither, and that is told, when
+ * the allocation is stale. later: the same, of a retire item, where pages cannot go at once. */
+VkResult maar_destroy_object(MaarAllocator allocator, const char* call, uint64_t object,
+                             MaarAllocation allocation, maar_object_destroyer destroy,
+                             maar_retire_action later);
 
 #endif

@@ -227,10 +227,10 @@ static void unmake(MaarAllocator allocator, const char* call, MaarHostBuffer mad
         maarUnmapMemory(allocator, made->allocation);
     }
     if (undo) {
-        maar_destroy_buffer(allocator, call, made->buffer, VK_NULL_HANDLE);
+        (void)maar_destroy_buffer(allocator, call, made->buffer, VK_NULL_HANDLE);
         maar_undo_allocation(allocator, made->allocation);
     } else {
-        maar_destroy_buffer(allocator, call, made->buffer, made->allocation);
+        (void)maar_destroy_buffer(allocator, call, made->buffer, made->allocation);
     }
     made->mapped = false;
     made->buffer = VK_NULL_HANDLE;

@@ -54,6 +54,42 @@ static void pending_bytes_wait_for_the_host_timeline(void** state)
     rig_close(&rig);
 }
 
+static void stale_handles_are_refused_without_points_too(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    const VkBufferCreateInfo buffer_info = rig_buffer_info(1000);
+    const VkImageCreateInfo image_info = rig_image_info(16, 16);
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkImage image = VK_NULL_HANDLE;
+    MaarAllocation memories[3] = {rig_allocate(&rig, 1000, NULL)};
+    assert_int_equal(maarCreateBuffer(rig.allocator, &buffer_info, &how, &buffer, &memories[1]),
+                     VK_SUCCESS);
+    assert_int_equal(maarCreateImage(rig.allocator, &image_info, &how, &image, &memories[2]),
+                     VK_SUCCESS);
+    for (uint32_t i = 0; i < 2; ++i) {
+        const VkResult expected = i == 0 ? VK_SUCCESS : VK_ERROR_VALIDATION_FAILED_EXT;
+        assert_int_equal(maarFreeMemoryAfter(rig.allocator, memories[0], 0, NULL), expected);
+        if (i > 0) {
+            rig_expect_message(&rig, "maarFreeMemoryAfter");
+        }
+        assert_int_equal(maarDestroyBufferAfter(rig.allocator, buffer, memories[1], 0, NULL),
+                         expected);
+        if (i > 0) {
+            rig_expect_message(&rig, "maarDestroyBufferAfter");
+        }
+        assert_int_equal(maarDestroyImageAfter(rig.allocator, image, memories[2], 0, NULL),
+                         expected);
+        if (i > 0) {
+            rig_expect_message(&rig, "maarDestroyImageAfter");
+        }
+    }
+    rig_expect_silence(&rig);
+    rig_close(&rig);
+}
+
 static void pending_bytes_wait_for_every_semaphore(void** state)
 {
     (void)state;
@@ -421,6 +457,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pending_bytes_wait_for_the_host_timeline),
+        cmocka_unit_test(stale_handles_are_refused_without_points_too),
         cmocka_unit_test(pending_bytes_wait_for_every_semaphore),
         cmocka_unit_test(pending_bytes_are_not_reused_before_their_point),
         cmocka_unit_test(free_after_no_points_is_now),

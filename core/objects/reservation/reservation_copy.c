@@ -39,7 +39,7 @@ static void end_leaving(MaarAllocator allocator, const struct maar_leaving_buffe
         return;
     }
     if (leaving->slot == MAAR_SLOT_NONE) {
-        maar_destroy_buffer(allocator, "a reservation", leaving->buffer, leaving->allocation);
+        (void)maar_destroy_buffer(allocator, "a reservation", leaving->buffer, leaving->allocation);
         return;
     }
     maar_lock_rank_expect_none();

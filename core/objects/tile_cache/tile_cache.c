@@ -222,7 +222,8 @@ static void free_storage(MaarTileCache cache)
 static void end_leaked_cache(MaarAllocator allocator, struct maar_paged_object* object)
 {
     MaarTileCache cache = (MaarTileCache)(void*)object;
-    maar_destroy_buffer(allocator, "maarDestroyAllocator", cache->staging, cache->staging_memory);
+    (void)maar_destroy_buffer(allocator, "maarDestroyAllocator", cache->staging,
+                              cache->staging_memory);
     free_storage(cache);
 }
 
@@ -359,7 +360,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyTileCache(MaarAllocator allocator, MaarTil
     if (point_count > 0) {
         retire_staging(cache, point_count);
     } else {
-        maar_destroy_buffer(allocator, __func__, cache->staging, cache->staging_memory);
+        (void)maar_destroy_buffer(allocator, __func__, cache->staging, cache->staging_memory);
     }
     free_storage(cache);
 }
