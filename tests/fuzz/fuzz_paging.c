@@ -16,6 +16,7 @@ struct holder {
     uint32_t page_count;
     bool aliased;
     bool copying;
+    bool gave_back; /* pages, since the last submission */
     bool committed[MOST_PAGES];
 };
 
@@ -137,10 +138,17 @@ static void commit(struct paging_world* world, struct holder* holder, bool commi
     MaarAllocator allocator = world->rig.allocator;
     VkResult result = VK_SUCCESS;
     if (committed) {
-        result = allowed(world, maarCommitPages(allocator, holder->reservation, count, ranges));
+        result = maarCommitPages(allocator, holder->reservation, count, ranges);
+        if (result == VK_ERROR_VALIDATION_FAILED_EXT) {
+            /* Another range shows a page that this one gave back and has not submitted. */
+            fuzz_require(holder->aliased && holder->gave_back);
+        } else {
+            (void)allowed(world, result);
+        }
     } else {
         result = maarDecommitPages(allocator, holder->reservation, count, ranges);
         fuzz_require(result == VK_SUCCESS);
+        holder->gave_back = true;
     }
     for (uint32_t i = 0; i < count && result == VK_SUCCESS; ++i) {
         note(holder, &ranges[i], committed);
@@ -169,8 +177,11 @@ static void submit(struct paging_world* world)
 {
     const MaarPoint wait = {.semaphore = world->timeline, .value = world->timeline_value};
     MaarPoint point;
-    (void)allowed(
+    const VkResult result = allowed(
         world, maarSubmitBinds(world->rig.allocator, fuzz_byte(&world->input) & 1, &wait, &point));
+    for (uint32_t i = 0; i < HOLDERS && result == VK_SUCCESS; ++i) {
+        world->holders[i].gave_back = false;
+    }
 }
 
 static void destroy(struct paging_world* world, struct holder* holder)
