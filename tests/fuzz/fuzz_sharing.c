@@ -442,7 +442,7 @@ static void set_up(struct sharing_world* world)
     const uint8_t way = fuzz_byte(&world->device.input);
     const struct rig_setup setup = {
         .profile = (way & 2) != 0 ? rig_profile_noncoherent() : rig_profile_discrete(),
-        .sharing = &sharing_everything,
+        .sharing = rig_sharing_everything(),
         .paging = true,
     };
     world->fd_count = sharing_count_fds();
