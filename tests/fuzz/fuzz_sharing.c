@@ -445,7 +445,7 @@ static void set_up(struct sharing_world* world)
         .sharing = rig_sharing_everything(),
         .paging = true,
     };
-    world->fd_count = sharing_count_fds();
+    world->fd_count = rig_count_fds();
     world->type = (way & 1) != 0 ? VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT
                                  : VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
     fuzz_device_open(&world->device, &setup, 0);
@@ -482,7 +482,7 @@ static void take_down(struct sharing_world* world)
     vkDestroySemaphore(rig->device, world->timeline, NULL);
     fuzz_device_close(&world->device);
     free(world->host_bytes);
-    fuzz_require(sharing_count_fds() == world->fd_count);
+    fuzz_require(rig_count_fds() == world->fd_count);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
