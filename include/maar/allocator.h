@@ -1,4 +1,4 @@
-/*
+/** @file
  * maar/allocator.h: device memory. The allocator, its pools, its allocations, what is freed later,
  * and what can be learnt about all of them.
  *
@@ -1009,12 +1009,16 @@ typedef struct MaarDetailedStatistics {
     MaarStructureType sType;
     /** NULL or a chain. */
     void* pNext;
-    /** Smallest and largest live allocation, bytes; 0 when there is none. */
-    VkDeviceSize allocationSizeMin, allocationSizeMax;
+    /** Smallest live allocation, bytes; 0 when there is none. */
+    VkDeviceSize allocationSizeMin;
+    /** Largest live allocation, bytes; 0 when there is none. */
+    VkDeviceSize allocationSizeMax;
     /** Free ranges. */
     uint32_t freeRangeCount;
-    /** Smallest and largest free range, bytes; 0 when there is none. */
-    VkDeviceSize freeRangeSizeMin, freeRangeSizeMax;
+    /** Smallest free range, bytes; 0 when there is none. */
+    VkDeviceSize freeRangeSizeMin;
+    /** Largest free range, bytes; 0 when there is none. */
+    VkDeviceSize freeRangeSizeMax;
     /** 1 - largest free range / free bytes, 0 to 1; 0 when nothing is free. */
     double fragmentation;
 } MaarDetailedStatistics;

@@ -1,4 +1,4 @@
-/*
+/** @file
  * maar/base.h: what every other header of Maar rests on.
  *
  * Version, export macro, structure types and the message callback. Includes the Vulkan headers and
@@ -15,16 +15,20 @@
 extern "C" {
 #endif
 
-/** Version of these headers: major, minor, patch. */
+/** Version of these headers: rises when something that was promised changes. */
 #define MAAR_VERSION_MAJOR 0
+/** Version of these headers: rises when something is added. */
 #define MAAR_VERSION_MINOR 1
+/** Version of these headers: rises when something is mended. */
 #define MAAR_VERSION_PATCH 0
 /** Version of these headers as one number, comparable with maarGetVersion(). */
 #define MAAR_VERSION                                                                               \
     (((uint32_t)MAAR_VERSION_MAJOR << 22) | ((uint32_t)MAAR_VERSION_MINOR << 12) |                 \
      (uint32_t)MAAR_VERSION_PATCH)
 
-/* MAAR_SHARED: set for users of the shared library; MAAR_BUILDING: set while it is compiled. */
+/** @def MAAR_API
+ * Marks what the library exports. MAAR_SHARED is set for users of the shared library, MAAR_BUILDING
+ * while it is compiled. */
 #if defined(_WIN32) && defined(MAAR_SHARED)
 #if defined(MAAR_BUILDING)
 #define MAAR_API __declspec(dllexport)

@@ -1,4 +1,4 @@
-/*
+/** @file
  * maar/cuda.h: buffers and images of Maar in CUDA, without a copy. Five calls are the whole of it
  * for most programs:
  *

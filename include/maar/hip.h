@@ -1,4 +1,4 @@
-/*
+/** @file
  * maar/hip.h: buffers of Maar in AMD's HIP, without a copy. The same calls as in maar/cuda.h, with
  * what HIP lacks on Linux left out: there are no images, and no semaphores that both sides see, so
  * the host stands between them at each handoff (MAAR_HANDOFF_MODE_HOST). maarGetHipInfo says so.

@@ -1,4 +1,4 @@
-/*
+/** @file
  * maar/maar.h: the whole of Maar's interface. maar/volk.h and maar/simulated.h are apart.
  */
 #ifndef MAAR_MAAR_H

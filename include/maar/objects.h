@@ -1,4 +1,4 @@
-/*
+/** @file
  * maar/objects.h: buffers, images and slices, made and bound in one call, with a rollback between
  * the steps. The general rules of maar/allocator.h hold here too.
  */

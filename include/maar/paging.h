@@ -1,4 +1,4 @@
-/*
+/** @file
  * maar/paging.h: virtual memory. Address ranges whose pages come and go (reservations, growable
  * arrays, partially resident images) and buffers and images made of whatever pages are free.
  *

@@ -1,4 +1,4 @@
-/*
+/** @file
  * maar/plan.h: the transient planner. Resources that live for a part of a frame get offsets at
  * which they share bytes, and a proof of how good that is.
  *

@@ -1,4 +1,4 @@
-/*
+/** @file
  * maar/process.h: shared memory and semaphores from one process to another: a descriptor that says
  * what a handle is, and a UNIX socket that carries both. What comes in is not trusted: a truncated
  * or hostile message gets an error that names the field, and every descriptor that came along with

@@ -1,4 +1,4 @@
-/*
+/** @file
  * maar/range.h: the range allocator, which places ranges in any space of numbers.
  *
  * It needs no device: the space may be the bytes of a big buffer, slots of a descriptor heap or

@@ -1,4 +1,4 @@
-/*
+/** @file
  * maar/share.h: the same bytes in other processes, other devices and other APIs. Memory that can be
  * exported, memory that was made elsewhere, semaphores seen from both sides, and the transfer of
  * ownership that Vulkan wants at each handoff. maar/cuda.h, maar/hip.h and maar/process.h are built

@@ -1,4 +1,4 @@
-/*
+/** @file
  * maar/simulated.h: a Vulkan driver made from a profile, for tests and tools.
  *
  * It is reached through maarSimulatedGetInstanceProcAddr() like any driver, and answers with the

@@ -1,4 +1,4 @@
-/*
+/** @file
  * maar/tile_cache.h: streamed textures. Keeps in a partially resident image those tiles that
  * shaders ask for, as many as a budget of bytes allows.
  *

@@ -1,4 +1,4 @@
-/*
+/** @file
  * maar/transient.h: buffers and images that live for some passes of a frame and share memory, with
  * the barriers that make it right.
  *

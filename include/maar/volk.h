@@ -1,4 +1,4 @@
-/*
+/** @file
  * maar/volk.h: for programs that load Vulkan with volk. Include volk.h first.
  *
  * Everything here is compiled in the program; the library neither links nor includes volk, so the
