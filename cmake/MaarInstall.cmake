@@ -16,6 +16,7 @@ if(TARGET maar_tool)
     set_target_properties(maar_tool PROPERTIES
         INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
     install(TARGETS maar_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(FILES tools/maar.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 install(DIRECTORY include/maar DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY data/frames data/profiles data/traces DESTINATION ${CMAKE_INSTALL_DATADIR}/maar)
