@@ -130,3 +130,30 @@ function(maar_add_test)
             LABELS ${arg_LABELS})
     endforeach()
 endfunction()
+
+# maar_add_skipped_entry(entry reason label): one that says why it does not run here.
+function(maar_add_skipped_entry entry reason label)
+    add_test(NAME ${entry} COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${reason}")
+    set_tests_properties(${entry} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: " LABELS ${label})
+endfunction()
+
+# maar_take_blocks(target page...): the C of documents, as headers NAME.inc that a test includes, a
+# block after a comment that says where it stands. docs.blocks knows thereby which pages have their C
+# compiled.
+function(maar_take_blocks target)
+    find_package(Python3 REQUIRED COMPONENTS Interpreter)
+    set(script ${PROJECT_SOURCE_DIR}/tests/docs/extract_blocks.py)
+    set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}_blocks)
+    file(MAKE_DIRECTORY ${folder})
+    foreach(page IN LISTS ARGN)
+        get_filename_component(name ${page} NAME_WE)
+        add_custom_command(OUTPUT ${folder}/${name}.inc
+            COMMAND ${Python3_EXECUTABLE} -B ${script} ${PROJECT_SOURCE_DIR}/${page}
+                ${folder}/${name}.inc
+            DEPENDS ${PROJECT_SOURCE_DIR}/${page} ${script}
+            VERBATIM)
+        target_sources(${target} PRIVATE ${folder}/${name}.inc)
+        set_property(GLOBAL APPEND PROPERTY MAAR_COMPILED_PAGES ${page})
+    endforeach()
+    target_include_directories(${target} PRIVATE ${folder})
+endfunction()

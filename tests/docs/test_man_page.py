@@ -1,0 +1,93 @@
+"""The man page of maar has the commands and options that the command has, and no other.
+
+test_man_page.py --maar=PROGRAM --page=maar.1
+"""
+
+import argparse
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+OPTION = re.compile(r"--[a-z][a-z-]*")
+
+
+def help_of(program, *command):
+    done = subprocess.run([program, *command, "--help"], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def listed_in_help(text):
+    """The options that stand at the beginning of a line."""
+    return set(re.findall(r"^  (--[a-z-]+)", text, re.MULTILINE))
+
+
+def listed_in_page(text):
+    """The options of a part of the page: those that have an item of their own."""
+    return {f"--{name}" for name in re.findall(r"^\.It Fl Fl ([a-z-]+)", text, re.MULTILINE)}
+
+
+def mentioned_in_page(text):
+    return {f"--{name}" for name in re.findall(r"\bFl Fl ([a-z-]+)", text)}
+
+
+def compare(program, page):
+    usage = help_of(program)
+    commands = re.findall(r"^  maar ([a-z]+) ", usage, re.MULTILINE)
+    parts = dict(re.findall(r"^\.Ss maar (\w+)\n(.*?)(?=^\.S[sh])", page, re.DOTALL | re.MULTILINE))
+    wrong = []
+    if set(commands) != set(parts) or not commands:
+        wrong.append(f"the command has {sorted(commands)}, the page {sorted(parts)}")
+    every = {"--help", "--version"}
+    for command in sorted(set(commands) & set(parts)):
+        told = listed_in_help(help_of(program, command))
+        written = listed_in_page(parts[command])
+        every |= told
+        if not told:
+            wrong.append(f"maar {command} --help lists no options")
+        for option in sorted(told - written):
+            wrong.append(f"maar {command} {option} is not in the page")
+        for option in sorted(written - told):
+            wrong.append(f"maar {command} has no {option}, of which the page tells")
+    for option in sorted(mentioned_in_page(page) - every):
+        wrong.append(f"the page mentions {option}, which no command has")
+    return wrong
+
+
+def lint(path):
+    """What mandoc and groff have to say, where they are installed."""
+    said = []
+    checkers = [("mandoc", ["-T", "lint", "-W", "warning"]), ("groff", ["-mdoc", "-ww", "-z"])]
+    for name, arguments in checkers:
+        if not shutil.which(name):
+            print(f"{name} is not installed: the page was not shown to it")
+            continue
+        done = subprocess.run([name, *arguments, str(path)], capture_output=True, text=True,
+                              check=False)
+        text = done.stdout + done.stderr
+        if "can't find macro file" in text:
+            print(f"{name} is installed without the macros: the page was not shown to it")
+        elif done.returncode != 0 or text:
+            said.append(f"{name}: {text}")
+    return said
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--maar", required=True)
+    parser.add_argument("--page", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    page = options.page.read_text(encoding="utf-8")
+    wrong = compare(options.maar, page) + lint(options.page)
+    # The comparison notices what is left out and what is made up.
+    if not compare(options.maar, page.replace(".It Fl Fl verbose\n", "")):
+        wrong.append("an option that the page lacks is not noticed")
+    if not compare(options.maar, page.replace("Fl Fl greedy", "Fl Fl greedier")):
+        wrong.append("an option that the command lacks is not noticed")
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
