@@ -20,7 +20,7 @@ def commands_of(lines):
             joined.append(line.strip())
     commands = []
     for line in joined:
-        line = re.sub(r"^\$ ", "", line)
+        line = re.sub(r"^\$ |^\(|\)$", "", line)
         for inner in re.findall(r"\$\(([^()]*)\)", line):
             commands += commands_of([inner])
         line = re.sub(r"\$\([^()]*\)", "SUBSTITUTED", line)
