@@ -5,7 +5,6 @@
 #include "scene.glsl"
 
 layout(location = 0) in vec3 inPosition;
-layout(location = 1) in vec3 inNormal;
 
 void main()
 {

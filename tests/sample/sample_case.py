@@ -24,6 +24,10 @@ def run(*arguments):
                           stdin=subprocess.DEVNULL)
 
 
+def on_swiftshader():
+    return OPTIONS.rig == "swiftshader"
+
+
 def start(*arguments):
     """The program, running; to be used as a context."""
     return subprocess.Popen([OPTIONS.program, *map(str, arguments)], stdout=subprocess.PIPE,

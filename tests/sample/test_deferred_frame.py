@@ -12,7 +12,7 @@ import struct
 import sys
 import tempfile
 
-from sample_case import SampleCase, main, run
+from sample_case import SampleCase, main, on_swiftshader, run
 
 PROFILES = ("amd-rx7900xtx-radv25.0", "amd-rx6800-bar256-radv25.0", "amd-steamdeck-vangogh-radv25.0",
             "amd-apu-raven-radv25.0", "nvidia-gtx1060-linux535", "intel-iris-xe-tgl-anv25.0",
@@ -104,7 +104,19 @@ class Noop(Case):
 class Executing(Case):
     size = ("--size", "320x180", "--frames", "3")
 
+    def need_small_granules(self):
+        """Edges go by granules in a class of buffers and images (docs/planner.md)."""
+        if on_swiftshader():
+            self.skip("with granules of 4096 bytes a barrier between buffers of one granule is more "
+                      "than their bytes need")
+
+    def test_images_are_the_same_and_apart(self):
+        result = self.figures("--size", "320x180", "--frames", "2", "--compare", "--poison")
+        self.check_memory(result)
+        self.assertEqual(result["differing_pixels"], 0)
+
     def test_images_are_the_same_poisoned_and_checked(self):
+        self.need_small_granules()
         result = self.figures(*self.size, "--compare", "--poison", "--validate", "--check")
         self.check_memory(result)
         self.assertTrue(result["proved"])
@@ -115,6 +127,9 @@ class Executing(Case):
         self.assertGreater(result["barriers"], 150)
 
     def test_two_queues_render_the_same(self):
+        if on_swiftshader():
+            self.skip("the layer of Debian 12 takes a chain of barriers for a hazard, which that of "
+                      "sid does not")
         one, two = self.figures(*self.size), self.figures(
             *self.size, "--async", "--compare", "--poison", "--validate", "--check")
         self.assertEqual(one["picture"], two["picture"])

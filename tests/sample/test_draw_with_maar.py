@@ -34,7 +34,7 @@ class WithoutDriver(SampleCase):
         self.refused("usage", "--picture")
 
 
-class Lavapipe(SampleCase):
+class Executing(SampleCase):
     def draw(self, program, *arguments):
         """What a run printed, its picture's bytes and its dump."""
         with tempfile.TemporaryDirectory() as folder:
@@ -81,4 +81,4 @@ class Lavapipe(SampleCase):
 
 
 if __name__ == "__main__":
-    sys.exit(main({"none": WithoutDriver, "lavapipe": Lavapipe}))
+    sys.exit(main({"none": WithoutDriver, "executing": Executing}))

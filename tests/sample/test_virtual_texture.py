@@ -102,8 +102,7 @@ class Executing(SampleCase):
         self.assertEqual((result["differing_pixels"], result["evictions"]), (0, 0))
 
     def test_output_that_cannot_be_written_exits_1(self):
-        done = run(*self.arguments(), "--frames", "8", "--out", "/nonexistent/x")
-        self.assertEqual(done.returncode, 1, done.stderr)
+        done = self.finished(1, *self.arguments(), "--frames", "8", "--out", "/nonexistent/x")
         self.assertIn("/nonexistent/x", done.stderr)
 
 
