@@ -431,13 +431,9 @@ static void draw_fold(struct support_svg* svg, uint64_t bytes, double y, double 
     draw_inside(svg, MARGIN + GUTTER, y, width, height, styles[SUPPORT_PICTURE_FREE].text, text);
 }
 
-static double draw_map(struct support_svg* svg, const struct picture_layout* layout,
-                       const struct support_picture_block* block, double y)
+/* A line above what it says; where that begins. */
+static double draw_heading(struct support_svg* svg, double y, const char* text)
 {
-    char size[32];
-    char text[200];
-    snprintf(text, sizeof(text), "Block %" PRIu64 ": %s, %s, %.1f %% used", block->id, block->label,
-             format_bytes(block->size, size, sizeof(size)), percent(block->live, block->size));
     const struct support_svg_text style = {.x = MARGIN,
                                            .y = y + 12.0,
                                            .size = 12.0,
@@ -445,7 +441,17 @@ static double draw_map(struct support_svg* svg, const struct picture_layout* lay
                                            .bold = true,
                                            .max_width = INNER_WIDTH};
     support_svg_text(svg, &style, text);
-    y += LABEL_HEIGHT;
+    return y + LABEL_HEIGHT;
+}
+
+static double draw_map(struct support_svg* svg, const struct picture_layout* layout,
+                       const struct support_picture_block* block, double y)
+{
+    char size[32];
+    char text[200];
+    snprintf(text, sizeof(text), "Block %" PRIu64 ": %s, %s, %.1f %% used", block->id, block->label,
+             format_bytes(block->size, size, sizeof(size)), percent(block->live, block->size));
+    y = draw_heading(svg, y, text);
     size_t range = 0;
     size_t first = 0;
     for (uint64_t start = 0; start < block->size;) {
@@ -538,14 +544,7 @@ static double draw_shelves(struct support_svg* svg, const struct support_picture
              layout->dedicated_count == 1 ? "" : "s",
              format_bytes(layout->dedicated_bytes, size, sizeof(size)),
              percent(layout->dedicated_live, layout->dedicated_bytes));
-    const struct support_svg_text style = {.x = MARGIN,
-                                           .y = y + 12.0,
-                                           .size = 12.0,
-                                           .fill = COLOUR_TEXT,
-                                           .bold = true,
-                                           .max_width = INNER_WIDTH};
-    support_svg_text(svg, &style, text);
-    y += LABEL_HEIGHT;
+    y = draw_heading(svg, y, text);
     double x = 0.0;
     double shelf = 0.0;
     for (size_t i = 0; i < picture->block_count; ++i) {

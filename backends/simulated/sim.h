@@ -477,7 +477,6 @@ void* sim_object_retire(struct sim_device* device, enum sim_function function, u
 void sim_object_release(struct sim_object* object);
 /* The callbacks that an object's host memory comes from. */
 const VkAllocationCallbacks* sim_object_callbacks(const struct sim_object* object);
-MaarSimulatedObject sim_kind_counter(enum sim_kind kind);
 const char* sim_kind_name(enum sim_kind kind);
 
 /* sim_memory.c */

@@ -46,11 +46,6 @@ static const struct {
     [SIM_KIND_QUERY_POOL] = {"VkQueryPool", MAAR_SIMULATED_OBJECT_OTHER},
 };
 
-MaarSimulatedObject sim_kind_counter(enum sim_kind kind)
-{
-    return sim_kinds[kind].counter;
-}
-
 const char* sim_kind_name(enum sim_kind kind)
 {
     return sim_kinds[kind].name;

@@ -46,12 +46,9 @@ struct maar_companion* maar_companion_add(struct maar_block* block,
     return found;
 }
 
-/* Under the share lock: off both lists. False when it hung on no block any more. */
-static bool take_off(struct maar_companion* companion)
+/* Under the share lock: off both lists. */
+static void take_off(struct maar_companion* companion)
 {
-    if (companion->block == NULL) {
-        return false;
-    }
     struct maar_companion** link = companion_link(companion->block, companion->owner);
     *link = companion->next_of_block;
     if (companion->previous_of_owner != NULL) {
@@ -62,8 +59,6 @@ static bool take_off(struct maar_companion* companion)
     if (companion->next_of_owner != NULL) {
         companion->next_of_owner->previous_of_owner = companion->previous_of_owner;
     }
-    companion->block = NULL;
-    return true;
 }
 
 /* Takes the first of a list off, whichever list it is; NULL when there is none left. */
@@ -72,7 +67,7 @@ static struct maar_companion* take_first(MaarAllocator allocator, struct maar_co
     maar_mutex_lock(&allocator->share_lock);
     struct maar_companion* first = *list;
     if (first != NULL) {
-        (void)take_off(first);
+        take_off(first);
     }
     maar_mutex_unlock(&allocator->share_lock);
     return first;
@@ -90,15 +85,4 @@ void maar_companions_end_owner(MaarAllocator allocator, struct maar_companion** 
 void maar_companions_end_block(struct maar_block* block)
 {
     maar_companions_end_owner(block->pool->allocator, &block->companions);
-}
-
-void maar_companion_end(MaarAllocator allocator, struct maar_companion* companion)
-{
-    maar_mutex_lock(&allocator->share_lock);
-    const bool mine = take_off(companion);
-    maar_mutex_unlock(&allocator->share_lock);
-    if (mine) {
-        maar_lock_rank_expect_none();
-        companion->end(allocator, companion);
-    }
 }

@@ -33,7 +33,5 @@ struct maar_companion* maar_companion_add(struct maar_block* block,
 void maar_companions_end_block(struct maar_block* block);
 /* Ends all in an owner's list. */
 void maar_companions_end_owner(MaarAllocator allocator, struct maar_companion** list);
-/* Takes one off, if it still hangs on a block, and ends it. */
-void maar_companion_end(MaarAllocator allocator, struct maar_companion* companion);
 
 #endif

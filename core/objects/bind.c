@@ -230,18 +230,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingImage(MaarAllocator allocator,
     if (pImage == NULL) {
         return maar_misuse(allocator, __func__, "pImage is NULL");
     }
-    result = maar_check_structure(allocator, __func__, "pImageInfo", pImageInfo,
-                                  VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    result = maar_check_image_info(allocator, __func__, pImageInfo,
+                                   "pImageInfo is disjoint; bind its planes with maarBindImage");
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if ((pImageInfo->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return maar_misuse(allocator, __func__,
-                           "pImageInfo is sparse; sparse images are not bound so");
-    }
-    if ((pImageInfo->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
-        return maar_misuse(allocator, __func__,
-                           "pImageInfo is disjoint; bind its planes with maarBindImage");
     }
     struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
     if (slot == NULL) {

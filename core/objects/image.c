@@ -6,6 +6,23 @@
 #include "core/objects/stitched.h"
 #include "core/objects/vulkan_bits.h"
 
+VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
+                               const VkImageCreateInfo* info, const char* disjoint)
+{
+    VkResult result = maar_check_structure(allocator, call, "pImageInfo", info,
+                                           VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
+        return maar_misuse(allocator, call, disjoint);
+    }
+    if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
+        return maar_misuse(allocator, call, "pImageInfo is sparse; sparse images are not bound so");
+    }
+    return VK_SUCCESS;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
                                                const VkImageCreateInfo* pImageInfo,
                                                const MaarAllocationCreateInfo* pCreateInfo,
@@ -25,18 +42,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
         return maar_misuse(allocator, __func__,
                            pImage == NULL ? "pImage is NULL" : "pAllocation is NULL");
     }
-    result = maar_check_structure(allocator, __func__, "pImageInfo", pImageInfo,
-                                  VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    result = maar_check_image_info(allocator, __func__, pImageInfo,
+                                   "pImageInfo is disjoint; use maarCreateDisjointImage");
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if ((pImageInfo->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
-        return maar_misuse(allocator, __func__,
-                           "pImageInfo is disjoint; use maarCreateDisjointImage");
-    }
-    if ((pImageInfo->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return maar_misuse(allocator, __func__,
-                           "pImageInfo is sparse; sparse images are not bound so");
     }
     VkResult stitched = VK_INCOMPLETE;
     if (maar_may_stitch(pCreateInfo)) {

@@ -7,9 +7,12 @@
 #include "core/memory/memory_internal.h"
 #include "maar/objects.h"
 
-/* Whether a buffer can be made so; tells if not. */
+/* Whether a buffer or an image that is not disjoint can be made so; tells if not. disjoint: what to
+ * do with one that is. */
 VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,
                                 const VkBufferCreateInfo* info);
+VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
+                               const VkImageCreateInfo* info, const char* disjoint);
 
 /* The same for objects that do not exist yet, made for the question where VK_KHR_maintenance4 is
  * not enabled. */

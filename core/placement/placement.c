@@ -211,19 +211,6 @@ bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
     return true;
 }
 
-void maar_placement_set_user(struct maar_placement* placement, uint32_t node, uint64_t user)
-{
-    if (placement_is_live(placement, node)) {
-        placement->nodes[node].u.user = user;
-    }
-}
-
-uint32_t maar_placement_generation(const struct maar_placement* placement, uint32_t node)
-{
-    return placement_is_live(placement, node) ? placement_node_generation(&placement->nodes[node])
-                                              : MAAR_PLACEMENT_NO_GENERATION;
-}
-
 size_t maar_placement_storage_wanted(const struct maar_placement* placement)
 {
     const uint64_t capacity = placement->capacity;

@@ -19,7 +19,6 @@
 struct maar_placement;
 
 #define MAAR_PLACEMENT_NO_NODE UINT32_MAX
-#define MAAR_PLACEMENT_NO_GENERATION UINT32_MAX
 
 struct maar_placement_info {
     MaarPlacementStrategy strategy;
@@ -41,7 +40,8 @@ struct maar_placement_range {
     VkDeviceSize offset;
     VkDeviceSize size;   /* as asked for */
     uint32_t node;       /* names the range in later calls */
-    uint32_t generation; /* as maar_placement_generation answers */
+    uint32_t generation; /* tells it from earlier ones of the same node: changes with every free,
+                            repeats after 2^18 of them */
 };
 
 struct maar_placement_totals {
@@ -84,11 +84,6 @@ VkResult maar_placement_resize(struct maar_placement* placement, VkDeviceSize si
 /* Offset, size and user tag of a live node; false if it names none. */
 bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
                         struct maar_placement_range* range, uint64_t* user, uint32_t* kind);
-void maar_placement_set_user(struct maar_placement* placement, uint32_t node, uint64_t user);
-/* Tells a live node from earlier ones of the same number: changes with every
- * free, repeats after 2^18 of them. MAAR_PLACEMENT_NO_GENERATION if node names
- * no live range. */
-uint32_t maar_placement_generation(const struct maar_placement* placement, uint32_t node);
 /* The public handle of a node of a generation. */
 static inline MaarRange maar_placement_handle(uint32_t node, uint32_t generation)
 {

@@ -334,17 +334,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportBuffer(MaarAllocator allocator,
     return VK_SUCCESS;
 }
 
-static const char* find_image_fault(const VkImageCreateInfo* info)
-{
-    if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
-        return "pImageInfo is disjoint; the planes of a disjoint image are not shared";
-    }
-    if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return "pImageInfo is sparse; sparse images are not bound so";
-    }
-    return NULL;
-}
-
 VKAPI_ATTR VkResult VKAPI_CALL maarImportImage(MaarAllocator allocator,
                                                const VkImageCreateInfo* pImageInfo,
                                                const MaarImportInfo* pImportInfo, VkImage* pImage,
@@ -364,11 +353,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportImage(MaarAllocator allocator,
         return maar_misuse(allocator, __func__,
                            pImage == NULL ? "pImage is NULL" : "pAllocation is NULL");
     }
-    result = maar_check_structure(allocator, __func__, "pImageInfo", pImageInfo,
-                                  VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
-    if (result == VK_SUCCESS && find_image_fault(pImageInfo) != NULL) {
-        return maar_misuse(allocator, __func__, find_image_fault(pImageInfo));
-    }
+    result = maar_check_image_info(
+        allocator, __func__, pImageInfo,
+        "pImageInfo is disjoint; the planes of a disjoint image are not shared");
     if (result == VK_SUCCESS) {
         result = check_import(allocator, __func__, pImportInfo);
     }

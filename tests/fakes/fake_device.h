@@ -244,7 +244,6 @@ void fake_end_range(struct fake_range* range);
 bool fake_take_descriptor(struct fake_descriptor* descriptor, int fd);
 bool fake_check_descriptor(const struct fake_descriptor* descriptor);
 void fake_close_descriptor(struct fake_descriptor* descriptor);
-int fake_create_file(const char* name, uint64_t size);
 
 int fake_import_memory(const struct maar_cuda_memory_handle* handle, struct fake_memory** memory);
 int fake_map_memory(struct fake_memory* memory, const struct maar_cuda_memory_range* range,

@@ -136,16 +136,6 @@ void fake_close_descriptor(struct fake_descriptor* descriptor)
     descriptor->fd = -1;
 }
 
-int fake_create_file(const char* name, uint64_t size)
-{
-    const int fd = memfd_create(name, MFD_CLOEXEC);
-    if (fd >= 0 && ftruncate(fd, (off_t)(size + FAKE_FILE_EXTRA)) != 0) {
-        (void)close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 /* ---- imports ---- */
 
 static bool check_handle(const struct maar_cuda_memory_handle* handle)
