@@ -1,7 +1,7 @@
 """docs/first-hour.md as a newcomer follows it: the program and the commands that compile and run it, as
 they stand there, against an installed Maar.
 
-test_first_hour.py --page=first-hour.md --build=FOLDER --work=FOLDER [--env=NAME=VALUE...]
+test_first_hour.py --root=ROOT --build=FOLDER --work=FOLDER [--env=NAME=VALUE...]
 
 What the page has built before it, build/library and an installation in $HOME, is here the build that
 runs the tests, installed below --work.
@@ -38,7 +38,7 @@ def run(command, cwd, environment):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--page", type=pathlib.Path, required=True)
+    parser.add_argument("--root", type=pathlib.Path, required=True)
     parser.add_argument("--build", required=True)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--env", action="append", default=[])
@@ -47,11 +47,14 @@ def main():
         print("skipped: no pkg-config")
         return 77
 
-    text = options.page.read_text(encoding="utf-8")
+    text = (options.root / "docs/first-hour.md").read_text(encoding="utf-8")
     programs = re.findall(r"^```c\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     require(len(programs) == 1, "the page has one program")
     blocks = indented_blocks(text)
-    install = next(line for block in blocks for line in block if "cmake --install" in line)
+    lines = [line for block in blocks for line in block]
+    install = next(line for line in lines if "cmake --install" in line)
+    amalgamate = next(line for line in lines if "amalgamate" in line)
+    compile_along = lines[lines.index(amalgamate) + 1]
     compile_and_run = next(block for block in blocks if any(line.startswith("cc ") for line in block))
     shown = blocks[blocks.index(compile_and_run) + 1]
 
@@ -68,6 +71,10 @@ def main():
     output = run("\n".join(compile_and_run), options.work, environment)
     require(output.splitlines() == shown, "the page shows", *shown, "the program printed", output)
     require(len(programs[0].splitlines()) < 120, "it is a short program")
+    (options.work / "first").unlink()
+    run(amalgamate, options.root, environment)
+    output = run(f"{compile_along}\n./first", options.work, environment)
+    require(output.splitlines() == shown, "of one file, the program printed", output)
     shutil.rmtree(options.work)
     return 0
 
