@@ -15,6 +15,8 @@ struct tile_device {
     VkDeviceSize device_heap;   /* 0: 8 GiB */
     VkDeviceSize address_space; /* 0: 1 TiB */
     PFN_maarOutOfMemory observer;
+    PFN_vkGetDeviceProcAddr addresses; /* NULL: the driver's */
+    bool noncoherent;                  /* all that the host sees */
 };
 
 /* The discrete device with partially resident images; setup's profile does not matter. */
@@ -40,9 +42,15 @@ static inline void tile_device_start(struct rig* rig, const struct tile_device* 
     if (device->device_heap != 0) {
         profile.heaps[0].size = device->device_heap;
     }
+    for (uint32_t i = 0; i < profile.typeCount && device->noncoherent; ++i) {
+        profile.types[i].flags &= ~(VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    }
     mine.profile = &profile;
     mine.paging = true;
     rig_open(rig, &mine);
+    if (device->addresses != NULL) {
+        rig->create_info.pfnGetDeviceProcAddr = device->addresses;
+    }
     rig->create_info.flags |= allocator_flags;
     rig->create_info.pfnOutOfMemory = device->observer;
     rig_make_allocator(rig);

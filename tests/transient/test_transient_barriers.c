@@ -173,6 +173,33 @@ static void coarse_pages_are_kept_apart(void** state)
     }
 }
 
+/* The barrier for what a pass used before orders all that the ones for aliased bytes do, but in the
+ * very call that changes a layout: writes of the bytes' last owner would land in the new image. */
+static void writes_land_ahead_of_a_change_of_layout(void** state)
+{
+    (void)state;
+    const uint32_t family = 0;
+    graph_init(&maker, 1, &family);
+    const uint32_t first = graph_pass(&maker, 0);
+    const uint32_t second = graph_pass(&maker, 0);
+    const uint32_t used_again = graph_buffer(&maker, 65536);
+    graph_use(&maker, used_again, first, GRAPH_COMPUTE_WRITE);
+    graph_use(&maker, used_again, second, GRAPH_COMPUTE_UPDATE);
+    for (uint32_t i = 0; i < 2; ++i) {
+        graph_use(&maker, graph_buffer(&maker, 65536), first, GRAPH_COMPUTE_WRITE);
+    }
+    graph_use(&maker, graph_buffer(&maker, 65536), second, GRAPH_COMPUTE_WRITE);
+    graph_use(&maker, graph_image(&maker, 128, 128), second, GRAPH_COMPUTE_WRITE);
+    MaarTransientHeap heap = make_heap(1, 0);
+    assert_int_equal(count_parts(heap, false, second, PLAYER_ALIASING), 1);
+    assert_int_equal(count_parts(heap, false, second, PLAYER_BEFORE), 1);
+    expect_clean(heap, 0);
+    struct tally tally = {0};
+    leave_out_each(heap, 0, &tally);
+    assert_int_equal(tally.superfluous, 0);
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
 /* A program that tracks its resources itself needs nothing but what bytes that change hands ask
  * for, and that it needs. */
 static void own_barriers_and_those_of_aliasing_suffice(void** state)
@@ -217,6 +244,7 @@ int main(void)
         ON(open_rig, two_queues_of_one_family_have_what_they_need),
         ON(open_rig, two_families_have_what_they_need),
         ON(open_rig, three_queues_have_what_they_need),
+        ON(open_rig, writes_land_ahead_of_a_change_of_layout),
         ON(open_coarse_rig, coarse_pages_are_kept_apart),
         ON(open_coarse_rig, own_barriers_and_those_of_aliasing_suffice),
     };

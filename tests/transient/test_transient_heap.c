@@ -190,6 +190,58 @@ static void equal_objects_count_once_in_the_comparison(void** state)
     maarDestroyTransientHeap(rig.allocator, heap);
 }
 
+/* What keeps its contents is handed to nobody. */
+static void objects_that_are_kept_count_for_themselves(void** state)
+{
+    (void)state;
+    for (uint32_t kept = 0; kept < 2; ++kept) {
+        const uint32_t family = 0;
+        graph_init(&maker, 1, &family);
+        for (uint32_t i = 0; i < 2; ++i) {
+            (void)graph_pass(&maker, 0);
+            graph_use(&maker, graph_image(&maker, 128, 128), i, GRAPH_COMPUTE_WRITE);
+        }
+        maker.resources[kept].flags = MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT;
+        const MaarTransientHeapCreateInfo info = heap_info();
+        MaarTransientHeap heap = create(&info);
+        assert_true(read_heap(heap).objectReuseSize == read_heap(heap).totalSize);
+        maarDestroyTransientHeap(rig.allocator, heap);
+    }
+}
+
+/* Frame after frame one queue writes what the other one reads. Only the frame that had the same
+ * copy must be over. */
+static void waits_are_for_the_frame_of_their_copy(void** state)
+{
+    (void)state;
+    for (uint32_t copies = 1; copies < 4; ++copies) {
+        const uint32_t families[2] = {0, 0};
+        graph_init(&maker, 2, families);
+        const uint32_t writer = graph_pass(&maker, 0);
+        const uint32_t reader = graph_pass(&maker, 1);
+        const uint32_t buffer = graph_buffer(&maker, 4096);
+        graph_use(&maker, buffer, writer, GRAPH_COMPUTE_WRITE);
+        graph_use(&maker, buffer, reader, GRAPH_COMPUTE_READ);
+        graph_depend(&maker, writer, reader);
+        MaarTransientHeapCreateInfo info = heap_info();
+        info.copyCount = copies;
+        MaarTransientHeap heap = create(&info);
+        for (uint64_t frame = 0; frame < 3 * (uint64_t)copies; ++frame) {
+            MaarTransientPassBarriers barriers = {.sType =
+                                                      MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
+            assert_int_equal(
+                maarGetTransientPassBarriers(rig.allocator, heap, frame, writer, &barriers),
+                VK_SUCCESS);
+            assert_int_equal(barriers.waitCount, frame < copies ? 0 : 1);
+            if (barriers.waitCount > 0) {
+                assert_int_equal(barriers.pWaits[0].pass, reader);
+                assert_int_equal(barriers.pWaits[0].framesBack, copies);
+            }
+        }
+        maarDestroyTransientHeap(rig.allocator, heap);
+    }
+}
+
 static void an_empty_graph_is_a_heap(void** state)
 {
     (void)state;
@@ -350,6 +402,29 @@ static void a_smaller_image_leaves_the_rest_alone(void** state)
     assert_int_equal(figures.generation, 2);
     assert_int_equal(figures.createdCount, 2);
     assert_int_equal(figures.keptCount, 2);
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
+/* The image stays, and the view goes that shows another part of it now. */
+static void another_view_of_an_image_is_made_anew(void** state)
+{
+    (void)state;
+    struct graph_maker* const makers[2] = {&maker, &other};
+    for (uint32_t i = 0; i < 2; ++i) {
+        simple_graph(makers[i], 256);
+        makers[i]->images[0].mipLevels = 2;
+        makers[i]->views[0].subresourceRange.baseMipLevel = i;
+        makers[i]->views[0].subresourceRange.levelCount = 1;
+    }
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    const VkImage kept = read_resource(heap, 0, 0).image;
+    assert_int_equal(rig_calls(&rig, "vkCreateImageView"), 2);
+    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 0, NULL),
+                     VK_SUCCESS);
+    assert_true(read_resource(heap, 0, 0).image == kept);
+    assert_int_equal(rig_calls(&rig, "vkCreateImageView"), 3);
+    assert_int_equal(rig_calls(&rig, "vkDestroyImageView"), 1);
     maarDestroyTransientHeap(rig.allocator, heap);
 }
 
@@ -616,6 +691,9 @@ int main(void)
         ON_RIG(misuse_of_the_graph_is_named),
         ON_RIG(reading_what_nothing_wrote_is_warned_of),
         ON_RIG(misuse_of_heaps_is_named),
+        ON_RIG(objects_that_are_kept_count_for_themselves),
+        ON_RIG(waits_are_for_the_frame_of_their_copy),
+        ON_RIG(another_view_of_an_image_is_made_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

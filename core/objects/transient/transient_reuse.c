@@ -14,8 +14,7 @@ static bool is_over(const struct maar_transient_graph* graph,
 {
     for (uint32_t i = 0; i < after->use_count; ++i) {
         for (uint32_t k = 0; k < before->use_count; ++k) {
-            if (before->uses[k].pass == after->uses[i].pass ||
-                !maar_transient_precedes(graph, before->uses[k].pass, after->uses[i].pass)) {
+            if (!maar_transient_precedes(graph, before->uses[k].pass, after->uses[i].pass)) {
                 return false;
             }
         }
