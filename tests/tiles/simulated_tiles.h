@@ -14,6 +14,7 @@ struct tile_device {
     VkDeviceSize metadata_size;
     VkDeviceSize device_heap;   /* 0: 8 GiB */
     VkDeviceSize address_space; /* 0: 1 TiB */
+    VkDeviceSize granularity;   /* 0: 1 KiB */
     PFN_maarOutOfMemory observer;
     PFN_vkGetDeviceProcAddr addresses; /* NULL: the driver's */
     bool noncoherent;                  /* all that the host sees */
@@ -39,6 +40,9 @@ static inline void tile_device_start(struct rig* rig, const struct tile_device* 
     profile.sparse.residencyBuffer = VK_TRUE;
     profile.sparse.residencyImage2D = VK_TRUE;
     profile.sparse.residencyImage3D = VK_TRUE;
+    if (device->granularity != 0) {
+        profile.limits.bufferImageGranularity = device->granularity;
+    }
     if (device->device_heap != 0) {
         profile.heaps[0].size = device->device_heap;
     }

@@ -57,6 +57,36 @@ static void expect_levels(MaarSparseImage image, uint32_t layer, const char* wan
     assert_string_equal(text, wanted);
 }
 
+/* Neighbouring pages of buffers and images must not share a granule; so no block has both. */
+static void kinds_share_no_block_below_the_granularity(void** state)
+{
+    (void)state;
+    for (uint32_t coarse = 0; coarse < 2; ++coarse) {
+        const struct tile_device device = {.granularity = coarse != 0 ? 128 * KIB : 64 * KIB};
+        start(&device);
+        MaarSparseImage image =
+            tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){500, 300, 1}, 1);
+        const VkBufferCreateInfo buffer = rig_buffer_info(MIB);
+        const MaarReservationCreateInfo info = {
+            .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+            .pBufferInfo = &buffer,
+        };
+        const MaarPageRange range = {0, 64 * KIB};
+        MaarReservation reservation = VK_NULL_HANDLE;
+        assert_int_equal(maarCreateReservation(rig.allocator, &info, &reservation), VK_SUCCESS);
+        commit(image, (MaarTileRegion){0, 0, {0, 0, 0}, {128, 128, 1}});
+        assert_int_equal(maarCommitPages(rig.allocator, reservation, 1, &range), VK_SUCCESS);
+        submit();
+        MaarPagingStatistics totals = {.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS};
+        assert_int_equal(maarGetPagingStatistics(rig.allocator, &totals), VK_SUCCESS);
+        assert_int_equal(totals.committedBytes, 128 * KIB);
+        assert_int_equal(totals.blockCount, coarse != 0 ? 2 : 1);
+        maarDestroyReservation(rig.allocator, reservation);
+        maarDestroySparseImage(rig.allocator, image);
+        rig_close(&rig);
+    }
+}
+
 static void regions_are_rounded_outward_and_inward(void** state)
 {
     (void)state;
@@ -516,6 +546,7 @@ int main(void)
         cmocka_unit_test(failing_host_leaves_nothing_behind),
         cmocka_unit_test(failing_driver_leaves_nothing_behind),
         cmocka_unit_test(forgotten_image_is_told_of),
+        cmocka_unit_test(kinds_share_no_block_below_the_granularity),
     };
     return cmocka_run_group_tests_name("sparse_image", tests, NULL, NULL);
 }

@@ -16,9 +16,11 @@ enum fixture_way {
     FIXTURE_NO_SPARSE
 };
 
-/* The discrete device, with sparse binding; setup may be NULL, its profile does not matter. */
-static inline void fixture_open(struct rig* rig, enum fixture_way way, VkDeviceSize page_size,
-                                const struct rig_setup* setup)
+/* The discrete device, with sparse binding; setup may be NULL, its profile does not matter. The
+ * driver's functions come from `addresses`, if that is not NULL. */
+static inline void fixture_open_with(struct rig* rig, enum fixture_way way, VkDeviceSize page_size,
+                                     const struct rig_setup* setup,
+                                     PFN_vkGetDeviceProcAddr addresses)
 {
     MaarSimulatedProfile profile = *rig_profile_discrete();
     struct rig_setup mine = {.profile = NULL};
@@ -39,7 +41,16 @@ static inline void fixture_open(struct rig* rig, enum fixture_way way, VkDeviceS
     mine.profile = &profile;
     mine.paging = true;
     rig_open(rig, &mine);
+    if (addresses != NULL) {
+        rig->create_info.pfnGetDeviceProcAddr = addresses;
+    }
     rig_make_allocator(rig);
+}
+
+static inline void fixture_open(struct rig* rig, enum fixture_way way, VkDeviceSize page_size,
+                                const struct rig_setup* setup)
+{
+    fixture_open_with(rig, way, page_size, setup, NULL);
 }
 
 static inline VkBufferCreateInfo fixture_buffer(VkDeviceSize size)
