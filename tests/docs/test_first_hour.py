@@ -60,7 +60,9 @@ def main():
 
     shutil.rmtree(options.work, ignore_errors=True)
     options.work.mkdir(parents=True)
-    environment = dict(os.environ, HOME=str(options.work))
+    # A shared library in a folder that the loader does not search.
+    environment = dict(os.environ, HOME=str(options.work),
+                       LD_LIBRARY_PATH=str(options.work / "maar/lib"))
     require("build/library" in install, install)
     run(install.replace("build/library", f"'{options.build}'"), options.work, environment)
     require((options.work / "maar/share/man/man1/maar.1").exists(), "no man page was installed")
