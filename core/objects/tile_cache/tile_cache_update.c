@@ -189,10 +189,10 @@ static VkResult check_update(MaarAllocator allocator, const char* call, MaarTile
                              const MaarTileCacheUpdate* update, const uint32_t* count,
                              const MaarTileUpload* uploads)
 {
-    if (count == NULL) {
+    VkResult result = maar_check_cache(allocator, call, cache);
+    if (result == VK_SUCCESS && count == NULL) {
         return maar_misuse(allocator, call, "pUploadCount is NULL");
     }
-    VkResult result = maar_check_cache(allocator, call, cache);
     if (result == VK_SUCCESS) {
         result = maar_check_structure(allocator, call, "pUpdate", update,
                                       MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE);
