@@ -140,7 +140,7 @@ bool maar_block_unmap(struct maar_block* block, struct maar_slot* slot, uint32_t
 /* The address of a slot's first byte, or NULL while the slot is not mapped. */
 void* maar_slot_address(struct maar_slot* slot);
 
-/* ---- pool.c ---- */
+/* ---- pool.c and pool_end.c ---- */
 
 VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* info, bool custom,
                           struct maar_pool** pool);

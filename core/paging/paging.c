@@ -3,6 +3,7 @@
  * what the device can do; address space; totals.
  */
 #include "core/paging/page_state.h"
+#include "core/time/timeline.h"
 
 #include <string.h>
 
@@ -207,22 +208,6 @@ static void end_page_pools(MaarAllocator allocator, struct maar_pool* owner)
     }
 }
 
-static VkResult make_timeline(MaarAllocator allocator, VkSemaphore* timeline)
-{
-    const struct maar_device* device = &allocator->device;
-    const VkSemaphoreTypeCreateInfo type = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-        .initialValue = 0,
-    };
-    const VkSemaphoreCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-        .pNext = &type,
-    };
-    maar_lock_rank_expect_none();
-    return device->vkCreateSemaphore(device->handle, &info, device->callbacks, timeline);
-}
-
 static VkResult open_paging(MaarAllocator allocator)
 {
     struct maar_paging* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
@@ -233,7 +218,7 @@ static VkResult open_paging(MaarAllocator allocator)
     made->bind_queue = pick_bind_queue(allocator);
     made->copy_queue = pick_copy_queue(allocator);
     made->recorded_value = 1;
-    VkResult result = make_timeline(allocator, &made->timeline);
+    VkResult result = maar_timeline_create(&allocator->device, 0, &made->timeline);
     if (result != VK_SUCCESS) {
         maar_host_free(allocator->callbacks, made);
         return result;

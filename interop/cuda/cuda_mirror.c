@@ -9,6 +9,7 @@
 #include "core/objects/requirements.h"
 #include "core/objects/shared_object.h"
 #include "core/paging/pages.h"
+#include "core/time/timeline.h"
 #include "interop/cuda/cuda_internal.h"
 #include "interop/share/share_internal.h"
 
@@ -162,25 +163,6 @@ static VkResult make_sparse_buffer(struct MaarCudaMirror_T* mirror, const char* 
     return take_mirror_space(mirror, call, request.requirements.size);
 }
 
-static VkResult make_bind_timeline(struct MaarCudaMirror_T* mirror)
-{
-    const struct maar_device* device = &mirror->cuda->peer.allocator->device;
-    const VkSemaphoreTypeCreateInfo kind = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-    };
-    const VkSemaphoreCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-        .pNext = &kind,
-    };
-    VkResult result =
-        device->vkCreateSemaphore(device->handle, &info, device->callbacks, &mirror->timeline);
-    if (result != VK_SUCCESS) {
-        mirror->timeline = VK_NULL_HANDLE;
-    }
-    return result;
-}
-
 /* What there is of a mirror, the buffer before its memory. */
 static void discard_mirror(struct MaarCudaMirror_T* mirror)
 {
@@ -238,7 +220,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaMirror(MaarCuda cuda,
         result = make_sparse_buffer(mirror, __func__, pCreateInfo->pBufferInfo);
     }
     if (result == VK_SUCCESS) {
-        result = make_bind_timeline(mirror);
+        result = maar_timeline_create(&allocator->device, 0, &mirror->timeline);
     }
     if (result != VK_SUCCESS) {
         discard_mirror(mirror);

@@ -9,6 +9,7 @@
 #include "interop/peer/peer.h"
 
 #include "core/port_time.h"
+#include "core/time/timeline.h"
 #include "interop/share/external_handle.h"
 
 /* One signal on its way from a stream to Vulkan. */
@@ -96,34 +97,12 @@ static VkResult make_shared(struct maar_peer* peer, const char* call, bool timel
     return result;
 }
 
-static VkResult make_host_timeline(MaarAllocator allocator, uint64_t initial,
-                                   VkSemaphore* semaphore)
-{
-    const struct maar_device* device = &allocator->device;
-    const VkSemaphoreTypeCreateInfo type = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-        .initialValue = initial,
-    };
-    const VkSemaphoreCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-        .pNext = &type,
-    };
-    maar_lock_rank_expect_none();
-    const VkResult result =
-        device->vkCreateSemaphore(device->handle, &info, allocator->callbacks, semaphore);
-    if (result != VK_SUCCESS) {
-        *semaphore = VK_NULL_HANDLE;
-    }
-    return result;
-}
-
 static VkResult make_semaphores(struct maar_peer_timeline* timeline, const char* call,
                                 uint64_t initial)
 {
     struct maar_peer* peer = timeline->peer;
     if (timeline->mode == MAAR_HANDOFF_MODE_HOST) {
-        return make_host_timeline(peer->allocator, initial, &timeline->semaphore);
+        return maar_timeline_create(&peer->allocator->device, initial, &timeline->semaphore);
     }
     const bool one = timeline->mode == MAAR_HANDOFF_MODE_TIMELINE;
     VkResult result =

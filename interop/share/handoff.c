@@ -12,6 +12,7 @@
 #include "interop/share/handoff.h"
 
 #include "core/memory/memory_internal.h"
+#include "core/time/timeline.h"
 
 /* Resources recorded at once: their barriers lie on the stack. */
 enum { BARRIERS_AT_ONCE = 6 };
@@ -313,25 +314,6 @@ static void destroy_commands(MaarAllocator allocator, struct handoff_commands* c
     maar_host_free(allocator->callbacks, commands);
 }
 
-static VkResult make_commands_timeline(MaarAllocator allocator, VkSemaphore* timeline)
-{
-    const struct maar_device* device = &allocator->device;
-    const VkSemaphoreTypeCreateInfo type = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-    };
-    const VkSemaphoreCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-        .pNext = &type,
-    };
-    const VkResult result =
-        device->vkCreateSemaphore(device->handle, &info, device->callbacks, timeline);
-    if (result != VK_SUCCESS) {
-        *timeline = VK_NULL_HANDLE;
-    }
-    return result;
-}
-
 static VkResult make_command_buffer(MaarAllocator allocator, uint32_t family,
                                     struct handoff_commands* commands)
 {
@@ -364,8 +346,7 @@ static VkResult make_commands(MaarAllocator allocator, uint32_t family,
     if (made == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    maar_lock_rank_expect_none();
-    VkResult result = make_commands_timeline(allocator, &made->timeline);
+    VkResult result = maar_timeline_create(&allocator->device, 0, &made->timeline);
     if (result == VK_SUCCESS) {
         result = make_command_buffer(allocator, family, made);
     }

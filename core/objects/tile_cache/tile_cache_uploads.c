@@ -223,30 +223,33 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordTileUploads(MaarAllocator allocator, Ma
 
 /* ---- ending ---- */
 
+/* Adds a point to those of other timelines, or raises that of its own; how many there are then,
+ * which is one too many if it does not fit. */
+static uint32_t note_ending(const MaarPoint* point, uint32_t count, MaarPoint* points)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        if (points[i].semaphore == point->semaphore) {
+            points[i].value = points[i].value < point->value ? point->value : points[i].value;
+            return count;
+        }
+    }
+    if (count < MAAR_MAX_POINTS) {
+        points[count] = *point;
+    }
+    return count + 1;
+}
+
 /* Timelines that uploads wait for, each with the latest value: what destruction waits for. Returns
  * how many there are, which is one too many if they do not fit. */
 static uint32_t list_endings(MaarTileCache cache, const MaarPoint* extra, MaarPoint* points)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i <= cache->slot_count; ++i) {
-        const MaarPoint* point = i < cache->slot_count ? &cache->slots[i].point : extra;
-        if (i < cache->slot_count ? cache->slots[i].state != MAAR_UPLOAD_ENDING : extra == NULL) {
-            continue;
-        }
-        uint32_t at = 0;
-        while (at < count && points[at].semaphore != point->semaphore) {
-            ++at;
-        }
-        if (at == MAAR_MAX_POINTS) {
-            return MAAR_MAX_POINTS + 1;
-        }
-        if (at == count) {
-            points[count++] = *point;
-        } else if (points[at].value < point->value) {
-            points[at].value = point->value;
+    for (uint32_t i = 0; i < cache->slot_count && count <= MAAR_MAX_POINTS; ++i) {
+        if (cache->slots[i].state == MAAR_UPLOAD_ENDING) {
+            count = note_ending(&cache->slots[i].point, count, points);
         }
     }
-    return count;
+    return extra != NULL && count <= MAAR_MAX_POINTS ? note_ending(extra, count, points) : count;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarEndTileUploads(MaarAllocator allocator, MaarTileCache cache,
