@@ -5,7 +5,8 @@ driver_table.py --results FOLDER --out FILE NAME...
 FOLDER/NAME holds what one driver gave: tests.xml (ctest's), info.json and replay.json (the maar
 command's), versions (packages, one a line). Names without a result are left out. Everything of FILE
 from its heading Findings on is kept: that part is written by people. The first column of the table
-there is a number, the second the drivers that the finding is about, as `sid.nvk-*`.
+there is a number, the second the drivers that the finding is about, as `sid.nvk-*`. A case that was
+skipped without a reason is an error.
 """
 
 import argparse
@@ -221,7 +222,11 @@ def main():
     for driver in drivers:
         print(f"  {driver.name:18} {len(driver.passed):4} passed {len(driver.failed):3} failed "
               f"{len(driver.skipped):3} skipped")
-    return 0
+    mute = [f"{driver.name} {case}" for driver in drivers for case, reason in driver.skipped
+            if reason == "no reason given"]
+    if mute:
+        print(f"driver_table.py: skipped without a reason: {', '.join(mute)}", file=sys.stderr)
+    return 1 if mute else 0
 
 
 if __name__ == "__main__":

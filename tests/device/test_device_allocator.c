@@ -215,9 +215,10 @@ static void neighbours_keep_their_bytes(void** state)
     }
 }
 
+/* A kernel that does nothing keeps time all the same, with the preload of its rig. */
 static void frees_wait_for_the_queue(void** state)
 {
-    rig_need(state, rig_executes(), "commands do not execute on this rig");
+    rig_need(state, true, "");
     MaarAllocatorInfo known = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO};
     assert_int_equal(maarGetAllocatorInfo(rig.allocator, &known), VK_SUCCESS);
     assert_int_equal(known.timelineSemaphore, VK_TRUE);

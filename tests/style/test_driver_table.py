@@ -104,6 +104,13 @@ with tempfile.TemporaryDirectory() as name:
     assert "| 3 GiB DL | 3 | 4096 | 1024 | driver | 4 KiB | no | upload |" in text, text
     assert "| 7 | 0 | 5 | 2 | 2 KiB | 4 KiB | bookkeeping |" in text, text
     assert "base.lavapipe" not in text and name not in text, text
+    # No skip without a reason.
+    path = results / "sid.nvk-172/tests.xml"
+    right = path.read_text(encoding="utf-8")
+    path.write_text(right.replace("skipped: nothing executes\n", ""), encoding="utf-8")
+    done = run(results, out)
+    assert done.returncode == 1 and "test_device_allocator: second" in done.stderr, done
+    path.write_text(right, encoding="utf-8")
     # What people wrote stays, and its numbers come to the drivers that it names.
     out.write_text(text + FINDING, encoding="utf-8")
     assert run(results, out).returncode == 0
