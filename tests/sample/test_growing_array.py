@@ -112,9 +112,9 @@ class Executing(Case):
             self.skip("the driver has no sparse binding")
 
     def test_every_element_is_verified_after_copies(self):
-        result = self.figures("--size", "20M", "--copying")[0]
+        result = self.figures("--size", "40M", "--batch", "1M", "--copying")[0]
         self.check_copies(result)
-        self.assertEqual(result["elements"], 20 * MIB // 16)
+        self.assertEqual(result["elements"], 40 * MIB // 16)
         self.assertEqual(result["verified"], result["elements"])
 
     def test_every_element_is_verified(self):
