@@ -170,13 +170,18 @@ class Checker:
         environment.update(item.split("=", 1) for item in self.options.env)
         environment["MAAR_DATA_DIR"] = str(self.root / "data")
         folder = self.work / "queues" if "passes.csv" in words else self.work
-        line = " ".join([str(self.programs[words[0]]), *words[1:]])
+        # Without a shell, which would be preloaded with what a rig preloads.
+        line = [self.programs[words[0]]]
+        for word in words[1:]:
+            found = sorted(map(str, folder.glob(word))) if "*" in word else []
+            line += found or [word]
         begun = time.monotonic()
-        done = subprocess.run(["sh", "-c", line], cwd=folder, env=environment, capture_output=True,
-                              text=True, check=False, timeout=120)
+        done = subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True,
+                              check=False, timeout=120)
         self.executed[" ".join(words)] = time.monotonic() - begun
         if done.returncode not in codes:
-            return [f"{block}: {line}\nended with {done.returncode}\n{done.stdout}{done.stderr}"]
+            return [f"{block}: {' '.join(words)}\nended with {done.returncode}\n"
+                    f"{done.stdout}{done.stderr}"]
         shown = SHOWN.get(" ".join(words))
         if shown and shown[0] == block.page:
             page = (self.root / block.page).read_text(encoding="utf-8")
