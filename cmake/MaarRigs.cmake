@@ -31,9 +31,12 @@ function(maar_find_first out)
 endfunction()
 
 function(maar_find_shim out name)
-    maar_find_first(found
-        /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/lib${name}_noop_drm_shim.so
-        /usr/lib/*/lib${name}_noop_drm_shim.so)
+    set(found "")
+    if(CMAKE_SYSTEM_NAME STREQUAL "Linux") # not where its programs are made for another system
+        maar_find_first(found
+            /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/lib${name}_noop_drm_shim.so
+            /usr/lib/*/lib${name}_noop_drm_shim.so)
+    endif()
     set(${out} "${found}" PARENT_SCOPE)
 endfunction()
 

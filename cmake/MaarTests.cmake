@@ -56,6 +56,10 @@ target_include_directories(maar_test_base SYSTEM INTERFACE ${MAAR_CMOCKA_INCLUDE
 if(TARGET maar_support)
     target_link_libraries(maar_test_base INTERFACE maar_support)
 endif()
+# Threads of tests are POSIX ones; MinGW brings them as a library.
+if(WIN32)
+    target_link_libraries(maar_test_base INTERFACE pthread)
+endif()
 
 include(MaarRigs)
 set(MAAR_TIMEOUT_FACTOR 1 CACHE STRING "Time limits of tests times this, for busy machines")

@@ -54,7 +54,11 @@ int main(int argc, char** argv)
 {
     int total = 0;
     /* cmocka's assertions stop the program too, rather than leave it. */
+#if defined(_WIN32)
+    (void)_putenv("CMOCKA_TEST_ABORT=1");
+#else
     (void)setenv("CMOCKA_TEST_ABORT", "1", 1);
+#endif
     for (int i = 1; i < argc; ++i) {
         DIR* folder = opendir(argv[i]);
         int count = 0;

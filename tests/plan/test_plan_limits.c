@@ -2,6 +2,7 @@
  * Plans that are cut short: by nodes, time, cancellation and host memory. What is returned is right
  * all the same, and nothing leaks.
  */
+#include "core/port_time.h"
 #include "tests/fault/fault_host.h"
 #include "tests/plan/plan_checker.h"
 #include "tests/plan/plan_made.h"
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -76,9 +76,7 @@ static void plan_node_limit_gives_the_same_again(void** state)
 
 static double now_ms(void)
 {
-    struct timespec now;
-    (void)timespec_get(&now, TIME_UTC);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+    return (double)maar_now_ns() / 1e6;
 }
 
 static void plan_time_limit_is_kept(void** state)

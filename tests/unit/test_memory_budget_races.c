@@ -76,7 +76,11 @@ static void* VKAPI_PTR meet_and_allocate(void* user, size_t size, size_t alignme
     (void)scope;
     meet(&host_meeting);
     size_t unit = alignment < 16 ? 16 : alignment;
+#if defined(_WIN32)
+    return unit == 16 ? malloc(size) : NULL; /* which is aligned so */
+#else
     return aligned_alloc(unit, (size + unit - 1) / unit * unit);
+#endif
 }
 
 static void* VKAPI_PTR refuse_to_reallocate(void* user, void* original, size_t size,
