@@ -108,6 +108,8 @@ FOREIGN = {
     "draw_with_vma": "is built where vk_mem_alloc.h was found; takes what draw_with_maar takes",
     "pkg-config": "package.pkgconfig asks it",
     "cc": "package.pkgconfig compiles a consumer so, and docs.first_hour a whole program",
+    "git": "signing and pushing are for whoever has the key",
+    "gpg": "the same",
     "gcovr": "a tool that is not needed to build or test",
     "fuzz_trace": "libFuzzer's options; the replay driver has none",
     "program": "stands for the reader's own",
