@@ -19,6 +19,7 @@ if(TARGET maar_tool)
     install(FILES tools/maar.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 install(DIRECTORY include/maar DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY data/frames data/profiles data/traces DESTINATION ${CMAKE_INSTALL_DATADIR}/maar)
 
 set(maar_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/maar)

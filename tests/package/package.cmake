@@ -38,7 +38,8 @@ if(WAY STREQUAL "install")
     file(REMOVE_RECURSE ${prefix} ${prefix}.staged)
     # From a copy of the sources that is gone afterwards: nor where those lay.
     file(REMOVE_RECURSE ${here}.sources)
-    foreach(part IN ITEMS CMakeLists.txt backends interop cmake core data include shaders support tools)
+    foreach(part IN ITEMS CMakeLists.txt LICENSE backends interop cmake core data include
+            shaders support tools)
         file(COPY ${SOURCE}/${part} DESTINATION ${here}.sources)
     endforeach()
     run(${CMAKE_COMMAND} -S ${here}.sources -B ${here} ${configure}
@@ -49,7 +50,7 @@ if(WAY STREQUAL "install")
     file(RENAME ${prefix}.staged ${prefix})
     file(REMOVE_RECURSE ${here}.sources)
     foreach(wanted IN ITEMS
-            include/maar/maar.h share/maar/profiles/cpu-lavapipe25.0.json
+            include/maar/maar.h share/doc/maar/LICENSE share/maar/profiles/cpu-lavapipe25.0.json
             share/maar/traces/captured-vkcube.csv)
         if(NOT EXISTS ${prefix}/${wanted})
             message(FATAL_ERROR "${wanted} was not installed")
