@@ -318,6 +318,14 @@ class Checker:
                     wrong.append(f"{page}:{number}: there is no test {word}")
         return wrong
 
+    def check_index(self):
+        """Every page has its question in docs/README.md."""
+        index = (self.root / "docs/README.md").read_text(encoding="utf-8")
+        linked = {target.partition("#")[0] for _, target in links_of(index)}
+        return [f"docs/README.md does not name {path.name}"
+                for path in sorted(self.root.glob("docs/*.md"))
+                if path.name not in linked and path.name != "README.md"]
+
     def run(self):
         pages = [path.relative_to(self.root).as_posix() for pattern in (
             "*.md", "docs/**/*.md", "samples/**/*.md", "bench/*.md", "interop/**/*.md",
@@ -332,7 +340,7 @@ class Checker:
                 self.count("blocks")
                 wrong += self.check_block(block)
         self.counts["pages"] = len(pages)
-        return wrong + self.unused()
+        return wrong + self.check_index() + self.unused()
 
 
 def main():
