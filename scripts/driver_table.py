@@ -177,8 +177,11 @@ def skip_rows(drivers):
 
 
 def shorten(names, drivers):
-    if len(names) == len(drivers):
+    others = [driver.name for driver in drivers if driver.name not in names]
+    if not others:
         return "all"
+    if len(others) < len(names):
+        return "all but " + ", ".join(f"`{name}`" for name in others)
     return ", ".join(f"`{name}`" for name in names)
 
 
