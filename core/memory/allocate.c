@@ -109,7 +109,8 @@ static const char* find_request_fault(const MaarMemoryRequest* request,
         return "pRequest names both a dedicatedBuffer and a dedicatedImage";
     }
     const MaarAllocationCreateFlags known =
-        internal ? KNOWN_ALLOCATION_FLAGS | MAAR_ALLOCATE_QUIETLY : KNOWN_ALLOCATION_FLAGS;
+        internal ? KNOWN_ALLOCATION_FLAGS | MAAR_ALLOCATE_QUIETLY | MAAR_ALLOCATE_UNTOLD
+                 : KNOWN_ALLOCATION_FLAGS;
     if ((info->flags & ~known) != 0) {
         return "pCreateInfo->flags has bits that are no MaarAllocationCreateFlagBits";
     }
@@ -230,6 +231,10 @@ MAAR_NOINLINE VkResult allocate_any(MaarAllocator allocator, const char* call,
     VkResult result = VK_SUCCESS;
     if (!shape(request, info, internal, &general)) {
         result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                  "%s: no memory for %llu bytes aligned to %llu: no device has so much", call,
+                  (unsigned long long)request->requirements.size,
+                  (unsigned long long)request->requirements.alignment);
     } else if (info->pName != NULL) {
         general.name = maar_copy_string(allocator->callbacks, info->pName);
         result = general.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;

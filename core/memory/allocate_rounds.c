@@ -393,9 +393,11 @@ static VkResult choose(struct job* job)
         job->export_types = types;
     }
     if (pool == NULL) {
-        return maar_choose_types(job->allocator, bits, job->info, &job->choice)
-                   ? VK_SUCCESS
-                   : VK_ERROR_FEATURE_NOT_PRESENT;
+        if (maar_choose_types(job->allocator, bits, job->info, &job->choice)) {
+            return VK_SUCCESS;
+        }
+        maar_tell_no_type(job->allocator, job->call, bits, job->info);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (pool->allocator != job->allocator) {
         return maar_misuse(job->allocator, job->call,
@@ -438,6 +440,30 @@ static VkResult choose(struct job* job)
     return VK_SUCCESS;
 }
 
+/* The request came to nothing, for want of memory or of a type. Who asks what is there already, or
+ * tries something else, expects it. */
+static void tell_failure(const struct job* job, VkResult result)
+{
+    const MaarAllocationCreateFlags flags = job->info->flags;
+    const MaarAllocationCreateFlags silent =
+        MAAR_ALLOCATE_QUIETLY | MAAR_ALLOCATE_UNTOLD |
+        (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT;
+    if (!is_shortage(result) || (flags & silent) != 0) {
+        return;
+    }
+    const bool strict = (flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0;
+    const struct maar_refusal refusal = {
+        .call = job->call,
+        .size = job->general->size,
+        .result = result,
+        .type_index = maar_best_type(&job->choice),
+        .type_bits = strict ? 0 : candidate_bits(job),
+        .pool = maar_pool_of(job->info->pool),
+        .only_budget = job->refused_by_budget && !job->over_budget_allowed,
+    };
+    maar_tell_refusal(job->allocator, &refusal);
+}
+
 VkResult maar_allocate_in_rounds(MaarAllocator allocator, const char* call,
                                  const MaarMemoryRequest* request,
                                  const MaarAllocationCreateInfo* info,
@@ -456,6 +482,7 @@ VkResult maar_allocate_in_rounds(MaarAllocator allocator, const char* call,
     VkResult result = choose(&job);
     if (result == VK_SUCCESS) {
         result = try_with_observer(&job, made, &detour->fallback);
+        tell_failure(&job, result);
     }
     if (result == VK_SUCCESS) {
         detour->exceeded = job.exceeded;

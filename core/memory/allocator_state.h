@@ -174,12 +174,27 @@ struct maar_ranking {
 /* Rankings kept. Programs have few: one for each usage and set of flags. */
 enum { MAAR_RANKINGS = 32 };
 
+/* Why there was no memory. */
+enum maar_refusal_reason {
+    MAAR_REFUSAL_BY_DRIVER,
+    MAAR_REFUSAL_OVER_BUDGET,   /* which may not be exceeded for it */
+    MAAR_REFUSAL_ABOVE_LIMIT,   /* the caller's, of the heap */
+    MAAR_REFUSAL_ABOVE_HEAP,    /* larger than the whole of it */
+    MAAR_REFUSAL_ABOVE_LARGEST, /* maxMemoryAllocationSize */
+    MAAR_REFUSAL_TOO_MANY,      /* maxMemoryAllocationCount */
+    MAAR_REFUSAL_POOL_IS_FULL,
+    MAAR_REFUSAL_ABOVE_BLOCK, /* larger than the pool's blocks */
+    MAAR_REFUSAL_REASONS
+};
+
 struct maar_heap_account {
     VkDeviceSize limit; /* the caller's, 0 for none */
     maar_atomic64 block_bytes;
     maar_atomic64 block_count;
     maar_atomic64 known_budget; /* as last read */
     maar_atomic64 known_usage;
+    maar_atomic32 refused;                        /* some of these are not 0: */
+    maar_atomic32 refusals[MAAR_REFUSAL_REASONS]; /* since a block was last made in it */
 };
 
 /* What a room keeps with the allocator, and takes down with it. */

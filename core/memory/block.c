@@ -116,6 +116,13 @@ VkResult maar_block_map(struct maar_block* block, struct maar_slot* slot, void**
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                   "an allocation is mapped %u times already; are unmappings missing?",
                   (unsigned)UINT16_MAX);
+    } else if (result != VK_SUCCESS) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                  "the driver does not map block %llu of memory type %u (error %d); a block is "
+                  "mapped as a whole, %llu bytes of address space: smaller ones "
+                  "(preferredBlockSize) may do",
+                  (unsigned long long)block->id, block->pool->type_index, (int)result,
+                  (unsigned long long)block->size);
     }
     return result;
 }

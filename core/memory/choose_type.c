@@ -185,14 +185,18 @@ static bool is_asked_for(VkMemoryPropertyFlags flags, const MaarAllocationCreate
     return (flags & AVOIDED_FLAGS) == 0 || (flags & AVOIDED_FLAGS & info->requiredFlags) != 0;
 }
 
+/* What a type must have: for the usage, for the mapped flag and by request. */
+static VkMemoryPropertyFlags required_flags(const MaarAllocationCreateInfo* info)
+{
+    const bool mapped = (info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0;
+    return info->requiredFlags | usage_rules[info->usage].required | (mapped ? HOST_VISIBLE : 0);
+}
+
 /* Whether a type has what is required and may be used. */
 static bool is_eligible(MaarAllocator allocator, uint32_t type,
                         const MaarAllocationCreateInfo* info)
 {
-    VkMemoryPropertyFlags required = info->requiredFlags | usage_rules[info->usage].required;
-    if ((info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0) {
-        required |= HOST_VISIBLE;
-    }
+    const VkMemoryPropertyFlags required = required_flags(info);
     const VkMemoryPropertyFlags flags = maar_type_flags(allocator, type);
     return (flags & required) == required && maar_type_is_usable(allocator, type) &&
            is_asked_for(flags, info);
@@ -295,6 +299,18 @@ static void append_flags(char* text, size_t size, const char* before, VkMemoryPr
             before = "";
         }
     }
+}
+
+void maar_tell_no_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
+                       const MaarAllocationCreateInfo* info)
+{
+    const uint32_t named = info->memoryTypeBits != 0 ? info->memoryTypeBits : UINT32_MAX;
+    char missing[200] = "";
+    append_flags(missing, sizeof missing, ", which must be", required_flags(info));
+    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+              "%s: no memory type serves: of those that are allowed (0x%X)%s, there is none that "
+              "this device has and may use",
+              call, (unsigned)(type_bits & named), missing);
 }
 
 /* Says in words what was wanted, and in what the best type falls short of it. */

@@ -62,6 +62,9 @@ static inline const struct maar_ranking* maar_ranking_find(MaarAllocator allocat
 /* Ranks the types; false when none serves. The choice must stay where it is. */
 bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
                        const MaarAllocationCreateInfo* info, struct maar_type_choice* choice);
+/* Tells that none does. */
+void maar_tell_no_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
+                       const MaarAllocationCreateInfo* info);
 /* The type liked best of a choice that serves. */
 static inline uint32_t maar_best_type(const struct maar_type_choice* choice)
 {
@@ -97,6 +100,25 @@ void maar_tell_over_budget(MaarAllocator allocator, uint32_t heap, VkDeviceSize 
 void maar_budget_note_release(MaarAllocator allocator, uint32_t heap, VkDeviceSize size);
 /* By what is known already; for decisions under a lock. */
 bool maar_budget_is_exceeded(MaarAllocator allocator, uint32_t heap);
+
+/* ---- refusal.c ---- */
+
+/* A request for which there was no memory. */
+struct maar_refusal {
+    const char* call; /* the public function */
+    VkDeviceSize size;
+    VkResult result;
+    uint32_t type_index;          /* the memory type liked best; the others that were tried: */
+    uint32_t type_bits;           /* may be 0 */
+    const struct maar_pool* pool; /* a custom one, or NULL */
+    bool only_budget;             /* a budget stood in the way, and must not be exceeded */
+    bool in_pieces;               /* pages: no single block need be so large */
+};
+
+/* Tells of it, unless the like was told often enough. No lock may be held. */
+void maar_tell_refusal(MaarAllocator allocator, const struct maar_refusal* refusal);
+/* A block was made in the heap: what is refused from now on is news. */
+void maar_forget_refusals(struct maar_heap_account* account);
 
 /* ---- device_memory.c ---- */
 
@@ -425,6 +447,8 @@ VkResult maar_allocate_in_rounds(MaarAllocator allocator, const char* call,
 /* For Maar's own allocations alone: a refusal is neither counted nor told to the observer, since
  * something else will be tried. */
 #define MAAR_ALLOCATE_QUIETLY ((MaarAllocationCreateFlags)0x40000000)
+/* Likewise: no message tells of a refusal, since the caller does, or tries something else. */
+#define MAAR_ALLOCATE_UNTOLD ((MaarAllocationCreateFlags)0x20000000)
 static inline bool maar_is_quiet(const MaarAllocationCreateInfo* info)
 {
     return (info->flags & MAAR_ALLOCATE_QUIETLY) != 0;

@@ -6,7 +6,7 @@
 
 #include "core/memory/memory_internal.h"
 
-enum { MESSAGE_SIZE = 320 };
+enum { MESSAGE_SIZE = 480 };
 
 void maar_tell(MaarAllocator allocator, MaarMessageSeverity severity, const char* format, ...)
 {

@@ -170,6 +170,19 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
     }
 }
 
+static void tell_no_first_block(const struct maar_pool* pool, VkDeviceSize size, VkResult result)
+{
+    const struct maar_refusal refusal = {
+        .call = "maarCreatePool",
+        .size = size,
+        .result = result,
+        .type_index = pool->type_index,
+    };
+    if (result != VK_ERROR_OUT_OF_HOST_MEMORY && result != VK_ERROR_DEVICE_LOST) {
+        maar_tell_refusal(pool->allocator, &refusal);
+    }
+}
+
 /* The blocks that a pool always has. They are what the caller asked for, so a budget does not stop
  * them; that it was exceeded is told. */
 static VkResult make_first_blocks(struct maar_pool* pool)
@@ -179,6 +192,7 @@ static VkResult make_first_blocks(struct maar_pool* pool)
         struct maar_budget budget = maar_budget_read(pool->allocator, pool->heap_index);
         VkResult result = maar_pool_grow(pool, NULL, size, UINT64_MAX, NULL);
         if (result != VK_SUCCESS) {
+            tell_no_first_block(pool, size, result);
             return result;
         }
         if (!maar_budget_holds(&budget, size)) {

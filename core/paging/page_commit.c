@@ -331,6 +331,33 @@ static void free_unused_leaves(const struct maar_page_range* range)
     }
 }
 
+static void tell_page_shortage(MaarAllocator allocator, const char* call,
+                               const struct maar_page_range* range, VkResult result)
+{
+    const struct maar_page_table* table = range->table;
+    const MaarAllocationCreateFlags flags = table->memory.flags;
+    const VkDeviceSize size = range->count * table->page_size;
+    const struct maar_budget budget =
+        maar_budget_read(allocator, maar_type_heap(allocator, table->types[0]));
+    struct maar_refusal refusal = {
+        .call = call,
+        .size = size,
+        .result = result,
+        .type_index = table->types[0],
+        .pool = maar_pool_of(table->memory.pool),
+        .only_budget =
+            (flags & (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT) != 0 &&
+            !maar_budget_holds(&budget, size),
+        .in_pieces = true,
+    };
+    for (uint32_t i = 0; i < table->type_count; ++i) {
+        refusal.type_bits |= 1u << table->types[i];
+    }
+    if ((flags & (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0) {
+        maar_tell_refusal(allocator, &refusal);
+    }
+}
+
 static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t range_count,
                            const struct maar_page_range* ranges, bool quiet)
 {
@@ -356,6 +383,7 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
         maar_page_pools_undo(paging, blocks_made);
     }
     if (is_page_shortage(result) && !quiet) {
+        tell_page_shortage(allocator, call, &ranges[done - 1], result);
         maar_paging_tell_held(allocator, call);
     }
     /* Pools report their limits so; for a caller without one it is plain lack of memory. */

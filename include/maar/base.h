@@ -194,9 +194,11 @@ typedef enum MaarStructureType {
 typedef enum MaarMessageSeverity {
     /** The caller broke a rule of this API; the call failed. */
     MAAR_MESSAGE_SEVERITY_ERROR = 0,
-    /** The request was met, but not as asked: another memory type, a budget exceeded. */
+    /** The request was met, but not as asked: another memory type, a budget exceeded. Or it was not
+     * met, though nothing is wrong with it: there is no memory, the driver does not map it. */
     MAAR_MESSAGE_SEVERITY_WARNING = 1,
-    /** Something worth knowing. */
+    /** Something worth knowing; among it that there is no memory where the program forbade more: by
+     * the within-budget flag, or by what a pool may hold. */
     MAAR_MESSAGE_SEVERITY_INFO = 2,
     /** An invariant of Maar is broken; the object that noticed it refuses all further work. */
     MAAR_MESSAGE_SEVERITY_FATAL = 3,

@@ -137,9 +137,20 @@ static void create_device(struct rig* rig, const struct rig_setup* setup)
         queues[count] = queues[0];
         queues[count++].queueFamilyIndex = paging_family(rig);
     }
+    const VkDeviceMemoryOverallocationCreateInfoAMD overallocation = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_MEMORY_OVERALLOCATION_CREATE_INFO_AMD,
+        .pNext = rig->recommendation.pFeatures,
+        .overallocationBehavior = setup->overallocation,
+    };
+    if (setup->overallocation != 0) {
+        assert_true(rig->recommendation.extensionCount < MAAR_MAX_RECOMMENDED_EXTENSIONS);
+        rig->extensions[rig->recommendation.extensionCount++] =
+            VK_AMD_MEMORY_OVERALLOCATION_BEHAVIOR_EXTENSION_NAME;
+    }
     const VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = rig->recommendation.pFeatures,
+        .pNext = setup->overallocation != 0 ? (const void*)&overallocation
+                                            : rig->recommendation.pFeatures,
         .queueCreateInfoCount = count,
         .pQueueCreateInfos = queues,
         .enabledExtensionCount = rig->recommendation.extensionCount,

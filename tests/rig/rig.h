@@ -46,7 +46,7 @@ struct rig_messages {
     atomic_flag busy; /* guards what follows */
     uint32_t total;
     uint32_t counts[4]; /* by MaarMessageSeverity */
-    char last[400];
+    char last[480];
 };
 
 struct rig_host {
@@ -70,6 +70,7 @@ struct rig_setup {
     bool without_layer;   /* rig_open_vulkan: not under the validation layer */
     bool two_families;    /* a queue of a second family besides, where the device has one */
     bool paging;          /* the allocator gets a queue that binds, and the main one */
+    VkMemoryOverallocationBehaviorAMD overallocation; /* 0: the device is not told */
     const MaarSimulatedSharingInfo* sharing; /* what a simulated device shares; NULL: nothing */
 };
 

@@ -266,9 +266,10 @@ static VkResult make_larger(struct maar_reservation* reservation, const char* ca
     needed = needed < reservation->size ? needed : reservation->size;
     for (;;) {
         copying->buffer_info.size = wanted;
-        VkResult result =
-            maar_create_buffer(reservation->allocator, call, &copying->buffer_info,
-                               &copying->memory_info, true, &larger->buffer, &larger->allocation);
+        MaarAllocationCreateInfo how = copying->memory_info;
+        how.flags |= wanted != needed ? MAAR_ALLOCATE_UNTOLD : 0;
+        VkResult result = maar_create_buffer(reservation->allocator, call, &copying->buffer_info,
+                                             &how, true, &larger->buffer, &larger->allocation);
         if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY || wanted == needed) {
             *size = wanted;
             return result;
