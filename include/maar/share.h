@@ -115,7 +115,7 @@ MAAR_API void* VKAPI_CALL maarPeekWin32Handle(MaarExternalHandle handle);
  * @param handle     not null, not empty
  * @param pCopy      receives the copy
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_TOO_MANY_OBJECTS when the process has
- *         no descriptor left; VK_ERROR_INVALID_EXTERNAL_HANDLE when it was taken;
+ *         no descriptor left; VK_ERROR_INVALID_EXTERNAL_HANDLE when it was taken or closed;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `handle` externally
  * @lifetime destroy it with maarDestroyExternalHandle

@@ -50,7 +50,8 @@ static VkResult import_exported(struct maar_peer_block* block, const char* call,
                                 const MaarExportedMemory* exported)
 {
     struct maar_handle_import import;
-    VkResult result = maar_handle_import_begin(exported->handle, MAAR_PORT_HAS_FDS != 0, &import);
+    VkResult result = maar_handle_import_begin(block->peer->allocator, call, exported->handle,
+                                               MAAR_PORT_HAS_FDS != 0, &import);
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -81,7 +81,8 @@ static VkResult make_shared(struct maar_peer* peer, const char* call, bool timel
         result = maarExportSemaphore(peer->allocator, *semaphore, peer->semaphore_type, &handle);
     }
     if (result == VK_SUCCESS) {
-        result = maar_handle_import_begin(handle, MAAR_PORT_HAS_FDS != 0, &import);
+        result = maar_handle_import_begin(peer->allocator, call, handle, MAAR_PORT_HAS_FDS != 0,
+                                          &import);
     }
     if (result == VK_SUCCESS) {
         int previous = 0;

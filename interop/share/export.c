@@ -180,11 +180,16 @@ VKAPI_ATTR VkResult VKAPI_CALL maarExportMemory(MaarAllocator allocator, MaarAll
     maar_port_handle own = MAAR_PORT_NO_HANDLE;
     result = find_exported(allocator, block, handleType, &own);
     if (result != VK_SUCCESS) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                  "%s: block %llu of memory type %u is not exported as handle type 0x%x (error %d)",
+                  __func__, (unsigned long long)block->id, block->pool->type_index,
+                  (unsigned)handleType, (int)result);
         return result;
     }
-    const maar_port_handle copy = maar_port_handle_duplicate(own);
-    if (copy == MAAR_PORT_NO_HANDLE) {
-        return VK_ERROR_TOO_MANY_OBJECTS;
+    maar_port_handle copy = MAAR_PORT_NO_HANDLE;
+    result = maar_external_handle_copy(allocator, __func__, own, &copy);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     MaarExternalHandle handle = VK_NULL_HANDLE;
     result = maar_external_handle_create(allocator, copy, &handle);

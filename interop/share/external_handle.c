@@ -32,18 +32,50 @@ maar_port_handle maar_external_handle_peek(MaarExternalHandle handle)
     return (maar_port_handle)maar_atomic64_load(&handle->value);
 }
 
-VkResult maar_handle_import_begin(MaarExternalHandle handle, bool takes,
+VkResult maar_external_handle_check(MaarAllocator allocator, const char* call, const char* name,
+                                    MaarExternalHandle handle)
+{
+    const maar_port_handle own = maar_external_handle_peek(handle);
+    if (own == MAAR_PORT_NO_HANDLE) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: %s is empty: it was taken or imported before", call, name);
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    }
+    if (!maar_port_handle_is_open(own)) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: %s holds %lld, which somebody has closed; what maarPeekFd shows, or "
+                  "maarWrapFd was given, is the object's to close",
+                  call, name, (long long)own);
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    }
+    return VK_SUCCESS;
+}
+
+VkResult maar_external_handle_copy(MaarAllocator allocator, const char* call, maar_port_handle own,
+                                   maar_port_handle* copy)
+{
+    *copy = maar_port_handle_duplicate(own);
+    if (*copy != MAAR_PORT_NO_HANDLE) {
+        return VK_SUCCESS;
+    }
+    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+              "%s: the process has no handle left for a duplicate (RLIMIT_NOFILE on Linux)", call);
+    return VK_ERROR_TOO_MANY_OBJECTS;
+}
+
+VkResult maar_handle_import_begin(MaarAllocator allocator, const char* call,
+                                  MaarExternalHandle handle, bool takes,
                                   struct maar_handle_import* import)
 {
     import->handle = handle;
     import->takes = takes;
     import->duplicate = MAAR_PORT_NO_HANDLE;
-    const maar_port_handle own = maar_external_handle_peek(handle);
-    if (own == MAAR_PORT_NO_HANDLE) {
-        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    VkResult result = maar_external_handle_check(allocator, call, "handle", handle);
+    if (result == VK_SUCCESS) {
+        result = maar_external_handle_copy(allocator, call, maar_external_handle_peek(handle),
+                                           &import->duplicate);
     }
-    import->duplicate = maar_port_handle_duplicate(own);
-    return import->duplicate != MAAR_PORT_NO_HANDLE ? VK_SUCCESS : VK_ERROR_TOO_MANY_OBJECTS;
+    return result;
 }
 
 void maar_handle_settle(maar_port_handle own, maar_port_handle duplicate, bool takes, bool success)
@@ -199,15 +231,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDuplicateExternalHandle(MaarAllocator allocat
         return maar_misuse(allocator, __func__,
                            handle == VK_NULL_HANDLE ? "handle is VK_NULL_HANDLE" : "pCopy is NULL");
     }
-    const maar_port_handle own = maar_external_handle_peek(handle);
-    if (own == MAAR_PORT_NO_HANDLE) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: handle is empty: it was taken before", __func__);
-        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    maar_port_handle copy = MAAR_PORT_NO_HANDLE;
+    result = maar_external_handle_check(allocator, __func__, "handle", handle);
+    if (result == VK_SUCCESS) {
+        result = maar_external_handle_copy(allocator, __func__, maar_external_handle_peek(handle),
+                                           &copy);
     }
-    const maar_port_handle copy = maar_port_handle_duplicate(own);
-    if (copy == MAAR_PORT_NO_HANDLE) {
-        return VK_ERROR_TOO_MANY_OBJECTS;
+    if (result != VK_SUCCESS) {
+        return result;
     }
     result = maar_external_handle_create(allocator, copy, pCopy);
     if (result != VK_SUCCESS) {

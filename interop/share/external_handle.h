@@ -24,6 +24,16 @@ VkResult maar_external_handle_create(MaarAllocator maker, maar_port_handle value
 maar_port_handle maar_external_handle_take(MaarExternalHandle handle);
 maar_port_handle maar_external_handle_peek(MaarExternalHandle handle);
 
+/* VK_ERROR_INVALID_EXTERNAL_HANDLE, told, when the handle is empty or was closed by somebody who
+ * did not own it. */
+VkResult maar_external_handle_check(MaarAllocator allocator, const char* call, const char* name,
+                                    MaarExternalHandle handle);
+
+/* A duplicate of a system's handle. VK_ERROR_TOO_MANY_OBJECTS, told, when the system has none left.
+ */
+VkResult maar_external_handle_copy(MaarAllocator allocator, const char* call, maar_port_handle own,
+                                   maar_port_handle* copy);
+
 /*
  * An import on its way. The importer gets a duplicate, so that whatever it does with it when it
  * fails, the object keeps the handle:
@@ -42,9 +52,10 @@ struct maar_handle_import {
 /* Gives back what an importer left of a duplicate of `own`. */
 void maar_handle_settle(maar_port_handle own, maar_port_handle duplicate, bool takes, bool success);
 
-/* VK_ERROR_INVALID_EXTERNAL_HANDLE when it is empty; VK_ERROR_TOO_MANY_OBJECTS when the system has
- * no handle left. */
-VkResult maar_handle_import_begin(MaarExternalHandle handle, bool takes,
+/* VK_ERROR_INVALID_EXTERNAL_HANDLE when it is empty or closed; VK_ERROR_TOO_MANY_OBJECTS when the
+ * system has no handle left. */
+VkResult maar_handle_import_begin(MaarAllocator allocator, const char* call,
+                                  MaarExternalHandle handle, bool takes,
                                   struct maar_handle_import* import);
 /* On success closes the object's own, which empties it; on failure closes the duplicate, unless the
  * importer has closed it although it must not (lavapipe 25 does). */

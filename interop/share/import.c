@@ -59,12 +59,7 @@ static VkResult check_import(MaarAllocator allocator, const char* call, const Ma
     if ((uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
         return maar_misuse(allocator, call, "pImportInfo->usage is not a MaarMemoryUsage");
     }
-    if (maar_external_handle_peek(info->handle) == MAAR_PORT_NO_HANDLE) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: pImportInfo->handle is empty: it was taken or imported before", call);
-        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
-    }
-    return VK_SUCCESS;
+    return maar_external_handle_check(allocator, call, "pImportInfo->handle", info->handle);
 }
 
 /* The memory types that a handle may be imported as; every one where Vulkan has no question. */
@@ -88,15 +83,16 @@ static VkResult ask_handle_types(MaarAllocator allocator, const MaarImportInfo* 
 }
 
 /* One attempt as one memory type. */
-static VkResult import_as(MaarAllocator allocator, const MaarImportInfo* info,
+static VkResult import_as(MaarAllocator allocator, const char* call, const MaarImportInfo* info,
                           const struct import_object* object, VkDeviceSize size, uint32_t type,
                           MaarAllocation* allocation)
 {
     const bool is_win32 = info->handleType == VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT;
     const maar_port_handle own = maar_external_handle_peek(info->handle);
-    const maar_port_handle duplicate = maar_port_handle_duplicate(own);
-    if (duplicate == MAAR_PORT_NO_HANDLE) {
-        return VK_ERROR_TOO_MANY_OBJECTS;
+    maar_port_handle duplicate = MAAR_PORT_NO_HANDLE;
+    VkResult result = maar_external_handle_copy(allocator, call, own, &duplicate);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     const VkImportMemoryFdInfoKHR fd = {
         .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR,
@@ -120,7 +116,7 @@ static VkResult import_as(MaarAllocator allocator, const MaarImportInfo* info,
         .user_data = info->pUserData,
         .name = info->pName,
     };
-    VkResult result = maar_allocate_foreign(allocator, &memory, allocation);
+    result = maar_allocate_foreign(allocator, &memory, allocation);
     maar_handle_settle(own, duplicate, !is_win32, result == VK_SUCCESS);
     return result;
 }
@@ -181,7 +177,7 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
         if ((choice.bits & (1u << choice.types[i])) == 0) {
             continue;
         }
-        result = import_as(allocator, info, object, size, choice.types[i], allocation);
+        result = import_as(allocator, call, info, object, size, choice.types[i], allocation);
         if (result != VK_ERROR_INVALID_EXTERNAL_HANDLE && result != VK_ERROR_OUT_OF_DEVICE_MEMORY) {
             break;
         }

@@ -167,14 +167,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarExportSemaphore(MaarAllocator allocator, VkSe
     return result;
 }
 
-static VkResult call_semaphore_import(MaarAllocator allocator, VkSemaphore semaphore,
+static VkResult call_semaphore_import(MaarAllocator allocator, const char* call,
+                                      VkSemaphore semaphore,
                                       VkExternalSemaphoreHandleTypeFlagBits type,
                                       MaarExternalHandle handle)
 {
     const struct maar_device* device = &allocator->device;
     const bool is_win32 = type == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32_BIT;
     struct maar_handle_import import;
-    VkResult result = maar_handle_import_begin(handle, !is_win32, &import);
+    VkResult result = maar_handle_import_begin(allocator, call, handle, !is_win32, &import);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -222,10 +223,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportSemaphore(MaarAllocator allocator,
         return maar_misuse(allocator, __func__,
                            "handleType is SYNC_FD, which can only be imported temporarily");
     }
-    if (result == VK_SUCCESS && maar_external_handle_peek(handle) == MAAR_PORT_NO_HANDLE) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: handle is empty: it was taken or imported before", __func__);
-        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    if (result == VK_SUCCESS) {
+        result = maar_external_handle_check(allocator, __func__, "handle", handle);
     }
     if (result != VK_SUCCESS) {
         return result;
@@ -235,7 +234,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportSemaphore(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    result = call_semaphore_import(allocator, semaphore, handleType, handle);
+    result = call_semaphore_import(allocator, __func__, semaphore, handleType, handle);
     if (result != VK_SUCCESS) {
         const struct maar_device* device = &allocator->device;
         device->vkDestroySemaphore(device->handle, semaphore, device->callbacks);

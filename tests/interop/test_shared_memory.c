@@ -187,6 +187,32 @@ static void failed_import_leaves_the_handle(void** state)
     assert_int_equal(fclose(file), 0);
 }
 
+/* Closed behind Maar's back: not a lack of descriptors, and nothing of the driver's. */
+static void handle_that_somebody_closed_is_told(void** state)
+{
+    rig_need(state, true, "");
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarExternalHandle copy = (MaarExternalHandle)(uintptr_t)1;
+    MaarAllocation imported = (MaarAllocation)(uintptr_t)1;
+    const MaarAllocation allocation = rig_create_shared_buffer(&rig, 4096, &buffer);
+    const MaarExportedMemory exported = rig_export(&rig, allocation);
+    const MaarImportInfo info = sharing_import_info(&exported);
+    const MaarStatistics was = rig_statistics(&rig, VK_NULL_HANDLE);
+    rig_forget_messages(&rig);
+    assert_int_equal(close(maarPeekFd(exported.handle)), 0);
+    assert_int_equal(maarImportMemory(rig.allocator, &info, &imported),
+                     VK_ERROR_INVALID_EXTERNAL_HANDLE);
+    assert_true(imported == VK_NULL_HANDLE);
+    rig_expect_message(&rig, "maarImportMemory: pImportInfo->handle holds ");
+    assert_int_equal(maarDuplicateExternalHandle(rig.allocator, exported.handle, &copy),
+                     VK_ERROR_INVALID_EXTERNAL_HANDLE);
+    assert_null(copy);
+    rig_expect_message(&rig, "which somebody has closed");
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockBytes, was.blockBytes);
+    maarDestroyExternalHandle(rig.allocator, exported.handle);
+    maarDestroyBuffer(rig.allocator, buffer, allocation);
+}
+
 /* A size that is not the exporter's: lavapipe refuses a larger one, and closes the descriptor that
  * it was given although it must not. Maar's caller does not notice. */
 static void import_of_a_wrong_size_is_refused(void** state)
@@ -453,6 +479,7 @@ int main(void)
         CASE(block_is_exported_once_for_all_in_it),
         CASE(handle_is_taken_at_most_once),
         CASE(failed_import_leaves_the_handle),
+        CASE(handle_that_somebody_closed_is_told),
         CASE(import_of_a_wrong_size_is_refused),
         CASE(imported_memory_can_be_passed_on),
         CASE(dump_tells_what_is_shared),
