@@ -407,6 +407,31 @@ static void budgets_make_sense(void** state)
     maarFreeMemory(rig.allocator, memory);
 }
 
+/* Drivers accept it (lavapipe and RADV do); Maar does not ask them. */
+static void allocation_above_its_heap_is_refused(void** state)
+{
+    rig_need(state, true, "");
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    const MaarStatistics before = rig_statistics(&rig, VK_NULL_HANDLE);
+    MaarAllocatorInfo known = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO};
+    VkDeviceSize largest = 0;
+    assert_int_equal(maarGetAllocatorInfo(rig.allocator, &known), VK_SUCCESS);
+    for (uint32_t i = 0; i < known.memoryProperties.memoryHeapCount; ++i) {
+        const VkDeviceSize size = known.memoryProperties.memoryHeaps[i].size;
+        largest = size > largest ? size : largest;
+    }
+    const MaarMemoryRequest request =
+        rig_request(largest + MIB, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation memory = (MaarAllocation)(uintptr_t)1;
+    assert_int_equal(maarAllocateMemory(rig.allocator, &request, &how, &memory),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_true(memory == VK_NULL_HANDLE);
+    rig_expect_message(&rig, "maarAllocateMemory: no memory for ");
+    const MaarStatistics after = rig_statistics(&rig, VK_NULL_HANDLE);
+    assert_int_equal(after.deviceAllocationCalls, before.deviceAllocationCalls);
+    assert_int_equal(after.blockBytes, before.blockBytes);
+}
+
 /* Device-local memory that the host sees, in a heap of its own, far smaller than the device's. */
 static bool has_small_bar(void)
 {
@@ -459,6 +484,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(aliases_share_bytes, open_rig, rig_teardown),
         cmocka_unit_test_setup_teardown(planes_are_bound, open_rig, rig_teardown),
         cmocka_unit_test_setup_teardown(budgets_make_sense, open_rig, rig_teardown),
+        cmocka_unit_test_setup_teardown(allocation_above_its_heap_is_refused, open_rig,
+                                        rig_teardown),
         cmocka_unit_test_setup_teardown(small_bar_overflows_into_system_memory, open_rig,
                                         rig_teardown),
     };

@@ -68,10 +68,14 @@ bool radv_is_validated(void)
     return getenv("MAAR_RADV_VALIDATION") != NULL;
 }
 
-void radv_open(struct rig* rig)
+static void open_with(struct rig* rig, VkMemoryOverallocationBehaviorAMD behavior)
 {
     const bool validation = radv_is_validated();
-    const struct rig_setup setup = {.count_host = true, .without_layer = !validation};
+    const struct rig_setup setup = {
+        .count_host = true,
+        .without_layer = !validation,
+        .overallocation = behavior,
+    };
     if (!rig_open_vulkan(rig, &setup, validation)) {
         fail_msg("the driver gives no device");
     }
@@ -79,9 +83,19 @@ void radv_open(struct rig* rig)
     first_bytes = kernel_bytes();
 }
 
+void radv_open(struct rig* rig)
+{
+    open_with(rig, 0);
+}
+
 void radv_start(struct rig* rig)
 {
-    radv_open(rig);
+    radv_start_with(rig, 0);
+}
+
+void radv_start_with(struct rig* rig, VkMemoryOverallocationBehaviorAMD behavior)
+{
+    open_with(rig, behavior);
     radv_refuse(FAULT_CALL_CREATE, 1, UINT64_MAX);
     rig_make_allocator(rig);
     assert_int_equal(radv_allow_all(), 0);

@@ -20,6 +20,7 @@ extern const struct radv_case radv_heap_cases[];
 extern const struct radv_case radv_budget_cases[];
 extern const struct radv_case radv_lost_cases[];
 extern const struct radv_case radv_mixed_cases[];
+extern const struct radv_case radv_odd_cases[];
 
 /* The preload's table; NULL where it is not preloaded. */
 extern struct ioctl_faults* radv_faults;
@@ -40,6 +41,8 @@ bool radv_is_validated(void);
 void radv_open(struct rig* rig);
 /* ... and an allocator, which must not call the kernel for memory. */
 void radv_start(struct rig* rig);
+/* ... on a device that was told what to do when a heap is full; 0: that was not. */
+void radv_start_with(struct rig* rig, VkMemoryOverallocationBehaviorAMD behavior);
 /* Nothing may be held any more, by the allocator's account and by the kernel's. */
 void radv_expect_empty(struct rig* rig);
 /* radv_expect_empty, closes everything, and finds the kernel without any buffer object. */

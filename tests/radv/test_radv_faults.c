@@ -108,8 +108,8 @@ static bool is_wanted(const char* name, int count, char** names)
 
 int main(int count, char** names)
 {
-    const struct radv_case* const groups[] = {radv_call_cases, radv_heap_cases, radv_budget_cases,
-                                              radv_lost_cases, radv_mixed_cases};
+    const struct radv_case* const groups[] = {radv_call_cases, radv_heap_cases,  radv_budget_cases,
+                                              radv_lost_cases, radv_mixed_cases, radv_odd_cases};
     int passed = 0;
     int skipped = 0;
     int failed = 0;
