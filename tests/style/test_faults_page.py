@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Checks docs/faults.md: test_faults_page.py ROOT
+
+Every case that the page names is one of the program that it names, every program is a test, every
+row has one, and every case of the programs that are about faults alone is on the page.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# All of these programs' cases must be on the page.
+WHOLE = {"radv_faults", "test_scarce_memory", "test_lost_device", "test_odd_devices", "test_refusal"}
+RIGS = {"simulated", "RADV", "lavapipe"}
+CASE = re.compile(r"(?:cmocka_unit_test\w*\(\s*|\bCASE\()(\w+)|\{\s*\"(\w+)\",\s*\2\b")
+GROUP = re.compile(r"`(\w+)`: ((?:`\w+`(?:, )?)+)")
+
+
+def cases_of(text):
+    """Names that a source registers as cases."""
+    return {macro or row for macro, row in CASE.findall(text)}
+
+
+class Programs:
+    def __init__(self, root):
+        self.tests = Path(root) / "tests"
+        self.known = {}
+
+    def find(self, program):
+        """The cases of a program; None if there is no such program."""
+        if program not in self.known:
+            self.known[program] = self.read(program)
+        return self.known[program]
+
+    def read(self, program):
+        mains = list(self.tests.glob("*/%s.c" % program))
+        mains += list(self.tests.glob("*/test_%s.c" % program))
+        if len(mains) != 1:
+            return None
+        folder = mains[0].parent
+        listed = (folder / "CMakeLists.txt").read_text()
+        if folder.name != "unit" and not re.search(r"\b%s\b" % program, listed):
+            return None
+        sources = [mains[0]]
+        if program == "radv_faults":
+            sources = sorted(folder.glob("radv_*.c"))
+        return set().union(*(cases_of(source.read_text()) for source in sources))
+
+
+def check(text, programs):
+    """Sentences about what is wrong with the page."""
+    wrong = []
+    named = {}
+    rows = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+        if not line.startswith("|") or "rig" in (cells[-1], "") or set(line) <= set("|- "):
+            continue
+        if len(cells) == 2:
+            continue  # results and their meanings
+        rows += 1
+        groups = GROUP.findall(cells[-2])
+        left = GROUP.sub("", cells[-2]).replace(";", "").strip()
+        if not groups or left:
+            wrong.append("line %d: not `program`: `case`, ... : %s" % (number, left or "nothing"))
+        rigs = {rig.split(" (")[0] for rig in cells[-1].split(", ")}
+        if not rigs <= RIGS:
+            wrong.append("line %d: no rigs: %s" % (number, ", ".join(sorted(rigs - RIGS))))
+        for program, names in groups:
+            cases = programs.find(program)
+            if cases is None:
+                wrong.append("line %d: no test program %s" % (number, program))
+                continue
+            for case in re.findall(r"\w+", names):
+                named.setdefault(program, set()).add(case)
+                if case not in cases:
+                    wrong.append("line %d: %s has no case %s" % (number, program, case))
+    for program in sorted(WHOLE):
+        for case in sorted((programs.find(program) or {"(the program)"}) - named.get(program, set())):
+            wrong.append("%s: %s is not on the page" % (program, case))
+    return rows, wrong
+
+
+def check_can_fail(text, programs):
+    """Spoils the page in four ways; each must be noticed."""
+    case = "objects_run_out_at_4096"
+    assert case in text
+    spoilt = {
+        "a case of another name": text.replace(case, case + "_or_so"),
+        "a program of another name": text.replace("`test_lost_device`", "`test_found_device`"),
+        "a row without a test": text + "\n| a | b | c | by hand | RADV |\n",
+        "another rig": text.replace("| simulated |", "| a friend's |", 1),
+    }
+    for name, page in spoilt.items():
+        assert page != text, name
+        if not check(page, programs)[1]:
+            sys.exit("not noticed: %s" % name)
+
+
+def main():
+    root = Path(sys.argv[1])
+    text = (root / "docs" / "faults.md").read_text()
+    programs = Programs(root)
+    rows, wrong = check(text, programs)
+    for sentence in wrong:
+        print("docs/faults.md: " + sentence)
+    if wrong or rows < 30:
+        sys.exit("%d rows, %d mistakes" % (rows, len(wrong)))
+    check_can_fail(text, programs)
+    print("%d rows, every test is there" % rows)
+
+
+if __name__ == "__main__":
+    main()
