@@ -20,16 +20,6 @@ static const VkPhysicalDeviceMemoryProperties* memory_of(struct rig* rig)
     return &known.memoryProperties;
 }
 
-static VkResult take(struct rig* rig, VkDeviceSize size, const MaarAllocationCreateInfo* how,
-                     MaarAllocation* allocation)
-{
-    const MaarMemoryRequest request = rig_request(size, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
-    *allocation = (MaarAllocation)(uintptr_t)1;
-    const VkResult result = maarAllocateMemory(rig->allocator, &request, how, allocation);
-    assert_int_equal(result == VK_SUCCESS, *allocation != VK_NULL_HANDLE);
-    return result;
-}
-
 /* A buffer and an image of each usage, bound, and gone again. */
 static void serve_everybody(struct rig* rig)
 {
@@ -65,7 +55,7 @@ static void driver_that_says_nothing_is_served(void** state)
     assert_int_equal(budget.fromDriver, VK_FALSE);
     assert_true(budget.budget > budget.size / 2 && budget.budget <= budget.size);
     serve_everybody(&rig);
-    assert_int_equal(take(&rig, GIB, NULL, &large), VK_SUCCESS);
+    assert_int_equal(rig_try(&rig, GIB, NULL, &large), VK_SUCCESS);
     assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount, 0);
     maarFreeMemory(rig.allocator, large);
     rig_close(&rig);
@@ -83,15 +73,15 @@ static void expect_largest(const char* profile, VkDeviceSize largest)
     rig_make_allocator(&rig);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
     how.dedicated = MAAR_DEDICATED_ALWAYS;
-    assert_int_equal(take(&rig, largest + 1, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_try(&rig, largest + 1, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     rig_expect_message(&rig, "maxMemoryAllocationSize");
     assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), 0);
-    assert_int_equal(take(&rig, largest, &how, &memory), VK_SUCCESS);
+    assert_int_equal(rig_try(&rig, largest, &how, &memory), VK_SUCCESS);
     assert_int_equal(rig_info(&rig, memory).blockSize, largest);
     maarFreeMemory(rig.allocator, memory);
 
     how.dedicated = MAAR_DEDICATED_NEVER;
-    assert_int_equal(take(&rig, largest / 2 + MIB, &how, &memory), VK_SUCCESS);
+    assert_int_equal(rig_try(&rig, largest / 2 + MIB, &how, &memory), VK_SUCCESS);
     assert_true(rig_info(&rig, memory).blockSize <= largest);
     maarFreeMemory(rig.allocator, memory);
     fault_expect_balance(&rig);
@@ -114,7 +104,7 @@ static void request_above_the_heap_is_refused_unasked(void** state)
     open_odd(&rig, "intel-arc-a770m-anv25.0", false);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
     how.flags = MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT;
-    assert_int_equal(take(&rig, 3 * GIB, &how, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_try(&rig, 3 * GIB, &how, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     rig_expect_message(&rig, "heap 1 has 2147483648");
     assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), 0);
     rig_close(&rig);
@@ -133,17 +123,17 @@ static void expect_one_heap(const char* profile)
     const VkPhysicalDeviceMemoryProperties* memory = memory_of(&rig);
     assert_int_equal(memory->memoryHeapCount, 1);
     serve_everybody(&rig);
-    assert_int_equal(take(&rig, 100 * MIB, NULL, &held), VK_SUCCESS);
+    assert_int_equal(rig_try(&rig, 100 * MIB, NULL, &held), VK_SUCCESS);
     rig_expect_silence(&rig);
     assert_int_equal(
         maarSimulatedSetHeapBudget(rig.physical, 0, 150 * MIB, memory->memoryHeaps[0].size / 4),
         VK_SUCCESS);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.flags = MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT;
-    assert_int_equal(take(&rig, 200 * MIB, &how, &more), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_try(&rig, 200 * MIB, &how, &more), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     rig_expect_message(&rig, "the budget is not to be exceeded");
     assert_int_equal(rig.messages.counts[MAAR_MESSAGE_SEVERITY_WARNING], 0);
-    assert_int_equal(take(&rig, 200 * MIB, NULL, &more), VK_SUCCESS);
+    assert_int_equal(rig_try(&rig, 200 * MIB, NULL, &more), VK_SUCCESS);
     rig_expect_message(&rig, "the budget of heap 0 was exceeded");
     assert_int_equal(rig_info(&rig, more).fallback, VK_FALSE);
     assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount, 1);
@@ -185,7 +175,7 @@ static void readback_without_a_cached_type_is_served(void** state)
     MaarAllocationCreateInfo must = how;
     MaarAllocation none = VK_NULL_HANDLE;
     must.requiredFlags = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
-    assert_int_equal(take(&rig, 100, &must, &none), VK_ERROR_FEATURE_NOT_PRESENT);
+    assert_int_equal(rig_try(&rig, 100, &must, &none), VK_ERROR_FEATURE_NOT_PRESENT);
     rig_expect_message(&rig, "which must be host-visible cached, there is none");
     maarFreeMemory(rig.allocator, memory);
     rig_close(&rig);
@@ -268,14 +258,14 @@ static void duplicate_types_are_survived(void** state)
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.dedicated = MAAR_DEDICATED_ALWAYS;
     rig_set_fault(&rig, "vkAllocateMemory", 1, 2, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(take(&rig, 10 * MIB, &how, &memory), VK_SUCCESS);
+    assert_int_equal(rig_try(&rig, 10 * MIB, &how, &memory), VK_SUCCESS);
     assert_int_equal(rig_info(&rig, memory).fallback, VK_TRUE);
     rig_expect_message(&rig, "has no room");
     maarFreeMemory(rig.allocator, memory);
     rig_clear_faults(&rig);
     rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     const uint64_t calls = rig_calls(&rig, "vkAllocateMemory");
-    assert_int_equal(take(&rig, 10 * MIB, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_try(&rig, 10 * MIB, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     /* Each once, but for the protected one. */
     assert_int_equal(rig_calls(&rig, "vkAllocateMemory") - calls, 6);
     rig_clear_faults(&rig);
@@ -295,7 +285,7 @@ static void useless_types_are_passed_over(void** state)
     const uint32_t types[] = {8, 9, 7};
     for (uint32_t i = 0; i < 3; ++i) {
         const MaarAllocationCreateInfo how = rig_how(usages[i]);
-        assert_int_equal(take(&rig, 1000, &how, &memory), VK_SUCCESS);
+        assert_int_equal(rig_try(&rig, 1000, &how, &memory), VK_SUCCESS);
         assert_int_equal(rig_info(&rig, memory).memoryTypeIndex, types[i]);
         maarFreeMemory(rig.allocator, memory);
     }
@@ -319,7 +309,7 @@ static void coherent_amd_types_are_no_way_out(void** state)
     for (uint32_t usage = 0; usage < MAAR_MEMORY_USAGE_FLAGS_ONLY; ++usage) {
         MaarAllocationCreateInfo how = rig_how((MaarMemoryUsage)usage);
         how.dedicated = MAAR_DEDICATED_ALWAYS;
-        assert_int_equal(take(&rig, MIB, &how, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_int_equal(rig_try(&rig, MIB, &how, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     }
     /* The driver would count an allocation there without the feature as a violation. */
     assert_true(rig_calls(&rig, "vkAllocateMemory") > calls);
@@ -336,12 +326,12 @@ static void lazy_memory_refused_is_replaced(void** state)
     MaarAllocation memory = VK_NULL_HANDLE;
     open_odd(&rig, "qualcomm-adreno740-turnip26.2", false);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_TRANSIENT);
-    assert_int_equal(take(&rig, MIB, &how, &memory), VK_SUCCESS);
+    assert_int_equal(rig_try(&rig, MIB, &how, &memory), VK_SUCCESS);
     assert_int_equal(rig_info(&rig, memory).memoryTypeIndex, 3);
     maarFreeMemory(rig.allocator, memory);
     how.dedicated = MAAR_DEDICATED_ALWAYS;
     rig_set_fault(&rig, "vkAllocateMemory", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(take(&rig, 64 * MIB, &how, &memory), VK_SUCCESS);
+    assert_int_equal(rig_try(&rig, 64 * MIB, &how, &memory), VK_SUCCESS);
     assert_true(rig_info(&rig, memory).memoryTypeIndex < 3);
     assert_int_equal(rig_info(&rig, memory).fallback, VK_TRUE);
     maarFreeMemory(rig.allocator, memory);
@@ -349,7 +339,7 @@ static void lazy_memory_refused_is_replaced(void** state)
     rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     how.usage = MAAR_MEMORY_USAGE_DEVICE_LOCAL;
     const uint64_t calls = rig_calls(&rig, "vkAllocateMemory");
-    assert_int_equal(take(&rig, 64 * MIB, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_try(&rig, 64 * MIB, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_int_equal(rig_calls(&rig, "vkAllocateMemory") - calls, 3);
     rig_clear_faults(&rig);
     rig_close(&rig);
@@ -472,7 +462,7 @@ static void expect_overallocation(VkMemoryOverallocationBehaviorAMD behavior)
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.flags = MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT;
     uint32_t count = 0;
-    while (count < MOST && take(&rig, GIB, &how, &made[count]) == VK_SUCCESS) {
+    while (count < MOST && rig_try(&rig, GIB, &how, &made[count]) == VK_SUCCESS) {
         ++count;
     }
     const VkDeviceSize heap = rig_budget(&rig, 1).size; /* a little below 24 GiB */
@@ -480,14 +470,14 @@ static void expect_overallocation(VkMemoryOverallocationBehaviorAMD behavior)
     if (!allowed) {
         rig_expect_message(&rig, "the driver has none of memory type 0");
         how.flags = 0;
-        assert_int_equal(take(&rig, GIB, &how, &none), VK_SUCCESS);
+        assert_int_equal(rig_try(&rig, GIB, &how, &none), VK_SUCCESS);
         assert_int_equal(rig_info(&rig, none).fallback, VK_TRUE);
         maarFreeMemory(rig.allocator, none);
     } else {
         assert_true(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount > 0);
     }
     how.flags = MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT | MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT;
-    assert_int_equal(take(&rig, GIB, &how, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_try(&rig, GIB, &how, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     fault_expect_balance(&rig);
     maarFreeMemories(rig.allocator, count, made);
     fault_expect_empty(&rig);

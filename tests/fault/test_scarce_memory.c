@@ -5,16 +5,6 @@
  */
 #include "tests/fault/fault_balance.h"
 
-static VkResult take(struct rig* rig, VkDeviceSize size, const MaarAllocationCreateInfo* how,
-                     MaarAllocation* allocation)
-{
-    MaarMemoryRequest request = rig_request(size, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
-    *allocation = (MaarAllocation)(uintptr_t)1;
-    VkResult result = maarAllocateMemory(rig->allocator, &request, how, allocation);
-    assert_true((result == VK_SUCCESS) == (*allocation != VK_NULL_HANDLE));
-    return result;
-}
-
 static void set_budget(struct rig* rig, uint32_t heap, VkDeviceSize budget, VkDeviceSize others)
 {
     assert_int_equal(maarSimulatedSetHeapBudget(rig->physical, heap, budget, others), VK_SUCCESS);
@@ -39,14 +29,14 @@ static void budget_below_what_is_held_breaks_nothing(void** state)
     const VkDeviceSize before = rig_counters(&rig).heapLive[0];
     set_budget(&rig, 0, 100 * MIB, 0); /* 400 MiB are held */
     MaarAllocation more = VK_NULL_HANDLE;
-    assert_int_equal(take(&rig, 512 * MIB, &within, &more), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_try(&rig, 512 * MIB, &within, &more), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_true(rig_counters(&rig).heapLive[0] <= before);
     for (uint32_t i = 0; i < HELD; ++i) { /* nobody lost anything */
         assert_int_equal(rig_info(&rig, held[i]).size, 10 * MIB);
     }
     rig_forget_messages(&rig);
     /* Without the flag there is memory elsewhere, or above the budget, and that is told. */
-    assert_int_equal(take(&rig, 512 * MIB, NULL, &more), VK_SUCCESS);
+    assert_int_equal(rig_try(&rig, 512 * MIB, NULL, &more), VK_SUCCESS);
     assert_true(rig.messages.counts[MAAR_MESSAGE_SEVERITY_WARNING] > 0);
     maarFreeMemory(rig.allocator, more);
     /* What is freed while over budget goes back to the system, to the last block. */
@@ -55,7 +45,7 @@ static void budget_below_what_is_held_breaks_nothing(void** state)
     }
     assert_true(rig_counters(&rig).heapLive[0] <= 100 * MIB);
     set_budget(&rig, 0, 8 * GIB, 0);
-    assert_int_equal(take(&rig, 512 * MIB, &within, &more), VK_SUCCESS);
+    assert_int_equal(rig_try(&rig, 512 * MIB, &within, &more), VK_SUCCESS);
     maarFreeMemory(rig.allocator, more);
     fault_expect_balance(&rig);
     rig_close(&rig);
@@ -86,7 +76,7 @@ static void budget_swinging_in_mid_run_is_followed(void** state)
             slots[i] = VK_NULL_HANDLE;
             continue;
         }
-        VkResult result = take(&rig, MIB + rig_below(&random, 400) * MIB, &how, &slots[i]);
+        VkResult result = rig_try(&rig, MIB + rig_below(&random, 400) * MIB, &how, &slots[i]);
         assert_true(result == VK_SUCCESS || result == VK_ERROR_OUT_OF_DEVICE_MEMORY);
         failed += result != VK_SUCCESS ? 1 : 0;
         if (round % 64 == 0) {
@@ -121,7 +111,7 @@ static void budget_absurd_in_mid_run_stops_nobody(void** state)
         MaarHeapBudget budget = rig_budget(&rig, 0);
         /* Beside others' budgets, 0 says that the heap is full. */
         assert_true(budget.budget <= budget.size && (budget.budget > 0 || absurd[i % 6] == 0));
-        assert_int_equal(take(&rig, (1 + i % 3) * 20 * MIB, NULL, &made[count++]), VK_SUCCESS);
+        assert_int_equal(rig_try(&rig, (1 + i % 3) * 20 * MIB, NULL, &made[count++]), VK_SUCCESS);
         fault_expect_balance(&rig);
     }
     maarFreeMemories(rig.allocator, count, made);
@@ -158,13 +148,13 @@ static void bar_exhausted_falls_back_until_there_is_room(void** state)
     MaarAllocationCreateInfo must = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
     must.requiredFlags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
     set_budget(&rig, 2, 256 * MIB, 256 * MIB);
-    assert_int_equal(take(&rig, 200 * MIB, &must, &more), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_try(&rig, 200 * MIB, &must, &more), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     set_budget(&rig, 2, 256 * MIB, 0);
     for (uint32_t i = 0; i < MANY; ++i) {
         maarFreeMemory(rig.allocator, made[i]);
     }
     /* Room again: the BAR is liked best as before. */
-    assert_int_equal(take(&rig, 100 * MIB, &must, &more), VK_SUCCESS);
+    assert_int_equal(rig_try(&rig, 100 * MIB, &must, &more), VK_SUCCESS);
     assert_int_equal(rig_info(&rig, more).memoryTypeIndex, 3);
     maarFreeMemory(rig.allocator, more);
     rig_close(&rig);
@@ -220,7 +210,7 @@ static void objects_run_out_at_4096(void** state)
     uint32_t count = 0;
     VkResult result = VK_SUCCESS;
     while (count < LIMIT && result == VK_SUCCESS) {
-        result = take(&rig, 4096, &how, &demanded[count]);
+        result = rig_try(&rig, 4096, &how, &demanded[count]);
         count += result == VK_SUCCESS ? 1 : 0;
     }
     assert_int_equal(result, VK_ERROR_TOO_MANY_OBJECTS);
@@ -228,13 +218,13 @@ static void objects_run_out_at_4096(void** state)
     assert_int_equal(rig_counters(&rig).peakMemoryCount, LIMIT);
     const uint64_t calls = rig_calls(&rig, "vkAllocateMemory");
     MaarAllocation more = VK_NULL_HANDLE;
-    assert_int_equal(take(&rig, 4096, &how, &more), VK_ERROR_TOO_MANY_OBJECTS);
+    assert_int_equal(rig_try(&rig, 4096, &how, &more), VK_ERROR_TOO_MANY_OBJECTS);
     assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), calls); /* the driver is not even asked */
     /* Blocks that exist serve on, and what is freed makes room for what is demanded. */
-    assert_int_equal(take(&rig, 4096, NULL, &more), VK_SUCCESS);
+    assert_int_equal(rig_try(&rig, 4096, NULL, &more), VK_SUCCESS);
     maarFreeMemory(rig.allocator, more);
     maarDestroyBuffer(rig.allocator, buffers[0], made[0]);
-    assert_int_equal(take(&rig, 4096, &how, &more), VK_SUCCESS);
+    assert_int_equal(rig_try(&rig, 4096, &how, &more), VK_SUCCESS);
     maarFreeMemory(rig.allocator, more);
     fault_expect_balance(&rig);
     for (uint32_t i = 1; i < LIMIT; ++i) {
@@ -257,12 +247,12 @@ static void failures_use_up_no_objects(void** state)
     MaarAllocation made[LIMIT] = {VK_NULL_HANDLE};
     rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     for (uint32_t i = 0; i < 10 * LIMIT; ++i) {
-        assert_int_equal(take(&rig, MIB, &how, &made[0]), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_int_equal(rig_try(&rig, MIB, &how, &made[0]), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     }
     rig_clear_faults(&rig);
     fault_expect_empty(&rig);
     for (uint32_t i = 0; i < LIMIT; ++i) {
-        assert_int_equal(take(&rig, MIB, &how, &made[i]), VK_SUCCESS);
+        assert_int_equal(rig_try(&rig, MIB, &how, &made[i]), VK_SUCCESS);
     }
     fault_expect_balance(&rig);
     maarFreeMemories(rig.allocator, LIMIT, made);
@@ -283,7 +273,7 @@ static void heap_overflowing_adds_up(void** state)
     how.flags = MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT;
     MaarAllocation made[24];
     uint32_t count = 0;
-    while (count < 24 && take(&rig, 500 * MIB, &how, &made[count]) == VK_SUCCESS) {
+    while (count < 24 && rig_try(&rig, 500 * MIB, &how, &made[count]) == VK_SUCCESS) {
         ++count;
     }
     /* Twelve GiB in a heap of eight, when the driver has nothing against it. */
@@ -295,11 +285,11 @@ static void heap_overflowing_adds_up(void** state)
     assert_true(budget.usage >= budget.blockBytes);
     how.flags |= MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT;
     MaarAllocation more = VK_NULL_HANDLE;
-    assert_int_equal(take(&rig, MIB, &how, &more), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_try(&rig, MIB, &how, &more), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     fault_expect_balance(&rig);
     maarFreeMemories(rig.allocator, count, made);
     assert_true(rig_counters(&rig).heapLive[0] <= 7 * GIB);
-    assert_int_equal(take(&rig, MIB, &how, &more), VK_SUCCESS);
+    assert_int_equal(rig_try(&rig, MIB, &how, &more), VK_SUCCESS);
     maarFreeMemory(rig.allocator, more);
     rig_close(&rig);
 }

@@ -379,6 +379,16 @@ MaarAllocation rig_allocate(struct rig* rig, VkDeviceSize size, const MaarAlloca
     return allocation;
 }
 
+VkResult rig_try(struct rig* rig, VkDeviceSize size, const MaarAllocationCreateInfo* how,
+                 MaarAllocation* allocation)
+{
+    const MaarMemoryRequest request = rig_request(size, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    *allocation = (MaarAllocation)(uintptr_t)1;
+    const VkResult result = maarAllocateMemory(rig->allocator, &request, how, allocation);
+    assert_int_equal(result == VK_SUCCESS, *allocation != VK_NULL_HANDLE);
+    return result;
+}
+
 MaarPool rig_create_pool(struct rig* rig, const MaarPoolCreateInfo* info)
 {
     MaarPoolCreateInfo copy = *info;

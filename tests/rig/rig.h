@@ -180,6 +180,9 @@ MaarAllocationCreateInfo rig_how(MaarMemoryUsage usage);
 /* Plain memory of any type; must succeed. */
 MaarAllocation rig_allocate(struct rig* rig, VkDeviceSize size,
                             const MaarAllocationCreateInfo* how);
+/* The same, which may fail: null then. */
+VkResult rig_try(struct rig* rig, VkDeviceSize size, const MaarAllocationCreateInfo* how,
+                 MaarAllocation* allocation);
 MaarPool rig_create_pool(struct rig* rig, const MaarPoolCreateInfo* info);
 VkBufferCreateInfo rig_buffer_info(VkDeviceSize size);
 VkImageCreateInfo rig_image_info(uint32_t width, uint32_t height);

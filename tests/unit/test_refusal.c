@@ -6,16 +6,6 @@
 
 #include "tests/rig/rig.h"
 
-static VkResult try_memory(struct rig* rig, VkDeviceSize size, const MaarAllocationCreateInfo* how,
-                           MaarAllocation* allocation)
-{
-    const MaarMemoryRequest request = rig_request(size, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
-    *allocation = (MaarAllocation)(uintptr_t)1;
-    const VkResult result = maarAllocateMemory(rig->allocator, &request, how, allocation);
-    assert_int_equal(result == VK_SUCCESS, *allocation != VK_NULL_HANDLE);
-    return result;
-}
-
 /* Fails, with one message of that severity that has these words and names call and size. */
 static void expect_refusal(struct rig* rig, VkDeviceSize size, const MaarAllocationCreateInfo* how,
                            VkResult wanted, MaarMessageSeverity severity, const char* words)
@@ -23,7 +13,7 @@ static void expect_refusal(struct rig* rig, VkDeviceSize size, const MaarAllocat
     char head[100];
     MaarAllocation none = VK_NULL_HANDLE;
     rig_forget_messages(rig);
-    assert_int_equal(try_memory(rig, size, how, &none), wanted);
+    assert_int_equal(rig_try(rig, size, how, &none), wanted);
     assert_int_equal(rig->messages.total, 1);
     assert_int_equal(rig->messages.counts[severity], 1);
     (void)snprintf(head, sizeof head, "maarAllocateMemory: no memory for %llu bytes",
@@ -115,7 +105,7 @@ static void refusal_for_want_of_objects_counts_them(void** state)
     MaarAllocationCreateInfo how = only_here();
     how.dedicated = MAAR_DEDICATED_ALWAYS;
     for (uint32_t i = 0; i < LIMIT; ++i) {
-        assert_int_equal(try_memory(&rig, MIB, &how, &made[i]), VK_SUCCESS);
+        assert_int_equal(rig_try(&rig, MIB, &how, &made[i]), VK_SUCCESS);
     }
     expect_refusal(&rig, MIB, &how, VK_ERROR_TOO_MANY_OBJECTS, MAAR_MESSAGE_SEVERITY_WARNING,
                    "16 of 16 device memory objects (maxMemoryAllocationCount) exist");
@@ -162,7 +152,7 @@ static void question_for_what_is_there_is_silent(void** state)
     rig_start(&rig, NULL);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.flags = MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT;
-    assert_int_equal(try_memory(&rig, MIB, &how, &none), VK_ERROR_OUT_OF_POOL_MEMORY);
+    assert_int_equal(rig_try(&rig, MIB, &how, &none), VK_ERROR_OUT_OF_POOL_MEMORY);
     rig_expect_silence(&rig);
     rig_close(&rig);
 }
@@ -181,7 +171,7 @@ static void refusal_by_a_pool_names_it(void** state)
     const MaarPool pool = rig_create_pool(&rig, &info);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.pool = pool;
-    assert_int_equal(try_memory(&rig, 600 * KIB, &how, &held), VK_SUCCESS);
+    assert_int_equal(rig_try(&rig, 600 * KIB, &how, &held), VK_SUCCESS);
     expect_refusal(&rig, 600 * KIB, &how, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_SEVERITY_INFO,
                    "pool \"streaming\" has no room in its 1 blocks");
     expect_refusal(&rig, 2 * MIB, &how, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_SEVERITY_INFO,
@@ -312,7 +302,7 @@ static void refusals_in_a_row_are_told_less_and_less(void** state)
     const MaarAllocationCreateInfo how = only_here();
     rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     for (uint32_t i = 0; i < 1000; ++i) {
-        assert_int_equal(try_memory(&rig, 500 * MIB, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_int_equal(rig_try(&rig, 500 * MIB, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     }
     assert_int_equal(rig.messages.total, 10); /* the 1st, 2nd, 4th ... 512th */
     rig_expect_message(&rig, "(512 times now)");
@@ -329,13 +319,13 @@ static void refusal_of_another_kind_is_told_at_once(void** state)
     const MaarAllocationCreateInfo how = only_here();
     rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     for (uint32_t i = 0; i < 3; ++i) {
-        assert_int_equal(try_memory(&rig, GIB, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_int_equal(rig_try(&rig, GIB, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     }
     expect_refusal(&rig, 5 * GIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY,
                    MAAR_MESSAGE_SEVERITY_WARNING, "maxMemoryAllocationSize");
     rig_clear_faults(&rig);
     /* And so is what is refused after something worked. */
-    assert_int_equal(try_memory(&rig, GIB, &how, &memory), VK_SUCCESS);
+    assert_int_equal(rig_try(&rig, GIB, &how, &memory), VK_SUCCESS);
     rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     expect_refusal(&rig, GIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
                    "bytes: the driver has none");
@@ -352,7 +342,7 @@ static void request_that_is_met_in_the_end_is_no_refusal(void** state)
     rig_start(&rig, NULL);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     rig_set_fault(&rig, "vkAllocateMemory", 1, 2, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(try_memory(&rig, MIB, &how, &memory), VK_SUCCESS); /* in a smaller block */
+    assert_int_equal(rig_try(&rig, MIB, &how, &memory), VK_SUCCESS); /* in a smaller block */
     rig_expect_silence(&rig);
     maarFreeMemory(rig.allocator, memory);
     rig_close(&rig);
@@ -377,7 +367,7 @@ static void observer_that_makes_room_spares_the_message(void** state)
     rig.create_info.pOutOfMemoryUserData = &rig;
     rig_make_allocator(&rig);
     rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(try_memory(&rig, GIB, NULL, &memory), VK_SUCCESS);
+    assert_int_equal(rig_try(&rig, GIB, NULL, &memory), VK_SUCCESS);
     rig_expect_silence(&rig);
     maarFreeMemory(rig.allocator, memory);
     rig_close(&rig);
@@ -401,7 +391,7 @@ static void VKAPI_PTR act_on_message(void* user, MaarMessageSeverity severity, c
     ++listener->heard;
     rig_check(&listener->rig);
     (void)rig_statistics(&listener->rig, VK_NULL_HANDLE);
-    assert_int_equal(try_memory(&listener->rig, 100, NULL, &small), VK_SUCCESS);
+    assert_int_equal(rig_try(&listener->rig, 100, NULL, &small), VK_SUCCESS);
     maarFreeMemory(allocator, small);
     maarFreeMemory(allocator, listener->held);
     listener->held = VK_NULL_HANDLE;
@@ -419,7 +409,7 @@ static void listener_may_use_the_allocator(void** state)
     rig_make_allocator(&listener.rig);
     listener.held = rig_allocate(&listener.rig, MIB, NULL);
     rig_set_fault(&listener.rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(try_memory(&listener.rig, GIB, NULL, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_try(&listener.rig, GIB, NULL, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_int_equal(listener.heard, 1);
     assert_true(listener.held == VK_NULL_HANDLE);
     rig_clear_faults(&listener.rig);
