@@ -1,8 +1,7 @@
 /*
  * What a driver answers that cannot export, or cannot import what it has exported, on real drivers
- * over no-op kernels: those of RADV, NVK, Turnip and Honeykrisp export nothing, that of ANV exports
- * and takes nothing back. Whatever the answer is, nothing is lost: no descriptor, no byte, no
- * object.
+ * over no-op kernels: those of RADV, NVK, Turnip and Honeykrisp export nothing. Whatever the answer
+ * is, nothing is lost: no descriptor, no byte, no object.
  */
 #include "tests/interop/sharing_fixture.h"
 
@@ -12,6 +11,10 @@
 enum { TIMES = 50 };
 
 static struct rig rig;
+
+/* The call that exports is none of those that ANV's no-op kernel knows. It succeeds all the same,
+ * and the driver gives descriptor 0 away, the standard input. */
+static const char exports_what_is_not_its_own[] = "ANV over the no-op kernel exports descriptor 0";
 
 static int open_device(void** state)
 {
@@ -51,7 +54,7 @@ static VkResult export_once(MaarAllocation allocation, MaarExportedMemory* expor
 
 static void export_is_a_descriptor_or_nothing(void** state)
 {
-    rig_need(state, true, "");
+    rig_need(state, !rig_is("anv"), exports_what_is_not_its_own);
     VkBuffer buffer = VK_NULL_HANDLE;
     const MaarAllocation allocation = rig_create_shared_buffer(&rig, 65536, &buffer);
     struct balance was = take_balance();
@@ -78,7 +81,7 @@ static void export_is_a_descriptor_or_nothing(void** state)
 
 static void refused_import_leaves_the_handle_to_the_caller(void** state)
 {
-    rig_need(state, true, "");
+    rig_need(state, !rig_is("anv"), exports_what_is_not_its_own);
     VkBuffer buffer = VK_NULL_HANDLE;
     const MaarAllocation allocation = rig_create_shared_buffer(&rig, 65536, &buffer);
     MaarExportedMemory exported;
