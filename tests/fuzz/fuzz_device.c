@@ -71,6 +71,18 @@ VkResult fuzz_device_allow(const struct fuzz_device* device, VkResult result)
     return result;
 }
 
+bool fuzz_device_signal(const struct fuzz_device* device, VkSemaphore timeline, uint64_t value)
+{
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+        .semaphore = timeline,
+        .value = value,
+    };
+    const bool good = vkSignalSemaphore(device->rig.device, &info) == VK_SUCCESS;
+    fuzz_require(good || device->may_be_lost);
+    return good;
+}
+
 void fuzz_device_sound(struct fuzz_device* device)
 {
     const MaarSimulatedCounters counters = rig_counters(&device->rig);

@@ -30,6 +30,8 @@ void fuzz_device_plan(struct fuzz_device* device);
 void fuzz_device_forget(struct fuzz_device* device);
 /* Aborts unless it succeeded, something was told to fail, or nothing but memory ran out. */
 VkResult fuzz_device_allow(const struct fuzz_device* device, VkResult result);
+/* Moves a timeline; false when the device is lost, which takes no signal. */
+bool fuzz_device_signal(const struct fuzz_device* device, VkSemaphore timeline, uint64_t value);
 /* The driver saw no misuse, the heavy check finds nothing. */
 void fuzz_device_sound(struct fuzz_device* device);
 

@@ -383,8 +383,8 @@ static void step(struct growth_world* world)
         submit(world);
     } else if (action < 240) {
         fuzz_device_forget(&world->device);
-        if (!world->device.may_be_lost) {
-            rig_signal(&world->device.rig, world->timeline, ++world->value);
+        if (fuzz_device_signal(&world->device, world->timeline, world->value + 1)) {
+            ++world->value;
         }
     } else {
         fuzz_device_plan(&world->device);
@@ -439,8 +439,8 @@ static void take_down(struct growth_world* world)
     }
     const VkResult last = maarSubmitBinds(rig->allocator, 0, NULL, NULL);
     fuzz_require(last == VK_SUCCESS || world->device.may_be_lost);
+    (void)fuzz_device_signal(&world->device, world->timeline, world->value + 4);
     if (!world->device.may_be_lost) {
-        rig_signal(rig, world->timeline, world->value + 4);
         fuzz_require(maarWaitPending(rig->allocator, UINT64_MAX) == VK_SUCCESS);
         fuzz_require(maarTrim(rig->allocator, VK_NULL_HANDLE, NULL) == VK_SUCCESS);
         fuzz_require(rig_statistics(rig, VK_NULL_HANDLE).blockCount == 0);
