@@ -151,6 +151,11 @@ static void plan_wrong_frames_are_refused(void** state)
     REFUSED((info->passCount = 8, info->pPassQueues = frame.queues, frame.queues[3] = 1),
             "useCount");
     REFUSED(info->previousIndexCount = 3, "pPreviousIndices");
+    REFUSED(info->granularity = (VkDeviceSize)1 << 49, "granularity");
+    REFUSED(info->pPassQueues = frame.queues, "passCount");
+    REFUSED((info->passCount = 8, info->dependencyCount = 2, edges[0] = (MaarPlanDependency){1, 2},
+             edges[1] = (MaarPlanDependency){2, 1}),
+            "cycle");
 }
 
 static void plan_nulls_are_refused(void** state)

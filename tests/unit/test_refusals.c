@@ -1,0 +1,281 @@
+/*
+ * Refusals that no other test asks for: objects of another allocator, images and caches that cannot
+ * be, chains that lack something, and what a pool of pages says when it goes too early. Each is
+ * told in the sentence that names the argument, and nothing is made.
+ */
+#include "tests/tiles/simulated_tiles.h"
+#include "tests/unit/reservation_fixture.h"
+
+#define REFUSED VK_ERROR_VALIDATION_FAILED_EXT
+
+static struct rig rig;
+
+/* The call failed as it should, and said why. */
+#define EXPECT_TOLD(call, result, words)                                                           \
+    do {                                                                                           \
+        assert_int_equal(call, result);                                                            \
+        rig_expect_message(&rig, words);                                                           \
+    } while (0)
+
+/* ---- another allocator's ---- */
+
+static void another_allocators_objects_are_refused(void** state)
+{
+    (void)state;
+    fixture_open(&rig, FIXTURE_SPARSE, 65536, NULL);
+    MaarAllocator other = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateAllocator(&rig.create_info, &other), VK_SUCCESS);
+    const VkBufferCreateInfo buffer = fixture_buffer(MIB);
+    const MaarReservationCreateInfo reserve = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+                                               .pBufferInfo = &buffer};
+    const MaarArrayCreateInfo array_info = {
+        .sType = MAAR_STRUCTURE_TYPE_ARRAY_CREATE_INFO, .elementSize = 4, .reservation = reserve};
+    const MaarPoolCreateInfo pool_info = {.sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO};
+    MaarReservation reservation = VK_NULL_HANDLE;
+    MaarArray array = VK_NULL_HANDLE;
+    MaarPool pool = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateReservation(other, &reserve, &reservation), VK_SUCCESS);
+    assert_int_equal(maarCreateArray(other, &array_info, &array), VK_SUCCESS);
+    assert_int_equal(maarCreatePool(other, &pool_info, &pool), VK_SUCCESS);
+    MaarReservationInfo info = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_INFO};
+    MaarArrayInfo count = {.sType = MAAR_STRUCTURE_TYPE_ARRAY_INFO};
+    EXPECT_TOLD(maarGetReservationInfo(rig.allocator, reservation, &info), REFUSED,
+                "reservation is another allocator's");
+    EXPECT_TOLD(maarGetArrayInfo(rig.allocator, array, &count), REFUSED,
+                "array is another allocator's");
+    EXPECT_TOLD(maarTrim(rig.allocator, pool, NULL), REFUSED,
+                "pool is not a pool of this allocator");
+    const MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+                                          .pool = pool};
+    const MaarMemoryRequest request = rig_request(1000, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation memory = VK_NULL_HANDLE;
+    EXPECT_TOLD(maarAllocateMemory(rig.allocator, &request, &how, &memory), REFUSED,
+                "pCreateInfo->pool is not a pool of this allocator");
+    MaarReservationCreateInfo in_pool = reserve;
+    in_pool.pMemoryInfo = &how;
+    EXPECT_TOLD(maarCreateReservation(rig.allocator, &in_pool, &reservation), REFUSED, "stitches");
+    assert_null(reservation);
+    assert_int_equal(maarTruncateArray(other, array, 1, VK_FALSE), REFUSED);
+    rig_forget_messages(&rig);
+    maarDestroyAllocator(other); /* leaks are told, and end with it */
+    rig_forget_messages(&rig);
+    rig_close(&rig);
+}
+
+/* ---- images and caches ---- */
+
+static MaarSparseImageCreateInfo sparse_info(const VkImageCreateInfo* image)
+{
+    return (MaarSparseImageCreateInfo){.sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO,
+                                       .pImageInfo = image};
+}
+
+static void tiles_that_are_not_there_are_refused(void** state)
+{
+    (void)state;
+    const struct tile_device device = {.page_size = 65536};
+    tile_device_start(&rig, &device, NULL, 0);
+    MaarSparseImage image =
+        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){512, 512, 1}, 2);
+    VkImageCreateInfo made =
+        tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){512, 512, 1}, 1);
+    MaarSparseImage none = image;
+    uint32_t count = 0;
+    made.mipLevels = 33;
+    const MaarSparseImageCreateInfo info = sparse_info(&made);
+    EXPECT_TOLD(maarCreateSparseImage(rig.allocator, &info, &none), REFUSED,
+                "mipLevels is above 32");
+    assert_null(none);
+    EXPECT_TOLD(maarCommitTiles(rig.allocator, image, 1, NULL), REFUSED, "pRegions is NULL");
+    EXPECT_TOLD(maarCommitMipTail(rig.allocator, image, 1, 2), REFUSED,
+                "layerCount is above the layers that are left");
+    EXPECT_TOLD(maarCommitMipTail(rig.allocator, image, 2, 1), REFUSED,
+                "firstLayer is not below the image's layers");
+    EXPECT_TOLD(maarGetTileResidency(rig.allocator, image, 0, 0, NULL, NULL), REFUSED,
+                "pCount is NULL");
+    EXPECT_TOLD(maarGetTileResidency(rig.allocator, image, 32, 0, &count, NULL), REFUSED,
+                "mipLevel is not below");
+    EXPECT_TOLD(maarGetTileResidency(rig.allocator, image, 0, 2, &count, NULL), REFUSED,
+                "arrayLayer is not below");
+    assert_int_equal(tile_image(&rig, image).committedSize, 0);
+    maarDestroySparseImage(rig.allocator, image);
+    rig_close(&rig);
+}
+
+static MaarTileCacheCreateInfo cache_info(MaarSparseImage image)
+{
+    return (MaarTileCacheCreateInfo){
+        .sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_CREATE_INFO, .image = image, .budget = 64 * MIB};
+}
+
+static VkResult try_cache(MaarSparseImage image)
+{
+    const MaarTileCacheCreateInfo info = cache_info(image);
+    MaarTileCache cache = VK_NULL_HANDLE;
+    const VkResult result = maarCreateTileCache(rig.allocator, &info, &cache);
+    assert_true((result == VK_SUCCESS) == (cache != VK_NULL_HANDLE));
+    maarDestroyTileCache(rig.allocator, cache);
+    return result;
+}
+
+static void images_that_no_cache_can_stream_are_refused(void** state)
+{
+    (void)state;
+    const VkExtent3D extent = {512, 512, 1};
+    const struct tile_device device = {.page_size = 65536};
+    tile_device_start(&rig, &device, NULL, 0);
+    EXPECT_TOLD(try_cache(VK_NULL_HANDLE), REFUSED, "pCreateInfo->image is null");
+    VkImageCreateInfo made = tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, extent, 1);
+    MaarSparseImage image = VK_NULL_HANDLE;
+    made.usage = VK_IMAGE_USAGE_SAMPLED_BIT;
+    assert_int_equal(tile_try_image(&rig, &made, &image), VK_SUCCESS);
+    EXPECT_TOLD(try_cache(image), REFUSED, "lacks TRANSFER_DST");
+    maarDestroySparseImage(rig.allocator, image);
+    image = tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, extent, 1);
+    assert_int_equal(maarCommitMipTail(rig.allocator, image, 0, 1), VK_SUCCESS);
+    EXPECT_TOLD(try_cache(image), REFUSED, "has committed tiles");
+    maarDestroySparseImage(rig.allocator, image);
+    /* Not of colour. */
+    image = tile_create_image(&rig, VK_FORMAT_D32_SFLOAT, extent, 1);
+    EXPECT_TOLD(try_cache(image), VK_ERROR_FORMAT_NOT_SUPPORTED, "cannot be streamed");
+    maarDestroySparseImage(rig.allocator, image);
+    /* 257 layers. */
+    image = tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, extent, 257);
+    EXPECT_TOLD(try_cache(image), VK_ERROR_FEATURE_NOT_PRESENT, "than requests can name");
+    maarDestroySparseImage(rig.allocator, image);
+    rig_close(&rig);
+}
+
+static void cache_refuses_what_is_missing(void** state)
+{
+    (void)state;
+    const struct tile_device device = {.page_size = 65536};
+    tile_device_start(&rig, &device, NULL, 0);
+    MaarSparseImage image =
+        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){512, 512, 1}, 1);
+    const MaarTileCacheCreateInfo info = cache_info(image);
+    const MaarTileCacheUpdate update = {.sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE};
+    MaarTileCache cache = VK_NULL_HANDLE;
+    uint32_t count = 0;
+    assert_int_equal(maarCreateTileCache(rig.allocator, &info, &cache), VK_SUCCESS);
+    EXPECT_TOLD(maarUpdateTileCache(rig.allocator, cache, &update, NULL, NULL), REFUSED,
+                "pUploadCount is NULL");
+    EXPECT_TOLD(maarCancelTileUploads(rig.allocator, cache, 1, NULL), REFUSED, "pUploads is NULL");
+    EXPECT_TOLD(maarRecordTileUploads(rig.allocator, cache, NULL, 0, NULL), REFUSED,
+                "commandBuffer is NULL");
+    EXPECT_TOLD(maarGetTileCacheLevels(rig.allocator, cache, 0, NULL, NULL), REFUSED,
+                "pCount is NULL");
+    EXPECT_TOLD(maarGetTileCacheLevels(rig.allocator, cache, 1, &count, NULL), REFUSED,
+                "arrayLayer is not below");
+    assert_int_equal(maarGetTileCacheLevels(rig.allocator, cache, 0, &count, NULL), VK_SUCCESS);
+    assert_int_equal(count, 16);
+    maarDestroyTileCache(rig.allocator, cache);
+    maarDestroySparseImage(rig.allocator, image);
+    rig_close(&rig);
+}
+
+/* ---- chains of what is shared ---- */
+
+static VkResult try_shared_image(const void* chain)
+{
+    const MaarExportInfo export = {
+        .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
+    };
+    VkImageCreateInfo info = rig_image_info(64, 64);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    VkImage image = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    how.pNext = &export;
+    info.pNext = chain;
+    const VkResult result = maarCreateImage(rig.allocator, &info, &how, &image, &memory);
+    assert_true((result == VK_SUCCESS) == (image != VK_NULL_HANDLE));
+    maarDestroyImage(rig.allocator, image, memory);
+    return result;
+}
+
+static void chains_of_shared_objects_are_read(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.sharing = rig_sharing_everything()};
+    const VkFormat format = VK_FORMAT_R8G8B8A8_UNORM;
+    VkExternalMemoryImageCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT,
+    };
+    const VkImageStencilUsageCreateInfo stencil = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_STENCIL_USAGE_CREATE_INFO,
+        .pNext = &external,
+        .stencilUsage = VK_IMAGE_USAGE_SAMPLED_BIT,
+    };
+    const VkImageFormatListCreateInfo formats = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_FORMAT_LIST_CREATE_INFO,
+        .pNext = &stencil,
+        .viewFormatCount = 1,
+        .pViewFormats = &format,
+    };
+    rig_start(&rig, &setup);
+    EXPECT_TOLD(try_shared_image(&formats), REFUSED, "lacks handle types of the memory");
+    external.handleTypes |= VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+    assert_int_equal(try_shared_image(&formats), VK_SUCCESS);
+    /* Types that do not go together. */
+    const MaarExportInfo both = {
+        .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT |
+                       VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT,
+    };
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    const VkBufferCreateInfo info = rig_buffer_info(1000);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    how.pNext = &both;
+    assert_true(maarCreateBuffer(rig.allocator, &info, &how, &buffer, &memory) < 0);
+    assert_true(buffer == VK_NULL_HANDLE);
+    rig_forget_messages(&rig);
+    rig_close(&rig);
+}
+
+/* ---- a pool that goes with its pages in use ---- */
+
+static void pages_of_a_pool_that_goes_are_told_of(void** state)
+{
+    (void)state;
+    fixture_open(&rig, FIXTURE_SPARSE, 65536, NULL);
+    const MaarPoolPagingInfo paging = {.sType = MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO,
+                                       .stitch = VK_TRUE};
+    const MaarPoolCreateInfo pool_info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO, .pNext = &paging, .memoryTypeIndex = 0};
+    MaarPool pool = rig_create_pool(&rig, &pool_info);
+    const MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+                                          .pool = pool};
+    const VkBufferCreateInfo buffer = fixture_buffer(64 * MIB);
+    const MaarReservationCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+                                            .pBufferInfo = &buffer,
+                                            .pMemoryInfo = &how};
+    MaarReservation reservation = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateReservation(rig.allocator, &info, &reservation), VK_SUCCESS);
+    assert_int_equal(fixture_commit(&rig, reservation, 48 * MIB, MIB), VK_SUCCESS);
+    (void)fixture_submit(&rig);
+    assert_int_equal(maarWaitPending(rig.allocator, UINT64_MAX), VK_SUCCESS);
+    maarDestroyPool(rig.allocator, pool);
+    rig_expect_message(&rig, "pages of a pool that is destroyed were still in use");
+    /* The reservation has no page any more, and that adds up. */
+    assert_int_equal(fixture_info(&rig, reservation).committedSize, 0);
+    rig_check(&rig);
+    rig.expected_violations = rig_counters(&rig).violationCount; /* memory that went bound */
+    maarDestroyReservation(rig.allocator, reservation);
+    rig_close(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_allocators_objects_are_refused),
+        cmocka_unit_test(tiles_that_are_not_there_are_refused),
+        cmocka_unit_test(images_that_no_cache_can_stream_are_refused),
+        cmocka_unit_test(cache_refuses_what_is_missing),
+        cmocka_unit_test(chains_of_shared_objects_are_read),
+        cmocka_unit_test(pages_of_a_pool_that_goes_are_told_of),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
