@@ -123,7 +123,7 @@ static uint32_t find_segment(const struct layer* layer, uint64_t begin)
 }
 
 /* Replaces segments from index `at` on, up to byte `end`, by the spare ones. */
-static void splice(struct layer* layer, uint32_t at, uint32_t until, uint32_t spare_count)
+static void splice_layer(struct layer* layer, uint32_t at, uint32_t until, uint32_t spare_count)
 {
     memmove(layer->segments + at + spare_count, layer->segments + until,
             (layer->count - until) * sizeof *layer->segments);
@@ -164,7 +164,7 @@ static VkResult lay_item(const struct maar_plan_problem* problem, struct layer* 
     if (filled < end) {
         layer->spare[spare++] = (struct segment){filled, end, item, item};
     }
-    splice(layer, at, until, spare);
+    splice_layer(layer, at, until, spare);
     return result;
 }
 

@@ -59,7 +59,12 @@ set_system_includes()
 set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes
     -Wmissing-prototypes -Wundef -Wvla -Werror)
 set(use ${FLAGS} -DCONSUMER_AMALGAMATED=1)
-set(compile ${COMPILER} -std=c11 ${warnings} ${FLAGS} ${system_includes})
+# With all names that the system's headers have, unless it is said otherwise below.
+set(language -std=gnu17 -D_GNU_SOURCE)
+if(KIND STREQUAL "shared")
+    set(language -std=c11)
+endif()
+set(compile ${COMPILER} ${language} ${warnings} ${FLAGS} ${system_includes})
 if(KIND STREQUAL "shared")
     list(APPEND use -DMAAR_SHARED=1)
     if(COMPILER MATCHES "mingw")
