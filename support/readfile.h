@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* A message of the support library: one sentence, "file:line: reason" where there is a line. */
 struct support_error {
@@ -13,7 +14,9 @@ struct support_error {
 };
 
 /* Fills an error. line 0: "file: reason". error may be NULL. */
-#if defined(__GNUC__)
+#if defined(__MINGW_PRINTF_FORMAT) /* which knows %zu, unlike the system's own */
+__attribute__((format(__MINGW_PRINTF_FORMAT, 4, 5)))
+#elif defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
 void support_error_set(struct support_error* error, const char* file, size_t line,

@@ -166,8 +166,8 @@ bool tile_commands_shows(struct tile_commands* commands, VkImage image, uint32_t
         VK_SUCCESS);
     for (size_t i = 0; i < size; ++i) {
         if (commands->data[i] != tile_pattern(seed, i)) {
-            print_message("level %u, layer %u, texel %d,%d,%d: byte %zu is %u, not %u\n",
-                          box->level, box->layer, box->offset.x, box->offset.y, box->offset.z, i,
+            print_message("level %u, layer %u, texel %d,%d,%d: byte %u is %u, not %u\n", box->level,
+                          box->layer, box->offset.x, box->offset.y, box->offset.z, (uint32_t)i,
                           commands->data[i], tile_pattern(seed, i));
             return false;
         }
