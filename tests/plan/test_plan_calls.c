@@ -265,6 +265,12 @@ static void plan_cache_knows_what_decides(void** state)
     assert_false(is_cached(info));
     frame.resources[3].flags = MAAR_PLAN_RESOURCE_NO_ALIASING_BIT;
     assert_false(is_cached(info));
+    frame.resources[2].alignment = 256;
+    assert_false(is_cached(info));
+    frame.resources[2].memoryTypeBits = 2;
+    assert_false(is_cached(info));
+    frame.resources[2].lastPass = 7;
+    assert_false(is_cached(info));
     assert_true(is_cached(info));
     maarDestroyPlanCache(info->cache);
 }

@@ -196,12 +196,71 @@ static void plan_of_many_is_right(void** state)
     }
 }
 
+/* Some are larger now, some need another alignment or other memory; fixed ones stay as they are. */
+static void change_some(struct plan_made* made, uint64_t round)
+{
+    for (uint32_t i = (uint32_t)(round % 3); i < made->info.resourceCount; i += 3) {
+        MaarPlanResource* const resource = &made->resources[i];
+        if ((resource->flags & MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT) != 0) {
+            continue;
+        }
+        switch ((round + i) % 4) {
+        case 0:
+            resource->alignment = 32;
+            break;
+        case 1:
+            resource->memoryTypeBits = 4;
+            break;
+        default:
+            resource->size += 3;
+            break;
+        }
+    }
+}
+
+/* What the plan says to have kept is where it was, in memory that it may have been in. */
+static void plan_that_follows_keeps_what_it_says(void** state)
+{
+    (void)state;
+    static struct plan_made made;
+    const uint64_t seed = read_number("MAAR_TEST_SEED", 1);
+    const uint64_t rounds = read_number("MAAR_TEST_ROUNDS", ROUNDS) / 4;
+    uint64_t kept = 0;
+    for (uint64_t round = 0; round < rounds; ++round) {
+        struct plan_answer old;
+        struct plan_answer new;
+        MaarPlan first = VK_NULL_HANDLE;
+        fill_round(&made, ~seed, round, PLAN_MADE_MAX_RESOURCES / 2);
+        made.info.nodeLimit = 1000;
+        assert_int_equal(maarCreatePlan(&made.info, &first), VK_SUCCESS);
+        assert_true(plan_answer_read(first, &old));
+        change_some(&made, round);
+        made.info.previous = first;
+        plan_and_check(&made, &new, round);
+        for (uint32_t i = 0; i < made.info.resourceCount; ++i) {
+            const MaarPlanPlacement* const was = &old.placements[i];
+            const MaarPlanPlacement* const is = &new.placements[i];
+            if (is->kept == VK_TRUE &&
+                (is->offset != was->offset || (old.classes[was->classIndex].memoryTypeBits &
+                                               new.classes[is->classIndex].memoryTypeBits) == 0)) {
+                fail_msg("round %" PRIu64 ": resource %u is not where it was", round, i);
+            }
+        }
+        kept += new.info.keptCount;
+        plan_answer_release(&old);
+        plan_answer_release(&new);
+        maarDestroyPlan(first);
+    }
+    assert_true(kept > rounds);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plan_of_few_is_optimal),
         cmocka_unit_test(plan_above_fixed_is_optimal),
         cmocka_unit_test(plan_of_many_is_right),
+        cmocka_unit_test(plan_that_follows_keeps_what_it_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
