@@ -182,19 +182,26 @@ static void handle_sent_arrives(void** state)
 static void handle_received_is_never_a_standard_one(void** state)
 {
     (void)state;
-    const int kept = fcntl(0, F_DUPFD_CLOEXEC, 100);
     const MaarDescriptor sample = descriptor_sample(&rig, MAAR_DESCRIPTOR_KIND_BUFFER);
     MaarExternalHandle sent = wrap_new_fd();
     MaarExternalHandle got = VK_NULL_HANDLE;
-    (void)close(0);
-    assert_int_equal(maarSendHandle(rig.allocator, ends[0], &sample, sent), VK_SUCCESS);
+    int kept[2];
+    bool is_free = true;
+    for (int i = 0; i < 2; ++i) {
+        kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 100);
+        (void)close(i);
+    }
+    const VkResult sending = maarSendHandle(rig.allocator, ends[0], &sample, sent);
     const VkResult result = receive(SOON_NS, &got);
     const int fd = maarPeekFd(got);
-    const bool is_free = fcntl(0, F_GETFD) == -1;
-    if (kept >= 0) {
-        (void)dup2(kept, 0);
-        (void)close(kept);
+    for (int i = 0; i < 2; ++i) {
+        is_free = is_free && fcntl(i, F_GETFD) == -1;
+        if (kept[i] >= 0) {
+            (void)dup2(kept[i], i);
+            (void)close(kept[i]);
+        }
     }
+    assert_int_equal(sending, VK_SUCCESS);
     assert_int_equal(result, VK_SUCCESS);
     assert_true(fd > 2);
     assert_true((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);

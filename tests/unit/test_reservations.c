@@ -320,6 +320,60 @@ static void pages_of_another_type_unless_forbidden(void** state)
     rig_close(&rig);
 }
 
+/* Blocks of pages too stay within the budget if they are told to. */
+static void pages_within_a_budget(void** state)
+{
+    (void)state;
+    fixture_open(&rig, FIXTURE_SPARSE, 64 * KIB, NULL);
+    const VkBufferCreateInfo buffer = fixture_buffer(MIB);
+    for (uint32_t i = 0; i < 2; ++i) {
+        MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        how.flags = MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT;
+        how.flags |= i == 0 ? (VkFlags)MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT : 0;
+        const MaarReservationCreateInfo info = {
+            .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+            .pBufferInfo = &buffer,
+            .pMemoryInfo = &how,
+        };
+        MaarReservation it = VK_NULL_HANDLE;
+        assert_int_equal(maarCreateReservation(rig.allocator, &info, &it), VK_SUCCESS);
+        assert_int_equal(maarSimulatedSetHeapBudget(rig.physical, 0, 64 * KIB, 0), VK_SUCCESS);
+        const VkResult result = fixture_commit(&rig, it, 0, MIB);
+        assert_true((result == VK_SUCCESS) == (i == 1));
+        assert_int_equal(fixture_info(&rig, it).committedSize, i == 0 ? 0 : MIB);
+        rig_forget_messages(&rig);
+        (void)fixture_submit(&rig);
+        maarDestroyReservation(rig.allocator, it);
+    }
+    rig_close(&rig);
+}
+
+static void VKAPI_PTR no_lock(void* data, VkQueue queue)
+{
+    (void)data;
+    (void)queue;
+}
+
+/* A queue that others use too is the second choice. */
+static void queue_of_its_own_is_preferred(void** state)
+{
+    (void)state;
+    for (uint32_t shared = 0; shared < 2; ++shared) {
+        const struct rig_setup setup = {.profile = rig_profile_sparse(), .paging = true};
+        rig_open(&rig, &setup);
+        MaarQueue queues[2] = {rig.paging_queues[0], rig.paging_queues[0]};
+        queues[shared].pfnLock = no_lock;
+        queues[shared].pfnUnlock = no_lock;
+        rig.create_info.queueCount = 2;
+        rig.create_info.pQueues = queues;
+        rig_make_allocator(&rig);
+        MaarPagingInfo info = {.sType = MAAR_STRUCTURE_TYPE_PAGING_INFO};
+        assert_int_equal(maarGetPagingInfo(rig.allocator, &info), VK_SUCCESS);
+        assert_int_equal(info.queueIndex, 1 - shared);
+        rig_close(&rig);
+    }
+}
+
 static void aliased_ranges_share_pages(void** state)
 {
     (void)state;
@@ -734,6 +788,8 @@ int main(void)
         cmocka_unit_test(leaks_are_named_and_undone),
         cmocka_unit_test(random_ranges_match_a_model),
         cmocka_unit_test(pages_of_another_type_unless_forbidden),
+        cmocka_unit_test(pages_within_a_budget),
+        cmocka_unit_test(queue_of_its_own_is_preferred),
         cmocka_unit_test(a_page_is_shared_so_often_and_no_more),
         cmocka_unit_test(destruction_after_a_failed_submission_waits_for_nothing),
         cmocka_unit_test(a_loss_at_a_submission_ends_all_waiting),

@@ -460,6 +460,28 @@ static void destroyed_ones_wait_for_their_points(void** state)
     finish(&s);
 }
 
+/* Pages whose binding the device has yet to carry out are nobody else's. */
+static void destroyed_ones_wait_for_their_submission(void** state)
+{
+    (void)state;
+    struct stitch_rig s;
+    start(&s);
+    maarSimulatedSetFlags(s.rig.physical, MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT);
+    struct object object = make_buffer(&s, 2 * MIB);
+    submit(&s);
+    end_buffer(&s, &object);
+    assert_int_equal(maarCollect(s.rig.allocator, NULL), VK_SUCCESS);
+    MaarStatistics statistics = rig_statistics(&s.rig, s.pool);
+    assert_int_equal(statistics.allocationCount, 0);
+    assert_int_equal(statistics.pendingCount, 1);
+    assert_int_equal(maarSimulatedExecuteSubmissions(s.rig.physical, 1), 1);
+    assert_int_equal(maarCollect(s.rig.allocator, NULL), VK_SUCCESS);
+    statistics = rig_statistics(&s.rig, s.pool);
+    assert_int_equal(statistics.pendingCount, 0);
+    maarSimulatedSetFlags(s.rig.physical, 0);
+    finish(&s);
+}
+
 static void memory_may_be_freed_apart_from_its_buffer(void** state)
 {
     (void)state;
@@ -721,6 +743,7 @@ int main(void)
         cmocka_unit_test(external_objects_and_exporting_pools_are_refused),
         cmocka_unit_test(pool_that_cannot_stitch_says_why),
         cmocka_unit_test(destroyed_ones_wait_for_their_points),
+        cmocka_unit_test(destroyed_ones_wait_for_their_submission),
         cmocka_unit_test(memory_may_be_freed_apart_from_its_buffer),
         cmocka_unit_test(leaks_are_told_and_end_with_the_pool),
         cmocka_unit_test(lists_show_pages_in_use),
