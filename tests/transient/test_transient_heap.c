@@ -211,6 +211,25 @@ static void objects_that_are_kept_count_for_themselves(void** state)
 
 /* Frame after frame one queue writes what the other one reads. Only the frame that had the same
  * copy must be over. */
+/* Two alike, of which one is used before and behind the other. */
+static void objects_in_use_are_not_reused(void** state)
+{
+    (void)state;
+    const uint32_t family = 0;
+    graph_init(&maker, 1, &family);
+    for (uint32_t i = 0; i < 3; ++i) {
+        (void)graph_pass(&maker, 0);
+    }
+    const uint32_t around = graph_image(&maker, 128, 128);
+    graph_use(&maker, around, 0, GRAPH_COMPUTE_WRITE);
+    graph_use(&maker, around, 2, GRAPH_COMPUTE_UPDATE);
+    graph_use(&maker, graph_image(&maker, 128, 128), 1, GRAPH_COMPUTE_WRITE);
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    assert_true(read_heap(heap).objectReuseSize == read_heap(heap).totalSize);
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
 static void waits_are_for_the_frame_of_their_copy(void** state)
 {
     (void)state;
@@ -692,6 +711,7 @@ int main(void)
         ON_RIG(reading_what_nothing_wrote_is_warned_of),
         ON_RIG(misuse_of_heaps_is_named),
         ON_RIG(objects_that_are_kept_count_for_themselves),
+        ON_RIG(objects_in_use_are_not_reused),
         ON_RIG(waits_are_for_the_frame_of_their_copy),
         ON_RIG(another_view_of_an_image_is_made_anew),
     };
