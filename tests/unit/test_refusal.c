@@ -373,7 +373,7 @@ static void observer_that_makes_room_spares_the_message(void** state)
     rig_close(&rig);
 }
 
-/* ---- who is told may call ---- */
+/* ---- who is told and calls, although it is not to: no lock is held ---- */
 
 struct listener {
     struct rig rig;
@@ -398,7 +398,7 @@ static void VKAPI_PTR act_on_message(void* user, MaarMessageSeverity severity, c
     assert_int_equal(maarTrim(allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
 }
 
-static void listener_may_use_the_allocator(void** state)
+static void listener_that_calls_all_the_same_is_survived(void** state)
 {
     (void)state;
     static struct listener listener;
@@ -436,7 +436,7 @@ int main(void)
         cmocka_unit_test(refusal_of_another_kind_is_told_at_once),
         cmocka_unit_test(request_that_is_met_in_the_end_is_no_refusal),
         cmocka_unit_test(observer_that_makes_room_spares_the_message),
-        cmocka_unit_test(listener_may_use_the_allocator),
+        cmocka_unit_test(listener_that_calls_all_the_same_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
