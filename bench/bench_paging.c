@@ -6,11 +6,14 @@
  *
  * Maar takes pages and says what they are in as few binds as can be; the others bind memory that is
  * there already, page i of the buffer to page i of a block.
+ *
+ * With --tiles, what a cache of a texture's tiles costs instead: bench_tiles.c.
  */
 #include "bench_common.h"
 #include "bench_device.h"
 #include "bench_options.h"
 #include "bench_row.h"
+#include "bench_tiles.h"
 
 #include "maar/maar.h"
 #include "maar/volk.h"
@@ -18,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCATTERED_PAGES = 1000, SCATTER_STEP = 3, DEFAULT_RUNS = 9 };
+enum { SCATTERED_PAGES = 1000, SCATTER_STEP = 3, DEFAULT_RUNS = 9, DEFAULT_UPDATES = 600 };
 
 /* Bytes of memory that the ways without Maar bind from: as large as Maar's page blocks. */
 #define NAIVE_BLOCK ((VkDeviceSize)16 << 20)
@@ -33,6 +36,8 @@ struct paging_bench {
     struct bench_heaps heaps;
     uint32_t runs;
     uint32_t pages;
+    bool tiles;
+    uint32_t updates;
     MaarDeviceRecommendation advice;
     VkDevice handle;
     VkQueue queue;
@@ -332,15 +337,32 @@ static void run_load(struct paging_bench* bench, const struct paging_load* load)
     free(times);
 }
 
+static void run_tiles(struct paging_bench* bench)
+{
+    if (!bench->advice.features.features.sparseResidencyImage2D) {
+        bench_die(BENCH_EXIT_USAGE, "%s: no partially resident images",
+                  bench->device.properties.deviceName);
+    }
+    const struct bench_tiles tiles = {.device_name = bench->device.properties.deviceName,
+                                      .device = bench->handle,
+                                      .family = bench->family,
+                                      .allocator = bench->allocator,
+                                      .updates = bench->updates};
+    bench_tiles_run(&tiles, &bench->table);
+}
+
 int main(int argc, char** argv)
 {
-    struct paging_bench bench = {.device_name = "auto", .runs = DEFAULT_RUNS, .pages = 4096};
+    struct paging_bench bench = {
+        .device_name = "auto", .runs = DEFAULT_RUNS, .pages = 4096, .updates = DEFAULT_UPDATES};
     const struct bench_option options[] = {
         {"--device", "DEVICE", BENCH_OPTION_TEXT, &bench.device_name,
          "auto (default), vulkan:N, or simulated:PROFILE"},
         {"--heap", "N=SIZE", BENCH_OPTION_HEAP, &bench.heaps, "size of a simulated heap"},
         {"--pages", "N", BENCH_OPTION_COUNT, &bench.pages, "adjacent pages bound at once (4096)"},
         {"--runs", "N", BENCH_OPTION_COUNT, &bench.runs, "timed runs (9)"},
+        {"--tiles", NULL, BENCH_OPTION_FLAG, &bench.tiles, "a cache of tiles instead"},
+        {"--updates", "N", BENCH_OPTION_COUNT, &bench.updates, "of that cache (600)"},
     };
     const struct bench_command command = {
         .name = "bench_paging",
@@ -360,8 +382,11 @@ int main(int argc, char** argv)
         {"adjacent", bench.pages, 1},
         {"scattered", SCATTERED_PAGES, SCATTER_STEP},
     };
-    for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); ++i) {
+    for (size_t i = 0; !bench.tiles && i < sizeof(loads) / sizeof(loads[0]); ++i) {
         run_load(&bench, &loads[i]);
+    }
+    if (bench.tiles) {
+        run_tiles(&bench);
     }
     maarDestroyAllocator(bench.allocator);
     vkDestroySemaphore(bench.handle, bench.timeline, NULL);

@@ -27,6 +27,8 @@ PLAN = ("bench workload instance peer resources place_us min_us edge_us cached_u
         "of_bound proved nodes edges_1 edges runs self_check").split()
 PAGING = ("bench device workload peer pages page_b binds calls pages_call submit_us done_us min_us "
           "pages_s of_calls runs self_check").split()
+TILES = ("bench device workload peer requests updates update_us levels_us binds_us peak_mib uploads "
+         "evictions hits self_check").split()
 SHARING = ("bench device workload peer live shared create_us over_us destroy_us us min_us of_single "
            "memories exports imports fds live_mib reserved_mib of_live imported_mib runs "
            "self_check").split()
@@ -218,6 +220,11 @@ class Plan(Case):
 
 class Paging(Case):
     def test_pages_bound_in_every_way(self):
+        rows, _ = self.rows(TILES, "paging", "--device", device(), "--tiles", "--updates", 40)
+        self.assertEqual(rows[0]["requests"], 240 * 135)
+        self.assertGreater(rows[0]["uploads"], 40)
+        self.assertGreater(rows[0]["hits"], 0.5)
+        self.assertLessEqual(rows[0]["peak_mib"], 128)
         rows, _ = self.rows(PAGING, "paging", "--device", device(), "--pages", 64, "--runs", 2)
         ways = {(row["workload"], row["peer"]): row for row in rows}
         self.assertEqual(len(rows), 6)
