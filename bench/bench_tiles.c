@@ -7,6 +7,7 @@
 #include "bench_tiles.h"
 
 #include "bench_common.h"
+#include "bench_device.h"
 
 #include <stdlib.h>
 
@@ -37,13 +38,6 @@ struct flight {
     double update_ns, levels_ns, binds_ns;
 };
 
-static void require(VkResult result, const char* what)
-{
-    if (result != VK_SUCCESS) {
-        bench_die(BENCH_EXIT_FAILED, "%s: %d", what, (int)result);
-    }
-}
-
 static void create_cache(struct flight* flight)
 {
     VkImageCreateInfo texture = {
@@ -63,16 +57,16 @@ static void create_cache(struct flight* flight)
         .pImageInfo = &texture,
     };
     const MaarAllocator allocator = flight->bench->allocator;
-    require(maarCreateSparseImage(allocator, &image, &flight->image), "maarCreateSparseImage");
+    bench_expect(maarCreateSparseImage(allocator, &image, &flight->image), "maarCreateSparseImage");
     const MaarTileCacheCreateInfo cache = {
         .sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_CREATE_INFO,
         .image = flight->image,
         .budget = BUDGET,
         .maxUploadsPerUpdate = MOST_UPLOADS,
     };
-    require(maarCreateTileCache(allocator, &cache, &flight->cache), "maarCreateTileCache");
-    require(maarGetTileCacheLevels(allocator, flight->cache, 0, &flight->level_count, NULL),
-            "maarGetTileCacheLevels");
+    bench_expect(maarCreateTileCache(allocator, &cache, &flight->cache), "maarCreateTileCache");
+    bench_expect(maarGetTileCacheLevels(allocator, flight->cache, 0, &flight->level_count, NULL),
+                 "maarGetTileCacheLevels");
     flight->levels = bench_allocate(flight->level_count, 1);
     flight->requests = bench_allocate(REQUESTS, sizeof(*flight->requests));
 }
@@ -84,15 +78,15 @@ static void create_commands(struct flight* flight)
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
         .queueFamilyIndex = flight->bench->family,
     };
-    require(vkCreateCommandPool(flight->bench->device, &pool, NULL, &flight->pool),
-            "vkCreateCommandPool");
+    bench_expect(vkCreateCommandPool(flight->bench->device, &pool, NULL, &flight->pool),
+                 "vkCreateCommandPool");
     const VkCommandBufferAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
         .commandPool = flight->pool,
         .commandBufferCount = 1,
     };
-    require(vkAllocateCommandBuffers(flight->bench->device, &info, &flight->commands),
-            "vkAllocateCommandBuffers");
+    bench_expect(vkAllocateCommandBuffers(flight->bench->device, &info, &flight->commands),
+                 "vkAllocateCommandBuffers");
 }
 
 /* What the screen sees when the viewer stands there. */
@@ -115,12 +109,12 @@ static void record_uploads(struct flight* flight, uint32_t count, const MaarTile
     const MaarAllocator allocator = flight->bench->allocator;
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     const MaarPoint done = {VK_NULL_HANDLE, value};
-    require(vkBeginCommandBuffer(flight->commands, &begin), "vkBeginCommandBuffer");
-    require(maarRecordTileUploads(allocator, flight->cache, flight->commands, count, uploads),
-            "maarRecordTileUploads");
-    require(vkEndCommandBuffer(flight->commands), "vkEndCommandBuffer");
-    require(maarEndTileUploads(allocator, flight->cache, &done), "maarEndTileUploads");
-    require(maarAdvanceHostTimeline(allocator, value), "maarAdvanceHostTimeline");
+    bench_expect(vkBeginCommandBuffer(flight->commands, &begin), "vkBeginCommandBuffer");
+    bench_expect(maarRecordTileUploads(allocator, flight->cache, flight->commands, count, uploads),
+                 "maarRecordTileUploads");
+    bench_expect(vkEndCommandBuffer(flight->commands), "vkEndCommandBuffer");
+    bench_expect(maarEndTileUploads(allocator, flight->cache, &done), "maarEndTileUploads");
+    bench_expect(maarAdvanceHostTimeline(allocator, value), "maarAdvanceHostTimeline");
 }
 
 static void fly_on(struct flight* flight, uint32_t number)
@@ -136,24 +130,24 @@ static void fly_on(struct flight* flight, uint32_t number)
         .pRequests = flight->requests,
     };
     const double start = bench_thread_ns();
-    require(maarUpdateTileCache(allocator, flight->cache, &update, &count, uploads),
-            "maarUpdateTileCache");
+    bench_expect(maarUpdateTileCache(allocator, flight->cache, &update, &count, uploads),
+                 "maarUpdateTileCache");
     const double updated = bench_thread_ns();
-    require(maarSubmitBinds(allocator, 0, NULL, &bound), "maarSubmitBinds");
+    bench_expect(maarSubmitBinds(allocator, 0, NULL, &bound), "maarSubmitBinds");
     flight->update_ns += updated - start;
     flight->binds_ns += bench_thread_ns() - updated;
     record_uploads(flight, count, uploads, number + 1);
 
     MaarTileCacheInfo info = {.sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_INFO};
-    require(maarGetTileCacheInfo(allocator, flight->cache, &info), "maarGetTileCacheInfo");
+    bench_expect(maarGetTileCacheInfo(allocator, flight->cache, &info), "maarGetTileCacheInfo");
     if (info.peakCommittedSize > BUDGET) {
         bench_die(BENCH_EXIT_FAILED, "the cache has passed its budget");
     }
     if (info.levelsGeneration != flight->generation) {
         const double read = bench_thread_ns();
-        require(maarGetTileCacheLevels(allocator, flight->cache, 0, &flight->level_count,
-                                       flight->levels),
-                "maarGetTileCacheLevels");
+        bench_expect(maarGetTileCacheLevels(allocator, flight->cache, 0, &flight->level_count,
+                                            flight->levels),
+                     "maarGetTileCacheLevels");
         flight->levels_ns += bench_thread_ns() - read;
         ++flight->level_reads;
         flight->generation = info.levelsGeneration;
@@ -165,9 +159,9 @@ static void report(const struct flight* flight, struct bench_table* table)
     const double updates = flight->bench->updates;
     MaarTileCacheInfo info = {.sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_INFO};
     struct bench_row row;
-    require(maarGetTileCacheInfo(flight->bench->allocator, flight->cache, &info),
-            "maarGetTileCacheInfo");
-    require(maarCheckAllocator(flight->bench->allocator, NULL), "maarCheckAllocator");
+    bench_expect(maarGetTileCacheInfo(flight->bench->allocator, flight->cache, &info),
+                 "maarGetTileCacheInfo");
+    bench_expect(maarCheckAllocator(flight->bench->allocator, NULL), "maarCheckAllocator");
     const uint64_t wanted = info.hitCount + info.missCount;
     bench_row_begin(&row, "paging");
     bench_row_text(&row, ".device", flight->bench->device_name);

@@ -1,0 +1,149 @@
+"""scripts/figures without running anything: test_figures.py ROOT
+
+The tables and claims of the documents agree with docs/results/figures; a number that is changed, a
+claim that is new, a table by hand and a result that differs are each found; the rules do what the head
+of figure_claims.py says.
+"""
+
+import json
+import pathlib
+import sys
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
+sys.path.insert(0, str(ROOT / "tools" / "figures"))
+
+import figure_claims  # noqa: E402
+import figure_runner  # noqa: E402
+import figure_tables  # noqa: E402
+import sections_memory  # noqa: E402,F401
+import sections_programs  # noqa: E402,F401
+
+VALUES, ORIGINS, DISTURBED = figure_runner.load_results(ROOT / "docs" / "results" / "figures")
+
+
+def claims_of(text):
+    return figure_claims.parse(text)
+
+
+def check(claims, document, values):
+    (name, entry), = claims_of(claims).items()
+    return figure_claims.check_document(name, document, entry, values)
+
+
+class Documents(unittest.TestCase):
+    def test_tables_agree_with_results(self):
+        self.assertEqual(figure_tables.check_all(ROOT, VALUES, DISTURBED), [])
+
+    def test_claims_agree_with_results(self):
+        self.assertEqual(figure_claims.check_all(ROOT, VALUES, DISTURBED), [])
+
+    def test_readme_mistakes_are_found(self):
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        claims = (ROOT / "docs/results/claims.txt").read_text(encoding="utf-8")
+        entry = claims_of(claims)["README.md"]
+
+        def findings(text, values):
+            return figure_claims.check_document("README.md", text, entry, values, DISTURBED)
+        self.assertEqual(findings(readme, VALUES), [])
+        self.assertTrue(findings(readme.replace("873 calls", "837 calls"), VALUES))
+        self.assertTrue(findings(readme + "\nIt is 17 times faster.\n", VALUES))
+        for claim in entry[1]:
+            for place in claim.places:
+                without = {key: value for key, value in VALUES.items() if key != place.key}
+                if place.key not in DISTURBED:
+                    self.assertTrue(findings(readme, without), place.key)
+
+    def test_each_counted_number_of_readme_matters(self):
+        """Another result than stands there is found, wherever no tolerance is given."""
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        claims = (ROOT / "docs/results/claims.txt").read_text(encoding="utf-8")
+        entry = claims_of(claims)["README.md"]
+        tried = 0
+        for claim in entry[1]:
+            for place in claim.places:
+                if place.rule or place.words is not None or place.key in DISTURBED:
+                    continue
+                other = {**VALUES, place.key: VALUES[place.key] * 1.2 + 1}
+                self.assertTrue(figure_claims.check_document("README.md", readme, entry, other,
+                                                             DISTURBED), place.key)
+                tried += 1
+        self.assertGreater(tried, 40)
+
+    def test_sections_left_what_they_should(self):
+        for path in (ROOT / "docs" / "results" / "figures").glob("*.json"):
+            record = json.loads(path.read_text(encoding="utf-8"))
+            self.assertEqual(record["section"], path.stem)
+            if path.stem not in figure_runner.SECTIONS:
+                continue  # another script's
+            self.assertTrue(record["commit"] and record["date"] and record["values"])
+            for command in record["commands"]:
+                self.assertNotIn(str(ROOT), command)
+
+
+class Rules(unittest.TestCase):
+    def test_number_is_rounded_to_its_digits(self):
+        claim = "[d]\nIt takes {a} ns."
+        self.assertEqual(check(claim, "It takes\n  2.5 ns.", {"a": 2.4501}), [])
+        self.assertEqual(check(claim, "It takes 2 ns.", {"a": 2.4501}), [])
+        self.assertTrue(check(claim, "It takes 2.4 ns.", {"a": 2.4501}))
+        self.assertTrue(check(claim, "It takes 2.5 ns.", {}))
+        self.assertTrue(check(claim, "It takes about 2.5 ns.", {"a": 2.5}))
+        self.assertTrue(check(claim, "It takes 2.5 ns. It takes 2.5 ns.", {"a": 2.5}))
+        self.assertEqual(check("[d]\n{a} calls", "1,234 calls", {"a": 1234}), [])
+
+    def test_tolerances_and_bounds(self):
+        self.assertEqual(check("[d]\n{a ~10} ns", "108 ns", {"a": 100}), [])
+        self.assertTrue(check("[d]\n{a ~10} ns", "111 ns", {"a": 100}))
+        self.assertEqual(check("[d]\n{a >=} %", "99.4 %", {"a": 99.5}), [])
+        self.assertTrue(check("[d]\n{a >=} %", "99.4 %", {"a": 99.3}))
+        self.assertEqual(check("[d]\n{a <=} %", "5 %", {"a": 5}), [])
+        self.assertTrue(check("[d]\n{a <=} %", "5 %", {"a": 5.01}))
+
+    def test_words_stand_for_values(self):
+        claim = "[d]\n{half = a 0.49..0.51} of it"
+        self.assertEqual(check(claim, "half of it", {"a": 0.5}), [])
+        self.assertTrue(check(claim, "half of it", {"a": 0.6}))
+        self.assertTrue(check(claim, "most of it", {"a": 0.5}))
+        self.assertEqual(check("[d]\n{proved = a True}", "proved", {"a": True}), [])
+        self.assertTrue(check("[d]\n{proved = a True}", "proved", {"a": False}))
+        mixed = "[d]\n{two = a 2..2} and {b}"
+        self.assertEqual(check(mixed, "two and 3", {"a": 2, "b": 3}), [])
+        self.assertTrue(check(mixed, "two and 3", {"a": 2, "b": 4}))
+
+    def test_unclaimed_numbers_are_found(self):
+        text = "In `7` and [x](y8) and 9 more.\n\n    10 in code\n\n```c\n11\n```\n"
+        self.assertEqual(len(check("[d every number]", text, {})), 1)
+        self.assertEqual(check("[d every number]\n! 9 more", text, {}), [])
+        self.assertEqual(check("[d every time]", text, {}), [])
+        self.assertEqual(len(check("[d every time]", "It takes 3 us and 4 MiB.", {})), 1)
+
+    def test_disturbed_times_prove_nothing(self):
+        claim = "[d]\nIt takes {a} ns."
+        (_, entry), = claims_of(claim).items()
+        self.assertTrue(figure_claims.check_document("d", "It takes 9 ns.", entry, {"a": 2}))
+        self.assertEqual(
+            figure_claims.check_document("d", "It takes 9 ns.", entry, {"a": 2}, {"a"}), [])
+        marked = "<!-- figures: tree -->\nas before\n<!-- figures end -->\n"
+        self.with_table(lambda values: f"{values['a']}\n")
+        self.assertIn("2\n", figure_tables.rendered(marked, {"a": 2}, set(), [], "d"))
+        self.assertEqual(figure_tables.rendered(marked, {"a": 2}, {"a"}, [], "d"), marked)
+
+    def with_table(self, function):
+        figure_tables.TABLES["tree"] = function
+        self.addCleanup(figure_tables.TABLES.pop, "tree")
+
+    def test_table_by_hand_is_found(self):
+        marked = "a\n<!-- figures: tree -->\nby hand\n<!-- figures end -->\nb\n"
+        self.with_table(lambda values: f"| {values['a']} |\n")
+        findings = []
+        made = figure_tables.rendered(marked, {"a": 2}, set(), findings, "d")
+        self.assertEqual(findings, [])
+        self.assertNotIn("by hand", made)
+        self.assertEqual(figure_tables.rendered(made, {"a": 2}, set(), findings, "d"), made)
+        figure_tables.rendered(marked, {}, set(), findings, "d")
+        self.assertEqual(len(findings), 1)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
