@@ -29,7 +29,7 @@ def said_by(command):
         return f"no {command[0]}"
 
 
-def write_table(rows_by_key, root, folder, out):
+def write_table(rows_by_key, missed, root, folder, out):
     """Writes the table; returns 1 if a row failed."""
     version = re.findall(r"#define MAAR_VERSION_\w+ (\d+)", (root / "include/maar/base.h").read_text())
     lines = ["# Packages", "",
@@ -64,6 +64,8 @@ def write_table(rows_by_key, root, folder, out):
     failed = sum(cells["result"].startswith("FAILED") for cells in rows_by_key.values())
     skipped = sum(cells["result"].startswith("skipped") for cells in rows_by_key.values())
     lines.append(f"{len(rows_by_key)} rows, {failed} failed, {skipped} skipped.")
-    out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(lines[-1])
+    if missed:
+        lines += ["", f"Not run for this table: {'; '.join(missed)}."]
+    out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return 1 if failed else 0
