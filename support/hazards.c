@@ -150,7 +150,7 @@ static void own(struct hazards* h, struct hazard_segment* segment, uint32_t reso
     segment->defined = defined;
 }
 
-/* Contents after a write: those of the resource, and of nobody on pages that it shares with the
+/* Contents after a write: those of the resource, and of nobody on granules that it shares with the
  * other kind. */
 static void write_contents(struct hazards* h, struct hazard_segment* segment, uint32_t resource,
                            bool defined)

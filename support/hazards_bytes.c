@@ -23,14 +23,14 @@ void hazard_copy_text(char* to, size_t size, const char* text)
     (void)snprintf(to, size, "%s", text != NULL ? text : "");
 }
 
-static VkDeviceSize page_low(const struct hazards* h, VkDeviceSize at)
+static VkDeviceSize granule_begin(const struct hazards* h, VkDeviceSize at)
 {
     return at - at % h->granularity;
 }
 
-static VkDeviceSize page_high(const struct hazards* h, VkDeviceSize at)
+static VkDeviceSize granule_end(const struct hazards* h, VkDeviceSize at)
 {
-    return page_low(h, at + h->granularity - 1);
+    return granule_begin(h, at + h->granularity - 1);
 }
 
 /* Makes an end of a segment at an offset. */
@@ -86,7 +86,8 @@ void hazard_cover(struct hazards* h, uint32_t resource)
 {
     const struct hazard_resource* info = &h->resources[resource].info;
     const VkDeviceSize end = info->offset + info->size;
-    const VkDeviceSize ends[4] = {info->offset, end, page_low(h, info->offset), page_high(h, end)};
+    const VkDeviceSize ends[4] = {info->offset, end, granule_begin(h, info->offset),
+                                  granule_end(h, end)};
     for (int i = 0; i < 4; ++i) {
         cut(h, info->memory, ends[i]);
     }
@@ -106,8 +107,8 @@ enum hazard_touch hazard_touches(const struct hazards* h, uint32_t resource,
     if (info->offset < segment->high && segment->low < end) {
         return HAZARD_BYTES;
     }
-    return page_low(h, info->offset) < segment->high && segment->low < page_high(h, end)
-               ? HAZARD_PAGE
+    return granule_begin(h, info->offset) < segment->high && segment->low < granule_end(h, end)
+               ? HAZARD_GRANULE
                : HAZARD_APART;
 }
 

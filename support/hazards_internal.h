@@ -137,8 +137,8 @@ void* hazard_resize(void* memory, size_t count, size_t size);
 void hazard_copy_text(char* to, size_t size, const char* text);
 /* Divides the memory at the resource's ends. */
 void hazard_cover(struct hazards* h, uint32_t resource);
-/* How a resource touches a segment: not; by its granularity pages alone; with its bytes. */
-enum hazard_touch { HAZARD_APART, HAZARD_PAGE, HAZARD_BYTES };
+/* How a resource touches a segment: not; by its granules alone; with its bytes. */
+enum hazard_touch { HAZARD_APART, HAZARD_GRANULE, HAZARD_BYTES };
 enum hazard_touch hazard_touches(const struct hazards* h, uint32_t resource,
                                  const struct hazard_segment* segment);
 uint32_t hazard_new_event(struct hazards* h, uint32_t resource, uint32_t queue,

@@ -34,7 +34,7 @@ void maar_paging_return_space(MaarAllocator allocator, VkDeviceSize size);
 enum maar_paging_count { MAAR_COUNT_RESERVATION, MAAR_COUNT_STITCHED, MAAR_COUNT_STITCHED_MADE };
 void maar_paging_add_count(MaarAllocator allocator, enum maar_paging_count which, int change);
 
-/* ---- tables (page_table.c) ---- */
+/* ---- tables (page_table.c, page_commit.c) ---- */
 
 /* How a table's pages are bound. */
 enum maar_page_target {
