@@ -66,6 +66,18 @@ if(MAAR_INTEL_SHIM)
     set(maar_anv_shim ${MAAR_INTEL_SHIM})
 endif()
 
+# Newer validation layers leave out a part of synchronization unless a file of settings asks for it.
+set(maar_layer_settings "")
+maar_find_first(maar_layer_manifest
+    /usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json)
+if(maar_layer_manifest)
+    file(STRINGS ${maar_layer_manifest} maar_layer_knows REGEX "syncval_shader_accesses_heuristic")
+    if(maar_layer_knows)
+        set(maar_layer_settings ${CMAKE_CURRENT_LIST_DIR}/../tests/rig/vk_layer_settings.txt)
+        cmake_path(NORMAL_PATH maar_layer_settings)
+    endif()
+endif()
+
 # Under a sanitizer drivers stay loaded: AddressSanitizer knows whose a leak is, and ThreadSanitizer
 # whose a lock, only while the module is there. AddressSanitizer's runtime must be preloaded first.
 set(maar_preload "")
@@ -147,6 +159,9 @@ function(maar_rig_environment rig out missing)
     # The detector of deadlocks loses count of a driver's locks: it sees them taken, not released.
     if(NOT rig MATCHES "^(none|simulated)$")
         list(TRANSFORM environment REPLACE "^(TSAN_OPTIONS=.*)$" "\\1:detect_deadlocks=0")
+        if(maar_layer_settings)
+            list(APPEND environment "VK_LAYER_SETTINGS_PATH=${maar_layer_settings}")
+        endif()
     endif()
     maar_rig_is_noop(${rig} noop)
     if(noop)
