@@ -74,7 +74,7 @@ static void free_pending(MaarAllocator allocator, const struct maar_retire_item*
     maar_release_pending(allocator, (uint32_t)item->aside);
 }
 
-static VkResult free_now(MaarAllocator allocator, const char* call, MaarAllocation allocation)
+MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAllocation allocation)
 {
     uint32_t index = 0;
     struct maar_slot* slot = maar_resolve(allocator, call, allocation, &index);
