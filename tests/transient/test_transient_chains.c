@@ -159,6 +159,37 @@ static void barriers_name_the_aspects_of_a_format(void** state)
     assert_true(tried >= 5);
 }
 
+/* What must have memory of its own keeps it, and its object, over an update that changes others. */
+static void dedicated_ones_keep_their_memory(void** state)
+{
+    const MaarSimulatedDedicated dedicated = {.imagesRequire = VK_TRUE, .buffersRequire = VK_TRUE};
+    (void)state;
+    maarSimulatedSetDedicated(rig.physical, &dedicated);
+    make_maker();
+    for (uint32_t i = 0; i < 2; ++i) {
+        const uint32_t buffer = graph_buffer(&maker, 5000 + 1000 * i);
+        graph_use(&maker, buffer, i, GRAPH_COMPUTE_WRITE);
+    }
+    MaarTransientHeap heap = create_heap();
+    MaarTransientResourceInfo before[3];
+    for (uint32_t i = 0; i < 3; ++i) {
+        before[i] =
+            (MaarTransientResourceInfo){.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_RESOURCE_INFO};
+        assert_int_equal(maarGetTransientResource(rig.allocator, heap, 0, i, &before[i]),
+                         VK_SUCCESS);
+    }
+    maker.buffers[2].size = 9000;
+    assert_int_equal(count_created(heap), 1);
+    for (uint32_t i = 0; i < 3; ++i) {
+        MaarTransientResourceInfo after = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_RESOURCE_INFO};
+        assert_int_equal(maarGetTransientResource(rig.allocator, heap, 0, i, &after), VK_SUCCESS);
+        assert_int_equal(after.offset, 0);
+        assert_true((after.allocation == before[i].allocation) == (i != 2));
+        assert_true(after.image == before[i].image);
+    }
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
 static void refuse(const MaarTransientHeapCreateInfo* info, VkResult result, const char* words)
 {
     MaarTransientHeap heap = VK_NULL_HANDLE;
@@ -221,6 +252,7 @@ int main(void)
         ON_RIG(chains_decide_what_is_kept),
         ON_RIG(unknown_chains_are_never_the_same),
         ON_RIG(barriers_name_the_aspects_of_a_format),
+        ON_RIG(dedicated_ones_keep_their_memory),
         ON_RIG(wishes_that_cannot_be_granted_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,6 +174,31 @@ static void cache_refuses_what_is_missing(void** state)
     rig_close(&rig);
 }
 
+/* ---- planes, slices ---- */
+
+static void planes_and_slices_that_cannot_be_are_refused(void** state)
+{
+    (void)state;
+    rig_start(&rig, NULL);
+    VkImageCreateInfo image = rig_image_info(64, 64);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
+    image.flags = VK_IMAGE_CREATE_DISJOINT_BIT;
+    EXPECT_TOLD(maarChooseMemoryTypeForImage(rig.allocator, &image, &how, &choice), REFUSED,
+                "its planes have types of their own");
+    const MaarSliceCreateInfo slice_info = {
+        .sType = MAAR_STRUCTURE_TYPE_SLICE_CREATE_INFO,
+        .size = 100,
+        .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT,
+        .allocationFlags = MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT,
+    };
+    MaarSlice slice = VK_NULL_HANDLE;
+    EXPECT_TOLD(maarCreateSlice(rig.allocator, &slice_info, &slice), REFUSED,
+                "a flag that slices do not know");
+    assert_true(slice == VK_NULL_HANDLE);
+    rig_close(&rig);
+}
+
 /* ---- chains of what is shared ---- */
 
 static VkResult try_shared_image(const void* chain)
@@ -274,6 +299,7 @@ int main(void)
         cmocka_unit_test(tiles_that_are_not_there_are_refused),
         cmocka_unit_test(images_that_no_cache_can_stream_are_refused),
         cmocka_unit_test(cache_refuses_what_is_missing),
+        cmocka_unit_test(planes_and_slices_that_cannot_be_are_refused),
         cmocka_unit_test(chains_of_shared_objects_are_read),
         cmocka_unit_test(pages_of_a_pool_that_goes_are_told_of),
     };
