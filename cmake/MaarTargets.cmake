@@ -43,10 +43,6 @@ function(maar_target_defaults target)
             -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
         target_link_options(${target} PUBLIC $<BUILD_INTERFACE:-fsanitize=${sanitizers}>)
     endif()
-    if(MAAR_COVERAGE)
-        target_compile_options(${target} PRIVATE --coverage -fprofile-update=atomic)
-        target_link_options(${target} PUBLIC $<BUILD_INTERFACE:--coverage>)
-    endif()
 endfunction()
 
 function(maar_library_defaults target)
@@ -55,6 +51,11 @@ function(maar_library_defaults target)
         VERSION ${PROJECT_VERSION}
         SOVERSION ${PROJECT_VERSION_MAJOR}
         POSITION_INDEPENDENT_CODE ON)
+    if(MAAR_COVERAGE)
+        # The libraries alone. -O1 halves the time of the suite and leaves lines what they are.
+        target_compile_options(${target} PRIVATE --coverage -fprofile-update=atomic -O1)
+        target_link_options(${target} PUBLIC $<BUILD_INTERFACE:--coverage>)
+    endif()
     target_compile_definitions(${target} PRIVATE MAAR_BUILDING=1)
     if(BUILD_SHARED_LIBS)
         target_compile_definitions(${target} PUBLIC MAAR_SHARED=1)
