@@ -37,8 +37,8 @@ def start(*arguments):
 
 class SampleCase(unittest.TestCase):
     def skip(self, reason):
-        """Skip in the words that scripts/skipped.py reads; of what a program says, the last line."""
-        reason = (reason.strip().splitlines() or ["the program does not say why"])[-1]
+        """Skip in the words that scripts/skipped.py reads, which are one line."""
+        reason = "; ".join(reason.strip().splitlines()) or "the program does not say why"
         name = self.id().rsplit(".", 1)[-1]
         print(f"\n[ RUN      ] {name}\nskipped: {reason}\n[  SKIPPED ] {name}", flush=True)
         self.skipTest(reason)
