@@ -453,6 +453,38 @@ static void objects_die_with_their_memory(void** state)
     rig_close(&rig);
 }
 
+struct late_signal {
+    struct rig* rig;
+    VkSemaphore semaphore;
+};
+
+static void signal_when_waited_for(void* data, const char* function)
+{
+    const struct late_signal* late = data;
+    if (strcmp(function, "vkWaitSemaphores") == 0) {
+        rig_signal(late->rig, late->semaphore, 1);
+    }
+}
+
+/* What was read before a wait does not count behind it. */
+static void one_wait_is_enough(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    struct late_signal late = {&rig, rig_create_timeline(&rig, 0)};
+    const MaarPoint point = {.semaphore = late.semaphore, .value = 1};
+    MaarAllocation memory = rig_allocate(&rig, 1000, NULL);
+    assert_int_equal(maarFreeMemoryAfter(rig.allocator, memory, 1, &point), VK_SUCCESS);
+    rig.call = signal_when_waited_for;
+    rig.call_data = &late;
+    assert_int_equal(maarWaitPending(rig.allocator, UINT64_MAX), VK_SUCCESS);
+    rig.call = NULL;
+    assert_int_equal(rig_calls(&rig, "vkWaitSemaphores"), 1);
+    vkDestroySemaphore(rig.device, late.semaphore, NULL);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -474,6 +506,7 @@ int main(void)
         cmocka_unit_test(as_many_points_as_there_may_be),
         cmocka_unit_test(items_that_come_meanwhile_are_kept),
         cmocka_unit_test(items_in_hand_are_waited_for),
+        cmocka_unit_test(one_wait_is_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
