@@ -260,6 +260,140 @@ static void chains_of_shared_objects_are_read(void** state)
     rig_close(&rig);
 }
 
+/* ---- arguments of what is shared ---- */
+
+static void wrong_imports_leave_the_handle(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.sharing = rig_sharing_everything(), .off = RIG_OFF_ADDRESS};
+    const VkExternalMemoryHandleTypeFlagBits type = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+    const MaarExportInfo export = {.sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO, .handleTypes = type};
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    const MaarMemoryRequest request = rig_request(1000, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation memory = VK_NULL_HANDLE;
+    MaarAllocation none = VK_NULL_HANDLE;
+    MaarExportedMemory exported = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
+    rig_start(&rig, &setup);
+    how.pNext = &export;
+    assert_int_equal(maarAllocateMemory(rig.allocator, &request, &how, &memory), VK_SUCCESS);
+    EXPECT_TOLD(maarExportMemory(rig.allocator, memory, 3, &exported), REFUSED,
+                "handleType is not exactly one bit");
+    exported.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY;
+    assert_int_equal(maarExportMemory(rig.allocator, memory, type, &exported), VK_SUCCESS);
+    const MaarImportInfo right = {
+        .sType = MAAR_STRUCTURE_TYPE_IMPORT_INFO,
+        .handle = exported.handle,
+        .handleType = type,
+        .blockSize = exported.blockSize,
+        .memoryTypeIndex = exported.memoryTypeIndex,
+    };
+    MaarImportInfo info = right;
+#define EXPECT_NO_IMPORT(change, words)                                                            \
+    do {                                                                                           \
+        info = right;                                                                              \
+        change;                                                                                    \
+        EXPECT_TOLD(maarImportMemory(rig.allocator, &info, &none), REFUSED, words);                \
+        assert_true(none == VK_NULL_HANDLE && maarPeekFd(exported.handle) >= 0);                   \
+    } while (0)
+    EXPECT_NO_IMPORT(info.handle = VK_NULL_HANDLE, "handle is VK_NULL_HANDLE");
+    EXPECT_NO_IMPORT(info.handleType = 3, "not exactly one bit");
+    EXPECT_NO_IMPORT(info.blockSize = 0, "blockSize is 0");
+    EXPECT_NO_IMPORT(info.memoryTypeIndex = MAAR_MEMORY_TYPE_NONE, "must be the exporter's");
+    EXPECT_NO_IMPORT(info.memoryTypeIndex = 31, "is not a memory type of this device");
+    EXPECT_NO_IMPORT(info.usage = (MaarMemoryUsage)99, "usage is not a MaarMemoryUsage");
+    EXPECT_NO_IMPORT(info.dedicated = VK_TRUE, "dedicated is VK_TRUE");
+    assert_int_equal(maarImportMemory(rig.allocator, &right, &none), VK_SUCCESS);
+    maarFreeMemory(rig.allocator, none);
+    maarDestroyExternalHandle(rig.allocator, exported.handle);
+    maarFreeMemory(rig.allocator, memory);
+    rig_close(&rig);
+}
+
+static void wrong_questions_about_sharing_are_refused(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.sharing = rig_sharing_everything(), .off = RIG_OFF_ADDRESS};
+    const VkBufferCreateInfo buffer = rig_buffer_info(1000);
+    MaarSharingQuery query = {.sType = MAAR_STRUCTURE_TYPE_SHARING_QUERY,
+                              .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    MaarSharingSupport support = {.sType = MAAR_STRUCTURE_TYPE_SHARING_SUPPORT};
+    MaarExternalHandle handle = VK_NULL_HANDLE;
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    unsigned char bytes[64] = {0};
+    rig_start(&rig, &setup);
+    EXPECT_TOLD(maarGetSharingSupport(rig.allocator, &query, &support), REFUSED,
+                "exactly one of pBufferInfo and pImageInfo");
+    query.pBufferInfo = &buffer;
+    query.handleType = 3;
+    EXPECT_TOLD(maarGetSharingSupport(rig.allocator, &query, &support), REFUSED,
+                "handleType is not exactly one bit");
+    EXPECT_TOLD(maarExportSemaphore(rig.allocator, VK_NULL_HANDLE,
+                                    VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT, &handle),
+                REFUSED, "semaphore is VK_NULL_HANDLE");
+    semaphore = rig_create_timeline(&rig, 0);
+    EXPECT_TOLD(maarExportSemaphore(rig.allocator, semaphore,
+                                    VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT, &handle),
+                VK_ERROR_FEATURE_NOT_PRESENT, "cannot be exported as handle type");
+    vkDestroySemaphore(rig.device, semaphore, NULL);
+    EXPECT_TOLD(maarImportSemaphore(rig.allocator, VK_NULL_HANDLE,
+                                    VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
+                                    VK_SEMAPHORE_TYPE_TIMELINE, &semaphore),
+                REFUSED, "handle is VK_NULL_HANDLE");
+    const MaarHostBufferCreateInfo host = {
+        .sType = MAAR_STRUCTURE_TYPE_HOST_BUFFER_CREATE_INFO,
+        .pMemory = bytes,
+        .size = sizeof bytes,
+        .usage = VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
+    };
+    MaarHostBuffer made = VK_NULL_HANDLE;
+    EXPECT_TOLD(maarCreateHostBuffer(rig.allocator, &host, &made), REFUSED,
+                "bufferDeviceAddress feature");
+    assert_null(made);
+    rig_close(&rig);
+}
+
+/* ---- pools that cannot serve ---- */
+
+static void wishes_that_a_pool_of_pages_cannot_grant_are_refused(void** state)
+{
+    (void)state;
+    fixture_open(&rig, FIXTURE_SPARSE, 65536, NULL);
+    const MaarPoolPagingInfo paging = {.sType = MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO,
+                                       .stitch = VK_TRUE};
+    const MaarPoolCreateInfo pool_info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO, .pNext = &paging, .memoryTypeIndex = 0};
+    MaarPool pool = rig_create_pool(&rig, &pool_info);
+    const VkBufferCreateInfo buffer_info = rig_buffer_info(4 * MIB);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+                                    .pool = pool,
+                                    .requiredFlags = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT};
+    EXPECT_TOLD(maarCreateBuffer(rig.allocator, &buffer_info, &how, &buffer, &memory), REFUSED,
+                "lacks some of pCreateInfo->requiredFlags");
+    how.requiredFlags = 0;
+    how.memoryTypeBits = 2;
+    EXPECT_TOLD(maarCreateBuffer(rig.allocator, &buffer_info, &how, &buffer, &memory), REFUSED,
+                "not among pCreateInfo->memoryTypeBits");
+    assert_true(buffer == VK_NULL_HANDLE && memory == VK_NULL_HANDLE);
+    /* What the peak of page blocks is since the last look. */
+    MaarReservation reservation = fixture_reserve(&rig, 64 * MIB, 0);
+    assert_int_equal(fixture_commit(&rig, reservation, 0, 32 * MIB), VK_SUCCESS);
+    const VkDeviceSize most = fixture_statistics(&rig).peakBlockBytes;
+    assert_int_equal(fixture_decommit(&rig, reservation, 0, 32 * MIB), VK_SUCCESS);
+    (void)fixture_submit(&rig);
+    assert_int_equal(maarWaitPending(rig.allocator, UINT64_MAX), VK_SUCCESS);
+    assert_int_equal(maarTrim(rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+    assert_true(fixture_statistics(&rig).peakBlockBytes == most);
+    maarResetPeaks(rig.allocator);
+    assert_true(fixture_statistics(&rig).peakBlockBytes < most);
+    EXPECT_TOLD(maarEnumerateReservationPages(rig.allocator, reservation, NULL, NULL), REFUSED,
+                "pCount is NULL");
+    maarDestroyReservation(rig.allocator, reservation);
+    maarDestroyPool(rig.allocator, pool);
+    rig_close(&rig);
+}
+
 /* ---- a pool that goes with its pages in use ---- */
 
 static void pages_of_a_pool_that_goes_are_told_of(void** state)
@@ -301,6 +435,9 @@ int main(void)
         cmocka_unit_test(cache_refuses_what_is_missing),
         cmocka_unit_test(planes_and_slices_that_cannot_be_are_refused),
         cmocka_unit_test(chains_of_shared_objects_are_read),
+        cmocka_unit_test(wrong_imports_leave_the_handle),
+        cmocka_unit_test(wrong_questions_about_sharing_are_refused),
+        cmocka_unit_test(wishes_that_a_pool_of_pages_cannot_grant_are_refused),
         cmocka_unit_test(pages_of_a_pool_that_goes_are_told_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
