@@ -67,12 +67,14 @@ if(MAAR_INTEL_SHIM)
 endif()
 
 # Newer validation layers leave out a part of synchronization unless a file of settings asks for it.
+# 1.4.309 does not follow chains of barriers then; of 1.4.363 it is known that it does.
 set(maar_layer_settings "")
 maar_find_first(maar_layer_manifest
     /usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json)
 if(maar_layer_manifest)
-    file(STRINGS ${maar_layer_manifest} maar_layer_knows REGEX "syncval_shader_accesses_heuristic")
-    if(maar_layer_knows)
+    file(STRINGS ${maar_layer_manifest} maar_layer_version REGEX "\"api_version\"")
+    string(REGEX REPLACE ".*\"([0-9.]+)\".*" "\\1" maar_layer_version "${maar_layer_version}")
+    if(maar_layer_version VERSION_GREATER_EQUAL 1.4.363)
         set(maar_layer_settings ${CMAKE_CURRENT_LIST_DIR}/../tests/rig/vk_layer_settings.txt)
         cmake_path(NORMAL_PATH maar_layer_settings)
     endif()

@@ -160,7 +160,11 @@ static void coherent_amd_types_are_never_taken(void** state)
     for (uint32_t i = 0; i < memory->memoryTypeCount; ++i) {
         offered += (memory->memoryTypes[i].propertyFlags & AMD_FLAGS) != 0;
     }
-    assert_true(offered > 0);
+    if (offered == 0) { /* gfx1201 has none */
+        print_message("skipped: the device offers no such types\n");
+        radv_close(&rig);
+        skip();
+    }
     for (uint32_t usage = 0; usage < MAAR_MEMORY_USAGE_FLAGS_ONLY; ++usage) {
         for (uint64_t refusals = 0; refusals < 8; ++refusals) {
             MaarAllocation made = VK_NULL_HANDLE;
