@@ -630,7 +630,7 @@ static void fail_everything(struct stitch_rig* s, bool host, bool image)
             }
             return;
         }
-        assert_null(image ? (void*)object.image : (void*)object.buffer);
+        assert_true(image ? object.image == VK_NULL_HANDLE : object.buffer == VK_NULL_HANDLE);
         assert_true(object.allocation == VK_NULL_HANDLE);
         expect_balance(s, &before);
     }
