@@ -481,8 +481,11 @@ const char* maar_tlsf_check(const struct maar_placement* placement)
         if (is_free && (was_free || offset + placement_size(node) != end)) {
             return "TLSF: free ranges are not joined";
         }
+        /* A damaged tag may be no unit's. */
+        const bool has_unit = placement_tag(node) - PLACEMENT_SIZE_SHIFT < 64;
         if (!is_free &&
-            offset + (tlsf_last_extent(placement, node) >> PLACEMENT_SIZE_SHIFT) != end) {
+            (!has_unit ||
+             offset + (tlsf_last_extent(placement, node) >> PLACEMENT_SIZE_SHIFT) != end)) {
             return "TLSF: a live range does not reach its neighbour";
         }
         free_count += is_free ? 1 : 0;
