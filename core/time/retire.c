@@ -268,9 +268,11 @@ static bool list_points(const struct maar_retire* retire, const struct maar_reti
 }
 
 /* Copies the points of the first queued item that matches and can be waited for. VK_SUCCESS: none
- * matches; VK_INCOMPLETE: copied; VK_NOT_READY: all that match wait for the host. */
+ * matches; VK_INCOMPLETE: copied; VK_NOT_READY: all that match wait for the host. *in_hand: others
+ * may match that another thread has taken and not put back yet; read under the lock, so that none
+ * comes back between the two looks. */
 static VkResult peek(MaarAllocator allocator, maar_retire_match match, void* context,
-                     struct wait_points* points)
+                     struct wait_points* points, bool* in_hand)
 {
     struct maar_retire* retire = &allocator->retire;
     VkResult result = VK_SUCCESS;
@@ -281,6 +283,7 @@ static VkResult peek(MaarAllocator allocator, maar_retire_match match, void* con
             result = list_points(retire, item, points) ? VK_INCOMPLETE : VK_NOT_READY;
         }
     }
+    *in_hand = maar_atomic32_load_acquire(&retire->sweepers) != 0;
     maar_mutex_unlock(&retire->lock);
     return result;
 }
@@ -313,6 +316,7 @@ VkResult maar_retire_wait(MaarAllocator allocator, maar_retire_match match, void
     struct value_cache cache = {.count = 0};
     for (;;) {
         uint32_t done = 0;
+        bool in_hand = false;
         struct wait_points points = {.count = 0};
         VkResult result = sweep(allocator, &cache, &done);
         if (result != VK_SUCCESS && result != VK_NOT_READY) {
@@ -320,7 +324,7 @@ VkResult maar_retire_wait(MaarAllocator allocator, maar_retire_match match, void
         }
         cache.count = 0;
         uint64_t left = maar_time_left_ns(deadline);
-        result = peek(allocator, match, context, &points);
+        result = peek(allocator, match, context, &points, &in_hand);
         if (result == VK_INCOMPLETE) {
             uint64_t slice = left < WAIT_SLICE_NS ? left : WAIT_SLICE_NS;
             result = wait_points(retire, &points, slice, &cache);
@@ -331,12 +335,12 @@ VkResult maar_retire_wait(MaarAllocator allocator, maar_retire_match match, void
             } else if (result == VK_TIMEOUT && left == 0) {
                 return result;
             }
-        } else if (result == VK_NOT_READY || maar_atomic32_load_acquire(&retire->sweepers) == 0) {
+        } else if (!in_hand) {
             return result;
         } else if (left == 0) {
             return VK_TIMEOUT;
         } else {
-            /* Another thread has items in hand: they are not done yet, and may come back. */
+            /* They are not done yet, and may come back. */
             maar_thread_yield();
         }
     }

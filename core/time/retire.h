@@ -61,7 +61,8 @@ void maar_retire_queue(struct maar_retire* retire, struct maar_retire_item* item
 
 /* Runs the actions of all items whose points have passed. */
 VkResult maar_retire_collect(MaarAllocator allocator, uint32_t* done_count);
-/* What a wait or a flush is about; a NULL match is all items. Called with the queue locked. */
+/* What a wait or a flush is about; a NULL match is all items. Called for a wait with the queue
+ * locked, for a flush with the item in hand. */
 typedef bool (*maar_retire_match)(MaarAllocator allocator, const struct maar_retire_item* item,
                                   void* context);
 

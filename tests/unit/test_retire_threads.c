@@ -23,6 +23,7 @@ struct scene {
     bool hold;            /* the first wait for semaphores lasts until go_on */
     _Atomic bool waiting; /* a driver call waits for semaphores */
     _Atomic bool freeing; /* device memory is about to go */
+    _Atomic bool reading; /* a driver call reads a semaphore */
     _Atomic bool go_on;
     _Atomic int result;
     _Atomic uint32_t collected;
@@ -216,6 +217,70 @@ static void pool_goes_at_once_while_another_waits(void** state)
     close_scene(&scene);
 }
 
+/* ---- what another thread has in hand is not done ---- */
+
+static void note_read(void* data, const char* function)
+{
+    struct scene* scene = data;
+    if (strcmp(function, "vkGetSemaphoreCounterValue") == 0 &&
+        !atomic_exchange(&scene->reading, true)) {
+        (void)await(&scene->go_on, 20 * SECOND);
+    }
+}
+
+static void host_points_are_not_all_while_another_has_more(void** state)
+{
+    (void)state;
+    static struct scene scene;
+    open_scene(&scene);
+    scene.rig.call = note_read;
+    free_at(&scene, allocate_from(&scene, VK_NULL_HANDLE, MAAR_DEDICATED_AUTO), scene.timeline);
+    start(&scene, collect_elsewhere);
+    assert_true(await(&scene.reading, 10 * SECOND));
+    free_at(&scene, allocate_from(&scene, VK_NULL_HANDLE, MAAR_DEDICATED_AUTO), VK_NULL_HANDLE);
+    assert_int_equal(maarWaitPending(scene.rig.allocator, 0), VK_TIMEOUT);
+    atomic_store(&scene.go_on, true);
+    join(&scene);
+    assert_int_equal(atomic_load(&scene.collected), 0);
+    assert_int_equal(maarWaitPending(scene.rig.allocator, 0), VK_TIMEOUT);
+    rig_signal(&scene.rig, scene.timeline, 1);
+    assert_int_equal(maarWaitPending(scene.rig.allocator, SECOND), VK_NOT_READY);
+    assert_int_equal(maarAdvanceHostTimeline(scene.rig.allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(scene.rig.allocator, SECOND), VK_SUCCESS);
+    close_scene(&scene);
+}
+
+static void* collect_without_end(void* data)
+{
+    struct scene* scene = data;
+    while (!atomic_load(&scene->go_on)) {
+        (void)maarCollect(scene->rig.allocator, NULL);
+    }
+    return NULL;
+}
+
+/* Between taking items and putting them back the queue is empty; a wait must not fall for it. */
+static void wait_is_not_over_while_another_collects(void** state)
+{
+    (void)state;
+    static struct scene scene;
+    VkResult result = VK_NOT_READY;
+    open_scene(&scene);
+    free_at(&scene, allocate_from(&scene, VK_NULL_HANDLE, MAAR_DEDICATED_AUTO), VK_NULL_HANDLE);
+    start(&scene, collect_without_end);
+    const uint64_t deadline = maar_deadline_ns(500 * MILLISECOND);
+    while (maar_time_left_ns(deadline) > 0 && result != VK_SUCCESS) {
+        result = maarWaitPending(scene.rig.allocator, 0);
+    }
+    atomic_store(&scene.go_on, true);
+    join(&scene);
+    assert_int_not_equal(result, VK_SUCCESS);
+    assert_int_equal(maarWaitPending(scene.rig.allocator, 0), VK_NOT_READY);
+    assert_int_equal(maarAdvanceHostTimeline(scene.rig.allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(scene.rig.allocator, 0), VK_SUCCESS);
+    close_scene(&scene);
+}
+
 /* ---- a pool waits for its own items alone ---- */
 
 static void pool_does_not_wait_for_others(void** state)
@@ -280,6 +345,8 @@ int main(void)
         cmocka_unit_test(pool_may_go_while_another_collects),
         cmocka_unit_test(collecting_goes_on_while_another_waits),
         cmocka_unit_test(pool_goes_at_once_while_another_waits),
+        cmocka_unit_test(host_points_are_not_all_while_another_has_more),
+        cmocka_unit_test(wait_is_not_over_while_another_collects),
         cmocka_unit_test(pool_does_not_wait_for_others),
         cmocka_unit_test(pool_waits_for_its_own),
     };
