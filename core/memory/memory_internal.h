@@ -167,6 +167,8 @@ void* maar_slot_address(struct maar_slot* slot);
 VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* info, bool custom,
                           struct maar_pool** pool);
 void maar_pool_destroy(struct maar_pool* pool);
+/* VK_SUCCESS for NULL, too; tells of a pool of another allocator. */
+VkResult maar_pool_require_own(MaarAllocator allocator, const char* call, MaarPool pool);
 /* Ends what is made of pages and was never freed, and tells of it. */
 void maar_pool_bury_stitched(struct maar_pool* pool);
 /* What a default pool for a type and kind is made from. */

@@ -333,6 +333,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
     return result;
 }
 
+VkResult maar_pool_require_own(MaarAllocator allocator, const char* call, MaarPool pool)
+{
+    return pool == VK_NULL_HANDLE || maar_pool_of(pool)->allocator == allocator
+               ? VK_SUCCESS
+               : maar_misuse(allocator, call, "pool is not a pool of this allocator");
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
                                         VkDeviceSize* pReleasedSize)
 {
@@ -340,13 +347,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
         *pReleasedSize = 0;
     }
     VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS) {
+        result = maar_pool_require_own(allocator, __func__, pool);
+    }
     if (result != VK_SUCCESS) {
         return result;
     }
     struct maar_pool* own = maar_pool_of(pool);
-    if (own != NULL && own->allocator != allocator) {
-        return maar_misuse(allocator, __func__, "pool is not a pool of this allocator");
-    }
     (void)maar_retire_collect(allocator, NULL);
     VkDeviceSize released = 0;
     if (own != NULL) {

@@ -109,6 +109,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateBlocks(MaarAllocator allocator, Maar
     if (pCount == NULL) {
         return maar_misuse(allocator, __func__, "pCount is NULL");
     }
+    result = maar_pool_require_own(allocator, __func__, pool);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
     struct block_list list = {.out = pBlocks, .capacity = pBlocks != NULL ? *pCount : 0};
     for (uint32_t i = 0; i < list.capacity; ++i) {
         if (pBlocks[i].sType != MAAR_STRUCTURE_TYPE_BLOCK_INFO) {

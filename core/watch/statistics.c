@@ -142,6 +142,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetStatistics(MaarAllocator allocator, MaarPo
     VkResult result =
         begin_statistics(allocator, __func__, pStatistics, MAAR_STRUCTURE_TYPE_STATISTICS);
     if (result == VK_SUCCESS) {
+        result = maar_pool_require_own(allocator, __func__, pool);
+    }
+    if (result == VK_SUCCESS) {
         maar_statistics_read(allocator, maar_pool_of(pool), MAAR_MEMORY_TYPE_NONE, pStatistics);
     }
     return result;
@@ -246,6 +249,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetDetailedStatistics(MaarAllocator allocator
 {
     VkResult result =
         begin_statistics(allocator, __func__, pStatistics, MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS);
+    if (result == VK_SUCCESS) {
+        result = maar_pool_require_own(allocator, __func__, pool);
+    }
     if (result != VK_SUCCESS) {
         return result;
     }

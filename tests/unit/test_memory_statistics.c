@@ -268,6 +268,39 @@ static void misuse_is_told(void** state)
     rig_close(&rig);
 }
 
+static void pool_of_another_allocator_is_refused(void** state)
+{
+    (void)state;
+    const VkResult invalid = VK_ERROR_VALIDATION_FAILED_EXT;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    MaarAllocator other = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateAllocator(&rig.create_info, &other), VK_SUCCESS);
+    const MaarPoolCreateInfo info = {.memoryTypeIndex = 0};
+    const MaarPool pool = rig_create_pool(&rig, &info);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pool = pool;
+    const MaarAllocation held = rig_allocate(&rig, KIB, &how);
+    MaarStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_STATISTICS, .blockCount = 77};
+    MaarDetailedStatistics details = {.sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS,
+                                      .freeRangeCount = 77};
+    uint32_t count = 77;
+    assert_int_equal(maarGetStatistics(other, pool, &statistics), invalid);
+    rig_expect_message(&rig, "maarGetStatistics: pool is not a pool of this allocator");
+    assert_int_equal(statistics.blockCount, 77);
+    assert_int_equal(maarGetDetailedStatistics(other, pool, &details), invalid);
+    rig_expect_message(&rig, "maarGetDetailedStatistics: pool is not a pool of this allocator");
+    assert_int_equal(details.freeRangeCount, 77);
+    assert_int_equal(maarEnumerateBlocks(other, pool, &count, NULL), invalid);
+    rig_expect_message(&rig, "maarEnumerateBlocks: pool is not a pool of this allocator");
+    assert_int_equal(count, 77);
+    assert_int_equal(maarTrim(other, pool, NULL), invalid);
+    rig_expect_message(&rig, "maarTrim: pool is not a pool of this allocator");
+    maarFreeMemory(rig.allocator, held);
+    maarDestroyAllocator(other);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +310,7 @@ int main(void)
         cmocka_unit_test(blocks_are_listed_in_order),
         cmocka_unit_test(ranges_cover_the_block),
         cmocka_unit_test(misuse_is_told),
+        cmocka_unit_test(pool_of_another_allocator_is_refused),
         cmocka_unit_test(peaks_are_noticed_when_they_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
