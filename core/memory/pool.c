@@ -188,6 +188,7 @@ static void tell_no_first_block(const struct maar_pool* pool, VkDeviceSize size,
 static VkResult make_first_blocks(struct maar_pool* pool)
 {
     VkDeviceSize size = pool->fixed_size != 0 ? pool->fixed_size : pool->preferred_size;
+    uint32_t exceeding = 0;
     for (uint32_t i = 0; i < pool->min_block_count; ++i) {
         struct maar_budget budget = maar_budget_read(pool->allocator, pool->heap_index);
         VkResult result = maar_pool_grow(pool, NULL, size, UINT64_MAX, NULL);
@@ -195,9 +196,11 @@ static VkResult make_first_blocks(struct maar_pool* pool)
             tell_no_first_block(pool, size, result);
             return result;
         }
-        if (!maar_budget_holds(&budget, size)) {
-            maar_tell_over_budget(pool->allocator, pool->heap_index, size);
-        }
+        exceeding += maar_budget_holds(&budget, size) ? 0 : 1;
+    }
+    /* Not before all of them are there: a call that fails has exceeded nothing. */
+    for (; exceeding > 0; --exceeding) {
+        maar_tell_over_budget(pool->allocator, pool->heap_index, size);
     }
     return VK_SUCCESS;
 }

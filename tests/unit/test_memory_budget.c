@@ -117,6 +117,30 @@ static void budget_exceeded_last_and_reported(void** state)
     rig_close(&rig);
 }
 
+static void budget_exceeded_in_vain_is_not_counted(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    set_budget(&rig, 0, 10 * MIB, 0);
+    const MaarPoolCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .blockSize = 20 * MIB,
+        .minBlockCount = 2,
+    };
+    MaarPool pool = VK_NULL_HANDLE;
+    rig_set_fault(&rig, "vkAllocateMemory", 2, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarCreatePool(rig.allocator, &info, &pool), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount, 0);
+    assert_int_equal(rig.messages.total, 1);
+    rig_expect_message(&rig, "maarCreatePool: no memory for 20971520 bytes");
+    assert_int_equal(maarCreatePool(rig.allocator, &info, &pool), VK_SUCCESS);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount, 2);
+    rig_expect_message(&rig, "the budget of heap 0 was exceeded for 20971520 bytes");
+    maarDestroyPool(rig.allocator, pool);
+    rig_close(&rig);
+}
+
 static void budget_prefers_another_type_within_it(void** state)
 {
     (void)state;
@@ -383,6 +407,7 @@ int main(void)
         cmocka_unit_test(budget_absurd_falls_back),
         cmocka_unit_test(budget_of_zero_beside_others_is_a_full_heap),
         cmocka_unit_test(budget_exceeded_last_and_reported),
+        cmocka_unit_test(budget_exceeded_in_vain_is_not_counted),
         cmocka_unit_test(budget_prefers_another_type_within_it),
         cmocka_unit_test(budget_makes_blocks_smaller),
         cmocka_unit_test(budget_shrinking_releases_empty_blocks),
