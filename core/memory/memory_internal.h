@@ -318,6 +318,9 @@ VkResult maar_pool_place(struct maar_pool* pool, const struct maar_place_request
 
 /* ---- pool_place.c ---- */
 
+/* A new block is rounded up to this, bytes: what drivers hand out in anyway. */
+#define MAAR_BLOCK_ROUNDING ((VkDeviceSize)65536)
+
 /* Makes a block of the given size, within a cap on the heap's blocks, and places into it.
  * VK_NOT_READY: another thread is making one, whose room may serve; look again. */
 VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request* request,

@@ -8,8 +8,6 @@
  */
 #include "core/memory/memory_internal.h"
 
-/* A new block is rounded up to this, bytes: what drivers hand out in anyway. */
-#define BLOCK_ROUNDING ((VkDeviceSize)65536)
 /*
  * How large the next block is. Until a lane holds 4.75 times the preferred size, what it holds adds
  * up to these shares of it, and then to one more each time: 32, 96, 224, 480, 736, 992 and 1248 MiB
@@ -51,14 +49,14 @@ enum { SHARED_MISS_SHARE = 8 };
 
 VkDeviceSize maar_pool_modest_size(const struct maar_pool* pool)
 {
-    return maar_align_up(pool->preferred_size / MODEST_SHARE, BLOCK_ROUNDING);
+    return maar_align_up(pool->preferred_size / MODEST_SHARE, MAAR_BLOCK_ROUNDING);
 }
 
 /* The size of the next block of a lane that holds so much, unless the request is larger. */
 static VkDeviceSize next_size(const struct maar_pool* pool, VkDeviceSize held, VkDeviceSize request)
 {
     const VkDeviceSize preferred = pool->preferred_size;
-    const VkDeviceSize first = maar_align_up(preferred / FIRST_SHARE, BLOCK_ROUNDING);
+    const VkDeviceSize first = maar_align_up(preferred / FIRST_SHARE, MAAR_BLOCK_ROUNDING);
     if (held == 0 && request <= first / LARGE_FOR_FIRST && !pool->device_local) {
         return first;
     }
@@ -86,8 +84,8 @@ static VkDeviceSize next_size(const struct maar_pool* pool, VkDeviceSize held, V
 static VkDeviceSize size_beside_pages(const struct maar_pool* pool, VkDeviceSize held,
                                       VkDeviceSize with_pages)
 {
-    const VkDeviceSize share = maar_align_up(with_pages / SHARE_BESIDE_PAGES, BLOCK_ROUNDING);
-    VkDeviceSize size = maar_align_up(held / GROWTH_BESIDE_PAGES, BLOCK_ROUNDING);
+    const VkDeviceSize share = maar_align_up(with_pages / SHARE_BESIDE_PAGES, MAAR_BLOCK_ROUNDING);
+    VkDeviceSize size = maar_align_up(held / GROWTH_BESIDE_PAGES, MAAR_BLOCK_ROUNDING);
     size = size < STEADY_BESIDE_PAGES ? size : STEADY_BESIDE_PAGES;
     size = size > FIRST_BESIDE_PAGES ? size : FIRST_BESIDE_PAGES;
     size = size > share ? size : share;
@@ -105,7 +103,7 @@ VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place
         }
         need = power;
     }
-    *least = maar_align_up(need, BLOCK_ROUNDING);
+    *least = maar_align_up(need, MAAR_BLOCK_ROUNDING);
     if (pool->fixed_size != 0) {
         *least = pool->fixed_size;
         return pool->fixed_size;
@@ -119,7 +117,7 @@ VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place
         return size > *least ? size : *least;
     }
 
-    VkDeviceSize size = maar_align_up(next_size(pool, held, *least), BLOCK_ROUNDING);
+    VkDeviceSize size = maar_align_up(next_size(pool, held, *least), MAAR_BLOCK_ROUNDING);
     if (held >= pool->preferred_size && *least < size &&
         *least >= pool->preferred_size / LARGE_SHARE) {
         size = size / *least * *least;

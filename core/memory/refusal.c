@@ -32,6 +32,18 @@ static VkDeviceSize size_of_block(const struct maar_refusal* refusal)
     return fixed > refusal->size ? fixed : refusal->size;
 }
 
+/* Whether the caller's limit of the heap stands in the way: of a whole block, as a rule. */
+static bool is_above_limit(const struct maar_heap_account* account,
+                           const struct maar_refusal* refusal)
+{
+    const VkDeviceSize held = maar_atomic64_load(&account->block_bytes);
+    const bool is_exact =
+        refusal->in_pieces || (refusal->pool != NULL && refusal->pool->fixed_size != 0);
+    VkDeviceSize size = refusal->in_pieces ? refusal->size : size_of_block(refusal);
+    size = is_exact ? size : maar_align_up(size, MAAR_BLOCK_ROUNDING);
+    return account->limit != 0 && (held > account->limit || size > account->limit - held);
+}
+
 static enum maar_refusal_reason find_reason(MaarAllocator allocator,
                                             const struct maar_refusal* refusal)
 {
@@ -53,8 +65,7 @@ static enum maar_refusal_reason find_reason(MaarAllocator allocator,
     if (size > facts->memory.memoryHeaps[heap].size) {
         return MAAR_REFUSAL_ABOVE_HEAP;
     }
-    const VkDeviceSize held = maar_atomic64_load(&account->block_bytes);
-    if (account->limit != 0 && (held > account->limit || refusal->size > account->limit - held)) {
+    if (is_above_limit(account, refusal)) {
         return MAAR_REFUSAL_ABOVE_LIMIT;
     }
     return refusal->only_budget ? MAAR_REFUSAL_OVER_BUDGET : MAAR_REFUSAL_BY_DRIVER;

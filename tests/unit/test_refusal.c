@@ -128,6 +128,35 @@ static void refusal_by_a_heap_limit_names_it(void** state)
     rig_close(&rig);
 }
 
+/* It is the block that the limit forbids, however little is asked for. */
+static void refusal_of_a_block_by_a_heap_limit_names_it(void** state)
+{
+    (void)state;
+    struct rig rig;
+    const VkDeviceSize limits[3] = {32 * MIB, 0, 0};
+    rig_open(&rig, NULL);
+    rig.create_info.heapSizeLimitCount = 3;
+    rig.create_info.pHeapSizeLimits = limits;
+    rig_make_allocator(&rig);
+    const MaarPoolCreateInfo info = {.blockSize = 64 * MIB};
+    const MaarPool pool = rig_create_pool(&rig, &info);
+    MaarAllocationCreateInfo how = only_here();
+    how.pool = pool;
+    expect_refusal(&rig, KIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
+                   "pHeapSizeLimits allows 33554432, and heap 0");
+    maarDestroyPool(rig.allocator, pool);
+
+    how = only_here();
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    const MaarAllocation most = rig_allocate(&rig, 32 * MIB - 16 * KIB, &how);
+    how = only_here();
+    expect_refusal(&rig, KIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
+                   "pHeapSizeLimits allows 33554432, and heap 0");
+    assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), 1);
+    maarFreeMemory(rig.allocator, most);
+    rig_close(&rig);
+}
+
 /* ---- what the program forbids itself ---- */
 
 static void refusal_within_budget_is_no_warning(void** state)
@@ -424,6 +453,7 @@ int main(void)
         cmocka_unit_test(refusal_of_the_impossible_names_the_limit),
         cmocka_unit_test(refusal_for_want_of_objects_counts_them),
         cmocka_unit_test(refusal_by_a_heap_limit_names_it),
+        cmocka_unit_test(refusal_of_a_block_by_a_heap_limit_names_it),
         cmocka_unit_test(refusal_within_budget_is_no_warning),
         cmocka_unit_test(question_for_what_is_there_is_silent),
         cmocka_unit_test(refusal_by_a_pool_names_it),
