@@ -28,6 +28,12 @@ struct job {
     struct maar_type_choice choice;
 };
 
+/* The least common multiple of what may be out of bounds (0) already, and stays so, and more. */
+static VkDeviceSize align_more(VkDeviceSize alignment, VkDeviceSize more)
+{
+    return alignment != 0 ? maar_common_multiple(alignment, more) : 0;
+}
+
 /* What the request becomes in one memory type: whole atoms where the host's caches are not
  * coherent. False when the sum leaves all bounds. */
 static bool shape_for_pool(const struct maar_place_request* general, const struct maar_pool* pool,
@@ -37,10 +43,10 @@ static bool shape_for_pool(const struct maar_place_request* general, const struc
     place->alignment = maar_common_multiple(general->alignment, pool->min_alignment);
     /* Two unknown ones may be of different kinds: each starts a granule of its own. */
     if (place->kind == MAAR_RESOURCE_KIND_UNKNOWN) {
-        place->alignment = maar_common_multiple(place->alignment, pool->granularity);
+        place->alignment = align_more(place->alignment, pool->granularity);
     }
     if (pool->atom > 1) {
-        place->alignment = maar_common_multiple(place->alignment, pool->atom);
+        place->alignment = align_more(place->alignment, pool->atom);
         place->size = maar_align_up(place->size, pool->atom);
     }
     return place->alignment != 0 && place->size < MAAR_RANGE_MAX_SIZE;

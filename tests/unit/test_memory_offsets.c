@@ -97,12 +97,47 @@ static void alignments_beyond_all_bounds_fail(void** state)
     rig_close(&rig);
 }
 
+/* What a pool adds may not make room for what the request and the pool together forbid. */
+static void alignments_of_pool_and_request_together_may_be_too_much(void** state)
+{
+    (void)state;
+    static const struct {
+        uint32_t type;
+        MaarResourceKind kind;
+    } rows[] = {
+        {0, MAAR_RESOURCE_KIND_UNKNOWN}, /* granules come on top, */
+        {2, MAAR_RESOURCE_KIND_LINEAR},  /* or atoms */
+    };
+    const struct rig_setup setup = {.profile = rig_profile_noncoherent()};
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; ++row) {
+        struct rig rig;
+        rig_start(&rig, &setup);
+        const MaarPoolCreateInfo info = {
+            .memoryTypeIndex = rows[row].type,
+            .minAlignment = 3,
+        };
+        const MaarPool pool = rig_create_pool(&rig, &info);
+        MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        how.pool = pool;
+        const MaarMemoryRequest request =
+            rig_request(64, (VkDeviceSize)1 << 47, UINT32_MAX, rows[row].kind);
+        MaarAllocation none = VK_NULL_HANDLE;
+        assert_int_equal(maarAllocateMemory(rig.allocator, &request, &how, &none),
+                         VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_true(none == VK_NULL_HANDLE);
+        assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), 0);
+        maarDestroyPool(rig.allocator, pool);
+        rig_close(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unknown_kinds_keep_apart_under_every_strategy),
         cmocka_unit_test(odd_alignments_meet_at_their_least_multiple),
         cmocka_unit_test(alignments_beyond_all_bounds_fail),
+        cmocka_unit_test(alignments_of_pool_and_request_together_may_be_too_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
