@@ -172,7 +172,7 @@ static inline uint64_t placement_tlsf_free_extent(struct maar_placement* placeme
     return extent;
 }
 
-/* Frees a live node. VK_SUCCESS. */
+/* Frees a live node; the extent of the free node that has it now. */
 static inline uint64_t placement_tlsf_free(struct maar_placement* placement, uint32_t slot)
 {
     const struct placement_node* node = &placement->nodes[slot];
