@@ -107,7 +107,9 @@ VKAPI_ATTR void VKAPI_CALL maarFreeMemories(MaarAllocator allocator, uint32_t al
         return;
     }
     for (uint32_t i = 0; i < allocationCount; ++i) {
-        maarFreeMemory(allocator, pAllocations[i]);
+        if (pAllocations[i] != VK_NULL_HANDLE) {
+            (void)free_now(allocator, __func__, pAllocations[i]);
+        }
     }
 }
 

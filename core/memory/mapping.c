@@ -130,6 +130,26 @@ VKAPI_ATTR VkResult VKAPI_CALL maarInvalidateAllocations(MaarAllocator allocator
                        call_invalidate);
 }
 
+static VkResult map_allocation(MaarAllocator allocator, const char* call, MaarAllocation allocation,
+                               void** data)
+{
+    struct maar_slot* slot = maar_resolve(allocator, call, allocation, NULL);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (slot->stitched) {
+        return maar_misuse(allocator, call, "allocation is made of pages, which cannot be mapped");
+    }
+    const uint32_t type = slot->block->pool->type_index;
+    if ((maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: allocation cannot be mapped: memory type %u is not HOST_VISIBLE", call,
+                  type);
+        return VK_ERROR_MEMORY_MAP_FAILED;
+    }
+    return maar_block_map(slot->block, slot, data);
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarMapMemory(MaarAllocator allocator, MaarAllocation allocation,
                                              void** ppData)
 {
@@ -143,22 +163,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarMapMemory(MaarAllocator allocator, MaarAlloca
     if (ppData == NULL) {
         return maar_misuse(allocator, __func__, "ppData is NULL");
     }
-    struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
-    if (slot == NULL) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    if (slot->stitched) {
-        return maar_misuse(allocator, __func__,
-                           "allocation is made of pages, which cannot be mapped");
-    }
-    uint32_t type = slot->block->pool->type_index;
-    if ((maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "maarMapMemory: allocation cannot be mapped: memory type %u is not HOST_VISIBLE",
-                  type);
-        return VK_ERROR_MEMORY_MAP_FAILED;
-    }
-    return maar_block_map(slot->block, slot, ppData);
+    return map_allocation(allocator, __func__, allocation, ppData);
 }
 
 VKAPI_ATTR void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocation allocation)
@@ -178,15 +183,8 @@ VKAPI_ATTR void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocati
 
 /* Both copies map first, so that they work on any HOST_VISIBLE allocation. */
 static VkResult begin_copy(MaarAllocator allocator, const char* call, MaarAllocation allocation,
-                           VkDeviceSize offset, VkDeviceSize size, const void* host, void** data)
+                           VkDeviceSize offset, VkDeviceSize size, void** data)
 {
-    VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (host == NULL) {
-        return maar_misuse(allocator, call, "the host's address is NULL");
-    }
     struct maar_slot* slot = maar_resolve(allocator, call, allocation, NULL);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
@@ -194,7 +192,7 @@ static VkResult begin_copy(MaarAllocator allocator, const char* call, MaarAlloca
     if (size > SIZE_MAX || offset > maar_slot_size(slot) || size > maar_slot_size(slot) - offset) {
         return maar_misuse(allocator, call, "offset and size reach outside the allocation");
     }
-    return maarMapMemory(allocator, allocation, data);
+    return map_allocation(allocator, call, allocation, data);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarCopyToAllocation(MaarAllocator allocator,
@@ -202,7 +200,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCopyToAllocation(MaarAllocator allocator,
                                                     VkDeviceSize size, const void* pSource)
 {
     void* data = NULL;
-    VkResult result = begin_copy(allocator, __func__, allocation, offset, size, pSource, &data);
+    VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS && pSource == NULL) {
+        result = maar_misuse(allocator, __func__, "pSource is NULL");
+    }
+    if (result == VK_SUCCESS) {
+        result = begin_copy(allocator, __func__, allocation, offset, size, &data);
+    }
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -219,8 +223,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCopyFromAllocation(MaarAllocator allocator,
                                                       void* pDestination)
 {
     void* data = NULL;
-    VkResult result =
-        begin_copy(allocator, __func__, allocation, offset, size, pDestination, &data);
+    VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS && pDestination == NULL) {
+        result = maar_misuse(allocator, __func__, "pDestination is NULL");
+    }
+    if (result == VK_SUCCESS) {
+        result = begin_copy(allocator, __func__, allocation, offset, size, &data);
+    }
     if (result != VK_SUCCESS) {
         return result;
     }

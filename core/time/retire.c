@@ -47,9 +47,9 @@ VkResult maar_retire_check_points(MaarAllocator allocator, const char* call, uin
     for (uint32_t i = 0; i < point_count; ++i) {
         if (points[i].semaphore != VK_NULL_HANDLE && !allocator->device.facts.timeline_semaphore) {
             maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                      "pPoints[%u] names a semaphore, but the timelineSemaphore feature was not "
-                      "enabled; use the host timeline instead",
-                      i);
+                      "%s: pPoints[%u] names a semaphore, but the timelineSemaphore feature was "
+                      "not enabled; use the host timeline instead",
+                      call, i);
             return VK_ERROR_FEATURE_NOT_PRESENT;
         }
     }

@@ -179,6 +179,8 @@ static void free_twice_is_told_and_harmless(void** state)
     assert_true(a != b);
     maarFreeMemory(rig.allocator, a);
     rig_expect_message(&rig, "freed already");
+    maarFreeMemories(rig.allocator, 1, &a);
+    rig_expect_message(&rig, "maarFreeMemories: allocation 0x100000001 was freed already");
     assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationCount, 1);
     maarFreeMemory(rig.allocator, (MaarAllocation)(uintptr_t)0x123456789ABCDEF0u);
     rig_expect_message(&rig, "is not an allocation of this allocator");

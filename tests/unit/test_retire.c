@@ -168,7 +168,7 @@ static void free_after_misuse_leaves_it_alive(void** state)
     points[2].semaphore = (VkSemaphore)(uintptr_t)0x1234;
     assert_int_equal(maarFreeMemoryAfter(rig.allocator, a, 3, points),
                      VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_expect_message(&rig, "pPoints[2] names a semaphore");
+    rig_expect_message(&rig, "maarFreeMemoryAfter: pPoints[2] names a semaphore");
     assert_int_equal(rig_info(&rig, a).size, 1000);
     assert_int_equal(maarFreeMemoryAfter(rig.allocator, a, MAAR_MAX_POINTS - 14, points),
                      VK_SUCCESS);
