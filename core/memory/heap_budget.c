@@ -6,8 +6,6 @@
  * VK_EXT_memory_budget. A 0 beside another heap's budget is an answer: others have filled that
  * heap.
  */
-#include <string.h>
-
 #include "core/memory/memory_internal.h"
 
 /* Share of a heap that is assumed to be ours when nobody says: 4/5. What VMA assumes too, so that a

@@ -213,6 +213,20 @@ static inline VkResult maar_pool_of_type(MaarAllocator allocator, uint32_t type,
     return *pool != NULL ? VK_SUCCESS : maar_pool_default(allocator, type, kind, number, pool);
 }
 
+/* ---- pool_check.c ---- */
+
+/* First broken invariant or NULL. Takes the lanes' locks, one after another. */
+const char* maar_pool_check(struct maar_pool* pool);
+/* Checks a pool and poisons the allocator if it is broken. No lock may be held. */
+void maar_pool_check_now(struct maar_pool* pool);
+/* The same if the allocator was asked to check heavily. */
+static inline void maar_check_if_asked(struct maar_pool* pool)
+{
+    if ((pool->allocator->flags & MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT) != 0) {
+        maar_pool_check_now(pool);
+    }
+}
+
 /* ---- lane.c ---- */
 
 /* The number of this thread's lanes, below MAAR_LANES. For threads that have met another one. */
@@ -225,16 +239,6 @@ struct maar_lane* maar_lane_enter(struct maar_pool* pool);
  * afterwards. */
 VkResult maar_bring_storage(const VkAllocationCallbacks* callbacks, struct maar_mutex* lock,
                             struct maar_placement* placement);
-
-/* Checks a pool and poisons the allocator if it is broken. No lock may be held. */
-void maar_pool_check_now(struct maar_pool* pool);
-/* The same if the allocator was asked to check heavily. */
-static inline void maar_check_if_asked(struct maar_pool* pool)
-{
-    if ((pool->allocator->flags & MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT) != 0) {
-        maar_pool_check_now(pool);
-    }
-}
 
 /* What follows is called under the lane's lock; those with a result may leave it and take it again.
  */
@@ -348,8 +352,8 @@ char* maar_pool_free_live(struct maar_slot* slot, uint32_t index);
 void maar_pool_make_pending(struct maar_slot* slot);
 /* Releases empty blocks; returns their bytes. */
 VkDeviceSize maar_pool_trim(struct maar_pool* pool);
-/* First broken invariant or NULL. Takes the lanes' locks, one after another. */
-const char* maar_pool_check(struct maar_pool* pool);
+
+/* ---- pool_end.c: the list of pools ---- */
 
 /* The pools of an allocator, one after another; start with NULL. The pool that is returned stays in
  * the list until the next step, or until maar_pool_leave ends the walk early. No lock may be held.
@@ -508,7 +512,7 @@ static inline struct maar_slot* maar_resolve(MaarAllocator allocator, const char
     return slot;
 }
 
-/* ---- statistics helpers used by several rooms ---- */
+/* ---- helpers ---- */
 
 char* maar_copy_string(const VkAllocationCallbacks* callbacks, const char* text);
 

@@ -8,8 +8,6 @@
  */
 #include "core/memory/memory_internal.h"
 
-#include <string.h>
-
 void maar_block_note_pages(struct maar_block* block, VkDeviceSize live, VkDeviceSize pending)
 {
     MaarAllocator allocator = block->pool->allocator;
