@@ -7,6 +7,10 @@
  * null argument, a wrong sType, a stale handle) is told to the message callback and answered with
  * VK_ERROR_VALIDATION_FAILED_EXT. A null allocator, and a create info of an allocator with a wrong
  * sType, have no callback that could be told: only the result says it.
+ *
+ * VK_ERROR_UNKNOWN is the answer to every call once an invariant was found broken (the message says
+ * which): what is left is to destroy. Calls that allocate device memory also pass it on from
+ * drivers that say it for want of memory, as RADV does when the kernel has no address for it.
  */
 #ifndef MAAR_ALLOCATOR_H
 #define MAAR_ALLOCATOR_H
@@ -495,7 +499,8 @@ typedef struct MaarPoolCreateInfo {
  * @param pCreateInfo  not NULL
  * @param pPool        receives the pool
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
- *         VK_ERROR_TOO_MANY_OBJECTS; VK_ERROR_VALIDATION_FAILED_EXT
+ *         VK_ERROR_TOO_MANY_OBJECTS; VK_ERROR_DEVICE_LOST; VK_ERROR_FEATURE_NOT_PRESENT when the
+ *         chain asks for pages or handle types that are not there; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime destroy it with maarDestroyPool; at the latest with the allocator
  * @since 0.1.0

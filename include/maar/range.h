@@ -248,7 +248,7 @@ MAAR_API VkResult VKAPI_CALL maarGetRangeInfo(MaarRangeAllocator allocator, Maar
  * Totals, kept at hand: takes no time that depends on the number of ranges.
  *
  * @param allocator    the allocator
- * @param pStatistics  sType and pNext are read, the rest is written (zeroed on failure)
+ * @param pStatistics  sType and pNext are read, the rest is written
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT when a pointer is null or sType is wrong
  * @threadsafety externally synchronized: allocator
  * @since 0.1.0
