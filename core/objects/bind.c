@@ -127,8 +127,8 @@ static VkResult check_fit(MaarAllocator allocator, const char* call, const struc
     }
     if (needs->size > maar_slot_size(slot) - offset) {
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "the object needs %llu bytes; the allocation has %llu from offset %llu on",
-                  (unsigned long long)needs->size,
+                  "%s: the object needs %llu bytes; the allocation has %llu from offset %llu on",
+                  call, (unsigned long long)needs->size,
                   (unsigned long long)(maar_slot_size(slot) - offset), (unsigned long long)offset);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -174,14 +174,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
     if (pBuffer == NULL) {
         return maar_misuse(allocator, __func__, "pBuffer is NULL");
     }
-    result = maar_check_structure(allocator, __func__, "pBufferInfo", pBufferInfo,
-                                  VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
+    result = maar_check_buffer_info(allocator, __func__, pBufferInfo);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if ((pBufferInfo->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return maar_misuse(allocator, __func__,
-                           "pBufferInfo is sparse; sparse buffers are not bound so");
     }
     struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
     if (slot == NULL) {

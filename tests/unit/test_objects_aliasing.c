@@ -71,6 +71,33 @@ static void other_kind_is_refused_unasked(void** state)
     rig_close(&rig);
 }
 
+/* What no buffer may be, none becomes on memory that is there already. */
+static void buffer_that_cannot_be_is_refused(void** state)
+{
+    (void)state;
+    const VkResult invalid = VK_ERROR_VALIDATION_FAILED_EXT;
+    const struct rig_setup setup = {.off = RIG_OFF_ADDRESS};
+    struct rig rig;
+    rig_start(&rig, &setup);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.flags = MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT;
+    const MaarAllocation memory = rig_allocate(&rig, 64 * KIB, &how);
+    VkBufferCreateInfo info = rig_buffer_info(256);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    assert_int_equal(maarCreateAliasingBuffer(rig.allocator, memory, 0, &info, &buffer), invalid);
+    rig_expect_message(&rig, "maarCreateAliasingBuffer: pBufferInfo->usage has SHADER_DEVICE");
+    info = rig_buffer_info(0);
+    assert_int_equal(maarCreateAliasingBuffer(rig.allocator, memory, 0, &info, &buffer), invalid);
+    rig_expect_message(&rig, "maarCreateAliasingBuffer: pBufferInfo->size is 0");
+    assert_int_equal(rig_calls(&rig, "vkCreateBuffer"), 0);
+    info = rig_buffer_info(65 * KIB);
+    assert_int_equal(maarCreateAliasingBuffer(rig.allocator, memory, 0, &info, &buffer), invalid);
+    rig_expect_message(&rig, "maarCreateAliasingBuffer: the object needs 66560 bytes");
+    maarFreeMemory(rig.allocator, memory);
+    rig_close(&rig);
+}
+
 /* Whatever the driver wants to have for itself alone cannot lie on anybody's memory. */
 static void object_that_shares_nothing_is_refused(void** state)
 {
@@ -295,6 +322,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_kind_is_refused_unasked),
+        cmocka_unit_test(buffer_that_cannot_be_is_refused),
         cmocka_unit_test(object_that_shares_nothing_is_refused),
         cmocka_unit_test(pool_of_one_kind_refuses_the_other),
         cmocka_unit_test(pool_of_one_kind_stays_so),
