@@ -18,6 +18,7 @@
 #define HOST_ALLOCATION VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
 
 struct MaarHostBuffer_T {
+    MaarAllocator maker;
     unsigned char* memory;
     VkDeviceSize size;
     VkBuffer buffer;
@@ -339,6 +340,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateHostBuffer(MaarAllocator allocator,
     if (made == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
+    made->maker = allocator;
     made->memory = pCreateInfo->pMemory;
     made->size = pCreateInfo->size;
     result = make_host_buffer(allocator, __func__, pCreateInfo, made);
@@ -350,9 +352,26 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateHostBuffer(MaarAllocator allocator,
     return VK_SUCCESS;
 }
 
+/* What every call with a buffer begins with. */
+static VkResult enter_host_buffer(MaarAllocator allocator, const char* call,
+                                  MaarHostBuffer host_buffer)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (host_buffer == VK_NULL_HANDLE) {
+        return maar_misuse(allocator, call, "hostBuffer is VK_NULL_HANDLE");
+    }
+    return host_buffer->maker == allocator
+               ? VK_SUCCESS
+               : maar_misuse(allocator, call, "hostBuffer is another allocator's");
+}
+
 VKAPI_ATTR void VKAPI_CALL maarDestroyHostBuffer(MaarAllocator allocator, MaarHostBuffer hostBuffer)
 {
-    if (maar_enter(allocator) == VK_SUCCESS && hostBuffer != VK_NULL_HANDLE) {
+    if (hostBuffer != VK_NULL_HANDLE &&
+        enter_host_buffer(allocator, __func__, hostBuffer) == VK_SUCCESS) {
         unmake(allocator, __func__, hostBuffer, false);
         maar_host_free(allocator->callbacks, hostBuffer);
     }
@@ -362,15 +381,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHostBufferInfo(MaarAllocator allocator,
                                                      MaarHostBuffer hostBuffer,
                                                      MaarHostBufferInfo* pInfo)
 {
-    VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
+    VkResult result = enter_host_buffer(allocator, __func__, hostBuffer);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_HOST_BUFFER_INFO);
     }
-    if (hostBuffer == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, __func__, "hostBuffer is VK_NULL_HANDLE");
-    }
-    result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
-                                  MAAR_STRUCTURE_TYPE_HOST_BUFFER_INFO);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -391,12 +406,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHostBufferInfo(MaarAllocator allocator,
 static VkResult check_part(MaarAllocator allocator, const char* call, MaarHostBuffer host_buffer,
                            VkDeviceSize offset, VkDeviceSize* size)
 {
-    VkResult result = maar_enter(allocator);
+    VkResult result = enter_host_buffer(allocator, call, host_buffer);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (host_buffer == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, call, "hostBuffer is VK_NULL_HANDLE");
     }
     if (offset > host_buffer->size ||
         (*size != VK_WHOLE_SIZE && *size > host_buffer->size - offset)) {

@@ -515,6 +515,31 @@ static void try_profile(const char* name, uint32_t* imported, uint32_t* copied)
     rig_close(&rig);
 }
 
+static void host_buffer_of_another_allocator_is_refused(void** state)
+{
+    (void)state;
+    const VkResult refused = VK_ERROR_VALIDATION_FAILED_EXT;
+    const char told[] = "hostBuffer is another allocator's";
+    open_device(rig_profile_discrete(), PAGE);
+    MaarAllocator other = VK_NULL_HANDLE;
+    MaarHostBuffer made = VK_NULL_HANDLE;
+    MaarHostBufferInfo info = {.sType = MAAR_STRUCTURE_TYPE_HOST_BUFFER_INFO};
+    assert_int_equal(maarCreateAllocator(&rig.create_info, &other), VK_SUCCESS);
+    assert_int_equal(create(region, PAGE, 0, &made), VK_SUCCESS);
+    assert_int_equal(maarGetHostBufferInfo(other, made, &info), refused);
+    rig_expect_message(&rig, told);
+    assert_int_equal(maarPushHostBuffer(other, made, 0, 1), refused);
+    rig_expect_message(&rig, told);
+    assert_int_equal(maarPullHostBuffer(other, made, 0, 1), refused);
+    rig_expect_message(&rig, told);
+    maarDestroyHostBuffer(other, made);
+    rig_expect_message(&rig, told);
+    (void)look(made);
+    maarDestroyHostBuffer(rig.allocator, made);
+    maarDestroyAllocator(other);
+    rig_close(&rig);
+}
+
 static void every_profile_serves(void** state)
 {
     (void)state;
@@ -551,6 +576,7 @@ int main(void)
         cmocka_unit_test(refusal_of_the_driver_gives_a_copy),
         cmocka_unit_test(failures_leave_nothing_behind),
         cmocka_unit_test(misuse_is_told),
+        cmocka_unit_test(host_buffer_of_another_allocator_is_refused),
         cmocka_unit_test(every_profile_serves),
     };
     return cmocka_run_group_tests(tests, make_region, free_region);
