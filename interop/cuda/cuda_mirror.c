@@ -63,6 +63,12 @@ static VkResult check_mirror(MaarCuda cuda, const char* call, const MaarCudaMirr
     if (info->pBufferInfo->size == 0 || info->pBufferInfo->size > MAAR_RANGE_MAX_SIZE) {
         return maar_misuse(allocator, call, "pCreateInfo->pBufferInfo->size is 0 or beyond bounds");
     }
+    if ((info->pBufferInfo->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
+        !facts->buffer_device_address) {
+        return maar_misuse(allocator, call,
+                           "pCreateInfo->pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the "
+                           "bufferDeviceAddress feature was not among pEnabledFeatures");
+    }
     if (info->queue >= allocator->queue_count) {
         return maar_misuse(allocator, call,
                            "pCreateInfo->queue is none of the allocator's pQueues");

@@ -184,6 +184,28 @@ static void device_that_does_not_share_sparse_buffers_is_refused(void** state)
     rig_forget_messages(&desk.rig);
 }
 
+static void address_without_its_feature_is_refused(void** state)
+{
+    (void)state;
+    cuda_desk_close(&desk);
+    const struct rig_setup setup = {.sharing = rig_sharing_sparse(),
+                                    .profile = rig_profile_sparse(),
+                                    .paging = true,
+                                    .off = RIG_OFF_ADDRESS};
+    cuda_desk_start(&desk, &setup);
+    VkBufferCreateInfo buffer = rig_buffer_info(64 * MIB);
+    buffer.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    const MaarCudaMirrorCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_CUDA_MIRROR_CREATE_INFO,
+        .pBufferInfo = &buffer,
+    };
+    MaarCudaMirror mirror = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateCudaMirror(desk.cuda, &info, &mirror),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(mirror == VK_NULL_HANDLE);
+    rig_expect_message(&desk.rig, "pBufferInfo->usage has SHADER_DEVICE_ADDRESS");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +215,7 @@ int main(void)
         CASE(growth_that_fails_changes_nothing),
         CASE(mirror_beyond_the_address_space_is_refused),
         CASE(device_that_does_not_share_sparse_buffers_is_refused),
+        CASE(address_without_its_feature_is_refused),
 #undef CASE
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
