@@ -53,7 +53,8 @@ typedef struct MaarDescriptor {
     VkDeviceSize offset;
     /** As MaarExportedMemory::size; within the block. For a buffer VkBufferCreateInfo::size. */
     VkDeviceSize size;
-    /** As MaarExportedMemory::memoryTypeIndex; 0 for a timeline. */
+    /** As MaarExportedMemory::memoryTypeIndex, a number of the exporter's device: an import on
+     * another one, of a dma-buf, passes it over. 0 for a timeline. */
     uint32_t memoryTypeIndex;
     /** As MaarExportedMemory::dedicated. */
     VkBool32 dedicated;

@@ -232,6 +232,16 @@ static VkResult require_flags(MaarAllocator allocator, const char* call,
     return VK_ERROR_FEATURE_NOT_PRESENT;
 }
 
+/* The exporter's memory type is a number of its own device's. A dma-buf of another one tells which
+ * of this device's types it may be imported as. */
+static uint32_t own_memory_type(MaarAllocator allocator, const MaarDescriptor* descriptor)
+{
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    const bool is_own = memcmp(descriptor->deviceUUID, facts->device_uuid, VK_UUID_SIZE) == 0 &&
+                        memcmp(descriptor->driverUUID, facts->driver_uuid, VK_UUID_SIZE) == 0;
+    return is_own ? descriptor->memoryTypeIndex : MAAR_MEMORY_TYPE_NONE;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarImportDescribedBuffer(MaarAllocator allocator,
                                                          const MaarDescriptor* pDescriptor,
                                                          MaarExternalHandle handle,
@@ -273,7 +283,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportDescribedBuffer(MaarAllocator allocator
         .handleType = (VkExternalMemoryHandleTypeFlagBits)pDescriptor->handleType,
         .blockSize = pDescriptor->blockSize,
         .offset = pDescriptor->offset,
-        .memoryTypeIndex = pDescriptor->memoryTypeIndex,
+        .memoryTypeIndex = own_memory_type(allocator, pDescriptor),
         .dedicated = pDescriptor->dedicated,
         .pName = pDescriptor->name[0] != '\0' ? pDescriptor->name : NULL,
     };

@@ -3,6 +3,7 @@
  * be, chains that lack something, and what a pool of pages says when it goes too early. Each is
  * told in the sentence that names the argument, and nothing is made.
  */
+#include "maar/process.h"
 #include "tests/tiles/simulated_tiles.h"
 #include "tests/unit/reservation_fixture.h"
 
@@ -309,6 +310,42 @@ static void wrong_imports_leave_the_handle(void** state)
     rig_close(&rig);
 }
 
+/* Its memory types have other numbers than this one's. */
+static void dma_buf_of_another_device_is_imported(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.sharing = rig_sharing_everything()};
+    const VkExternalMemoryHandleTypeFlagBits type = VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT;
+    const MaarExportInfo export = {.sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO, .handleTypes = type};
+    const VkBufferCreateInfo info = rig_buffer_info(1000);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    MaarDescriptor descriptor = {.sType = MAAR_STRUCTURE_TYPE_DESCRIPTOR};
+    MaarExternalHandle handle = VK_NULL_HANDLE;
+    VkBuffer buffers[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
+    MaarAllocation memory[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
+    rig_start(&rig, &setup);
+    how.pNext = &export;
+    assert_int_equal(maarCreateBuffer(rig.allocator, &info, &how, &buffers[0], &memory[0]),
+                     VK_SUCCESS);
+    assert_int_equal(
+        maarDescribeMemory(rig.allocator, memory[0], type, &info, &descriptor, &handle),
+        VK_SUCCESS);
+    MaarDescriptor foreign = descriptor;
+    foreign.memoryTypeIndex = 31;
+    EXPECT_TOLD(maarImportDescribedBuffer(rig.allocator, &foreign, handle, &buffers[1], &memory[1]),
+                REFUSED, "is not a memory type of this device");
+    foreign.deviceUUID[0] ^= 1;
+    assert_int_equal(
+        maarImportDescribedBuffer(rig.allocator, &foreign, handle, &buffers[1], &memory[1]),
+        VK_SUCCESS);
+    assert_int_equal(maarPeekFd(handle), -1);
+    for (uint32_t i = 0; i < 2; ++i) {
+        maarDestroyBuffer(rig.allocator, buffers[i], memory[i]);
+    }
+    maarDestroyExternalHandle(rig.allocator, handle);
+    rig_close(&rig);
+}
+
 static void wrong_questions_about_sharing_are_refused(void** state)
 {
     (void)state;
@@ -436,6 +473,7 @@ int main(void)
         cmocka_unit_test(planes_and_slices_that_cannot_be_are_refused),
         cmocka_unit_test(chains_of_shared_objects_are_read),
         cmocka_unit_test(wrong_imports_leave_the_handle),
+        cmocka_unit_test(dma_buf_of_another_device_is_imported),
         cmocka_unit_test(wrong_questions_about_sharing_are_refused),
         cmocka_unit_test(wishes_that_a_pool_of_pages_cannot_grant_are_refused),
         cmocka_unit_test(pages_of_a_pool_that_goes_are_told_of),
