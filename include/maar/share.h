@@ -200,7 +200,7 @@ typedef struct MaarSharingQuery {
     const void* pNext;
     /** A buffer, or NULL; VkExternalMemoryBufferCreateInfo is added if it is not chained. */
     const VkBufferCreateInfo* pBufferInfo;
-    /** An image, or NULL; exactly one of the two is given. */
+    /** An image, not disjoint, or NULL; exactly one of the two is given. */
     const VkImageCreateInfo* pImageInfo;
     /** One bit. */
     VkExternalMemoryHandleTypeFlagBits handleType;

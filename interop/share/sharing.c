@@ -170,11 +170,18 @@ static VkResult check_query(MaarAllocator allocator, const char* call,
     if (!maar_is_one_bit(query->handleType)) {
         return maar_misuse(allocator, call, "pQuery->handleType is not exactly one bit");
     }
-    return query->pBufferInfo != NULL
-               ? maar_check_structure(allocator, call, "pQuery->pBufferInfo", query->pBufferInfo,
-                                      VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO)
-               : maar_check_structure(allocator, call, "pQuery->pImageInfo", query->pImageInfo,
-                                      VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    if (query->pBufferInfo != NULL) {
+        return maar_check_structure(allocator, call, "pQuery->pBufferInfo", query->pBufferInfo,
+                                    VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
+    }
+    result = maar_check_structure(allocator, call, "pQuery->pImageInfo", query->pImageInfo,
+                                  VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    if (result == VK_SUCCESS && (query->pImageInfo->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
+        result = maar_misuse(allocator, call,
+                             "pQuery->pImageInfo is disjoint; the planes of a disjoint image are "
+                             "not shared");
+    }
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetSharingSupport(MaarAllocator allocator,

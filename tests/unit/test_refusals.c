@@ -360,6 +360,12 @@ static void wrong_questions_about_sharing_are_refused(void** state)
     rig_start(&rig, &setup);
     EXPECT_TOLD(maarGetSharingSupport(rig.allocator, &query, &support), REFUSED,
                 "exactly one of pBufferInfo and pImageInfo");
+    VkImageCreateInfo image = rig_image_info(64, 64);
+    image.flags = VK_IMAGE_CREATE_DISJOINT_BIT;
+    query.pImageInfo = &image;
+    EXPECT_TOLD(maarGetSharingSupport(rig.allocator, &query, &support), REFUSED,
+                "pQuery->pImageInfo is disjoint");
+    query.pImageInfo = NULL;
     query.pBufferInfo = &buffer;
     query.handleType = 3;
     EXPECT_TOLD(maarGetSharingSupport(rig.allocator, &query, &support), REFUSED,
