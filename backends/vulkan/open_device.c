@@ -61,8 +61,8 @@ static const char* load_device_functions(PFN_vkGetDeviceProcAddr get, struct maa
     return NULL;
 }
 
-/* Largest power of two that divides what the driver said, at least 1: a granularity of 0 or a
- * crooked one is no granularity that the rest could compute with. */
+/* The smallest power of two that is not below what the driver said: a granularity of 0 or a crooked
+ * one is no granularity that the rest could compute with. */
 static VkDeviceSize sane_granularity(VkDeviceSize value)
 {
     if (value == 0) {
