@@ -375,12 +375,11 @@ static void settle_batch(struct maar_paging* paging, bool succeeded)
 
 /* ---- submitting ---- */
 
-/* What a submission waits for: the one before it, what was asked for in advance, and what the
- * caller of this one says. */
+/* What a submission waits for. */
 struct bind_waits {
     uint32_t count;
-    VkSemaphore semaphores[2 * MAAR_MAX_POINTS + 1];
-    uint64_t values[2 * MAAR_MAX_POINTS + 1];
+    VkSemaphore semaphores[MAAR_MOST_SUBMISSION_WAITS];
+    uint64_t values[MAAR_MOST_SUBMISSION_WAITS];
 };
 
 static void add_bind_wait(struct bind_waits* waits, VkSemaphore semaphore, uint64_t value)

@@ -13,9 +13,6 @@ struct maar_copy_commands {
     uint64_t value;
 };
 
-/* The caller's points and what Maar adds of its own. */
-enum { MOST_WAITS = MAAR_MAX_POINTS + 2 };
-
 void maar_copy_queue_init(struct maar_copy_queue* queue, struct maar_mutex* lock)
 {
     *queue = (struct maar_copy_queue){.lock = lock};
@@ -309,7 +306,7 @@ static VkResult record_commands(const struct maar_device* device, VkCommandBuffe
 static VkResult submit_commands(const struct maar_device* device, VkCommandBuffer buffer,
                                 const struct maar_submission* submission)
 {
-    VkPipelineStageFlags stages[MOST_WAITS];
+    VkPipelineStageFlags stages[MAAR_MOST_SUBMISSION_WAITS];
     for (uint32_t i = 0; i < submission->wait_count; ++i) {
         stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     }
@@ -347,7 +344,7 @@ VkResult maar_copy_queue_submit(struct maar_copy_queue* queue, MaarAllocator all
 {
     const struct maar_device* device = &allocator->device;
     struct maar_copy_commands* commands = NULL;
-    MAAR_DEBUG_ASSERT(submission->wait_count <= MOST_WAITS);
+    MAAR_DEBUG_ASSERT(submission->wait_count <= MAAR_MOST_SUBMISSION_WAITS);
     maar_lock_rank_expect_none();
     VkResult result = open_commands(queue, allocator, submission, &commands);
     if (result != VK_SUCCESS) {

@@ -53,10 +53,14 @@ struct maar_copy_queue {
     struct maar_copy_commands* latest;
 };
 
+/* What a submission waits for at most: the one before it, what was asked for in advance, and what
+ * the caller of this one says. */
+enum { MAAR_MOST_SUBMISSION_WAITS = 2 * MAAR_MAX_POINTS + 1 };
+
 /* One submission to the paging queue. */
 struct maar_submission {
     const MaarQueue* queue;
-    uint32_t wait_count; /* the caller's points and the paging timeline's previous value */
+    uint32_t wait_count; /* at most MAAR_MOST_SUBMISSION_WAITS */
     const VkSemaphore* waits;
     const uint64_t* wait_values;
     VkSemaphore signal;

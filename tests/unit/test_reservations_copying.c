@@ -132,6 +132,39 @@ static void old_buffer_goes_after_the_copy_and_the_points(void** state)
     rig_close(&rig);
 }
 
+/* Those of maarDelayBinds, those of maarSubmitBinds, and Maar's own, each of another timeline. */
+static void copies_wait_for_as_many_points_as_can_be_named(void** state)
+{
+    (void)state;
+    enum { POINTS = 2 * MAAR_MAX_POINTS };
+    MaarReservation it =
+        open_copying(&(struct rig_setup){.flags = MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT});
+    MaarPoint points[POINTS];
+    for (uint32_t i = 0; i < POINTS; ++i) {
+        points[i] = (MaarPoint){rig_create_timeline(&rig, 0), i + 1};
+    }
+    grow(it, MIB);
+    grow(it, 4 * MIB);
+    (void)fixture_submit(&rig);
+    assert_int_equal(maarSimulatedExecuteSubmissions(rig.physical, 1), 1);
+    grow(it, 16 * MIB);
+    assert_int_equal(maarDelayBinds(rig.allocator, MAAR_MAX_POINTS, points), VK_SUCCESS);
+    assert_int_equal(
+        maarSubmitBinds(rig.allocator, MAAR_MAX_POINTS, points + MAAR_MAX_POINTS, NULL),
+        VK_SUCCESS);
+    for (uint32_t i = 0; i < POINTS; ++i) {
+        assert_int_equal(maarSimulatedExecuteSubmissions(rig.physical, 1), 0);
+        rig_signal(&rig, points[i].semaphore, points[i].value);
+    }
+    assert_int_equal(maarSimulatedExecuteSubmissions(rig.physical, 1), 1);
+    assert_int_equal(copied_bytes(), 5 * MIB);
+    maarDestroyReservation(rig.allocator, it);
+    for (uint32_t i = 0; i < POINTS; ++i) {
+        vkDestroySemaphore(rig.device, points[i].semaphore, NULL);
+    }
+    rig_close(&rig);
+}
+
 static void end_waits_for_a_copy_that_is_held(void** state)
 {
     (void)state;
@@ -476,6 +509,7 @@ int main(void)
         cmocka_unit_test(growth_is_geometric_and_ends_at_the_size),
         cmocka_unit_test(furthest_end_decides),
         cmocka_unit_test(old_buffer_goes_after_the_copy_and_the_points),
+        cmocka_unit_test(copies_wait_for_as_many_points_as_can_be_named),
         cmocka_unit_test(end_waits_for_a_copy_that_is_held),
         cmocka_unit_test(growing_twice_before_a_submission_copies_once),
         cmocka_unit_test(copies_and_binds_share_a_call),
