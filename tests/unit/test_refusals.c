@@ -56,10 +56,52 @@ static void another_allocators_objects_are_refused(void** state)
     in_pool.pMemoryInfo = &how;
     EXPECT_TOLD(maarCreateReservation(rig.allocator, &in_pool, &reservation), REFUSED, "stitches");
     assert_null(reservation);
+    in_pool.flags = MAAR_RESERVATION_CREATE_COPYING_BIT;
+    EXPECT_TOLD(maarCreateReservation(rig.allocator, &in_pool, &reservation), REFUSED,
+                "pool is not a pool of this allocator");
+    assert_null(reservation);
     assert_int_equal(maarTruncateArray(other, array, 1, VK_FALSE), REFUSED);
     rig_forget_messages(&rig);
     maarDestroyAllocator(other); /* leaks are told, and end with it */
     rig_forget_messages(&rig);
+    rig_close(&rig);
+}
+
+static void another_allocators_images_are_refused(void** state)
+{
+    (void)state;
+    const struct tile_device device = {.page_size = 65536};
+    tile_device_start(&rig, &device, NULL, 0);
+    MaarAllocator own = rig.allocator;
+    MaarAllocator other = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateAllocator(&rig.create_info, &other), VK_SUCCESS);
+    MaarSparseImage image =
+        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){512, 512, 1}, 1);
+    MaarTileCacheCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_CREATE_INFO, .image = image, .budget = 64 * MIB};
+    const MaarTileRegion region = {.extent = {1, 1, 1}};
+    const char foreign_image[] = "image is another allocator's";
+    const char foreign_cache[] = "cache is another allocator's";
+    MaarSparseImageInfo read = {.sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_INFO};
+    MaarTileCache cache = VK_NULL_HANDLE;
+    uint32_t count = 0;
+    EXPECT_TOLD(maarCommitTiles(other, image, 1, &region), REFUSED, foreign_image);
+    EXPECT_TOLD(maarEvictTiles(other, image, 1, &region), REFUSED, foreign_image);
+    EXPECT_TOLD(maarCommitMipTail(other, image, 0, 1), REFUSED, foreign_image);
+    EXPECT_TOLD(maarGetSparseImageInfo(other, image, &read), REFUSED, foreign_image);
+    EXPECT_TOLD(maarGetTileResidency(other, image, 0, 0, &count, NULL), REFUSED, foreign_image);
+    EXPECT_TOLD(maarCreateTileCache(other, &info, &cache), REFUSED, foreign_image);
+    assert_null(cache);
+    assert_int_equal(maarCreateTileCache(own, &info, &cache), VK_SUCCESS);
+    MaarTileCacheUpdate update = {.sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE};
+    MaarTileCacheInfo known = {.sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_INFO};
+    EXPECT_TOLD(maarUpdateTileCache(other, cache, &update, &count, NULL), REFUSED, foreign_cache);
+    EXPECT_TOLD(maarEndTileUploads(other, cache, NULL), REFUSED, foreign_cache);
+    EXPECT_TOLD(maarGetTileCacheInfo(other, cache, &known), REFUSED, foreign_cache);
+    maarDestroyTileCache(own, cache);
+    maarDestroySparseImage(own, image);
+    rig_forget_messages(&rig); /* what was never submitted */
+    maarDestroyAllocator(other);
     rig_close(&rig);
 }
 
@@ -473,6 +515,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_allocators_objects_are_refused),
+        cmocka_unit_test(another_allocators_images_are_refused),
         cmocka_unit_test(tiles_that_are_not_there_are_refused),
         cmocka_unit_test(images_that_no_cache_can_stream_are_refused),
         cmocka_unit_test(cache_refuses_what_is_missing),

@@ -196,6 +196,10 @@ VkResult maar_copying_create(struct maar_reservation* reservation, const char* c
                   call);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
+    if (info->pMemoryInfo != NULL &&
+        maar_pool_require_own(allocator, call, info->pMemoryInfo->pool) != VK_SUCCESS) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
     const size_t named = buffer_info->sharingMode == VK_SHARING_MODE_CONCURRENT
                              ? (size_t)buffer_info->queueFamilyIndexCount
                              : 0;

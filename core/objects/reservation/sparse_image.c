@@ -494,6 +494,7 @@ static VkResult create(MaarAllocator allocator, const char* call,
     if (image == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
+    image->allocator = allocator;
     image->format = image_info->format;
     image->type = image_info->imageType;
     image->usage = image_info->usage;

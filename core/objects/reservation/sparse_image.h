@@ -27,6 +27,7 @@ struct maar_sparse_aspect {
 
 struct MaarSparseImage_T {
     struct maar_paged_object listed;
+    MaarAllocator allocator;
     VkImage image;
     VkFormat format;
     VkImageType type;

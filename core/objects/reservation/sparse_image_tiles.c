@@ -81,7 +81,12 @@ static VkResult check_sparse_image(MaarAllocator allocator, const char* call, Ma
     if (result != VK_SUCCESS) {
         return result;
     }
-    return image == VK_NULL_HANDLE ? maar_misuse(allocator, call, "image is null") : VK_SUCCESS;
+    if (image == VK_NULL_HANDLE) {
+        return maar_misuse(allocator, call, "image is null");
+    }
+    return image->allocator == allocator
+               ? VK_SUCCESS
+               : maar_misuse(allocator, call, "image is another allocator's");
 }
 
 static VkResult check_change(MaarAllocator allocator, const char* call, MaarSparseImage image)

@@ -25,7 +25,12 @@ VkResult maar_check_cache(MaarAllocator allocator, const char* call, MaarTileCac
     if (result != VK_SUCCESS) {
         return result;
     }
-    return cache == VK_NULL_HANDLE ? maar_misuse(allocator, call, "cache is null") : VK_SUCCESS;
+    if (cache == VK_NULL_HANDLE) {
+        return maar_misuse(allocator, call, "cache is null");
+    }
+    return cache->allocator == allocator
+               ? VK_SUCCESS
+               : maar_misuse(allocator, call, "cache is another allocator's");
 }
 
 /* ---- what can be made ---- */
@@ -34,6 +39,9 @@ static VkResult check_usable_image(MaarAllocator allocator, const char* call, Ma
 {
     if (image == VK_NULL_HANDLE) {
         return maar_misuse(allocator, call, "pCreateInfo->image is null");
+    }
+    if (image->allocator != allocator) {
+        return maar_misuse(allocator, call, "pCreateInfo->image is another allocator's");
     }
     if (image->in_cache) {
         return maar_misuse(allocator, call, "pCreateInfo->image has a tile cache already");
