@@ -368,6 +368,10 @@ static inline VkResult maar_check_structure(MaarAllocator allocator, const char*
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
+/* Tells that the driver did not make an object. what: "buffer" or "image". */
+void maar_tell_no_object(MaarAllocator allocator, const char* call, const char* what,
+                         VkResult result);
+
 /* Reports a broken invariant and poisons the allocator; debug builds stop here. */
 void maar_broken(MaarAllocator allocator, const char* sentence);
 

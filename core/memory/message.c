@@ -39,6 +39,18 @@ void maar_refuse_structure(MaarAllocator allocator, const char* call, const char
     }
 }
 
+void maar_tell_no_object(MaarAllocator allocator, const char* call, const char* what,
+                         VkResult result)
+{
+    if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_DEVICE_LOST) {
+        return; /* the result says it all */
+    }
+    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+              "%s: the driver does not make this %s: VkResult %d; it may be larger than the device "
+              "supports, whatever memory is free",
+              call, what, (int)result);
+}
+
 void maar_broken(MaarAllocator allocator, const char* sentence)
 {
     maar_atomic32_store(&allocator->poisoned, 1);

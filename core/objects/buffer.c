@@ -82,6 +82,7 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
     result = device->vkCreateBuffer(device->handle, shared.use, device->callbacks, buffer);
     if (result != VK_SUCCESS) {
         *buffer = VK_NULL_HANDLE;
+        maar_tell_no_object(allocator, call, "buffer", result);
         return result;
     }
     MaarMemoryRequest request;

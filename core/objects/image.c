@@ -68,6 +68,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
     maar_lock_rank_expect_none();
     result = device->vkCreateImage(device->handle, shared.use, device->callbacks, &image);
     if (result != VK_SUCCESS) {
+        maar_tell_no_object(allocator, __func__, "image", result);
         return result;
     }
     MaarMemoryRequest request;
@@ -224,6 +225,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
     maar_lock_rank_expect_none();
     result = device->vkCreateImage(device->handle, pImageInfo, device->callbacks, &image);
     if (result != VK_SUCCESS) {
+        maar_tell_no_object(allocator, __func__, "image", result);
         return result;
     }
     for (; made < planeCount; ++made) {

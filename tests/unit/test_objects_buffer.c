@@ -376,6 +376,39 @@ static void planes_failing_are_undone(void** state)
     rig_close(&rig);
 }
 
+/* The driver's refusal of the object itself is told, but for what the result says by itself. */
+static void object_that_the_driver_refuses_is_told(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    const VkBufferCreateInfo buffer_info = rig_buffer_info(5000);
+    const VkImageCreateInfo image_info = rig_image_info(32, 32);
+    const VkImageCreateInfo planes = planar_info(VK_FORMAT_G8_B8_R8_3PLANE_420_UNORM);
+    VkBuffer buffer;
+    VkImage image;
+    MaarAllocation memory[3];
+    rig_set_fault(&rig, "vkCreateBuffer", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarCreateBuffer(rig.allocator, &buffer_info, NULL, &buffer, memory),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig.messages.counts[MAAR_MESSAGE_SEVERITY_WARNING], 1);
+    rig_expect_message(&rig, "maarCreateBuffer: the driver does not make this buffer: VkResult -2");
+    rig_set_fault(&rig, "vkCreateImage", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarCreateImage(rig.allocator, &image_info, NULL, &image, memory),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_expect_message(&rig, "maarCreateImage: the driver does not make this image: VkResult -2");
+    rig_set_fault(&rig, "vkCreateImage", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarCreateDisjointImage(rig.allocator, &planes, NULL, 3, &image, memory),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_expect_message(&rig, "maarCreateDisjointImage: the driver does not make this image");
+    rig_set_fault(&rig, "vkCreateBuffer", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(maarCreateBuffer(rig.allocator, &buffer_info, NULL, &buffer, memory),
+                     VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(rig.messages.total, 0);
+    expect_undone(&rig);
+    rig_close(&rig);
+}
+
 static void planes_misuse_leaves_outputs_null(void** state)
 {
     (void)state;
@@ -470,6 +503,7 @@ int main(void)
         cmocka_unit_test(buffer_destroyed_twice_is_told),
         cmocka_unit_test(buffer_misuse_names_the_argument),
         cmocka_unit_test(failing_steps_are_undone),
+        cmocka_unit_test(object_that_the_driver_refuses_is_told),
         cmocka_unit_test(image_comes_bound),
         cmocka_unit_test(image_misuse_names_the_argument),
         cmocka_unit_test(dedicated_objects_are_named_to_the_driver),
