@@ -53,6 +53,10 @@ static const char help_text[] =
     "With several files, their names become part of those of --output and --picture, and must\n"
     "differ. A file's column that means nothing is kept, and named on standard error.\n"
     "\n"
+    "The table: all is the sum of sizes, peak what the plan needs, bound what is proved to be\n"
+    "needed, over by how much peak exceeds it; edges are aliasing edges, cross those between\n"
+    "queues, nodes those of the search.\n"
+    "\n"
     "Exit codes: 0 planned, or it fits; 1 it does not fit, or a limit came before the answer, or\n"
     "something could not be written; 2 bad arguments, malformed input.\n";
 
