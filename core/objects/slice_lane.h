@@ -2,10 +2,10 @@
  * Slices: many small buffers out of few big ones, so that thousands of uniform buffers cost a
  * handful of VkBuffers and no driver call each.
  *
- * Buffers are grouped in shelves, one a usage, memory usage and alignment class; each buffer is cut
- * by a TLSF placement. Shelves stand in lanes, as the blocks of a pool do: there is one as long as
- * threads do not meet, and a thread that finds it locked gets one of its own. A buffer belongs to
- * its lane for life.
+ * Buffers are grouped in shelves, one for each set of usages, memory usage, allocation flags and
+ * queue families; each buffer is cut by a TLSF placement. Shelves stand in lanes, as the blocks of
+ * a pool do: there is one as long as threads do not meet, and a thread that finds it locked gets
+ * one of its own. A buffer belongs to its lane for life.
  *
  * A lane's lock is left whenever the driver, host memory or the allocator is called, and never held
  * together with another lane's. Lanes and shelves stay where they are until the allocator goes, and

@@ -73,6 +73,11 @@ static VkResult check_slice_info(MaarAllocator allocator, const char* call,
                            "pCreateInfo->allocationFlags has a flag that slices do not "
                            "know");
     }
+    if ((uint64_t)info->queueFamilyBits >> allocator->device.facts.queue_family_count != 0) {
+        return maar_misuse(allocator, call,
+                           "pCreateInfo->queueFamilyBits names a queue family that the device "
+                           "does not have");
+    }
     if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
         !allocator->device.facts.buffer_device_address) {
         return maar_misuse(allocator, call,

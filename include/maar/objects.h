@@ -309,7 +309,7 @@ typedef struct MaarSliceCreateInfo {
     /** Of MaarAllocationCreateFlagBits: within budget, never allocate, no fallback. Slices share a
      * VkBuffer only with others of the same flags. */
     MaarAllocationCreateFlags allocationFlags;
-    /** Bits of the queue families that use it at the same time; with fewer than two of them the
+    /** Bits of the device's queue families that use it at the same time; with fewer than two the
      * buffer is exclusive. Slices share a VkBuffer only with others of the same families. */
     uint32_t queueFamilyBits;
     /** Kept with the slice. */

@@ -247,6 +247,10 @@ static void misuse_is_told(void** state)
         assert_int_equal(maarCreateSlice(rig.allocator, &info, &slice), invalid);
         rig_expect_message(&rig, rows[i].words);
     }
+    MaarSliceCreateInfo foreign = good;
+    foreign.queueFamilyBits = 1u | 1u << 31;
+    assert_int_equal(maarCreateSlice(rig.allocator, &foreign, &slice), invalid);
+    rig_expect_message(&rig, "queueFamilyBits");
     slice = make_slice(&rig, &good);
     maarDestroySlice(rig.allocator, slice);
     maarDestroySlice(rig.allocator, slice);
