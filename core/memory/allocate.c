@@ -5,6 +5,7 @@
  */
 #include "core/memory/memory_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* All of MaarAllocationCreateFlagBits. */
@@ -96,6 +97,36 @@ void maar_note_fallback(MaarAllocator allocator, MaarAllocation allocation)
     (void)maar_atomic64_add(&allocator->fallbacks, noted ? 0 : 1);
 }
 
+/* What is wrong with a create info whatever it is for. Sentences begin with "pCreateInfo". */
+static inline const char* find_wish_fault(const MaarAllocationCreateInfo* info,
+                                          MaarAllocationCreateFlags known)
+{
+    if ((info->flags & ~known) != 0) {
+        return "pCreateInfo->flags has bits that are no MaarAllocationCreateFlagBits";
+    }
+    if ((uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
+        return "pCreateInfo->usage is not a MaarMemoryUsage";
+    }
+    if ((uint32_t)info->dedicated > MAAR_DEDICATED_PREFERRED) {
+        return "pCreateInfo->dedicated is not a MaarDedicated";
+    }
+    return info->priority >= 0.0F && info->priority <= 1.0F
+               ? NULL
+               : "pCreateInfo->priority is not within 0 and 1";
+}
+
+VkResult maar_check_wish(MaarAllocator allocator, const char* call, const char* argument,
+                         const MaarAllocationCreateInfo* info)
+{
+    char text[128];
+    const char* fault = find_wish_fault(info, KNOWN_ALLOCATION_FLAGS);
+    if (fault == NULL) {
+        return VK_SUCCESS;
+    }
+    (void)snprintf(text, sizeof text, "%s%s", argument, fault + strlen("pCreateInfo"));
+    return maar_misuse(allocator, call, text);
+}
+
 static const char* find_request_fault(const MaarMemoryRequest* request,
                                       const MaarAllocationCreateInfo* info, bool internal)
 {
@@ -111,17 +142,9 @@ static const char* find_request_fault(const MaarMemoryRequest* request,
     const MaarAllocationCreateFlags known =
         internal ? KNOWN_ALLOCATION_FLAGS | MAAR_ALLOCATE_QUIETLY | MAAR_ALLOCATE_UNTOLD
                  : KNOWN_ALLOCATION_FLAGS;
-    if ((info->flags & ~known) != 0) {
-        return "pCreateInfo->flags has bits that are no MaarAllocationCreateFlagBits";
-    }
-    if ((uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
-        return "pCreateInfo->usage is not a MaarMemoryUsage";
-    }
-    if ((uint32_t)info->dedicated > MAAR_DEDICATED_PREFERRED) {
-        return "pCreateInfo->dedicated is not a MaarDedicated";
-    }
-    if (!(info->priority >= 0.0F && info->priority <= 1.0F)) {
-        return "pCreateInfo->priority is not within 0 and 1";
+    const char* fault = find_wish_fault(info, known);
+    if (fault != NULL) {
+        return fault;
     }
     const MaarExportInfo* export = maar_export_find(info->pNext);
     if (export != NULL && export->handleTypes == 0) {

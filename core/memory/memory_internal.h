@@ -467,6 +467,10 @@ static inline bool maar_is_quiet(const MaarAllocationCreateInfo* info)
 VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
                        const MaarAllocationCreateInfo* info, bool internal,
                        MaarAllocation* allocation);
+/* Looks at what a create info says whatever it is for; tells of what is wrong with it. argument:
+ * what the caller calls it. */
+VkResult maar_check_wish(MaarAllocator allocator, const char* call, const char* argument,
+                         const MaarAllocationCreateInfo* info);
 /* How to allocate when the caller does not say: what a NULL create info stands for. */
 extern const MaarAllocationCreateInfo maar_default_create_info;
 /* Frees a claimed slot with everything that hangs on it. */

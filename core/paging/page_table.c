@@ -19,6 +19,31 @@ static uint32_t divide_up(uint32_t value, uint32_t by)
     return value / by + (value % by != 0 ? 1 : 0);
 }
 
+VkResult maar_pages_check_memory(MaarAllocator allocator, const char* call,
+                                 const MaarAllocationCreateInfo* info)
+{
+    if (info == NULL) {
+        return VK_SUCCESS;
+    }
+    VkResult result = maar_check_structure(allocator, call, "pMemoryInfo", info,
+                                           MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
+    if (result == VK_SUCCESS) {
+        result = maar_check_wish(allocator, call, "pMemoryInfo", info);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if ((info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0) {
+        return maar_misuse(allocator, call,
+                           "pMemoryInfo->flags has MAAR_ALLOCATION_CREATE_MAPPED_BIT, but pages "
+                           "cannot be mapped");
+    }
+    return maar_export_find(info->pNext) == NULL
+               ? VK_SUCCESS
+               : maar_misuse(allocator, call,
+                             "pMemoryInfo->pNext has MaarExportInfo, but pages are never exported");
+}
+
 static VkResult choose_types(MaarAllocator allocator, const struct maar_page_table_info* info,
                              struct maar_page_table* table)
 {

@@ -105,6 +105,49 @@ static void another_allocators_images_are_refused(void** state)
     rig_close(&rig);
 }
 
+/* ---- what memory pages are to take ---- */
+
+static void wishes_that_no_memory_can_grant_are_refused(void** state)
+{
+    (void)state;
+    static const struct {
+        MaarAllocationCreateInfo how;
+        const char* words;
+    } rows[] = {
+        {{.usage = (MaarMemoryUsage)99}, "->usage is not a MaarMemoryUsage"},
+        {{.flags = 0x40000000}, "->flags has bits that are no MaarAllocationCreateFlagBits"},
+        {{.flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT}, "pages cannot be mapped"},
+        {{.dedicated = (MaarDedicated)99}, "->dedicated is not a MaarDedicated"},
+        {{.priority = 2.0F}, "->priority is not within 0 and 1"},
+    };
+    const struct tile_device device = {.page_size = 65536};
+    tile_device_start(&rig, &device, NULL, 0);
+    const VkBufferCreateInfo buffer = fixture_buffer(MIB);
+    const VkImageCreateInfo image =
+        tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){512, 512, 1}, 1);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        MaarAllocationCreateInfo how = rows[i].how;
+        how.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO;
+        MaarReservationCreateInfo reserve = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+                                             .pBufferInfo = &buffer,
+                                             .pMemoryInfo = &how};
+        const MaarSparseImageCreateInfo tiles = {.sType =
+                                                     MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO,
+                                                 .pImageInfo = &image,
+                                                 .pMemoryInfo = &how};
+        MaarReservation reservation = VK_NULL_HANDLE;
+        MaarSparseImage made = VK_NULL_HANDLE;
+        EXPECT_TOLD(maarCreateReservation(rig.allocator, &reserve, &reservation), REFUSED,
+                    rows[i].words);
+        reserve.flags = MAAR_RESERVATION_CREATE_COPYING_BIT;
+        EXPECT_TOLD(maarCreateReservation(rig.allocator, &reserve, &reservation), REFUSED,
+                    rows[i].words);
+        EXPECT_TOLD(maarCreateSparseImage(rig.allocator, &tiles, &made), REFUSED, rows[i].words);
+        assert_true(reservation == VK_NULL_HANDLE && made == VK_NULL_HANDLE);
+    }
+    rig_close(&rig);
+}
+
 /* ---- images and caches ---- */
 
 static MaarSparseImageCreateInfo sparse_info(const VkImageCreateInfo* image)
@@ -457,6 +500,10 @@ static void wishes_that_a_pool_of_pages_cannot_grant_are_refused(void** state)
     EXPECT_TOLD(maarCreateBuffer(rig.allocator, &buffer_info, &how, &buffer, &memory), REFUSED,
                 "lacks some of pCreateInfo->requiredFlags");
     how.requiredFlags = 0;
+    how.usage = (MaarMemoryUsage)99;
+    EXPECT_TOLD(maarCreateBuffer(rig.allocator, &buffer_info, &how, &buffer, &memory), REFUSED,
+                "usage is not a MaarMemoryUsage");
+    how.usage = MAAR_MEMORY_USAGE_DEVICE_LOCAL;
     how.memoryTypeBits = 2;
     EXPECT_TOLD(maarCreateBuffer(rig.allocator, &buffer_info, &how, &buffer, &memory), REFUSED,
                 "not among pCreateInfo->memoryTypeBits");
@@ -516,6 +563,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_allocators_objects_are_refused),
         cmocka_unit_test(another_allocators_images_are_refused),
+        cmocka_unit_test(wishes_that_no_memory_can_grant_are_refused),
         cmocka_unit_test(tiles_that_are_not_there_are_refused),
         cmocka_unit_test(images_that_no_cache_can_stream_are_refused),
         cmocka_unit_test(cache_refuses_what_is_missing),

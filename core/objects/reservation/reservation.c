@@ -85,14 +85,6 @@ static const char* find_reservation_fault(MaarAllocator allocator,
         return "pBufferInfo->pNext has VkExternalMemoryBufferCreateInfo: memory whose pages come "
                "and go is never exported or imported";
     }
-    if (info->pMemoryInfo != NULL &&
-        (info->pMemoryInfo->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0) {
-        return "pMemoryInfo->flags has MAAR_ALLOCATION_CREATE_MAPPED_BIT, but pages cannot be "
-               "mapped";
-    }
-    if (info->pMemoryInfo != NULL && maar_export_find(info->pMemoryInfo->pNext) != NULL) {
-        return "pMemoryInfo->pNext has MaarExportInfo, but pages are never exported";
-    }
     return NULL;
 }
 
@@ -105,9 +97,8 @@ static VkResult check_reservation_info(MaarAllocator allocator, const char* call
         result = maar_check_structure(allocator, call, "pBufferInfo", info->pBufferInfo,
                                       VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
     }
-    if (result == VK_SUCCESS && info->pMemoryInfo != NULL) {
-        result = maar_check_structure(allocator, call, "pMemoryInfo", info->pMemoryInfo,
-                                      MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
+    if (result == VK_SUCCESS) {
+        result = maar_pages_check_memory(allocator, call, info->pMemoryInfo);
     }
     if (result != VK_SUCCESS) {
         return result;

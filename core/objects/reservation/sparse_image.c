@@ -541,15 +541,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSparseImage(MaarAllocator allocator,
     }
     result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
                                   MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO);
-    if (result == VK_SUCCESS && pCreateInfo->pMemoryInfo != NULL) {
-        result = maar_check_structure(allocator, __func__, "pCreateInfo->pMemoryInfo",
-                                      pCreateInfo->pMemoryInfo,
-                                      MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
-    }
-    if (result == VK_SUCCESS && pCreateInfo->pMemoryInfo != NULL &&
-        maar_export_find(pCreateInfo->pMemoryInfo->pNext) != NULL) {
-        return maar_misuse(allocator, __func__,
-                           "pMemoryInfo->pNext has MaarExportInfo, but pages are never exported");
+    if (result == VK_SUCCESS) {
+        result = maar_pages_check_memory(allocator, __func__, pCreateInfo->pMemoryInfo);
     }
     if (result == VK_SUCCESS) {
         result = check_image_info(allocator, __func__, pCreateInfo->pImageInfo);
