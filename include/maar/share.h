@@ -585,7 +585,8 @@ maarCreateSharedSemaphore(MaarAllocator allocator, const MaarSharedSemaphoreCrea
  * @param handleType  one bit
  * @param pHandle     receives the handle
  * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT; VK_ERROR_TOO_MANY_OBJECTS;
- *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT
+ *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_UNKNOWN when the driver gives none;
+ *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `semaphore` externally
  * @lifetime destroy it with maarDestroyExternalHandle
  * @since 0.1.0

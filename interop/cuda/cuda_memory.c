@@ -110,7 +110,7 @@ static VkResult make_pages(MaarCuda cuda, const char* call, VkDeviceSize least,
 
 /* Tries the types that the buffer may live in: first those that are device-local. The handle is
  * taken by the one that works. */
-static VkResult import_made_memory(MaarCuda cuda, const VkBufferCreateInfo* info,
+static VkResult import_made_memory(MaarCuda cuda, const char* call, const VkBufferCreateInfo* info,
                                    MaarExternalHandle handle, VkDeviceSize size, uint32_t type_bits,
                                    VkBuffer* buffer, MaarAllocation* allocation)
 {
@@ -130,7 +130,7 @@ static VkResult import_made_memory(MaarCuda cuda, const VkBufferCreateInfo* info
             if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE && is_local == (pass == 0) &&
                 (type_bits & (1u << type)) != 0 && maar_type_is_usable(allocator, type)) {
                 import.memoryTypeIndex = type;
-                result = maarImportBuffer(allocator, info, &import, buffer, allocation);
+                result = maar_import_buffer(allocator, call, info, &import, buffer, allocation);
             }
         }
     }
@@ -205,8 +205,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateCudaMemory(MaarCuda cuda,
         pages->handle = MAAR_PORT_NO_HANDLE;
         const uint32_t bits = request.requirements.memoryTypeBits &
                               (typeIndex == MAAR_MEMORY_TYPE_NONE ? UINT32_MAX : 1u << typeIndex);
-        result = import_made_memory(cuda, pBufferInfo, handle, pages->block.size, bits, pBuffer,
-                                    pAllocation);
+        result = import_made_memory(cuda, __func__, pBufferInfo, handle, pages->block.size, bits,
+                                    pBuffer, pAllocation);
     }
     maarDestroyExternalHandle(allocator, handle);
     if (result != VK_SUCCESS) {

@@ -4,7 +4,7 @@
  * range is.
  */
 #include "interop/cuda/cuda_internal.h"
-#include "interop/share/external_handle.h"
+#include "interop/share/share_internal.h"
 
 /* A block in the range; they lie one behind the other, the last one first in the list. */
 struct range_piece {
@@ -177,7 +177,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAppendToCudaRange(MaarCudaRange range, MaarAl
         return result;
     }
     MaarExportedMemory exported = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
-    result = maarExportMemory(allocator, allocation, cuda->peer.memory_type, &exported);
+    result = maar_export_memory(allocator, __func__, allocation, cuda->peer.memory_type, &exported);
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -5,7 +5,7 @@
 #include "interop/peer/peer.h"
 
 #include "core/port_time.h"
-#include "interop/share/external_handle.h"
+#include "interop/share/share_internal.h"
 
 /* What sentences begin with where no public call asked for what is done. */
 static const char ending[] = "the end of a shared block";
@@ -93,7 +93,7 @@ static VkResult import_peer_block(struct maar_peer* peer, const char* call,
 {
     MaarAllocator allocator = peer->allocator;
     MaarExportedMemory exported = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
-    VkResult result = maarExportMemory(allocator, allocation, peer->memory_type, &exported);
+    VkResult result = maar_export_memory(allocator, call, allocation, peer->memory_type, &exported);
     if (result != VK_SUCCESS) {
         return result;
     }

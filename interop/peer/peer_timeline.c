@@ -10,7 +10,7 @@
 
 #include "core/port_time.h"
 #include "core/time/timeline.h"
-#include "interop/share/external_handle.h"
+#include "interop/share/share_internal.h"
 
 /* One signal on its way from a stream to Vulkan. */
 struct maar_carrier {
@@ -78,7 +78,8 @@ static VkResult make_shared(struct maar_peer* peer, const char* call, bool timel
     struct maar_handle_import import;
     VkResult result = maarCreateSharedSemaphore(peer->allocator, &info, semaphore);
     if (result == VK_SUCCESS) {
-        result = maarExportSemaphore(peer->allocator, *semaphore, peer->semaphore_type, &handle);
+        result =
+            maar_export_semaphore(peer->allocator, call, *semaphore, peer->semaphore_type, &handle);
     }
     if (result == VK_SUCCESS) {
         result = maar_handle_import_begin(peer->allocator, call, handle, MAAR_PORT_HAS_FDS != 0,

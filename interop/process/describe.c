@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "interop/process/descriptor.h"
+#include "interop/share/share_internal.h"
 
 VkResult maar_descriptor_check(MaarAllocator allocator, const char* call,
                                const MaarDescriptor* descriptor)
@@ -156,7 +157,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDescribeMemory(MaarAllocator allocator,
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     MaarExportedMemory memory = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
-    result = maarExportMemory(allocator, allocation, handleType, &memory);
+    result = maar_export_memory(allocator, __func__, allocation, handleType, &memory);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -207,7 +208,7 @@ maarDescribeTimeline(MaarAllocator allocator, VkSemaphore semaphore,
     if (fault != NULL) {
         return maar_misuse(allocator, __func__, fault);
     }
-    result = maarExportSemaphore(allocator, semaphore, handleType, pHandle);
+    result = maar_export_semaphore(allocator, __func__, semaphore, handleType, pHandle);
     if (result == VK_SUCCESS) {
         *pDescriptor = made;
     }
@@ -255,6 +256,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportDescribedBuffer(MaarAllocator allocator
         *pAllocation = VK_NULL_HANDLE;
     }
     VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS && (pBuffer == NULL || pAllocation == NULL)) {
+        result = maar_misuse(allocator, __func__,
+                             pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
+    }
+    if (result == VK_SUCCESS && handle == VK_NULL_HANDLE) {
+        result = maar_misuse(allocator, __func__, "handle is VK_NULL_HANDLE");
+    }
     if (result == VK_SUCCESS) {
         result = maar_descriptor_check(allocator, __func__, pDescriptor);
     }
@@ -287,5 +295,5 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportDescribedBuffer(MaarAllocator allocator
         .dedicated = pDescriptor->dedicated,
         .pName = pDescriptor->name[0] != '\0' ? pDescriptor->name : NULL,
     };
-    return maarImportBuffer(allocator, &buffer, &import, pBuffer, pAllocation);
+    return maar_import_buffer(allocator, __func__, &buffer, &import, pBuffer, pAllocation);
 }

@@ -154,6 +154,49 @@ static VkResult check_export(MaarAllocator allocator, const char* call,
     return maar_shared_types_require(allocator, call, (VkExternalMemoryHandleTypeFlags)type);
 }
 
+VkResult maar_export_memory(MaarAllocator allocator, const char* call, MaarAllocation allocation,
+                            VkExternalMemoryHandleTypeFlagBits type, MaarExportedMemory* memory)
+{
+    const struct maar_slot* slot = maar_resolve(allocator, call, allocation, NULL);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    VkResult result = check_export(allocator, call, slot, type);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_block* block = slot->block;
+    maar_port_handle own = MAAR_PORT_NO_HANDLE;
+    result = find_exported(allocator, block, type, &own);
+    if (result != VK_SUCCESS) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                  "%s: block %llu of memory type %u is not exported as handle type 0x%x (error %d)",
+                  call, (unsigned long long)block->id, block->pool->type_index, (unsigned)type,
+                  (int)result);
+        return result;
+    }
+    maar_port_handle copy = MAAR_PORT_NO_HANDLE;
+    result = maar_external_handle_copy(allocator, call, own, &copy);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    MaarExternalHandle handle = VK_NULL_HANDLE;
+    result = maar_external_handle_create(allocator, copy, &handle);
+    if (result != VK_SUCCESS) {
+        maar_port_handle_close(copy);
+        return result;
+    }
+    memory->handle = handle;
+    memory->handleType = type;
+    memory->blockSize = block->size;
+    memory->offset = maar_slot_offset(slot);
+    memory->size = maar_slot_size(slot);
+    memory->blockId = block->id;
+    memory->memoryTypeIndex = block->pool->type_index;
+    memory->dedicated = block->named ? VK_TRUE : VK_FALSE;
+    return VK_SUCCESS;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarExportMemory(MaarAllocator allocator, MaarAllocation allocation,
                                                 VkExternalMemoryHandleTypeFlagBits handleType,
                                                 MaarExportedMemory* pMemory)
@@ -168,42 +211,5 @@ VKAPI_ATTR VkResult VKAPI_CALL maarExportMemory(MaarAllocator allocator, MaarAll
         return result;
     }
     *pMemory = (MaarExportedMemory){.sType = pMemory->sType, .pNext = pMemory->pNext};
-    const struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
-    if (slot == NULL) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    result = check_export(allocator, __func__, slot, handleType);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    struct maar_block* block = slot->block;
-    maar_port_handle own = MAAR_PORT_NO_HANDLE;
-    result = find_exported(allocator, block, handleType, &own);
-    if (result != VK_SUCCESS) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                  "%s: block %llu of memory type %u is not exported as handle type 0x%x (error %d)",
-                  __func__, (unsigned long long)block->id, block->pool->type_index,
-                  (unsigned)handleType, (int)result);
-        return result;
-    }
-    maar_port_handle copy = MAAR_PORT_NO_HANDLE;
-    result = maar_external_handle_copy(allocator, __func__, own, &copy);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    MaarExternalHandle handle = VK_NULL_HANDLE;
-    result = maar_external_handle_create(allocator, copy, &handle);
-    if (result != VK_SUCCESS) {
-        maar_port_handle_close(copy);
-        return result;
-    }
-    pMemory->handle = handle;
-    pMemory->handleType = handleType;
-    pMemory->blockSize = block->size;
-    pMemory->offset = maar_slot_offset(slot);
-    pMemory->size = maar_slot_size(slot);
-    pMemory->blockId = block->id;
-    pMemory->memoryTypeIndex = block->pool->type_index;
-    pMemory->dedicated = block->named ? VK_TRUE : VK_FALSE;
-    return VK_SUCCESS;
+    return maar_export_memory(allocator, __func__, allocation, handleType, pMemory);
 }

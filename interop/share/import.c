@@ -270,6 +270,51 @@ static VkResult import_and_bind(MaarAllocator allocator, const char* call,
     return result;
 }
 
+VkResult maar_import_buffer(MaarAllocator allocator, const char* call,
+                            const VkBufferCreateInfo* buffer_info, const MaarImportInfo* info,
+                            VkBuffer* buffer, MaarAllocation* allocation)
+{
+    VkResult result = maar_check_buffer_info(allocator, call, buffer_info);
+    if (result == VK_SUCCESS) {
+        result = check_import(allocator, call, info);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_shared_buffer shared;
+    result = maar_share_buffer(allocator, call, buffer_info,
+                               (VkExternalMemoryHandleTypeFlags)info->handleType,
+                               VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT, &shared);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_device* device = &allocator->device;
+    VkBuffer made = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    maar_lock_rank_expect_none();
+    result = device->vkCreateBuffer(device->handle, shared.use, device->callbacks, &made);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    MaarMemoryRequest request;
+    maar_buffer_request(allocator, made, &request);
+    const struct import_object object = {
+        .buffer = made,
+        .kind = MAAR_RESOURCE_KIND_LINEAR,
+        .must_be_dedicated = shared.dedicated || request.requiresDedicated == VK_TRUE,
+        .requirements = request.requirements,
+    };
+    result = import_and_bind(allocator, call, info, &object, &memory);
+    if (result != VK_SUCCESS) {
+        device->vkDestroyBuffer(device->handle, made, device->callbacks);
+        maar_undo_allocation(allocator, memory);
+        return result;
+    }
+    *buffer = made;
+    *allocation = memory;
+    return VK_SUCCESS;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarImportBuffer(MaarAllocator allocator,
                                                 const VkBufferCreateInfo* pBufferInfo,
                                                 const MaarImportInfo* pImportInfo,
@@ -289,45 +334,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportBuffer(MaarAllocator allocator,
         return maar_misuse(allocator, __func__,
                            pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
     }
-    result = maar_check_buffer_info(allocator, __func__, pBufferInfo);
-    if (result == VK_SUCCESS) {
-        result = check_import(allocator, __func__, pImportInfo);
-    }
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    struct maar_shared_buffer shared;
-    result = maar_share_buffer(allocator, __func__, pBufferInfo,
-                               (VkExternalMemoryHandleTypeFlags)pImportInfo->handleType,
-                               VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT, &shared);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    const struct maar_device* device = &allocator->device;
-    VkBuffer buffer = VK_NULL_HANDLE;
-    MaarAllocation allocation = VK_NULL_HANDLE;
-    maar_lock_rank_expect_none();
-    result = device->vkCreateBuffer(device->handle, shared.use, device->callbacks, &buffer);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    MaarMemoryRequest request;
-    maar_buffer_request(allocator, buffer, &request);
-    const struct import_object object = {
-        .buffer = buffer,
-        .kind = MAAR_RESOURCE_KIND_LINEAR,
-        .must_be_dedicated = shared.dedicated || request.requiresDedicated == VK_TRUE,
-        .requirements = request.requirements,
-    };
-    result = import_and_bind(allocator, __func__, pImportInfo, &object, &allocation);
-    if (result != VK_SUCCESS) {
-        device->vkDestroyBuffer(device->handle, buffer, device->callbacks);
-        maar_undo_allocation(allocator, allocation);
-        return result;
-    }
-    *pBuffer = buffer;
-    *pAllocation = allocation;
-    return VK_SUCCESS;
+    return maar_import_buffer(allocator, __func__, pBufferInfo, pImportInfo, pBuffer, pAllocation);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarImportImage(MaarAllocator allocator,

@@ -23,6 +23,17 @@ maar_semaphore_sharing(MaarAllocator allocator, VkSemaphoreType type,
 bool maar_memory_handle_is_enabled(MaarAllocator allocator,
                                    VkExternalMemoryHandleTypeFlagBits type);
 
+/* The public calls of like names once they have been entered, told of under another one: what is
+ * filled is not null, and empty. */
+VkResult maar_export_memory(MaarAllocator allocator, const char* call, MaarAllocation allocation,
+                            VkExternalMemoryHandleTypeFlagBits type, MaarExportedMemory* memory);
+VkResult maar_export_semaphore(MaarAllocator allocator, const char* call, VkSemaphore semaphore,
+                               VkExternalSemaphoreHandleTypeFlagBits type,
+                               MaarExternalHandle* handle);
+VkResult maar_import_buffer(MaarAllocator allocator, const char* call,
+                            const VkBufferCreateInfo* buffer_info, const MaarImportInfo* info,
+                            VkBuffer* buffer, MaarAllocation* allocation);
+
 /*
  * A handle that hangs on a block, for those who export it: made before an import begins, since
  * nothing may fail after it, and then filled with the handle that was imported.

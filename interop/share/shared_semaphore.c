@@ -126,6 +126,36 @@ static VkResult call_semaphore_export(MaarAllocator allocator, VkSemaphore semap
     if (result == VK_SUCCESS) {
         maar_port_handle_keep_private(fd);
     }
+    return result == VK_SUCCESS && fd < 0 ? VK_ERROR_UNKNOWN : result;
+}
+
+VkResult maar_export_semaphore(MaarAllocator allocator, const char* call, VkSemaphore semaphore,
+                               VkExternalSemaphoreHandleTypeFlagBits type,
+                               MaarExternalHandle* handle)
+{
+    if (semaphore == VK_NULL_HANDLE) {
+        return maar_misuse(allocator, call, "semaphore is VK_NULL_HANDLE");
+    }
+    const bool known = (type == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32_BIT &&
+                        allocator->device.facts.semaphore_win32) ||
+                       (type == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT &&
+                        allocator->device.facts.semaphore_fd);
+    if (!known) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "%s: semaphores cannot be exported as handle type 0x%x here: the extension for "
+                  "it was not among the allocator's ppEnabledExtensionNames, or Maar knows none",
+                  call, (unsigned)type);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    maar_port_handle value = MAAR_PORT_NO_HANDLE;
+    VkResult result = call_semaphore_export(allocator, semaphore, type, &value);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maar_external_handle_create(allocator, value, handle);
+    if (result != VK_SUCCESS) {
+        maar_port_handle_close(value);
+    }
     return result;
 }
 
@@ -137,34 +167,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarExportSemaphore(MaarAllocator allocator, VkSe
         *pHandle = VK_NULL_HANDLE;
     }
     VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
+    if (result == VK_SUCCESS && pHandle == NULL) {
+        result = maar_misuse(allocator, __func__, "pHandle is NULL");
     }
-    if (semaphore == VK_NULL_HANDLE || pHandle == NULL) {
-        return maar_misuse(allocator, __func__,
-                           pHandle == NULL ? "pHandle is NULL" : "semaphore is VK_NULL_HANDLE");
-    }
-    const bool known = (handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32_BIT &&
-                        allocator->device.facts.semaphore_win32) ||
-                       (handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT &&
-                        allocator->device.facts.semaphore_fd);
-    if (!known) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: semaphores cannot be exported as handle type 0x%x here: the extension for "
-                  "it was not among the allocator's ppEnabledExtensionNames, or Maar knows none",
-                  __func__, (unsigned)handleType);
-        return VK_ERROR_FEATURE_NOT_PRESENT;
-    }
-    maar_port_handle value = MAAR_PORT_NO_HANDLE;
-    result = call_semaphore_export(allocator, semaphore, handleType, &value);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    result = maar_external_handle_create(allocator, value, pHandle);
-    if (result != VK_SUCCESS) {
-        maar_port_handle_close(value);
-    }
-    return result;
+    return result == VK_SUCCESS
+               ? maar_export_semaphore(allocator, __func__, semaphore, handleType, pHandle)
+               : result;
 }
 
 static VkResult call_semaphore_import(MaarAllocator allocator, const char* call,

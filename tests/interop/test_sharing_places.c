@@ -124,6 +124,39 @@ static void driver_that_gives_no_descriptor_has_failed(void** state)
     rig_close(&rig);
 }
 
+static VkResult VKAPI_CALL give_no_semaphore(VkDevice device, const VkSemaphoreGetFdInfoKHR* info,
+                                             int* fd)
+{
+    (void)device;
+    (void)info;
+    *fd = -1;
+    return VK_SUCCESS;
+}
+
+static void driver_that_gives_no_semaphore_has_failed(void** state)
+{
+    (void)state;
+    start_sharing();
+    const VkExternalSemaphoreHandleTypeFlagBits type =
+        VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT;
+    const MaarSharedSemaphoreCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_SHARED_SEMAPHORE_CREATE_INFO,
+        .type = VK_SEMAPHORE_TYPE_TIMELINE,
+        .handleType = type,
+    };
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    MaarExternalHandle handle = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateSharedSemaphore(rig.allocator, &info, &semaphore), VK_SUCCESS);
+    const PFN_vkGetSemaphoreFdKHR driver = rig.allocator->device.vkGetSemaphoreFdKHR;
+    rig.allocator->device.vkGetSemaphoreFdKHR = give_no_semaphore;
+    assert_int_equal(maarExportSemaphore(rig.allocator, semaphore, type, &handle),
+                     VK_ERROR_UNKNOWN);
+    assert_true(handle == VK_NULL_HANDLE);
+    rig.allocator->device.vkGetSemaphoreFdKHR = driver;
+    vkDestroySemaphore(rig.device, semaphore, rig.create_info.pAllocationCallbacks);
+    rig_close(&rig);
+}
+
 static void image_that_has_contents_from_the_start_is_refused(void** state)
 {
     (void)state;
@@ -298,6 +331,7 @@ int main(void)
         cmocka_unit_test(export_info_without_a_type_is_refused),
         cmocka_unit_test(failed_export_leaves_nothing_to_destroy),
         cmocka_unit_test(driver_that_gives_no_descriptor_has_failed),
+        cmocka_unit_test(driver_that_gives_no_semaphore_has_failed),
         cmocka_unit_test(image_that_has_contents_from_the_start_is_refused),
         cmocka_unit_test(transients_are_not_exported),
         cmocka_unit_test(transients_forget_the_chain_they_were_made_with),

@@ -431,6 +431,34 @@ static void dma_buf_of_another_device_is_imported(void** state)
     rig_close(&rig);
 }
 
+static void what_describes_names_itself(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.sharing = rig_sharing_everything()};
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    MaarDescriptor descriptor = {.sType = MAAR_STRUCTURE_TYPE_DESCRIPTOR};
+    MaarExternalHandle handle = VK_NULL_HANDLE;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation none = VK_NULL_HANDLE;
+    rig_start(&rig, &setup);
+    const MaarAllocation memory = rig_allocate(&rig, 1000, &how);
+    EXPECT_TOLD(maarDescribeMemory(rig.allocator, memory, 3, NULL, &descriptor, &handle), REFUSED,
+                "maarDescribeMemory: handleType is not exactly one bit");
+    EXPECT_TOLD(maarDescribeTimeline(rig.allocator, VK_NULL_HANDLE,
+                                     VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT, &descriptor,
+                                     &handle),
+                REFUSED, "maarDescribeTimeline: semaphore is VK_NULL_HANDLE");
+    descriptor.kind = MAAR_DESCRIPTOR_KIND_BUFFER;
+    descriptor.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT;
+    descriptor.blockSize = descriptor.size = 1000;
+    descriptor.bufferUsage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT;
+    EXPECT_TOLD(
+        maarImportDescribedBuffer(rig.allocator, &descriptor, VK_NULL_HANDLE, &buffer, &none),
+        REFUSED, "maarImportDescribedBuffer: handle is VK_NULL_HANDLE");
+    maarFreeMemory(rig.allocator, memory);
+    rig_close(&rig);
+}
+
 static void wrong_questions_about_sharing_are_refused(void** state)
 {
     (void)state;
@@ -571,6 +599,7 @@ int main(void)
         cmocka_unit_test(chains_of_shared_objects_are_read),
         cmocka_unit_test(wrong_imports_leave_the_handle),
         cmocka_unit_test(dma_buf_of_another_device_is_imported),
+        cmocka_unit_test(what_describes_names_itself),
         cmocka_unit_test(wrong_questions_about_sharing_are_refused),
         cmocka_unit_test(wishes_that_a_pool_of_pages_cannot_grant_are_refused),
         cmocka_unit_test(pages_of_a_pool_that_goes_are_told_of),
