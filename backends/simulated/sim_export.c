@@ -39,8 +39,9 @@ bool sim_file_accept(struct sim_device* device, enum sim_function function, int 
         (head->handle_types & handle_type) == 0) {
         return false;
     }
-    if (memcmp(head->device_uuid, own->deviceUUID, VK_UUID_SIZE) != 0 ||
-        memcmp(head->driver_uuid, own->driverUUID, VK_UUID_SIZE) != 0) {
+    const bool is_opaque = handle_type != VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT;
+    if (is_opaque && (memcmp(head->device_uuid, own->deviceUUID, VK_UUID_SIZE) != 0 ||
+                      memcmp(head->driver_uuid, own->driverUUID, VK_UUID_SIZE) != 0)) {
         sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_SHARING,
                     "descriptor %d comes from a device of another deviceUUID or driverUUID", fd);
         return false;

@@ -473,6 +473,29 @@ static void dma_buf_says_its_types_and_may_be_taken_in_part(void** state)
     s->f.vkFreeMemory(s->f.device, memory, NULL);
 }
 
+/* Vulkan wants the same device of opaque handles alone. */
+static void dma_buf_of_another_uuid_is_taken(void** state)
+{
+    struct sharing_fixture* s = sharing_of(state);
+    struct sharing_fixture other;
+    MaarSimulatedSharingInfo info = sharing_info();
+    info.deviceUUID[0] = 1;
+    info.driverUUID[0] = 1;
+    sharing_open(&other, &info);
+    const VkDeviceMemory memory = sharing_exportable(s, TYPE_HOST, SIZE, SHARING_DMA_BUF);
+    VkMemoryFdPropertiesKHR found = {.sType = VK_STRUCTURE_TYPE_MEMORY_FD_PROPERTIES_KHR};
+    VkDeviceMemory imported = VK_NULL_HANDLE;
+    int fd = -1;
+    assert_int_equal(sharing_get_fd(s, memory, SHARING_DMA_BUF, &fd), VK_SUCCESS);
+    assert_int_equal(other.vkGetMemoryFdPropertiesKHR(other.f.device, SHARING_DMA_BUF, fd, &found),
+                     VK_SUCCESS);
+    assert_int_equal(sharing_import(&other, 2, SIZE, SHARING_DMA_BUF, fd, &imported), VK_SUCCESS);
+    other.f.vkFreeMemory(other.f.device, imported, NULL);
+    s->f.vkFreeMemory(s->f.device, memory, NULL);
+    fixture_expect(&other.f, MAAR_SIMULATED_VIOLATION_SHARING, 0);
+    sharing_close(&other);
+}
+
 static VkBuffer shared_buffer(const struct sharing_fixture* s,
                               VkExternalMemoryHandleTypeFlags types)
 {
@@ -836,6 +859,7 @@ int main(void)
         SHARING_TEST(descriptor_closed_twice_is_noticed),
         SHARING_TEST(fault_takes_and_gives_nothing),
         SHARING_TEST(dma_buf_says_its_types_and_may_be_taken_in_part),
+        SHARING_TEST(dma_buf_of_another_uuid_is_taken),
         SHARING_TEST(bind_needs_the_handle_types_of_the_memory),
         SHARING_TEST(images_share_under_the_same_rules),
         SHARING_TEST(formats_list_the_linear_modifier),
