@@ -334,42 +334,47 @@ static void explain(MaarAllocator allocator, const MaarAllocationCreateInfo* inf
     append_flags(choice->reason, sizeof choice->reason, "; it is also", surplus);
 }
 
+VkResult maar_choose_told(MaarAllocator allocator, const char* call, uint32_t type_bits,
+                          const MaarAllocationCreateInfo* info, MaarMemoryTypeChoice* out)
+{
+    VkResult result = maar_check_structure(allocator, call, "pCreateInfo", info,
+                                           MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maar_check_structure(allocator, call, "pChoice", out,
+                                  MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if ((uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
+        return maar_misuse(allocator, call, "pCreateInfo->usage is not a MaarMemoryUsage");
+    }
+    struct maar_type_choice choice;
+    out->reason[0] = '\0';
+    out->memoryTypeIndex = MAAR_MEMORY_TYPE_NONE;
+    out->candidateCount = 0;
+    memset(out->candidates, 0, sizeof out->candidates);
+    if (!maar_choose_types(allocator, type_bits, info, &choice)) {
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    for (uint32_t i = 0; i < choice.count; ++i) {
+        if ((choice.bits & (1u << choice.types[i])) != 0) {
+            out->candidates[out->candidateCount++] = choice.types[i];
+        }
+    }
+    out->memoryTypeIndex = out->candidates[0];
+    explain(allocator, info, out);
+    return VK_SUCCESS;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryType(MaarAllocator allocator,
                                                     uint32_t memoryTypeBits,
                                                     const MaarAllocationCreateInfo* pCreateInfo,
                                                     MaarMemoryTypeChoice* pChoice)
 {
-    VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
-                                  MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    result = maar_check_structure(allocator, __func__, "pChoice", pChoice,
-                                  MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if ((uint32_t)pCreateInfo->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
-        return maar_misuse(allocator, __func__, "pCreateInfo->usage is not a MaarMemoryUsage");
-    }
-    struct maar_type_choice choice;
-    pChoice->reason[0] = '\0';
-    pChoice->memoryTypeIndex = MAAR_MEMORY_TYPE_NONE;
-    pChoice->candidateCount = 0;
-    memset(pChoice->candidates, 0, sizeof pChoice->candidates);
-    if (!maar_choose_types(allocator, memoryTypeBits, pCreateInfo, &choice)) {
-        return VK_ERROR_FEATURE_NOT_PRESENT;
-    }
-    for (uint32_t i = 0; i < choice.count; ++i) {
-        if ((choice.bits & (1u << choice.types[i])) != 0) {
-            pChoice->candidates[pChoice->candidateCount++] = choice.types[i];
-        }
-    }
-    pChoice->memoryTypeIndex = pChoice->candidates[0];
-    explain(allocator, pCreateInfo, pChoice);
-    return VK_SUCCESS;
+    const VkResult result = maar_enter(allocator);
+    return result == VK_SUCCESS
+               ? maar_choose_told(allocator, __func__, memoryTypeBits, pCreateInfo, pChoice)
+               : result;
 }

@@ -62,6 +62,9 @@ static inline const struct maar_ranking* maar_ranking_find(MaarAllocator allocat
 /* Ranks the types; false when none serves. The choice must stay where it is. */
 bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
                        const MaarAllocationCreateInfo* info, struct maar_type_choice* choice);
+/* What maarChooseMemoryType does, for a call that is named in messages. */
+VkResult maar_choose_told(MaarAllocator allocator, const char* call, uint32_t type_bits,
+                          const MaarAllocationCreateInfo* info, MaarMemoryTypeChoice* out);
 /* Tells that none does. */
 void maar_tell_no_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
                        const MaarAllocationCreateInfo* info);

@@ -170,8 +170,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyBufferAfter(MaarAllocator allocator, V
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (buffer == VK_NULL_HANDLE) {
-        return maarFreeMemoryAfter(allocator, allocation, pointCount, pPoints);
+    if (buffer == VK_NULL_HANDLE && allocation == VK_NULL_HANDLE) {
+        return VK_SUCCESS;
     }
     if (pointCount == 0) {
         return maar_destroy_buffer(allocator, __func__, buffer, allocation);

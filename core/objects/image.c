@@ -130,8 +130,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyImageAfter(MaarAllocator allocator, Vk
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (image == VK_NULL_HANDLE) {
-        return maarFreeMemoryAfter(allocator, allocation, pointCount, pPoints);
+    if (image == VK_NULL_HANDLE && allocation == VK_NULL_HANDLE) {
+        return VK_SUCCESS;
     }
     if (pointCount == 0) {
         return destroy_now(allocator, __func__, image, allocation);

@@ -105,6 +105,39 @@ static void another_allocators_images_are_refused(void** state)
     rig_close(&rig);
 }
 
+/* ---- one call that is made of others ---- */
+
+static void messages_name_the_call_that_was_made(void** state)
+{
+    (void)state;
+    rig_start(&rig, NULL);
+    MaarAllocation memory = rig_allocate(&rig, 1000, NULL);
+    const VkBufferCreateInfo buffer = rig_buffer_info(1000);
+    const VkImageCreateInfo image =
+        tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){64, 64, 1}, 1);
+    MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
+    const MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+                                          .usage = (MaarMemoryUsage)99};
+    EXPECT_TOLD(maarDestroyBufferAfter(rig.allocator, VK_NULL_HANDLE, memory, 1, NULL), REFUSED,
+                "maarDestroyBufferAfter: ");
+    EXPECT_TOLD(maarDestroyImageAfter(rig.allocator, VK_NULL_HANDLE, memory, 1, NULL), REFUSED,
+                "maarDestroyImageAfter: ");
+    EXPECT_TOLD(maarChooseMemoryTypeForBuffer(rig.allocator, &buffer, &how, &choice), REFUSED,
+                "maarChooseMemoryTypeForBuffer: ");
+    EXPECT_TOLD(maarChooseMemoryTypeForImage(rig.allocator, &image, &how, &choice), REFUSED,
+                "maarChooseMemoryTypeForImage: ");
+    assert_int_equal(maarDestroyBufferAfter(rig.allocator, VK_NULL_HANDLE, memory, 0, NULL),
+                     VK_SUCCESS);
+    const MaarPoint host = {.value = 1};
+    memory = rig_allocate(&rig, 1000, NULL);
+    assert_int_equal(maarDestroyImageAfter(rig.allocator, VK_NULL_HANDLE, memory, 1, &host),
+                     VK_SUCCESS);
+    assert_int_equal(maarAdvanceHostTimeline(rig.allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarDestroyImageAfter(rig.allocator, VK_NULL_HANDLE, VK_NULL_HANDLE, 0, NULL),
+                     VK_SUCCESS);
+    rig_close(&rig);
+}
+
 /* ---- what memory pages are to take ---- */
 
 static void wishes_that_no_memory_can_grant_are_refused(void** state)
@@ -591,6 +624,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_allocators_objects_are_refused),
         cmocka_unit_test(another_allocators_images_are_refused),
+        cmocka_unit_test(messages_name_the_call_that_was_made),
         cmocka_unit_test(wishes_that_no_memory_can_grant_are_refused),
         cmocka_unit_test(tiles_that_are_not_there_are_refused),
         cmocka_unit_test(images_that_no_cache_can_stream_are_refused),
