@@ -236,6 +236,7 @@ static void scarce_memory_makes_steps_exact(void** state)
     MaarArray array = create_array(16, 64 * GIB, 60 * GIB, 0);
     append(array, GIB / 16);
     assert_int_equal(committed_bytes(array), GIB);
+    rig_expect_silence(&rig); /* nothing that was asked for is missing */
     assert_int_equal(maarAppendArray(rig.allocator, array, 60 * GIB / 16, NULL),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_int_equal(array_info(array).count, GIB / 16);

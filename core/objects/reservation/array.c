@@ -126,10 +126,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetArrayInfo(MaarAllocator allocator, MaarArr
 /* ---- growing and shrinking ---- */
 
 /* Memory up to a byte that lies within the reservation. */
-static VkResult commit_up_to(struct maar_array* array, const char* call, VkDeviceSize end)
+static VkResult commit_up_to(struct maar_array* array, const char* call, VkDeviceSize end,
+                             bool quietly)
 {
     struct maar_reservation* reservation = &array->reservation;
-    VkResult result = maar_reservation_commit(reservation, call, array->ready, end);
+    VkResult result = maar_reservation_commit(reservation, call, array->ready, end, quietly);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -182,10 +183,11 @@ static VkResult make_array_room(struct maar_array* array, const char* call, uint
         end = step < size - array->ready ? array->ready + step : size;
         end = end > least ? end : least;
     }
-    VkResult result = commit_up_to(array, call, end);
+    /* For what nobody asked for, no budget is exceeded and nobody is told. */
+    VkResult result = commit_up_to(array, call, end, end > least);
     if (end > least &&
         (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_TOO_MANY_OBJECTS)) {
-        result = commit_up_to(array, call, least);
+        result = commit_up_to(array, call, least, false);
     }
     return result;
 }

@@ -86,9 +86,10 @@ void maar_reservation_free(struct maar_reservation* reservation);
 
 /* ---- reservation_pages.c ---- */
 
-/* Memory for bytes [offset, end), which must lie within it. */
+/* Memory for bytes [offset, end), which must lie within it. quietly: pages within budgets alone,
+ * and nothing is told where there are none. */
 VkResult maar_reservation_commit(struct maar_reservation* reservation, const char* call,
-                                 VkDeviceSize offset, VkDeviceSize end);
+                                 VkDeviceSize offset, VkDeviceSize end, bool quietly);
 /* Gives back the whole pages of [offset, end). */
 void maar_reservation_decommit(struct maar_reservation* reservation, VkDeviceSize offset,
                                VkDeviceSize end);

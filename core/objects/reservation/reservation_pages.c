@@ -64,13 +64,14 @@ VkDeviceSize maar_reservation_committed(const struct maar_reservation* reservati
 }
 
 VkResult maar_reservation_commit(struct maar_reservation* reservation, const char* call,
-                                 VkDeviceSize offset, VkDeviceSize end)
+                                 VkDeviceSize offset, VkDeviceSize end, bool quietly)
 {
     if (reservation->table == NULL) {
         return maar_copying_grow(reservation, call, end);
     }
     const struct maar_page_range range = pages_around(reservation, offset, end);
-    return maar_pages_commit(reservation->allocator, call, 1, &range);
+    return quietly ? maar_pages_commit_quietly(reservation->allocator, call, &range)
+                   : maar_pages_commit(reservation->allocator, call, 1, &range);
 }
 
 static VkResult commit_sparse(const struct maar_reservation* reservation, const char* call,
