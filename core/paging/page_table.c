@@ -64,6 +64,7 @@ static VkResult choose_types(MaarAllocator allocator, const struct maar_page_tab
     }
     struct maar_type_choice choice;
     if (!maar_choose_types(allocator, info->type_bits, info->memory, &choice)) {
+        maar_tell_no_type(allocator, info->call, info->type_bits, info->memory);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     for (uint32_t i = 0; i < choice.count; ++i) {

@@ -178,6 +178,15 @@ static void wishes_that_no_memory_can_grant_are_refused(void** state)
         EXPECT_TOLD(maarCreateSparseImage(rig.allocator, &tiles, &made), REFUSED, rows[i].words);
         assert_true(reservation == VK_NULL_HANDLE && made == VK_NULL_HANDLE);
     }
+    /* Sound, but no memory of this device is so. */
+    const MaarAllocationCreateInfo none = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+                                           .memoryTypeBits = 0x80000000};
+    const MaarReservationCreateInfo reserve = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+                                               .pBufferInfo = &buffer,
+                                               .pMemoryInfo = &none};
+    MaarReservation reservation = VK_NULL_HANDLE;
+    EXPECT_TOLD(maarCreateReservation(rig.allocator, &reserve, &reservation),
+                VK_ERROR_FEATURE_NOT_PRESENT, "maarCreateReservation: no memory type serves");
     rig_close(&rig);
 }
 
