@@ -71,8 +71,8 @@ struct maar_page_table_info {
 VkResult maar_pages_check_memory(MaarAllocator allocator, const char* call,
                                  const MaarAllocationCreateInfo* info);
 /* Chooses memory types and makes a table without pages. VK_ERROR_FEATURE_NOT_PRESENT, told, when no
- * type serves; VK_ERROR_OUT_OF_HOST_MEMORY; misuse, told, when the pool does not stitch or its type does
- * not serve. */
+ * type serves; VK_ERROR_OUT_OF_HOST_MEMORY; misuse, told, when the pool does not stitch or its type
+ * does not serve. */
 VkResult maar_page_table_create(MaarAllocator allocator, const struct maar_page_table_info* info,
                                 struct maar_page_table** table);
 /* Drops what is recorded for the table and forbids more. Its last submission's value of the paging
