@@ -188,6 +188,7 @@ class Run:
             words += [] if paths else [argument]
         words += shorten(paths)
         text = " ".join(word if "*" in word else shlex.quote(word) for word in words)
+        text = text.replace(str(self.machine.shared), "../shared/data")  # wherever it lies here
         for path, name in ((self.machine.build, "build/release"), (self.scratch, "build/figures"),
                            (self.machine.shared, "../shared/data"), (self.machine.root, ".")):
             text = text.replace(f"{path}/", f"{name}/")
