@@ -10,6 +10,7 @@ import datetime
 import json
 import os
 import pathlib
+import re
 import resource
 import shlex
 import subprocess
@@ -188,10 +189,9 @@ class Run:
             words += [] if paths else [argument]
         words += shorten(paths)
         text = " ".join(word if "*" in word else shlex.quote(word) for word in words)
-        text = text.replace(str(self.machine.shared), "../shared/data")  # wherever it lies here
         for path, name in ((self.machine.build, "build/release"), (self.scratch, "build/figures"),
                            (self.machine.shared, "../shared/data"), (self.machine.root, ".")):
-            text = text.replace(f"{path}/", f"{name}/")
+            text = re.sub(rf"{re.escape(str(path))}(?=[/\s'\":]|$)", name, text)
         return text.replace(" ./", " ").removeprefix("./")
 
     def text(self, *arguments, environment=None, codes=(0,), targets=(), timeout=1800):
