@@ -437,8 +437,7 @@ static bool trace_read_text(struct trace_reader* reader, const char* text, size_
     return true;
 }
 
-/* The last part of a path, without .csv and .gz. */
-static void trace_name_of(const char* path, char name[256])
+void support_trace_take_name(const char* path, char name[256])
 {
     const char* start = path;
     for (const char* c = path; *c != 0; c++) {
@@ -471,7 +470,7 @@ bool support_trace_parse(const char* name, const void* data, size_t size,
         text = expanded;
     }
     struct trace_reader reader = {.trace = trace, .error = error, .name = name};
-    trace_name_of(name, trace->name);
+    support_trace_take_name(name, trace->name);
     const bool good = trace_read_text(&reader, text, size);
     free(reader.table);
     free(expanded);

@@ -73,6 +73,9 @@ bool support_trace_load(const char* path, struct support_trace* trace, struct su
 bool support_trace_parse(const char* name, const void* data, size_t size,
                          struct support_trace* trace, struct support_error* error);
 
+/* The name of the trace that a file holds: without folder, .csv and .gz. */
+void support_trace_take_name(const char* path, char name[256]);
+
 /* Frees what a trace holds and empties it. */
 void support_trace_release(struct support_trace* trace);
 

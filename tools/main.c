@@ -52,7 +52,18 @@ static int help(int argc, char** argv)
     return TOOL_EXIT_OK;
 }
 
-int main(int argc, char** argv)
+/* What could not be written shows only now: a full disk, say. */
+static int close_output(int code)
+{
+    const bool flushed = fflush(stdout) == 0;
+    if (flushed && ferror(stdout) == 0) {
+        return code;
+    }
+    tool_complain("standard output cannot be written");
+    return code == TOOL_EXIT_OK ? TOOL_EXIT_FAILED : code;
+}
+
+static int run(int argc, char** argv)
 {
     tool_data_set_program(argc > 0 ? argv[0] : "");
     if (argc < 2) {
@@ -82,4 +93,9 @@ int main(int argc, char** argv)
     tool_complain("no such command: %s", name);
     print_usage(stderr);
     return TOOL_EXIT_USAGE;
+}
+
+int main(int argc, char** argv)
+{
+    return close_output(run(argc, argv));
 }

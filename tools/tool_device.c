@@ -389,6 +389,21 @@ static VkResult create_device(struct tool_device* tool)
     return VK_SUCCESS;
 }
 
+/* Those of a simulated device were checked when they were applied. */
+static bool check_heaps(const struct tool_device* tool)
+{
+    for (uint32_t i = 0; i < tool->options.heap_count && !tool->simulated; ++i) {
+        const uint32_t heap = tool->options.heaps[i].heap;
+        const uint32_t count = tool->memory.memoryHeapCount;
+        if (heap >= count) {
+            tool_complain("--heap %u: %s has %u heap%s", heap, tool->properties.deviceName, count,
+                          count == 1 ? "" : "s");
+            return false;
+        }
+    }
+    return true;
+}
+
 int tool_device_open(struct tool_device* tool, VkPhysicalDevice physical)
 {
     tool->physical = physical;
@@ -401,6 +416,9 @@ int tool_device_open(struct tool_device* tool, VkPhysicalDevice physical)
     describe_physical(tool);
     if (tool->properties.apiVersion < VK_API_VERSION_1_1) {
         tool_complain("%s: Vulkan 1.1 is the least that Maar uses", tool->properties.deviceName);
+        return TOOL_EXIT_USAGE;
+    }
+    if (!check_heaps(tool)) {
         return TOOL_EXIT_USAGE;
     }
     const VkResult result = create_device(tool);

@@ -27,7 +27,16 @@ static const char info_help[] =
     "  --heap N=SIZE    size of heap N of a simulated device\n"
     "  --limit NAME=V   another limit of a simulated device; see maar replay --help\n"
     "  --validate       use the validation layer; a message is a failure\n"
-    "  --json           one JSON object per device and line\n";
+    "  --json           one JSON object per device and line\n"
+    "\n"
+    "Of what is printed: stitching, whether a pool can make large buffers of pages that lie "
+    "apart;\n"
+    "sparse_reservations, whether buffers grow in place, page by page; sparse_aliasing, whether a\n"
+    "page may be bound in two places; sparse_images_2d and _3d, whether images may be partly in\n"
+    "memory; non_resident_strict, whether shaders read zero where no page is bound (else "
+    "anything);\n"
+    "sparse_buffer_page, the bytes of a buffer's page, 0 without such buffers. docs/paging.md\n"
+    "explains pages.\n";
 
 struct flag_name {
     uint32_t flag;
@@ -68,11 +77,6 @@ static const struct purpose purposes[] = {
      VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT},
 };
 
-static json_t* number(uint64_t value)
-{
-    return json_integer((json_int_t)value);
-}
-
 static json_t* list_flags(uint32_t flags)
 {
     json_t* const list = json_array();
@@ -96,13 +100,13 @@ static json_t* list_heaps(const struct tool_device* tool, MaarAllocator allocato
     for (uint32_t i = 0; i < tool->memory.memoryHeapCount; ++i) {
         const VkMemoryHeap* const heap = &tool->memory.memoryHeaps[i];
         json_t* const object = json_object();
-        json_object_set_new(object, "index", number(i));
-        json_object_set_new(object, "size", number(heap->size));
+        json_object_set_new(object, "index", tool_json_number(i));
+        json_object_set_new(object, "size", tool_json_number(heap->size));
         json_object_set_new(object, "device_local",
                             json_boolean((heap->flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0));
         if (known && i < count) {
-            json_object_set_new(object, "budget", number(budgets[i].budget));
-            json_object_set_new(object, "usage", number(budgets[i].usage));
+            json_object_set_new(object, "budget", tool_json_number(budgets[i].budget));
+            json_object_set_new(object, "usage", tool_json_number(budgets[i].usage));
             json_object_set_new(object, "budget_from_driver",
                                 json_boolean(budgets[i].fromDriver == VK_TRUE));
         }
@@ -117,8 +121,8 @@ static json_t* list_types(const struct tool_device* tool, uint32_t avoided)
     for (uint32_t i = 0; i < tool->memory.memoryTypeCount; ++i) {
         const VkMemoryType* const type = &tool->memory.memoryTypes[i];
         json_t* const object = json_object();
-        json_object_set_new(object, "index", number(i));
-        json_object_set_new(object, "heap", number(type->heapIndex));
+        json_object_set_new(object, "index", tool_json_number(i));
+        json_object_set_new(object, "heap", tool_json_number(type->heapIndex));
         json_object_set_new(object, "flags", list_flags(type->propertyFlags));
         json_object_set_new(object, "avoided_unasked", json_boolean((avoided >> i & 1u) != 0));
         json_array_append_new(list, object);
@@ -166,9 +170,9 @@ static json_t* list_choices(MaarAllocator allocator)
         if (result == VK_SUCCESS) {
             json_t* const others = json_array();
             for (uint32_t j = 1; j < choice.candidateCount; ++j) {
-                json_array_append_new(others, number(choice.candidates[j]));
+                json_array_append_new(others, tool_json_number(choice.candidates[j]));
             }
-            json_object_set_new(object, "type", number(choice.memoryTypeIndex));
+            json_object_set_new(object, "type", tool_json_number(choice.memoryTypeIndex));
             json_object_set_new(object, "then", others);
             json_object_set_new(object, "reason", json_string(choice.reason));
         } else {
@@ -185,12 +189,17 @@ static json_t* list_limits(const struct tool_device* tool, const MaarAllocatorIn
 {
     const VkPhysicalDeviceLimits* const limits = &tool->properties.limits;
     json_t* const object = json_object();
-    json_object_set_new(object, "maxMemoryAllocationCount", number(info->maxMemoryAllocationCount));
-    json_object_set_new(object, "maxMemoryAllocationSize", number(info->maxMemoryAllocationSize));
-    json_object_set_new(object, "bufferImageGranularity", number(info->bufferImageGranularity));
-    json_object_set_new(object, "nonCoherentAtomSize", number(info->nonCoherentAtomSize));
-    json_object_set_new(object, "minMemoryMapAlignment", number(limits->minMemoryMapAlignment));
-    json_object_set_new(object, "maxStorageBufferRange", number(limits->maxStorageBufferRange));
+    json_object_set_new(object, "maxMemoryAllocationCount",
+                        tool_json_number(info->maxMemoryAllocationCount));
+    json_object_set_new(object, "maxMemoryAllocationSize",
+                        tool_json_number(info->maxMemoryAllocationSize));
+    json_object_set_new(object, "bufferImageGranularity",
+                        tool_json_number(info->bufferImageGranularity));
+    json_object_set_new(object, "nonCoherentAtomSize", tool_json_number(info->nonCoherentAtomSize));
+    json_object_set_new(object, "minMemoryMapAlignment",
+                        tool_json_number(limits->minMemoryMapAlignment));
+    json_object_set_new(object, "maxStorageBufferRange",
+                        tool_json_number(limits->maxStorageBufferRange));
     return object;
 }
 
@@ -242,10 +251,10 @@ static json_t* list_paging(MaarAllocator allocator)
     json_object_set_new(object, "sparse_images_2d", json_boolean(info.sparseImages2D));
     json_object_set_new(object, "sparse_images_3d", json_boolean(info.sparseImages3D));
     json_object_set_new(object, "non_resident_strict", json_boolean(info.nonResidentStrict));
-    json_object_set_new(object, "sparseAddressSpaceSize", number(info.addressSpaceSize));
+    json_object_set_new(object, "sparseAddressSpaceSize", tool_json_number(info.addressSpaceSize));
     json_object_set_new(
         object, "sparse_buffer_page",
-        number(info.sparseReservations == VK_TRUE ? find_buffer_page(allocator) : 0));
+        tool_json_number(info.sparseReservations == VK_TRUE ? find_buffer_page(allocator) : 0));
     return object;
 }
 
@@ -296,7 +305,7 @@ static json_t* describe_device(struct tool_device* tool, MaarAllocator allocator
 
 static uint64_t get_number(const json_t* object, const char* key)
 {
-    return (uint64_t)json_integer_value(json_object_get(object, key));
+    return tool_json_value(json_object_get(object, key));
 }
 
 static const char* get_text(const json_t* object, const char* key)
@@ -340,10 +349,10 @@ static void print_pairs(const json_t* object)
     json_t* value = NULL;
     json_object_foreach((json_t*)(uintptr_t)object, key, value)
     {
-        if (json_is_string(value)) {
+        if (tool_json_is_number(value)) {
+            printf("  %-31s %" PRIu64 "\n", key, tool_json_value(value));
+        } else if (json_is_string(value)) {
             printf("  %-31s %s\n", key, json_string_value(value));
-        } else if (json_is_integer(value)) {
-            printf("  %-31s %" PRIu64 "\n", key, (uint64_t)json_integer_value(value));
         } else {
             printf("  %-31s %s\n", key, json_is_true(value) ? "yes" : "no");
         }
@@ -393,21 +402,16 @@ static int show_device(struct tool_device* tool, bool as_json)
                       tool_result_name(result));
         return TOOL_EXIT_FAILED;
     }
-    int code = TOOL_EXIT_FAILED;
     json_t* const device = describe_device(tool, allocator);
-    if (device != NULL && as_json) {
-        char* const text = json_dumps(device, 0);
-        if (text != NULL) {
-            code = puts(text) >= 0 ? TOOL_EXIT_OK : TOOL_EXIT_FAILED;
-        }
-        free(text);
-    } else if (device != NULL) {
+    bool good = device != NULL;
+    if (good && as_json) {
+        good = tool_print_json(device);
+    } else if (good) {
         print_device(device);
-        code = TOOL_EXIT_OK;
+        json_decref(device);
     }
-    json_decref(device);
     maarDestroyAllocator(allocator);
-    return code;
+    return good ? TOOL_EXIT_OK : TOOL_EXIT_FAILED;
 }
 
 /* One device if one is named, else all. */

@@ -194,26 +194,6 @@ static bool parse_plan_option(struct plan_settings* settings, int option, const 
     }
 }
 
-/* Whether the inputs' names keep files apart that are written for each of them. */
-static bool check_names(const struct plan_settings* settings, const char* option, const char* path)
-{
-    char names[2][SUPPORT_FRAME_NAME_SIZE];
-    for (int i = 0; path != NULL && i < settings->file_count; ++i) {
-        support_frame_graph_take_name(settings->files[i], names[0]);
-        for (int j = 0; j < i; ++j) {
-            support_frame_graph_take_name(settings->files[j], names[1]);
-            if (strcmp(names[0], names[1]) == 0) {
-                char written[4096];
-                tool_name_file(path, names[0], written, sizeof(written));
-                tool_complain("%s %s: \"%s\" and \"%s\" would both be written to \"%s\"", option,
-                              path, settings->files[j], settings->files[i], written);
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 /* Whether the arguments go together. */
 static bool check_plan_settings(const struct plan_settings* settings)
 {
@@ -232,8 +212,12 @@ static bool check_plan_settings(const struct plan_settings* settings)
     } else if (to_stdout && settings->file_count > 1) {
         tool_complain("--output - takes one file, and there are %d", settings->file_count);
     } else {
-        return check_names(settings, "--output", settings->output) &&
-               check_names(settings, "--picture", settings->picture);
+        return tool_check_named("--output", settings->output) &&
+               tool_check_named("--picture", settings->picture) &&
+               tool_check_apart("--output", settings->output, settings->files, settings->file_count,
+                                support_frame_graph_take_name) &&
+               tool_check_apart("--picture", settings->picture, settings->files,
+                                settings->file_count, support_frame_graph_take_name);
     }
     return false;
 }

@@ -9,32 +9,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* As profiles have it. */
+#define MAX_ALIGNMENT ((uint64_t)1 << 30)
+
 struct limit_name {
     const char* name;
     size_t offset;
     size_t size;
+    bool power; /* of two, or 0 */
 };
 
-#define LIMIT(field)                                                                               \
+#define LIMIT(field, power)                                                                        \
     {                                                                                              \
 #field, offsetof(MaarSimulatedProfile, limits.field),                                      \
-            sizeof(((MaarSimulatedProfile*)0)->limits.field)                                       \
+            sizeof(((MaarSimulatedProfile*)0)->limits.field), power                                \
     }
 
 static const struct limit_name limit_names[] = {
-    LIMIT(maxMemoryAllocationCount),
-    LIMIT(maxMemoryAllocationSize),
-    LIMIT(bufferImageGranularity),
-    LIMIT(nonCoherentAtomSize),
-    LIMIT(maxBufferSize),
-    LIMIT(minMemoryMapAlignment),
-    LIMIT(maxStorageBufferRange),
-    LIMIT(minStorageBufferOffsetAlignment),
-    LIMIT(minUniformBufferOffsetAlignment),
-    LIMIT(minTexelBufferOffsetAlignment),
-    LIMIT(sparseAddressSpaceSize),
-    LIMIT(minImportedHostPointerAlignment),
+    LIMIT(maxMemoryAllocationCount, false),
+    LIMIT(maxMemoryAllocationSize, false),
+    LIMIT(bufferImageGranularity, true),
+    LIMIT(nonCoherentAtomSize, true),
+    LIMIT(maxBufferSize, false),
+    LIMIT(minMemoryMapAlignment, true),
+    LIMIT(maxStorageBufferRange, false),
+    LIMIT(minStorageBufferOffsetAlignment, true),
+    LIMIT(minUniformBufferOffsetAlignment, true),
+    LIMIT(minTexelBufferOffsetAlignment, true),
+    LIMIT(sparseAddressSpaceSize, false),
+    LIMIT(minImportedHostPointerAlignment, true),
 };
+
+static bool check_limit(const struct limit_name* limit, const char* text, uint64_t value)
+{
+    if (limit->size == sizeof(uint32_t) && value > UINT32_MAX) {
+        tool_complain("--limit %s: the value does not fit 32 bits", text);
+        return false;
+    }
+    if (limit->power && ((value & (value - 1)) != 0 || value > MAX_ALIGNMENT)) {
+        tool_complain("--limit %s: expected a power of two, at most 1GiB", text);
+        return false;
+    }
+    return true;
+}
 
 bool tool_profile_set_limit(MaarSimulatedProfile* profile, const char* text)
 {
@@ -50,8 +67,7 @@ bool tool_profile_set_limit(MaarSimulatedProfile* profile, const char* text)
         if (strlen(limit->name) != length || memcmp(limit->name, text, length) != 0) {
             continue;
         }
-        if (limit->size == sizeof(uint32_t) && value > UINT32_MAX) {
-            tool_complain("--limit %s: the value does not fit 32 bits", text);
+        if (!check_limit(limit, text, value)) {
             return false;
         }
         if (profile != NULL && limit->size == sizeof(uint32_t)) {

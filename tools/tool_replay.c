@@ -230,7 +230,9 @@ static bool parse_arguments(int argc, char** argv, struct replay_settings* setti
         tool_complain("--plant overlap and --plant offset need another strategy than sparse");
         return false;
     }
-    return true;
+    return tool_check_named("--picture", settings->picture) &&
+           tool_check_apart("--picture", settings->picture, settings->traces, settings->trace_count,
+                            support_trace_take_name);
 }
 
 /* The picture's file: FILE itself, or with names put before its suffix when there are several. */

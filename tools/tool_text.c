@@ -69,6 +69,35 @@ void tool_name_file(const char* path, const char* part, char* out, size_t size)
              has_suffix ? dot : "");
 }
 
+bool tool_check_named(const char* option, const char* path)
+{
+    const bool named = path == NULL || path[0] != '\0';
+    if (!named) {
+        tool_complain("%s needs the name of a file", option);
+    }
+    return named;
+}
+
+bool tool_check_apart(const char* option, const char* path, char** inputs, int count,
+                      tool_take_name take_name)
+{
+    char names[2][TOOL_NAME_SIZE];
+    for (int i = 0; path != NULL && i < count; ++i) {
+        take_name(inputs[i], names[0]);
+        for (int j = 0; j < i; ++j) {
+            take_name(inputs[j], names[1]);
+            if (strcmp(names[0], names[1]) == 0) {
+                char written[4096];
+                tool_name_file(path, names[0], written, sizeof(written));
+                tool_complain("%s %s: \"%s\" and \"%s\" would both be written to \"%s\"", option,
+                              path, inputs[j], inputs[i], written);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 bool tool_check_path(const char* path)
 {
     char folder[4096];
@@ -113,10 +142,61 @@ uint64_t tool_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Begins the strings that stand for numbers which the JSON library cannot hold. */
+static const char number_mark[] = "#u64:";
+
+json_t* tool_json_number(uint64_t value)
+{
+    char text[32];
+    if (value <= INT64_MAX) {
+        return json_integer((json_int_t)value);
+    }
+    snprintf(text, sizeof(text), "%s%" PRIu64, number_mark, value);
+    return json_string(text);
+}
+
+bool tool_json_is_number(const json_t* value)
+{
+    const char* const text = json_string_value(value);
+    return json_is_integer(value) ||
+           (text != NULL && strncmp(text, number_mark, sizeof(number_mark) - 1) == 0);
+}
+
+uint64_t tool_json_value(const json_t* number)
+{
+    const char* const text = json_string_value(number);
+    return text != NULL ? strtoull(text + sizeof(number_mark) - 1, NULL, 10)
+                        : (uint64_t)json_integer_value(number);
+}
+
+/* Makes the marked strings numbers. A quote within a string has a backslash before it. */
+static void unmark_numbers(char* text)
+{
+    const size_t length = sizeof(number_mark) - 1;
+    char* to = text;
+    char before = '\0';
+    while (*text != '\0') {
+        if (*text == '"' && before != '\\' && strncmp(text + 1, number_mark, length) == 0) {
+            text += 1 + length;
+            while (*text != '"') {
+                *to++ = *text++;
+            }
+            ++text;
+        } else {
+            before = *text;
+            *to++ = *text++;
+        }
+    }
+    *to = '\0';
+}
+
 bool tool_print_json(struct json_t* object)
 {
     char* const text = json_dumps(object, JSON_REAL_PRECISION(6));
     json_decref(object);
+    if (text != NULL) {
+        unmark_numbers(text);
+    }
     const bool good = text != NULL && puts(text) >= 0 && fflush(stdout) == 0;
     free(text);
     return good;

@@ -247,6 +247,8 @@ class Arguments(Case):
         self.refused("--passes belongs to one file", "x", "y", "--passes", "z")
         self.refused("both want the standard output", "x", "--output", "-", "--json")
         self.refused("name the same file: y", "x", "--output", "y", "--picture", "y")
+        self.refused("--output needs the name of a file", "x", "--output", "")
+        self.refused("--picture needs the name of a file", "x", "--picture", "")
         self.refused("--capacity 5Q: expected bytes", "x", "--capacity", "5Q")
         self.refused("--capacity 0: expected bytes", "x", "--capacity", "0")
         self.refused("--time-limit -1: expected seconds", "x", "--time-limit=-1")

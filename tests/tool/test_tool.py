@@ -119,6 +119,39 @@ class WithoutDriver(Case):
         self.refused("expected 1 to", "replay", csv, "--threads", "0")
         self.refused("need --verify", "replay", csv, "--plant", "overlap")
         self.refused("unexpected argument", "info", "x")
+        self.refused("--picture needs the name of a file", "replay", csv, "--picture", "")
+
+    def test_limits_wrong_exit_2(self):
+        for limit in ("bufferImageGranularity=3", "nonCoherentAtomSize=96",
+                      "minStorageBufferOffsetAlignment=2GiB"):
+            self.refused(f"--limit {limit}: expected a power of two", "replay", trace("vkcube"),
+                         "--device", self.simulated, "--limit", limit)
+
+    def test_traces_of_one_name_exit_2(self):
+        text = trace("vkcube").read_text(encoding="utf-8")
+        paths = [self.write_trace(text) for _ in range(2)]
+        out = self.scratch() / "out.svg"
+        self.refused("--picture .* would both be written to \".*out-made.svg\"", "replay", *paths,
+                     "--device", self.simulated, "--picture", out)
+        self.assertEqual(list(out.parent.iterdir()), [])
+
+    def test_full_standard_output_exits_1(self):
+        for arguments in (["--help"], ["info", "--list-profiles"],
+                          ["info", "--device", self.simulated],
+                          ["info", "--device", self.simulated, "--json"],
+                          ["replay", trace("vkcube"), "--device", self.simulated],
+                          ["plan", "deferred_4k"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([OPTIONS.maar, *map(str, arguments)], stdout=full,
+                                      stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+            self.assertEqual(done.returncode, 1, arguments)
+            self.assertIn("standard output cannot be written", done.stderr)
+
+    def test_json_has_numbers_of_64_bits(self):
+        done = maar("info", "--device", "simulated:nvidia-gtx1080ti-win", "--json")
+        self.assertEqual(json.loads(done.stdout)["paging"]["sparseAddressSpaceSize"], 2 ** 64 - 1)
+        done = maar("info", "--device", "simulated:nvidia-gtx1080ti-win")
+        self.assertRegex(done.stdout, f"sparseAddressSpaceSize +{2 ** 64 - 1}\n")
 
     def test_options_wrong_name_the_help(self):
         for command in ("replay", "info"):
@@ -424,6 +457,11 @@ class OnDevice(Case):
         done = maar("replay", trace("vkcube"), "--validate", VK_LAYER_PATH=str(self.scratch()))
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("VK_LAYER_KHRONOS_validation is not installed", done.stderr)
+
+    def test_heap_missing_is_an_error(self):
+        done = maar("replay", trace("vkcube"), "--device", self.device, "--heap", "15=1GiB")
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertRegex(done.stderr, "--heap 15: .* has [0-9]+ heap")
 
     def test_device_missing_is_an_error(self):
         done = maar("replay", trace("vkcube"), "--device", "vulkan:99")
