@@ -78,6 +78,16 @@ class Views(DeviceCase):
                     self.assertEqual(array.dtype, numpy.dtype(name))
                     self.assertTrue((array == value).all())
 
+    def test_a_filled_part_ends_where_it_ends(self):
+        for begin in range(8):
+            for end in range(begin + 1, 9):
+                with self.subTest(begin=begin, end=end):
+                    buffer = self.device.buffer(8, host_visible=True)
+                    buffer.fill(1)
+                    buffer.view(end - begin, "uint8", begin).fill(2)
+                    expected = [2 if begin <= i < end else 1 for i in range(8)]
+                    self.assertEqual(buffer.numpy().tolist(), expected)
+
     def test_bfloat16_rounds_to_even(self):
         buffer = self.device.buffer(5, "bfloat16", host_visible=True)
         for value, bits in ((1.0, 0x3F80), (1.00390625, 0x3F80), (1.01171875, 0x3F82),

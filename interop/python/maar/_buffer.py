@@ -68,7 +68,7 @@ def _window(address, size):
 
 def _staging(core, size):
     """Memory that the host and Vulkan see, for one copy."""
-    return Memory(core, (size + 3) // 4 * 4, 0, C.MAAR_MEMORY_USAGE_READBACK, True, False,
+    return Memory(core, size, 0, C.MAAR_MEMORY_USAGE_READBACK, True, False,
                   "maar.python.staging")
 
 
@@ -253,8 +253,8 @@ class Buffer:
         """Vulkan sets every element to a value."""
         memory = self._use()
         one, offset, size = self.dtype.pack(value), self._offset, self.nbytes
-        # The last bytes of a word may be padding, which belongs to the VkBuffer too.
-        words = (size + 3) // 4 * 4 if offset + size + 3 >= memory.size else size
+        # Behind the last byte of all is padding up to a whole word; elsewhere are others' bytes.
+        words = memory.size - offset if offset + size == memory.asked else size
         staging = ()
         if offset % 4 == 0 and words % 4 == 0 and len(one) <= 4:
             pattern = int.from_bytes(one * (4 // len(one)), "little")

@@ -100,9 +100,8 @@ class Device:
             raise NotSupportedError(f"{self.name} cannot export memory: shared=True is not to be "
                                     "had")
         shared = bool(core.export_type) if shared is None else bool(shared)
-        size = (count_of(shape) * dtype.itemsize + 3) // 4 * 4
         memory = _memory.Memory(
-            core, size, usage, _USAGES[host_visible] if host_visible
+            core, count_of(shape) * dtype.itemsize, usage, _USAGES[host_visible] if host_visible
             else C.MAAR_MEMORY_USAGE_DEVICE_LOCAL, bool(host_visible), shared, name)
         return Buffer(self, memory, 0, shape, dtype)
 

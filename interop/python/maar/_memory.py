@@ -225,13 +225,14 @@ def _destroy_core(state):
 
 
 class Memory:
-    """A VkBuffer with its memory."""
+    """A VkBuffer with its memory: so many bytes, and padding up to whole words."""
 
-    __slots__ = ("core", "buffer", "allocation", "size", "info", "mapped", "coherent", "shared",
-                 "name", "last_use", "handed", "owner", "on_cuda", "__weakref__")
+    __slots__ = ("core", "buffer", "allocation", "asked", "size", "info", "mapped", "coherent",
+                 "shared", "name", "last_use", "handed", "owner", "on_cuda", "__weakref__")
 
-    def __init__(self, core, size, usage, memory_usage, mapped, shared, name):
+    def __init__(self, core, asked, usage, memory_usage, mapped, shared, name):
         self.core = None
+        size = (asked + 3) // 4 * 4
         buffer_info = make("VkBufferCreateInfo", size=size, usage=core.usage | usage)
         info = make("MaarAllocationCreateInfo", usage=memory_usage, minAlignment=SHARED_ALIGNMENT,
                     flags=C.MAAR_ALLOCATION_CREATE_MAPPED_BIT if mapped else 0,
@@ -247,7 +248,7 @@ class Memory:
         except OutOfMemoryError as error:
             raise OutOfMemoryError(f"{size} bytes: {error}", error.result) from None
         self.buffer, self.allocation = buffer.value, allocation.value
-        self.size, self.shared, self.name = size, shared, name
+        self.asked, self.size, self.shared, self.name = asked, size, shared, name
         self.last_use = 0       # value of the core's timeline
         self.handed = False     # a handoff was submitted after that
         self.owner = None       # None: Vulkan; else (stream, value of that stream's timeline)
