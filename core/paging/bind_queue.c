@@ -7,6 +7,7 @@
  * time through; only the caller's queue lock is held across the call. What goes along is marked
  * meanwhile, since owners may change their minds: afterwards each marked entry becomes what it is.
  */
+#include "core/memory/queue_lock.h"
 #include "core/paging/page_state.h"
 
 #include <string.h>
@@ -461,14 +462,9 @@ static VkResult call_bind(struct maar_paging* paging, const struct bind_waits* w
         .signalSemaphoreCount = 1,
         .pSignalSemaphores = &paging->timeline,
     };
-    maar_lock_rank_expect_none();
-    if (queue->pfnLock != NULL) {
-        queue->pfnLock(queue->pUserData, queue->queue);
-    }
+    maar_queue_lock(queue);
     const VkResult result = device->vkQueueBindSparse(queue->queue, 1, &info, VK_NULL_HANDLE);
-    if (queue->pfnUnlock != NULL) {
-        queue->pfnUnlock(queue->pUserData, queue->queue);
-    }
+    maar_queue_unlock(queue);
     if (result == VK_SUCCESS) {
         maar_atomic64_store(&paging->submitted, value);
     }
@@ -485,6 +481,7 @@ static VkResult submit_binds(struct maar_paging* paging, uint32_t point_count,
         result = call_bind(paging, &waits);
         settle_batch(paging, result == VK_SUCCESS);
         if (result == VK_SUCCESS) {
+            paging->waited_to_bind |= waits.count > 0;
             forget_delays(paging, &waits);
         }
     }
@@ -516,6 +513,7 @@ static VkResult submit_copies(struct maar_paging* paging, uint32_t point_count,
     const VkResult result = maar_copy_queue_submit(&paging->copies, paging->allocator, &submission);
     if (result == VK_SUCCESS) {
         maar_atomic64_store(&paging->submitted, submission.signal_value);
+        paging->waited_to_copy |= waits.count > 0;
         forget_delays(paging, &waits);
         return result;
     }

@@ -4,6 +4,7 @@
  */
 #include "core/paging/copy_queue.h"
 
+#include "core/memory/queue_lock.h"
 #include "core/paging/page_state.h"
 
 /* Command buffers with the value of the submission that last used them. */
@@ -329,13 +330,9 @@ static VkResult submit_commands(const struct maar_device* device, VkCommandBuffe
         .pSignalSemaphores = &submission->signal,
     };
     const MaarQueue* queue = submission->queue;
-    if (queue->pfnLock != NULL) {
-        queue->pfnLock(queue->pUserData, queue->queue);
-    }
+    maar_queue_lock(queue);
     VkResult result = device->vkQueueSubmit(queue->queue, 1, &info, VK_NULL_HANDLE);
-    if (queue->pfnUnlock != NULL) {
-        queue->pfnUnlock(queue->pUserData, queue->queue);
-    }
+    maar_queue_unlock(queue);
     return result;
 }
 

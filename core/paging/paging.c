@@ -2,6 +2,7 @@
  * The state of paging: made when it is first needed, with the timeline that orders submissions;
  * what the device can do; address space; totals.
  */
+#include "core/memory/queue_lock.h"
 #include "core/paging/page_state.h"
 #include "core/time/timeline.h"
 
@@ -117,11 +118,11 @@ VkResult maar_paging_wait(struct maar_paging* paging, uint64_t value, uint64_t t
     return result;
 }
 
-/* Waits until a submission has been executed, but not for ever. */
-static void wait_executed(struct maar_paging* paging, uint64_t value)
+/* Waits until a submission has been executed, but not for ever; whether it was. */
+static bool wait_executed(struct maar_paging* paging, uint64_t value)
 {
     if (value == 0 || maar_atomic32_load(&paging->allocator->retire.lost) != 0) {
-        return;
+        return value == 0;
     }
     const VkResult result = maar_paging_wait(paging, value, MAAR_DESTROY_TIMEOUT_NS);
     if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST) {
@@ -129,6 +130,7 @@ static void wait_executed(struct maar_paging* paging, uint64_t value)
                   "pages are freed that a submission of binds may still name, since it was not "
                   "executed in five seconds; was what it waits for ever submitted?");
     }
+    return result == VK_SUCCESS;
 }
 
 /* The last submission that named a page of what a pool owns. */
@@ -146,11 +148,68 @@ static uint64_t last_value_of(struct maar_paging* paging, const struct maar_pool
     return last;
 }
 
+/* Signals after all that was submitted to a queue, and waits for that. */
+static VkResult pass_through(MaarAllocator allocator, uint32_t index, VkSemaphore signal)
+{
+    const struct maar_device* device = &allocator->device;
+    const MaarQueue* queue = &allocator->queues[index];
+    const uint64_t value = 1;
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .signalSemaphoreValueCount = 1,
+        .pSignalSemaphoreValues = &value,
+    };
+    const VkSubmitInfo submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .pNext = &values,
+        .signalSemaphoreCount = 1,
+        .pSignalSemaphores = &signal,
+    };
+    const VkSemaphoreWaitInfo wait = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &signal,
+        .pValues = &value,
+    };
+    maar_queue_lock(queue);
+    const VkResult result = device->vkQueueSubmit(queue->queue, 1, &submit, VK_NULL_HANDLE);
+    maar_queue_unlock(queue);
+    return result == VK_SUCCESS
+               ? device->vkWaitSemaphores(device->handle, &wait, MAAR_DESTROY_TIMEOUT_NS)
+               : result;
+}
+
+/* Until the driver has let go of the semaphores that submissions to a queue waited for. That their
+ * own signals were seen is not enough: lavapipe's thread of the queue touches what a submission
+ * waited for once more after it has signalled. Once a later signal is seen it is past that, and no
+ * submission waits for that one's semaphore. */
+static void wait_let_go(struct maar_paging* paging, bool has_waited, uint32_t queue)
+{
+    MaarAllocator allocator = paging->allocator;
+    const struct maar_device* device = &allocator->device;
+    VkSemaphore last = VK_NULL_HANDLE;
+    if (!has_waited) {
+        return;
+    }
+    VkResult result = maar_timeline_create(device, 0, &last);
+    if (result == VK_SUCCESS) {
+        result = pass_through(allocator, queue, last);
+    }
+    if (result == VK_TIMEOUT) {
+        maar_tell(
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            "pQueues[%u] was not done with what it was given in five seconds, and the timeline "
+            "of its binds goes all the same; was what it waits for ever submitted?",
+            queue);
+    }
+    device->vkDestroySemaphore(device->handle, last, device->callbacks);
+}
+
 static void destroy_paging(MaarAllocator allocator, void* opaque)
 {
     struct maar_paging* paging = opaque;
     const struct maar_device* device = &allocator->device;
-    wait_executed(paging, maar_atomic64_load(&paging->submitted));
+    const bool executed = wait_executed(paging, maar_atomic64_load(&paging->submitted));
     end_objects(paging);
     while (paging->tables != NULL) {
         maar_page_table_destroy(paging->tables);
@@ -162,6 +221,8 @@ static void destroy_paging(MaarAllocator allocator, void* opaque)
     }
     maar_copy_queue_destroy(&paging->copies, allocator);
     maar_bind_batch_free(paging);
+    wait_let_go(paging, executed && paging->waited_to_bind, paging->bind_queue);
+    wait_let_go(paging, executed && paging->waited_to_copy, paging->copy_queue);
     device->vkDestroySemaphore(device->handle, paging->timeline, device->callbacks);
     maar_host_free(allocator->callbacks, paging->blocks);
     maar_mutex_destroy(&paging->lock);
@@ -179,7 +240,7 @@ static void end_page_pools(MaarAllocator allocator, struct maar_pool* owner)
     struct maar_paging* paging = maar_paging_of(allocator);
     struct maar_page_pool* ended = NULL;
     VkDeviceSize used = 0;
-    wait_executed(paging, last_value_of(paging, owner));
+    (void)wait_executed(paging, last_value_of(paging, owner));
     maar_mutex_lock(&paging->lock);
     for (struct maar_page_pool** link = &paging->pools; *link != NULL;) {
         struct maar_page_pool* pool = *link;

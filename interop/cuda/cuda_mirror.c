@@ -6,6 +6,7 @@
  * The bind comes first and is waited for: it can be undone, while a range only grows. Externally
  * synchronized by its owner.
  */
+#include "core/memory/queue_lock.h"
 #include "core/objects/requirements.h"
 #include "core/objects/shared_object.h"
 #include "core/paging/pages.h"
@@ -271,14 +272,9 @@ static VkResult bind_block(struct MaarCudaMirror_T* mirror, VkDeviceMemory memor
         .signalSemaphoreCount = 1,
         .pSignalSemaphores = &mirror->timeline,
     };
-    maar_lock_rank_expect_none();
-    if (queue->pfnLock != NULL) {
-        queue->pfnLock(queue->pUserData, queue->queue);
-    }
+    maar_queue_lock(queue);
     VkResult result = device->vkQueueBindSparse(queue->queue, 1, &info, VK_NULL_HANDLE);
-    if (queue->pfnUnlock != NULL) {
-        queue->pfnUnlock(queue->pUserData, queue->queue);
-    }
+    maar_queue_unlock(queue);
     *submitted = result == VK_SUCCESS;
     if (result != VK_SUCCESS) {
         return result;

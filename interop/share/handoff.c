@@ -12,6 +12,7 @@
 #include "interop/share/handoff.h"
 
 #include "core/memory/memory_internal.h"
+#include "core/memory/queue_lock.h"
 #include "core/time/timeline.h"
 
 /* Resources recorded at once: their barriers lie on the stack. */
@@ -536,13 +537,9 @@ static VkResult submit_handoff(MaarAllocator allocator, const MaarHandoffInfo* i
     };
     const struct maar_device* device = &allocator->device;
     const MaarQueue* queue = &allocator->queues[info->queue];
-    if (queue->pfnLock != NULL) {
-        queue->pfnLock(queue->pUserData, queue->queue);
-    }
+    maar_queue_lock(queue);
     const VkResult result = device->vkQueueSubmit(queue->queue, 1, &submit, VK_NULL_HANDLE);
-    if (queue->pfnUnlock != NULL) {
-        queue->pfnUnlock(queue->pUserData, queue->queue);
-    }
+    maar_queue_unlock(queue);
     note_loss(allocator, result);
     commands->value += result == VK_SUCCESS ? 1 : 0;
     return result;

@@ -1,0 +1,171 @@
+/*
+ * The end of paging on a driver that looks at a semaphore which a submission waited for after that
+ * submission's own signal was seen, as lavapipe does: it has let go of the semaphore once a later
+ * submission to the same queue is seen to be done. Functions of ours stand in front of the
+ * simulated driver's and keep account of who holds what.
+ */
+#include "tests/unit/reservation_fixture.h"
+
+enum { MOST_SUBMISSIONS = 64, MOST_SEMAPHORES = 16 };
+
+/* One submission: what it signals, and what it holds until a later one of its queue is done. */
+struct submission {
+    VkQueue queue;
+    VkSemaphore signal;
+    uint64_t value;
+    uint32_t held_count;
+    VkSemaphore held[MOST_SEMAPHORES];
+};
+
+static struct {
+    uint32_t submission_count;
+    struct submission submissions[MOST_SUBMISSIONS];
+    uint32_t waiting_count;   /* of them, those that waited for something */
+    uint32_t destroyed_count; /* semaphores */
+    uint32_t destroyed_held;  /* of them, those that a submission still held */
+} seen;
+
+static void note_submission(VkQueue queue, uint32_t wait_count, const VkSemaphore* waits,
+                            const VkSemaphore* signal, const void* next)
+{
+    const VkTimelineSemaphoreSubmitInfo* values = next;
+    assert_true(seen.submission_count < MOST_SUBMISSIONS && wait_count <= MOST_SEMAPHORES);
+    assert_int_equal(values->sType, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+    assert_int_equal(values->signalSemaphoreValueCount, 1);
+    struct submission* made = &seen.submissions[seen.submission_count++];
+    made->queue = queue;
+    made->signal = *signal;
+    made->value = values->pSignalSemaphoreValues[0];
+    made->held_count = wait_count;
+    for (uint32_t i = 0; i < wait_count; ++i) {
+        made->held[i] = waits[i];
+    }
+    seen.waiting_count += wait_count > 0 ? 1 : 0;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL bind_and_note(VkQueue queue, uint32_t count,
+                                                    const VkBindSparseInfo* infos, VkFence fence)
+{
+    assert_int_equal(count, 1);
+    note_submission(queue, infos->waitSemaphoreCount, infos->pWaitSemaphores,
+                    infos->pSignalSemaphores, infos->pNext);
+    return vkQueueBindSparse(queue, count, infos, fence);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL submit_and_note(VkQueue queue, uint32_t count,
+                                                      const VkSubmitInfo* infos, VkFence fence)
+{
+    assert_int_equal(count, 1);
+    note_submission(queue, infos->waitSemaphoreCount, infos->pWaitSemaphores,
+                    infos->pSignalSemaphores, infos->pNext);
+    return vkQueueSubmit(queue, count, infos, fence);
+}
+
+/* A signal was seen: those that were submitted to its queue before it hold nothing any more. */
+static void let_go_before(VkSemaphore signal, uint64_t value)
+{
+    uint32_t done = seen.submission_count;
+    for (uint32_t i = 0; i < seen.submission_count; ++i) {
+        if (seen.submissions[i].signal == signal && seen.submissions[i].value == value) {
+            done = i;
+        }
+    }
+    for (uint32_t i = 0; done < seen.submission_count && i < done; ++i) {
+        if (seen.submissions[i].queue == seen.submissions[done].queue) {
+            seen.submissions[i].held_count = 0;
+        }
+    }
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL wait_and_note(VkDevice device,
+                                                    const VkSemaphoreWaitInfo* wait,
+                                                    uint64_t timeout)
+{
+    const VkResult result = vkWaitSemaphores(device, wait, timeout);
+    for (uint32_t i = 0; result == VK_SUCCESS && i < wait->semaphoreCount; ++i) {
+        let_go_before(wait->pSemaphores[i], wait->pValues[i]);
+    }
+    return result;
+}
+
+static bool is_held(VkSemaphore semaphore)
+{
+    bool held = false;
+    for (uint32_t i = 0; i < seen.submission_count; ++i) {
+        for (uint32_t w = 0; w < seen.submissions[i].held_count; ++w) {
+            held |= seen.submissions[i].held[w] == semaphore;
+        }
+    }
+    return held;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_and_note(VkDevice device, VkSemaphore semaphore,
+                                                   const VkAllocationCallbacks* callbacks)
+{
+    seen.destroyed_count += semaphore != VK_NULL_HANDLE ? 1 : 0;
+    seen.destroyed_held += is_held(semaphore) ? 1 : 0;
+    vkDestroySemaphore(device, semaphore, callbacks);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL noting_address(VkDevice device, const char* name)
+{
+    static const struct {
+        const char* name;
+        PFN_vkVoidFunction function;
+    } ours[] = {
+        {"vkQueueBindSparse", (PFN_vkVoidFunction)bind_and_note},
+        {"vkQueueSubmit", (PFN_vkVoidFunction)submit_and_note},
+        {"vkWaitSemaphores", (PFN_vkVoidFunction)wait_and_note},
+        {"vkDestroySemaphore", (PFN_vkVoidFunction)destroy_and_note},
+    };
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; ++i) {
+        if (strcmp(name, ours[i].name) == 0) {
+            return ours[i].function;
+        }
+    }
+    return vkGetDeviceProcAddr(device, name);
+}
+
+static struct rig rig;
+
+static void open_noting(enum fixture_way way)
+{
+    memset(&seen, 0, sizeof seen);
+    fixture_open_with(&rig, way, 64 * KIB, NULL, noting_address);
+}
+
+static void end_after_growth(enum fixture_way way)
+{
+    open_noting(way);
+    MaarReservation reservation = fixture_reserve(&rig, 64 * MIB, 0);
+    for (uint32_t i = 0; i < 4; ++i) {
+        assert_int_equal(fixture_commit(&rig, reservation, 0, MIB << i), VK_SUCCESS);
+        (void)fixture_submit(&rig);
+    }
+    assert_true(seen.waiting_count > 0);
+    maarDestroyReservation(rig.allocator, reservation);
+    rig_close(&rig);
+    assert_true(seen.destroyed_count > 0);
+    assert_int_equal(seen.destroyed_held, 0);
+}
+
+static void timeline_of_binds_outlives_who_waited_for_it(void** state)
+{
+    (void)state;
+    end_after_growth(FIXTURE_SPARSE);
+}
+
+static void timeline_of_copies_outlives_who_waited_for_it(void** state)
+{
+    (void)state;
+    end_after_growth(FIXTURE_NO_SPARSE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(timeline_of_binds_outlives_who_waited_for_it),
+        cmocka_unit_test(timeline_of_copies_outlives_who_waited_for_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
