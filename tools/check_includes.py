@@ -3,8 +3,8 @@
 
 Who may include whom, calls into Vulkan only through the table, what placement and plan may know of
 Vulkan, one door to malloc, atomics and threads, unique names of files and statics, the length of
-files, and the tags that each public function and field must carry. Prints one line a finding;
-exits 1 if there is any.
+files, a name for each structure's type, and the tags that each public function and field must
+carry. Prints one line a finding; exits 1 if there is any.
 """
 
 import re
@@ -29,6 +29,8 @@ SHADER_READERS = ("core/objects/", "support/", "samples/", "tests/", "tools/")
 PORTS = {"stdatomic.h", "pthread.h", "threads.h", "windows.h", "dlfcn.h"}
 # The simulated driver is a library of its own, which cannot reach libmaar's hidden ports.
 PORT_FILES = re.compile(r"core/port_\w+\.[ch]|backends/simulated/sim_port\.[ch]")
+STRUCTURE = re.compile(r"\bMAAR_STRUCTURE_TYPE_(\w+) = 0x4D")
+STRUCTURE_NAMES = "core/memory/message.c"
 INTEGERS_ONLY = ("core/placement/", "core/plan/")
 KNOWN_TO_INTEGERS = {"VkResult", "VkDeviceSize", "VkAllocationCallbacks", "VkBool32", "VkFlags"}
 MAX_LINES = 1000
@@ -216,6 +218,13 @@ class Check:
                                 f"{match['name']}: no comment on: {stripped}")
                 commented = False
 
+    def check_structure_names(self, path, text):
+        """Messages of a wrong sType know every type's name."""
+        for match in STRUCTURE.finditer(text):
+            if f"MAAR_NAMED({match[1]})" not in self.texts.get(STRUCTURE_NAMES, ""):
+                self.report(path, line_of(text, match.start()),
+                            f"{STRUCTURE_NAMES} has no name for {match[1]}")
+
     def run(self):
         self.known = set(self.paths)
         self.texts = {path: (self.root / path).read_text() for path in self.paths}
@@ -226,6 +235,7 @@ class Check:
             if path.startswith("include/"):
                 self.check_function_tags(path, text)
                 self.check_member_comments(path, text)
+                self.check_structure_names(path, code)
             elif text.count("\n") > MAX_LINES:
                 self.report(path, MAX_LINES, f"{text.count(chr(10))} lines; at most {MAX_LINES}")
             if not text.lstrip().startswith("/*"):

@@ -460,6 +460,7 @@ static void tell_failure(const struct job* job, VkResult result)
     const bool strict = (flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0;
     const struct maar_refusal refusal = {
         .call = job->call,
+        .name = job->general->name,
         .size = job->general->size,
         .result = result,
         .type_index = maar_best_type(&job->choice),

@@ -353,6 +353,13 @@ static inline VkResult maar_misuse(MaarAllocator allocator, const char* call, co
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
+/* A name as messages have it: in quotes, cut where it is long; "(no name)" without them for NULL.
+ */
+struct maar_quoted {
+    char text[80];
+};
+struct maar_quoted maar_quote(const char* name);
+
 /* Tells that an argument is NULL or has another sType than it should. */
 void maar_refuse_structure(MaarAllocator allocator, const char* call, const char* name,
                            const void* structure, int wanted);

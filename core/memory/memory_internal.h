@@ -109,6 +109,7 @@ bool maar_budget_is_exceeded(MaarAllocator allocator, uint32_t heap);
 /* A request for which there was no memory. */
 struct maar_refusal {
     const char* call; /* the public function */
+    const char* name; /* of what was to have it, or NULL */
     VkDeviceSize size;
     VkResult result;
     uint32_t type_index;          /* the memory type liked best; the others that were tried: */

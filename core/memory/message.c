@@ -6,7 +6,117 @@
 
 #include "core/memory/memory_internal.h"
 
-enum { MESSAGE_SIZE = 480 };
+enum { MESSAGE_SIZE = 560 };
+
+#define MAAR_NAMED(type)                                                                           \
+    {                                                                                              \
+        (uint32_t) MAAR_STRUCTURE_TYPE_##type, "MAAR_STRUCTURE_TYPE_" #type                        \
+    }
+
+/* All of ours, and those of Vulkan's that callers fill. */
+static const struct {
+    uint32_t type;
+    const char* name;
+} structure_names[] = {
+    {(uint32_t)VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, "VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO"},
+    {(uint32_t)VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO, "VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO"},
+    MAAR_NAMED(RANGE_ALLOCATOR_CREATE_INFO),
+    MAAR_NAMED(RANGE_ALLOCATE_INFO),
+    MAAR_NAMED(RANGE_STATISTICS),
+    MAAR_NAMED(RANGE_INFO),
+    MAAR_NAMED(ALLOCATOR_CREATE_INFO),
+    MAAR_NAMED(DEVICE_RECOMMENDATION),
+    MAAR_NAMED(ALLOCATION_CREATE_INFO),
+    MAAR_NAMED(ALLOCATION_INFO),
+    MAAR_NAMED(POOL_CREATE_INFO),
+    MAAR_NAMED(STATISTICS),
+    MAAR_NAMED(DETAILED_STATISTICS),
+    MAAR_NAMED(HEAP_BUDGET),
+    MAAR_NAMED(BLOCK_INFO),
+    MAAR_NAMED(MEMORY_TYPE_CHOICE),
+    MAAR_NAMED(ALLOCATOR_INFO),
+    MAAR_NAMED(MEMORY_REQUEST),
+    MAAR_NAMED(DUMP_INFO),
+    MAAR_NAMED(OUT_OF_MEMORY_INFO),
+    MAAR_NAMED(SLICE_CREATE_INFO),
+    MAAR_NAMED(SLICE_INFO),
+    MAAR_NAMED(PLAN_CREATE_INFO),
+    MAAR_NAMED(PLAN_INFO),
+    MAAR_NAMED(PLAN_CACHE_CREATE_INFO),
+    MAAR_NAMED(TRANSIENT_HEAP_CREATE_INFO),
+    MAAR_NAMED(TRANSIENT_GRAPH),
+    MAAR_NAMED(TRANSIENT_HEAP_INFO),
+    MAAR_NAMED(TRANSIENT_RESOURCE_INFO),
+    MAAR_NAMED(TRANSIENT_PASS_BARRIERS),
+    MAAR_NAMED(PAGING_INFO),
+    MAAR_NAMED(PAGING_STATISTICS),
+    MAAR_NAMED(POOL_PAGING_INFO),
+    MAAR_NAMED(RESERVATION_CREATE_INFO),
+    MAAR_NAMED(RESERVATION_INFO),
+    MAAR_NAMED(ARRAY_CREATE_INFO),
+    MAAR_NAMED(ARRAY_INFO),
+    MAAR_NAMED(SPARSE_IMAGE_CREATE_INFO),
+    MAAR_NAMED(SPARSE_IMAGE_INFO),
+    MAAR_NAMED(TILE_CACHE_CREATE_INFO),
+    MAAR_NAMED(TILE_CACHE_INFO),
+    MAAR_NAMED(TILE_CACHE_UPDATE),
+    MAAR_NAMED(SHARING_INFO),
+    MAAR_NAMED(SHARING_QUERY),
+    MAAR_NAMED(SHARING_SUPPORT),
+    MAAR_NAMED(EXPORT_INFO),
+    MAAR_NAMED(EXPORTED_MEMORY),
+    MAAR_NAMED(IMPORT_INFO),
+    MAAR_NAMED(HOST_BUFFER_CREATE_INFO),
+    MAAR_NAMED(HOST_BUFFER_INFO),
+    MAAR_NAMED(SHARED_SEMAPHORE_CREATE_INFO),
+    MAAR_NAMED(HANDOFF_INFO),
+    MAAR_NAMED(DESCRIPTOR),
+    MAAR_NAMED(CUDA_CREATE_INFO),
+    MAAR_NAMED(CUDA_INFO),
+    MAAR_NAMED(CUDA_MEMORY),
+    MAAR_NAMED(CUDA_IMAGE_INFO),
+    MAAR_NAMED(CUDA_TIMELINE_CREATE_INFO),
+    MAAR_NAMED(CUDA_TIMELINE_INFO),
+    MAAR_NAMED(CUDA_HANDOFF_INFO),
+    MAAR_NAMED(CUDA_RANGE_INFO),
+    MAAR_NAMED(HIP_CREATE_INFO),
+    MAAR_NAMED(HIP_INFO),
+    MAAR_NAMED(HIP_MEMORY),
+    MAAR_NAMED(HIP_HANDOFF_INFO),
+    MAAR_NAMED(CUDA_MIRROR_CREATE_INFO),
+    MAAR_NAMED(CUDA_MIRROR_INFO),
+    MAAR_NAMED(SIMULATED_INSTANCE_CREATE_INFO),
+    MAAR_NAMED(SIMULATED_PROFILE),
+    MAAR_NAMED(SIMULATED_FAULT),
+    MAAR_NAMED(SIMULATED_COUNTERS),
+    MAAR_NAMED(SIMULATED_SHARING_INFO),
+};
+
+/* The name of a structure's type, or its number where it has none that is known. */
+struct structure_name {
+    char text[64];
+};
+
+static struct structure_name name_structure(int type)
+{
+    struct structure_name name;
+    (void)snprintf(name.text, sizeof name.text, "0x%X", (unsigned)type);
+    for (size_t i = 0; i < sizeof structure_names / sizeof structure_names[0]; ++i) {
+        if (structure_names[i].type == (uint32_t)type) {
+            (void)snprintf(name.text, sizeof name.text, "%s", structure_names[i].name);
+        }
+    }
+    return name;
+}
+
+struct maar_quoted maar_quote(const char* name)
+{
+    struct maar_quoted quoted = {"(no name)"};
+    if (name != NULL) {
+        (void)snprintf(quoted.text, sizeof quoted.text, "\"%.76s\"", name);
+    }
+    return quoted;
+}
 
 void maar_tell(MaarAllocator allocator, MaarMessageSeverity severity, const char* format, ...)
 {
@@ -34,8 +144,8 @@ void maar_refuse_structure(MaarAllocator allocator, const char* call, const char
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s is NULL", call, name);
     } else {
         const VkBaseInStructure* base = structure;
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s->sType is 0x%X, not 0x%X", call,
-                  name, (unsigned)base->sType, (unsigned)wanted);
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s->sType is %s, not %s", call, name,
+                  name_structure((int)base->sType).text, name_structure(wanted).text);
     }
 }
 

@@ -174,6 +174,7 @@ static void tell_no_first_block(const struct maar_pool* pool, VkDeviceSize size,
 {
     const struct maar_refusal refusal = {
         .call = "maarCreatePool",
+        .name = pool->name,
         .size = size,
         .result = result,
         .type_index = pool->type_index,

@@ -16,17 +16,16 @@ static void bury_leak(struct maar_lane* lane, uint32_t index)
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
     if (slot->stitched) {
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                  "leak: allocation \"%s\" of %llu bytes of pages in memory type %u, user data %p, "
+                  "leak: allocation %s of %llu bytes of pages in memory type %u, user data %p, "
                   "was never freed",
-                  slot->name != NULL ? slot->name : "(no name)",
-                  (unsigned long long)maar_slot_size(slot), pool->type_index, slot->user_data);
+                  maar_quote(slot->name).text, (unsigned long long)maar_slot_size(slot),
+                  pool->type_index, slot->user_data);
     } else if (!slot->internal) {
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                  "leak: allocation \"%s\" of %llu bytes in memory type %u, block %llu, user data "
+                  "leak: allocation %s of %llu bytes in memory type %u, block %llu, user data "
                   "%p, was never freed",
-                  slot->name != NULL ? slot->name : "(no name)",
-                  (unsigned long long)maar_slot_size(slot), pool->type_index,
-                  (unsigned long long)slot->block->id, slot->user_data);
+                  maar_quote(slot->name).text, (unsigned long long)maar_slot_size(slot),
+                  pool->type_index, (unsigned long long)slot->block->id, slot->user_data);
     }
     maar_host_free(allocator->callbacks, slot->name);
     slot->name = NULL;

@@ -79,19 +79,19 @@ static void explain_refusal(MaarAllocator allocator, const struct maar_refusal* 
     const uint32_t type = refusal->type_index;
     const uint32_t heap = maar_type_heap(allocator, type);
     const struct maar_pool* pool = refusal->pool;
-    const char* name = pool != NULL && pool->name != NULL ? pool->name : "(no name)";
+    const struct maar_quoted name = maar_quote(pool != NULL ? pool->name : NULL);
     char room[TEXT_SIZE / 2];
     describe_heap(allocator, heap, room, sizeof room);
     switch (reason) {
     case MAAR_REFUSAL_POOL_IS_FULL:
         (void)snprintf(text, size,
-                       "pool \"%s\" has no room in its %u blocks and may have no more; raise "
+                       "pool %s has no room in its %u blocks and may have no more; raise "
                        "maxBlockCount, or free something",
-                       name, pool != NULL ? maar_atomic32_load(&pool->block_count) : 0);
+                       name.text, pool != NULL ? maar_atomic32_load(&pool->block_count) : 0);
         break;
     case MAAR_REFUSAL_ABOVE_BLOCK:
-        (void)snprintf(text, size, "the blocks of pool \"%s\" have %llu; raise its blockSize", name,
-                       pool != NULL ? (unsigned long long)pool->fixed_size : 0);
+        (void)snprintf(text, size, "the blocks of pool %s have %llu; raise its blockSize",
+                       name.text, pool != NULL ? (unsigned long long)pool->fixed_size : 0);
         break;
     case MAAR_REFUSAL_TOO_MANY:
         (void)snprintf(text, size,
@@ -156,6 +156,7 @@ void maar_tell_refusal(MaarAllocator allocator, const struct maar_refusal* refus
     char why[TEXT_SIZE];
     char others[32] = "";
     char times[32] = "";
+    char of[90] = "";
     explain_refusal(allocator, refusal, reason, why, sizeof why);
     const uint32_t tried = refusal->type_bits & ~(1u << refusal->type_index);
     if (tried != 0) {
@@ -164,11 +165,14 @@ void maar_tell_refusal(MaarAllocator allocator, const struct maar_refusal* refus
     if (count > 1) {
         (void)snprintf(times, sizeof times, " (%u times now)", count);
     }
+    if (refusal->name != NULL) {
+        (void)snprintf(of, sizeof of, " of %s", maar_quote(refusal->name).text);
+    }
     const bool expected = reason == MAAR_REFUSAL_OVER_BUDGET ||
                           reason == MAAR_REFUSAL_POOL_IS_FULL || reason == MAAR_REFUSAL_ABOVE_BLOCK;
     maar_tell(allocator, expected ? MAAR_MESSAGE_SEVERITY_INFO : MAAR_MESSAGE_SEVERITY_WARNING,
-              "%s: no memory for %llu bytes%s%s: %s", refusal->call,
-              (unsigned long long)refusal->size, others, times, why);
+              "%s: no memory for %llu bytes%s%s%s: %s", refusal->call,
+              (unsigned long long)refusal->size, of, others, times, why);
 }
 
 void maar_forget_refusals(struct maar_heap_account* account)

@@ -55,6 +55,8 @@ BREACHES = {
     "threads": ("include/maar/a.h", HEADER.replace("@threadsafety", "x"), "lacks @threadsafety"),
     "parameter": ("include/maar/a.h", HEADER.replace("@param count", "@param x"),
                   "lacks @param count"),
+    "structure_name": ("include/maar/a.h", "/* A. */\nint MAAR_STRUCTURE_TYPE_X = 0x4D410000;\n",
+                       "has no name for X"),
     "undocumented": ("include/maar/a.h",
                      "/* A. */\nMAAR_API void VKAPI_CALL maarDoIt(void);\n", "no documentation"),
     "field": ("include/maar/a.h", HEADER.replace("    /** its size */\n", ""), "no comment on"),

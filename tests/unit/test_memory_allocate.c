@@ -751,7 +751,13 @@ static void messages_name_the_call_and_the_argument(void** state)
     MaarAllocation memory = rig_allocate(&rig, 1000, NULL);
     assert_int_equal(maarGetAllocationInfo(rig.allocator, memory, &info),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "maarGetAllocationInfo: pInfo->sType is 0x4D410015, not 0x4D410013");
+    rig_expect_message(&rig, "maarGetAllocationInfo: pInfo->sType is "
+                             "MAAR_STRUCTURE_TYPE_STATISTICS, not "
+                             "MAAR_STRUCTURE_TYPE_ALLOCATION_INFO");
+    info.sType = (MaarStructureType)0;
+    assert_int_equal(maarGetAllocationInfo(rig.allocator, memory, &info),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "pInfo->sType is 0x0, not MAAR_STRUCTURE_TYPE_ALLOCATION_INFO");
     assert_int_equal(maarGetAllocationInfo(rig.allocator, memory, NULL),
                      VK_ERROR_VALIDATION_FAILED_EXT);
     rig_expect_message(&rig, "maarGetAllocationInfo: pInfo is NULL");

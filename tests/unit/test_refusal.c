@@ -249,6 +249,15 @@ static void objects_without_memory_name_their_call(void** state)
     assert_int_equal(maarCreateImage(rig.allocator, &image_info, NULL, &image, &memory),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
     rig_expect_message(&rig, "maarCreateImage: no memory for 1048576 bytes");
+    const MaarAllocationCreateInfo named = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .pName = "shadow map",
+    };
+    assert_int_equal(maarCreateImage(rig.allocator, &image_info, &named, &image, &memory),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarCreateImage(rig.allocator, &image_info, &named, &image, &memory),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_expect_message(&rig, "maarCreateImage: no memory for 1048576 bytes of \"shadow map\"");
     rig_clear_faults(&rig);
     rig_close(&rig);
 }
