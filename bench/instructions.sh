@@ -6,6 +6,12 @@
 # usage: bench/instructions.sh PROGRAM [LIVE] [PEER] [OPTION...]
 set -eu
 
+case ${1-} in
+-h | --help)
+    sed -n '2,6s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+esac
 if [ $# -lt 1 ]; then
     sed -n '2,6s/^# \{0,1\}//p' "$0" >&2
     exit 2

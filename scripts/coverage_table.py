@@ -62,7 +62,8 @@ def print_table(files):
 
 def main():
     if len(sys.argv) != 4:
-        sys.exit(__doc__)
+        print(__doc__, file=sys.stderr)
+        return 2
     files = read_lines(sys.argv[1])
     reasons = read_reasons(sys.argv[2])
     kinds = collections.defaultdict(list)

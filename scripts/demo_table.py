@@ -36,6 +36,9 @@ def row(result, dedicated):
 
 
 def main():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        print(__doc__, file=sys.stderr)
+        return 2
     with open(sys.argv[1], encoding="utf-8") as file:
         results = [json.loads(line) for line in file if line.strip()]
     if not results:
@@ -64,4 +67,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -28,6 +28,9 @@ def skipped_cases(output):
 
 
 def main():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        print(__doc__, file=sys.stderr)
+        return 2
     lines = []
     for test in xml.parse(sys.argv[1]).getroot().iter("testcase"):
         output = test.findtext("system-out") or ""
@@ -44,4 +47,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

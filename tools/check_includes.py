@@ -247,8 +247,12 @@ class Check:
 
 
 def main():
-    if len(sys.argv) != 2:
-        print(__doc__, file=sys.stderr)
+    if sys.argv[1:] in (["-h"], ["--help"]):
+        print(__doc__.strip())
+        return 0
+    if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
+        print(f"check_includes.py: one folder, not {' '.join(sys.argv[1:]) or 'none'}",
+              file=sys.stderr)
         return 2
     check = Check(Path(sys.argv[1]))
     findings = check.run()

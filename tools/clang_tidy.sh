@@ -6,6 +6,16 @@
 # usage: tools/clang_tidy.sh [BUILD [PATTERN]]
 set -eu
 
+case ${1-} in
+-h | --help)
+    sed -n '2,6s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+-*)
+    echo "clang_tidy.sh: no such option: $1; see --help" >&2
+    exit 2
+    ;;
+esac
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${1:-$root/build/tidy}
 pattern=${2:-/(core|backends|interop|support|tools)/}
