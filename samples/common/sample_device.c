@@ -314,9 +314,26 @@ static int create_allocator(struct sample_device* device)
                : SAMPLE_EXIT_FAILED;
 }
 
+/* Whether it could be the name of a device at all: is_called takes it as it is. */
+static bool check_name(const char* name)
+{
+    const char* const number = name + strlen(NUMBERED);
+    const bool numbered = strncmp(name, NUMBERED, strlen(NUMBERED)) == 0;
+    const bool good = numbered ? number[0] != '\0' && number[strspn(number, "0123456789")] == '\0'
+                               : name[0] != '\0';
+    if (!good) {
+        sample_complain("--device \"%s\": expected auto, vulkan:N or the like; see %s --help", name,
+                        sample_name);
+    }
+    return good;
+}
+
 int sample_device_open(struct sample_device* device, const struct sample_device_options* options)
 {
     memset(device, 0, sizeof(*device));
+    if (!check_name(options->device)) {
+        return SAMPLE_EXIT_USAGE;
+    }
     device->messages = (struct support_messages){.program = sample_name, .kind = "message"};
     device->validate = options->validate;
     device->quiet_advice = options->quiet_advice;

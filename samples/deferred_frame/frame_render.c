@@ -189,9 +189,10 @@ bool frame_render(const struct frame_recording* recording, uint8_t* pixels)
         rendering.recording.frame = i;
         done = render_frame(&rendering);
     }
-    vkDeviceWaitIdle(device->device);
+    const VkResult idle = vkDeviceWaitIdle(device->device);
     if (done) {
-        done = sample_succeeded(maarCopyFromAllocation(device->allocator,
+        done = sample_succeeded(idle, "vkDeviceWaitIdle") &&
+               sample_succeeded(maarCopyFromAllocation(device->allocator,
                                                        recording->assets->picture.allocation, 0,
                                                        recording->assets->picture_size, pixels),
                                 "maarCopyFromAllocation");

@@ -5,6 +5,7 @@
 
 #include "sample_text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char sample_name[] = "growing_array";
@@ -32,10 +33,11 @@ static const char usage[] =
 /* A number of bytes, 64K to 64G. */
 static bool parse_bytes(const char* name, const char* text, uint64_t* bytes)
 {
-    const char* rest = text;
-    uint32_t number = 0;
+    const uint64_t most = (uint64_t)64 << 30;
+    char* rest = NULL;
     unsigned shift = 0;
-    bool good = sample_parse_number(&rest, 1, UINT32_MAX, &number);
+    const unsigned long long number = strtoull(text, &rest, 10);
+    bool good = text[0] >= '0' && text[0] <= '9' && number <= most;
     if (good && *rest != '\0') {
         const char* const letters = "KMG";
         const char* const letter = strchr(letters, *rest);
@@ -43,7 +45,7 @@ static bool parse_bytes(const char* name, const char* text, uint64_t* bytes)
         shift = good ? 10u * (unsigned)(letter - letters + 1) : 0;
     }
     *bytes = (uint64_t)number << shift;
-    if (!good || *bytes < (uint64_t)64 << 10 || *bytes > (uint64_t)64 << 30) {
+    if (!good || *bytes < (uint64_t)64 << 10 || number > most >> shift) {
         sample_complain("%s %s: expected 64K to 64G", name, text);
         return false;
     }

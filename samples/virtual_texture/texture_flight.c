@@ -420,7 +420,7 @@ bool texture_flight_fly(struct texture_flight* flight)
         done = done && state.kept_levels[i] != NULL;
     }
     done = done && state.requests != NULL && fly_all(&state);
-    vkDeviceWaitIdle(flight->device->device);
+    done = sample_succeeded(vkDeviceWaitIdle(flight->device->device), "vkDeviceWaitIdle") && done;
     sum_up(flight);
     for (uint32_t i = 0; i < TEXTURE_FRAMES_IN_FLIGHT; ++i) {
         free(state.kept_levels[i]);
