@@ -15,7 +15,7 @@
 
 #define CHART_WIDTH 1280.0
 #define CHART_LEFT 86.0   /* offsets */
-#define CHART_RIGHT 132.0 /* what the lines are */
+#define CHART_RIGHT 152.0 /* what the lines are */
 #define CHART_INNER (CHART_WIDTH - CHART_LEFT - CHART_RIGHT)
 #define CHART_HEAD 78.0
 #define CHART_PANELS 640.0 /* height of all panels together, as long as none gets too low */
@@ -221,7 +221,7 @@ struct chart_mark {
 static void chart_draw_bounds(struct chart* chart, double top, double scale, uint64_t peak,
                               uint64_t bound, uint64_t capacity)
 {
-    const struct chart_mark least = {"bound", CHART_BOUND, "6 3", bound};
+    const struct chart_mark least = {"lower bound", CHART_BOUND, "6 3", bound};
     const struct chart_mark most = {"capacity", CHART_CAPACITY, "2 3", capacity};
     const bool small = capacity != 0 && capacity < peak;
     const struct chart_mark marks[] = {
@@ -235,9 +235,11 @@ static void chart_draw_bounds(struct chart* chart, double top, double scale, uin
         char text[64];
         const double y = top + scale * (double)(peak - marks[i].bytes);
         const bool same = i != 0 && marks[i].bytes == peak;
-        snprintf(text, sizeof(text), "%s %s", marks[i].what,
-                 same ? "the same" : chart_bytes(marks[i].bytes, bytes, sizeof(bytes)));
-        if (!same) {
+        if (same) {
+            snprintf(text, sizeof(text), "= %s", marks[i].what);
+        } else {
+            snprintf(text, sizeof(text), "%s %s", marks[i].what,
+                     chart_bytes(marks[i].bytes, bytes, sizeof(bytes)));
             chart_line(chart, y, marks[i].colour, marks[i].dashes);
         }
         free_y = y < free_y ? free_y : y;
