@@ -25,11 +25,20 @@ bool support_png_write(const char* path, uint32_t width, uint32_t height, const 
     image.width = width;
     image.height = height;
     image.format = PNG_FORMAT_RGB;
-    const bool written = png_image_write_to_file(&image, path, 0, packed, 0, NULL) != 0;
+    /* Through memory: libpng removes what it cannot write, even a device. */
+    png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
+    void* const text = malloc(size);
+    bool written = text != NULL;
     if (!written) {
+        support_error_set(error, path, 0, "out of memory");
+    } else if (png_image_write_to_memory(&image, text, &size, 0, packed, 0, NULL) == 0) {
         support_error_set(error, path, 0, "cannot be written: %s", image.message);
+        written = false;
+    } else {
+        written = support_write_file(path, text, size, error);
     }
     png_image_free(&image);
+    free(text);
     free(packed);
     return written;
 }

@@ -1,5 +1,5 @@
 /*
- * Whole files into memory, and the messages of this library.
+ * Whole files into memory and out of it, and the messages of this library.
  */
 #include "support/readfile.h"
 
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { READ_FIRST_CAPACITY = 65536 };
 
@@ -87,4 +88,25 @@ bool support_read_file(const char* path, size_t max_size, char** data, size_t* s
     *data = bytes;
     *size = used;
     return true;
+}
+
+bool support_write_file(const char* path, const void* data, size_t size,
+                        struct support_error* error)
+{
+    FILE* const file = fopen(path, "wb");
+    bool good = file != NULL && fwrite(data, 1, size, file) == size;
+    int problem = good ? 0 : errno;
+    if (file != NULL && fclose(file) != 0 && good) {
+        good = false;
+        problem = errno;
+    }
+    if (good) {
+        return true;
+    }
+    struct stat status;
+    if (file != NULL && stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
+        (void)remove(path);
+    }
+    support_error_set(error, path, 0, "cannot be written: %s", strerror(problem));
+    return false;
 }

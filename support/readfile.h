@@ -1,5 +1,5 @@
 /*
- * Reading a whole file, plain or gzip-compressed, into memory. No globals; safe from any thread.
+ * Whole files, read into memory and written from it. No globals; safe from any thread.
  */
 #ifndef MAAR_SUPPORT_READFILE_H
 #define MAAR_SUPPORT_READFILE_H
@@ -28,5 +28,10 @@ void support_error_set(struct support_error* error, const char* file, size_t lin
  */
 bool support_read_file(const char* path, size_t max_size, char** data, size_t* size,
                        struct support_error* error);
+
+/* Writes a file whole, or says why not and leaves none: what is no plain file, a device say, stays.
+ */
+bool support_write_file(const char* path, const void* data, size_t size,
+                        struct support_error* error);
 
 #endif

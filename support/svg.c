@@ -3,7 +3,6 @@
  */
 #include "support/svg.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -210,17 +209,10 @@ bool support_svg_finish(struct support_svg* svg, const char* path, struct suppor
 {
     support_svg_raw(svg, "</svg>\n");
     bool good = !svg->failed;
-    if (!good) {
-        support_error_set(error, path, 0, "out of memory");
+    if (good) {
+        good = support_write_file(path, svg->text, svg->size, error);
     } else {
-        FILE* const file = fopen(path, "wb");
-        good = file != NULL && fwrite(svg->text, 1, svg->size, file) == svg->size;
-        if (file != NULL) {
-            good = fclose(file) == 0 && good;
-        }
-        if (!good) {
-            support_error_set(error, path, 0, "cannot be written: %s", strerror(errno));
-        }
+        support_error_set(error, path, 0, "out of memory");
     }
     free(svg->text);
     *svg = (struct support_svg){0};

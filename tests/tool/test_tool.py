@@ -414,6 +414,18 @@ class OnSimulated(Case):
             self.assertEqual(results, [])
             self.assertIn("cannot be written", text)
 
+    def test_picture_is_whole_or_not_there(self):
+        path = self.scratch() / "p.svg"
+        limit = "import os, resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); " \
+                "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); " \
+                "os.execv(sys.argv[1], sys.argv[1:])"
+        done = subprocess.run([sys.executable, "-c", limit, OPTIONS.maar, "replay", trace("vkcube"),
+                               "--device", self.device, "--picture", path], capture_output=True,
+                              text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(f"{path}: cannot be written: File too large", done.stderr)
+        self.assertFalse(path.exists())
+
 
 class OnDevice(Case):
     """What holds on every real driver, though its kernel may execute nothing."""

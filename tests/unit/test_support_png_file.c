@@ -1,12 +1,17 @@
 /*
  * PNG files: what is written is what libpng reads back, and failures say why.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include "support/png_file.h"
 
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__linux__)
+#include <unistd.h>
+#endif
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,11 +64,29 @@ static void write_nowhere_says_why(void** state)
     assert_false(support_png_write("/nonexistent/x.png", 1, 1, pixels, NULL));
 }
 
+#if defined(__linux__)
+static void write_to_full_device_leaves_it(void** state)
+{
+    (void)state;
+    static const uint8_t pixels[4 * WIDTH * HEIGHT];
+    struct support_error error = {{0}};
+    (void)unlink(PATH);
+    assert_int_equal(symlink("/dev/full", PATH), 0);
+    assert_false(support_png_write(PATH, WIDTH, HEIGHT, pixels, &error));
+    assert_non_null(strstr(error.text, PATH ": cannot be written: No space left on device"));
+    assert_int_equal(access(PATH, F_OK), 0);
+    assert_int_equal(unlink(PATH), 0);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(write_pixels_read_back),
         cmocka_unit_test(write_nowhere_says_why),
+#if defined(__linux__)
+        cmocka_unit_test(write_to_full_device_leaves_it),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
