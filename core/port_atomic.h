@@ -46,6 +46,13 @@ static inline void maar_atomic64_max(maar_atomic64* counter, uint64_t value)
     }
 }
 
+/* Replaces *old, as it was last seen, which is updated where another value is there. */
+static inline bool maar_atomic64_replace(maar_atomic64* word, uint64_t* old, uint64_t value)
+{
+    return atomic_compare_exchange_weak_explicit(&word->value, old, value, memory_order_relaxed,
+                                                 memory_order_relaxed);
+}
+
 /* Adds unless the sum would exceed the limit; returns whether it did. */
 static inline bool maar_atomic64_add_below(maar_atomic64* counter, uint64_t value, uint64_t limit)
 {

@@ -70,6 +70,15 @@ void maar_release_pending(MaarAllocator allocator, uint32_t index)
     maar_pool_leave(allocator, pool);
 }
 
+/* Takes back an allocation that came to nothing, and what it decided for its pool. */
+static void undo_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
+{
+    if (!slot->stitched) {
+        maar_pool_disclaim_kind(slot->block->pool, (MaarResourceKind)slot->kind);
+    }
+    undress_slot(allocator, slot, index, MAAR_SLOT_END_UNDONE);
+}
+
 void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation)
 {
     uint32_t index = 0;
@@ -78,7 +87,7 @@ void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation)
         (void)maar_atomic64_sub(&allocator->fallbacks, slot->fallback ? 1 : 0);
         (void)maar_atomic64_sub(&allocator->over_budget, slot->exceeded ? 1 : 0);
         (void)maar_atomic64_add(&allocator->failures, 1);
-        undress_slot(allocator, slot, index, MAAR_SLOT_END_UNDONE);
+        undo_slot(allocator, slot, index);
     }
 }
 
@@ -234,7 +243,7 @@ MAAR_NOINLINE VkResult map_for_life(MaarAllocator allocator, const struct maar_m
     made->slot->mapped_for_life = true;
     VkResult result = maar_block_map(made->slot->block, made->slot, &data);
     if (result != VK_SUCCESS) {
-        undress_slot(allocator, made->slot, made->index, MAAR_SLOT_END_UNDONE);
+        undo_slot(allocator, made->slot, made->index);
     }
     return result;
 }

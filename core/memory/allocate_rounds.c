@@ -432,10 +432,7 @@ static VkResult choose(struct job* job)
         return maar_misuse(job->allocator, job->call,
                            "the mapped flag with a pool whose memory type is not HOST_VISIBLE");
     }
-    const uint32_t kind = (uint32_t)job->request->kind;
-    if (pool->single_kind && kind != MAAR_RESOURCE_KIND_UNKNOWN &&
-        job->allocator->device.facts.granularity > 1 && !maar_atomic32_claim(&pool->kind, kind) &&
-        maar_atomic32_load(&pool->kind) != kind) {
+    if (!maar_pool_claim_kind(pool, job->request->kind)) {
         return maar_misuse(job->allocator, job->call,
                            "the pool was made for resources of one kind, and this is of the other");
     }
@@ -490,6 +487,9 @@ VkResult maar_allocate_in_rounds(MaarAllocator allocator, const char* call,
     if (result == VK_SUCCESS) {
         result = try_with_observer(&job, made, &detour->fallback);
         tell_failure(&job, result);
+        if (result != VK_SUCCESS && info->pool != VK_NULL_HANDLE) {
+            maar_pool_disclaim_kind(maar_pool_of(info->pool), request->kind);
+        }
     }
     if (result == VK_SUCCESS) {
         detour->exceeded = job.exceeded;

@@ -136,7 +136,7 @@ struct maar_pool {
     VkDeviceSize page_block_size;  /* 0: as the paging room likes */
     maar_atomic64 least_page;      /* the smallest page of its objects, 0 before the first */
 
-    maar_atomic32 kind; /* of a single_kind pool: that of its first resource, 0 before */
+    maar_atomic64 kind; /* of a single_kind pool: see maar_pool_claim_kind; 0 at first */
     maar_atomic32 lane_count;
     maar_atomic32 block_count;    /* without dedicated ones; those on their way count */
     maar_atomic32 listed_count;   /* those on their way do not */

@@ -182,6 +182,12 @@ MaarPoolCreateInfo maar_pool_default_info(MaarAllocator allocator, uint32_t type
 VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
                            uint32_t number, struct maar_pool** pool);
 
+/* For a resource that is to live in a pool of one kind: false when others decided for the other
+ * kind. Every pool may be asked; those of any kind, and unknown kinds, are always right. */
+bool maar_pool_claim_kind(struct maar_pool* pool, MaarResourceKind kind);
+/* That resource came to nothing. When all did that ever claimed the kind, it is open again. */
+void maar_pool_disclaim_kind(struct maar_pool* pool, MaarResourceKind kind);
+
 struct maar_place_request {
     VkDeviceSize size;
     VkDeviceSize alignment;

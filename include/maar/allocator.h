@@ -486,7 +486,8 @@ typedef struct MaarPoolCreateInfo {
     /** As MaarAllocatorCreateInfo::retainedEmptySize. */
     VkDeviceSize retainedEmptySize;
     /** VK_TRUE: only resources of one kind will live here, so bufferImageGranularity is ignored.
-     * The first one whose kind is known decides which; those of the other kind are refused. */
+     * The first one whose kind is known decides which, unless the call that makes it fails; those
+     * of the other kind are refused. */
     VkBool32 singleKind;
     /** Name for dumps, copied; may be NULL. */
     const char* pName;

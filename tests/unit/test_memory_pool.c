@@ -319,6 +319,52 @@ static void pool_of_one_kind_ignores_granularity(void** state)
     rig_close(&rig);
 }
 
+static MaarAllocation take_kind(struct rig* rig, MaarPool pool, MaarResourceKind kind,
+                                VkResult wanted)
+{
+    const MaarAllocationCreateInfo how = in_pool(pool);
+    const MaarMemoryRequest request = rig_request(100, 4, UINT32_MAX, kind);
+    MaarAllocation allocation = VK_NULL_HANDLE;
+    assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, &allocation), wanted);
+    return allocation;
+}
+
+static void pool_of_one_kind_is_not_decided_by_failures(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    const MaarPoolCreateInfo info = {.blockSize = MIB, .singleKind = VK_TRUE};
+    MaarPool pool = rig_create_pool(&rig, &info);
+    rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    take_kind(&rig, pool, MAAR_RESOURCE_KIND_LINEAR, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_clear_faults(&rig);
+    /* A buffer that is made, but cannot be bound. */
+    const VkBufferCreateInfo buffer_info = rig_buffer_info(256);
+    const MaarAllocationCreateInfo how = in_pool(pool);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    rig_set_fault(&rig, "vkBindBufferMemory2", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarCreateBuffer(rig.allocator, &buffer_info, &how, &buffer, &memory),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_clear_faults(&rig);
+    rig_forget_messages(&rig);
+    MaarAllocation made = take_kind(&rig, pool, MAAR_RESOURCE_KIND_OPTIMAL, VK_SUCCESS);
+    take_kind(&rig, pool, MAAR_RESOURCE_KIND_LINEAR, VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(&rig, "of one kind");
+    /* One that fails later opens nothing, nor does a free. */
+    rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    const MaarMemoryRequest large = rig_request(MIB, 4, UINT32_MAX, MAAR_RESOURCE_KIND_OPTIMAL);
+    assert_int_equal(maarAllocateMemory(rig.allocator, &large, &how, &memory),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_clear_faults(&rig);
+    maarFreeMemory(rig.allocator, made);
+    take_kind(&rig, pool, MAAR_RESOURCE_KIND_LINEAR, VK_ERROR_VALIDATION_FAILED_EXT);
+    maarFreeMemory(rig.allocator, take_kind(&rig, pool, MAAR_RESOURCE_KIND_OPTIMAL, VK_SUCCESS));
+    maarDestroyPool(rig.allocator, pool);
+    rig_close(&rig);
+}
+
 static void pool_wrong_type_or_mapping_is_told(void** state)
 {
     (void)state;
@@ -521,6 +567,7 @@ int main(void)
         cmocka_unit_test(trim_all_pools_returns_every_empty_block),
         cmocka_unit_test(pool_alignment_holds_for_all),
         cmocka_unit_test(pool_of_one_kind_ignores_granularity),
+        cmocka_unit_test(pool_of_one_kind_is_not_decided_by_failures),
         cmocka_unit_test(pool_wrong_type_or_mapping_is_told),
         cmocka_unit_test(pool_dedicated_only_on_demand),
         cmocka_unit_test(pool_destroyed_with_live_ones_reports_leaks),
