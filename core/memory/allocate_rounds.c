@@ -60,9 +60,7 @@ static bool budget_admits(struct job* job, uint32_t heap, VkDeviceSize size, VkD
     struct maar_budget budget = maar_budget_read(job->allocator, heap);
     bool within = maar_budget_holds(&budget, size);
     *cap = job->over_budget_allowed ? UINT64_MAX : budget.cap;
-    if (!within && job->over_budget_allowed) {
-        job->exceeded = true;
-    }
+    job->exceeded = !within && job->over_budget_allowed;
     if (!within && !job->over_budget_allowed) {
         job->refused_by_budget = true;
     }
@@ -268,6 +266,12 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct
     return allocate_placed(job, pool, made);
 }
 
+/* Whether the VkDeviceMemory that an allocation lies in was made for it. */
+static bool has_made_memory(const struct maar_slot* slot)
+{
+    return slot->made_block || slot->block->placement == NULL;
+}
+
 /* One round over all candidate types. */
 static VkResult try_types(struct job* job, struct maar_made* made, bool* fallback)
 {
@@ -288,7 +292,6 @@ static VkResult try_types(struct job* job, struct maar_made* made, bool* fallbac
                           : maar_pool_of_type(job->allocator, type, job->place.kind, &pool);
         }
         if (attempt == VK_SUCCESS) {
-            job->exceeded = false;
             attempt = allocate_in_pool(job, pool, made);
         }
         if (first || !is_shortage(attempt)) {
@@ -296,6 +299,7 @@ static VkResult try_types(struct job* job, struct maar_made* made, bool* fallbac
         }
         if (!is_shortage(attempt)) {
             *fallback = attempt == VK_SUCCESS && !first;
+            job->exceeded = job->exceeded && attempt == VK_SUCCESS && has_made_memory(made->slot);
             return result;
         }
         if ((job->info->flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0) {
