@@ -263,7 +263,7 @@ MAAR_NOINLINE VkResult allocate_any(MaarAllocator allocator, const char* call,
     VkResult result = VK_SUCCESS;
     if (!shape(request, info, internal, &general)) {
         result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+        maar_tell(maar_is_silent(info) ? NULL : allocator, MAAR_MESSAGE_SEVERITY_WARNING,
                   "%s: no memory for %llu bytes aligned to %llu: no device has so much", call,
                   (unsigned long long)request->requirements.size,
                   (unsigned long long)request->requirements.alignment);

@@ -367,9 +367,11 @@ static VkResult try_rounds(struct job* job, struct maar_made* made, bool* fallba
 static VkResult try_with_observer(struct job* job, struct maar_made* made, bool* fallback)
 {
     MaarAllocator allocator = job->allocator;
+    const bool wants_observer = !maar_is_quiet(job->info) &&
+                                (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
     for (uint32_t attempt = 0;; ++attempt) {
         VkResult result = try_rounds(job, made, fallback);
-        if (!is_shortage(result) || allocator->out_of_memory == NULL || maar_is_quiet(job->info) ||
+        if (!is_shortage(result) || allocator->out_of_memory == NULL || !wants_observer ||
             attempt == MAAR_MAX_OUT_OF_MEMORY_ATTEMPTS) {
             return result;
         }
@@ -447,15 +449,11 @@ static VkResult choose(struct job* job)
     return VK_SUCCESS;
 }
 
-/* The request came to nothing, for want of memory or of a type. Who asks what is there already, or
- * tries something else, expects it. */
+/* The request came to nothing, for want of memory or of a type. */
 static void tell_failure(const struct job* job, VkResult result)
 {
     const MaarAllocationCreateFlags flags = job->info->flags;
-    const MaarAllocationCreateFlags silent =
-        MAAR_ALLOCATE_QUIETLY | MAAR_ALLOCATE_UNTOLD |
-        (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT;
-    if (!is_shortage(result) || (flags & silent) != 0) {
+    if (!is_shortage(result) || maar_is_silent(job->info)) {
         return;
     }
     const bool strict = (flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0;

@@ -472,6 +472,14 @@ static inline bool maar_is_quiet(const MaarAllocationCreateInfo* info)
 {
     return (info->flags & MAAR_ALLOCATE_QUIETLY) != 0;
 }
+/* No message tells that there was no memory: who asks what is there already, or tries something
+ * else, expects it. */
+static inline bool maar_is_silent(const MaarAllocationCreateInfo* info)
+{
+    return (info->flags & (MAAR_ALLOCATE_QUIETLY | MAAR_ALLOCATE_UNTOLD |
+                           (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT)) !=
+           0;
+}
 
 /* The engine behind every public way to allocate. internal: the allocation is Maar's own. */
 VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,

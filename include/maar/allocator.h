@@ -163,7 +163,9 @@ typedef struct MaarOutOfMemoryInfo {
 /**
  * Asked when a request can be met by no type. It may free allocations of the same allocator, or
  * make the program shrink, and return VK_TRUE to have the request tried again, at most
- * MAAR_MAX_OUT_OF_MEMORY_ATTEMPTS times. Called with no lock held, on the requesting thread.
+ * MAAR_MAX_OUT_OF_MEMORY_ATTEMPTS times. Not asked for requests with
+ * MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT, which only look for what is there already. Called with
+ * no lock held, on the requesting thread.
  */
 typedef VkBool32(VKAPI_PTR* PFN_maarOutOfMemory)(void* pUserData, const MaarOutOfMemoryInfo* pInfo);
 

@@ -587,6 +587,28 @@ static void observer_is_asked_at_most_eight_times(void** state)
     rig_close(&rig);
 }
 
+static void observer_is_not_asked_for_what_is_there(void** state)
+{
+    (void)state;
+    struct observer observer = {.answer_always = VK_TRUE};
+    struct rig rig;
+    rig_open(&rig, NULL);
+    rig.create_info.pfnOutOfMemory = observe;
+    rig.create_info.pOutOfMemoryUserData = &observer;
+    rig_make_allocator(&rig);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.flags = MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT;
+    MaarMemoryRequest request = rig_request(1000, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation allocation;
+    assert_int_equal(try_allocate(&rig, &request, &how, &allocation), VK_ERROR_OUT_OF_POOL_MEMORY);
+    assert_int_equal(observer.call_count, 0);
+    request.requirements.size = MAAR_RANGE_MAX_SIZE;
+    assert_int_equal(try_allocate(&rig, &request, &how, &allocation),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_expect_silence(&rig);
+    rig_close(&rig);
+}
+
 static void lost_device_is_reported(void** state)
 {
     (void)state;
@@ -837,6 +859,7 @@ int main(void)
         cmocka_unit_test(shortage_goes_to_the_next_type_and_says_so),
         cmocka_unit_test(observer_frees_and_the_request_succeeds),
         cmocka_unit_test(observer_is_asked_at_most_eight_times),
+        cmocka_unit_test(observer_is_not_asked_for_what_is_there),
         cmocka_unit_test(lost_device_is_reported),
         cmocka_unit_test(externally_synchronized_works_alike),
         cmocka_unit_test(shortage_is_told_by_its_first_error),
