@@ -16,6 +16,11 @@ void maar_tell_unresolved(MaarAllocator allocator, const char* call, MaarAllocat
     }
 }
 
+VkResult maar_refuse_late_free(MaarAllocator allocator, const char* call)
+{
+    return maar_misuse(allocator, call, "allocation was freed by another thread meanwhile");
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemory(MaarAllocator allocator,
                                                   const MaarMemoryRequest* pRequest,
                                                   const MaarAllocationCreateInfo* pCreateInfo,
@@ -78,8 +83,11 @@ MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAll
 {
     uint32_t index = 0;
     struct maar_slot* slot = maar_resolve(allocator, call, allocation, &index);
-    if (slot == NULL || !maar_slot_claim(slot, allocation)) {
+    if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (!maar_slot_claim(slot, allocation)) {
+        return maar_refuse_late_free(allocator, call);
     }
     if (slot->stitched) {
         maar_stitched_end(allocator, slot, index, 0, 0, NULL, free_pending);
@@ -143,7 +151,7 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
     }
     if (slot != NULL && !maar_slot_claim(slot, allocation)) {
         maar_retire_discard(allocator, item);
-        return maar_misuse(allocator, call, "allocation was freed by another thread meanwhile");
+        return maar_refuse_late_free(allocator, call);
     }
     if (stitched) {
         maar_stitched_end(allocator, slot, index, object, point_count, points, action);

@@ -519,6 +519,8 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
 
 /* Tells why a handle names no allocation. */
 void maar_tell_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation);
+/* Tells that another thread has freed what was to be freed, since it was resolved. */
+VkResult maar_refuse_late_free(MaarAllocator allocator, const char* call);
 /* Resolves, or tells the message callback. index may be NULL. */
 static inline struct maar_slot* maar_resolve(MaarAllocator allocator, const char* call,
                                              MaarAllocation allocation, uint32_t* index)

@@ -119,8 +119,11 @@ VkResult maar_destroy_object(MaarAllocator allocator, const char* call, uint64_t
     struct maar_slot* slot = NULL;
     if (allocation != VK_NULL_HANDLE) {
         slot = maar_resolve(allocator, call, allocation, &index);
-        if (slot == NULL || !maar_slot_claim(slot, allocation)) {
+        if (slot == NULL) {
             return VK_ERROR_VALIDATION_FAILED_EXT;
+        }
+        if (!maar_slot_claim(slot, allocation)) {
+            return maar_refuse_late_free(allocator, call);
         }
         if (slot->stitched) {
             maar_stitched_end(allocator, slot, index, object, 0, NULL, later);

@@ -303,9 +303,12 @@ static void release_slice(MaarAllocator allocator, struct maar_slice_state* stat
     }
 }
 
-static bool claim_slice(struct maar_slot* slot, MaarSlice slice)
+static VkResult claim_slice(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                            MaarSlice slice)
 {
-    return maar_slot_claim(slot, MAAR_FROM_BITS(MaarAllocation, MAAR_TO_BITS(slice)));
+    return maar_slot_claim(slot, MAAR_FROM_BITS(MaarAllocation, MAAR_TO_BITS(slice)))
+               ? VK_SUCCESS
+               : maar_misuse(allocator, call, "slice was destroyed by another thread meanwhile");
 }
 
 VKAPI_ATTR void VKAPI_CALL maarDestroySlice(MaarAllocator allocator, MaarSlice slice)
@@ -316,7 +319,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroySlice(MaarAllocator allocator, MaarSlice s
     struct maar_slice_state* state = NULL;
     uint32_t index = 0;
     struct maar_slot* slot = resolve_slice(allocator, __func__, slice, &state, &index);
-    if (slot != NULL && claim_slice(slot, slice)) {
+    if (slot != NULL && claim_slice(allocator, __func__, slot, slice) == VK_SUCCESS) {
         release_slice(allocator, state, index, false);
     }
 }
@@ -352,9 +355,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroySliceAfter(MaarAllocator allocator, Ma
     if (item == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (!claim_slice(slot, slice)) {
+    result = claim_slice(allocator, __func__, slot, slice);
+    if (result != VK_SUCCESS) {
         maar_retire_discard(allocator, item);
-        return maar_misuse(allocator, __func__, "slice was destroyed by another thread meanwhile");
+        return result;
     }
     struct maar_slice_lane* lane = ((struct maar_slice_buffer*)slot->home)->shelf->lane;
     maar_mutex_lock(&lane->lock);
