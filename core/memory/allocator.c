@@ -5,8 +5,15 @@
 
 #include "core/memory/memory_internal.h"
 
+#define KNOWN_ALLOCATOR_FLAGS                                                                      \
+    ((MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT |                 \
+     (MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT)
+
 static const char* find_create_fault(const MaarAllocatorCreateInfo* info)
 {
+    if ((info->flags & ~KNOWN_ALLOCATOR_FLAGS) != 0) {
+        return "pCreateInfo->flags has bits that are no MaarAllocatorCreateFlagBits";
+    }
     if (info->instance == VK_NULL_HANDLE) {
         return "pCreateInfo->instance is VK_NULL_HANDLE";
     }

@@ -347,8 +347,9 @@ VkResult maar_choose_told(MaarAllocator allocator, const char* call, uint32_t ty
     if (result != VK_SUCCESS) {
         return result;
     }
-    if ((uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
-        return maar_misuse(allocator, call, "pCreateInfo->usage is not a MaarMemoryUsage");
+    result = maar_check_wish(allocator, call, "pCreateInfo", info);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     struct maar_type_choice choice;
     out->reason[0] = '\0';

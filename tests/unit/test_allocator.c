@@ -56,6 +56,9 @@ static void create_faulty_info_names_the_field(void** state)
     info.instance = VK_NULL_HANDLE;
     expect_refused(&rig, &info, invalid, "instance");
     info = rig.create_info;
+    info.flags = 0x4;
+    expect_refused(&rig, &info, invalid, "flags has bits that are no MaarAllocatorCreateFlagBits");
+    info = rig.create_info;
     info.physicalDevice = VK_NULL_HANDLE;
     expect_refused(&rig, &info, invalid, "physicalDevice");
     info = rig.create_info;

@@ -227,6 +227,30 @@ static void ties_go_to_the_larger_heap(void** state)
 }
 
 /* A type that is odd in two ways must be asked for in both. */
+static void faulty_wishes_are_told(void** state)
+{
+    (void)state;
+    static const struct {
+        MaarAllocationCreateInfo how;
+        const char* words;
+    } rows[] = {
+        {{.usage = (MaarMemoryUsage)99}, "pCreateInfo->usage is not a MaarMemoryUsage"},
+        {{.flags = 0x80}, "pCreateInfo->flags has bits that are no MaarAllocationCreateFlagBits"},
+        {{.dedicated = (MaarDedicated)99}, "pCreateInfo->dedicated is not a MaarDedicated"},
+        {{.priority = 2.0F}, "pCreateInfo->priority is not within 0 and 1"},
+    };
+    struct rig rig;
+    rig_start(&rig, NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        MaarAllocationCreateInfo how = rows[i].how;
+        how.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO;
+        MaarMemoryTypeChoice choice;
+        assert_int_equal(choose(&rig, UINT32_MAX, &how, &choice), VK_ERROR_VALIDATION_FAILED_EXT);
+        rig_expect_message(&rig, rows[i].words);
+    }
+    rig_close(&rig);
+}
+
 static void protected_types_are_never_chosen_for_another_oddity(void** state)
 {
     (void)state;
@@ -265,6 +289,7 @@ int main(void)
         cmocka_unit_test(candidates_are_the_order_of_fallback),
         cmocka_unit_test(a_heap_above_a_sixteenth_is_no_window),
         cmocka_unit_test(ties_go_to_the_larger_heap),
+        cmocka_unit_test(faulty_wishes_are_told),
         cmocka_unit_test(protected_types_are_never_chosen_for_another_oddity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
