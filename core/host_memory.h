@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <vulkan/vulkan_core.h>
 
-/* All return memory aligned to 16 bytes, or NULL. Scope is VK_SYSTEM_ALLOCATION_SCOPE_OBJECT. */
+/* All return memory that is aligned as malloc's is (callbacks are asked for 16 bytes), or NULL.
+ * Scope is VK_SYSTEM_ALLOCATION_SCOPE_OBJECT. */
 void* maar_host_alloc(const VkAllocationCallbacks* callbacks, size_t size);
 /* As above, zeroed; NULL too when count * size overflows. */
 void* maar_host_calloc(const VkAllocationCallbacks* callbacks, size_t count, size_t size);

@@ -47,6 +47,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePlanCache(const MaarPlanCacheCreateInfo
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const VkAllocationCallbacks* callbacks = pCreateInfo->pAllocationCallbacks;
+    if (callbacks != NULL && (callbacks->pfnAllocation == NULL || callbacks->pfnFree == NULL)) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
     const uint32_t slot_count =
         pCreateInfo->maxPlanCount != 0 ? pCreateInfo->maxPlanCount : DEFAULT_PLAN_COUNT;
     MaarPlanCache cache = maar_host_calloc(callbacks, 1, sizeof *cache);

@@ -157,6 +157,11 @@ VkResult maar_plan_check_input(const MaarPlanCreateInfo* info)
     if ((info->flags & ~known) != 0) {
         return maar_plan_refuse(info, "maarCreatePlan: flags has unknown bits");
     }
+    const VkAllocationCallbacks* callbacks = info->pAllocationCallbacks;
+    if (callbacks != NULL && (callbacks->pfnAllocation == NULL || callbacks->pfnFree == NULL)) {
+        return maar_plan_refuse(
+            info, "maarCreatePlan: pAllocationCallbacks lacks pfnAllocation or pfnFree");
+    }
     if ((info->granularity & (info->granularity - 1)) != 0) {
         return maar_plan_refuse(info, "maarCreatePlan: granularity is no power of two");
     }

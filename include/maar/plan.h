@@ -155,7 +155,8 @@ typedef struct MaarPlanCreateInfo {
     const uint32_t* pPreviousIndices;
     /** NULL, or where to look for the same input first, and to keep the result. */
     MaarPlanCache cache;
-    /** Host memory; NULL for the C library's. Must stay valid until the plan is destroyed. */
+    /** Host memory; NULL for the C library's. Must stay valid until the plan is destroyed;
+     * pfnAllocation and pfnFree must be there. */
     const VkAllocationCallbacks* pAllocationCallbacks;
     /** Told in words what is wrong with the input; NULL for none. */
     PFN_maarMessage pfnMessage;
@@ -398,7 +399,8 @@ typedef struct MaarPlanCacheCreateInfo {
     const void* pNext;
     /** Most plans kept, at most 4096; the one not asked for longest goes first. 0: 16. */
     uint32_t maxPlanCount;
-    /** Host memory; NULL for the C library's. Must stay valid until the cache is destroyed. */
+    /** Host memory; NULL for the C library's. Must stay valid until the cache is destroyed;
+     * pfnAllocation and pfnFree must be there. */
     const VkAllocationCallbacks* pAllocationCallbacks;
 } MaarPlanCacheCreateInfo;
 

@@ -79,7 +79,8 @@ typedef struct MaarRangeAllocatorCreateInfo {
      * never share an aligned stretch of this size.
      */
     VkDeviceSize granularity;
-    /** Null (the C library's heap) or callbacks that stay valid until destruction. */
+    /** Null (the C library's heap) or callbacks that stay valid until destruction; pfnAllocation
+     * and pfnFree must be there. */
     const VkAllocationCallbacks* pAllocationCallbacks;
     /** Null or the receiver of messages about misuse. */
     PFN_maarMessage pfnMessage;

@@ -110,6 +110,8 @@ static void plan_wrong_resources_are_refused(void** state)
     struct frame frame;
     MaarPlanResource* const it = &frame.resources[2];
     REFUSED(frame.info.resourceCount = MAAR_PLAN_MAX_RESOURCES + 1, "resourceCount");
+    REFUSED(frame.info.pAllocationCallbacks = &(const VkAllocationCallbacks){0},
+            "pAllocationCallbacks lacks pfnAllocation or pfnFree");
     REFUSED(frame.info.pResources = NULL, "pResources");
     REFUSED(it->size = 0, "size");
     REFUSED(it->size = MAAR_PLAN_MAX_SIZE + 1, "size");
@@ -309,6 +311,9 @@ static void plan_cache_wrong_infos_are_refused(void** state)
     assert_null(cache);
     info.sType = MAAR_STRUCTURE_TYPE_PLAN_CACHE_CREATE_INFO;
     info.maxPlanCount = 4097;
+    assert_int_equal(maarCreatePlanCache(&info, &cache), VK_ERROR_VALIDATION_FAILED_EXT);
+    info.maxPlanCount = 0;
+    info.pAllocationCallbacks = &(const VkAllocationCallbacks){0};
     assert_int_equal(maarCreatePlanCache(&info, &cache), VK_ERROR_VALIDATION_FAILED_EXT);
     assert_int_equal(maarCreatePlanCache(NULL, &cache), VK_ERROR_VALIDATION_FAILED_EXT);
 }

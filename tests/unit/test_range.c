@@ -121,14 +121,21 @@ static void create_misuse_is_told_and_refused(void** state)
         .pfnMessage = keep_message,
         .pMessageUserData = &messages,
     };
-    MaarRangeAllocatorCreateInfo bad[6] = {good, good, good, good, good, good};
+    struct host host = {0};
+    VkAllocationCallbacks without_free = host_callbacks(&host);
+    VkAllocationCallbacks without_allocation = host_callbacks(&host);
+    without_free.pfnFree = NULL;
+    without_allocation.pfnAllocation = NULL;
+    MaarRangeAllocatorCreateInfo bad[8] = {good, good, good, good, good, good, good, good};
     bad[0].sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO;
     bad[1].size = 0;
     bad[2].size = MAAR_RANGE_MAX_SIZE + 1;
     bad[3].granularity = 48;
     bad[4].strategy = (MaarPlacementStrategy)3;
     bad[5].strategy = MAAR_PLACEMENT_STRATEGY_MAX_ENUM;
-    for (uint32_t i = 0; i < 6; ++i) {
+    bad[6].pAllocationCallbacks = &without_free;
+    bad[7].pAllocationCallbacks = &without_allocation;
+    for (uint32_t i = 0; i < 8; ++i) {
         MaarRangeAllocator allocator = (MaarRangeAllocator)&messages;
         assert_int_equal(maarCreateRangeAllocator(&bad[i], &allocator),
                          VK_ERROR_VALIDATION_FAILED_EXT);
