@@ -61,15 +61,15 @@ static const char* load_device_functions(PFN_vkGetDeviceProcAddr get, struct maa
     return NULL;
 }
 
-/* The smallest power of two that is not below what the driver said: a granularity of 0 or a crooked
- * one is no granularity that the rest could compute with. */
+/* The smallest power of two that is not below what the driver said, or the largest one there is: a
+ * granularity of 0 or a crooked one is no granularity that the rest could compute with. */
 static VkDeviceSize sane_granularity(VkDeviceSize value)
 {
     if (value == 0) {
         return 1;
     }
     VkDeviceSize power = 1;
-    while (power < value) {
+    while (power < value && power <= UINT64_MAX / 2) {
         power <<= 1;
     }
     return power;
@@ -275,8 +275,9 @@ static void load_capabilities(const struct maar_device_open_info* info, PFN_vkGe
         LOAD(vkGetSemaphoreCounterValue, core12, "vkGetSemaphoreCounterValueKHR");
         LOAD(vkWaitSemaphores, core12, "vkWaitSemaphoresKHR");
         LOAD(vkSignalSemaphore, core12, "vkSignalSemaphoreKHR");
-        facts->timeline_semaphore =
-            device->vkGetSemaphoreCounterValue != NULL && device->vkWaitSemaphores != NULL;
+        facts->timeline_semaphore = device->vkGetSemaphoreCounterValue != NULL &&
+                                    device->vkWaitSemaphores != NULL &&
+                                    device->vkSignalSemaphore != NULL;
     }
     if (is_usable(facts, features.maintenance4,
                   core13 || has_extension(info, VK_KHR_MAINTENANCE_4_EXTENSION_NAME),

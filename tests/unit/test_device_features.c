@@ -156,6 +156,56 @@ static void families_are_no_more_than_the_driver_has(void** state)
     rig_close(&rig);
 }
 
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_without_signal(VkDevice device,
+                                                                    const char* name)
+{
+    return strncmp(name, "vkSignalSemaphore", 17) == 0 ? NULL : vkGetDeviceProcAddr(device, name);
+}
+
+static void timelines_need_each_of_their_functions(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, NULL);
+    rig.create_info.pfnGetDeviceProcAddr = find_without_signal;
+    rig_make_allocator(&rig);
+    assert_int_equal(rig_allocator_info(&rig).timelineSemaphore, VK_FALSE);
+    rig_close(&rig);
+}
+
+static PFN_vkGetPhysicalDeviceProperties2 real_properties;
+
+static VKAPI_ATTR void VKAPI_CALL read_huge_limits(VkPhysicalDevice physical,
+                                                   VkPhysicalDeviceProperties2* properties)
+{
+    real_properties(physical, properties);
+    properties->properties.limits.bufferImageGranularity = ((VkDeviceSize)1 << 63) + 1;
+    properties->properties.limits.nonCoherentAtomSize = UINT64_MAX;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_huge(VkInstance instance, const char* name)
+{
+    PFN_vkVoidFunction found = maarSimulatedGetInstanceProcAddr(instance, name);
+    if (strcmp(name, "vkGetPhysicalDeviceProperties2") == 0) {
+        real_properties = (PFN_vkGetPhysicalDeviceProperties2)found;
+        return (PFN_vkVoidFunction)read_huge_limits;
+    }
+    return found;
+}
+
+static void limits_beyond_all_bounds_are_survived(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, NULL);
+    rig.create_info.pfnGetInstanceProcAddr = find_huge;
+    rig_make_allocator(&rig);
+    const MaarAllocatorInfo info = rig_allocator_info(&rig);
+    assert_true(info.bufferImageGranularity == (VkDeviceSize)1 << 63);
+    assert_true(info.nonCoherentAtomSize == (VkDeviceSize)1 << 63);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +214,8 @@ int main(void)
         cmocka_unit_test(features_in_vain_are_told),
         cmocka_unit_test(features_in_use_are_not_told),
         cmocka_unit_test(families_are_no_more_than_the_driver_has),
+        cmocka_unit_test(timelines_need_each_of_their_functions),
+        cmocka_unit_test(limits_beyond_all_bounds_are_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
