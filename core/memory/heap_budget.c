@@ -96,7 +96,8 @@ void maar_budget_note_release(MaarAllocator allocator, uint32_t heap, VkDeviceSi
 {
     maar_atomic64* usage = &allocator->heaps[heap].known_usage;
     uint64_t known = maar_atomic64_load(usage);
-    maar_atomic64_store(usage, known > size ? known - size : 0);
+    while (!maar_atomic64_replace(usage, &known, known > size ? known - size : 0)) {
+    }
 }
 
 bool maar_budget_is_exceeded(MaarAllocator allocator, uint32_t heap)
