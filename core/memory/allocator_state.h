@@ -343,6 +343,8 @@ static inline bool maar_type_is_noncoherent(MaarAllocator allocator, uint32_t ty
 __attribute__((format(printf, 3, 4)))
 #endif
 void maar_tell(MaarAllocator allocator, MaarMessageSeverity severity, const char* format, ...);
+/* Ends a text, in UTF-8, before a last character that was cut in two. */
+void maar_drop_cut_character(char* text);
 
 /* Tells of misuse. call: the public function. */
 void maar_tell_misuse(MaarAllocator allocator, const char* call, const char* sentence);

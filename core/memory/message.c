@@ -3,6 +3,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/memory/memory_internal.h"
 
@@ -109,11 +110,30 @@ static struct structure_name name_structure(int type)
     return name;
 }
 
+void maar_drop_cut_character(char* text)
+{
+    const size_t length = strlen(text);
+    size_t lead = length;
+    while (lead > 0 && ((unsigned char)text[lead - 1] & 0xC0) == 0x80) {
+        --lead;
+    }
+    if (lead == 0) {
+        return;
+    }
+    const unsigned char first = (unsigned char)text[--lead];
+    const size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
+    if (length - lead < bytes) {
+        text[lead] = '\0';
+    }
+}
+
 struct maar_quoted maar_quote(const char* name)
 {
     struct maar_quoted quoted = {"(no name)"};
     if (name != NULL) {
-        (void)snprintf(quoted.text, sizeof quoted.text, "\"%.76s\"", name);
+        (void)snprintf(quoted.text, sizeof quoted.text - 1, "\"%.76s", name);
+        maar_drop_cut_character(quoted.text);
+        (void)strcat(quoted.text, "\"");
     }
     return quoted;
 }
@@ -128,6 +148,7 @@ void maar_tell(MaarAllocator allocator, MaarMessageSeverity severity, const char
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    maar_drop_cut_character(text);
     maar_lock_rank_expect_none();
     allocator->message(allocator->message_user_data, severity, text);
 }

@@ -46,7 +46,7 @@ struct rig_messages {
     atomic_flag busy; /* guards what follows */
     uint32_t total;
     uint32_t counts[4]; /* by MaarMessageSeverity */
-    char last[480];
+    char last[640];
 };
 
 struct rig_host {

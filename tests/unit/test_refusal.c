@@ -454,6 +454,36 @@ static void listener_that_calls_all_the_same_is_survived(void** state)
     rig_close(&listener.rig);
 }
 
+/* No text is cut within a character: of two bytes, behind 0 and behind 1 byte. */
+static void text_that_is_cut_ends_with_a_whole_character(void** state)
+{
+    (void)state;
+    for (uint32_t shift = 0; shift < 2; ++shift) {
+        struct rig rig;
+        char name[1200];
+        rig_start(&rig, NULL);
+        memset(name, 'x', shift);
+        for (uint32_t i = shift; i + 2 < sizeof name; i += 2) {
+            memcpy(name + i, "\xC3\xA9\0", 3);
+        }
+        MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        const MaarPoolCreateInfo info = {.blockSize = MIB, .maxBlockCount = 1, .pName = name};
+        how.pool = rig_create_pool(&rig, &info);
+        how.pName = name;
+        MaarAllocation made[2];
+        assert_int_equal(rig_try(&rig, MIB, &how, &made[0]), VK_SUCCESS);
+        assert_int_equal(rig_try(&rig, MIB, &how, &made[1]), VK_ERROR_OUT_OF_POOL_MEMORY);
+        assert_null(strstr(rig.messages.last, "\xC3\""));
+        rig_expect_message(&rig, "\xC3\xA9\" has no room");
+        maarFreeMemory(rig.allocator, made[0]);
+        maarDestroyAllocator(rig.allocator); /* tells the pool's whole name, as far as it goes */
+        rig.allocator = VK_NULL_HANDLE;
+        assert_int_equal((uint8_t)rig.messages.last[strlen(rig.messages.last) - 1], 0xA9);
+        rig_expect_message(&rig, "leak: pool \"");
+        rig_close(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -476,6 +506,7 @@ int main(void)
         cmocka_unit_test(request_that_is_met_in_the_end_is_no_refusal),
         cmocka_unit_test(observer_that_makes_room_spares_the_message),
         cmocka_unit_test(listener_that_calls_all_the_same_is_survived),
+        cmocka_unit_test(text_that_is_cut_ends_with_a_whole_character),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
