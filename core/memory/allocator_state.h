@@ -338,6 +338,14 @@ static inline bool maar_type_is_noncoherent(MaarAllocator allocator, uint32_t ty
     return (maar_type_flags(allocator, type) & both) == VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
 }
 
+/* After a call of the driver: once a device is lost, nothing waits for it any more. */
+static inline void maar_note_loss(MaarAllocator allocator, VkResult result)
+{
+    if (result == VK_ERROR_DEVICE_LOST) {
+        maar_atomic32_store(&allocator->retire.lost, 1);
+    }
+}
+
 /* Formats a sentence for the message callback, if there is one. No lock may be held. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))

@@ -276,6 +276,7 @@ static VkResult bind_block(struct MaarCudaMirror_T* mirror, VkDeviceMemory memor
     VkResult result = device->vkQueueBindSparse(queue->queue, 1, &info, VK_NULL_HANDLE);
     maar_queue_unlock(queue);
     *submitted = result == VK_SUCCESS;
+    maar_note_loss(allocator, result);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -287,6 +288,7 @@ static VkResult bind_block(struct MaarCudaMirror_T* mirror, VkDeviceMemory memor
         .pValues = &value,
     };
     result = device->vkWaitSemaphores(device->handle, &wait, BIND_TIMEOUT_NS);
+    maar_note_loss(allocator, result);
     return result == VK_TIMEOUT ? VK_ERROR_DEVICE_LOST : result;
 }
 

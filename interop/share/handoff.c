@@ -274,13 +274,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCmdAcquire(MaarAllocator allocator,
 
 /* ---- command buffers ---- */
 
-static void note_loss(MaarAllocator allocator, VkResult result)
-{
-    if (result == VK_ERROR_DEVICE_LOST) {
-        maar_atomic32_store(&allocator->retire.lost, 1);
-    }
-}
-
 /* Whether the device is done with them: VK_TIMEOUT when it is not. Waiting for no time tells more
  * than the value: there are drivers that never report one. */
 static VkResult wait_commands(MaarAllocator allocator, const struct handoff_commands* commands,
@@ -298,7 +291,7 @@ static VkResult wait_commands(MaarAllocator allocator, const struct handoff_comm
     }
     maar_lock_rank_expect_none();
     const VkResult result = device->vkWaitSemaphores(device->handle, &wait, timeout_ns);
-    note_loss(allocator, result);
+    maar_note_loss(allocator, result);
     return result;
 }
 
@@ -540,7 +533,7 @@ static VkResult submit_handoff(MaarAllocator allocator, const MaarHandoffInfo* i
     maar_queue_lock(queue);
     const VkResult result = device->vkQueueSubmit(queue->queue, 1, &submit, VK_NULL_HANDLE);
     maar_queue_unlock(queue);
-    note_loss(allocator, result);
+    maar_note_loss(allocator, result);
     commands->value += result == VK_SUCCESS ? 1 : 0;
     return result;
 }

@@ -11,6 +11,8 @@
 
 #include <unistd.h>
 
+#include "core/memory/allocator_state.h"
+
 enum { MIRROR_BLOCK = FAKE_GRANULARITY, MIRROR_BLOCKS = 5, FILE_HEAD = 4096 };
 
 static struct cuda_desk desk;
@@ -156,6 +158,27 @@ static void growth_that_fails_changes_nothing(void** state)
     rig_forget_messages(&desk.rig);
 }
 
+static void growth_that_meets_a_lost_device_is_remembered(void** state)
+{
+    (void)state;
+    static const char* const functions[] = {"vkQueueBindSparse", "vkWaitSemaphores"};
+    const MaarPoint never = {VK_NULL_HANDLE, 1};
+    MaarCudaMirror mirror = VK_NULL_HANDLE;
+    assert_int_equal(make_mirror(64 * MIB, &mirror), VK_SUCCESS);
+    for (size_t i = 0; i < 2; ++i) {
+        const MaarAllocation memory = rig_allocate(&desk.rig, 1000, NULL);
+        assert_int_equal(maarFreeMemoryAfter(desk.rig.allocator, memory, 1, &never), VK_SUCCESS);
+        rig_set_fault(&desk.rig, functions[i], 1, 1, VK_ERROR_DEVICE_LOST);
+        assert_int_equal(maarGrowCudaMirror(mirror, MIRROR_BLOCK), VK_ERROR_DEVICE_LOST);
+        rig_clear_faults(&desk.rig);
+        uint32_t freed = 0;
+        assert_int_equal(maarCollect(desk.rig.allocator, &freed), VK_ERROR_DEVICE_LOST);
+        assert_int_equal(freed, 1);
+        maar_atomic32_store(&desk.rig.allocator->retire.lost, 0);
+    }
+    maarDestroyCudaMirror(mirror);
+}
+
 /* Address space is the device's, and what else is sparse has some of it. */
 static void mirror_beyond_the_address_space_is_refused(void** state)
 {
@@ -213,6 +236,7 @@ int main(void)
         CASE(blocks_lie_in_the_same_order_on_both_sides),
         CASE(growth_beyond_the_reserve_is_refused),
         CASE(growth_that_fails_changes_nothing),
+        CASE(growth_that_meets_a_lost_device_is_remembered),
         CASE(mirror_beyond_the_address_space_is_refused),
         CASE(device_that_does_not_share_sparse_buffers_is_refused),
         CASE(address_without_its_feature_is_refused),
