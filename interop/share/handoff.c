@@ -417,7 +417,13 @@ static void destroy_handoffs(MaarAllocator allocator, void* opaque)
             destroy_commands(allocator, commands);
         }
     }
-    if (waited != VK_SUCCESS && waited != VK_ERROR_DEVICE_LOST) {
+    if (waited != VK_SUCCESS && waited != VK_TIMEOUT && waited != VK_ERROR_DEVICE_LOST) {
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                  "a handoff cannot be waited for (VkResult %d), and its command buffer goes, "
+                  "whether it was executed or not",
+                  (int)waited);
+    }
+    if (waited == VK_TIMEOUT) {
         maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                   "a handoff was not executed in five seconds, and its command buffer goes all the "
                   "same; was what it waits for ever submitted?");

@@ -136,7 +136,7 @@ static void open_desk(struct desk* desk, const struct rig_setup* setup)
     begin_desk_commands(desk);
 }
 
-static void close_desk(struct desk* desk)
+static void empty_desk(struct desk* desk)
 {
     vkDestroyCommandPool(desk->rig.device, desk->pool, NULL);
     for (uint32_t i = 0; i < BUFFERS; ++i) {
@@ -145,6 +145,11 @@ static void close_desk(struct desk* desk)
     for (uint32_t i = 0; i < IMAGES; ++i) {
         maarDestroyImage(desk->rig.allocator, desk->images[i], desk->image_memory[i]);
     }
+}
+
+static void close_desk(struct desk* desk)
+{
+    empty_desk(desk);
     rig_close(&desk->rig);
 }
 
@@ -580,6 +585,25 @@ static void lost_device_is_remembered(void** state)
     }
 }
 
+static void handoff_that_cannot_be_waited_for_is_told(void** state)
+{
+    (void)state;
+    static struct desk desk;
+    open_desk(&desk, NULL);
+    const MaarHandoffResource resource = {.buffer = desk.buffers[0]};
+    const MaarHandoffInfo info = handoff(&resource, NULL, NULL);
+    assert_int_equal(maarSubmitHandoff(desk.rig.allocator, &info), VK_SUCCESS);
+    rig_forget_messages(&desk.rig);
+    rig_set_fault(&desk.rig, "vkWaitSemaphores", 1, 100, VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(vkDeviceWaitIdle(desk.rig.device), VK_SUCCESS);
+    empty_desk(&desk);
+    maarDestroyAllocator(desk.rig.allocator);
+    desk.rig.allocator = VK_NULL_HANDLE;
+    rig_expect_message(&desk.rig, "a handoff cannot be waited for (VkResult -1)");
+    rig_clear_faults(&desk.rig);
+    rig_close(&desk.rig);
+}
+
 /* ---- threads ---- */
 
 enum { WORKERS = 4, ROUNDS = 300 };
@@ -677,6 +701,7 @@ int main(void)
         cmocka_unit_test(failing_call_undoes_the_submission),
         cmocka_unit_test(failing_host_memory_undoes_the_submission),
         cmocka_unit_test(lost_device_is_remembered),
+        cmocka_unit_test(handoff_that_cannot_be_waited_for_is_told),
         cmocka_unit_test(threads_hand_off_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
