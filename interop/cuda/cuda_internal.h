@@ -62,6 +62,8 @@ void maar_cuda_write_handle(maar_port_handle handle, union maar_cuda_os_handle* 
 /* Tells if the device lacks it. May be called anywhere. */
 VkResult maar_cuda_require_pages(MaarCuda cuda, const char* call);
 VkResult maar_cuda_page_size(MaarCuda cuda, const char* call, VkDeviceSize* size);
+/* Tells that no address space is so large: VK_ERROR_OUT_OF_DEVICE_MEMORY. */
+VkResult maar_cuda_refuse_space(MaarCuda cuda, const char* call, VkDeviceSize size);
 /* Reserves addresses; size is whole pages. */
 VkResult maar_cuda_reserve_pages(MaarCuda cuda, const char* call, VkDeviceSize size,
                                  uint64_t* start);

@@ -152,15 +152,32 @@ static VkResult check_memory_arguments(MaarCuda cuda, const char* call,
     return result == VK_SUCCESS ? maar_cuda_require_pages(cuda, call) : result;
 }
 
-/* How large the buffer is, and the types that it may live in. */
+/* How large the buffer is, and the types that it may live in: only one where one is asked for. */
 static VkResult measure_buffer(MaarAllocator allocator, const char* call,
-                               const VkBufferCreateInfo* info, MaarMemoryRequest* request)
+                               const VkBufferCreateInfo* info, uint32_t type,
+                               MaarMemoryRequest* request)
 {
     struct maar_shared_buffer shared;
     VkResult result = maar_share_buffer(
         allocator, call, info, (VkExternalMemoryHandleTypeFlags)MAAR_OPAQUE_MEMORY,
         (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT, &shared);
-    return result == VK_SUCCESS ? maar_buffer_info_request(allocator, shared.use, request) : result;
+    if (result == VK_SUCCESS) {
+        result = maar_buffer_info_request(allocator, shared.use, request);
+    }
+    if (result != VK_SUCCESS || type == MAAR_MEMORY_TYPE_NONE) {
+        return result;
+    }
+    request->requirements.memoryTypeBits &= 1u << type;
+    if (request->requirements.memoryTypeBits == 0) {
+        return maar_misuse(allocator, call,
+                           "typeIndex is not among the memory types that the buffer may live in");
+    }
+    if (!maar_type_is_usable(allocator, type)) {
+        return maar_misuse(allocator, call,
+                           "typeIndex needs a feature that is not enabled (deviceCoherentMemory or "
+                           "protectedMemory)");
+    }
+    return VK_SUCCESS;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarAllocateCudaMemory(MaarCuda cuda,
@@ -189,7 +206,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateCudaMemory(MaarCuda cuda,
     MaarMemoryRequest request;
     result = check_memory_arguments(cuda, __func__, pBufferInfo, typeIndex);
     if (result == VK_SUCCESS) {
-        result = measure_buffer(allocator, __func__, pBufferInfo, &request);
+        result = measure_buffer(allocator, __func__, pBufferInfo, typeIndex, &request);
     }
     if (result != VK_SUCCESS) {
         return result;
@@ -203,10 +220,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateCudaMemory(MaarCuda cuda,
     result = maar_external_handle_create(allocator, pages->handle, &handle);
     if (result == VK_SUCCESS) {
         pages->handle = MAAR_PORT_NO_HANDLE;
-        const uint32_t bits = request.requirements.memoryTypeBits &
-                              (typeIndex == MAAR_MEMORY_TYPE_NONE ? UINT32_MAX : 1u << typeIndex);
-        result = import_made_memory(cuda, __func__, pBufferInfo, handle, pages->block.size, bits,
-                                    pBuffer, pAllocation);
+        result = import_made_memory(cuda, __func__, pBufferInfo, handle, pages->block.size,
+                                    request.requirements.memoryTypeBits, pBuffer, pAllocation);
     }
     maarDestroyExternalHandle(allocator, handle);
     if (result != VK_SUCCESS) {

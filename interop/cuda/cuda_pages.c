@@ -38,12 +38,20 @@ VkResult maar_cuda_page_size(MaarCuda cuda, const char* call, VkDeviceSize* size
     return result;
 }
 
+VkResult maar_cuda_refuse_space(MaarCuda cuda, const char* call, VkDeviceSize size)
+{
+    maar_tell(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+              "%s: no address space has room for %llu bytes and what they are rounded up to", call,
+              (unsigned long long)size);
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
 VkResult maar_cuda_reserve_pages(MaarCuda cuda, const char* call, VkDeviceSize size,
                                  uint64_t* start)
 {
     maar_cuda_pointer pointer = 0;
     if (size > SIZE_MAX) {
-        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        return maar_cuda_refuse_space(cuda, call, size);
     }
     VkResult result = maar_cuda_tell(
         cuda, call, "cuMemAddressReserve",

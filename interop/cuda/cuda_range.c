@@ -35,7 +35,7 @@ static VkResult reserve_range(MaarCudaRange range, const char* call, VkDeviceSiz
     if (result == VK_SUCCESS) {
         range->reserved_size = maar_align_up(size, range->granularity);
         result = range->reserved_size < size
-                     ? VK_ERROR_OUT_OF_DEVICE_MEMORY
+                     ? maar_cuda_refuse_space(cuda, call, size)
                      : maar_cuda_reserve_pages(cuda, call, range->reserved_size, &range->start);
     }
     cuda->peer.driver->leave(&cuda->peer, previous);

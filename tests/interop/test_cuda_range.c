@@ -131,6 +131,19 @@ static void range_that_fails_to_grow_is_as_it_was(void** state)
     cuda_desk_close(&desk);
 }
 
+static void range_beyond_all_bounds_is_told(void** state)
+{
+    struct cuda_desk desk;
+    MaarCudaRange range = VK_NULL_HANDLE;
+    (void)state;
+    cuda_desk_start(&desk, NULL);
+    assert_int_equal(maarCreateCudaRange(desk.cuda, UINT64_MAX - 1, &range),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_expect_message(&desk.rig, "maarCreateCudaRange: no address space has room");
+    assert_null(range);
+    cuda_desk_close(&desk);
+}
+
 static void range_needs_virtual_memory(void** state)
 {
     struct cuda_desk desk;
@@ -150,12 +163,13 @@ static void range_needs_virtual_memory(void** state)
 
 enum { LOCAL_TYPE = 0, SEEN_TYPE = 3 }; /* of rig_profile_discrete: device-local ones */
 
-static void open_with_memory(struct cuda_desk* desk, uint32_t memory_type)
+static void open_with_memory(struct cuda_desk* desk, uint32_t memory_type,
+                             const struct rig_setup* setup)
 {
     MaarCudaCreateInfo info = cuda_desk_info();
     MaarSharingInfo sharing = {.sType = MAAR_STRUCTURE_TYPE_SHARING_INFO};
     struct fake_identity identity = {.memory_type = memory_type};
-    cuda_desk_open(desk, NULL);
+    cuda_desk_open(desk, setup);
     assert_int_equal(maarGetSharingInfo(desk->rig.allocator, &sharing), VK_SUCCESS);
     memcpy(identity.device_uuid, sharing.deviceUUID, VK_UUID_SIZE);
     memcpy(identity.driver_uuid, sharing.driverUUID, VK_UUID_SIZE);
@@ -171,7 +185,7 @@ static void memory_of_cuda_is_a_buffer_of_vulkan(void** state)
     MaarAllocation memory = VK_NULL_HANDLE;
     void* mapped = NULL;
     (void)state;
-    open_with_memory(&desk, SEEN_TYPE);
+    open_with_memory(&desk, SEEN_TYPE, NULL);
     const VkBufferCreateInfo info = rig_buffer_info(100000);
     assert_int_equal(maarAllocateCudaMemory(desk.cuda, &info, SEEN_TYPE, &buffer, &memory),
                      VK_SUCCESS);
@@ -198,13 +212,41 @@ static void memory_of_cuda_is_tried_as_each_type(void** state)
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarAllocation memory = VK_NULL_HANDLE;
     (void)state;
-    open_with_memory(&desk, LOCAL_TYPE);
+    open_with_memory(&desk, LOCAL_TYPE, NULL);
     const VkBufferCreateInfo info = rig_buffer_info(4096);
     assert_int_equal(
         maarAllocateCudaMemory(desk.cuda, &info, MAAR_MEMORY_TYPE_NONE, &buffer, &memory),
         VK_SUCCESS);
     assert_int_equal(rig_info(&desk.rig, memory).memoryTypeIndex, LOCAL_TYPE);
     maarDestroyBuffer(desk.rig.allocator, buffer, memory);
+    cuda_desk_close(&desk);
+}
+
+/* Nothing is made in CUDA for a type that the buffer may not live in, or that nobody may use. */
+static void memory_of_cuda_as_an_impossible_type_is_refused(void** state)
+{
+    MaarSimulatedProfile profile = *rig_profile_discrete();
+    profile.types[1].flags |= VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD;
+    profile.requirements.bufferTypeBits = 0xA;
+    const struct rig_setup setup = {.profile = &profile};
+    struct cuda_desk desk;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    (void)state;
+    open_with_memory(&desk, SEEN_TYPE, &setup);
+    const VkBufferCreateInfo info = rig_buffer_info(4096);
+    static const struct {
+        uint32_t type;
+        const char* words;
+    } rows[] = {{0, "typeIndex is not among the memory types that the buffer may live in"},
+                {1, "typeIndex needs a feature that is not enabled"},
+                {4, "typeIndex is not a memory type of this device"}};
+    desk.fake->set_fault("cuMemCreate", 1, 100, MAAR_CUDA_OUT_OF_MEMORY);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        assert_int_equal(maarAllocateCudaMemory(desk.cuda, &info, rows[i].type, &buffer, &memory),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        rig_expect_message(&desk.rig, rows[i].words);
+    }
     cuda_desk_close(&desk);
 }
 
@@ -219,7 +261,7 @@ static void memory_of_cuda_that_fails_leaves_nothing(void** state)
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarAllocation memory = VK_NULL_HANDLE;
     (void)state;
-    open_with_memory(&desk, LOCAL_TYPE);
+    open_with_memory(&desk, LOCAL_TYPE, NULL);
     const VkBufferCreateInfo info = rig_buffer_info(4096);
     const uint32_t descriptors = fake_count_descriptors();
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; ++i) {
@@ -266,9 +308,11 @@ int main(void)
         cmocka_unit_test(range_refuses_what_is_no_whole_block),
         cmocka_unit_test(range_that_fails_to_grow_is_as_it_was),
         cmocka_unit_test(range_needs_virtual_memory),
+        cmocka_unit_test(range_beyond_all_bounds_is_told),
         cmocka_unit_test(memory_of_cuda_is_a_buffer_of_vulkan),
         cmocka_unit_test(memory_of_cuda_is_tried_as_each_type),
         cmocka_unit_test(memory_of_cuda_that_fails_leaves_nothing),
+        cmocka_unit_test(memory_of_cuda_as_an_impossible_type_is_refused),
         cmocka_unit_test(memory_of_cuda_has_to_be_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
