@@ -554,7 +554,8 @@ typedef struct MaarSharedSemaphoreCreateInfo {
     VkSemaphoreType type;
     /** A timeline's first value. */
     uint64_t initialValue;
-    /** One bit. */
+    /** One bit. A SYNC_FD stands for one signal of a binary semaphore rather than for it:
+     * maarExportSemaphore gives none, vkGetSemaphoreFdKHR does. */
     VkExternalSemaphoreHandleTypeFlagBits handleType;
 } MaarSharedSemaphoreCreateInfo;
 

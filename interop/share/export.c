@@ -81,7 +81,7 @@ static VkResult call_export(MaarAllocator allocator, VkDeviceMemory memory,
         if (result == VK_SUCCESS) {
             *value = (maar_port_handle)(intptr_t)handle;
         }
-        return result;
+        return result == VK_SUCCESS && handle == NULL ? VK_ERROR_UNKNOWN : result;
     }
     const VkMemoryGetFdInfoKHR info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,

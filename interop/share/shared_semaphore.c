@@ -112,6 +112,7 @@ static VkResult call_semaphore_export(MaarAllocator allocator, VkSemaphore semap
         void* handle = NULL;
         VkResult result =
             device->win32.vkGetSemaphoreWin32HandleKHR(device->handle, &info, &handle);
+        result = result == VK_SUCCESS && handle == NULL ? VK_ERROR_UNKNOWN : result;
         *value = result == VK_SUCCESS ? (maar_port_handle)(intptr_t)handle : MAAR_PORT_NO_HANDLE;
         return result;
     }

@@ -68,6 +68,7 @@ static struct {
     uint32_t semaphore_exports;
     uint32_t semaphore_imports;
     VkResult answer; /* of the next call of any of them */
+    bool gives_null; /* as a handle, and says that all is well */
     bool dedicated_only;
     VkExternalMemoryHandleTypeFlags exportable;              /* of the last memory */
     VkExternalMemoryHandleTypeFlags buffer_types;            /* of the last buffer */
@@ -100,7 +101,7 @@ static VkResult make_handle(void** handle)
     const VkResult result = driver.answer;
     driver.answer = VK_SUCCESS;
     *handle = NULL;
-    if (result == VK_SUCCESS) {
+    if (result == VK_SUCCESS && !driver.gives_null) {
         driver.kept = open("/dev/null", O_RDONLY | O_CLOEXEC);
         *handle = (void*)(intptr_t)driver.kept;
     }
@@ -399,9 +400,13 @@ static void refused_export_leaves_nothing(void** state)
     driver.answer = VK_ERROR_TOO_MANY_OBJECTS;
     assert_int_equal(export_memory(memory, &exported), VK_ERROR_TOO_MANY_OBJECTS);
     assert_null(exported.handle);
+    driver.gives_null = true;
+    assert_int_equal(export_memory(memory, &exported), VK_ERROR_UNKNOWN);
+    assert_null(exported.handle);
+    driver.gives_null = false;
     assert_int_equal(rig_count_fds(), before);
     assert_int_equal(export_memory(memory, &exported), VK_SUCCESS);
-    assert_int_equal(driver.memory_exports, 2);
+    assert_int_equal(driver.memory_exports, 3);
     maarDestroyExternalHandle(rig.allocator, exported.handle);
     maarDestroyBuffer(rig.allocator, buffer, memory);
 }
@@ -521,6 +526,10 @@ static void semaphore_goes_out_and_comes_in(void** state)
         driver.answer = VK_ERROR_TOO_MANY_OBJECTS;
         assert_int_equal(maarExportSemaphore(rig.allocator, semaphore, NT_SEMAPHORE, &handle),
                          VK_ERROR_TOO_MANY_OBJECTS);
+        driver.gives_null = true;
+        assert_int_equal(maarExportSemaphore(rig.allocator, semaphore, NT_SEMAPHORE, &handle),
+                         VK_ERROR_UNKNOWN);
+        driver.gives_null = false;
         assert_null(handle);
         assert_int_equal(maarExportSemaphore(rig.allocator, semaphore, NT_SEMAPHORE, &handle),
                          VK_SUCCESS);
@@ -540,7 +549,7 @@ static void semaphore_goes_out_and_comes_in(void** state)
         vkDestroySemaphore(rig.device, semaphore, NULL);
         vkDestroySemaphore(rig.device, other, NULL);
     }
-    assert_int_equal(driver.semaphore_exports, 4);
+    assert_int_equal(driver.semaphore_exports, 6);
     assert_int_equal(driver.semaphore_imports, 4);
 }
 
