@@ -97,6 +97,12 @@ class Views(DeviceCase):
         with self.assertRaisesRegex(TypeError, "NumPy has no bfloat16"):
             buffer.numpy()
 
+    def test_values_that_no_element_has_are_refused(self):
+        for name, value in (("bfloat16", 1e40), ("bfloat16", "x"), ("complex64", 1e40),
+                            ("float32", 1e40), ("int8", 300), ("uint32", -1)):
+            with self.assertRaisesRegex(ValueError, f"is no {name}"):
+                self.device.buffer(4, name).fill(value)
+
     def test_parts_have_untouched_neighbours(self):
         buffer = self.device.buffer(4096, "uint8", host_visible=True)
         expected = numpy.zeros(4096, "u1")

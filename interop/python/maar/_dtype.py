@@ -18,17 +18,17 @@ class DType:
 
     def pack(self, value):
         """The bytes of one element."""
-        if self.name == "bfloat16":
-            bits = struct.unpack("<I", struct.pack("<f", value))[0]
-            if bits & 0x7F800000 != 0x7F800000:  # neither infinite nor NaN: round to even
-                bits += 0x7FFF + (bits >> 16 & 1)
-            return struct.pack("<H", bits >> 16)
-        if self.code == 5:
-            number = complex(value)
-            return struct.pack("<2" + self._format, number.real, number.imag)
         if self.code in (0, 1):
             value = operator.index(value)
         try:
+            if self.name == "bfloat16":
+                bits = struct.unpack("<I", struct.pack("<f", value))[0]
+                if bits & 0x7F800000 != 0x7F800000:  # neither infinite nor NaN: round to even
+                    bits += 0x7FFF + (bits >> 16 & 1)
+                return struct.pack("<H", bits >> 16)
+            if self.code == 5:
+                number = complex(value)
+                return struct.pack("<2" + self._format, number.real, number.imag)
             return struct.pack("<" + self._format, value)
         except (struct.error, OverflowError) as error:
             raise ValueError(f"{value!r} is no {self.name}: {error}") from None
