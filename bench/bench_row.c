@@ -102,7 +102,9 @@ void bench_row_none(struct bench_row* row, const char* key)
 void bench_row_end(struct bench_row* row, struct bench_table* table)
 {
     printf("%s}\n", row->json);
-    fflush(stdout);
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        bench_die(BENCH_EXIT_FAILED, "standard output cannot be written");
+    }
     if (strcmp(table->header, row->header) != 0) {
         fprintf(stderr, "%s%s\n", table->header[0] != '\0' ? "\n" : "", row->header);
         memcpy(table->header, row->header, sizeof(table->header));

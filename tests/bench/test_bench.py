@@ -99,6 +99,14 @@ class Placement(Case):
                                  "fill": churned | linear, "fifo": ordered, "lifo": ordered,
                                  "bump": ordered})
 
+    def test_full_standard_output_exits_1(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([pathlib.Path(OPTIONS.programs) / "bench_placement",
+                                   *map(str, self.tiny)], stdout=full, stderr=subprocess.PIPE,
+                                  text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("standard output cannot be written", done.stderr)
+
     def test_vma_takes_part(self):
         rows, vma = self.rows(PLACEMENT, "placement", "--workload", "churn", *self.tiny)
         if not vma:
