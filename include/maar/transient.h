@@ -271,8 +271,9 @@ typedef struct MaarTransientPassBarriers {
      * writes of all last uses of every predecessor. */
     VkDependencyInfo aliasing;
     /** At most one global barrier, for earlier uses of the same resources; image barriers: first
-     * layouts (from UNDEFINED), changes of layout, acquisitions from other queue families; buffer
-     * barriers: acquisitions. */
+     * layouts (from UNDEFINED; after an update, of contents that were kept, from the layout that
+     * they are in), changes of layout, acquisitions from other queue families; buffer barriers:
+     * acquisitions. */
     VkDependencyInfo before;
     /** Releases to other queue families. */
     VkDependencyInfo after;

@@ -123,11 +123,9 @@ static void write_image(struct barrier_answer* a, const struct maar_transient_ba
     const struct maar_transient_records* records = &a->state->records;
     const struct maar_transient_object* object =
         maar_transient_object_at(a->state, a->copy, b->resource);
+    /* Kept contents may be in the right layout already. Other uses count on what the barrier
+     * orders, so it is never left out. */
     const bool carries = b->carries && a->first && object->has_contents;
-    const VkImageLayout old_layout = carries ? object->old_layout : b->old_layout;
-    if (carries && old_layout == b->new_layout) {
-        return;
-    }
     records->image_resources[a->image_count] = b->resource;
     records->images[a->image_count++] = (VkImageMemoryBarrier2){
         .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
@@ -135,7 +133,7 @@ static void write_image(struct barrier_answer* a, const struct maar_transient_ba
         .srcAccessMask = b->src_access,
         .dstStageMask = b->dst_stages,
         .dstAccessMask = b->dst_access,
-        .oldLayout = old_layout,
+        .oldLayout = carries ? object->old_layout : b->old_layout,
         .newLayout = b->new_layout,
         .srcQueueFamilyIndex = b->src_family,
         .dstQueueFamilyIndex = b->dst_family,
