@@ -312,6 +312,14 @@ static VkResult compare_graph(const struct maar_transient_heap* heap,
     return VK_SUCCESS;
 }
 
+/* An update that changes nothing keeps all objects that there are. */
+static void keep_state(const struct maar_transient_heap* heap)
+{
+    const bool plan_only = (heap->flags & MAAR_TRANSIENT_HEAP_CREATE_PLAN_ONLY_BIT) != 0;
+    heap->state->created_count = 0;
+    heap->state->kept_count = plan_only ? 0 : heap->state->graph.resource_count * heap->copy_count;
+}
+
 static VkResult replace_state(struct maar_transient_heap* heap, const char* call,
                               const MaarTransientGraph* graph, const uint32_t* previous,
                               uint32_t point_count, const MaarPoint* points)
@@ -363,8 +371,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUpdateTransientHeap(MaarAllocator allocator,
         result = compare_graph(heap_of(heap), pGraph, previous, &scratch, &same);
     }
     if (result == VK_SUCCESS && same) {
-        heap_of(heap)->state->created_count = 0;
-        heap_of(heap)->state->kept_count = pGraph->resourceCount * heap_of(heap)->copy_count;
+        keep_state(heap_of(heap));
     } else if (result == VK_SUCCESS) {
         result = replace_state(heap_of(heap), __func__, pGraph, previous, pointCount, pPoints);
     }

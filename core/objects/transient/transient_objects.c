@@ -233,25 +233,15 @@ static VkResult keep_object(const struct making* m, uint32_t copy, uint32_t inde
                          resource->view_key_size == old->view_key_size &&
                          memcmp(resource->view_key, old->view_key, old->view_key_size) == 0;
     ++m->state->kept_count;
+    if (resource->view_count == 0) {
+        return VK_SUCCESS;
+    }
     if (!object->views_kept) {
         object->generation = m->heap->generation + 1;
         return create_views(m, index, object);
     }
-    if (resource->view_count > 0) {
-        memcpy(object->views, before->views, resource->view_count * sizeof *object->views);
-    }
+    memcpy(object->views, before->views, resource->view_count * sizeof *object->views);
     return VK_SUCCESS;
-}
-
-/* Memory that only its object could have used goes with it, where the object does not stay. */
-static void drop_dedicated(const struct making* m, uint32_t copy, uint32_t index)
-{
-    struct maar_transient_memory* memory =
-        maar_transient_memory_at(m->state, copy, m->state->graph.resources[index].class_index);
-    if (m->state->graph.resources[index].needs_dedicated) {
-        memory->allocation = VK_NULL_HANDLE;
-        memory->kept_from = MAAR_TRANSIENT_NONE;
-    }
 }
 
 /* Contents that an update carries over: kept from frame to frame, in an object that stays, whose
@@ -285,7 +275,6 @@ static VkResult make_objects(const struct making* m)
                 note_contents(m, copy, i);
                 result = keep_object(m, copy, i);
             } else {
-                drop_dedicated(m, copy, i);
                 result = create_object(m, copy, i);
             }
         }
