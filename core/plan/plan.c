@@ -84,7 +84,6 @@ struct planning {
     struct maar_plan_problem* problems; /* per class */
     int64_t** offsets;                  /* per class, per item */
     uint64_t** held;                    /* per class: items that kept their offset */
-    bool cut_short; /* what only improves was left out: for want of time, memory, or cancelled */
     MaarPlanInfo result;
     struct maar_plan_edges edges;
     struct maar_plan_edges wrap_edges;
@@ -189,6 +188,7 @@ static MaarPlanStop search_classes(struct planning* planning)
         whole->nodes_left -= share.nodes_used - whole->nodes_used;
         whole->nodes_used = share.nodes_used;
         stop = share.stop != MAAR_PLAN_STOP_DONE ? share.stop : stop;
+        whole->cut_short |= share.stop == MAAR_PLAN_STOP_HOST_MEMORY;
         if (stop == MAAR_PLAN_STOP_TIME_LIMIT || stop == MAAR_PLAN_STOP_CANCELLED) {
             break;
         }
@@ -223,8 +223,9 @@ static VkResult place_classes(struct planning* planning)
     sums->stop = is_settled(planning) ? MAAR_PLAN_STOP_DONE : sums->stop;
     for (uint32_t c = 0; c < planning->class_count && info->previous != VK_NULL_HANDLE; ++c) {
         struct maar_plan_problem* problem = &planning->problems[c];
-        planning->cut_short |= !maar_plan_keep(problem, info, &planning->budget, &planning->arena,
-                                               planning->offsets[c], planning->held[c]);
+        planning->budget.cut_short |=
+            !maar_plan_keep(problem, info, &planning->budget, &planning->arena,
+                            planning->offsets[c], planning->held[c]);
         for (uint32_t i = 0; i < problem->count; ++i) {
             sums->keptCount += maar_plan_has(planning->held[c], i);
         }
@@ -280,7 +281,7 @@ static VkResult settle_edges(struct planning* planning)
     if (!keep_edges && planning->edges.count > 0) {
         for (uint32_t c = 0; c < planning->class_count; ++c) {
             const uint64_t peak = maar_plan_peak(&planning->problems[c], planning->offsets[c]);
-            planning->cut_short |=
+            planning->budget.cut_short |=
                 !maar_plan_fewer_edges(&planning->problems[c], planning->held[c], peak,
                                        &planning->arena, planning->offsets[c]);
         }
@@ -401,7 +402,7 @@ static VkResult plan_all(struct planning* planning, uint64_t began_ns, MaarPlan*
 static bool is_repeatable(const struct planning* planning)
 {
     const MaarPlanStop stop = planning->result.stop;
-    return !planning->cut_short &&
+    return !planning->budget.cut_short &&
            (stop == MAAR_PLAN_STOP_DONE || stop == MAAR_PLAN_STOP_NODE_LIMIT ||
             stop == MAAR_PLAN_STOP_GREEDY);
 }

@@ -305,11 +305,12 @@ VkResult maar_plan_build_chains(struct maar_plan_problem* problem, struct maar_a
     }
     const struct maar_arena_mark mark = maar_arena_place(arena);
     struct flow flow = {.problem = problem, .before = before, .words = words, .count = count};
-    /* Without memory for the flow, the heaviest of the cliques below has to do. */
+    /* Without memory or time for the flow, the heaviest of the cliques below has to do. */
     memset(heaviest, 0, words * sizeof *heaviest);
     if (create_flow(&flow, arena) == VK_SUCCESS) {
         problem->lower_bound = heaviest_antichain(&flow, heaviest);
     }
+    graph->budget->cut_short |= problem->lower_bound == 0;
     problem->proved_bound = problem->lower_bound;
     maar_arena_return(arena, mark);
     return collect_cliques(problem, arena, heaviest);

@@ -1,14 +1,7 @@
 /*
  * What the files of the planner share: the input in a form made for planning (graph), one class of
- * it in units (problem), and the steps from one to the next.
- *
- * plan_input.c   checks                            plan_graph.c   who may share bytes with whom
- * plan_class.c   types, units, sections            plan_chain.c   cliques and bound for several
- * queues plan_level.c   bounds where alignments differ    plan_rank.c    what makes an item hard;
- * sorting plan_greedy.c  quick placements                  plan_solve.c   from a problem to its
- * placement plan_search*.c, plan_restart.c: the exact search plan_keep.c    offsets of the previous
- * plan plan_edge.c    who takes over whose bytes        plan_fewer.c   fewer edges, same peak
- * plan_cache.c   plans made lately                 plan.c         the public functions
+ * it in units (problem), and the steps from one to the next. docs/planner.md says which file takes
+ * which step.
  */
 #ifndef MAAR_CORE_PLAN_PLAN_INTERNAL_H
 #define MAAR_CORE_PLAN_PLAN_INTERNAL_H
@@ -58,6 +51,8 @@ struct maar_plan_budget {
     PFN_maarPlanCancel cancel;
     void* cancel_user_data;
     MaarPlanStop stop; /* MAAR_PLAN_STOP_DONE while nothing has run out */
+    /* What only improves was left out: for want of time or memory, or cancelled. Not repeatable. */
+    bool cut_short;
 };
 
 /* True, and `stop` says why, when the clock or the caller ends the search. */

@@ -15,15 +15,15 @@
 
 #include <cmocka.h>
 
-enum { HARD_COUNT = 160, HARD_PASSES = 40 };
+enum { HARD_COUNT = 160, HARD_PASSES = 40, MANY_COUNT = 600 };
 
 /* Random intervals, too many for their least peak to be found quickly; alignments see to it that
  * the lower bound is not reached. */
-static void fill_hard(MaarPlanResource* resources, MaarPlanCreateInfo* info)
+static void fill_hard_many(MaarPlanResource* resources, uint32_t count, MaarPlanCreateInfo* info)
 {
     uint64_t state = 88172645463325252u;
     const struct plan_source source = plan_source_seeded(&state);
-    for (uint32_t i = 0; i < HARD_COUNT; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         const uint32_t first = (uint32_t)source.draw(source.context, HARD_PASSES);
         const uint32_t last = first + (uint32_t)source.draw(source.context, 16);
         resources[i] =
@@ -33,9 +33,14 @@ static void fill_hard(MaarPlanResource* resources, MaarPlanCreateInfo* info)
                                .lastPass = last < HARD_PASSES ? last : HARD_PASSES - 1};
     }
     *info = (MaarPlanCreateInfo){.sType = MAAR_STRUCTURE_TYPE_PLAN_CREATE_INFO,
-                                 .resourceCount = HARD_COUNT,
+                                 .resourceCount = count,
                                  .pResources = resources,
                                  .nodeLimit = UINT64_MAX};
+}
+
+static void fill_hard(MaarPlanResource* resources, MaarPlanCreateInfo* info)
+{
+    fill_hard_many(resources, HARD_COUNT, info);
 }
 
 /* Plans and checks; the caller releases the answer. */
@@ -345,6 +350,68 @@ static void plan_failing_allocations_leak_nothing(void** state)
     assert_true(failures > 2);
 }
 
+/* Plans twice with one cache, the first time with a host allocation that fails: what that has cost
+ * must not come out of the cache. False when no allocation failed. */
+static bool is_forgotten(MaarPlanCreateInfo* info, struct fault_host* host, uint64_t call)
+{
+    const MaarPlanCacheCreateInfo cache_info = {.sType =
+                                                    MAAR_STRUCTURE_TYPE_PLAN_CACHE_CREATE_INFO};
+    MaarPlanInfo again = {.sType = MAAR_STRUCTURE_TYPE_PLAN_INFO};
+    MaarPlan plan = VK_NULL_HANDLE;
+    assert_int_equal(maarCreatePlanCache(&cache_info, &info->cache), VK_SUCCESS);
+    fault_host_arm(host, call, 1);
+    (void)maarCreatePlan(info, &plan);
+    const bool struck = fault_host_disarm(host) != 0;
+    maarDestroyPlan(plan);
+    assert_int_equal(maarCreatePlan(info, &plan), VK_SUCCESS);
+    assert_int_equal(maarGetPlanInfo(plan, &again), VK_SUCCESS);
+    if (again.cached != (struck ? VK_FALSE : VK_TRUE)) {
+        fail_msg("call %u: %s", (unsigned)call, struck ? "cached" : "not cached");
+    }
+    maarDestroyPlan(plan);
+    maarDestroyPlanCache(info->cache);
+    info->cache = VK_NULL_HANDLE;
+    return struck;
+}
+
+/* Two classes, of which one may be searched without the other; on one queue and on two. */
+static void plan_cut_short_by_memory_is_not_cached(void** state)
+{
+    (void)state;
+    static MaarPlanResource resources[MANY_COUNT];
+    static uint32_t uses[MANY_COUNT][2];
+    uint32_t queues[HARD_PASSES];
+    struct meter meter = {0, 0};
+    const VkAllocationCallbacks callbacks = callbacks_of(&meter);
+    struct fault_host host;
+    MaarPlanCreateInfo info;
+    fault_host_init(&host, &callbacks);
+    fill_hard_many(resources, MANY_COUNT, &info);
+    for (uint32_t i = 0; i < MANY_COUNT; ++i) {
+        uses[i][0] = resources[i].firstPass;
+        uses[i][1] = resources[i].lastPass;
+        resources[i].memoryTypeBits = 1u << i % 2;
+        resources[i].useCount = 2;
+        resources[i].pUses = uses[i];
+    }
+    info.nodeLimit = 100;
+    info.flags = MAAR_PLAN_CREATE_KEEP_EDGES_BIT;
+    info.passCount = HARD_PASSES;
+    info.pPassQueues = queues;
+    info.pAllocationCallbacks = &host.callbacks;
+    for (uint32_t queue_count = 1; queue_count <= 2; ++queue_count) {
+        uint64_t call = 1;
+        for (uint32_t i = 0; i < HARD_PASSES; ++i) {
+            queues[i] = i / 10 % queue_count;
+        }
+        while (is_forgotten(&info, &host, call)) {
+            ++call;
+        }
+        assert_true(call > 4);
+        assert_int_equal(meter.alive, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +424,7 @@ int main(void)
         cmocka_unit_test(plan_host_memory_limit_is_kept),
         cmocka_unit_test(plan_holds_no_more_than_the_limit),
         cmocka_unit_test(plan_failing_allocations_leak_nothing),
+        cmocka_unit_test(plan_cut_short_by_memory_is_not_cached),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
