@@ -402,7 +402,7 @@ static VkResult plan_all(struct planning* planning, uint64_t began_ns, MaarPlan*
 static bool is_repeatable(const struct planning* planning)
 {
     const MaarPlanStop stop = planning->result.stop;
-    return !planning->budget.cut_short &&
+    return !planning->budget.cut_short && planning->budget.stop == MAAR_PLAN_STOP_DONE &&
            (stop == MAAR_PLAN_STOP_DONE || stop == MAAR_PLAN_STOP_NODE_LIMIT ||
             stop == MAAR_PLAN_STOP_GREEDY);
 }

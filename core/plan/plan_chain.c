@@ -222,7 +222,12 @@ static void raise_bound(struct maar_plan_problem* problem, const uint64_t* set)
     }
 }
 
-/* A maximal antichain around each item, and the heaviest one; each set once. */
+/* Items between two looks at the clock while cliques are made: a millisecond where there are some
+ * thousand. */
+enum { CLIQUES_PER_LOOK = 16 };
+
+/* A maximal antichain around each item, and the heaviest one; each set once. When time is up, the
+ * items that are left by themselves. */
 static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_arena* arena,
                                 const uint64_t* heaviest)
 {
@@ -240,10 +245,16 @@ static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_a
     uint32_t set_count = 1;
     size_t member_count = 0;
     raise_bound(problem, sets);
+    bool late = false;
     for (uint32_t i = 0; i < count; ++i) {
         uint64_t* set = sets + set_count * words;
         memset(set, 0, words * sizeof *set);
         maar_plan_put(set, i);
+        late = late || (i % CLIQUES_PER_LOOK == 0 && maar_plan_interrupted(problem->graph->budget));
+        if (late) {
+            ++set_count;
+            continue;
+        }
         make_maximal(problem, order, common, set);
         bool known = false;
         for (uint32_t k = 0; k < set_count && !known; ++k) {
@@ -307,7 +318,7 @@ VkResult maar_plan_build_chains(struct maar_plan_problem* problem, struct maar_a
     struct flow flow = {.problem = problem, .before = before, .words = words, .count = count};
     /* Without memory or time for the flow, the heaviest of the cliques below has to do. */
     memset(heaviest, 0, words * sizeof *heaviest);
-    if (create_flow(&flow, arena) == VK_SUCCESS) {
+    if (!maar_plan_interrupted(graph->budget) && create_flow(&flow, arena) == VK_SUCCESS) {
         problem->lower_bound = heaviest_antichain(&flow, heaviest);
     }
     graph->budget->cut_short |= problem->lower_bound == 0;

@@ -180,7 +180,6 @@ static void find_unit(struct maar_plan_problem* problem)
         const uint64_t alignment = alignment_at(problem, i);
         problem->bytes[i] = resource->size;
         problem->size[i] = (int64_t)(round_up(resource->size, common) / unit);
-        problem->size[i] += round_up(resource->size, common) % unit != 0;
         problem->align[i] = alignment % unit == 0 ? (int64_t)(alignment / unit) : 1;
         problem->fixed[i] = is_fixed(problem, i) ? (int64_t)(resource->fixedOffset / unit) : -1;
     }

@@ -287,9 +287,6 @@ static bool put_where_cheapest(struct mover* mover, uint32_t item)
             best = mover->candidates[c];
             best_cost = cost;
         }
-        if (cost > best_cost) {
-            equals = 1;
-        }
     }
     if (best < 0) {
         return false;

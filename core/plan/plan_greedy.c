@@ -308,7 +308,8 @@ static bool suits(const struct maar_plan_problem* problem, const struct greedy_o
 }
 
 VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_arena* arena,
-                          uint64_t enough, int64_t* offsets, uint64_t* peak)
+                          uint64_t enough, struct maar_plan_budget* budget, int64_t* offsets,
+                          uint64_t* peak)
 {
     const struct maar_arena_mark mark = maar_arena_place(arena);
     struct greedy greedy = {.problem = problem};
@@ -319,7 +320,8 @@ VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_a
     }
     *peak = UINT64_MAX;
     const size_t order_count = sizeof greedy_orders / sizeof greedy_orders[0];
-    for (size_t k = 0; result == VK_SUCCESS && k<order_count&& * peak> enough; ++k) {
+    bool late = false;
+    for (size_t k = 0; result == VK_SUCCESS && k < order_count && enough < *peak && !late; ++k) {
         const struct greedy_order* by = &greedy_orders[k];
         if (!suits(problem, by, has_fixed)) {
             continue;
@@ -338,6 +340,7 @@ VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_a
             *peak = found;
             memcpy(offsets, greedy.offsets, problem->count * sizeof *offsets);
         }
+        late = enough < *peak && maar_plan_interrupted(budget);
     }
     maar_arena_return(arena, mark);
     return result;

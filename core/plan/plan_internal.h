@@ -192,10 +192,12 @@ VkResult maar_plan_build_levels(struct maar_plan_problem* problem, struct maar_a
 
 /*
  * Writes the best of the quick placements; returns its peak in bytes, or UINT64_MAX where fixed
- * offsets let none of them succeed. Stops as soon as the peak is at most `enough`.
+ * offsets let none of them succeed. Stops as soon as the peak is at most `enough`, or after one
+ * order when time is up.
  */
 VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_arena* arena,
-                          uint64_t enough, int64_t* offsets, uint64_t* peak);
+                          uint64_t enough, struct maar_plan_budget* budget, int64_t* offsets,
+                          uint64_t* peak);
 /* One placement: every item in the given order at its lowest place, or in the smallest gap that
  * holds it; fixed ones first. `scratch` has room for all items. */
 void maar_plan_fit_in_order(const struct maar_plan_problem* problem, const uint32_t* order,

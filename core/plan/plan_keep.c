@@ -131,7 +131,7 @@ static VkResult try_kept(const struct keeper* keeper, uint32_t count,
             const uint32_t item = keeper->keys[k].item;
             trial.fixed[item] = keeper->previous[item];
         }
-        result = maar_plan_greedy(&trial, arena, keeper->peak, found, &peak);
+        result = maar_plan_greedy(&trial, arena, keeper->peak, budget, found, &peak);
     }
     struct maar_plan_search* search = NULL;
     if (result == VK_SUCCESS && peak > keeper->peak && budget->nodes_left > 0 &&

@@ -14,6 +14,9 @@ enum { FIRST_ROUND_NODES = 5000 };
 
 bool maar_plan_interrupted(struct maar_plan_budget* budget)
 {
+    if (budget->stop == MAAR_PLAN_STOP_TIME_LIMIT || budget->stop == MAAR_PLAN_STOP_CANCELLED) {
+        return true;
+    }
     if (budget->deadline_ns != UINT64_MAX && maar_now_ns() >= budget->deadline_ns) {
         budget->stop = MAAR_PLAN_STOP_TIME_LIMIT;
         return true;
@@ -99,7 +102,8 @@ VkResult maar_plan_begin(struct maar_plan_problem* problem, struct maar_arena* a
                          uint64_t enough, int64_t* offsets)
 {
     enough = enough > problem->proved_bound ? enough : problem->proved_bound;
-    const VkResult result = maar_plan_greedy(problem, arena, enough, offsets, &problem->peak);
+    const VkResult result =
+        maar_plan_greedy(problem, arena, enough, problem->graph->budget, offsets, &problem->peak);
     problem->greedy_peak = problem->peak;
     return result;
 }

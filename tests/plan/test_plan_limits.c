@@ -131,6 +131,53 @@ static void plan_cancelled_keeps_the_best(void** state)
     }
 }
 
+static VkBool32 VKAPI_PTR cancel_at_once(void* user_data)
+{
+    *(uint32_t*)user_data += 1;
+    return VK_TRUE;
+}
+
+/* One quick order has to do, and nothing is asked again: on one queue and on several. */
+static void plan_cancelled_at_once_takes_one_order(void** state)
+{
+    (void)state;
+    MaarPlanResource resources[HARD_COUNT];
+    uint32_t uses[HARD_COUNT][2];
+    uint32_t queues[HARD_PASSES];
+    MaarPlanCreateInfo info;
+    fill_hard(resources, &info);
+    info.flags = MAAR_PLAN_CREATE_GREEDY_BIT;
+    for (uint32_t queue_count = 1; queue_count <= 3; queue_count += 2) {
+        struct plan_answer patient;
+        struct plan_answer cancelled;
+        uint32_t asked = 0;
+        info.pfnCancel = NULL;
+        plan_limited(&info, &patient);
+        info.pfnCancel = cancel_at_once;
+        info.pCancelUserData = &asked;
+        plan_limited(&info, &cancelled);
+        assert_int_equal(cancelled.info.stop, MAAR_PLAN_STOP_CANCELLED);
+        assert_true(cancelled.info.greedySize > patient.info.greedySize);
+        assert_int_equal(asked, 1);
+        if (queue_count > 1) { /* nor are cliques made for a bound */
+            assert_true(cancelled.info.lowerBound < patient.info.lowerBound);
+        }
+        plan_answer_release(&patient);
+        plan_answer_release(&cancelled);
+        for (uint32_t i = 0; i < HARD_COUNT; ++i) {
+            uses[i][0] = resources[i].firstPass;
+            uses[i][1] = resources[i].lastPass;
+            resources[i].useCount = 2;
+            resources[i].pUses = uses[i];
+        }
+        for (uint32_t i = 0; i < HARD_PASSES; ++i) {
+            queues[i] = i / 5 % 3;
+        }
+        info.passCount = HARD_PASSES;
+        info.pPassQueues = queues;
+    }
+}
+
 static void plan_greedy_searches_for_nothing(void** state)
 {
     (void)state;
@@ -418,6 +465,7 @@ int main(void)
         cmocka_unit_test(plan_node_limit_gives_the_same_again),
         cmocka_unit_test(plan_time_limit_is_kept),
         cmocka_unit_test(plan_cancelled_keeps_the_best),
+        cmocka_unit_test(plan_cancelled_at_once_takes_one_order),
         cmocka_unit_test(plan_greedy_searches_for_nothing),
         cmocka_unit_test(plan_between_bound_and_peak_is_undecided),
         cmocka_unit_test(plan_node_limit_is_for_all_classes),
