@@ -113,7 +113,8 @@ typedef struct MaarTransientGraph {
     uint32_t dependencyCount;
     /** Orders between passes of different queues, without a cycle. Where two passes of different
      * queues use one resource in ways that need an order, and neither these nor the queues give
-     * one, the pass of the lower index comes first, and the other one has a wait for it. */
+     * one, the pass of the lower index comes first, unless it still has to wait for one of a
+     * higher index itself, and the second has a wait for the first. */
     const MaarTransientDependency* pDependencies;
     /** How many resources. */
     uint32_t resourceCount;

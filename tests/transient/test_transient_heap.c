@@ -213,8 +213,6 @@ static void objects_that_are_kept_count_for_themselves(void** state)
     }
 }
 
-/* Frame after frame one queue writes what the other one reads. Only the frame that had the same
- * copy must be over. */
 /* Two alike, of which one is used before and behind the other. */
 static void objects_in_use_are_not_reused(void** state)
 {
@@ -234,6 +232,8 @@ static void objects_in_use_are_not_reused(void** state)
     maarDestroyTransientHeap(rig.allocator, heap);
 }
 
+/* Frame after frame one queue writes what the other one reads. Only the frame that had the same
+ * copy must be over. */
 static void waits_are_for_the_frame_of_their_copy(void** state)
 {
     (void)state;
