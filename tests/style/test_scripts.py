@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 # What they do not know goes to ctest.
@@ -31,10 +32,16 @@ def main():
                if path.is_file() and os.access(path, os.X_OK)]
     faults = [f"{script.name} {fault}" for script in sorted(scripts)
               for fault in find_faults(script)]
-    for arguments in (["auto", "vulkan:0"], ["llvmpipe"], [""]):
-        done = run(root / "scripts/demo", *arguments)
-        if done.returncode != 2 or "Usage" not in done.stderr:
-            faults.append(f"demo {arguments}: exit code {done.returncode}")
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "table.md"
+        for script, *arguments in (("demo", "auto", "vulkan:0"), ("demo", "llvmpipe"), ("demo", ""),
+                                   ("setup", "--list", "x"), ("evidence", "--tests", "/nonexistent"),
+                                   ("mutants", "nosuch"), ("mutants", "--check", "--lists", folder),
+                                   ("package-matrix", folder, "--only", "x", "--out", table),
+                                   ("package-matrix", folder, "--table-only", "--out", table)):
+            done = run(root / "scripts" / script, *arguments)
+            if done.returncode != 2 or not done.stderr or table.exists():
+                faults.append(f"{script} {arguments}: exit code {done.returncode}: {done.stderr}")
     print("\n".join(faults + [f"{len(scripts)} scripts, {len(faults)} faults"]))
     return 1 if faults or not scripts else 0
 
