@@ -82,6 +82,8 @@ static void record_noise(VkCommandBuffer commands, VkBuffer source, VkImage imag
         .dstStageMask = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
         .dstAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT,
         .newLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
         .image = image,
         .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, FRAME_NOISE_LEVELS, 0, 1},
     };
@@ -118,7 +120,9 @@ static bool upload_noise(struct frame_assets* assets, struct sample_device* devi
     if (result == VK_SUCCESS) {
         const VkCommandBufferBeginInfo begin = {.sType =
                                                     VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-        vkBeginCommandBuffer(commands, &begin);
+        result = vkBeginCommandBuffer(commands, &begin);
+    }
+    if (result == VK_SUCCESS) {
         record_noise(commands, source, assets->noise);
         result = vkEndCommandBuffer(commands);
     }
