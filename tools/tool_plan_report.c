@@ -22,7 +22,7 @@ static void add(json_t* object, const char* key, json_t* value)
 
 static json_t* count_of(uint64_t value)
 {
-    return json_integer((json_int_t)value);
+    return tool_json_number(value);
 }
 
 static json_t* answer_of(MaarPlanFit fit)

@@ -320,8 +320,8 @@ VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_a
     }
     *peak = UINT64_MAX;
     const size_t order_count = sizeof greedy_orders / sizeof greedy_orders[0];
-    bool late = false;
-    for (size_t k = 0; result == VK_SUCCESS && k < order_count && enough < *peak && !late; ++k) {
+    bool done = false;
+    for (size_t k = 0; result == VK_SUCCESS && k < order_count && !done; ++k) {
         const struct greedy_order* by = &greedy_orders[k];
         if (!suits(problem, by, has_fixed)) {
             continue;
@@ -340,7 +340,7 @@ VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_a
             *peak = found;
             memcpy(offsets, greedy.offsets, problem->count * sizeof *offsets);
         }
-        late = enough < *peak && maar_plan_interrupted(budget);
+        done = *peak <= enough || maar_plan_interrupted(budget);
     }
     maar_arena_return(arena, mark);
     return result;

@@ -207,10 +207,10 @@ static void plan_between_bound_and_peak_is_undecided(void** state)
     const uint64_t peak = answer.info.peakSize;
     plan_answer_release(&answer);
     assert_true(bound < peak);
-    const uint64_t capacities[] = {bound - 1, bound, peak - 1, peak};
-    const MaarPlanFit fits[] = {MAAR_PLAN_FIT_NO, MAAR_PLAN_FIT_UNDECIDED, MAAR_PLAN_FIT_UNDECIDED,
-                                MAAR_PLAN_FIT_YES};
-    for (uint32_t i = 0; i < 4; ++i) {
+    const uint64_t capacities[] = {bound - 1, bound, peak - 1, peak, UINT64_MAX - 1, UINT64_MAX};
+    const MaarPlanFit fits[] = {MAAR_PLAN_FIT_NO,  MAAR_PLAN_FIT_UNDECIDED, MAAR_PLAN_FIT_UNDECIDED,
+                                MAAR_PLAN_FIT_YES, MAAR_PLAN_FIT_YES,       MAAR_PLAN_FIT_YES};
+    for (uint32_t i = 0; i < 6; ++i) {
         info.capacity = capacities[i];
         plan_limited(&info, &answer);
         assert_int_equal(answer.info.fit, fits[i]);

@@ -154,6 +154,12 @@ class Capacity(Case):
         self.assertRegex(text, "^maar: made: does not fit into 149 bytes: at least 150 are needed\n$")
         self.assertFalse(out.exists())
 
+    def test_any_capacity_may_be_asked_for(self):
+        result = self.plan("deferred_4k", "--capacity", 2 ** 64 - 1)[0][0]
+        self.assertTrue(result["fits"])
+        self.assertLess(result["peak_bytes"], result["total_bytes"])
+        self.assertEqual(result["capacity_bytes"], 2 ** 64 - 1)
+
     def test_capacity_undecided_exits_1(self):
         rows = "".join(f"{i},{i * 7 % 40},{i * 7 % 40 + i % 11},{i * i % 977 + 100}\n"
                        for i in range(200))
