@@ -37,6 +37,9 @@ VkDeviceSize sim_level_bytes(const struct sim_format_plane* plane, VkExtent3D ex
 /* Bytes from row to row of level 0 of a linear image. */
 VkDeviceSize sim_row_pitch(const struct sim_format_plane* plane, uint32_t width);
 
+/* The plane that an aspect names; SIM_MAX_PLANES for one that names none. */
+uint32_t sim_plane_of_aspect(VkFlags aspect);
+
 /* sim_modifier.c */
 /* Laid out row by row: linear by Vulkan's word, or by a modifier's. */
 bool sim_tiling_is_linear(VkImageTiling tiling);

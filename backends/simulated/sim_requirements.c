@@ -208,7 +208,7 @@ static struct sim_requirements sim_lookup(struct sim_device* device, enum sim_fu
     return found;
 }
 
-static uint32_t sim_plane_of_aspect(VkFlags aspect)
+uint32_t sim_plane_of_aspect(VkFlags aspect)
 {
     return aspect == VK_IMAGE_ASPECT_PLANE_0_BIT   ? 0
            : aspect == VK_IMAGE_ASPECT_PLANE_1_BIT ? 1

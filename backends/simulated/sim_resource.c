@@ -268,6 +268,26 @@ sim_get_memory_capture_address(VkDevice device, const VkDeviceMemoryOpaqueCaptur
     return address;
 }
 
+/* A linear image's plane; of planes that are not bound apart, each lies behind the one before. */
+static VkSubresourceLayout sim_plane_layout(const struct sim_resource* resource,
+                                            const struct sim_format* format, uint32_t index)
+{
+    VkSubresourceLayout layout = {0};
+    for (uint32_t i = 0; i <= index; i++) {
+        const struct sim_format_plane* plane = &format->planes[i];
+        const VkDeviceSize texel_rows =
+            (resource->extent.height + plane->divide_y - 1u) / plane->divide_y;
+        const VkDeviceSize rows = (texel_rows + plane->block_height - 1u) / plane->block_height;
+        layout.offset += resource->plane_count == 1 ? layout.arrayPitch * resource->layers : 0;
+        layout.rowPitch =
+            i == 0 ? resource->row_pitch : sim_row_pitch(plane, resource->extent.width);
+        layout.depthPitch = layout.rowPitch * rows;
+        layout.arrayPitch = layout.depthPitch * resource->extent.depth;
+        layout.size = layout.arrayPitch;
+    }
+    return layout;
+}
+
 static VKAPI_ATTR void VKAPI_CALL sim_get_subresource_layout(VkDevice device, VkImage image,
                                                              const VkImageSubresource* pSubresource,
                                                              VkSubresourceLayout* pLayout)
@@ -278,20 +298,18 @@ static VKAPI_ATTR void VKAPI_CALL sim_get_subresource_layout(VkDevice device, Vk
     sim_lock_gpu(d->gpu);
     const struct sim_resource* resource =
         sim_object_get(d, SIM_FN_vkGetImageSubresourceLayout, SIM_HANDLE(image), SIM_KIND_IMAGE);
-    if (resource != NULL && (!resource->linear || pSubresource->mipLevel >= resource->mips ||
-                             pSubresource->arrayLayer >= resource->layers)) {
+    const struct sim_format format =
+        sim_format_of(resource != NULL ? resource->format : VK_FORMAT_UNDEFINED);
+    const uint32_t plane =
+        format.plane_count > 1 ? sim_plane_of_aspect(pSubresource->aspectMask) : 0;
+    if (resource != NULL &&
+        (!resource->linear || pSubresource->mipLevel >= resource->mips ||
+         pSubresource->arrayLayer >= resource->layers || plane >= format.plane_count)) {
         sim_violate(d->gpu, SIM_FN_vkGetImageSubresourceLayout, MAAR_SIMULATED_VIOLATION_ARGUMENT,
-                    "the image is not linear, or has no such level or layer");
+                    "the image is not linear, or has no such level, layer or plane");
     } else if (resource != NULL) {
-        const struct sim_format format = sim_format_of(resource->format);
-        const struct sim_format_plane* plane = &format.planes[0];
-        const VkDeviceSize rows =
-            (resource->extent.height + plane->block_height - 1u) / plane->block_height;
-        pLayout->rowPitch = resource->row_pitch;
-        pLayout->depthPitch = pLayout->rowPitch * rows;
-        pLayout->arrayPitch = pLayout->depthPitch * resource->extent.depth;
-        pLayout->size = pLayout->arrayPitch;
-        pLayout->offset = pLayout->arrayPitch * pSubresource->arrayLayer;
+        *pLayout = sim_plane_layout(resource, &format, plane);
+        pLayout->offset += pLayout->arrayPitch * pSubresource->arrayLayer;
     }
     sim_unlock_gpu(d->gpu);
 }

@@ -168,6 +168,41 @@ static void linear_image_has_a_layout(void** state)
     f->vkDestroyImage(f->device, image, NULL);
 }
 
+/* Each plane has a layout of its own, behind the planes before it unless it is bound apart. */
+static void planes_have_layouts_of_their_own(void** state)
+{
+    const struct simulated_fixture* f = *state;
+    static const VkImageAspectFlagBits aspects[] = {
+        VK_IMAGE_ASPECT_PLANE_0_BIT, VK_IMAGE_ASPECT_PLANE_1_BIT, VK_IMAGE_ASPECT_PLANE_2_BIT};
+    VkImageCreateInfo info = fixture_image_info(VK_FORMAT_G8_B8R8_2PLANE_420_UNORM, 200, 30);
+    info.tiling = VK_IMAGE_TILING_LINEAR;
+    info.usage = VK_IMAGE_USAGE_SAMPLED_BIT;
+    info.arrayLayers = 2;
+    for (uint32_t disjoint = 0; disjoint < 2; disjoint++) {
+        info.flags = disjoint != 0 ? (VkImageCreateFlags)VK_IMAGE_CREATE_DISJOINT_BIT : 0;
+        const VkImage image = fixture_image(f, &info);
+        VkSubresourceLayout layouts[3];
+        for (uint32_t i = 0; i < 3; i++) {
+            const VkImageSubresource part = {.aspectMask = (VkFlags)aspects[i]};
+            f->vkGetImageSubresourceLayout(f->device, image, &part, &layouts[i]);
+        }
+        fixture_expect(f, MAAR_SIMULATED_VIOLATION_ARGUMENT, disjoint + 1);
+        assert_in_range(layouts[0].rowPitch, 200, 256);
+        assert_int_equal(layouts[0].size, layouts[0].rowPitch * 30);
+        assert_int_equal(layouts[0].offset, 0);
+        assert_in_range(layouts[1].rowPitch, 200, 256);
+        assert_int_equal(layouts[1].size, layouts[1].rowPitch * 15);
+        assert_int_equal(layouts[1].offset, disjoint != 0 ? 0 : 2 * layouts[0].arrayPitch);
+        assert_int_equal(layouts[2].size, 0);
+        if (disjoint == 0) {
+            VkMemoryRequirements requirements;
+            f->vkGetImageMemoryRequirements(f->device, image, &requirements);
+            assert_int_equal(layouts[1].offset + 2 * layouts[1].arrayPitch, requirements.size);
+        }
+        f->vkDestroyImage(f->device, image, NULL);
+    }
+}
+
 /* One object of each kind that only passes by: made, counted, and destroyed again. */
 static void passing_objects_are_counted(void** state)
 {
@@ -427,6 +462,7 @@ int main(void)
         OBJECT_TEST(lists_follow_the_two_call_idiom),
         OBJECT_TEST(formats_answer_alike_in_both_idioms),
         OBJECT_TEST(linear_image_has_a_layout),
+        OBJECT_TEST(planes_have_layouts_of_their_own),
         OBJECT_TEST(passing_objects_are_counted),
         OBJECT_TEST(descriptor_sets_go_with_their_pool),
         OBJECT_TEST(commands_are_accepted_and_counted),
