@@ -80,24 +80,24 @@ static const char* range_create_misuse(const MaarRangeAllocatorCreateInfo* info)
 {
     const VkDeviceSize granularity = info->granularity;
     if (info->sType != MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO) {
-        return "maarCreateRangeAllocator: pCreateInfo->sType is wrong.";
+        return "maarCreateRangeAllocator: pCreateInfo->sType is wrong";
     }
     if ((uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR) {
         return "maarCreateRangeAllocator: pCreateInfo->strategy is none of the "
-               "strategies.";
+               "strategies";
     }
     if (info->size == 0 || info->size > MAAR_RANGE_MAX_SIZE) {
         return "maarCreateRangeAllocator: pCreateInfo->size must be 1 to "
-               "MAAR_RANGE_MAX_SIZE.";
+               "MAAR_RANGE_MAX_SIZE";
     }
     if ((granularity & (granularity - 1)) != 0) {
         return "maarCreateRangeAllocator: pCreateInfo->granularity must be 0 or a "
-               "power of two.";
+               "power of two";
     }
     const VkAllocationCallbacks* callbacks = info->pAllocationCallbacks;
     if (callbacks != NULL && (callbacks->pfnAllocation == NULL || callbacks->pfnFree == NULL)) {
         return "maarCreateRangeAllocator: pCreateInfo->pAllocationCallbacks lacks "
-               "pfnAllocation or pfnFree.";
+               "pfnAllocation or pfnFree";
     }
     return NULL;
 }
@@ -161,22 +161,22 @@ void VKAPI_CALL maarDestroyRangeAllocator(MaarRangeAllocator allocator)
 static const char* range_allocate_misuse(const MaarRangeAllocateInfo* info, const MaarRange* range)
 {
     if (info == NULL) {
-        return "maarAllocateRange: pInfo is null.";
+        return "maarAllocateRange: pInfo is NULL";
     }
     if (range == NULL) {
-        return "maarAllocateRange: pRange is null.";
+        return "maarAllocateRange: pRange is NULL";
     }
     if (info->sType != MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO) {
-        return "maarAllocateRange: pInfo->sType is wrong.";
+        return "maarAllocateRange: pInfo->sType is wrong";
     }
     if (info->size == 0) {
-        return "maarAllocateRange: pInfo->size is 0.";
+        return "maarAllocateRange: pInfo->size is 0";
     }
     if (info->kind > MAAR_RANGE_MAX_KIND) {
-        return "maarAllocateRange: pInfo->kind is above MAAR_RANGE_MAX_KIND.";
+        return "maarAllocateRange: pInfo->kind is above MAAR_RANGE_MAX_KIND";
     }
     if (info->flags > (MaarRangeAllocateFlags)MAAR_RANGE_ALLOCATE_UPPER_BIT) {
-        return "maarAllocateRange: pInfo->flags has unknown bits.";
+        return "maarAllocateRange: pInfo->flags has unknown bits";
     }
     return NULL;
 }
@@ -277,7 +277,7 @@ static VkResult range_free_none(MaarRangeAllocator allocator, MaarRange range)
     return range == VK_NULL_HANDLE
                ? VK_SUCCESS
                : range_misuse(allocator, "maarFreeRange: range is no live range of allocator; it "
-                                         "was freed before or belongs to another allocator.");
+                                         "was freed before or belongs to another allocator");
 }
 
 VkResult VKAPI_CALL maarFreeRange(MaarRangeAllocator allocator, MaarRange range)
@@ -311,7 +311,7 @@ VkResult VKAPI_CALL maarResizeRangeAllocator(MaarRangeAllocator allocator, VkDev
     }
     if (size < allocator->size || size > MAAR_RANGE_MAX_SIZE) {
         return range_misuse(allocator, "maarResizeRangeAllocator: size is below the present one or "
-                                       "above MAAR_RANGE_MAX_SIZE.");
+                                       "above MAAR_RANGE_MAX_SIZE");
     }
     VkResult result = maar_placement_resize(allocator->placement, size);
     while (result == VK_INCOMPLETE) {
@@ -334,10 +334,10 @@ VkResult VKAPI_CALL maarGetRangeInfo(MaarRangeAllocator allocator, MaarRange ran
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (pInfo == NULL) {
-        return range_misuse(allocator, "maarGetRangeInfo: pInfo is null.");
+        return range_misuse(allocator, "maarGetRangeInfo: pInfo is NULL");
     }
     if (pInfo->sType != MAAR_STRUCTURE_TYPE_RANGE_INFO) {
-        return range_misuse(allocator, "maarGetRangeInfo: pInfo->sType is wrong.");
+        return range_misuse(allocator, "maarGetRangeInfo: pInfo->sType is wrong");
     }
     struct maar_placement_range found;
     MaarRangeInfo info = {.sType = pInfo->sType, .pNext = pInfo->pNext};
@@ -353,7 +353,7 @@ VkResult VKAPI_CALL maarGetRangeInfo(MaarRangeAllocator allocator, MaarRange ran
     *pInfo = info;
     return is_live
                ? VK_SUCCESS
-               : range_misuse(allocator, "maarGetRangeInfo: range is no live range of allocator.");
+               : range_misuse(allocator, "maarGetRangeInfo: range is no live range of allocator");
 }
 
 VkResult VKAPI_CALL maarGetRangeStatistics(MaarRangeAllocator allocator,
@@ -363,10 +363,10 @@ VkResult VKAPI_CALL maarGetRangeStatistics(MaarRangeAllocator allocator,
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (pStatistics == NULL) {
-        return range_misuse(allocator, "maarGetRangeStatistics: pStatistics is null.");
+        return range_misuse(allocator, "maarGetRangeStatistics: pStatistics is NULL");
     }
     if (pStatistics->sType != MAAR_STRUCTURE_TYPE_RANGE_STATISTICS) {
-        return range_misuse(allocator, "maarGetRangeStatistics: pStatistics->sType is wrong.");
+        return range_misuse(allocator, "maarGetRangeStatistics: pStatistics->sType is wrong");
     }
     struct maar_placement_totals totals;
     maar_placement_totals(allocator->placement, &totals);
@@ -401,7 +401,7 @@ VkResult VKAPI_CALL maarWalkRanges(MaarRangeAllocator allocator, PFN_maarVisitRa
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (pfnVisit == NULL) {
-        return range_misuse(allocator, "maarWalkRanges: pfnVisit is null.");
+        return range_misuse(allocator, "maarWalkRanges: pfnVisit is NULL");
     }
     struct range_visitor visitor = {.visit = pfnVisit, .user_data = pUserData};
     maar_placement_walk(allocator->placement, range_visit, &visitor);
@@ -411,5 +411,5 @@ VkResult VKAPI_CALL maarWalkRanges(MaarRangeAllocator allocator, PFN_maarVisitRa
 const char* VKAPI_CALL maarCheckRangeAllocator(MaarRangeAllocator allocator)
 {
     return allocator != VK_NULL_HANDLE ? maar_placement_check(allocator->placement)
-                                       : "the allocator is null";
+                                       : "the allocator is NULL";
 }

@@ -22,6 +22,7 @@ static void VKAPI_PTR keep_message(void* user_data, MaarMessageSeverity severity
 {
     struct messages* messages = user_data;
     assert_int_equal(severity, MAAR_MESSAGE_SEVERITY_ERROR);
+    assert_true(text[0] != '\0' && text[strlen(text) - 1] != '.'); /* as all of Maar's end */
     messages->count += 1;
     strncpy(messages->last, text, sizeof(messages->last) - 1);
 }
