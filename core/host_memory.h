@@ -6,8 +6,15 @@
 #ifndef MAAR_CORE_HOST_MEMORY_H
 #define MAAR_CORE_HOST_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <vulkan/vulkan_core.h>
+
+/* Whether callbacks, or none, have what is called here: all or nothing. */
+static inline bool maar_host_callbacks_serve(const VkAllocationCallbacks* callbacks)
+{
+    return callbacks == NULL || (callbacks->pfnAllocation != NULL && callbacks->pfnFree != NULL);
+}
 
 /* All return memory that is aligned as malloc's is (callbacks are asked for 16 bytes), or NULL.
  * Scope is VK_SYSTEM_ALLOCATION_SCOPE_OBJECT. */

@@ -216,7 +216,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecommendDevice(
 {
     if (pfnGetInstanceProcAddr == NULL || instance == VK_NULL_HANDLE ||
         physicalDevice == VK_NULL_HANDLE || pRecommendation == NULL ||
-        pRecommendation->sType != MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION) {
+        pRecommendation->sType != MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION ||
+        !maar_host_callbacks_serve(pAllocationCallbacks)) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct recommend_functions functions;

@@ -94,8 +94,7 @@ static const char* range_create_misuse(const MaarRangeAllocatorCreateInfo* info)
         return "maarCreateRangeAllocator: pCreateInfo->granularity must be 0 or a "
                "power of two";
     }
-    const VkAllocationCallbacks* callbacks = info->pAllocationCallbacks;
-    if (callbacks != NULL && (callbacks->pfnAllocation == NULL || callbacks->pfnFree == NULL)) {
+    if (!maar_host_callbacks_serve(info->pAllocationCallbacks)) {
         return "maarCreateRangeAllocator: pCreateInfo->pAllocationCallbacks lacks "
                "pfnAllocation or pfnFree";
     }

@@ -47,7 +47,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePlanCache(const MaarPlanCacheCreateInfo
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const VkAllocationCallbacks* callbacks = pCreateInfo->pAllocationCallbacks;
-    if (callbacks != NULL && (callbacks->pfnAllocation == NULL || callbacks->pfnFree == NULL)) {
+    if (!maar_host_callbacks_serve(callbacks)) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const uint32_t slot_count =

@@ -3,6 +3,8 @@
  */
 #include "core/plan/plan_result.h"
 
+#include "core/host_memory.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -157,8 +159,7 @@ VkResult maar_plan_check_input(const MaarPlanCreateInfo* info)
     if ((info->flags & ~known) != 0) {
         return maar_plan_refuse(info, "maarCreatePlan: flags has unknown bits");
     }
-    const VkAllocationCallbacks* callbacks = info->pAllocationCallbacks;
-    if (callbacks != NULL && (callbacks->pfnAllocation == NULL || callbacks->pfnFree == NULL)) {
+    if (!maar_host_callbacks_serve(info->pAllocationCallbacks)) {
         return maar_plan_refuse(
             info, "maarCreatePlan: pAllocationCallbacks lacks pfnAllocation or pfnFree");
     }

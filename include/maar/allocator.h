@@ -87,11 +87,12 @@ typedef struct MaarDeviceRecommendation {
  * @param pfnGetInstanceProcAddr  the loader's or driver's entry point, not NULL
  * @param instance                an instance of Vulkan 1.1 or later
  * @param physicalDevice          the device in question
- * @param pAllocationCallbacks    host memory for the query, may be NULL
+ * @param pAllocationCallbacks    host memory for the query, may be NULL; pfnAllocation and pfnFree
+ *                                must be there
  * @param pRecommendation         sType and pNext set by the caller; the rest is filled
  * @return VK_SUCCESS; VK_ERROR_INITIALIZATION_FAILED when the entry points of Vulkan 1.1 are not
- *         there; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT for a null argument or
- *         wrong sType; whatever the driver's enumerations return
+ *         there; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT for a null argument,
+ *         half of the callbacks or a wrong sType; whatever the driver's enumerations return
  * @threadsafety internally synchronized
  * @since 0.1.0
  */

@@ -401,6 +401,11 @@ static void recommend_misuse_and_failures_leave_nothing(void** state)
         maarRecommendDevice(vkGetInstanceProcAddr, rig.instance, rig.physical, NULL, &out),
         invalid);
     out.sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION;
+    VkAllocationCallbacks half = rig.host_callbacks;
+    half.pfnFree = NULL;
+    assert_int_equal(
+        maarRecommendDevice(vkGetInstanceProcAddr, rig.instance, rig.physical, &half, &out),
+        invalid);
     for (uint64_t nth = 1; nth <= 2; ++nth) {
         atomic_store(&rig.host.calls, 0);
         atomic_store(&rig.host.fail_at, nth);
