@@ -216,7 +216,7 @@ static void imported_semaphore_is_the_same_one(void** state)
     struct wrapped* w = get_wrapped(state);
     VkSemaphore first = create_exportable(w, VK_SEMAPHORE_TYPE_TIMELINE);
     VkSemaphore second = rig_create_timeline(&w->rig, 0);
-    const uint32_t before = fake_count_descriptors();
+    const uint32_t before = rig_count_fds();
     VkImportSemaphoreFdInfoKHR info = {
         .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
         .semaphore = second,
@@ -233,7 +233,7 @@ static void imported_semaphore_is_the_same_one(void** state)
         .pValues = &value,
     };
     assert_int_equal(w->import_fd(w->rig.device, &info), VK_SUCCESS);
-    assert_int_equal(fake_count_descriptors(), before);
+    assert_int_equal(rig_count_fds(), before);
     assert_int_equal(w->signal(w->rig.device, &signal), VK_SUCCESS);
     assert_int_equal(w->wait(w->rig.device, &wait, 0), VK_SUCCESS);
     info.fd = dup(0);
@@ -345,6 +345,7 @@ static void library_lists_the_extension_and_exports(void** state)
     const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                        .pApplicationInfo = &application};
     if (vkCreateInstance(&info, NULL, &rig.instance) != VK_SUCCESS) {
+        print_message("skipped: no driver gives an instance\n");
         skip();
     }
     volkLoadInstanceOnly(rig.instance);

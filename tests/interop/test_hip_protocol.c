@@ -175,7 +175,7 @@ static void create_hip_without_the_device_is_refused(void** state)
     assert_int_equal(maarCreateHip(h->rig.allocator, &fake_info, &hip),
                      VK_ERROR_INCOMPATIBLE_DRIVER);
     assert_null(hip);
-    assert_non_null(strstr(h->rig.messages.last, h->rig.simulated ? "" : "llvmpipe"));
+    assert_non_null(strstr(h->rig.messages.last, rig_allocator_info(&h->rig).deviceName));
     rig_forget_messages(&h->rig);
     MaarHipCreateInfo info = fake_info;
     info.pLibraryPath = "/nowhere/libamdhip64.so";
@@ -199,7 +199,7 @@ static void create_hip_finds_the_device_by_its_address(void** state)
     MaarHip hip = (MaarHip)h;
     if (!h->rig.simulated) {
         print_message("skipped: lavapipe is on no bus\n");
-        return;
+        skip();
     }
     stop_hip(h);
     h->fake->set_device_count(2);
@@ -533,7 +533,7 @@ static void left_out_release_is_noticed(void** state)
     MaarHipTimeline timeline = VK_NULL_HANDLE;
     if (h->rig.simulated) {
         print_message("skipped: the simulated device writes nothing that could be wrong\n");
-        return;
+        skip();
     }
     assert_int_equal(maarCreateHipTimeline(h->hip, 0, &timeline), VK_SUCCESS);
     open_exchange(h);
