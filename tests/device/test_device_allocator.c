@@ -334,7 +334,7 @@ static void pools_of_every_strategy(void** state)
     }
 }
 
-static void aliases_share_bytes(void** state)
+static void aliases_of_either_kind_are_bound(void** state)
 {
     rig_need(state, true, "");
     const VkBufferCreateInfo whole = rig_buffer_info(MIB);
@@ -354,6 +354,41 @@ static void aliases_share_bytes(void** state)
                      VK_SUCCESS);
     vkDestroyImage(rig.device, image, NULL);
     vkDestroyBuffer(rig.device, half, NULL);
+    maarDestroyBuffer(rig.allocator, buffer, memory);
+}
+
+/* What the device writes through an alias lies at its offset of the memory, and nowhere else. */
+static void aliases_share_bytes(void** state)
+{
+    rig_need(state, rig_executes(), "commands do not execute on this rig");
+    enum { OFFSET = 524288, BYTES = 1000 };
+    const VkBufferCreateInfo whole = rig_buffer_info(MIB);
+    const VkBufferCreateInfo part = rig_buffer_info(BYTES);
+    const MaarAllocationCreateInfo read = rig_how(MAAR_MEMORY_USAGE_READBACK);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_UPLOAD);
+    how.flags = MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT | MAAR_ALLOCATION_CREATE_MAPPED_BIT;
+    how.minAlignment = OFFSET;
+    const uint32_t word = 0xA5A5A5A5;
+    VkBuffer buffer;
+    VkBuffer alias;
+    VkBuffer readback;
+    MaarAllocation memory;
+    MaarAllocation host;
+    assert_int_equal(maarCreateBuffer(rig.allocator, &whole, &how, &buffer, &memory), VK_SUCCESS);
+    assert_int_equal(maarCreateBuffer(rig.allocator, &part, &read, &readback, &host), VK_SUCCESS);
+    uint32_t* bytes = maarGetMappedData(rig.allocator, memory);
+    memset(bytes, 0x11, MIB);
+    assert_int_equal(maarFlushAllocation(rig.allocator, memory, 0, VK_WHOLE_SIZE), VK_SUCCESS);
+    assert_int_equal(maarCreateAliasingBuffer(rig.allocator, memory, OFFSET, &part, &alias),
+                     VK_SUCCESS);
+    device_fill_and_read(&rig, 1, &alias, &part.size, &word, readback, VK_NULL_HANDLE, 0);
+    assert_int_equal(maarInvalidateAllocation(rig.allocator, memory, 0, VK_WHOLE_SIZE), VK_SUCCESS);
+    for (uint32_t i = 0; i < MIB / 4; ++i) {
+        const bool is_aliased = i >= OFFSET / 4 && i < (OFFSET + BYTES) / 4;
+        assert_int_equal(bytes[i], is_aliased ? word : 0x11111111);
+    }
+    vkDestroyBuffer(rig.device, alias, NULL);
+    maarDestroyBuffer(rig.allocator, readback, host);
     maarDestroyBuffer(rig.allocator, buffer, memory);
 }
 
@@ -481,6 +516,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(host_copies_arrive, open_rig, rig_teardown),
         cmocka_unit_test_setup_teardown(slices_and_addresses, open_rig, rig_teardown),
         cmocka_unit_test_setup_teardown(pools_of_every_strategy, open_rig, rig_teardown),
+        cmocka_unit_test_setup_teardown(aliases_of_either_kind_are_bound, open_rig, rig_teardown),
         cmocka_unit_test_setup_teardown(aliases_share_bytes, open_rig, rig_teardown),
         cmocka_unit_test_setup_teardown(planes_are_bound, open_rig, rig_teardown),
         cmocka_unit_test_setup_teardown(budgets_make_sense, open_rig, rig_teardown),

@@ -190,6 +190,7 @@ static void loss_met_by_any_call_gives_pending_back(void** state)
             assert_int_equal(maarFreeMemoryAfter(allocator, p.pooled, 1, &point), VK_SUCCESS);
             p.pooled = VK_NULL_HANDLE;
             maarDestroyPool(allocator, p.pool);
+            expect_nothing_pending(&p);
         }
         end_program(&p);
         close_program(&p); /* DESTROY: the loss is first met here */

@@ -432,7 +432,9 @@ static int close_taker(void** state)
         (void)kill(taker.maker, SIGKILL);
         (void)waitpid(taker.maker, NULL, 0);
     }
-    return rig_teardown(state);
+    const int result = rig_teardown(state);
+    assert_int_equal(rig_count_fds(), taker.fds);
+    return result;
 }
 
 static VkResult receive_shared(MaarDescriptor* descriptor, MaarExternalHandle* handle)

@@ -6,8 +6,11 @@
  * each device, whatever the table says. Both look at what a program sees: the types that the
  * device's own buffers and images accept, and what is then allocated.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include "tests/rig/rig.h"
 
+#include <dirent.h>
 #include <stdio.h>
 
 #include "support/readfile.h"
@@ -651,16 +654,34 @@ static void reason_tells_what_the_type_lacks(void** state)
 
 /* ---- the table itself ---- */
 
+static bool has_row(const char* profile, size_t length)
+{
+    for (uint32_t i = 0; i < row_count; ++i) {
+        if (strlen(rows[i].profile) == length && strncmp(rows[i].profile, profile, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void table_has_a_row_for_every_profile(void** state)
 {
     (void)state;
-    assert_int_equal(row_count, 49);
-    for (uint32_t i = 0; i < row_count; ++i) {
-        (void)rig_profile_file(rows[i].profile);
-        for (uint32_t j = 0; j < i; ++j) {
-            assert_string_not_equal(rows[i].profile, rows[j].profile);
+    DIR* folder = opendir(MAAR_SOURCE_DIR "/data/profiles");
+    uint32_t profile_count = 0;
+    assert_non_null(folder);
+    for (struct dirent* entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        const size_t length = strlen(entry->d_name);
+        if (length < 6 || strcmp(entry->d_name + length - 5, ".json") != 0) {
+            continue;
         }
+        if (!has_row(entry->d_name, length - 5)) {
+            fail_msg("%s has no row", entry->d_name);
+        }
+        ++profile_count;
     }
+    closedir(folder);
+    assert_int_equal(row_count, profile_count); /* none twice, and none of a profile that is gone */
 }
 
 int main(void)

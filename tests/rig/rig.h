@@ -169,7 +169,7 @@ uint64_t rig_calls(struct rig* rig, const char* function);
 /* There was a message with these words since the last look, and it was the last. */
 void rig_expect_message(struct rig* rig, const char* words);
 void rig_expect_silence(struct rig* rig);
-/* The driver's only violation so far is the expected one. */
+/* As if none had come. */
 void rig_forget_messages(struct rig* rig);
 
 /* ---- doing ---- */

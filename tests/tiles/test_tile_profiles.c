@@ -94,6 +94,8 @@ static bool stream_on(const char* name, VkDeviceSize* page_size)
     if (image != VK_NULL_HANDLE) {
         play(image, page_size);
         maarDestroySparseImage(rig.allocator, image);
+    } else {
+        rig_expect_message(&rig, "maarCreateSparseImage");
     }
     rig_forget_messages(&rig);
     rig_close(&rig);

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "core/memory/allocator_state.h"
+
 static void create_defaults_allocates_no_memory(void** state)
 {
     (void)state;
@@ -116,6 +118,10 @@ static void create_queues_are_checked_and_copied(void** state)
     queue.pfnUnlock = ignore_queue;
     rig.create_info = info;
     rig_make_allocator(&rig);
+    queue = (MaarQueue){.queue = VK_NULL_HANDLE};
+    assert_int_equal(rig.allocator->queue_count, 1);
+    assert_ptr_equal(rig.allocator->queues[0].queue, rig.queue);
+    assert_true(rig.allocator->queues[0].pfnLock == ignore_queue);
     rig_close(&rig);
 }
 

@@ -16,7 +16,6 @@ struct scene {
     _Atomic int meeting, in_driver, slow, done;
     VkResult results[2];
     MaarAllocation memories[2];
-    VkBool32 fallbacks[2];
 };
 
 static void nap(long ms)

@@ -253,6 +253,10 @@ static void underflowing_real_driver_is_survived(void** state)
     };
     struct rig rig;
     rig_start(&rig, &setup);
+    for (uint32_t heap = 0; heap < heap_count(&rig); ++heap) {
+        const MaarHeapBudget budget = rig_budget(&rig, heap);
+        assert_true(budget.budget <= budget.size);
+    }
     MaarAllocation made[20];
     for (uint32_t i = 0; i < 20; ++i) {
         made[i] = rig_allocate(&rig, 3 * MIB, NULL);
