@@ -102,14 +102,4 @@ static inline bool fake_is_open(int fd)
     return fcntl(fd, F_GETFD) != -1;
 }
 
-/* How many descriptors the process has. */
-static inline uint32_t fake_count_descriptors(void)
-{
-    uint32_t count = 0;
-    for (int fd = 0; fd < 4096; ++fd) {
-        count += fake_is_open(fd);
-    }
-    return count;
-}
-
 #endif

@@ -149,7 +149,7 @@ static void other_context_is_a_breach(void** state)
 static void import_of_exact_size_takes_the_descriptor(void** state)
 {
     struct maar_cuda_memory* memory = NULL;
-    const uint32_t before = fake_count_descriptors();
+    const uint32_t before = rig_count_fds();
     const struct maar_cuda_memory_handle handle = handle_of(make_block(BLOCK), BLOCK);
     size_t free_before = 0;
     size_t free_after = 0;
@@ -161,7 +161,7 @@ static void import_of_exact_size_takes_the_descriptor(void** state)
     assert_int_equal(cuda.cuMemGetInfo(&free_after, &total), MAAR_CUDA_SUCCESS);
     assert_true(free_before == free_after);
     assert_int_equal(cuda.cuDestroyExternalMemory(memory), MAAR_CUDA_SUCCESS);
-    assert_int_equal(fake_count_descriptors(), before);
+    assert_int_equal(rig_count_fds(), before);
     fake_expect_no_breach(control);
 }
 

@@ -332,7 +332,7 @@ static void blocks_lie_in_a_row(void** state)
 
 static void created_memory_is_shared_by_descriptor(void** state)
 {
-    const uint32_t before = fake_count_descriptors();
+    const uint32_t before = rig_count_fds();
     maar_cuda_backing backing = 0;
     int fd = -1;
     size_t free_bytes = 0;
@@ -347,7 +347,7 @@ static void created_memory_is_shared_by_descriptor(void** state)
     assert_int_equal(cuda.cuMemRelease(backing), 0);
     assert_int_equal(cuda.cuMemRelease(backing), MAAR_CUDA_INVALID_VALUE);
     fake_expect_breach(control, "the memory has been destroyed");
-    assert_int_equal(fake_count_descriptors(), before);
+    assert_int_equal(rig_count_fds(), before);
 }
 
 static void pages_that_break_a_rule_are_refused(void** state)

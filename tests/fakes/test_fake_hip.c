@@ -81,7 +81,7 @@ static void device_belongs_to_the_thread(void** state)
 
 static void block_is_imported_mapped_and_freed(void** state)
 {
-    const uint32_t before = fake_count_descriptors();
+    const uint32_t before = rig_count_fds();
     const int fd = make_block(BLOCK);
     const struct maar_hip_memory_handle handle = handle_of(fd, BLOCK);
     const struct maar_hip_memory_range range = {.offset = 4096, .size = 100};
@@ -98,7 +98,7 @@ static void block_is_imported_mapped_and_freed(void** state)
     assert_int_equal(hip.hipFree(pointer), MAAR_HIP_SUCCESS);
     assert_int_equal(hip.hipDestroyExternalMemory(memory), MAAR_HIP_SUCCESS);
     (void)munmap(file, BLOCK);
-    assert_int_equal(fake_count_descriptors(), before);
+    assert_int_equal(rig_count_fds(), before);
     fake_expect_clean_end(control);
 }
 

@@ -288,12 +288,12 @@ static void import_that_fails_leaves_nothing(void** state)
     maarDestroyExternalHandle(desk.rig.allocator, exported.handle);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         MaarCudaMemory seen = {.sType = MAAR_STRUCTURE_TYPE_CUDA_MEMORY};
-        const uint32_t before = fake_count_descriptors();
+        const uint32_t before = rig_count_fds();
         desk.fake->set_fault(cases[i].function, 1, 1, cases[i].error);
         assert_int_equal(maarGetCudaMemory(desk.cuda, memory, &seen), cases[i].result);
         assert_int_equal(seen.devicePointer, 0);
         rig_expect_message(&desk.rig, cases[i].function);
-        assert_int_equal(fake_count_descriptors(), before);
+        assert_int_equal(rig_count_fds(), before);
         assert_int_equal(desk.fake->live(FAKE_KIND_MEMORY), 0);
         assert_int_equal(desk.fake->context_depth(), 0);
         assert_int_equal(cuda_desk_cuda_info(&desk).importedBlockCount, 0);

@@ -114,7 +114,7 @@ static void range_that_fails_to_grow_is_as_it_was(void** state)
                                       VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, &exported),
                      VK_SUCCESS);
     maarDestroyExternalHandle(desk.rig.allocator, exported.handle);
-    const uint32_t descriptors = fake_count_descriptors();
+    const uint32_t descriptors = rig_count_fds();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         desk.fake->set_fault(cases[i].function, 1, 1, cases[i].error);
         assert_int_equal(maarAppendToCudaRange(range, block), cases[i].result);
@@ -122,11 +122,11 @@ static void range_that_fails_to_grow_is_as_it_was(void** state)
         assert_int_equal(range_info(range).size, 0);
         assert_int_equal(desk.fake->live(FAKE_KIND_BACKING), 0);
         assert_int_equal(desk.fake->live(FAKE_KIND_PAGES), 0);
-        assert_int_equal(fake_count_descriptors(), descriptors);
+        assert_int_equal(rig_count_fds(), descriptors);
     }
     assert_int_equal(maarAppendToCudaRange(range, block), VK_SUCCESS);
     maarDestroyCudaRange(range);
-    assert_int_equal(fake_count_descriptors(), descriptors);
+    assert_int_equal(rig_count_fds(), descriptors);
     maarFreeMemory(desk.rig.allocator, block);
     cuda_desk_close(&desk);
 }
@@ -263,7 +263,7 @@ static void memory_of_cuda_that_fails_leaves_nothing(void** state)
     (void)state;
     open_with_memory(&desk, LOCAL_TYPE, NULL);
     const VkBufferCreateInfo info = rig_buffer_info(4096);
-    const uint32_t descriptors = fake_count_descriptors();
+    const uint32_t descriptors = rig_count_fds();
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; ++i) {
         desk.fake->set_fault(functions[i], 1, 1, MAAR_CUDA_OUT_OF_MEMORY);
         assert_int_equal(
@@ -274,7 +274,7 @@ static void memory_of_cuda_that_fails_leaves_nothing(void** state)
         assert_int_equal(cuda_desk_cuda_info(&desk).importedBlockCount, 0);
         assert_int_equal(desk.fake->live(FAKE_KIND_BACKING), 0);
         assert_int_equal(desk.fake->live(FAKE_KIND_RESERVATION), 0);
-        assert_int_equal(fake_count_descriptors(), descriptors);
+        assert_int_equal(rig_count_fds(), descriptors);
     }
     rig_set_fault(&desk.rig, "vkAllocateMemory", 1, 9, VK_ERROR_INVALID_EXTERNAL_HANDLE);
     assert_int_equal(
@@ -282,7 +282,7 @@ static void memory_of_cuda_that_fails_leaves_nothing(void** state)
         VK_ERROR_INVALID_EXTERNAL_HANDLE);
     rig_clear_faults(&desk.rig);
     assert_int_equal(desk.fake->live(FAKE_KIND_RESERVATION), 0);
-    assert_int_equal(fake_count_descriptors(), descriptors);
+    assert_int_equal(rig_count_fds(), descriptors);
     cuda_desk_close(&desk);
 }
 

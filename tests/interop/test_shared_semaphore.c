@@ -64,7 +64,6 @@ static void find_functions(void)
     FIND(wait, vkWaitSemaphores);
     FIND(submit, vkQueueSubmit);
     if (desk.wrapped) {
-        FIND(destroy, vkDestroySemaphore);
         vkDestroyDevice = (PFN_vkDestroyDevice)get(desk.rig.device, "vkDestroyDevice");
     }
 #undef FIND
