@@ -25,7 +25,9 @@ static int sent_fd; /* no socket: those in flight are a burden on the system */
 /* What Linux lets pass in one message. */
 enum { MOST_FDS = 253 };
 
-enum { WITHIN_NS = 50000000, SOON_NS = 2000000000 };
+/* How long nothing is waited for; and what comes at once has on a busy machine. */
+enum { WITHIN_NS = 50000000 };
+#define SOON_NS UINT64_C(20000000000)
 
 static void open_ends(void)
 {
@@ -490,7 +492,7 @@ static void signals_change_nothing(void** state)
     assert_int_equal(setitimer(ITIMER_REAL, &off, NULL), 0);
     assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
     assert_int_equal(timeout, VK_TIMEOUT);
-    assert_true(took >= WITHIN_NS && took < 20 * (uint64_t)WITHIN_NS);
+    assert_true(took >= WITHIN_NS && took < SOON_NS);
     assert_int_equal(result, VK_SUCCESS);
     maarDestroyExternalHandle(rig.allocator, got);
 }
