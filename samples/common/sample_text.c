@@ -18,6 +18,15 @@ void sample_complain(const char* format, ...)
     fprintf(stderr, "\n");
 }
 
+int sample_end(int code)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0) {
+        return code;
+    }
+    sample_complain("standard output cannot be written");
+    return code == SAMPLE_EXIT_OK ? SAMPLE_EXIT_FAILED : code;
+}
+
 static bool* find_switch(const struct sample_command_line* line, const char* name)
 {
     for (size_t i = 0; i < line->switch_count; ++i) {

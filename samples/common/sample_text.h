@@ -25,6 +25,9 @@ __attribute__((format(printf, 1, 2)))
 #endif
 void sample_complain(const char* format, ...);
 
+/* What a program returns that ends with this code: another one if its output cannot be written. */
+int sample_end(int code);
+
 /* An option without a value, which becomes true. */
 struct sample_switch {
     const char* name;

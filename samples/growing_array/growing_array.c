@@ -162,7 +162,7 @@ int main(int argc, char** argv)
     struct sample_device device;
     int exit_code = SAMPLE_EXIT_OK;
     if (!grow_options_parse(&options, argc, argv, &exit_code)) {
-        return exit_code;
+        return sample_end(exit_code);
     }
     const struct sample_device_options wanted = {
         .device = options.device,
@@ -180,5 +180,5 @@ int main(int argc, char** argv)
         sample_complain("%u messages", messages);
         exit_code = SAMPLE_EXIT_FAILED;
     }
-    return exit_code;
+    return sample_end(exit_code);
 }

@@ -285,7 +285,7 @@ int main(int argc, char** argv)
     }
     if (!particle_options_parse(&program->options, argc, argv, &code)) {
         free(program);
-        return code;
+        return sample_end(code);
     }
     if (program->options.mover_socket != UINT32_MAX) {
         code = particle_mover_main(&program->options);
@@ -302,5 +302,5 @@ int main(int argc, char** argv)
     }
     code = clean_up(program, code);
     free(program);
-    return code;
+    return sample_end(code);
 }

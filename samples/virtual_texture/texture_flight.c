@@ -421,7 +421,9 @@ bool texture_flight_fly(struct texture_flight* flight)
     }
     done = done && state.requests != NULL && fly_all(&state);
     done = sample_succeeded(vkDeviceWaitIdle(flight->device->device), "vkDeviceWaitIdle") && done;
-    sum_up(flight);
+    if (done) {
+        sum_up(flight);
+    }
     for (uint32_t i = 0; i < TEXTURE_FRAMES_IN_FLIGHT; ++i) {
         free(state.kept_levels[i]);
     }

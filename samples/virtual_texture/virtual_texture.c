@@ -96,5 +96,5 @@ int main(int argc, char** argv)
         code = run(program);
     }
     free(program);
-    return code;
+    return sample_end(code);
 }

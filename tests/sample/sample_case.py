@@ -62,6 +62,11 @@ class SampleCase(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         for option in options:
             self.assertIn(option, done.stdout)
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([OPTIONS.program, "--help"], stdout=full, stderr=subprocess.PIPE,
+                                  text=True, env=environment(), check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("standard output cannot be written", done.stderr)
 
 
 def kind_of(rig):
