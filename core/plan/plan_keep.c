@@ -11,6 +11,10 @@
 /* Nodes of one trial's search. */
 enum { TRIAL_NODES = 5000 };
 
+/* Items between two looks at the clock, each of which is compared with all others: some ms where
+ * they are as many as can be. */
+enum { ITEMS_PER_LOOK = 64 };
+
 bool maar_plan_previous_offset(const MaarPlanCreateInfo* info, uint32_t resource, uint64_t* offset)
 {
     if (info->previous == VK_NULL_HANDLE) {
@@ -72,8 +76,10 @@ static void recall_offsets(struct keeper* keeper)
     }
 }
 
-/* Lets go of items until those that are left go together, larger ones staying. */
-static void settle_clashes(struct keeper* keeper, struct maar_plan_key* other)
+/* Lets go of items until those that are left go together, larger ones staying. False when time was
+ * up first. */
+static bool settle_clashes(struct keeper* keeper, struct maar_plan_budget* budget,
+                           struct maar_plan_key* other)
 {
     const struct maar_plan_problem* problem = keeper->problem;
     for (uint32_t i = 0; i < problem->count; ++i) {
@@ -82,6 +88,9 @@ static void settle_clashes(struct keeper* keeper, struct maar_plan_key* other)
     }
     maar_plan_sort_keys(keeper->keys, other, problem->count);
     for (uint32_t k = 0; k < problem->count; ++k) {
+        if (k % ITEMS_PER_LOOK == 0 && maar_plan_interrupted(budget)) {
+            return false;
+        }
         const uint32_t item = keeper->keys[k].item;
         for (uint32_t j = 0; j < k && keeper->previous[item] >= 0; ++j) {
             const uint32_t stays = keeper->keys[j].item;
@@ -91,14 +100,19 @@ static void settle_clashes(struct keeper* keeper, struct maar_plan_key* other)
             }
         }
     }
+    return true;
 }
 
-/* Items that can stay, those with the fewest new ones beside them first. */
-static void order_kept(struct keeper* keeper, struct maar_plan_key* other)
+/* Items that can stay, those with the fewest new ones beside them first. False when time was up. */
+static bool order_kept(struct keeper* keeper, struct maar_plan_budget* budget,
+                       struct maar_plan_key* other)
 {
     const struct maar_plan_problem* problem = keeper->problem;
     keeper->kept_count = 0;
     for (uint32_t i = 0; i < problem->count; ++i) {
+        if (i % ITEMS_PER_LOOK == 0 && maar_plan_interrupted(budget)) {
+            return false;
+        }
         if (keeper->previous[i] < 0) {
             continue;
         }
@@ -111,6 +125,7 @@ static void order_kept(struct keeper* keeper, struct maar_plan_key* other)
             (struct maar_plan_key){.first = UINT64_MAX - beside, .item = i};
     }
     maar_plan_sort_keys(keeper->keys, other, keeper->kept_count);
+    return true;
 }
 
 /* Whether the peak can be kept with the first so many in their places. */
@@ -166,8 +181,7 @@ bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo*
     uint32_t high = 0;
     if (complete) {
         recall_offsets(&keeper);
-        settle_clashes(&keeper, other);
-        order_kept(&keeper, other);
+        complete = settle_clashes(&keeper, &trials, other) && order_kept(&keeper, &trials, other);
         high = keeper.kept_count;
     }
     /* The largest number that works, by halves; all of them mostly do. */

@@ -178,6 +178,34 @@ static void plan_cancelled_at_once_takes_one_order(void** state)
     }
 }
 
+static VkBool32 VKAPI_PTR count_questions(void* user_data)
+{
+    *(uint32_t*)user_data += 1;
+    return VK_FALSE;
+}
+
+/* What comes after the search can be cancelled, too: many resources that may stay where they were
+ * take their time. */
+static void plan_that_follows_asks_while_it_compares(void** state)
+{
+    (void)state;
+    static MaarPlanResource resources[MANY_COUNT];
+    MaarPlanCreateInfo info;
+    MaarPlan plans[2];
+    uint32_t asked[2] = {0, 0};
+    fill_hard_many(resources, MANY_COUNT, &info);
+    info.flags = MAAR_PLAN_CREATE_GREEDY_BIT | MAAR_PLAN_CREATE_KEEP_EDGES_BIT;
+    info.pfnCancel = count_questions;
+    for (uint32_t i = 0; i < 2; ++i) {
+        info.pCancelUserData = &asked[i];
+        info.previous = i == 0 ? VK_NULL_HANDLE : plans[0];
+        assert_int_equal(maarCreatePlan(&info, &plans[i]), VK_SUCCESS);
+    }
+    assert_true(asked[1] - asked[0] > 2 * (MANY_COUNT / 100));
+    maarDestroyPlan(plans[0]);
+    maarDestroyPlan(plans[1]);
+}
+
 static void plan_greedy_searches_for_nothing(void** state)
 {
     (void)state;
@@ -466,6 +494,7 @@ int main(void)
         cmocka_unit_test(plan_time_limit_is_kept),
         cmocka_unit_test(plan_cancelled_keeps_the_best),
         cmocka_unit_test(plan_cancelled_at_once_takes_one_order),
+        cmocka_unit_test(plan_that_follows_asks_while_it_compares),
         cmocka_unit_test(plan_greedy_searches_for_nothing),
         cmocka_unit_test(plan_between_bound_and_peak_is_undecided),
         cmocka_unit_test(plan_node_limit_is_for_all_classes),
