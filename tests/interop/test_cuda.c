@@ -74,7 +74,7 @@ static void library_that_is_not_there_is_named(void** state)
     cuda_desk_close(&desk);
 }
 
-static void driver_that_lacks_a_function_is_too_old(void** state)
+static void library_that_is_no_driver_is_refused(void** state)
 {
     struct cuda_desk desk;
     (void)state;
@@ -335,7 +335,7 @@ static void execute_submissions(struct cuda_desk* desk)
     (void)maarSimulatedExecuteSubmissions(desk->rig.physical, UINT32_MAX);
 }
 
-/* A round trip: Vulkan fills a buffer, the stream adds to it, Vulkan has it back. */
+/* Round trips: Vulkan gives a buffer away, the stream writes it, and Vulkan has it back. */
 static void hand_over_and_back(struct cuda_desk* desk, MaarHandoffMode mode)
 {
     struct maar_cuda_stream* stream = NULL;
@@ -537,7 +537,7 @@ int main(void)
         cmocka_unit_test(device_is_found_by_uuid),
         cmocka_unit_test(device_of_another_uuid_is_refused_and_both_are_named),
         cmocka_unit_test(library_that_is_not_there_is_named),
-        cmocka_unit_test(driver_that_lacks_a_function_is_too_old),
+        cmocka_unit_test(library_that_is_no_driver_is_refused),
         cmocka_unit_test(driver_that_does_not_start_gives_its_reason),
         cmocka_unit_test(device_without_the_extension_is_refused),
         cmocka_unit_test(luid_decides_where_there_is_one),

@@ -306,9 +306,7 @@ static void mip_tails_keep_their_contents(void** state)
     const struct tile_box box = {last, 1, {0, 0, 0}, {1, 1, 1}};
     const bool has_tail = scene.info.tailFirstLevel < scene.info.mipLevels;
     assert_int_equal(has_tail, scene.info.tailSize > 0);
-    if (!has_tail) {
-        print_message("the driver has no mip tail\n");
-    } else {
+    if (has_tail) {
         tile_commands_write(&commands, scene.info.image, 4, &box, 9, &point);
         uint8_t there = 0;
         uint32_t one = 1;
@@ -323,6 +321,7 @@ static void mip_tails_keep_their_contents(void** state)
         assert_true(tile_commands_shows(&commands, scene.info.image, 4, &box, 9));
     }
     close_scene();
+    rig_need(state, has_tail, "the driver has no mip tail");
 }
 
 static void image_that_goes_is_outlived_by_its_binds(void** state)
@@ -355,6 +354,7 @@ static void block_formats_are_bound(void** state)
     need_images(state, false);
     static const VkFormat formats[] = {VK_FORMAT_BC1_RGB_UNORM_BLOCK, VK_FORMAT_BC7_UNORM_BLOCK,
                                        VK_FORMAT_R16G16B16A16_SFLOAT};
+    uint32_t bound = 0;
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; ++i) {
         const VkImageCreateInfo made = tile_image_info(formats[i], (VkExtent3D){1024, 1024, 1}, 1);
         const MaarSparseImageCreateInfo info = {
@@ -372,7 +372,9 @@ static void block_formats_are_bound(void** state)
         assert_int_equal(maarCommitMipTail(rig.allocator, image, 0, 1), VK_SUCCESS);
         assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_SUCCESS);
         maarDestroySparseImage(rig.allocator, image);
+        ++bound;
     }
+    rig_need(state, bound > 0, "the driver has tiles of none of these formats");
 }
 
 /* 16,384 tiles at the finest level: cheap until they are used. */

@@ -382,9 +382,9 @@ static void chains_of_shared_objects_are_read(void** state)
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarAllocation memory = VK_NULL_HANDLE;
     how.pNext = &both;
-    assert_true(maarCreateBuffer(rig.allocator, &info, &how, &buffer, &memory) < 0);
+    EXPECT_TOLD(maarCreateBuffer(rig.allocator, &info, &how, &buffer, &memory),
+                VK_ERROR_FEATURE_NOT_PRESENT, "not together with");
     assert_true(buffer == VK_NULL_HANDLE);
-    rig_forget_messages(&rig);
     rig_close(&rig);
 }
 
