@@ -6,8 +6,10 @@
 #include "tests/rig/rig.h"
 
 #include <pthread.h>
+#include <sched.h>
 
-enum { ROUNDS = 20000 };
+/* A thread looks so often for the other one before it lets others run, which may have its core. */
+enum { ROUNDS = 20000, LOOKS = 2000 };
 
 struct duel {
     struct rig rig;
@@ -23,7 +25,10 @@ static void* fight(void* data)
     struct duel* duel = data;
     for (uint32_t i = 0; i < ROUNDS; ++i) {
         atomic_fetch_add(&duel->arrived, 1);
-        while (atomic_load(&duel->arrived) < 2 * (i + 1)) {
+        for (uint32_t looks = 0; atomic_load(&duel->arrived) < 2 * (i + 1); ++looks) {
+            if (looks >= LOOKS) {
+                sched_yield();
+            }
         }
         duel->end(duel, i);
     }
