@@ -80,7 +80,8 @@ static const char* range_create_misuse(const MaarRangeAllocatorCreateInfo* info)
 {
     const VkDeviceSize granularity = info->granularity;
     if (info->sType != MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO) {
-        return "maarCreateRangeAllocator: pCreateInfo->sType is wrong";
+        return "maarCreateRangeAllocator: pCreateInfo->sType is not "
+               "MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO";
     }
     if ((uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR) {
         return "maarCreateRangeAllocator: pCreateInfo->strategy is none of the "
@@ -166,7 +167,7 @@ static const char* range_allocate_misuse(const MaarRangeAllocateInfo* info, cons
         return "maarAllocateRange: pRange is NULL";
     }
     if (info->sType != MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO) {
-        return "maarAllocateRange: pInfo->sType is wrong";
+        return "maarAllocateRange: pInfo->sType is not MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO";
     }
     if (info->size == 0) {
         return "maarAllocateRange: pInfo->size is 0";
@@ -336,7 +337,8 @@ VkResult VKAPI_CALL maarGetRangeInfo(MaarRangeAllocator allocator, MaarRange ran
         return range_misuse(allocator, "maarGetRangeInfo: pInfo is NULL");
     }
     if (pInfo->sType != MAAR_STRUCTURE_TYPE_RANGE_INFO) {
-        return range_misuse(allocator, "maarGetRangeInfo: pInfo->sType is wrong");
+        return range_misuse(allocator,
+                            "maarGetRangeInfo: pInfo->sType is not MAAR_STRUCTURE_TYPE_RANGE_INFO");
     }
     struct maar_placement_range found;
     MaarRangeInfo info = {.sType = pInfo->sType, .pNext = pInfo->pNext};
@@ -365,7 +367,8 @@ VkResult VKAPI_CALL maarGetRangeStatistics(MaarRangeAllocator allocator,
         return range_misuse(allocator, "maarGetRangeStatistics: pStatistics is NULL");
     }
     if (pStatistics->sType != MAAR_STRUCTURE_TYPE_RANGE_STATISTICS) {
-        return range_misuse(allocator, "maarGetRangeStatistics: pStatistics->sType is wrong");
+        return range_misuse(allocator, "maarGetRangeStatistics: pStatistics->sType is not "
+                                       "MAAR_STRUCTURE_TYPE_RANGE_STATISTICS");
     }
     struct maar_placement_totals totals;
     maar_placement_totals(allocator->placement, &totals);

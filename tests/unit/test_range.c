@@ -142,7 +142,10 @@ static void create_misuse_is_told_and_refused(void** state)
                          VK_ERROR_VALIDATION_FAILED_EXT);
         assert_null(allocator);
         assert_int_equal(messages.count, i + 1);
-        assert_non_null(strstr(messages.last, "pCreateInfo->"));
+        assert_non_null(strstr(messages.last, i == 0
+                                                  ? "pCreateInfo->sType is not MAAR_STRUCTURE_TYPE_"
+                                                    "RANGE_ALLOCATOR_CREATE_INFO"
+                                                  : "pCreateInfo->"));
     }
     MaarRangeAllocator allocator = VK_NULL_HANDLE;
     assert_int_equal(maarCreateRangeAllocator(&good, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
