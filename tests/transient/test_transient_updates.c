@@ -26,9 +26,16 @@ static int close_rig(void** state)
     return 0;
 }
 
-/* Other sizes here and there, a resource less or more. */
+/* Another stage of one use alone, so that all objects and contents stay; or other sizes here and
+ * there, a resource less or more. */
 static void vary(struct graph_maker* g, struct rig_random* random)
 {
+    if (rig_below(random, 2) == 0) {
+        const uint32_t changed = rig_below(random, g->graph.resourceCount);
+        g->uses[changed][rig_below(random, g->resources[changed].useCount)].stages ^=
+            VK_PIPELINE_STAGE_2_TESSELLATION_CONTROL_SHADER_BIT;
+        return;
+    }
     for (uint32_t i = 0; i < g->graph.resourceCount; ++i) {
         if (rig_below(random, 3) == 0 && g->resources[i].pImageInfo != NULL) {
             g->images[i].extent.width = 16 + rig_below(random, 300);
@@ -50,6 +57,9 @@ static void make_graph(struct graph_maker* g, uint64_t seed, uint32_t changes, u
 {
     struct rig_random random = {seed};
     graph_randomize(g, &random, queues, families, 8, 12);
+    for (uint32_t i = 0; i < g->graph.resourceCount; i += 3) {
+        g->resources[i].flags = MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT;
+    }
     for (uint32_t i = 0; i < changes; ++i) {
         vary(g, &random);
     }
