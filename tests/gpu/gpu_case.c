@@ -436,7 +436,12 @@ int gpu_close(struct gpu_case* gpu)
         vkDestroySemaphore(gpu->device, gpu->timeline, NULL);
     }
     if (gpu->fake && gpu->allocator != VK_NULL_HANDLE) {
-        (void)semaphore_wrap_close();
+        const uint32_t breaches = semaphore_wrap_breach_count();
+        const uint32_t kept = semaphore_wrap_close();
+        if (breaches != 0 || kept != 0) {
+            gpu_fail(gpu, "FAKE semaphores: %u breaches of the rules, %u not destroyed", breaches,
+                     kept);
+        }
     }
     if (gpu->device != VK_NULL_HANDLE) {
         vkDestroyDevice(gpu->device, NULL);
