@@ -96,7 +96,8 @@ static int skip_check(const struct gpu_case* gpu, const char* reason)
 static void VKAPI_PTR keep_last_message(void* user, MaarMessageSeverity severity, const char* text)
 {
     struct gpu_case* gpu = user;
-    if (severity == MAAR_MESSAGE_SEVERITY_ERROR) {
+    if (severity == MAAR_MESSAGE_SEVERITY_ERROR ||
+        (severity == MAAR_MESSAGE_SEVERITY_WARNING && gpu->is_closing)) {
         (void)snprintf(gpu->message, sizeof gpu->message, "%s", text);
     }
 }
@@ -432,7 +433,12 @@ int gpu_close(struct gpu_case* gpu)
     close_gpu_cuda(gpu);
     if (gpu->allocator != VK_NULL_HANDLE) {
         vkDestroyCommandPool(gpu->device, gpu->pool, NULL);
+        gpu->message[0] = '\0';
+        gpu->is_closing = true;
         maarDestroyAllocator(gpu->allocator);
+        if (gpu->message[0] != '\0') {
+            gpu_fail(gpu, "maarDestroyAllocator: %s", gpu->message);
+        }
         vkDestroySemaphore(gpu->device, gpu->timeline, NULL);
     }
     if (gpu->fake && gpu->allocator != VK_NULL_HANDLE) {

@@ -59,6 +59,7 @@ struct gpu_case {
     uint32_t binding; /* index of the one that binds; UINT32_MAX: none */
     MaarAllocator allocator;
     char message[512]; /* Maar's last error */
+    bool is_closing;   /* warnings of leaks count as well */
     bool has_cuda;
     char no_cuda[512]; /* why not */
     void* library;
