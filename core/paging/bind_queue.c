@@ -481,7 +481,7 @@ static VkResult submit_binds(struct maar_paging* paging, uint32_t point_count,
         result = call_bind(paging, &waits);
         settle_batch(paging, result == VK_SUCCESS);
         if (result == VK_SUCCESS) {
-            paging->waited_to_bind |= waits.count > 0;
+            paging->has_bound = true;
             forget_delays(paging, &waits);
         }
     }
@@ -513,7 +513,7 @@ static VkResult submit_copies(struct maar_paging* paging, uint32_t point_count,
     const VkResult result = maar_copy_queue_submit(&paging->copies, paging->allocator, &submission);
     if (result == VK_SUCCESS) {
         maar_atomic64_store(&paging->submitted, submission.signal_value);
-        paging->waited_to_copy |= waits.count > 0;
+        paging->has_copied = true;
         forget_delays(paging, &waits);
         return result;
     }

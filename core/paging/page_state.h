@@ -178,8 +178,8 @@ struct maar_paging {
     maar_atomic64 submitted;  /* the timeline's value of the last submission */
     maar_atomic64 completed;  /* as last seen */
     maar_atomic32 submitting; /* the turnstile; guards what follows, up to the lock */
-    bool waited_to_bind;      /* a submission to the queue has waited for a semaphore */
-    bool waited_to_copy;
+    bool has_bound;           /* there was a submission to the queue */
+    bool has_copied;
     struct maar_bind_batch batch;
     struct maar_copy_queue copies;
 

@@ -4,6 +4,7 @@
  */
 #include "core/memory/queue_lock.h"
 #include "core/paging/page_state.h"
+#include "core/port_time.h"
 #include "core/time/timeline.h"
 
 #include <string.h>
@@ -94,8 +95,8 @@ static void end_objects(struct maar_paging* paging)
     while (paging->objects != NULL) {
         struct maar_paged_object* object = paging->objects;
         maar_paging_unlist(allocator, object);
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING, "leak: %s \"%s\" was never destroyed",
-                  object->what, object->name != NULL ? object->name : "");
+        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING, "leak: %s %s was never destroyed",
+                  object->what, maar_quote(object->name).text);
         object->end(allocator, object);
     }
 }
@@ -118,13 +119,13 @@ VkResult maar_paging_wait(struct maar_paging* paging, uint64_t value, uint64_t t
     return result;
 }
 
-/* Waits until a submission has been executed, but not for ever; whether it was. */
-static bool wait_executed(struct maar_paging* paging, uint64_t value)
+/* Waits until a submission has been executed, but not beyond a deadline; whether it was. */
+static bool wait_executed(struct maar_paging* paging, uint64_t value, uint64_t deadline_ns)
 {
     if (value == 0 || maar_atomic32_load(&paging->allocator->retire.lost) != 0) {
         return value == 0;
     }
-    const VkResult result = maar_paging_wait(paging, value, MAAR_DESTROY_TIMEOUT_NS);
+    const VkResult result = maar_paging_wait(paging, value, maar_time_left_ns(deadline_ns));
     if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST) {
         maar_tell(paging->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                   "pages are freed that a submission of binds may still name, since it was not "
@@ -148,8 +149,9 @@ static uint64_t last_value_of(struct maar_paging* paging, const struct maar_pool
     return last;
 }
 
-/* Signals after all that was submitted to a queue, and waits for that. */
-static VkResult pass_through(MaarAllocator allocator, uint32_t index, VkSemaphore signal)
+/* Signals after all that was submitted to a queue, and waits for that until a deadline. */
+static VkResult pass_through(MaarAllocator allocator, uint32_t index, VkSemaphore signal,
+                             uint64_t deadline_ns)
 {
     const struct maar_device* device = &allocator->device;
     const MaarQueue* queue = &allocator->queues[index];
@@ -175,26 +177,28 @@ static VkResult pass_through(MaarAllocator allocator, uint32_t index, VkSemaphor
     const VkResult result = device->vkQueueSubmit(queue->queue, 1, &submit, VK_NULL_HANDLE);
     maar_queue_unlock(queue);
     return result == VK_SUCCESS
-               ? device->vkWaitSemaphores(device->handle, &wait, MAAR_DESTROY_TIMEOUT_NS)
+               ? device->vkWaitSemaphores(device->handle, &wait, maar_time_left_ns(deadline_ns))
                : result;
 }
 
-/* Until the driver has let go of the semaphores that submissions to a queue waited for. That their
- * own signals were seen is not enough: lavapipe's thread of the queue touches what a submission
- * waited for once more after it has signalled. Once a later signal is seen it is past that, and no
- * submission waits for that one's semaphore. */
-static void wait_let_go(struct maar_paging* paging, bool has_waited, uint32_t queue)
+/* Until the driver has let go of the timeline, which submissions to a queue waited for, Maar's or
+ * the program's. That their own signals were seen is not enough: lavapipe's thread of the queue
+ * touches what a submission waited for once more after it has signalled. Once a later signal is
+ * seen it is past that, and no submission waits for that one's semaphore. */
+static void wait_let_go(struct maar_paging* paging, bool was_used, uint32_t queue,
+                        uint64_t deadline_ns)
 {
     MaarAllocator allocator = paging->allocator;
     const struct maar_device* device = &allocator->device;
     VkSemaphore last = VK_NULL_HANDLE;
-    if (!has_waited) {
+    if (!was_used || maar_atomic32_load(&allocator->retire.lost) != 0) {
         return;
     }
     VkResult result = maar_timeline_create(device, 0, &last);
     if (result == VK_SUCCESS) {
-        result = pass_through(allocator, queue, last);
+        result = pass_through(allocator, queue, last, deadline_ns);
     }
+    maar_note_loss(allocator, result);
     if (result == VK_TIMEOUT) {
         maar_tell(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR,
@@ -209,7 +213,9 @@ static void destroy_paging(MaarAllocator allocator, void* opaque)
 {
     struct maar_paging* paging = opaque;
     const struct maar_device* device = &allocator->device;
-    const bool executed = wait_executed(paging, maar_atomic64_load(&paging->submitted));
+    const uint64_t deadline_ns = maar_deadline_ns(MAAR_DESTROY_TIMEOUT_NS);
+    const bool executed =
+        wait_executed(paging, maar_atomic64_load(&paging->submitted), deadline_ns);
     end_objects(paging);
     while (paging->tables != NULL) {
         maar_page_table_destroy(paging->tables);
@@ -221,8 +227,8 @@ static void destroy_paging(MaarAllocator allocator, void* opaque)
     }
     maar_copy_queue_destroy(&paging->copies, allocator);
     maar_bind_batch_free(paging);
-    wait_let_go(paging, executed && paging->waited_to_bind, paging->bind_queue);
-    wait_let_go(paging, executed && paging->waited_to_copy, paging->copy_queue);
+    wait_let_go(paging, executed && paging->has_bound, paging->bind_queue, deadline_ns);
+    wait_let_go(paging, executed && paging->has_copied, paging->copy_queue, deadline_ns);
     device->vkDestroySemaphore(device->handle, paging->timeline, device->callbacks);
     maar_host_free(allocator->callbacks, paging->blocks);
     maar_mutex_destroy(&paging->lock);
@@ -240,7 +246,8 @@ static void end_page_pools(MaarAllocator allocator, struct maar_pool* owner)
     struct maar_paging* paging = maar_paging_of(allocator);
     struct maar_page_pool* ended = NULL;
     VkDeviceSize used = 0;
-    (void)wait_executed(paging, last_value_of(paging, owner));
+    (void)wait_executed(paging, last_value_of(paging, owner),
+                        maar_deadline_ns(MAAR_DESTROY_TIMEOUT_NS));
     maar_mutex_lock(&paging->lock);
     for (struct maar_page_pool** link = &paging->pools; *link != NULL;) {
         struct maar_page_pool* pool = *link;

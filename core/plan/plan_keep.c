@@ -149,8 +149,10 @@ static VkResult try_kept(const struct keeper* keeper, uint32_t count,
         result = maar_plan_greedy(&trial, arena, keeper->peak, budget, found, &peak);
     }
     struct maar_plan_search* search = NULL;
-    if (result == VK_SUCCESS && peak > keeper->peak && budget->nodes_left > 0 &&
-        maar_plan_search_create(&trial, arena, &search) == VK_SUCCESS) {
+    if (result == VK_SUCCESS && peak > keeper->peak && budget->nodes_left > 0) {
+        result = maar_plan_search_create(&trial, arena, &search);
+    }
+    if (search != NULL) {
         const uint64_t limit = budget->nodes_left < TRIAL_NODES ? budget->nodes_left : TRIAL_NODES;
         if (maar_plan_search_run(search, keeper->peak, limit, budget, found) ==
             MAAR_PLAN_ANSWER_YES) {

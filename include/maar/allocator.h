@@ -117,10 +117,12 @@ typedef struct MaarQueue {
     uint32_t queueIndex;
     /** The queue itself. */
     VkQueue queue;
-    /** Called before each submission (maarSubmitBinds and the handoffs of maar/share.h submit,
-     * nothing else does); NULL when no other thread uses the queue while one calls those. What it
-     * takes must not be held by a thread that calls Maar: calls that undo binds wait for a
-     * submission under way. */
+    /** Called before each submission. These submit, and nothing else does: maarSubmitBinds; the
+     * handoffs of maar/share.h, maar/cuda.h and maar/hip.h; maarCreateCudaMirror and
+     * maarGrowCudaMirror; maarDestroyAllocator, once more to each queue that carried binds or
+     * copies, which shows that the driver is done with them. NULL when no other thread uses the
+     * queue while one calls those. What it takes must not be held by a thread that calls Maar:
+     * calls that undo binds wait for a submission under way. */
     PFN_maarQueueLock pfnLock;
     /** Called after each submission; NULL together with pfnLock. */
     PFN_maarQueueLock pfnUnlock;
@@ -308,8 +310,9 @@ MAAR_API VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo* 
 
 /**
  * Destroys an allocator and all memory that it holds. What is pending is waited for, at most five
- * seconds in all, then freed. Allocations and pools still alive are reported as leaks, by name, and
- * their memory is freed; objects bound to it must have been destroyed.
+ * seconds each for frees, for handoffs, and for binds and the queues that carried them; then it is
+ * freed. pQueues and their locks must still serve. Allocations and pools still alive are reported
+ * as leaks, by name, and their memory is freed; objects bound to it must have been destroyed.
  *
  * @param allocator  may be VK_NULL_HANDLE
  * @threadsafety `allocator` externally synchronized

@@ -15,13 +15,14 @@
 
 #include <cmocka.h>
 
-enum { HARD_COUNT = 160, HARD_PASSES = 40, MANY_COUNT = 600 };
+enum { HARD_COUNT = 160, HARD_PASSES = 40, MANY_COUNT = 600, FOLLOWING_COUNT = 30 };
 
 /* Random intervals, too many for their least peak to be found quickly; alignments see to it that
  * the lower bound is not reached. */
-static void fill_hard_many(MaarPlanResource* resources, uint32_t count, MaarPlanCreateInfo* info)
+static void fill_drawn(MaarPlanResource* resources, uint32_t count, uint64_t seed,
+                       MaarPlanCreateInfo* info)
 {
-    uint64_t state = 88172645463325252u;
+    uint64_t state = seed;
     const struct plan_source source = plan_source_seeded(&state);
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t first = (uint32_t)source.draw(source.context, HARD_PASSES);
@@ -36,6 +37,11 @@ static void fill_hard_many(MaarPlanResource* resources, uint32_t count, MaarPlan
                                  .resourceCount = count,
                                  .pResources = resources,
                                  .nodeLimit = UINT64_MAX};
+}
+
+static void fill_hard_many(MaarPlanResource* resources, uint32_t count, MaarPlanCreateInfo* info)
+{
+    fill_drawn(resources, count, 88172645463325252u, info);
 }
 
 static void fill_hard(MaarPlanResource* resources, MaarPlanCreateInfo* info)
@@ -487,6 +493,38 @@ static void plan_cut_short_by_memory_is_not_cached(void** state)
     }
 }
 
+/* The trials that keep offsets of a previous plan search too, though the placement was found
+ * without a search. */
+static void plan_that_follows_without_memory_is_not_cached(void** state)
+{
+    (void)state;
+    MaarPlanResource resources[FOLLOWING_COUNT];
+    struct meter meter = {0, 0};
+    const VkAllocationCallbacks callbacks = callbacks_of(&meter);
+    struct fault_host host;
+    fault_host_init(&host, &callbacks);
+    for (uint64_t seed = 1; seed <= 24; ++seed) {
+        MaarPlanCreateInfo info;
+        MaarPlan previous = VK_NULL_HANDLE;
+        uint64_t call = 1;
+        fill_drawn(resources, FOLLOWING_COUNT, seed, &info);
+        info.nodeLimit = 20000;
+        info.flags = MAAR_PLAN_CREATE_KEEP_EDGES_BIT;
+        info.pAllocationCallbacks = &host.callbacks;
+        assert_int_equal(maarCreatePlan(&info, &previous), VK_SUCCESS);
+        for (uint32_t i = 0; i < FOLLOWING_COUNT; i += 3) {
+            resources[i].size += resources[i].size / 4;
+        }
+        info.previous = previous;
+        while (is_forgotten(&info, &host, call)) {
+            ++call;
+        }
+        assert_true(call > 2);
+        maarDestroyPlan(previous);
+        assert_int_equal(meter.alive, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,6 +540,7 @@ int main(void)
         cmocka_unit_test(plan_holds_no_more_than_the_limit),
         cmocka_unit_test(plan_failing_allocations_leak_nothing),
         cmocka_unit_test(plan_cut_short_by_memory_is_not_cached),
+        cmocka_unit_test(plan_that_follows_without_memory_is_not_cached),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,6 +134,56 @@ static void open_noting(enum fixture_way way)
     fixture_open_with(&rig, way, 64 * KIB, NULL, noting_address);
 }
 
+/* A submission of the program's that waits for a point of Maar's, and its end seen by the host. */
+static void wait_on_the_queue(const MaarPoint* point)
+{
+    const uint64_t value = 1;
+    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    VkSemaphore signal = rig_create_timeline(&rig, 0);
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = 1,
+        .pWaitSemaphoreValues = &point->value,
+        .signalSemaphoreValueCount = 1,
+        .pSignalSemaphoreValues = &value,
+    };
+    const VkSubmitInfo submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .pNext = &values,
+        .waitSemaphoreCount = 1,
+        .pWaitSemaphores = &point->semaphore,
+        .pWaitDstStageMask = &stage,
+        .signalSemaphoreCount = 1,
+        .pSignalSemaphores = &signal,
+    };
+    const VkSemaphoreWaitInfo wait = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &signal,
+        .pValues = &value,
+    };
+    assert_int_equal(submit_and_note(rig.queue, 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
+    assert_int_equal(wait_and_note(rig.device, &wait, UINT64_MAX), VK_SUCCESS);
+    vkDestroySemaphore(rig.device, signal, NULL);
+}
+
+static void timeline_outlives_who_waited_for_it_in_the_program(void** state)
+{
+    (void)state;
+    open_noting(FIXTURE_NO_SPARSE);
+    MaarReservation reservation = fixture_reserve(&rig, 64 * MIB, 0);
+    assert_int_equal(fixture_commit(&rig, reservation, 0, MIB), VK_SUCCESS);
+    (void)fixture_submit(&rig);
+    assert_int_equal(fixture_commit(&rig, reservation, 0, 8 * MIB), VK_SUCCESS);
+    const MaarPoint point = fixture_submit(&rig);
+    assert_int_equal(seen.waiting_count, 0); /* of Maar's own: the first growth copies nothing */
+    wait_on_the_queue(&point);
+    maarDestroyReservation(rig.allocator, reservation);
+    rig_close(&rig);
+    assert_true(seen.destroyed_count > 0);
+    assert_int_equal(seen.destroyed_held, 0);
+}
+
 static void end_after_growth(enum fixture_way way)
 {
     open_noting(way);
@@ -166,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(timeline_of_binds_outlives_who_waited_for_it),
         cmocka_unit_test(timeline_of_copies_outlives_who_waited_for_it),
+        cmocka_unit_test(timeline_outlives_who_waited_for_it_in_the_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
