@@ -131,6 +131,16 @@ static MaarPlanCreateFlags draw_flags(struct fuzz_input* input, uint32_t resourc
            (drawn < 16 ? (MaarPlanCreateFlags)MAAR_PLAN_CREATE_GREEDY_BIT : 0);
 }
 
+/* One byte says whether there is a capacity. Most are about as large as plans are, some lie just
+ * below the powers of two from 2^22 to 2^64. */
+static uint64_t draw_capacity(struct fuzz_input* input)
+{
+    const uint8_t way = fuzz_byte(input);
+    const uint64_t number = (way & 1) != 0 ? fuzz_below(input, 400) : 0;
+    const bool large = (way & 1) != 0 && way >= 0xF0;
+    return large ? (UINT64_MAX >> 6 * (way >> 1 & 7)) - number : number;
+}
+
 static void plan_valid(struct fuzz_input* input, struct plan_made* made, MaarPlanCache cache)
 {
     struct plan_answer answer;
@@ -140,7 +150,7 @@ static void plan_valid(struct fuzz_input* input, struct plan_made* made, MaarPla
     plan_made_fill(made, &source, small ? PLAN_SMALL : PLAN_MADE_MAX_RESOURCES);
     made->info.flags = draw_flags(input, made->info.resourceCount);
     made->info.nodeLimit = small ? 0 : 1 + fuzz_below(input, 1000);
-    made->info.capacity = fuzz_below(input, 2) != 0 ? fuzz_below(input, 400) : 0;
+    made->info.capacity = draw_capacity(input);
     made->info.cache = fuzz_below(input, 2) != 0 ? cache : VK_NULL_HANDLE;
     fuzz_require(maarCreatePlan(&made->info, &plan) == VK_SUCCESS);
     require_right(&made->info, plan, &answer);
