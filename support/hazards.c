@@ -301,7 +301,8 @@ static void depend(struct hazards* h, uint32_t queue, const VkMemoryBarrier2* ba
     for (uint32_t i = 0; i < h->event_count; ++i) {
         struct hazard_event* event = &h->events[i];
         const bool direct = event->queue == queue && (event->stage & first) != 0;
-        if (event->serial == 0 || (!direct && (event->reach[queue].after & first) == 0)) {
+        if (event->serial == 0 || event->serial > h->serial_before ||
+            (!direct && (event->reach[queue].after & first) == 0)) {
             continue;
         }
         event->pending.after |= second;
@@ -478,6 +479,7 @@ void hazards_barrier(struct hazards* hazards, uint32_t queue, const VkDependency
     const uint32_t images = dependency->imageMemoryBarrierCount;
     uint32_t* events = hazard_resize(NULL, ((size_t)buffers + images) * 2, sizeof *events);
     uint32_t* resources = events + buffers + images;
+    hazards->serial_before = hazards->serial;
     for (uint32_t i = 0; i < dependency->memoryBarrierCount; ++i) {
         depend(hazards, queue, &dependency->pMemoryBarriers[i], HAZARD_NONE);
     }

@@ -104,6 +104,7 @@ struct hazards {
     uint32_t* families;
     VkDeviceSize granularity;
     uint64_t serial;
+    uint64_t serial_before; /* the last one before the present call of barriers */
     uint64_t pair_count;
     char place[HAZARD_PLACE_SIZE];
     uint32_t resource_count;

@@ -236,6 +236,26 @@ static void barriers_of_one_call_are_not_ordered(void** state)
     expect(s, 1, "changes before writes to \"a\"");
 }
 
+/* Two changes of layout in one call: the second's stages do not follow from the first's. */
+static void changes_of_one_call_are_no_chain(void** state)
+{
+    struct scene* s = *state;
+    const VkImageMemoryBarrier2 images[] = {
+        to_general(3, COMPUTE, COMPUTE, READ | WRITE),
+        to_general(5, COMPUTE, FRAGMENT, READ | WRITE),
+    };
+    const VkDependencyInfo both = {
+        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+        .imageMemoryBarrierCount = 2,
+        .pImageMemoryBarriers = images,
+    };
+    hazards_barrier(s->h, 0, &both);
+    use(s, 0, s->j, FRAGMENT, WRITE, true);
+    expect(s, 0, "");
+    use(s, 0, s->i, FRAGMENT, WRITE, true);
+    expect(s, 1, "\"i\" is accessed without waiting");
+}
+
 static void two_calls_hand_bytes_to_an_image(void** state)
 {
     struct scene* s = *state;
@@ -393,6 +413,7 @@ int main(void)
         CASE(contents_of_an_alias_are_found),
         CASE(image_barrier_makes_no_alias_available),
         CASE(barriers_of_one_call_are_not_ordered),
+        CASE(changes_of_one_call_are_no_chain),
         CASE(two_calls_hand_bytes_to_an_image),
         CASE(an_overwritten_image_has_no_layout),
         CASE(kinds_conflict_on_a_granularity_page),
