@@ -133,6 +133,15 @@ class Rules(unittest.TestCase):
         figure_tables.TABLES["tree"] = function
         self.addCleanup(figure_tables.TABLES.pop, "tree")
 
+    def test_value_not_measured_makes_no_table(self):
+        marked = "<!-- figures: tree -->\n<!-- figures end -->\n"
+        self.with_table(lambda values: figure_tables.number(values["a"]))
+        findings = []
+        self.assertEqual(figure_tables.rendered(marked, {"a": None}, set(), findings, "d"), marked)
+        self.assertEqual(len(findings), 1)
+        figure_tables.TABLES["tree"] = lambda values: figure_tables.number(values.get("a")) + "blank\n"
+        self.assertIn("\nblank\n", figure_tables.rendered(marked, {"a": None}, set(), [], "d"))
+
     def test_table_by_hand_is_found(self):
         marked = "a\n<!-- figures: tree -->\nby hand\n<!-- figures end -->\nb\n"
         self.with_table(lambda values: f"| {values['a']} |\n")

@@ -322,7 +322,8 @@ def documents(root):
 
 
 class Reader(dict):
-    """Values that remember which of them were read."""
+    """Values that remember which of them were read. One that was not measured (null) may be asked for
+    by get alone."""
 
     def __init__(self, values):
         super().__init__(values)
@@ -330,10 +331,14 @@ class Reader(dict):
 
     def __getitem__(self, key):
         self.read.add(key)
-        return super().__getitem__(key)
+        value = super().__getitem__(key)
+        if value is None:
+            raise KeyError(key)
+        return value
 
     def get(self, key, default=None):
-        return self[key] if key in self else default
+        self.read.update({key} & self.keys())
+        return super().get(key, default)
 
 
 def rendered(text, values, disturbed, findings, name):
