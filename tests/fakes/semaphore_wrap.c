@@ -1,7 +1,7 @@
 /*
  * FAKES. See semaphore_wrap.h.
  *
- * One mutex guards the lists; it is never held while the driver below is called.
+ * One mutex guards the lists; it is held while the driver below is called only when a device ends.
  */
 #include "tests/fakes/semaphore_wrap.h"
 
