@@ -32,7 +32,6 @@ struct sharing_bench {
     const char* workloads;
     uint32_t runs;
     uint32_t live;
-    uint64_t live_bytes;
     struct sharing_item* items;
     struct bench_table table;
 };
@@ -45,7 +44,8 @@ struct buffer_figures {
     double all[BENCH_MAX_RUNS];
     struct sharing_counts counts; /* when all were shared */
     uint32_t descriptors;         /* open then that were not open before */
-    uint32_t shared;              /* how many went over */
+    uint32_t made;                /* buffers that there was memory for */
+    uint32_t shared;              /* how many of them went over */
 };
 
 /* The system's limit on open descriptors, as high as it may be: drivers keep one for each memory.
@@ -78,7 +78,6 @@ static void draw_items(struct sharing_bench* bench)
     bench->items = bench_allocate(bench->live, sizeof(*bench->items));
     for (uint32_t i = 0; i < bench->live; ++i) {
         bench->items[i].size = bench_size(&state, false);
-        bench->live_bytes += bench->items[i].size;
     }
 }
 
@@ -140,6 +139,7 @@ static void share_all(struct sharing_bench* bench, const struct sharing_peer* pe
     const double handed = bench_thread_ns();
     figures->counts = sharing_get_counts();
     figures->descriptors = count_descriptors(folder) - before;
+    figures->made = made;
     figures->shared = shared;
     if (run < 0) {
         check_bytes(bench, peer, state, shared);
@@ -167,12 +167,44 @@ static void share_all(struct sharing_bench* bench, const struct sharing_peer* pe
     }
 }
 
+/* Bytes of the first buffers, of which there were as many. */
+static double bytes_of(const struct sharing_bench* bench, uint32_t count)
+{
+    double bytes = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        bytes += (double)bench->items[i].size;
+    }
+    return bytes;
+}
+
+/* Times of a buffer, microseconds. Where none went over there are none. */
+static void add_times(struct sharing_bench* bench, struct bench_row* row,
+                      const struct buffer_figures* figures, const struct buffer_figures* reference)
+{
+    static const char* const keys[] = {"create_us", "over_us", "destroy_us",
+                                       "us",        "min_us",  "of_single"};
+    for (size_t i = 0; figures->shared == 0 && i < sizeof(keys) / sizeof(keys[0]); ++i) {
+        bench_row_none(row, keys[i]);
+    }
+    if (figures->shared == 0) {
+        return;
+    }
+    bench_row_number(row, keys[0], bench_median_of(figures->create, bench->runs) / 1e3, 2);
+    bench_row_number(row, keys[1], bench_median_of(figures->hand_over, bench->runs) / 1e3, 2);
+    bench_row_number(row, keys[2], bench_median_of(figures->destroy, bench->runs) / 1e3, 2);
+    bench_row_number(row, keys[3], bench_median_of(figures->all, bench->runs) / 1e3, 2);
+    bench_row_number(row, keys[4], bench_least_of(figures->all, bench->runs) / 1e3, 2);
+    bench_row_number(row, keys[5], bench_median_ratio(figures->all, reference->all, bench->runs),
+                     3);
+}
+
 static void report_buffers(struct sharing_bench* bench, uint32_t peer,
                            const struct buffer_figures* all)
 {
     const struct buffer_figures* const figures = &all[peer];
     const struct sharing_counts* const counts = &figures->counts;
     const double mib = 1024.0 * 1024.0;
+    const double live_bytes = bytes_of(bench, figures->made);
     struct bench_row row;
     bench_row_begin(&row, "sharing");
     bench_row_text(&row, ".device", bench->devices.base.properties.deviceName);
@@ -180,23 +212,17 @@ static void report_buffers(struct sharing_bench* bench, uint32_t peer,
     bench_row_name(&row, "peer", peers[peer]->name);
     bench_row_count(&row, "live", bench->live);
     bench_row_count(&row, "shared", figures->shared);
-    bench_row_number(&row, "create_us", bench_median_of(figures->create, bench->runs) / 1e3, 2);
-    bench_row_number(&row, "over_us", bench_median_of(figures->hand_over, bench->runs) / 1e3, 2);
-    bench_row_number(&row, "destroy_us", bench_median_of(figures->destroy, bench->runs) / 1e3, 2);
-    bench_row_number(&row, "us", bench_median_of(figures->all, bench->runs) / 1e3, 2);
-    bench_row_number(&row, "min_us", bench_least_of(figures->all, bench->runs) / 1e3, 2);
-    bench_row_number(&row, "of_single",
-                     bench_median_ratio(figures->all, all[REFERENCE].all, bench->runs), 3);
+    add_times(bench, &row, figures, &all[REFERENCE]);
     bench_row_count(&row, "memories", counts->allocations);
     bench_row_count(&row, "exports", counts->exports);
     bench_row_count(&row, "imports", counts->imports);
     bench_row_count(&row, "fds", figures->descriptors);
-    bench_row_number(&row, ".live_mib", (double)bench->live_bytes / mib, 1);
+    bench_row_number(&row, ".live_mib", live_bytes / mib, 1);
     bench_row_number(&row, "reserved_mib", (double)counts->reserved / mib, 1);
-    bench_row_number(&row, "of_live", (double)counts->reserved / (double)bench->live_bytes, 3);
+    bench_row_number(&row, "of_live", (double)counts->reserved / live_bytes, 3);
     bench_row_number(&row, "imported_mib", (double)counts->imported / mib, 1);
     bench_row_count(&row, ".runs", bench->runs);
-    bench_row_text(&row, ".self_check", "passed");
+    bench_row_text(&row, ".self_check", figures->shared != 0 ? "passed" : "none");
     bench_row_end(&row, &bench->table);
 }
 

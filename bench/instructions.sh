@@ -34,6 +34,15 @@ bench_allocator)
 esac
 [ $# -lt 2 ] || shift
 [ $# -lt 1 ] || shift
+# What is divided by, and what is printed, would be others.
+for option; do
+    case $option in
+    --live | --peer | --runs | --operations | --threads)
+        echo "instructions.sh: $option is no option of this script" >&2
+        exit 2
+        ;;
+    esac
+done
 if ! command -v valgrind >/dev/null; then
     echo "instructions.sh: valgrind is missing" >&2
     exit 1

@@ -65,6 +65,9 @@ static void read_descriptor(struct message_bench* bench)
     MaarDescriptor read = {.sType = MAAR_STRUCTURE_TYPE_DESCRIPTOR};
     bench_expect(maarReadDescriptor(bench->allocator, sizeof(bench->bytes), bench->bytes, &read),
                  "maarReadDescriptor");
+    if (read.size != bench->descriptor.size) {
+        bench_die(BENCH_EXIT_FAILED, "maar: another descriptor was read than was written");
+    }
 }
 
 static void pass_by_maar(struct message_bench* bench)

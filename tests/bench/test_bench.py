@@ -13,6 +13,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 PLACEMENT = ("bench workload peer sizes live ns min of_vma occupancy host_b failures runs "
@@ -225,6 +226,35 @@ class Plan(Case):
     def test_files_wrong_exit_2(self):
         self.refused(r"README.md:[0-9]+: ", "plan", pathlib.Path(OPTIONS.source) / "README.md")
 
+    def test_files_beyond_other_rules_exit_2(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "two.csv"
+            path.write_text("id,lower,upper,size,memory_types\na,0,2,64,1\nb,1,3,64,2\n",
+                            encoding="utf-8")
+            self.refused("two.csv: resource b has other memory_types than resource a", "plan", path)
+            path.write_text("id,lower,upper,size,fixed_offset\na,0,2,64,\nb,1,3,64,256\n",
+                            encoding="utf-8")
+            self.refused("two.csv: resource b has a fixed_offset", "plan", path)
+
+    def test_solver_of_others_is_not_checked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            data = pathlib.Path(folder) / "minimalloc"
+            data.mkdir()
+            for letter in "ABCDEFGHIJK":
+                (data / f"{letter}.1048576.csv").write_text(
+                    "id,lower,upper,size\n0,0,2,64\n1,1,3,64\n", encoding="utf-8")
+            solver = pathlib.Path(folder) / "solver"
+            solver.write_text('#!/bin/sh\necho "$3" >"${3#--output=}"\n', encoding="utf-8")
+            solver.chmod(0o755)
+            done = bench("plan", "--workload", "hard", "--data", folder, "--minimalloc", solver)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(len(rows), 3 * 2 * 12)
+        for row in rows:
+            ours = row["peer"] == "maar"
+            self.assertEqual(row["self_check"], "passed" if ours else "none", row)
+            self.assertEqual(row["fits"], "-" if row["instance"] == "all" else "yes", row)
+
 
 class Paging(Case):
     def test_pages_bound_in_every_way(self):
@@ -266,6 +296,26 @@ class Sharing(Case):
         self.assertEqual(ways["maar-each"]["imports"], 60)
         self.assertEqual(ways["maar-each"]["exports"], ways["maar"]["exports"])
         self.assertLess(ways["maar"]["fds"], ways["single"]["fds"])
+
+    def test_descriptors_scarce_only_what_was_made_counts(self):
+        program = pathlib.Path(OPTIONS.programs) / "bench_sharing"
+        environment = dict(os.environ)
+        environment.update(item.split("=", 1) for item in OPTIONS.env)
+        done = subprocess.run(
+            ["sh", "-c", f"ulimit -n 200; exec '{program}' --device {device()} --workload buffers "
+             "--live 300 --runs 2"],
+            capture_output=True, text=True, timeout=100, env=environment, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        for row in rows:
+            self.assertGreaterEqual(row["of_live"], 0.99, row)
+            self.assertEqual(row["self_check"], "passed" if row["shared"] else "none", row)
+            for key in ("create_us", "over_us", "destroy_us", "us", "min_us", "of_single"):
+                # Without anything that was shared by a memory each there is nothing to compare with.
+                compared = key != "of_single" or rows[-1]["shared"]
+                self.assertEqual(row[key] is None, not (row["shared"] and compared), (key, row))
+        self.assertEqual(rows[0]["shared"], 300)
+        self.assertLess(rows[-1]["shared"], 300)
 
     def test_calls_report_every_way(self):
         rows, _ = self.rows(SHARING_CALLS, "sharing", "--device", device(), "--workload",
@@ -319,7 +369,7 @@ class Arguments(Case):
 
     def test_instructions_wrong_exit_2(self):
         script = pathlib.Path(OPTIONS.source) / "bench/instructions.sh"
-        for arguments in ([], ["/bin/true"]):
+        for arguments in ([], ["/bin/true"], ["bench_placement", "10", "vma", "--runs", "9"]):
             done = subprocess.run(["sh", script, *arguments], capture_output=True, text=True,
                                   timeout=60, check=False)
             self.assertEqual(done.returncode, 2)
