@@ -86,9 +86,14 @@ static void make_original(const struct support_trace* trace, struct original* or
     for (size_t i = 0; i < trace->event_count; ++i) {
         const struct support_trace_event* const event = &trace->events[i];
         const double time = (double)event->time_ns;
+        if (i != 0 && event->time_ns < trace->events[i - 1].time_ns) {
+            bench_die(BENCH_EXIT_USAGE,
+                      "%s: row %zu is earlier than the one before it, so it cannot be scaled",
+                      trace->name, i + 2);
+        }
         if (event->op != SUPPORT_TRACE_FRAME) {
             first = time < first ? time : first;
-            last = time > last ? time : last;
+            last = time;
             add_original(original, event->resource, event->op == SUPPORT_TRACE_FREE, time);
         }
     }

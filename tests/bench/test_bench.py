@@ -360,6 +360,13 @@ class Arguments(Case):
         self.refused("no-such.csv", "trace", "--device", PROFILE, "no-such.csv")
         self.refused(r"README.md:1: ", "trace", "--device", PROFILE,
                      pathlib.Path(OPTIONS.source) / "README.md")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "back.csv"
+            path.write_text("op,id,kind,size,alignment,types,stream,time_ns,usage,note\n"
+                            "alloc,1,buffer,1000,16,,0,500,,\nfree,1,,,,,0,100,,\n",
+                            encoding="utf-8")
+            self.refused("back: row 3 is earlier", "trace", "--device", PROFILE, "--scale", "10",
+                         path)
 
     def test_help_says_all_options(self):
         for name in ("placement", "allocator", "trace", "plan", "paging", "sharing"):
