@@ -170,7 +170,8 @@ static MaarTransientHeapInfo heap_info(const struct transient_world* world)
     MaarTransientHeapInfo info = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_INFO};
     fuzz_require(maarGetTransientHeapInfo(world->device.rig.allocator, world->heap, &info) ==
                  VK_SUCCESS);
-    fuzz_require(info.peakSize <= info.totalSize || info.totalSize == 0 || info.plan != NULL);
+    fuzz_require(info.plan != VK_NULL_HANDLE && info.copyCount != 0);
+    fuzz_require(info.totalSize != 0 && info.objectReuseSize <= info.totalSize);
     fuzz_require(info.lowerBound <= info.peakSize);
     return info;
 }
