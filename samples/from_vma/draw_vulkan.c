@@ -293,9 +293,11 @@ static void begin_rendering(VkCommandBuffer commands, const struct draw_frame* f
     const struct turn depth = {.image = frame->depth,
                                .depth = true,
                                .new_layout = VK_IMAGE_LAYOUT_DEPTH_ATTACHMENT_OPTIMAL,
-                               .from = VK_PIPELINE_STAGE_LATE_FRAGMENT_TESTS_BIT,
+                               .from = VK_PIPELINE_STAGE_EARLY_FRAGMENT_TESTS_BIT |
+                                       VK_PIPELINE_STAGE_LATE_FRAGMENT_TESTS_BIT,
                                .wrote = VK_ACCESS_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT,
-                               .to = VK_PIPELINE_STAGE_EARLY_FRAGMENT_TESTS_BIT,
+                               .to = VK_PIPELINE_STAGE_EARLY_FRAGMENT_TESTS_BIT |
+                                     VK_PIPELINE_STAGE_LATE_FRAGMENT_TESTS_BIT,
                                .reads = VK_ACCESS_DEPTH_STENCIL_ATTACHMENT_READ_BIT |
                                         VK_ACCESS_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT};
     record_turn(commands, &colour);
