@@ -315,7 +315,8 @@ class Sharing(Case):
                 compared = key != "of_single" or rows[-1]["shared"]
                 self.assertEqual(row[key] is None, not (row["shared"] and compared), (key, row))
         self.assertEqual(rows[0]["shared"], 300)
-        self.assertLess(rows[-1]["shared"], 300)
+        if OPTIONS.rig == "simulated":  # how many a driver keeps for itself is its affair
+            self.assertLess(rows[-1]["shared"], 300)
 
     def test_calls_report_every_way(self):
         rows, _ = self.rows(SHARING_CALLS, "sharing", "--device", device(), "--workload",
