@@ -567,7 +567,7 @@ def main():
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--missing", default="")
     parser.add_argument("--env", action="append", default=[])
-    parser.add_argument("--slow", action="store_true", help="built with sanitizers or heavy checks")
+    parser.add_argument("--slow", action="store_true", help="built with sanitizers, heavy checks or coverage")
     global OPTIONS
     OPTIONS, rest = parser.parse_known_args()
     if OPTIONS.missing:
