@@ -133,7 +133,7 @@ struct maar_quoted maar_quote(const char* name)
     if (name != NULL) {
         (void)snprintf(quoted.text, sizeof quoted.text - 1, "\"%.76s", name);
         maar_drop_cut_character(quoted.text);
-        (void)strcat(quoted.text, "\"");
+        memcpy(quoted.text + strlen(quoted.text), "\"", sizeof "\"");
     }
     return quoted;
 }
