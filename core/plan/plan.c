@@ -75,7 +75,7 @@ void maar_plan_release(MaarPlan plan)
 /* One call of maarCreatePlan. */
 struct planning {
     const MaarPlanCreateInfo* info;
-    struct maar_arena arena;
+    struct maar_host_stack stack;
     struct maar_plan_budget budget;
     struct maar_plan_graph graph;
     uint32_t* class_of;
@@ -91,23 +91,23 @@ struct planning {
 
 static VkResult split_classes(struct planning* planning)
 {
-    struct maar_arena* arena = &planning->arena;
+    struct maar_host_stack* stack = &planning->stack;
     const struct maar_plan_graph* graph = &planning->graph;
-    planning->class_of = maar_arena_grab(arena, graph->count, sizeof *planning->class_of);
+    planning->class_of = maar_stack_grab(stack, graph->count, sizeof *planning->class_of);
     if (planning->class_of == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     maar_plan_classify(graph, planning->class_of, planning->class_bits, &planning->class_count);
     const uint32_t class_count = planning->class_count;
-    planning->problems = maar_arena_grab(arena, class_count, sizeof *planning->problems);
-    planning->offsets = maar_arena_grab(arena, class_count, sizeof *planning->offsets);
-    planning->held = maar_arena_grab(arena, class_count, sizeof *planning->held);
+    planning->problems = maar_stack_grab(stack, class_count, sizeof *planning->problems);
+    planning->offsets = maar_stack_grab(stack, class_count, sizeof *planning->offsets);
+    planning->held = maar_stack_grab(stack, class_count, sizeof *planning->held);
     if (planning->problems == NULL || planning->offsets == NULL || planning->held == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     VkResult result = VK_SUCCESS;
     for (uint32_t c = 0; c < class_count && result == VK_SUCCESS; ++c) {
-        uint32_t* members = maar_arena_grab(arena, graph->count, sizeof *members);
+        uint32_t* members = maar_stack_grab(stack, graph->count, sizeof *members);
         if (members == NULL) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
@@ -117,12 +117,12 @@ static VkResult split_classes(struct planning* planning)
                 members[count++] = i;
             }
         }
-        planning->offsets[c] = maar_arena_grab(arena, count, sizeof(int64_t));
-        planning->held[c] = maar_arena_grab_zeroed(arena, maar_plan_words(count), sizeof(uint64_t));
+        planning->offsets[c] = maar_stack_grab(stack, count, sizeof(int64_t));
+        planning->held[c] = maar_stack_grab_zeroed(stack, maar_plan_words(count), sizeof(uint64_t));
         if (planning->offsets[c] == NULL || planning->held[c] == NULL) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
-        result = maar_plan_build_problem(graph, arena, members, count, planning->class_bits[c],
+        result = maar_plan_build_problem(graph, stack, members, count, planning->class_bits[c],
                                          &planning->problems[c]);
     }
     return result;
@@ -182,7 +182,7 @@ static MaarPlanStop search_classes(struct planning* planning)
         struct maar_plan_budget share = *whole;
         share.nodes_left = whole->nodes_left / left;
         const bool decides = planning->class_count == 1 && planning->info->capacity != 0;
-        maar_plan_improve(&planning->problems[c], &planning->arena,
+        maar_plan_improve(&planning->problems[c], &planning->stack,
                           decides ? planning->info->capacity : UINT64_MAX, &share,
                           planning->offsets[c]);
         whole->nodes_left -= share.nodes_used - whole->nodes_used;
@@ -205,7 +205,7 @@ static VkResult place_classes(struct planning* planning)
     for (uint32_t c = 0; c < planning->class_count; ++c) {
         struct maar_plan_problem* problem = &planning->problems[c];
         const VkResult result =
-            maar_plan_begin(problem, &planning->arena, enough, planning->offsets[c]);
+            maar_plan_begin(problem, &planning->stack, enough, planning->offsets[c]);
         if (result != VK_SUCCESS) {
             return result;
         }
@@ -224,7 +224,7 @@ static VkResult place_classes(struct planning* planning)
     for (uint32_t c = 0; c < planning->class_count && info->previous != VK_NULL_HANDLE; ++c) {
         struct maar_plan_problem* problem = &planning->problems[c];
         planning->budget.cut_short |=
-            !maar_plan_keep(problem, info, &planning->budget, &planning->arena,
+            !maar_plan_keep(problem, info, &planning->budget, &planning->stack,
                             planning->offsets[c], planning->held[c]);
         for (uint32_t i = 0; i < problem->count; ++i) {
             sums->keptCount += maar_plan_has(planning->held[c], i);
@@ -241,7 +241,7 @@ static VkResult find_all_edges(struct planning* planning, bool wrap, struct maar
     VkResult result = VK_SUCCESS;
     for (uint32_t c = 0; c < planning->class_count && result == VK_SUCCESS; ++c) {
         result = maar_plan_find_edges(&planning->problems[c], planning->offsets[c], wrap,
-                                      &planning->arena, edges);
+                                      &planning->stack, edges);
     }
     return result;
 }
@@ -249,9 +249,9 @@ static VkResult find_all_edges(struct planning* planning, bool wrap, struct maar
 /* By `after`, then `before`. */
 static VkResult sort_edges(struct planning* planning, struct maar_plan_edges* edges)
 {
-    struct maar_plan_key* keys = maar_arena_grab(&planning->arena, edges->count, sizeof *keys);
-    struct maar_plan_key* other = maar_arena_grab(&planning->arena, edges->count, sizeof *other);
-    MaarPlanEdge* sorted = maar_arena_grab(&planning->arena, edges->count, sizeof *sorted);
+    struct maar_plan_key* keys = maar_stack_grab(&planning->stack, edges->count, sizeof *keys);
+    struct maar_plan_key* other = maar_stack_grab(&planning->stack, edges->count, sizeof *other);
+    MaarPlanEdge* sorted = maar_stack_grab(&planning->stack, edges->count, sizeof *sorted);
     if (keys == NULL || other == NULL || sorted == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -283,7 +283,7 @@ static VkResult settle_edges(struct planning* planning)
             const uint64_t peak = maar_plan_peak(&planning->problems[c], planning->offsets[c]);
             planning->budget.cut_short |=
                 !maar_plan_fewer_edges(&planning->problems[c], planning->held[c], peak,
-                                       &planning->arena, planning->offsets[c]);
+                                       &planning->stack, planning->offsets[c]);
         }
         result = find_all_edges(planning, false, &planning->edges);
     }
@@ -345,7 +345,7 @@ static VkResult pack_plan(const struct planning* planning, MaarPlan* packed)
 {
     const MaarPlanCreateInfo* info = planning->info;
     if (maar_plan_allocation_size(&planning->result) >
-        planning->arena.limit - planning->arena.held) {
+        planning->stack.limit - planning->stack.held) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     MaarPlan plan = maar_plan_allocate(info->pAllocationCallbacks, &planning->result);
@@ -378,7 +378,7 @@ static VkResult plan_all(struct planning* planning, uint64_t began_ns, MaarPlan*
 {
     const MaarPlanCreateInfo* info = planning->info;
     VkResult result =
-        maar_plan_build_graph(info, &planning->budget, &planning->arena, &planning->graph);
+        maar_plan_build_graph(info, &planning->budget, &planning->stack, &planning->graph);
     if (result == VK_SUCCESS) {
         result = split_classes(planning);
     }
@@ -410,7 +410,7 @@ static bool is_repeatable(const struct planning* planning)
 static void start_planning(struct planning* planning, const MaarPlanCreateInfo* info)
 {
     *planning = (struct planning){.info = info};
-    planning->arena = (struct maar_arena){
+    planning->stack = (struct maar_host_stack){
         .callbacks = info->pAllocationCallbacks,
         .limit = info->hostMemoryLimit != 0 ? info->hostMemoryLimit : default_host_limit};
     planning->budget = (struct maar_plan_budget){
@@ -442,7 +442,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePlan(const MaarPlanCreateInfo* pCreateI
     struct maar_plan_key_bytes key = {0};
     MaarPlan known = VK_NULL_HANDLE;
     if (cache != VK_NULL_HANDLE) {
-        result = maar_plan_write_key(pCreateInfo, &planning.arena, &key);
+        result = maar_plan_write_key(pCreateInfo, &planning.stack, &key);
         known = result == VK_SUCCESS ? maar_plan_cache_find(cache, &key) : VK_NULL_HANDLE;
     }
     if (known != VK_NULL_HANDLE) {
@@ -458,7 +458,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePlan(const MaarPlanCreateInfo* pCreateI
             maar_plan_cache_keep(cache, &key, *pPlan);
         }
     }
-    maar_arena_reset(&planning.arena);
+    maar_stack_reset(&planning.stack);
     return result;
 }
 

@@ -216,12 +216,12 @@ static void write_input(struct writer* writer, const MaarPlanCreateInfo* info)
     }
 }
 
-VkResult maar_plan_write_key(const MaarPlanCreateInfo* info, struct maar_arena* arena,
+VkResult maar_plan_write_key(const MaarPlanCreateInfo* info, struct maar_host_stack* stack,
                              struct maar_plan_key_bytes* key)
 {
     struct writer writer = {0};
     write_input(&writer, info);
-    writer.words = maar_arena_grab(arena, writer.count, sizeof *writer.words);
+    writer.words = maar_stack_grab(stack, writer.count, sizeof *writer.words);
     if (writer.words == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }

@@ -24,16 +24,16 @@ struct flow {
     uint32_t* path;
 };
 
-static VkResult create_flow(struct flow* flow, struct maar_arena* arena)
+static VkResult create_flow(struct flow* flow, struct maar_host_stack* stack)
 {
     const uint32_t count = flow->count;
-    flow->from_source = maar_arena_grab(arena, count, sizeof *flow->from_source);
-    flow->to_sink = maar_arena_grab(arena, count, sizeof *flow->to_sink);
-    flow->carried = maar_arena_grab_zeroed(arena, count, count * sizeof *flow->carried);
-    flow->level = maar_arena_grab(arena, count, 2 * sizeof *flow->level);
-    flow->queue = maar_arena_grab(arena, count, 2 * sizeof *flow->queue);
-    flow->next = maar_arena_grab(arena, count, 2 * sizeof *flow->next);
-    flow->path = maar_arena_grab(arena, count, 2 * sizeof *flow->path);
+    flow->from_source = maar_stack_grab(stack, count, sizeof *flow->from_source);
+    flow->to_sink = maar_stack_grab(stack, count, sizeof *flow->to_sink);
+    flow->carried = maar_stack_grab_zeroed(stack, count, count * sizeof *flow->carried);
+    flow->level = maar_stack_grab(stack, count, 2 * sizeof *flow->level);
+    flow->queue = maar_stack_grab(stack, count, 2 * sizeof *flow->queue);
+    flow->next = maar_stack_grab(stack, count, 2 * sizeof *flow->next);
+    flow->path = maar_stack_grab(stack, count, 2 * sizeof *flow->path);
     if (flow->from_source == NULL || flow->to_sink == NULL || flow->carried == NULL ||
         flow->level == NULL || flow->queue == NULL || flow->next == NULL || flow->path == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -228,14 +228,14 @@ enum { CLIQUES_PER_LOOK = 16 };
 
 /* A maximal antichain around each item, and the heaviest one; each set once. When time is up, the
  * items that are left by themselves. */
-static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_arena* arena,
+static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_host_stack* stack,
                                 const uint64_t* heaviest)
 {
     const uint32_t count = problem->count;
     const size_t words = problem->conflict_words;
-    uint64_t* sets = maar_arena_grab_zeroed(arena, (size_t)count + 1, words * sizeof *sets);
-    uint32_t* order = maar_arena_grab(arena, count, sizeof *order);
-    uint64_t* common = maar_arena_grab(arena, words, sizeof *common);
+    uint64_t* sets = maar_stack_grab_zeroed(stack, (size_t)count + 1, words * sizeof *sets);
+    uint32_t* order = maar_stack_grab(stack, count, sizeof *order);
+    uint64_t* common = maar_stack_grab(stack, words, sizeof *common);
     if (sets == NULL || order == NULL || common == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -265,7 +265,7 @@ static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_a
     }
     problem->clique_count = set_count;
     problem->member_begin =
-        maar_arena_grab_zeroed(arena, (size_t)count + 1, sizeof *problem->member_begin);
+        maar_stack_grab_zeroed(stack, (size_t)count + 1, sizeof *problem->member_begin);
     if (problem->member_begin == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -276,7 +276,7 @@ static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_a
         }
     }
     problem->member_begin[count] = (uint32_t)member_count;
-    problem->member = maar_arena_grab(arena, member_count, sizeof *problem->member);
+    problem->member = maar_stack_grab(stack, member_count, sizeof *problem->member);
     if (problem->member == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -290,14 +290,14 @@ static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_a
     return VK_SUCCESS;
 }
 
-VkResult maar_plan_build_chains(struct maar_plan_problem* problem, struct maar_arena* arena)
+VkResult maar_plan_build_chains(struct maar_plan_problem* problem, struct maar_host_stack* stack)
 {
     const struct maar_plan_graph* graph = problem->graph;
     const uint32_t count = problem->count;
     const size_t words = maar_plan_words(count);
-    uint64_t* before = maar_arena_grab_zeroed(arena, count, words * sizeof *before);
-    uint64_t* conflict = maar_arena_grab_zeroed(arena, count, words * sizeof *conflict);
-    uint64_t* heaviest = maar_arena_grab(arena, words, sizeof *heaviest);
+    uint64_t* before = maar_stack_grab_zeroed(stack, count, words * sizeof *before);
+    uint64_t* conflict = maar_stack_grab_zeroed(stack, count, words * sizeof *conflict);
+    uint64_t* heaviest = maar_stack_grab(stack, words, sizeof *heaviest);
     if (before == NULL || conflict == NULL || heaviest == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -314,15 +314,15 @@ VkResult maar_plan_build_chains(struct maar_plan_problem* problem, struct maar_a
             }
         }
     }
-    const struct maar_arena_mark mark = maar_arena_place(arena);
+    const struct maar_stack_mark mark = maar_stack_place(stack);
     struct flow flow = {.problem = problem, .before = before, .words = words, .count = count};
     /* Without memory or time for the flow, the heaviest of the cliques below has to do. */
     memset(heaviest, 0, words * sizeof *heaviest);
-    if (!maar_plan_interrupted(graph->budget) && create_flow(&flow, arena) == VK_SUCCESS) {
+    if (!maar_plan_interrupted(graph->budget) && create_flow(&flow, stack) == VK_SUCCESS) {
         problem->lower_bound = heaviest_antichain(&flow, heaviest);
     }
     graph->budget->cut_short |= problem->lower_bound == 0;
     problem->proved_bound = problem->lower_bound;
-    maar_arena_return(arena, mark);
-    return collect_cliques(problem, arena, heaviest);
+    maar_stack_return(stack, mark);
+    return collect_cliques(problem, stack, heaviest);
 }

@@ -241,13 +241,13 @@ static uint32_t sections_before(const uint32_t* closes, uint32_t count, uint64_t
  * Maximal sections: times whose live set is no part of another's. One ends wherever something ends
  * and something has begun since the last one ended.
  */
-static VkResult build_sections(struct maar_plan_problem* problem, struct maar_arena* arena)
+static VkResult build_sections(struct maar_plan_problem* problem, struct maar_host_stack* stack)
 {
     const struct maar_plan_graph* graph = problem->graph;
     const uint32_t count = problem->count;
-    problem->first = maar_arena_grab(arena, count, sizeof *problem->first);
-    problem->last = maar_arena_grab(arena, count, sizeof *problem->last);
-    uint32_t* begins = maar_arena_grab(arena, count, 4 * sizeof *begins);
+    problem->first = maar_stack_grab(stack, count, sizeof *problem->first);
+    problem->last = maar_stack_grab(stack, count, sizeof *problem->last);
+    uint32_t* begins = maar_stack_grab(stack, count, 4 * sizeof *begins);
     if (problem->first == NULL || problem->last == NULL || begins == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -271,10 +271,10 @@ static VkResult build_sections(struct maar_plan_problem* problem, struct maar_ar
 }
 
 /* The heaviest section in true bytes, and in units less the most that rounding may have added. */
-static VkResult bound_sections(struct maar_plan_problem* problem, struct maar_arena* arena)
+static VkResult bound_sections(struct maar_plan_problem* problem, struct maar_host_stack* stack)
 {
-    uint64_t* bytes = maar_arena_grab_zeroed(arena, (size_t)problem->clique_count + 1, 8);
-    int64_t* units = maar_arena_grab_zeroed(arena, (size_t)problem->clique_count + 1, 8);
+    uint64_t* bytes = maar_stack_grab_zeroed(stack, (size_t)problem->clique_count + 1, 8);
+    int64_t* units = maar_stack_grab_zeroed(stack, (size_t)problem->clique_count + 1, 8);
     if (bytes == NULL || units == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -325,7 +325,7 @@ static VkResult check_fixed(const struct maar_plan_problem* problem)
     return VK_SUCCESS;
 }
 
-VkResult maar_plan_build_problem(const struct maar_plan_graph* graph, struct maar_arena* arena,
+VkResult maar_plan_build_problem(const struct maar_plan_graph* graph, struct maar_host_stack* stack,
                                  const uint32_t* resources, uint32_t count, uint32_t type_bits,
                                  struct maar_plan_problem* problem)
 {
@@ -334,11 +334,11 @@ VkResult maar_plan_build_problem(const struct maar_plan_graph* graph, struct maa
         .count = count,
         .resource = resources,
         .type_bits = type_bits,
-        .bytes = maar_arena_grab(arena, count, sizeof(uint64_t)),
-        .size = maar_arena_grab(arena, count, sizeof(int64_t)),
-        .align = maar_arena_grab(arena, count, sizeof(int64_t)),
-        .fixed = maar_arena_grab(arena, count, sizeof(int64_t)),
-        .kind_index = maar_arena_grab(arena, count, 1),
+        .bytes = maar_stack_grab(stack, count, sizeof(uint64_t)),
+        .size = maar_stack_grab(stack, count, sizeof(int64_t)),
+        .align = maar_stack_grab(stack, count, sizeof(int64_t)),
+        .fixed = maar_stack_grab(stack, count, sizeof(int64_t)),
+        .kind_index = maar_stack_grab(stack, count, 1),
     };
     if (problem->bytes == NULL || problem->size == NULL || problem->align == NULL ||
         problem->fixed == NULL || problem->kind_index == NULL) {
@@ -348,15 +348,15 @@ VkResult maar_plan_build_problem(const struct maar_plan_graph* graph, struct maa
     find_unit(problem);
     VkResult result;
     if (graph->before == NULL) {
-        result = build_sections(problem, arena);
+        result = build_sections(problem, stack);
         if (result == VK_SUCCESS) {
-            result = bound_sections(problem, arena);
+            result = bound_sections(problem, stack);
         }
     } else {
-        result = maar_plan_build_chains(problem, arena);
+        result = maar_plan_build_chains(problem, stack);
     }
     if (result == VK_SUCCESS) {
-        result = maar_plan_build_levels(problem, arena);
+        result = maar_plan_build_levels(problem, stack);
     }
     if (result != VK_SUCCESS) {
         return result;

@@ -80,11 +80,11 @@ bool maar_plan_crosses_queues(const struct maar_plan_graph* graph, uint32_t befo
 }
 
 static VkResult add_edge(const struct maar_plan_problem* problem, uint32_t before, uint32_t after,
-                         struct maar_arena* arena, struct maar_plan_edges* edges)
+                         struct maar_host_stack* stack, struct maar_plan_edges* edges)
 {
     if (edges->count == edges->room) {
         const uint32_t room = edges->room == 0 ? 128 : edges->room * 2;
-        MaarPlanEdge* list = maar_arena_grab(arena, room, sizeof *list);
+        MaarPlanEdge* list = maar_stack_grab(stack, room, sizeof *list);
         if (list == NULL) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
@@ -133,7 +133,7 @@ static void splice_layer(struct layer* layer, uint32_t at, uint32_t until, uint3
 
 /* Lays an item on top of what is there; tells whom it covers. */
 static VkResult lay_item(const struct maar_plan_problem* problem, struct layer* layer,
-                         uint32_t item, uint64_t begin, uint64_t end, struct maar_arena* arena,
+                         uint32_t item, uint64_t begin, uint64_t end, struct maar_host_stack* stack,
                          struct maar_plan_edges* edges)
 {
     const uint32_t at = find_segment(layer, begin);
@@ -155,7 +155,7 @@ static VkResult lay_item(const struct maar_plan_problem* problem, struct layer* 
         filled = to;
         if (edges != NULL && layer->seen[old.last] != item + 1 && result == VK_SUCCESS) {
             layer->seen[old.last] = item + 1;
-            result = add_edge(problem, old.last, item, arena, edges);
+            result = add_edge(problem, old.last, item, stack, edges);
         }
         if (old.end > end) {
             layer->spare[spare++] = (struct segment){end, old.end, old.first, old.last};
@@ -168,11 +168,11 @@ static VkResult lay_item(const struct maar_plan_problem* problem, struct layer* 
     return result;
 }
 
-VkResult maar_plan_order_by_begin(const struct maar_plan_problem* problem, struct maar_arena* arena,
-                                  struct maar_plan_key** keys)
+VkResult maar_plan_order_by_begin(const struct maar_plan_problem* problem,
+                                  struct maar_host_stack* stack, struct maar_plan_key** keys)
 {
-    *keys = maar_arena_grab(arena, problem->count, sizeof **keys);
-    struct maar_plan_key* other = maar_arena_grab(arena, problem->count, sizeof *other);
+    *keys = maar_stack_grab(stack, problem->count, sizeof **keys);
+    struct maar_plan_key* other = maar_stack_grab(stack, problem->count, sizeof *other);
     if (*keys == NULL || other == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -188,10 +188,10 @@ VkResult maar_plan_order_by_begin(const struct maar_plan_problem* problem, struc
 
 /* From the last user of each byte to its first, each pair once. */
 static VkResult wrap_segments(const struct maar_plan_problem* problem, const struct layer* layer,
-                              struct maar_arena* arena, struct maar_plan_edges* edges)
+                              struct maar_host_stack* stack, struct maar_plan_edges* edges)
 {
-    struct maar_plan_key* keys = maar_arena_grab(arena, layer->count, sizeof *keys);
-    struct maar_plan_key* other = maar_arena_grab(arena, layer->count, sizeof *other);
+    struct maar_plan_key* keys = maar_stack_grab(stack, layer->count, sizeof *keys);
+    struct maar_plan_key* other = maar_stack_grab(stack, layer->count, sizeof *other);
     if (keys == NULL || other == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -204,23 +204,24 @@ static VkResult wrap_segments(const struct maar_plan_problem* problem, const str
     for (uint32_t s = 0; s < layer->count && result == VK_SUCCESS; ++s) {
         if (s == 0 || keys[s].first != keys[s - 1].first || keys[s].second != keys[s - 1].second) {
             result =
-                add_edge(problem, (uint32_t)keys[s].second, (uint32_t)keys[s].first, arena, edges);
+                add_edge(problem, (uint32_t)keys[s].second, (uint32_t)keys[s].first, stack, edges);
         }
     }
     return result;
 }
 
 static VkResult find_byte_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
-                                bool wrap, struct maar_arena* arena, struct maar_plan_edges* edges)
+                                bool wrap, struct maar_host_stack* stack,
+                                struct maar_plan_edges* edges)
 {
     const size_t room = (size_t)problem->count * 2 + 2;
     struct layer layer = {
-        .segments = maar_arena_grab(arena, room, sizeof(struct segment)),
-        .spare = maar_arena_grab(arena, 2 * room, sizeof(struct segment)),
-        .seen = maar_arena_grab_zeroed(arena, problem->count, sizeof(uint32_t)),
+        .segments = maar_stack_grab(stack, room, sizeof(struct segment)),
+        .spare = maar_stack_grab(stack, 2 * room, sizeof(struct segment)),
+        .seen = maar_stack_grab_zeroed(stack, problem->count, sizeof(uint32_t)),
     };
     struct maar_plan_key* keys = NULL;
-    VkResult result = maar_plan_order_by_begin(problem, arena, &keys);
+    VkResult result = maar_plan_order_by_begin(problem, stack, &keys);
     if (result != VK_SUCCESS || layer.segments == NULL || layer.spare == NULL ||
         layer.seen == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -231,11 +232,11 @@ static VkResult find_byte_edges(const struct maar_plan_problem* problem, const i
             continue;
         }
         const uint64_t begin = (uint64_t)offsets[item] * problem->unit;
-        result = lay_item(problem, &layer, item, begin, begin + problem->bytes[item], arena,
+        result = lay_item(problem, &layer, item, begin, begin + problem->bytes[item], stack,
                           wrap ? NULL : edges);
     }
     if (wrap && result == VK_SUCCESS) {
-        result = wrap_segments(problem, &layer, arena, edges);
+        result = wrap_segments(problem, &layer, stack, edges);
     }
     return result;
 }
@@ -260,11 +261,11 @@ struct crowd {
 };
 
 static VkResult add_pair(struct crowd* crowd, uint32_t before, uint32_t after,
-                         struct maar_arena* arena)
+                         struct maar_host_stack* stack)
 {
     if (crowd->pair_count == crowd->pair_room) {
         const uint32_t room = crowd->pair_room == 0 ? 256 : crowd->pair_room * 2;
-        struct maar_plan_key* pairs = maar_arena_grab(arena, room, sizeof *pairs);
+        struct maar_plan_key* pairs = maar_stack_grab(stack, room, sizeof *pairs);
         if (pairs == NULL) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
@@ -292,7 +293,7 @@ static bool is_hidden(const struct crowd* crowd, uint32_t a, uint32_t b)
 }
 
 /* From each user of a run to those that follow with nobody in between. */
-static VkResult pair_users(struct crowd* crowd, bool wrap, struct maar_arena* arena)
+static VkResult pair_users(struct crowd* crowd, bool wrap, struct maar_host_stack* stack)
 {
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0; i < crowd->user_count; ++i) {
@@ -305,7 +306,7 @@ static VkResult pair_users(struct crowd* crowd, bool wrap, struct maar_arena* ar
             const uint32_t b = crowd->users[k];
             if (wrap ? !is_hidden(crowd, UINT32_MAX, b)
                      : precedes(crowd->problem, a, b) && !is_hidden(crowd, a, b)) {
-                result = add_pair(crowd, a, b, arena);
+                result = add_pair(crowd, a, b, stack);
                 ++found;
             } else if (found > 0 && crowd->problem->conflict == NULL) {
                 /* On one queue whoever begins later still is hidden too. */
@@ -316,15 +317,16 @@ static VkResult pair_users(struct crowd* crowd, bool wrap, struct maar_arena* ar
     return result;
 }
 
-static VkResult gather_crowd(struct crowd* crowd, const int64_t* offsets, struct maar_arena* arena)
+static VkResult gather_crowd(struct crowd* crowd, const int64_t* offsets,
+                             struct maar_host_stack* stack)
 {
     const struct maar_plan_problem* problem = crowd->problem;
     const uint32_t count = problem->count;
-    crowd->granules = maar_arena_grab(arena, count, sizeof *crowd->granules);
-    crowd->users = maar_arena_grab(arena, count, sizeof *crowd->users);
-    struct maar_plan_key* keys = maar_arena_grab(arena, count, 2 * sizeof *keys);
-    struct maar_plan_key* other = maar_arena_grab(arena, count, 2 * sizeof *other);
-    crowd->bounds = maar_arena_grab(arena, count, 2 * sizeof *crowd->bounds);
+    crowd->granules = maar_stack_grab(stack, count, sizeof *crowd->granules);
+    crowd->users = maar_stack_grab(stack, count, sizeof *crowd->users);
+    struct maar_plan_key* keys = maar_stack_grab(stack, count, 2 * sizeof *keys);
+    struct maar_plan_key* other = maar_stack_grab(stack, count, 2 * sizeof *other);
+    crowd->bounds = maar_stack_grab(stack, count, 2 * sizeof *crowd->bounds);
     if (crowd->granules == NULL || crowd->users == NULL || keys == NULL || other == NULL ||
         crowd->bounds == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -349,10 +351,10 @@ static VkResult gather_crowd(struct crowd* crowd, const int64_t* offsets, struct
 }
 
 /* Each pair once. */
-static VkResult add_pairs(const struct crowd* crowd, struct maar_arena* arena,
+static VkResult add_pairs(const struct crowd* crowd, struct maar_host_stack* stack,
                           struct maar_plan_edges* edges)
 {
-    struct maar_plan_key* other = maar_arena_grab(arena, crowd->pair_count, sizeof *other);
+    struct maar_plan_key* other = maar_stack_grab(stack, crowd->pair_count, sizeof *other);
     if (other == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -361,7 +363,7 @@ static VkResult add_pairs(const struct crowd* crowd, struct maar_arena* arena,
     for (uint32_t k = 0; k < crowd->pair_count && result == VK_SUCCESS; ++k) {
         const struct maar_plan_key* pair = &crowd->pairs[k];
         if (k == 0 || pair->first != pair[-1].first || pair->second != pair[-1].second) {
-            result = add_edge(crowd->problem, (uint32_t)pair->first, (uint32_t)pair->second, arena,
+            result = add_edge(crowd->problem, (uint32_t)pair->first, (uint32_t)pair->second, stack,
                               edges);
         }
     }
@@ -369,14 +371,14 @@ static VkResult add_pairs(const struct crowd* crowd, struct maar_arena* arena,
 }
 
 static VkResult find_granule_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
-                                   bool wrap, struct maar_arena* arena,
+                                   bool wrap, struct maar_host_stack* stack,
                                    struct maar_plan_edges* edges)
 {
     struct crowd crowd = {.problem = problem};
     struct maar_plan_key* keys = NULL;
-    VkResult result = gather_crowd(&crowd, offsets, arena);
+    VkResult result = gather_crowd(&crowd, offsets, stack);
     if (result == VK_SUCCESS) {
-        result = maar_plan_order_by_begin(problem, arena, &keys);
+        result = maar_plan_order_by_begin(problem, stack, &keys);
     }
     for (uint32_t r = 0; r + 1 < crowd.bound_count && result == VK_SUCCESS; ++r) {
         crowd.user_count = 0;
@@ -388,16 +390,17 @@ static VkResult find_granule_edges(const struct maar_plan_problem* problem, cons
                 crowd.users[crowd.user_count++] = item;
             }
         }
-        result = pair_users(&crowd, wrap, arena);
+        result = pair_users(&crowd, wrap, stack);
     }
-    return result == VK_SUCCESS ? add_pairs(&crowd, arena, edges) : result;
+    return result == VK_SUCCESS ? add_pairs(&crowd, stack, edges) : result;
 }
 
 VkResult maar_plan_find_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
-                              bool wrap, struct maar_arena* arena, struct maar_plan_edges* edges)
+                              bool wrap, struct maar_host_stack* stack,
+                              struct maar_plan_edges* edges)
 {
     if (problem->granularity > 1) {
-        return find_granule_edges(problem, offsets, wrap, arena, edges);
+        return find_granule_edges(problem, offsets, wrap, stack, edges);
     }
-    return find_byte_edges(problem, offsets, wrap, arena, edges);
+    return find_byte_edges(problem, offsets, wrap, stack, edges);
 }

@@ -358,29 +358,29 @@ static void try_round(struct mover* mover)
     }
 }
 
-static VkResult create_mover(struct mover* mover, struct maar_arena* arena)
+static VkResult create_mover(struct mover* mover, struct maar_host_stack* stack)
 {
     const size_t count = mover->count;
-    mover->placed = maar_arena_grab_zeroed(arena, count, sizeof *mover->placed);
-    mover->shared = maar_arena_grab_zeroed(arena, count, count * sizeof *mover->shared);
-    mover->crosses = maar_arena_grab_zeroed(arena, count, count * sizeof *mover->crosses);
-    mover->offsets = maar_arena_grab(arena, count, sizeof *mover->offsets);
-    mover->by_begin = maar_arena_grab(arena, count, sizeof *mover->by_begin);
-    mover->position = maar_arena_grab(arena, count, sizeof *mover->position);
+    mover->placed = maar_stack_grab_zeroed(stack, count, sizeof *mover->placed);
+    mover->shared = maar_stack_grab_zeroed(stack, count, count * sizeof *mover->shared);
+    mover->crosses = maar_stack_grab_zeroed(stack, count, count * sizeof *mover->crosses);
+    mover->offsets = maar_stack_grab(stack, count, sizeof *mover->offsets);
+    mover->by_begin = maar_stack_grab(stack, count, sizeof *mover->by_begin);
+    mover->position = maar_stack_grab(stack, count, sizeof *mover->position);
     /* Each item cuts the bytes in at most two more places. */
-    mover->gaps = maar_arena_grab(arena, 2 * count + 2, sizeof *mover->gaps);
-    mover->before = maar_arena_grab(arena, 2 * count + 2, sizeof *mover->before);
-    mover->after = maar_arena_grab(arena, 2 * count + 2, sizeof *mover->after);
-    mover->blockers = maar_arena_grab(arena, count, sizeof *mover->blockers);
+    mover->gaps = maar_stack_grab(stack, 2 * count + 2, sizeof *mover->gaps);
+    mover->before = maar_stack_grab(stack, 2 * count + 2, sizeof *mover->before);
+    mover->after = maar_stack_grab(stack, 2 * count + 2, sizeof *mover->after);
+    mover->blockers = maar_stack_grab(stack, count, sizeof *mover->blockers);
     /* Two for each gap and four for each item. */
-    mover->candidates = maar_arena_grab(arena, 6 * count + 2, sizeof *mover->candidates);
+    mover->candidates = maar_stack_grab(stack, 6 * count + 2, sizeof *mover->candidates);
     const bool complete = mover->placed != NULL && mover->shared != NULL &&
                           mover->crosses != NULL && mover->offsets != NULL &&
                           mover->by_begin != NULL && mover->position != NULL &&
                           mover->gaps != NULL && mover->before != NULL && mover->after != NULL &&
                           mover->blockers != NULL && mover->candidates != NULL;
     struct maar_plan_key* keys = NULL;
-    if (!complete || maar_plan_order_by_begin(mover->problem, arena, &keys) != VK_SUCCESS) {
+    if (!complete || maar_plan_order_by_begin(mover->problem, stack, &keys) != VK_SUCCESS) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     for (uint32_t k = 0; k < mover->count; ++k) {
@@ -405,13 +405,13 @@ static void lay_all(struct mover* mover, const int64_t* offsets)
 
 /* Weighed number of edges of a placement, as the plan will report them. */
 static VkResult count_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
-                            struct maar_arena* arena, int64_t* cost)
+                            struct maar_host_stack* stack, int64_t* cost)
 {
-    const struct maar_arena_mark mark = maar_arena_place(arena);
+    const struct maar_stack_mark mark = maar_stack_place(stack);
     struct maar_plan_edges edges = {0};
-    const VkResult result = maar_plan_find_edges(problem, offsets, false, arena, &edges);
+    const VkResult result = maar_plan_find_edges(problem, offsets, false, stack, &edges);
     *cost = (int64_t)edges.cross_count * cross_weight + edges.count;
-    maar_arena_return(arena, mark);
+    maar_stack_return(stack, mark);
     return result;
 }
 
@@ -435,12 +435,12 @@ static bool move_items(struct mover* mover, const struct maar_plan_budget* budge
 }
 
 bool maar_plan_fewer_edges(const struct maar_plan_problem* problem, const uint64_t* held,
-                           uint64_t peak, struct maar_arena* arena, int64_t* offsets)
+                           uint64_t peak, struct maar_host_stack* stack, int64_t* offsets)
 {
     if (problem->count < 2 || problem->count > MAX_ITEMS) {
         return true;
     }
-    const struct maar_arena_mark mark = maar_arena_place(arena);
+    const struct maar_stack_mark mark = maar_stack_place(stack);
     struct mover mover = {
         .problem = problem,
         .held = held,
@@ -448,19 +448,19 @@ bool maar_plan_fewer_edges(const struct maar_plan_problem* problem, const uint64
         .count = problem->count,
         .random = 0x9E3779B97F4A7C15u,
     };
-    bool complete = create_mover(&mover, arena) == VK_SUCCESS;
+    bool complete = create_mover(&mover, stack) == VK_SUCCESS;
     if (complete) {
         lay_all(&mover, offsets);
         complete = move_items(&mover, problem->graph->budget);
         int64_t before = 0;
         int64_t after = 0;
-        const bool counted = count_edges(problem, offsets, arena, &before) == VK_SUCCESS &&
-                             count_edges(problem, mover.offsets, arena, &after) == VK_SUCCESS;
+        const bool counted = count_edges(problem, offsets, stack, &before) == VK_SUCCESS &&
+                             count_edges(problem, mover.offsets, stack, &after) == VK_SUCCESS;
         complete = complete && counted;
         if (counted && after < before) {
             memcpy(offsets, mover.offsets, problem->count * sizeof *offsets);
         }
     }
-    maar_arena_return(arena, mark);
+    maar_stack_return(stack, mark);
     return complete;
 }

@@ -43,7 +43,7 @@ static bool has_one_queue(const MaarPlanCreateInfo* info)
     return true;
 }
 
-static VkResult build_intervals(const MaarPlanCreateInfo* info, struct maar_arena* arena,
+static VkResult build_intervals(const MaarPlanCreateInfo* info, struct maar_host_stack* stack,
                                 struct maar_plan_graph* graph)
 {
     for (uint32_t i = 0; i < info->dependencyCount; ++i) {
@@ -55,8 +55,8 @@ static VkResult build_intervals(const MaarPlanCreateInfo* info, struct maar_aren
                                     i, edge->before, edge->after);
         }
     }
-    graph->first = maar_arena_grab(arena, graph->count, sizeof *graph->first);
-    graph->last = maar_arena_grab(arena, graph->count, sizeof *graph->last);
+    graph->first = maar_stack_grab(stack, graph->count, sizeof *graph->first);
+    graph->last = maar_stack_grab(stack, graph->count, sizeof *graph->last);
     if (graph->first == NULL || graph->last == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -88,13 +88,13 @@ struct pass_edges {
     uint32_t* after;
 };
 
-static VkResult collect_pass_edges(const MaarPlanCreateInfo* info, struct maar_arena* arena,
+static VkResult collect_pass_edges(const MaarPlanCreateInfo* info, struct maar_host_stack* stack,
                                    uint32_t pass_count, struct pass_edges* edges)
 {
     const size_t room = (size_t)pass_count + info->dependencyCount;
-    uint32_t* next = maar_arena_grab(arena, pass_count, sizeof *next);
-    edges->begin = maar_arena_grab_zeroed(arena, (size_t)pass_count + 1, sizeof *edges->begin);
-    edges->after = maar_arena_grab(arena, room, sizeof *edges->after);
+    uint32_t* next = maar_stack_grab(stack, pass_count, sizeof *next);
+    edges->begin = maar_stack_grab_zeroed(stack, (size_t)pass_count + 1, sizeof *edges->begin);
+    edges->after = maar_stack_grab(stack, room, sizeof *edges->after);
     if (next == NULL || edges->begin == NULL || edges->after == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -102,7 +102,7 @@ static VkResult collect_pass_edges(const MaarPlanCreateInfo* info, struct maar_a
      * are few, passes may be many: for each pass its queue is looked for among the passes after
      * it that begin a queue's list. */
     uint32_t queue_count = 0;
-    uint32_t* heads = maar_arena_grab(arena, pass_count, sizeof *heads);
+    uint32_t* heads = maar_stack_grab(stack, pass_count, sizeof *heads);
     if (heads == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -136,10 +136,10 @@ static VkResult collect_pass_edges(const MaarPlanCreateInfo* info, struct maar_a
 }
 
 /* Kahn's algorithm. */
-static VkResult order_passes(const MaarPlanCreateInfo* info, struct maar_arena* arena,
+static VkResult order_passes(const MaarPlanCreateInfo* info, struct maar_host_stack* stack,
                              const struct pass_edges* edges, uint32_t pass_count, uint32_t* order)
 {
-    uint32_t* waits = maar_arena_grab_zeroed(arena, pass_count, sizeof *waits);
+    uint32_t* waits = maar_stack_grab_zeroed(stack, pass_count, sizeof *waits);
     if (waits == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -173,21 +173,21 @@ static VkResult order_passes(const MaarPlanCreateInfo* info, struct maar_arena* 
     return VK_SUCCESS;
 }
 
-static VkResult build_reach(const MaarPlanCreateInfo* info, struct maar_arena* arena,
+static VkResult build_reach(const MaarPlanCreateInfo* info, struct maar_host_stack* stack,
                             struct maar_plan_graph* graph)
 {
     const uint32_t pass_count = graph->pass_count;
     struct pass_edges edges = {0};
-    VkResult result = collect_pass_edges(info, arena, pass_count, &edges);
-    uint32_t* order = maar_arena_grab(arena, pass_count, sizeof *order);
-    graph->position = maar_arena_grab(arena, pass_count, sizeof *graph->position);
+    VkResult result = collect_pass_edges(info, stack, pass_count, &edges);
+    uint32_t* order = maar_stack_grab(stack, pass_count, sizeof *order);
+    graph->position = maar_stack_grab(stack, pass_count, sizeof *graph->position);
     graph->reach_words = maar_plan_words(pass_count);
     graph->reach =
-        maar_arena_grab_zeroed(arena, pass_count, graph->reach_words * sizeof *graph->reach);
+        maar_stack_grab_zeroed(stack, pass_count, graph->reach_words * sizeof *graph->reach);
     if (result != VK_SUCCESS || order == NULL || graph->position == NULL || graph->reach == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    result = order_passes(info, arena, &edges, pass_count, order);
+    result = order_passes(info, stack, &edges, pass_count, order);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -224,14 +224,14 @@ static void fill_before_row(const struct maar_plan_graph* graph, uint32_t i, con
     }
 }
 
-static VkResult build_order(struct maar_arena* arena, struct maar_plan_graph* graph)
+static VkResult build_order(struct maar_host_stack* stack, struct maar_plan_graph* graph)
 {
     const MaarPlanResource* resources = graph->info->pResources;
     graph->before_words = maar_plan_words(graph->count);
     graph->before =
-        maar_arena_grab_zeroed(arena, graph->count, graph->before_words * sizeof *graph->before);
-    graph->begin_rank = maar_arena_grab(arena, graph->count, sizeof *graph->begin_rank);
-    uint64_t* common = maar_arena_grab(arena, graph->reach_words, sizeof *common);
+        maar_stack_grab_zeroed(stack, graph->count, graph->before_words * sizeof *graph->before);
+    graph->begin_rank = maar_stack_grab(stack, graph->count, sizeof *graph->begin_rank);
+    uint64_t* common = maar_stack_grab(stack, graph->reach_words, sizeof *common);
     if (graph->before == NULL || graph->begin_rank == NULL || common == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -259,16 +259,16 @@ static VkResult build_order(struct maar_arena* arena, struct maar_plan_graph* gr
 }
 
 VkResult maar_plan_build_graph(const MaarPlanCreateInfo* info, struct maar_plan_budget* budget,
-                               struct maar_arena* arena, struct maar_plan_graph* graph)
+                               struct maar_host_stack* stack, struct maar_plan_graph* graph)
 {
     *graph = (struct maar_plan_graph){.info = info, .budget = budget, .count = info->resourceCount};
     graph->pass_count = count_passes(info);
     if (has_one_queue(info)) {
-        return build_intervals(info, arena, graph);
+        return build_intervals(info, stack, graph);
     }
-    VkResult result = build_reach(info, arena, graph);
+    VkResult result = build_reach(info, stack, graph);
     if (result == VK_SUCCESS) {
-        result = build_order(arena, graph);
+        result = build_order(stack, graph);
     }
     return result;
 }

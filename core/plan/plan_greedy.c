@@ -254,22 +254,22 @@ struct greedy {
     struct skyline skyline;
 };
 
-static VkResult create_greedy(struct greedy* greedy, struct maar_arena* arena)
+static VkResult create_greedy(struct greedy* greedy, struct maar_host_stack* stack)
 {
     const struct maar_plan_problem* problem = greedy->problem;
     const uint32_t count = problem->count;
-    const VkResult result = maar_plan_measure_items(problem, arena, &greedy->measures);
-    greedy->keys = maar_arena_grab(arena, count, sizeof *greedy->keys);
-    greedy->other_keys = maar_arena_grab(arena, count, sizeof *greedy->other_keys);
-    greedy->order = maar_arena_grab(arena, count, sizeof *greedy->order);
-    greedy->rank = maar_arena_grab(arena, count, sizeof *greedy->rank);
-    greedy->offsets = maar_arena_grab(arena, count, sizeof *greedy->offsets);
+    const VkResult result = maar_plan_measure_items(problem, stack, &greedy->measures);
+    greedy->keys = maar_stack_grab(stack, count, sizeof *greedy->keys);
+    greedy->other_keys = maar_stack_grab(stack, count, sizeof *greedy->other_keys);
+    greedy->order = maar_stack_grab(stack, count, sizeof *greedy->order);
+    greedy->rank = maar_stack_grab(stack, count, sizeof *greedy->rank);
+    greedy->offsets = maar_stack_grab(stack, count, sizeof *greedy->offsets);
     greedy->skyline = (struct skyline){
         .problem = problem,
         .rank = greedy->rank,
-        .floors = maar_arena_grab(arena, (size_t)problem->clique_count * 3, sizeof(int64_t)),
-        .lowest = maar_arena_grab(arena, count, sizeof(int64_t)),
-        .heap = maar_arena_grab(arena, count, sizeof(uint32_t)),
+        .floors = maar_stack_grab(stack, (size_t)problem->clique_count * 3, sizeof(int64_t)),
+        .lowest = maar_stack_grab(stack, count, sizeof(int64_t)),
+        .heap = maar_stack_grab(stack, count, sizeof(uint32_t)),
     };
     const bool complete = result == VK_SUCCESS && greedy->keys != NULL &&
                           greedy->other_keys != NULL && greedy->order != NULL &&
@@ -307,13 +307,13 @@ static bool suits(const struct maar_plan_problem* problem, const struct greedy_o
                                               by->first == KEY_BEGIN && by->way == WAY_LOWEST);
 }
 
-VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_arena* arena,
+VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_host_stack* stack,
                           uint64_t enough, struct maar_plan_budget* budget, int64_t* offsets,
                           uint64_t* peak)
 {
-    const struct maar_arena_mark mark = maar_arena_place(arena);
+    const struct maar_stack_mark mark = maar_stack_place(stack);
     struct greedy greedy = {.problem = problem};
-    const VkResult result = create_greedy(&greedy, arena);
+    const VkResult result = create_greedy(&greedy, stack);
     bool has_fixed = false;
     for (uint32_t i = 0; i < problem->count; ++i) {
         has_fixed |= problem->fixed[i] >= 0;
@@ -342,6 +342,6 @@ VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_a
         }
         done = *peak <= enough || maar_plan_interrupted(budget);
     }
-    maar_arena_return(arena, mark);
+    maar_stack_return(stack, mark);
     return result;
 }

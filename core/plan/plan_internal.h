@@ -6,7 +6,7 @@
 #ifndef MAAR_CORE_PLAN_PLAN_INTERNAL_H
 #define MAAR_CORE_PLAN_PLAN_INTERNAL_H
 
-#include "core/host_arena.h"
+#include "core/host_stack.h"
 #include "maar/plan.h"
 
 #include <stdbool.h>
@@ -171,7 +171,7 @@ uint64_t maar_plan_peak(const struct maar_plan_problem* problem, const int64_t* 
 VkResult maar_plan_check_input(const MaarPlanCreateInfo* info);
 /* Also refuses cycles. */
 VkResult maar_plan_build_graph(const MaarPlanCreateInfo* info, struct maar_plan_budget* budget,
-                               struct maar_arena* arena, struct maar_plan_graph* graph);
+                               struct maar_host_stack* stack, struct maar_plan_graph* graph);
 /* Tells the caller's message function. Returns VK_ERROR_VALIDATION_FAILED_EXT. */
 VkResult maar_plan_refuse(const MaarPlanCreateInfo* info, const char* format, ...);
 
@@ -181,21 +181,21 @@ void maar_plan_classify(const struct maar_plan_graph* graph, uint32_t* class_of,
 /* Most classes: each has a memory type that no earlier one has. */
 enum { MAAR_PLAN_MAX_CLASSES = 33 };
 
-VkResult maar_plan_build_problem(const struct maar_plan_graph* graph, struct maar_arena* arena,
+VkResult maar_plan_build_problem(const struct maar_plan_graph* graph, struct maar_host_stack* stack,
                                  const uint32_t* resources, uint32_t count, uint32_t type_bits,
                                  struct maar_plan_problem* problem);
 /* Cliques, conflicts and bounds where there are several queues. */
-VkResult maar_plan_build_chains(struct maar_plan_problem* problem, struct maar_arena* arena);
+VkResult maar_plan_build_chains(struct maar_plan_problem* problem, struct maar_host_stack* stack);
 
 /* Bounds where alignments differ. */
-VkResult maar_plan_build_levels(struct maar_plan_problem* problem, struct maar_arena* arena);
+VkResult maar_plan_build_levels(struct maar_plan_problem* problem, struct maar_host_stack* stack);
 
 /*
  * Writes the best of the quick placements; returns its peak in bytes, or UINT64_MAX where fixed
  * offsets let none of them succeed. Stops as soon as the peak is at most `enough`, or after one
  * order when time is up.
  */
-VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_arena* arena,
+VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_host_stack* stack,
                           uint64_t enough, struct maar_plan_budget* budget, int64_t* offsets,
                           uint64_t* peak);
 /* One placement: every item in the given order at its lowest place, or in the smallest gap that
@@ -208,27 +208,27 @@ enum maar_plan_answer { MAAR_PLAN_ANSWER_YES, MAAR_PLAN_ANSWER_NO, MAAR_PLAN_ANS
 /* Whether the items fit into so many bytes. With NO, no placement does; with UNKNOWN, the nodes or
  * the budget ran out. Offsets are written with YES alone. */
 struct maar_plan_search;
-VkResult maar_plan_search_create(const struct maar_plan_problem* problem, struct maar_arena* arena,
-                                 struct maar_plan_search** search);
+VkResult maar_plan_search_create(const struct maar_plan_problem* problem,
+                                 struct maar_host_stack* stack, struct maar_plan_search** search);
 enum maar_plan_answer maar_plan_search_run(struct maar_plan_search* search, uint64_t capacity,
                                            uint64_t node_limit, struct maar_plan_budget* budget,
                                            int64_t* offsets);
 
 /* Places a class by the best greedy order: peak and greedy_peak of the problem. Stops at `enough`
  * bytes. */
-VkResult maar_plan_begin(struct maar_plan_problem* problem, struct maar_arena* arena,
+VkResult maar_plan_begin(struct maar_plan_problem* problem, struct maar_host_stack* stack,
                          uint64_t enough, int64_t* offsets);
 /*
  * Searches for a smaller peak, or, with a capacity other than UINT64_MAX, for one that it allows;
  * sets peak and proved_bound. The budget's stop says why it ended.
  */
-void maar_plan_improve(struct maar_plan_problem* problem, struct maar_arena* arena,
+void maar_plan_improve(struct maar_plan_problem* problem, struct maar_host_stack* stack,
                        uint64_t capacity, struct maar_plan_budget* budget, int64_t* offsets);
 
 /* Where a resource lay in the previous plan, if it did and its alignment allows that. */
 bool maar_plan_previous_offset(const MaarPlanCreateInfo* info, uint32_t resource, uint64_t* offset);
 
-/* A list of edges that grows in an arena. */
+/* A list of edges that grows in an stack. */
 struct maar_plan_edges {
     MaarPlanEdge* list;
     uint32_t count;
@@ -238,12 +238,13 @@ struct maar_plan_edges {
 
 /* Edges within a frame (wrap false) or from one to the next, appended in resources' numbers. */
 VkResult maar_plan_find_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
-                              bool wrap, struct maar_arena* arena, struct maar_plan_edges* edges);
+                              bool wrap, struct maar_host_stack* stack,
+                              struct maar_plan_edges* edges);
 /* Whether a last use of one resource and a first use of the other are on different queues. */
 bool maar_plan_crosses_queues(const struct maar_plan_graph* graph, uint32_t before, uint32_t after);
 /* Moves items within the peak so that there are fewer edges. Items whose bit is set in `held` stay.
  * False when there was no memory for it: everything is as before. */
 bool maar_plan_fewer_edges(const struct maar_plan_problem* problem, const uint64_t* held,
-                           uint64_t peak, struct maar_arena* arena, int64_t* offsets);
+                           uint64_t peak, struct maar_host_stack* stack, int64_t* offsets);
 
 #endif

@@ -130,13 +130,13 @@ static bool order_kept(struct keeper* keeper, struct maar_plan_budget* budget,
 
 /* Whether the peak can be kept with the first so many in their places. */
 static VkResult try_kept(const struct keeper* keeper, uint32_t count,
-                         struct maar_plan_budget* budget, struct maar_arena* arena,
+                         struct maar_plan_budget* budget, struct maar_host_stack* stack,
                          int64_t* offsets, bool* works)
 {
-    const struct maar_arena_mark mark = maar_arena_place(arena);
+    const struct maar_stack_mark mark = maar_stack_place(stack);
     struct maar_plan_problem trial = *keeper->problem;
-    int64_t* found = maar_arena_grab(arena, trial.count, sizeof *found);
-    trial.fixed = maar_arena_grab(arena, trial.count, sizeof *trial.fixed);
+    int64_t* found = maar_stack_grab(stack, trial.count, sizeof *found);
+    trial.fixed = maar_stack_grab(stack, trial.count, sizeof *trial.fixed);
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
     uint64_t peak = UINT64_MAX;
     *works = false;
@@ -146,11 +146,11 @@ static VkResult try_kept(const struct keeper* keeper, uint32_t count,
             const uint32_t item = keeper->keys[k].item;
             trial.fixed[item] = keeper->previous[item];
         }
-        result = maar_plan_greedy(&trial, arena, keeper->peak, budget, found, &peak);
+        result = maar_plan_greedy(&trial, stack, keeper->peak, budget, found, &peak);
     }
     struct maar_plan_search* search = NULL;
     if (result == VK_SUCCESS && peak > keeper->peak && budget->nodes_left > 0) {
-        result = maar_plan_search_create(&trial, arena, &search);
+        result = maar_plan_search_create(&trial, stack, &search);
     }
     if (search != NULL) {
         const uint64_t limit = budget->nodes_left < TRIAL_NODES ? budget->nodes_left : TRIAL_NODES;
@@ -163,21 +163,21 @@ static VkResult try_kept(const struct keeper* keeper, uint32_t count,
         *works = true;
         memcpy(offsets, found, trial.count * sizeof *offsets);
     }
-    maar_arena_return(arena, mark);
+    maar_stack_return(stack, mark);
     return result;
 }
 
 bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo* info,
-                    struct maar_plan_budget* budget, struct maar_arena* arena, int64_t* offsets,
-                    uint64_t* held)
+                    struct maar_plan_budget* budget, struct maar_host_stack* stack,
+                    int64_t* offsets, uint64_t* held)
 {
     /* That a trial is cut short says nothing of the placement, which is there already. */
     struct maar_plan_budget trials = *budget;
-    const struct maar_arena_mark mark = maar_arena_place(arena);
+    const struct maar_stack_mark mark = maar_stack_place(stack);
     struct keeper keeper = {.problem = problem, .info = info, .peak = problem->peak};
-    keeper.previous = maar_arena_grab(arena, problem->count, sizeof *keeper.previous);
-    keeper.keys = maar_arena_grab(arena, problem->count, sizeof *keeper.keys);
-    struct maar_plan_key* other = maar_arena_grab(arena, problem->count, sizeof *other);
+    keeper.previous = maar_stack_grab(stack, problem->count, sizeof *keeper.previous);
+    keeper.keys = maar_stack_grab(stack, problem->count, sizeof *keeper.keys);
+    struct maar_plan_key* other = maar_stack_grab(stack, problem->count, sizeof *other);
     bool complete = keeper.previous != NULL && keeper.keys != NULL && other != NULL;
     uint32_t low = 0;
     uint32_t high = 0;
@@ -190,7 +190,7 @@ bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo*
     for (uint32_t count = high; low < high && complete;) {
         bool works = false;
         complete = !maar_plan_interrupted(&trials) &&
-                   try_kept(&keeper, count, &trials, arena, offsets, &works) == VK_SUCCESS;
+                   try_kept(&keeper, count, &trials, stack, offsets, &works) == VK_SUCCESS;
         low = works ? count : low;
         high = works ? high : count - 1;
         count = low + (high - low + 1) / 2;
@@ -202,6 +202,6 @@ bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo*
             maar_plan_put(held, i);
         }
     }
-    maar_arena_return(arena, mark);
+    maar_stack_return(stack, mark);
     return complete && trials.stop == budget->stop;
 }

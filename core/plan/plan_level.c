@@ -67,11 +67,11 @@ static void add_to_cliques(const struct maar_plan_problem* problem, uint32_t ite
 
 /* Durations of a level, and the bound that the heaviest clique gives. */
 static VkResult fill_level(struct maar_plan_problem* problem, struct maar_plan_level* level,
-                           struct maar_arena* arena)
+                           struct maar_host_stack* stack)
 {
     const uint64_t cell = (uint64_t)level->align * problem->unit;
-    level->duration = maar_arena_grab(arena, problem->count, sizeof *level->duration);
-    int64_t* sums = maar_arena_grab_zeroed(arena, (size_t)problem->clique_count + 1, sizeof *sums);
+    level->duration = maar_stack_grab(stack, problem->count, sizeof *level->duration);
+    int64_t* sums = maar_stack_grab_zeroed(stack, (size_t)problem->clique_count + 1, sizeof *sums);
     if (level->duration == NULL || sums == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -97,12 +97,12 @@ static VkResult fill_level(struct maar_plan_problem* problem, struct maar_plan_l
     return VK_SUCCESS;
 }
 
-VkResult maar_plan_build_levels(struct maar_plan_problem* problem, struct maar_arena* arena)
+VkResult maar_plan_build_levels(struct maar_plan_problem* problem, struct maar_host_stack* stack)
 {
     choose_levels(problem);
     VkResult result = VK_SUCCESS;
     for (uint32_t k = 0; k < problem->level_count && result == VK_SUCCESS; ++k) {
-        result = fill_level(problem, &problem->levels[k], arena);
+        result = fill_level(problem, &problem->levels[k], stack);
     }
     return result;
 }

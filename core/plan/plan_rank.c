@@ -50,12 +50,12 @@ static void sum_cliques(const struct maar_plan_problem* problem, uint64_t* total
     }
 }
 
-VkResult maar_plan_measure_items(const struct maar_plan_problem* problem, struct maar_arena* arena,
-                                 struct maar_plan_measure** measures)
+VkResult maar_plan_measure_items(const struct maar_plan_problem* problem,
+                                 struct maar_host_stack* stack, struct maar_plan_measure** measures)
 {
     const struct maar_plan_graph* graph = problem->graph;
-    struct maar_plan_measure* list = maar_arena_grab(arena, problem->count, sizeof *list);
-    uint64_t* totals = maar_arena_grab_zeroed(arena, (size_t)problem->clique_count + 1, 8);
+    struct maar_plan_measure* list = maar_stack_grab(stack, problem->count, sizeof *list);
+    uint64_t* totals = maar_stack_grab_zeroed(stack, (size_t)problem->clique_count + 1, 8);
     *measures = list;
     if (list == NULL || totals == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;

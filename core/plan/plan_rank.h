@@ -24,13 +24,14 @@ struct maar_plan_key {
     uint32_t item;
 };
 
-VkResult maar_plan_measure_items(const struct maar_plan_problem* problem, struct maar_arena* arena,
+VkResult maar_plan_measure_items(const struct maar_plan_problem* problem,
+                                 struct maar_host_stack* stack,
                                  struct maar_plan_measure** measures);
 /* Stable, falling by first, then second. `other` has room for as many. */
 void maar_plan_sort_keys(struct maar_plan_key* keys, struct maar_plan_key* other, uint32_t count);
 
 /* All items in the order in which they begin: any chain in the order of time. */
-VkResult maar_plan_order_by_begin(const struct maar_plan_problem* problem, struct maar_arena* arena,
-                                  struct maar_plan_key** keys);
+VkResult maar_plan_order_by_begin(const struct maar_plan_problem* problem,
+                                  struct maar_host_stack* stack, struct maar_plan_key** keys);
 
 #endif

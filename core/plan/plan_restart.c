@@ -216,35 +216,35 @@ static void sign_cliques(struct maar_plan_search* search)
     }
 }
 
-static bool take_lists(struct maar_plan_search* search, struct maar_arena* arena)
+static bool take_lists(struct maar_plan_search* search, struct maar_host_stack* stack)
 {
     const uint32_t count = search->count;
     const size_t cliques = search->problem->clique_count;
-    search->item = maar_arena_grab(arena, count, sizeof *search->item);
-    search->size = maar_arena_grab(arena, count, sizeof *search->size);
-    search->highest = maar_arena_grab(arena, count, sizeof *search->highest);
-    search->twin = maar_arena_grab(arena, count, sizeof *search->twin);
-    search->placed = maar_arena_grab(arena, count, sizeof *search->placed);
-    search->offset = maar_arena_grab(arena, count, sizeof *search->offset);
-    search->cell_load = maar_arena_grab(arena, cliques, sizeof *search->cell_load);
+    search->item = maar_stack_grab(stack, count, sizeof *search->item);
+    search->size = maar_stack_grab(stack, count, sizeof *search->size);
+    search->highest = maar_stack_grab(stack, count, sizeof *search->highest);
+    search->twin = maar_stack_grab(stack, count, sizeof *search->twin);
+    search->placed = maar_stack_grab(stack, count, sizeof *search->placed);
+    search->offset = maar_stack_grab(stack, count, sizeof *search->offset);
+    search->cell_load = maar_stack_grab(stack, cliques, sizeof *search->cell_load);
     bool complete = search->cell_load != NULL;
     for (uint32_t k = 0; k < search->problem->level_count; ++k) {
-        search->duration[k] = maar_arena_grab(arena, count, sizeof *search->duration[k]);
+        search->duration[k] = maar_stack_grab(stack, count, sizeof *search->duration[k]);
         complete = complete && search->duration[k] != NULL;
     }
-    search->crossing = maar_arena_grab(arena, cliques, sizeof *search->crossing);
-    search->load = maar_arena_grab(arena, cliques, sizeof *search->load);
-    search->floor = maar_arena_grab(arena, cliques, sizeof *search->floor);
-    search->failures = maar_arena_grab(arena, cliques, sizeof *search->failures);
-    search->signature = maar_arena_grab(arena, cliques, sizeof *search->signature);
-    search->trail = maar_arena_grab(arena, count, sizeof *search->trail);
-    search->raised = maar_arena_grab(arena, count, sizeof *search->raised);
-    search->lifted = maar_arena_grab(arena, count, sizeof *search->lifted);
-    search->keys = maar_arena_grab(arena, count, sizeof *search->keys);
-    search->other_keys = maar_arena_grab(arena, count, sizeof *search->other_keys);
+    search->crossing = maar_stack_grab(stack, cliques, sizeof *search->crossing);
+    search->load = maar_stack_grab(stack, cliques, sizeof *search->load);
+    search->floor = maar_stack_grab(stack, cliques, sizeof *search->floor);
+    search->failures = maar_stack_grab(stack, cliques, sizeof *search->failures);
+    search->signature = maar_stack_grab(stack, cliques, sizeof *search->signature);
+    search->trail = maar_stack_grab(stack, count, sizeof *search->trail);
+    search->raised = maar_stack_grab(stack, count, sizeof *search->raised);
+    search->lifted = maar_stack_grab(stack, count, sizeof *search->lifted);
+    search->keys = maar_stack_grab(stack, count, sizeof *search->keys);
+    search->other_keys = maar_stack_grab(stack, count, sizeof *search->other_keys);
     if (search->problem->conflict == NULL) {
-        search->first = maar_arena_grab(arena, count, sizeof *search->first);
-        search->last = maar_arena_grab(arena, count, sizeof *search->last);
+        search->first = maar_stack_grab(stack, count, sizeof *search->first);
+        search->last = maar_stack_grab(stack, count, sizeof *search->last);
     }
     return complete && search->item != NULL && search->size != NULL && search->highest != NULL &&
            search->twin != NULL && search->placed != NULL && search->offset != NULL &&
@@ -255,13 +255,13 @@ static bool take_lists(struct maar_plan_search* search, struct maar_arena* arena
            (search->problem->conflict != NULL || (search->first != NULL && search->last != NULL));
 }
 
-VkResult maar_plan_search_create(const struct maar_plan_problem* problem, struct maar_arena* arena,
-                                 struct maar_plan_search** created)
+VkResult maar_plan_search_create(const struct maar_plan_problem* problem,
+                                 struct maar_host_stack* stack, struct maar_plan_search** created)
 {
     const uint32_t count = problem->count;
-    struct maar_plan_search* search = maar_arena_grab_zeroed(arena, 1, sizeof *search);
+    struct maar_plan_search* search = maar_stack_grab_zeroed(stack, 1, sizeof *search);
     struct maar_plan_measure* measures = NULL;
-    if (search == NULL || maar_plan_measure_items(problem, arena, &measures) != VK_SUCCESS) {
+    if (search == NULL || maar_plan_measure_items(problem, stack, &measures) != VK_SUCCESS) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     search->problem = problem;
@@ -274,13 +274,13 @@ VkResult maar_plan_search_create(const struct maar_plan_problem* problem, struct
     }
     /* Each level has one item less than the one above, and its parts may be written once more. */
     const size_t entries = (size_t)count * ((size_t)count + 2);
-    search->entries = maar_arena_grab(arena, entries, sizeof *search->entries);
+    search->entries = maar_stack_grab(stack, entries, sizeof *search->entries);
     /* A level of decisions and one of parts for each item. */
     const size_t levels = 2 * (size_t)count + 4;
-    search->nodes = maar_arena_grab(arena, levels, sizeof *search->nodes);
-    search->parts = maar_arena_grab(arena, levels + count, sizeof *search->parts);
+    search->nodes = maar_stack_grab(stack, levels, sizeof *search->nodes);
+    search->parts = maar_stack_grab(stack, levels + count, sizeof *search->parts);
     if (search->entries == NULL || search->nodes == NULL || search->parts == NULL ||
-        !take_lists(search, arena)) {
+        !take_lists(search, stack)) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     sign_cliques(search);

@@ -37,7 +37,7 @@ struct maar_plan_key_bytes {
 };
 
 /* Writes down everything that decides the result. */
-VkResult maar_plan_write_key(const MaarPlanCreateInfo* info, struct maar_arena* arena,
+VkResult maar_plan_write_key(const MaarPlanCreateInfo* info, struct maar_host_stack* stack,
                              struct maar_plan_key_bytes* key);
 /* A plan of that key, retained for the caller, or NULL. It lies in the cache's memory. */
 MaarPlan maar_plan_cache_find(MaarPlanCache cache, const struct maar_plan_key_bytes* key);
@@ -50,7 +50,7 @@ void maar_plan_cache_keep(MaarPlanCache cache, const struct maar_plan_key_bytes*
  * the bits of the items that lie there then. False when time, cancellation or memory cut it short.
  */
 bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo* info,
-                    struct maar_plan_budget* budget, struct maar_arena* arena, int64_t* offsets,
-                    uint64_t* held);
+                    struct maar_plan_budget* budget, struct maar_host_stack* stack,
+                    int64_t* offsets, uint64_t* held);
 
 #endif

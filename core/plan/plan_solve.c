@@ -98,23 +98,23 @@ static void minimise(struct solver* solver)
     }
 }
 
-VkResult maar_plan_begin(struct maar_plan_problem* problem, struct maar_arena* arena,
+VkResult maar_plan_begin(struct maar_plan_problem* problem, struct maar_host_stack* stack,
                          uint64_t enough, int64_t* offsets)
 {
     enough = enough > problem->proved_bound ? enough : problem->proved_bound;
     const VkResult result =
-        maar_plan_greedy(problem, arena, enough, problem->graph->budget, offsets, &problem->peak);
+        maar_plan_greedy(problem, stack, enough, problem->graph->budget, offsets, &problem->peak);
     problem->greedy_peak = problem->peak;
     return result;
 }
 
-void maar_plan_improve(struct maar_plan_problem* problem, struct maar_arena* arena,
+void maar_plan_improve(struct maar_plan_problem* problem, struct maar_host_stack* stack,
                        uint64_t capacity, struct maar_plan_budget* budget, int64_t* offsets)
 {
     struct solver solver = {
         .problem = problem, .budget = budget, .offsets = offsets, .peak = problem->peak};
-    const struct maar_arena_mark mark = maar_arena_place(arena);
-    if (maar_plan_search_create(problem, arena, &solver.search) != VK_SUCCESS) {
+    const struct maar_stack_mark mark = maar_stack_place(stack);
+    if (maar_plan_search_create(problem, stack, &solver.search) != VK_SUCCESS) {
         budget->stop = MAAR_PLAN_STOP_HOST_MEMORY;
     } else if (capacity != UINT64_MAX) {
         (void)ask(&solver, capacity, UINT64_MAX);
@@ -122,5 +122,5 @@ void maar_plan_improve(struct maar_plan_problem* problem, struct maar_arena* are
         minimise(&solver);
     }
     problem->peak = solver.peak;
-    maar_arena_return(arena, mark);
+    maar_stack_return(stack, mark);
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/host_arena.h"
+#include "core/host_stack.h"
 #include "core/objects/requirements.h"
 #include "core/objects/vulkan_bits.h"
 
@@ -317,8 +317,8 @@ static VkResult commit_metadata(MaarAllocator allocator, const char* call, MaarS
     if (count == 0) {
         return VK_SUCCESS;
     }
-    struct maar_arena scratch = {.callbacks = allocator->callbacks};
-    struct maar_page_range* ranges = maar_arena_grab(&scratch, count, sizeof *ranges);
+    struct maar_host_stack scratch = {.callbacks = allocator->callbacks};
+    struct maar_page_range* ranges = maar_stack_grab(&scratch, count, sizeof *ranges);
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
     if (ranges != NULL) {
         for (uint32_t i = 0; i < count; ++i) {
@@ -328,7 +328,7 @@ static VkResult commit_metadata(MaarAllocator allocator, const char* call, MaarS
         }
         result = maar_pages_commit(allocator, call, count, ranges);
     }
-    maar_arena_reset(&scratch);
+    maar_stack_reset(&scratch);
     return result;
 }
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "core/host_arena.h"
+#include "core/host_stack.h"
 #include "core/objects/reservation/sparse_image.h"
 
 /* Ranges that an eviction hands over at a time: it must not allocate. */
@@ -152,13 +152,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCommitTiles(MaarAllocator allocator, MaarSpar
     if (result != VK_SUCCESS || regionCount == 0) {
         return result;
     }
-    struct maar_arena scratch = {.callbacks = allocator->callbacks};
+    struct maar_host_stack scratch = {.callbacks = allocator->callbacks};
     struct maar_page_range* ranges = NULL;
     uint64_t count = 0;
     result = list_regions(allocator, __func__, image, regionCount, pRegions, NULL, &count);
     if (result == VK_SUCCESS && count > 0) {
         ranges =
-            count > UINT32_MAX ? NULL : maar_arena_grab(&scratch, (size_t)count, sizeof *ranges);
+            count > UINT32_MAX ? NULL : maar_stack_grab(&scratch, (size_t)count, sizeof *ranges);
         result = ranges == NULL ? VK_ERROR_OUT_OF_HOST_MEMORY
                                 : list_regions(allocator, __func__, image, regionCount, pRegions,
                                                ranges, &count);
@@ -166,7 +166,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCommitTiles(MaarAllocator allocator, MaarSpar
     if (result == VK_SUCCESS && count > 0) {
         result = maar_pages_commit(allocator, __func__, (uint32_t)count, ranges);
     }
-    maar_arena_reset(&scratch);
+    maar_stack_reset(&scratch);
     return result;
 }
 
@@ -286,9 +286,9 @@ static VkResult check_layers(MaarAllocator allocator, const char* call, MaarSpar
 VkResult maar_sparse_commit_tails(MaarAllocator allocator, const char* call, MaarSparseImage image,
                                   uint32_t first_layer, uint32_t layer_count)
 {
-    struct maar_arena scratch = {.callbacks = allocator->callbacks};
+    struct maar_host_stack scratch = {.callbacks = allocator->callbacks};
     struct maar_page_range* ranges =
-        maar_arena_grab(&scratch, (size_t)layer_count * image->aspect_count, sizeof *ranges);
+        maar_stack_grab(&scratch, (size_t)layer_count * image->aspect_count, sizeof *ranges);
     VkResult result = ranges == NULL ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
     uint32_t count = 0;
     for (uint32_t a = 0; a < image->aspect_count; ++a) {
@@ -307,7 +307,7 @@ VkResult maar_sparse_commit_tails(MaarAllocator allocator, const char* call, Maa
     if (result == VK_SUCCESS && count > 0) {
         result = maar_pages_commit(allocator, call, count, ranges);
     }
-    maar_arena_reset(&scratch);
+    maar_stack_reset(&scratch);
     return result;
 }
 

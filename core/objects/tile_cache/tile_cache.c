@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "core/host_arena.h"
+#include "core/host_stack.h"
 #include "core/objects/vulkan_bits.h"
 
 /* Uploads that an update starts when the program does not say: 4 MiB of usual tiles, which a bus of
@@ -125,9 +125,9 @@ static VkResult commit_pinned(MaarTileCache cache, const char* call)
     MaarSparseImage image = cache->image;
     const uint32_t end = image->aspects[0].grid.level_count;
     const uint32_t levels = end > cache->first_pinned ? end - cache->first_pinned : 0;
-    struct maar_arena scratch = {.callbacks = allocator->callbacks};
+    struct maar_host_stack scratch = {.callbacks = allocator->callbacks};
     struct maar_page_range* ranges =
-        maar_arena_grab(&scratch, (size_t)levels * cache->layers, sizeof *ranges);
+        maar_stack_grab(&scratch, (size_t)levels * cache->layers, sizeof *ranges);
     VkResult result = ranges == NULL ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
     uint32_t count = 0;
     for (uint32_t i = 0; result == VK_SUCCESS && i < levels * cache->layers; ++i) {
@@ -147,7 +147,7 @@ static VkResult commit_pinned(MaarTileCache cache, const char* call)
             maar_pages_decommit(allocator, count, ranges);
         }
     }
-    maar_arena_reset(&scratch);
+    maar_stack_reset(&scratch);
     return result;
 }
 

@@ -29,7 +29,7 @@ static void add_barrier(struct maar_walk* w, const struct maar_transient_barrier
     if (records->barrier_count == records->barrier_capacity) {
         const uint32_t capacity = records->barrier_capacity * 2 + 64;
         struct maar_transient_barrier* barriers =
-            maar_arena_take(&w->state->arena, capacity, sizeof *barriers);
+            maar_stack_take(&w->state->stack, capacity, sizeof *barriers);
         if (barriers == NULL) {
             return;
         }

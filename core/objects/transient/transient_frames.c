@@ -104,7 +104,7 @@ static bool make_frames(struct maar_walk* w, struct maar_transient_record* spare
         const enum maar_transient_variant variant =
             w->frame == 0 ? MAAR_TRANSIENT_FIRST : MAAR_TRANSIENT_LATER;
         make_frame(w, kept ? records->records[variant] : spare);
-        if (w->state->arena.failed || w->scratch.failed) {
+        if (w->state->stack.failed || w->scratch.failed) {
             return true;
         }
         if (!kept) {
@@ -131,12 +131,12 @@ static void make_room(struct maar_transient_state* state)
             buffers = buffer_count > buffers ? buffer_count : buffers;
         }
     }
-    records->images = maar_arena_take(&state->arena, images, sizeof *records->images);
+    records->images = maar_stack_take(&state->stack, images, sizeof *records->images);
     records->image_resources =
-        maar_arena_take(&state->arena, images, sizeof *records->image_resources);
-    records->buffers = maar_arena_take(&state->arena, buffers, sizeof *records->buffers);
+        maar_stack_take(&state->stack, images, sizeof *records->image_resources);
+    records->buffers = maar_stack_take(&state->stack, buffers, sizeof *records->buffers);
     records->buffer_resources =
-        maar_arena_take(&state->arena, buffers, sizeof *records->buffer_resources);
+        maar_stack_take(&state->stack, buffers, sizeof *records->buffer_resources);
 }
 
 VkResult maar_transient_record(const struct maar_transient_heap* heap,
@@ -150,16 +150,16 @@ VkResult maar_transient_record(const struct maar_transient_heap* heap,
         .copies = heap->copy_count,
         .aliasing_only = (heap->flags & MAAR_TRANSIENT_HEAP_CREATE_ALIASING_BARRIERS_ONLY_BIT) != 0,
     };
-    struct maar_transient_record* spare = maar_arena_take(&w.scratch, passes, sizeof *spare);
-    w.logs = maar_arena_take(&w.scratch, state->graph.queue_count, sizeof *w.logs);
-    w.clocks = maar_arena_take(&w.scratch, 2 * passes * state->graph.queue_count, sizeof *w.clocks);
+    struct maar_transient_record* spare = maar_stack_take(&w.scratch, passes, sizeof *spare);
+    w.logs = maar_stack_take(&w.scratch, state->graph.queue_count, sizeof *w.logs);
+    w.clocks = maar_stack_take(&w.scratch, 2 * passes * state->graph.queue_count, sizeof *w.clocks);
     for (uint32_t i = 0; i < MAAR_TRANSIENT_VARIANTS; ++i) {
         state->records.records[i] =
-            maar_arena_take(&state->arena, passes, sizeof **state->records.records);
+            maar_stack_take(&state->stack, passes, sizeof **state->records.records);
     }
-    if (!w.scratch.failed && !state->arena.failed) {
+    if (!w.scratch.failed && !state->stack.failed) {
         for (uint32_t i = 0; i < state->graph.queue_count; ++i) {
-            w.logs[i].arena = &w.scratch;
+            w.logs[i].stack = &w.scratch;
         }
         if (!make_frames(&w, spare)) {
             w.cautious = true;
@@ -167,7 +167,7 @@ VkResult maar_transient_record(const struct maar_transient_heap* heap,
         }
         make_room(state);
     }
-    const bool failed = w.scratch.failed || state->arena.failed;
-    maar_arena_reset(&w.scratch);
+    const bool failed = w.scratch.failed || state->stack.failed;
+    maar_stack_reset(&w.scratch);
     return failed ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
 }

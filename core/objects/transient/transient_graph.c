@@ -1,5 +1,5 @@
 /*
- * Copies a graph into an arena.
+ * Copies a graph into an stack.
  */
 #include "core/objects/transient/transient_internal.h"
 
@@ -50,13 +50,13 @@ static VkImageAspectFlags aspects_of(VkFormat format)
     }
 }
 
-static void copy_uses(struct maar_arena* arena, const MaarTransientResource* info,
+static void copy_uses(struct maar_host_stack* stack, const MaarTransientResource* info,
                       struct maar_transient_resource* resource)
 {
     resource->use_count = info->useCount;
-    resource->uses = maar_arena_take(arena, info->useCount, sizeof *resource->uses);
-    resource->groups = maar_arena_take(arena, info->useCount, sizeof *resource->groups);
-    for (uint32_t i = 0; !arena->failed && i < info->useCount; ++i) {
+    resource->uses = maar_stack_take(stack, info->useCount, sizeof *resource->uses);
+    resource->groups = maar_stack_take(stack, info->useCount, sizeof *resource->groups);
+    for (uint32_t i = 0; !stack->failed && i < info->useCount; ++i) {
         const MaarTransientUse* use = &info->pUses[i];
         resource->uses[i] = (struct maar_transient_use){
             .pass = use->pass,
@@ -68,7 +68,7 @@ static void copy_uses(struct maar_arena* arena, const MaarTransientResource* inf
     }
 }
 
-static void copy_resource(struct maar_arena* arena, const MaarTransientResource* info,
+static void copy_resource(struct maar_host_stack* stack, const MaarTransientResource* info,
                           struct maar_transient_resource* resource)
 {
     const VkImageCreateInfo* image = info->pImageInfo;
@@ -87,24 +87,24 @@ static void copy_resource(struct maar_arena* arena, const MaarTransientResource*
         while (info->pName[length] != '\0') {
             ++length;
         }
-        const char* name = maar_arena_copy(arena, info->pName, length + 1, 1);
+        const char* name = maar_stack_copy(stack, info->pName, length + 1, 1);
         resource->name = name != NULL ? name : "";
     }
-    copy_uses(arena, info, resource);
+    copy_uses(stack, info, resource);
 }
 
 VkResult maar_transient_copy(MaarAllocator allocator, const char* call,
-                             const MaarTransientGraph* info, struct maar_arena* arena,
+                             const MaarTransientGraph* info, struct maar_host_stack* stack,
                              struct maar_transient_graph* graph)
 {
     graph->queue_count = info->queueCount;
-    graph->families = maar_arena_take(arena, info->queueCount, sizeof *graph->families);
-    graph->queue_passes = maar_arena_take(arena, info->queueCount, sizeof *graph->queue_passes);
+    graph->families = maar_stack_take(stack, info->queueCount, sizeof *graph->families);
+    graph->queue_passes = maar_stack_take(stack, info->queueCount, sizeof *graph->queue_passes);
     graph->pass_count = info->passCount;
-    graph->passes = maar_arena_take(arena, info->passCount, sizeof *graph->passes);
+    graph->passes = maar_stack_take(stack, info->passCount, sizeof *graph->passes);
     graph->resource_count = info->resourceCount;
-    graph->resources = maar_arena_take(arena, info->resourceCount, sizeof *graph->resources);
-    if (arena->failed) {
+    graph->resources = maar_stack_take(stack, info->resourceCount, sizeof *graph->resources);
+    if (stack->failed) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     for (uint32_t i = 0; i < info->queueCount; ++i) {
@@ -115,9 +115,9 @@ VkResult maar_transient_copy(MaarAllocator allocator, const char* call,
         graph->passes[i].position = graph->queue_passes[info->pPasses[i].queueIndex]++;
     }
     for (uint32_t i = 0; i < info->resourceCount; ++i) {
-        copy_resource(arena, &info->pResources[i], &graph->resources[i]);
+        copy_resource(stack, &info->pResources[i], &graph->resources[i]);
     }
-    maar_transient_make_keys(arena, info, graph);
-    return arena->failed ? VK_ERROR_OUT_OF_HOST_MEMORY
-                         : maar_transient_sort(allocator, call, info, arena, graph);
+    maar_transient_make_keys(stack, info, graph);
+    return stack->failed ? VK_ERROR_OUT_OF_HOST_MEMORY
+                         : maar_transient_sort(allocator, call, info, stack, graph);
 }

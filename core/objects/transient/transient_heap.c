@@ -25,7 +25,7 @@ static void destroy_state(MaarAllocator allocator, struct maar_transient_state* 
 {
     if (state != NULL) {
         maarDestroyPlan(state->plan);
-        maar_arena_reset(&state->arena);
+        maar_stack_reset(&state->stack);
         maar_host_free(allocator->callbacks, state);
     }
 }
@@ -37,7 +37,7 @@ static VkResult make_state(const struct maar_transient_heap* heap, const char* c
                            struct maar_transient_state* state)
 {
     VkResult result =
-        maar_transient_copy(heap->allocator, call, info, &state->arena, &state->graph);
+        maar_transient_copy(heap->allocator, call, info, &state->stack, &state->graph);
     if (result == VK_SUCCESS) {
         maar_transient_warn(heap->allocator, call, info, &state->graph);
         result = maar_transient_require(heap, info, previous, state);
@@ -49,7 +49,7 @@ static VkResult make_state(const struct maar_transient_heap* heap, const char* c
         result = maar_transient_record(heap, state);
     }
     if (result == VK_SUCCESS) {
-        state->object_reuse_size = maar_transient_reuse(&state->arena, &state->graph);
+        state->object_reuse_size = maar_transient_reuse(&state->stack, &state->graph);
         result = maar_transient_make_objects(heap, call, info, previous, state);
     }
     return result;
@@ -65,7 +65,7 @@ static VkResult create_state(const struct maar_transient_heap* heap, const char*
     if (state == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    state->arena.callbacks = heap->allocator->callbacks;
+    state->stack.callbacks = heap->allocator->callbacks;
     state->copy_count = heap->copy_count;
     VkResult result = make_state(heap, call, info, previous, state);
     if (result != VK_SUCCESS) {
@@ -260,12 +260,12 @@ static VkResult refuse_previous(const struct maar_transient_heap* heap, const ch
 
 /* The index of each resource in the heap's graph; checks what the program says of it. */
 static VkResult find_previous(const struct maar_transient_heap* heap, const char* call,
-                              const MaarTransientGraph* graph, struct maar_arena* arena,
+                              const MaarTransientGraph* graph, struct maar_host_stack* stack,
                               uint32_t** found)
 {
     const uint32_t count = heap->state->graph.resource_count;
-    uint32_t* previous = maar_arena_take(arena, graph->resourceCount, sizeof *previous);
-    bool* taken = maar_arena_take(arena, count, sizeof *taken);
+    uint32_t* previous = maar_stack_take(stack, graph->resourceCount, sizeof *previous);
+    bool* taken = maar_stack_take(stack, count, sizeof *taken);
     if (previous == NULL || taken == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -287,7 +287,7 @@ static VkResult find_previous(const struct maar_transient_heap* heap, const char
 /* Whether a graph is the one that the heap has, so that there is nothing to do. */
 static VkResult compare_graph(const struct maar_transient_heap* heap,
                               const MaarTransientGraph* graph, const uint32_t* previous,
-                              struct maar_arena* arena, bool* same)
+                              struct maar_host_stack* stack, bool* same)
 {
     const struct maar_transient_graph* own = &heap->state->graph;
     struct maar_transient_graph other = {.resource_count = graph->resourceCount};
@@ -300,11 +300,11 @@ static VkResult compare_graph(const struct maar_transient_heap* heap,
             return VK_SUCCESS;
         }
     }
-    other.resources = maar_arena_take(arena, graph->resourceCount, sizeof *other.resources);
+    other.resources = maar_stack_take(stack, graph->resourceCount, sizeof *other.resources);
     if (other.resources != NULL) {
-        maar_transient_make_keys(arena, graph, &other);
+        maar_transient_make_keys(stack, graph, &other);
     }
-    if (arena->failed || other.key == NULL) {
+    if (stack->failed || other.key == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     *same = !other.opaque && other.key_size == own->key_size &&
@@ -363,7 +363,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUpdateTransientHeap(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    struct maar_arena scratch = {.callbacks = allocator->callbacks};
+    struct maar_host_stack scratch = {.callbacks = allocator->callbacks};
     uint32_t* previous = NULL;
     bool same = false;
     result = find_previous(heap_of(heap), __func__, pGraph, &scratch, &previous);
@@ -375,6 +375,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUpdateTransientHeap(MaarAllocator allocator,
     } else if (result == VK_SUCCESS) {
         result = replace_state(heap_of(heap), __func__, pGraph, previous, pointCount, pPoints);
     }
-    maar_arena_reset(&scratch);
+    maar_stack_reset(&scratch);
     return result;
 }

@@ -2,13 +2,13 @@
  * What the files of transient heaps share: a graph as it was copied, what the driver requires of
  * its resources and where they lie, the barriers of its passes, and the objects.
  *
- * Everything about one graph lives in the arena of a `maar_transient_state`; an update makes a new
+ * Everything about one graph lives in the stack of a `maar_transient_state`; an update makes a new
  * one beside the old, so that a failure leaves the old one as it was. Externally synchronized.
  */
 #ifndef MAAR_CORE_OBJECTS_TRANSIENT_INTERNAL_H
 #define MAAR_CORE_OBJECTS_TRANSIENT_INTERNAL_H
 
-#include "core/host_arena.h"
+#include "core/host_stack.h"
 #include "core/memory/memory_internal.h"
 #include "maar/transient.h"
 
@@ -207,7 +207,7 @@ struct maar_transient_memory {
 };
 
 struct maar_transient_state {
-    struct maar_arena arena;
+    struct maar_host_stack stack;
     struct maar_transient_graph graph;
     MaarPlan plan;
     uint32_t* plan_indices; /* of each resource in the plan, or MAAR_TRANSIENT_NONE */
@@ -282,20 +282,20 @@ void maar_transient_warn(MaarAllocator allocator, const char* call, const MaarTr
 VkAccessFlags2 maar_transient_writes(VkAccessFlags2 access);
 /* Copies a graph that was checked. VK_ERROR_OUT_OF_HOST_MEMORY; misuse for a cycle. */
 VkResult maar_transient_copy(MaarAllocator allocator, const char* call,
-                             const MaarTransientGraph* info, struct maar_arena* arena,
+                             const MaarTransientGraph* info, struct maar_host_stack* stack,
                              struct maar_transient_graph* graph);
 
 /* ---- transient_key.c ---- */
 
 /* The graph, its resources' create infos and views as bytes that can be compared. */
-void maar_transient_make_keys(struct maar_arena* arena, const MaarTransientGraph* info,
+void maar_transient_make_keys(struct maar_host_stack* stack, const MaarTransientGraph* info,
                               struct maar_transient_graph* graph);
 
 /* ---- transient_order.c ---- */
 
 /* Sorts passes and uses, makes groups, and orders what the program left without an order. */
 VkResult maar_transient_sort(MaarAllocator allocator, const char* call,
-                             const MaarTransientGraph* info, struct maar_arena* arena,
+                             const MaarTransientGraph* info, struct maar_host_stack* stack,
                              struct maar_transient_graph* graph);
 /* Whether a pass is over when another one begins. */
 static inline bool maar_transient_precedes(const struct maar_transient_graph* graph,
@@ -320,7 +320,7 @@ MaarAllocationCreateInfo maar_transient_how(const struct maar_transient_heap* he
 /* ---- transient_reuse.c ---- */
 
 /* Bytes that whole objects would take, each reused for the same create info. */
-VkDeviceSize maar_transient_reuse(struct maar_arena* arena,
+VkDeviceSize maar_transient_reuse(struct maar_host_stack* stack,
                                   const struct maar_transient_graph* graph);
 
 /* ---- transient_frames.c ---- */

@@ -146,12 +146,12 @@ static void put_graph(struct key_writer* w, const MaarTransientGraph* info,
     }
 }
 
-void maar_transient_make_keys(struct maar_arena* arena, const MaarTransientGraph* info,
+void maar_transient_make_keys(struct maar_host_stack* stack, const MaarTransientGraph* info,
                               struct maar_transient_graph* graph)
 {
     struct key_writer writer = {.bytes = NULL};
     put_graph(&writer, info, graph);
-    writer.bytes = maar_arena_take(arena, writer.size, 1);
+    writer.bytes = maar_stack_take(stack, writer.size, 1);
     if (writer.bytes == NULL) {
         return;
     }

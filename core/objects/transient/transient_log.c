@@ -23,7 +23,7 @@ void maar_transient_log_add(struct maar_transient_log* log, uint64_t position,
     if (log->count == log->capacity) {
         const uint32_t capacity = log->capacity * 2 + 64;
         struct maar_transient_log_entry* entries =
-            maar_arena_take(log->arena, capacity, sizeof *entries);
+            maar_stack_take(log->stack, capacity, sizeof *entries);
         if (entries == NULL) {
             return;
         }

@@ -16,7 +16,7 @@ struct maar_transient_log_entry {
 };
 
 struct maar_transient_log {
-    struct maar_arena* arena;
+    struct maar_host_stack* stack;
     uint32_t call; /* that is being recorded; a number that the writer changes */
     uint32_t count;
     uint32_t capacity;

@@ -284,22 +284,22 @@ static VkResult make_objects(const struct making* m)
 
 static bool take_arrays(struct maar_transient_state* state)
 {
-    struct maar_arena* arena = &state->arena;
+    struct maar_host_stack* stack = &state->stack;
     const struct maar_transient_graph* graph = &state->graph;
     const size_t copies = state->copy_count;
-    state->objects = maar_arena_take(arena, copies * graph->resource_count, sizeof *state->objects);
-    state->memories = maar_arena_take(arena, copies * state->class_count, sizeof *state->memories);
-    for (size_t i = 0; !arena->failed && i < copies * graph->resource_count; ++i) {
+    state->objects = maar_stack_take(stack, copies * graph->resource_count, sizeof *state->objects);
+    state->memories = maar_stack_take(stack, copies * state->class_count, sizeof *state->memories);
+    for (size_t i = 0; !stack->failed && i < copies * graph->resource_count; ++i) {
         const struct maar_transient_resource* resource =
             &graph->resources[i % graph->resource_count];
         state->objects[i].kept_from = MAAR_TRANSIENT_NONE;
         state->objects[i].views =
-            maar_arena_take(arena, resource->view_count, sizeof *state->objects[i].views);
+            maar_stack_take(stack, resource->view_count, sizeof *state->objects[i].views);
     }
-    for (size_t i = 0; !arena->failed && i < copies * state->class_count; ++i) {
+    for (size_t i = 0; !stack->failed && i < copies * state->class_count; ++i) {
         state->memories[i].kept_from = MAAR_TRANSIENT_NONE;
     }
-    return !arena->failed;
+    return !stack->failed;
 }
 
 VkResult maar_transient_make_objects(const struct maar_transient_heap* heap, const char* call,

@@ -17,7 +17,7 @@ struct sorting {
     MaarAllocator allocator;
     const char* call;
     const MaarTransientGraph* info;
-    struct maar_arena* arena;
+    struct maar_host_stack* stack;
     struct maar_transient_graph* graph;
     uint32_t* first_dependency; /* by one of its two passes: slices of `dependents` */
     uint32_t* dependents;
@@ -92,7 +92,7 @@ static VkResult find_pass_order(struct sorting* s)
     for (uint32_t i = 0; i < s->info->dependencyCount; ++i) {
         ++s->open[s->info->pDependencies[i].after];
     }
-    uint32_t* following = maar_arena_take(s->arena, graph->pass_count, sizeof *following);
+    uint32_t* following = maar_stack_take(s->stack, graph->pass_count, sizeof *following);
     if (following == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -147,10 +147,10 @@ static VkResult sort_uses(struct sorting* s)
     for (uint32_t i = 0; i < graph->resource_count; ++i) {
         total += graph->resources[i].use_count;
     }
-    uint32_t* first = maar_arena_take(s->arena, (size_t)graph->pass_count + 1, sizeof *first);
-    uint32_t* filled = maar_arena_take(s->arena, graph->resource_count, sizeof *filled);
-    graph->pass_uses = maar_arena_take(s->arena, total, sizeof *graph->pass_uses);
-    if (s->arena->failed) {
+    uint32_t* first = maar_stack_take(s->stack, (size_t)graph->pass_count + 1, sizeof *first);
+    uint32_t* filled = maar_stack_take(s->stack, graph->resource_count, sizeof *filled);
+    graph->pass_uses = maar_stack_take(s->stack, total, sizeof *graph->pass_uses);
+    if (s->stack->failed) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     for (uint32_t i = 0; i < graph->resource_count; ++i) {
@@ -373,21 +373,21 @@ static void run_clocks(struct sorting* s)
 }
 
 VkResult maar_transient_sort(MaarAllocator allocator, const char* call,
-                             const MaarTransientGraph* info, struct maar_arena* arena,
+                             const MaarTransientGraph* info, struct maar_host_stack* stack,
                              struct maar_transient_graph* graph)
 {
     struct sorting s = {
-        .allocator = allocator, .call = call, .info = info, .arena = arena, .graph = graph};
+        .allocator = allocator, .call = call, .info = info, .stack = stack, .graph = graph};
     const size_t passes = graph->pass_count;
-    s.first_dependency = maar_arena_take(arena, passes + 1, sizeof *s.first_dependency);
-    s.dependents = maar_arena_take(arena, info->dependencyCount, sizeof *s.dependents);
-    s.open = maar_arena_take(arena, passes, sizeof *s.open);
-    s.heap = maar_arena_take(arena, passes, sizeof *s.heap);
-    graph->order = maar_arena_take(arena, passes, sizeof *graph->order);
-    graph->clocks = maar_arena_take(arena, passes * graph->queue_count, sizeof *graph->clocks);
-    graph->waits = maar_arena_take(arena, info->dependencyCount + passes * (graph->queue_count - 1),
+    s.first_dependency = maar_stack_take(stack, passes + 1, sizeof *s.first_dependency);
+    s.dependents = maar_stack_take(stack, info->dependencyCount, sizeof *s.dependents);
+    s.open = maar_stack_take(stack, passes, sizeof *s.open);
+    s.heap = maar_stack_take(stack, passes, sizeof *s.heap);
+    graph->order = maar_stack_take(stack, passes, sizeof *graph->order);
+    graph->clocks = maar_stack_take(stack, passes * graph->queue_count, sizeof *graph->clocks);
+    graph->waits = maar_stack_take(stack, info->dependencyCount + passes * (graph->queue_count - 1),
                                    sizeof *graph->waits);
-    if (arena->failed) {
+    if (stack->failed) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     VkResult result = find_pass_order(&s);

@@ -189,7 +189,7 @@ static void fill_resource(const struct maar_transient_heap* heap,
 }
 
 static bool fill_input(const struct maar_transient_heap* heap, const uint32_t* previous,
-                       struct maar_arena* arena, struct maar_transient_state* state,
+                       struct maar_host_stack* stack, struct maar_transient_state* state,
                        struct plan_input* input)
 {
     const struct maar_transient_graph* graph = &state->graph;
@@ -197,12 +197,12 @@ static bool fill_input(const struct maar_transient_heap* heap, const uint32_t* p
     for (uint32_t i = 0; i < graph->resource_count; ++i) {
         total += graph->resources[i].use_count;
     }
-    input->resources = maar_arena_take(arena, graph->resource_count, sizeof *input->resources);
-    input->uses = maar_arena_take(arena, total, sizeof *input->uses);
-    input->queues = maar_arena_take(arena, graph->pass_count, sizeof *input->queues);
-    input->dependencies = maar_arena_take(arena, graph->wait_count, sizeof *input->dependencies);
-    input->previous = maar_arena_take(arena, graph->resource_count, sizeof *input->previous);
-    if (arena->failed) {
+    input->resources = maar_stack_take(stack, graph->resource_count, sizeof *input->resources);
+    input->uses = maar_stack_take(stack, total, sizeof *input->uses);
+    input->queues = maar_stack_take(stack, graph->pass_count, sizeof *input->queues);
+    input->dependencies = maar_stack_take(stack, graph->wait_count, sizeof *input->dependencies);
+    input->previous = maar_stack_take(stack, graph->resource_count, sizeof *input->previous);
+    if (stack->failed) {
         return false;
     }
     uint32_t* uses = input->uses;
@@ -230,10 +230,10 @@ static bool fill_input(const struct maar_transient_heap* heap, const uint32_t* p
 }
 
 static VkResult make_plan(const struct maar_transient_heap* heap, const uint32_t* previous,
-                          struct maar_arena* arena, struct maar_transient_state* state)
+                          struct maar_host_stack* stack, struct maar_transient_state* state)
 {
     struct plan_input input = {.count = 0};
-    if (!fill_input(heap, previous, arena, state, &input)) {
+    if (!fill_input(heap, previous, stack, state, &input)) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     const MaarPlan before = previous != NULL ? heap->state->plan : VK_NULL_HANDLE;
@@ -316,15 +316,15 @@ static void gather_members(struct maar_transient_state* state, const MaarPlanPla
 }
 
 static VkResult make_classes(const struct maar_transient_heap* heap, const char* call,
-                             struct maar_arena* arena, struct maar_transient_state* state)
+                             struct maar_host_stack* stack, struct maar_transient_state* state)
 {
     uint32_t class_count = state->plan_info.classCount;
     uint32_t placement_count = state->plan_info.resourceCount;
-    MaarPlanClass* classes = maar_arena_take(arena, class_count, sizeof *classes);
-    MaarPlanPlacement* placements = maar_arena_take(arena, placement_count, sizeof *placements);
+    MaarPlanClass* classes = maar_stack_take(stack, class_count, sizeof *classes);
+    MaarPlanPlacement* placements = maar_stack_take(stack, placement_count, sizeof *placements);
     state->class_count = class_count + state->graph.resource_count - placement_count;
-    state->classes = maar_arena_take(&state->arena, state->class_count, sizeof *state->classes);
-    if (arena->failed || state->arena.failed) {
+    state->classes = maar_stack_take(&state->stack, state->class_count, sizeof *state->classes);
+    if (stack->failed || state->stack.failed) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     VkResult result = maarGetPlanClasses(state->plan, &class_count, classes);
@@ -360,13 +360,13 @@ static VkResult slice_edges(struct maar_transient_state* state, const uint32_t* 
 {
     const uint32_t count = state->graph.resource_count;
     uint32_t extra = 0;
-    sorted->first = maar_arena_take(&state->arena, (size_t)count + 1, sizeof *sorted->first);
+    sorted->first = maar_stack_take(&state->stack, (size_t)count + 1, sizeof *sorted->first);
     for (uint32_t i = 0; i < count && wrap; ++i) {
         extra += state->graph.resources[i].keep ? 0 : 1;
     }
     sorted->before =
-        maar_arena_take(&state->arena, (size_t)edge_count + extra, sizeof *sorted->before);
-    if (state->arena.failed) {
+        maar_stack_take(&state->stack, (size_t)edge_count + extra, sizeof *sorted->before);
+    if (state->stack.failed) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     uint32_t at = 0;
@@ -388,15 +388,15 @@ static VkResult slice_edges(struct maar_transient_state* state, const uint32_t* 
     return VK_SUCCESS;
 }
 
-static VkResult fetch_edges(struct maar_transient_state* state, struct maar_arena* arena)
+static VkResult fetch_edges(struct maar_transient_state* state, struct maar_host_stack* stack)
 {
     uint32_t count = state->plan_info.edgeCount;
     uint32_t wrap_count = state->plan_info.wrapEdgeCount;
-    MaarPlanEdge* edges = maar_arena_take(arena, count, sizeof *edges);
-    MaarPlanEdge* wraps = maar_arena_take(arena, wrap_count, sizeof *wraps);
+    MaarPlanEdge* edges = maar_stack_take(stack, count, sizeof *edges);
+    MaarPlanEdge* wraps = maar_stack_take(stack, wrap_count, sizeof *wraps);
     uint32_t* graph_indices =
-        maar_arena_take(arena, state->plan_info.resourceCount, sizeof *graph_indices);
-    if (arena->failed) {
+        maar_stack_take(stack, state->plan_info.resourceCount, sizeof *graph_indices);
+    if (stack->failed) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     for (uint32_t i = 0; i < state->graph.resource_count; ++i) {
@@ -420,9 +420,9 @@ static VkResult fetch_edges(struct maar_transient_state* state, struct maar_aren
 VkResult maar_transient_place(const struct maar_transient_heap* heap, const char* call,
                               const uint32_t* previous, struct maar_transient_state* state)
 {
-    struct maar_arena scratch = {.callbacks = heap->allocator->callbacks};
+    struct maar_host_stack scratch = {.callbacks = heap->allocator->callbacks};
     state->plan_indices =
-        maar_arena_take(&state->arena, state->graph.resource_count, sizeof *state->plan_indices);
+        maar_stack_take(&state->stack, state->graph.resource_count, sizeof *state->plan_indices);
     state->plan_info.sType = MAAR_STRUCTURE_TYPE_PLAN_INFO;
     VkResult result = state->plan_indices == NULL ? VK_ERROR_OUT_OF_HOST_MEMORY
                                                   : make_plan(heap, previous, &scratch, state);
@@ -435,6 +435,6 @@ VkResult maar_transient_place(const struct maar_transient_heap* heap, const char
     if (result == VK_SUCCESS) {
         result = fetch_edges(state, &scratch);
     }
-    maar_arena_reset(&scratch);
+    maar_stack_reset(&scratch);
     return result;
 }

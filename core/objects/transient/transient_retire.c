@@ -262,16 +262,16 @@ VkResult maar_transient_retire(MaarAllocator allocator, struct maar_transient_st
         end_now(&e);
         return VK_SUCCESS;
     }
-    struct maar_arena scratch = {.callbacks = allocator->callbacks};
+    struct maar_host_stack scratch = {.callbacks = allocator->callbacks};
     const size_t most = (size_t)state->copy_count * (state->class_count + 1);
-    e.items = maar_arena_take(&scratch, most, sizeof *e.items);
-    e.allocations = maar_arena_take(&scratch, most, sizeof *e.allocations);
+    e.items = maar_stack_take(&scratch, most, sizeof *e.items);
+    e.allocations = maar_stack_take(&scratch, most, sizeof *e.allocations);
     const bool prepared = !scratch.failed && prepare_all(&e);
     if (prepared) {
         queue_all(&e);
     } else {
         discard_all(&e);
     }
-    maar_arena_reset(&scratch);
+    maar_stack_reset(&scratch);
     return prepared ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }

@@ -31,11 +31,11 @@ static bool can_take_over(const struct maar_transient_graph* graph,
            memcmp(before->key, after->key, before->key_size) == 0 && is_over(graph, before, after);
 }
 
-VkDeviceSize maar_transient_reuse(struct maar_arena* arena,
+VkDeviceSize maar_transient_reuse(struct maar_host_stack* stack,
                                   const struct maar_transient_graph* graph)
 {
     /* Each object by the resource that has it now. */
-    uint32_t* holders = maar_arena_take(arena, graph->resource_count, sizeof *holders);
+    uint32_t* holders = maar_stack_take(stack, graph->resource_count, sizeof *holders);
     uint32_t count = 0;
     VkDeviceSize size = 0;
     for (uint32_t i = 0; holders != NULL && i < graph->pass_count; ++i) {

@@ -46,7 +46,7 @@ static void add_record_wait(struct maar_walk* w, uint32_t pass, uint32_t frames_
     struct maar_transient_records* records = &w->state->records;
     if (records->wait_count == records->wait_capacity) {
         const uint32_t capacity = records->wait_capacity * 2 + 16;
-        MaarTransientWait* waits = maar_arena_take(&w->state->arena, capacity, sizeof *waits);
+        MaarTransientWait* waits = maar_stack_take(&w->state->stack, capacity, sizeof *waits);
         if (waits == NULL) {
             return;
         }

@@ -11,7 +11,7 @@
 struct maar_walk {
     const struct maar_transient_graph* graph;
     struct maar_transient_state* state;
-    struct maar_arena scratch;
+    struct maar_host_stack scratch;
     struct maar_transient_log* logs; /* by queue */
     uint64_t* clocks;                /* by frame modulo 2, pass and queue */
     uint32_t copies;                 /* how many frames of the program lie between two of these */
