@@ -1,4 +1,4 @@
-"""The table of scripts/package-matrix: docs/results/packages.md."""
+"""The table of scripts/package-matrix: docs/project/results/packages.md."""
 
 import re
 import shutil

@@ -339,7 +339,7 @@ def describe(files):
                                    if of == room) or "nothing") for room, members in rooms if members]
     return "\n".join(
         ["# The code in numbers", "",
-         "    tools/measure_code.py . --write docs/results/code.md", "",
+         "    tools/measure_code.py . --write docs/project/results/code.md", "",
          f"Limits that `style.measures` keeps: a function has at most {MAX_FUNCTION} lines, "
          f"{MAX_NESTING} levels of branches and loops", f"and {MAX_PARAMETERS} parameters; a file "
          f"{MAX_FILE} lines, but for public headers; a shell script {MAX_SCRIPT}. In no room is the",

@@ -35,8 +35,8 @@ static const char info_help[] =
     "page may be bound in two places; sparse_images_2d and _3d, whether images may be partly in\n"
     "memory; non_resident_strict, whether shaders read zero where no page is bound (else "
     "anything);\n"
-    "sparse_buffer_page, the bytes of a buffer's page, 0 without such buffers. docs/paging.md\n"
-    "explains pages.\n";
+    "sparse_buffer_page, the bytes of a buffer's page, 0 without such buffers.\n"
+    "docs/design/paging.md explains pages.\n";
 
 struct flag_name {
     uint32_t flag;

@@ -17,7 +17,8 @@ enum { SMALL_HEAP_SHARE = 8 };
 
 /* Requests of this share of the preferred size and more, 1.3 MiB of 256, take the block that
  * they fit tightest; smaller ones the first that has room. With it one of the seventeen traces in
- * docs/results/benchmarks.md reserves more than VMA, by 0.2 %; with either rule alone more do. */
+ * docs/project/results/benchmarks.md reserves more than VMA, by 0.2 %; with either rule alone more
+ * do. */
 enum { TIGHT_SHARE = 192 };
 
 char* maar_copy_string(const VkAllocationCallbacks* callbacks, const char* text)

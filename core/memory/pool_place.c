@@ -19,8 +19,8 @@
  * MiB, holds a whole number of them, since large ones come in equal sizes.
  *
  * Of some hundred settings, measured on seventeen traces with bench_trace, the one that reserves at
- * most what VMA does on all but one: docs/results/benchmarks.md. The figures differ by some per
- * mille from one setting to the next, as such figures do.
+ * most what VMA does on all but one: docs/project/results/benchmarks.md. The figures differ by some
+ * per mille from one setting to the next, as such figures do.
  */
 enum {
     FIRST_SHARE = 256,

@@ -51,7 +51,7 @@ enum {
 #define PLACEMENT_LINK_FREE 0x80000000u
 
 enum {
-    /* Second level of TLSF: 2^6 bins an octave. Measured in docs/placement.md. */
+    /* Second level of TLSF: 2^6 bins an octave. Measured in docs/design/placement.md. */
     PLACEMENT_BIN_BITS = 6,
     PLACEMENT_BIN_WORDS = 48,
     PLACEMENT_ORDERS = PLACEMENT_OFFSET_BITS + 1,

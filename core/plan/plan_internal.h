@@ -1,7 +1,7 @@
 /*
  * What the files of the planner share: the input in a form made for planning (graph), one class of
- * it in units (problem), and the steps from one to the next. docs/planner.md says which file takes
- * which step.
+ * it in units (problem), and the steps from one to the next. docs/design/planner.md says which file
+ * takes which step.
  */
 #ifndef MAAR_CORE_PLAN_PLAN_INTERNAL_H
 #define MAAR_CORE_PLAN_PLAN_INTERNAL_H

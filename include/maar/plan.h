@@ -298,8 +298,8 @@ typedef struct MaarPlanEdge {
  *
  * Each class is placed by a depth-first search over placements in order of rising offsets, after
  * Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning"
- * (ASPLOS 2023), with stronger bounds; docs/planner.md explains it. The lower bound for several
- * queues is a maximum-weight antichain by maximum flow (weighted Dilworth).
+ * (ASPLOS 2023), with stronger bounds; docs/design/planner.md explains it. The lower bound for
+ * several queues is a maximum-weight antichain by maximum flow (weighted Dilworth).
  *
  * @param pCreateInfo  not NULL
  * @param pPlan        receives the plan, also where the capacity is not met: see

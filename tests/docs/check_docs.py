@@ -319,12 +319,17 @@ class Checker:
         return wrong
 
     def check_index(self):
-        """Every page has its question in docs/README.md."""
-        index = (self.root / "docs/README.md").read_text(encoding="utf-8")
-        linked = {target.partition("#")[0] for _, target in links_of(index)}
-        return [f"docs/README.md does not name {path.name}"
-                for path in sorted(self.root.glob("docs/*.md"))
-                if path.name not in linked and path.name != "README.md"]
+        """Every page is linked from the index of its readers."""
+        wrong = []
+        for index, pages in (("docs/README.md", "docs/*.md"), ("docs/design.md", "docs/design/*.md"),
+                             ("docs/project/README.md", "docs/project/**/*.md")):
+            text = (self.root / index).read_text(encoding="utf-8")
+            folder = (self.root / index).parent
+            linked = {(folder / target.partition("#")[0]).resolve() for _, target in links_of(text)}
+            wrong += [f"{index} does not name {path.relative_to(self.root)}"
+                      for path in sorted(self.root.glob(pages))
+                      if path.resolve() not in linked and path.name != "README.md"]
+        return wrong
 
     def run(self):
         pages = [path.relative_to(self.root).as_posix() for pattern in (

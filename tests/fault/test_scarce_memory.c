@@ -1,7 +1,7 @@
 /*
  * Memory that runs short in the ways that real machines know: budgets that shrink under a running
  * program or make no sense, a full BAR, no more memory objects, a driver that lets a heap
- * overflow. What unit tests hold already (see docs/testing.md) is not repeated here.
+ * overflow. What unit tests hold already (see docs/project/testing.md) is not repeated here.
  */
 #include "tests/fault/fault_balance.h"
 

@@ -247,14 +247,14 @@ static void choices_differ_where_the_document_says(void** state)
         assert_int_equal(fwrite(table, 1, table_length, file), table_length);
         assert_int_equal(fclose(file), 0);
     }
-    if (!support_read_file(MAAR_SOURCE_DIR "/docs/results/from-vma-types.md", 0, &document, &size,
+    if (!support_read_file(MAAR_SOURCE_DIR "/docs/project/results/from-vma-types.md", 0, &document, &size,
                            &error)) {
         fail_msg("%s", error.text);
     }
     const bool found = strstr(document, table) != NULL;
     free(document);
     if (!found) {
-        fail_msg("docs/results/from-vma-types.md does not have this table:\n%s", table);
+        fail_msg("docs/project/results/from-vma-types.md does not have this table:\n%s", table);
     }
 }
 

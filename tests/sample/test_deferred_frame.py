@@ -105,7 +105,7 @@ class Executing(Case):
     size = ("--size", "320x180", "--frames", "3")
 
     def need_small_granules(self):
-        """Edges go by granules in a class of buffers and images (docs/planner.md)."""
+        """Edges go by granules in a class of buffers and images (docs/design/planner.md)."""
         if on_swiftshader():
             self.skip("with granules of 4096 bytes a barrier between buffers of one granule is more "
                       "than their bytes need")

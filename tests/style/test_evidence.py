@@ -59,7 +59,7 @@ class Verdicts(unittest.TestCase):
 
 class Promises(unittest.TestCase):
     def test_every_promise_names_what_shows_it(self):
-        with open(SCRIPTS.parent / "docs" / "results" / "evidence.toml", "rb") as file:
+        with open(SCRIPTS.parent / "docs" / "project" / "results" / "evidence.toml", "rb") as file:
             promises = evidence.tomllib.load(file)["promise"]
         self.assertGreater(len(promises), 0)
         for promise in promises:

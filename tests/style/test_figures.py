@@ -1,6 +1,6 @@
 """scripts/figures without running anything: test_figures.py ROOT
 
-The tables and claims of the documents agree with docs/results/figures; a number that is changed, a
+The tables and claims of the documents agree with docs/project/results/figures; a number that is changed, a
 claim that is new, a table by hand and a result that differs are each found; the rules do what the head
 of figure_claims.py says.
 """
@@ -19,7 +19,7 @@ import figure_tables  # noqa: E402
 import sections_memory  # noqa: E402,F401
 import sections_programs  # noqa: E402,F401
 
-VALUES, ORIGINS, DISTURBED = figure_runner.load_results(ROOT / "docs" / "results" / "figures")
+VALUES, ORIGINS, DISTURBED = figure_runner.load_results(ROOT / "docs" / "project" / "results" / "figures")
 
 
 def claims_of(text):
@@ -40,7 +40,7 @@ class Documents(unittest.TestCase):
 
     def test_readme_mistakes_are_found(self):
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
-        claims = (ROOT / "docs/results/claims.txt").read_text(encoding="utf-8")
+        claims = (ROOT / "docs/project/results/claims.txt").read_text(encoding="utf-8")
         entry = claims_of(claims)["README.md"]
 
         def findings(text, values):
@@ -57,7 +57,7 @@ class Documents(unittest.TestCase):
     def test_each_counted_number_of_readme_matters(self):
         """Another result than stands there is found, wherever no tolerance is given."""
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
-        claims = (ROOT / "docs/results/claims.txt").read_text(encoding="utf-8")
+        claims = (ROOT / "docs/project/results/claims.txt").read_text(encoding="utf-8")
         entry = claims_of(claims)["README.md"]
         tried = 0
         for claim in entry[1]:
@@ -71,7 +71,7 @@ class Documents(unittest.TestCase):
         self.assertGreater(tried, 40)
 
     def test_sections_left_what_they_should(self):
-        for path in (ROOT / "docs" / "results" / "figures").glob("*.json"):
+        for path in (ROOT / "docs" / "project" / "results" / "figures").glob("*.json"):
             record = json.loads(path.read_text(encoding="utf-8"))
             self.assertEqual(record["section"], path.stem)
             if path.stem not in figure_runner.SECTIONS:

@@ -1,6 +1,6 @@
 """What the documents claim in their prose and in tables by hand, against the results.
 
-docs/results/claims.txt says it. Under the name of a document in brackets stands a line for each
+docs/project/results/claims.txt says it. Under the name of a document in brackets stands a line for each
 sentence or row, as the document has it (line breaks and runs of blanks do not matter), with places
 in braces for what is measured:
 
@@ -164,13 +164,13 @@ def check_document(name, text, entry, values, disturbed=frozenset()):
             if not any(start <= match.start() <= end for start, end in taken):
                 line = text.count("\n", 0, match.start()) + 1
                 shown = text.splitlines()[line - 1].strip()[:80]
-                findings.append(f"{name}:{line}: {match.group(0)} is not in docs/results/"
+                findings.append(f"{name}:{line}: {match.group(0)} is not in docs/project/results/"
                                 f"claims.txt: {shown}")
     return findings
 
 
 def check_all(root, values, disturbed):
-    documents = parse((root / "docs/results/claims.txt").read_text(encoding="utf-8"))
+    documents = parse((root / "docs/project/results/claims.txt").read_text(encoding="utf-8"))
     findings = []
     for name, entry in documents.items():
         text = (root / name).read_text(encoding="utf-8")
@@ -181,7 +181,7 @@ def check_all(root, values, disturbed):
 
 def inventory(root, origins):
     """(document, what stands there, key, section) of each figure in prose and in tables by hand."""
-    documents = parse((root / "docs/results/claims.txt").read_text(encoding="utf-8"))
+    documents = parse((root / "docs/project/results/claims.txt").read_text(encoding="utf-8"))
     for name, entry in documents.items():
         document = flat((root / name).read_text(encoding="utf-8"))
         for claim in entry[1]:

@@ -1,7 +1,7 @@
 """The machinery of scripts/figures: sections, the commands that they run, what they leave.
 
 A section is a function that runs commands and sets values, each under a flat key. What it leaves is
-docs/results/figures/SECTION.json (values, commands, commit, how long it took) and SECTION.jsonl
+docs/project/results/figures/SECTION.json (values, commands, commit, how long it took) and SECTION.jsonl
 (the lines that the programs printed). Tables and claims are made of these files alone
 (figure_tables, figure_claims).
 """

@@ -376,7 +376,7 @@ def check_all(root, values, disturbed):
         name = pathlib.Path(path).relative_to(root).as_posix()
         seen.update(match.group(2) for match in MARK.finditer(text))
         if rendered(text, values, disturbed, findings, name) != text:
-            findings.append(f"{name}: a table is not what docs/results/figures says; "
+            findings.append(f"{name}: a table is not what docs/project/results/figures says; "
                             "scripts/figures --render")
     findings += [f"no document has the table {name}" for name in sorted(set(TABLES) - seen)]
     return findings
