@@ -247,8 +247,8 @@ static void choices_differ_where_the_document_says(void** state)
         assert_int_equal(fwrite(table, 1, table_length, file), table_length);
         assert_int_equal(fclose(file), 0);
     }
-    if (!support_read_file(MAAR_SOURCE_DIR "/docs/project/results/from-vma-types.md", 0, &document, &size,
-                           &error)) {
+    if (!support_read_file(MAAR_SOURCE_DIR "/docs/project/results/from-vma-types.md", 0, &document,
+                           &size, &error)) {
         fail_msg("%s", error.text);
     }
     const bool found = strstr(document, table) != NULL;
