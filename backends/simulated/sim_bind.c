@@ -1,6 +1,6 @@
 /*
- * Binding, and the independent check of it: each memory keeps its live binds sorted by offset, and
- * a new one is compared with those that it could share bytes or granularity pages with.
+ * Binding, and an independent check of binds. Each memory keeps its live binds sorted by offset. A
+ * new bind is compared with those binds whose bytes or granularity pages it could share.
  */
 #include "backends/simulated/sim.h"
 
@@ -56,7 +56,7 @@ static bool sim_bind_is_same(const struct sim_bind* one, const struct sim_bind* 
     return one->resource == other->resource && one->at == other->at && one->offset == other->offset;
 }
 
-/* Compares a new bind with one that is there. */
+/* Compares a new bind with an existing bind. */
 static void sim_bind_compare(const struct sim_memory* memory, enum sim_function function,
                              const struct sim_resource* resource, const struct sim_bind* new_bind,
                              const struct sim_bind* other)
@@ -169,7 +169,7 @@ bool sim_bind_reserve(struct sim_device* device, uint64_t handle)
     return memory == NULL || memory->bind_capacity - memory->bind_count >= SIM_ROOM;
 }
 
-/* Rules whose breach leaves nothing that could be bound. */
+/* Checks the rules without which the bind is impossible. */
 static bool sim_bind_is_possible(struct sim_gpu* gpu, const struct sim_bind_request* request,
                                  const struct sim_resource* resource,
                                  const struct sim_memory* memory)
@@ -182,13 +182,13 @@ static bool sim_bind_is_possible(struct sim_gpu* gpu, const struct sim_bind_requ
     if (request->plane >= resource->plane_count ||
         request->plane_known != (resource->plane_count > 1)) {
         sim_violate(gpu, request->function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
-                    "a plane must be named for disjoint images, and for no others");
+                    "a bind of a disjoint image must name a plane, and no other bind may");
         return false;
     }
     const struct sim_requirements* r = &resource->requirements[request->plane];
     if (resource->memory[request->plane] != 0) {
         sim_violate(gpu, request->function, MAAR_SIMULATED_VIOLATION_BIND_TWICE,
-                    "the resource has memory already");
+                    "the resource is already bound to memory");
         return false;
     }
     if (request->offset >= memory->size || r->size > memory->size - request->offset) {
@@ -200,7 +200,7 @@ static bool sim_bind_is_possible(struct sim_gpu* gpu, const struct sim_bind_requ
     return true;
 }
 
-/* Rules whose breach a driver would not notice. */
+/* Checks the rules whose violation a real driver would not notice. */
 static void sim_bind_check(struct sim_gpu* gpu, const struct sim_bind_request* request,
                            const struct sim_resource* resource, const struct sim_memory* memory)
 {

@@ -1,5 +1,5 @@
 /*
- * What every call goes through: counting, faults, violations and external synchronization.
+ * The checks of every call: counting, faults, violations and external synchronization.
  */
 #include "backends/simulated/sim.h"
 
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Claims between two yields. A yield makes races far more likely to be seen, but may cost the rest
- * of a time slice where other programs run. */
+/* The number of claims between two yields. A yield makes it far more likely that a race is noticed,
+ * but may cost the rest of a time slice when other programs run. */
 enum { SIM_YIELD_PERIOD = 8 };
 
 void sim_lock_gpu(struct sim_gpu* gpu)
@@ -18,8 +18,8 @@ void sim_lock_gpu(struct sim_gpu* gpu)
 
 void sim_unlock_gpu(struct sim_gpu* gpu)
 {
-    while (gpu->told_count < gpu->kept_count) {
-        const struct sim_kept_violation* kept = &gpu->kept[gpu->told_count++];
+    while (gpu->reported_count < gpu->kept_count) {
+        const struct sim_kept_violation* kept = &gpu->kept[gpu->reported_count++];
         if (gpu->on_violation != NULL) {
             sim_lock_release(&gpu->lock);
             gpu->on_violation(gpu->user_data, kept->violation, kept->text);
@@ -55,7 +55,8 @@ static void sim_drop_fault(struct sim_gpu* gpu, uint32_t index)
     gpu->fault_count--;
 }
 
-/* The failure that strikes this call, or VK_SUCCESS. Faults that wait come one call nearer. */
+/* Returns the failure that applies to this call, or VK_SUCCESS. Counts down the faults that apply
+ * to a later call. */
 static VkResult sim_strike(struct sim_gpu* gpu, enum sim_function function)
 {
     VkResult result = VK_SUCCESS;
@@ -117,7 +118,7 @@ void sim_claim(struct sim_gpu* gpu, enum sim_function function, uint32_t* busy, 
 {
     if ((*busy)++ != 0) {
         sim_violate(gpu, function, MAAR_SIMULATED_VIOLATION_RACE,
-                    "two threads use one %s at a time", what);
+                    "two threads use one %s at the same time", what);
     }
     const bool yields = ++gpu->claims % SIM_YIELD_PERIOD == 0;
     sim_lock_release(&gpu->lock);

@@ -1,6 +1,6 @@
 /*
- * Command pools and buffers. Commands are looked at, for handles that are stale or have no memory;
- * of them, what they use is recorded, and nothing else.
+ * Command pools and buffers. The driver checks the handles of each command: they must be live and
+ * bound to memory. It records only the resources that a command uses.
  */
 #include "backends/simulated/sim_format.h"
 
@@ -36,7 +36,8 @@ sim_create_command_pool(VkDevice device, const VkCommandPoolCreateInfo* pCreateI
     return VK_SUCCESS;
 }
 
-/* Takes one command buffer of a pool out of the table; NULL when there is none left. Lock held. */
+/* Removes one command buffer of a pool from the table. Returns NULL when none is left. Lock
+ * held. */
 static struct sim_command_buffer* sim_pool_pop(struct sim_device* device, uint64_t pool)
 {
     for (uint32_t i = 0; i < device->slot_count; i++) {
@@ -174,7 +175,7 @@ void sim_command_check_submit(struct sim_device* device, enum sim_function funct
     }
 }
 
-/* Moves a command buffer from one state to another; from counts only when it is checked. */
+/* Moves a command buffer to a new state, and checks its old state where the rules name one. */
 static VkResult sim_command_move(VkCommandBuffer commandBuffer, enum sim_function function,
                                  bool must_record, enum sim_command_state to)
 {
@@ -222,7 +223,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_reset_command_buffer(VkCommandBuffer c
     return result;
 }
 
-/* A resource that a command uses must be alive and have memory that is. */
+/* Checks that a resource which a command uses is live and bound to live memory. */
 static void sim_command_check_use(struct sim_device* d, enum sim_function function, uint64_t handle,
                                   enum sim_kind kind)
 {
@@ -235,7 +236,7 @@ static void sim_command_check_use(struct sim_device* d, enum sim_function functi
     }
 }
 
-/* Makes the list of what a command buffer uses longer; false without host memory. */
+/* Makes room in a command buffer's list of uses. Returns false without host memory. */
 static bool sim_command_grow(struct sim_command_buffer* self)
 {
     const VkAllocationCallbacks* callbacks = self->object.device->callbacks;
@@ -253,7 +254,8 @@ static bool sim_command_grow(struct sim_command_buffer* self)
     return true;
 }
 
-/* Keeps what the command buffer uses, for its submission. It belongs to one thread. */
+/* Adds a use to the command buffer, for its submission. One thread at a time uses a command
+ * buffer. */
 static void sim_command_keep(struct sim_command_buffer* self, const struct sim_use* use)
 {
     if (self->uses != NULL && self->use_count != 0) {
@@ -270,7 +272,7 @@ static void sim_command_keep(struct sim_command_buffer* self, const struct sim_u
     self->uses[self->use_count++] = *use;
 }
 
-/* Any command. */
+/* Begins every command. */
 static void sim_command(VkCommandBuffer commandBuffer, enum sim_function function)
 {
     struct sim_command_buffer* self = (struct sim_command_buffer*)(void*)commandBuffer;
@@ -284,7 +286,7 @@ static void sim_command(VkCommandBuffer commandBuffer, enum sim_function functio
     sim_unlock_gpu(d->gpu);
 }
 
-/* A buffer that a command uses. Its bytes are kept range by range. */
+/* Records the ranges of a buffer that a command uses. */
 static struct sim_command_buffer* sim_command_use(VkCommandBuffer commandBuffer,
                                                   enum sim_function function, uint64_t handle,
                                                   enum sim_kind kind)
@@ -315,7 +317,7 @@ static void sim_command_use_image(VkCommandBuffer commandBuffer, enum sim_functi
     sim_command_keep(self, &use);
 }
 
-/* The tiles of one layer that hold such texels, row by row. */
+/* Records the tiles of one layer that hold the given texels, row by row. */
 static void sim_command_keep_tiles(struct sim_command_buffer* self,
                                    const struct sim_resource* image, const struct sim_cut* cut,
                                    uint32_t layer, uint32_t mip_level, const VkOffset3D* offset,
@@ -341,7 +343,8 @@ static void sim_command_keep_tiles(struct sim_command_buffer* self,
     }
 }
 
-/* Texels of an image: the tiles that hold them, or all of a mip tail. */
+/* Records the texels of an image that a command uses: the tiles that hold them, or the whole mip
+ * tail. */
 static void sim_command_use_texels(VkCommandBuffer commandBuffer, enum sim_function function,
                                    VkImage image, const VkImageSubresourceLayers* layers,
                                    const VkOffset3D* offset, const VkExtent3D* extent)
@@ -475,8 +478,8 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_clear_depth_stencil_image(
     sim_command_use_image(commandBuffer, SIM_FN_vkCmdClearDepthStencilImage, image);
 }
 
-/* A queue family that a barrier names: one of the device's, none, or others' where that is enabled.
- * Lock held. */
+/* Checks a queue family that a barrier names: a family of the device, the ignored family, or an
+ * external family if its extension is enabled. Lock held. */
 static void sim_check_family(struct sim_device* device, enum sim_function function, uint32_t family)
 {
     const bool external = family == VK_QUEUE_FAMILY_EXTERNAL;

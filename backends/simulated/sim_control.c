@@ -1,5 +1,5 @@
 /*
- * What a test tells the driver to do, and asks it about: the functions of maar/simulated.h.
+ * The functions of maar/simulated.h, by which a test controls and queries the driver.
  */
 #include "backends/simulated/sim.h"
 

@@ -1,12 +1,12 @@
 /*
- * Logical devices and their queues. Whatever is alive when a device goes is a leak; it is written
- * down, and then freed all the same.
+ * Logical devices and their queues. An object that is alive when its device is destroyed is a leak.
+ * The driver records the leak and frees the object.
  */
 #include "backends/simulated/sim.h"
 
 enum { SIM_DEVICE_SALT = 0x9E3779 };
 
-/* Whether the queues asked for exist, and how many there are. */
+/* Returns whether the requested queues exist, and fills in their number. */
 static bool sim_count_queues(const struct sim_gpu* gpu, const VkDeviceCreateInfo* info,
                              struct sim_device* device)
 {
@@ -110,7 +110,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_device(VkPhysicalDevice physica
     return VK_SUCCESS;
 }
 
-/* Writes down what outlives the device, a line for each kind. Lock held. */
+/* Records the objects that outlive the device, one violation for each kind. Lock held. */
 static void sim_report_leaks(struct sim_device* device)
 {
     uint32_t leaked[SIM_KIND_COUNT] = {0};

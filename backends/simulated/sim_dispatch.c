@@ -1,6 +1,6 @@
 /*
- * From names to functions. A function is handed out only to a program that has enabled the version
- * or the extension which brings it, as drivers do.
+ * Maps names to functions. As in real drivers, a program receives a function only if it has enabled
+ * the version or the extension that provides the function.
  */
 #include "backends/simulated/sim.h"
 
@@ -64,7 +64,7 @@ VkResult sim_function_usual_failure(enum sim_function function)
     return sim_function_rows[function].usual;
 }
 
-/* A loader asks for hundreds of names, most of which differ in length already. */
+/* A loader queries hundreds of names, and most of them already differ in length. */
 static int sim_find_by_name(const char* name, const struct sim_alias_row** alias)
 {
     const size_t length = strlen(name);
@@ -149,7 +149,8 @@ PFN_vkVoidFunction VKAPI_CALL maarSimulatedGetInstanceProcAddr(VkInstance instan
                    ? sim_pointer(function)
                    : NULL;
     }
-    /* A device's function is found here if any device of the instance could enable it. */
+    /* This call returns a device's function if any device of the instance could enable the
+     * function. */
     uint64_t possible = 0;
     for (uint32_t i = 0; i < self->gpu_count; i++) {
         possible |= self->gpus[i]->extensions;

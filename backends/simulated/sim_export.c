@@ -1,16 +1,17 @@
 /*
  * Memory that is exported and imported as file descriptors.
  *
- * Its bytes lie in a file without a name, made when it is first mapped or exported. Whoever has a
- * descriptor of it has the bytes, for as long as he likes: other memory objects, devices,
- * processes. A descriptor given to the driver is the driver's once the import has succeeded, and is
- * left alone before; when it is let go of, the driver looks whether it still is the same file.
+ * Shared memory has its bytes in a file without a name. The first mapping or export creates the
+ * file. Every holder of a descriptor (another memory object, device or process) can use the bytes
+ * for as long as it keeps the descriptor. A successful import makes the descriptor the driver's
+ * property; a failing import leaves it with the caller. When the driver closes a descriptor, it
+ * checks that the descriptor still names the same file.
  */
 #include "backends/simulated/sim.h"
 
 #include <string.h>
 
-/* What lavapipe's files have behind the bytes; see facts of its layout in maar/simulated.h. */
+/* Bytes that follow the contents, as in lavapipe's files. maar/simulated.h describes the layout. */
 enum { SIM_FILE_TAIL = 40 };
 
 static const char sim_file_magic[8] = "MAARSIM";
@@ -56,8 +57,8 @@ void sim_reused_forget(struct sim_gpu* gpu, enum sim_function function)
         gpu->counters.fdsReused--;
         if (!sim_file_close(&gpu->reused)) {
             sim_violate(gpu, function, MAAR_SIMULATED_VIOLATION_SHARING,
-                        "descriptor %d, which a failing import had closed, was closed again when "
-                        "it was somebody else's",
+                        "descriptor %d was closed again after a failing import had closed it and "
+                        "its number had a new owner",
                         fd);
         }
     }
@@ -79,7 +80,7 @@ void sim_import_failed(struct sim_gpu* gpu, enum sim_function function, int fd)
     sim_unlock_gpu(gpu);
 }
 
-/* The import of a descriptor that an allocation asks for; NULL without. */
+/* Returns the import of a descriptor that an allocation requests; NULL if it requests none. */
 static const VkImportMemoryFdInfoKHR* sim_import_of(const VkMemoryAllocateInfo* info)
 {
     const VkImportMemoryFdInfoKHR* import =
@@ -95,7 +96,7 @@ void sim_share_failed(struct sim_device* device, const VkMemoryAllocateInfo* inf
     }
 }
 
-/* Whether buffers or images can do so with a handle type. */
+/* Returns whether buffers or images have a sharing feature with a handle type. */
 static bool sim_share_can(const struct sim_gpu* gpu, VkFlags type,
                           VkExternalMemoryFeatureFlags feature)
 {
@@ -105,7 +106,7 @@ static bool sim_share_can(const struct sim_gpu* gpu, VkFlags type,
             feature) != 0;
 }
 
-/* Whether the extension of a handle type is enabled; a violation if not. */
+/* Returns whether the extension of a handle type is enabled. Records a violation if it is not. */
 static bool sim_share_is_enabled(struct sim_device* device, VkFlags type)
 {
     const enum sim_extension extension = type == VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT
@@ -146,7 +147,7 @@ static void sim_export_read(struct sim_device* device, const VkMemoryAllocateInf
     }
 }
 
-/* Memory types that a dma-buf can be imported to. */
+/* Returns the memory types to which a dma-buf can be imported. */
 static uint32_t sim_dma_buf_types(const struct sim_gpu* gpu)
 {
     uint32_t types = gpu->sharing.dmaBufTypeBits;
@@ -164,7 +165,7 @@ static bool sim_is_memory_file(const struct sim_file_head* head, uint64_t size)
            head->size == size - SIM_FILE_PAGE - SIM_FILE_TAIL;
 }
 
-/* What an import must repeat of the allocation that was exported. */
+/* Checks that an import repeats the parameters of the exported allocation. */
 static bool sim_import_fits(struct sim_device* device, const VkMemoryAllocateInfo* info,
                             const VkImportMemoryFdInfoKHR* import, const struct sim_file_head* head,
                             bool dedicated)
@@ -180,8 +181,8 @@ static bool sim_import_fits(struct sim_device* device, const VkMemoryAllocateInf
     if (opaque ? type != head->type
                : type >= 32 || (sim_dma_buf_types(device->gpu) >> type & 1u) == 0) {
         sim_violate(device->gpu, SIM_FN_vkAllocateMemory, MAAR_SIMULATED_VIOLATION_SHARING,
-                    "memoryTypeIndex %u, but the memory was exported with %u, or its type is none "
-                    "of those that vkGetMemoryFdPropertiesKHR gives",
+                    "memoryTypeIndex %u, but the memory was exported with %u, or "
+                    "vkGetMemoryFdPropertiesKHR does not list the type",
                     type, head->type);
         return false;
     }
@@ -209,7 +210,7 @@ static VkResult sim_import_read(struct sim_device* device, const VkMemoryAllocat
     if (!sim_share_can(device->gpu, type, VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) ||
         share->export_types != 0) {
         sim_violate(device->gpu, SIM_FN_vkAllocateMemory, MAAR_SIMULATED_VIOLATION_SHARING,
-                    "handle type 0x%x cannot be imported here, or not exported again", type);
+                    "handle type 0x%x cannot be imported here, or cannot be exported again", type);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
     if (!sim_file_accept(device, SIM_FN_vkAllocateMemory, import->fd, type, &head, &size, &file) ||
@@ -229,7 +230,7 @@ VkResult sim_share_read(struct sim_device* device, const VkMemoryAllocateInfo* i
     return sim_import_read(device, info, dedicated, share);
 }
 
-/* Makes the file of a memory that has none. */
+/* Creates the file of a memory unless it exists. */
 static bool sim_share_open(struct sim_memory* memory)
 {
     if (memory->share.file.open) {
@@ -255,7 +256,7 @@ void sim_share_forget(struct sim_memory* memory)
     if (!sim_file_close(&memory->share.file)) {
         sim_violate(memory->object.device->gpu, SIM_FN_vkFreeMemory,
                     MAAR_SIMULATED_VIOLATION_SHARING,
-                    "a descriptor that belongs to the driver was closed by somebody else");
+                    "another owner closed a descriptor that belongs to the driver");
     }
 }
 
@@ -265,13 +266,15 @@ void sim_share_check_bind(const struct sim_resource* resource, const struct sim_
     const struct sim_share* share = &memory->share;
     if (share->export_types != 0 && (share->export_types & resource->external_types) == 0) {
         sim_violate(memory->object.device->gpu, function, MAAR_SIMULATED_VIOLATION_SHARING,
-                    "the memory may be exported as 0x%x, of which the resource has none",
+                    "the memory may be exported as 0x%x, and the resource was created with none of "
+                    "these types",
                     share->export_types);
     }
     if (share->import_type != 0 && (share->import_type & resource->external_types) == 0) {
-        sim_violate(memory->object.device->gpu, function, MAAR_SIMULATED_VIOLATION_SHARING,
-                    "the memory was imported as 0x%x, which the resource was not made for",
-                    share->import_type);
+        sim_violate(
+            memory->object.device->gpu, function, MAAR_SIMULATED_VIOLATION_SHARING,
+            "the memory was imported as 0x%x, and the resource was not created for that type",
+            share->import_type);
     }
 }
 
@@ -292,7 +295,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_get_memory_fd(VkDevice device,
     const VkFlags type = (VkFlags)pGetFdInfo->handleType;
     if (memory != NULL && (memory->share.export_types & type) == 0) {
         sim_violate(d->gpu, SIM_FN_vkGetMemoryFdKHR, MAAR_SIMULATED_VIOLATION_SHARING,
-                    "handle type 0x%x, but the memory was allocated to be exported as 0x%x", type,
+                    "handle type 0x%x, but the memory was allocated for export as 0x%x", type,
                     memory->share.export_types);
     } else if (memory != NULL) {
         *pFd = sim_share_open(memory) ? sim_file_duplicate(&memory->share.file) : -1;
@@ -319,7 +322,7 @@ sim_get_memory_fd_properties(VkDevice device, VkExternalMemoryHandleTypeFlagBits
     sim_lock_gpu(d->gpu);
     if (handleType != VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT) {
         sim_violate(d->gpu, SIM_FN_vkGetMemoryFdPropertiesKHR, MAAR_SIMULATED_VIOLATION_SHARING,
-                    "nobody can say this of handle type 0x%x", (VkFlags)handleType);
+                    "this query does not apply to handle type 0x%x", (VkFlags)handleType);
         result = VK_ERROR_VALIDATION_FAILED_EXT;
     } else if (!sim_file_accept(d, SIM_FN_vkGetMemoryFdPropertiesKHR, fd, (VkFlags)handleType,
                                 &head, &size, &file) ||

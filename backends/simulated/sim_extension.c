@@ -1,7 +1,8 @@
 /*
  * The extensions that the driver knows, and which of them a profile's device reports: those of the
- * profile's list that are implemented here, and those that its version of Vulkan has made core.
- * What shares with others is reported by a device that was told to share, whatever its list says.
+ * profile's list that are implemented here, and those that its version of Vulkan has made core. A
+ * device reports the extensions for sharing if its options enable sharing, whatever the profile's
+ * list says.
  */
 #include "backends/simulated/sim.h"
 

@@ -1,6 +1,6 @@
 /*
- * What a device offers to share with others, by handle type, and what programs may ask of it. A
- * device that was not told to share offers host pointers alone.
+ * The handle types by which a device shares memory and semaphores, and the checks of programs'
+ * requests. A device whose options do not enable sharing offers host pointers only.
  */
 #include "backends/simulated/sim.h"
 
@@ -14,7 +14,7 @@ static const VkExternalMemoryHandleTypeFlagBits sim_memory_types[] = {
 
 enum { SIM_MEMORY_TYPE_COUNT = sizeof(sim_memory_types) / sizeof(sim_memory_types[0]) };
 
-/* Sixteen bytes that follow from a text; 64-bit FNV-1a, twice. */
+/* Derives sixteen bytes from a text by two 64-bit FNV-1a hashes. */
 static void sim_uuid_make(const char* text, size_t size, uint8_t uuid[VK_UUID_SIZE])
 {
     uint64_t hash = 0xCBF29CE484222325u;
@@ -143,8 +143,8 @@ VkExternalMemoryHandleTypeFlags sim_external_types(struct sim_device* device, bo
     }
     if (compatible != types) {
         sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_SHARING,
-                    "handle types 0x%x are not offered, or not together, for such %s", types,
-                    image ? "an image" : "a buffer");
+                    "the device does not offer handle types 0x%x, or not together, for such %s",
+                    types, image ? "an image" : "a buffer");
     }
     return types;
 }

@@ -1,9 +1,10 @@
 /*
- * Features: which the device offers, which a program has enabled.
+ * Features: those that the device offers, and those that a program has enabled.
  *
- * The core features are all offered, since nothing executes, but for those of sparse resources,
- * which are the profile's. Of the chained structures that are known, the features in the table are
- * offered when their extension is; all others are off. Unknown structures are left as they are.
+ * The device offers all core features, since nothing executes; but the features of sparse resources
+ * are those of the profile. In the known chained structures, the device offers a feature of the
+ * table when it offers its extension; all other features are off. Unknown structures stay
+ * unchanged.
  */
 #include "backends/simulated/sim.h"
 
@@ -13,7 +14,7 @@ struct sim_feature_row {
     VkStructureType type;
     size_t size;
     size_t offset;
-    int feature; /* SIM_FEATURE_COUNT: offered always, use unchecked */
+    int feature; /* SIM_FEATURE_COUNT: always offered, and its use is unchecked */
 };
 
 #define SIM_ROW(stype, type, member, feature)                                                      \
@@ -66,7 +67,7 @@ static const struct sim_feature_row sim_feature_rows[] = {
 
 enum { SIM_FEATURE_ROW_COUNT = sizeof(sim_feature_rows) / sizeof(sim_feature_rows[0]) };
 
-/* Those of sparse resources, which come last, are core. */
+/* The features of sparse resources are core features and come last. */
 static const enum sim_extension sim_feature_extension[SIM_FEATURE_SPARSE_BINDING] = {
     [SIM_FEATURE_TIMELINE] = SIM_EXT_TIMELINE,
     [SIM_FEATURE_BUFFER_ADDRESS] = SIM_EXT_BUFFER_ADDRESS,
@@ -78,7 +79,7 @@ static const enum sim_extension sim_feature_extension[SIM_FEATURE_SPARSE_BINDING
     [SIM_FEATURE_YCBCR] = SIM_EXT_YCBCR,
 };
 
-/* Bits of the sparse features among the core ones. */
+/* Returns the bits of the sparse features in the structure of core features. */
 static uint32_t sim_sparse_features(const VkPhysicalDeviceFeatures* core)
 {
     const struct {
@@ -170,7 +171,8 @@ void sim_features_fill_chain(const struct sim_gpu* gpu, void* chain)
     }
 }
 
-/* Whether every feature wanted by a core structure is offered; notes the checked ones. */
+/* Returns whether the device offers every feature that a core structure requests. Adds the checked
+ * features to the set. */
 static bool sim_parse_core(const struct sim_gpu* gpu, const VkPhysicalDeviceFeatures* wanted,
                            uint32_t* features)
 {
@@ -187,7 +189,7 @@ static bool sim_parse_core(const struct sim_gpu* gpu, const VkPhysicalDeviceFeat
     return true;
 }
 
-/* Likewise for a chained structure. Padding is never looked at: the members are all VkBool32. */
+/* Does the same for a chained structure, without reading its padding: all members are VkBool32. */
 static bool sim_parse_chained(const struct sim_gpu* gpu, const VkBaseInStructure* s,
                               uint32_t* features)
 {

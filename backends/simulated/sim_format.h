@@ -1,5 +1,5 @@
 /*
- * Formats: how many bytes a block of texels takes, and what an image of it may be.
+ * Formats: the bytes of a block of texels, and the images that a format allows.
  */
 #ifndef MAAR_SIM_FORMAT_H
 #define MAAR_SIM_FORMAT_H
@@ -21,38 +21,40 @@ struct sim_format {
 
 struct sim_format sim_format_of(VkFormat format);
 
-/* Whether the device knows the format at all. */
+/* Returns whether the device knows the format. */
 bool sim_format_is_supported(const struct sim_gpu* gpu, VkFormat format);
-/* What an image with these parameters may be; false when it may not be at all. */
+/* Fills in the limits of images with these parameters. Returns false when no such image is
+ * possible. */
 bool sim_image_limits(const struct sim_gpu* gpu, VkFormat format, VkImageType type,
                       VkImageTiling tiling, VkImageUsageFlags usage, VkImageCreateFlags flags,
                       VkImageFormatProperties* properties);
-/* Whether the device can make this image. */
+/* Returns whether the device can create this image. */
 bool sim_image_is_possible(const struct sim_gpu* gpu, const VkImageCreateInfo* info);
-/* Texels of a level in one dimension. */
+/* Returns the texels of a level in one dimension. */
 uint32_t sim_level_extent(uint32_t extent, uint32_t level);
-/* Bytes of one plane of one level of an image, one layer and sample. */
+/* Returns the bytes of one plane of one level of an image, for one layer and one sample. */
 VkDeviceSize sim_level_bytes(const struct sim_format_plane* plane, VkExtent3D extent,
                              uint32_t level);
-/* Bytes from row to row of level 0 of a linear image. */
+/* Returns the distance in bytes between rows of level 0 of a linear image. */
 VkDeviceSize sim_row_pitch(const struct sim_format_plane* plane, uint32_t width);
 
-/* The plane that an aspect names; SIM_MAX_PLANES for one that names none. */
+/* Returns the plane that an aspect names; SIM_MAX_PLANES if it names none. */
 uint32_t sim_plane_of_aspect(VkFlags aspect);
 
 /* sim_modifier.c */
-/* Laid out row by row: linear by Vulkan's word, or by a modifier's. */
+/* Returns whether an image is laid out row by row, either by linear tiling or by its modifier. */
 bool sim_tiling_is_linear(VkImageTiling tiling);
-/* Whether images of the format may be made with a modifier. */
+/* Returns whether images of the format may be created with a modifier. */
 bool sim_modifier_is_offered(const struct sim_gpu* gpu, VkFormat format, VkImageType type);
-/* Whether a query's chain names the modifier that there is. */
+/* Returns whether a query's chain names the offered modifier. */
 bool sim_modifier_is_known(const void* chain);
-/* Bytes from row to row of a linear image: the program's, if it says, or the driver's. */
+/* Returns the distance in bytes between rows of a linear image: the program's value if it gives
+ * one, else the driver's. */
 VkDeviceSize sim_modifier_row_pitch(const VkImageCreateInfo* info,
                                     const struct sim_format_plane* plane);
-/* The rules of a new image with a modifier. Lock held. */
+/* Checks the rules of a new image with a modifier. Lock held. */
 VkResult sim_modifier_check(struct sim_device* device, const VkImageCreateInfo* info);
-/* Fills the modifiers of a format. */
+/* Fills in the modifiers of a format. */
 void sim_modifier_list(const struct sim_gpu* gpu, VkFormat format, VkFormatFeatureFlags features,
                        VkDrmFormatModifierPropertiesListEXT* list);
 

@@ -2,11 +2,11 @@
  * Every Vulkan function of the simulated driver, once.
  *
  * SIM_*_FUNCTIONS(X): X(name, since, extension, traits, usual)
- *   since      minor version of Vulkan 1 that made it core; 99 when none did
- *   extension  SIM_EXT_* that brings it where the version does not
+ *   since      minor version of Vulkan 1 that made the function core; 99 when none did
+ *   extension  SIM_EXT_* that provides the function where the version does not
  *   traits     SIM_CAN_FAIL: returns errors, so that faults apply; SIM_SEES_LOSS: returns
- *              VK_ERROR_DEVICE_LOST on a lost device; SIM_AFTER_LOSS: proper to call on one
- *   usual      the failure of a fault that does not say which
+ *              VK_ERROR_DEVICE_LOST on a lost device; SIM_AFTER_LOSS: may be called on a lost one
+ *   usual      the failure of a fault that names no result
  * SIM_ALIASES(A): A(alias, name, extension)
  */
 #ifndef MAAR_SIM_FUNCTIONS_H

@@ -1,5 +1,5 @@
 /*
- * What images a device can make: vkGetPhysicalDevice{,Image}FormatProperties.
+ * The images that a device can create: vkGetPhysicalDevice{,Image}FormatProperties.
  */
 #include "backends/simulated/sim_format.h"
 
@@ -77,7 +77,7 @@ static VkFormatFeatureFlags sim_features_for_usage(VkImageUsageFlags usage)
     return features;
 }
 
-/* The sample counts of sparse images; none where the device does not offer them. */
+/* Returns the sample counts of sparse images; none where the device offers no such images. */
 static VkSampleCountFlags sim_sparse_samples(const struct sim_gpu* gpu, VkFormat format,
                                              VkImageType type, VkImageCreateFlags flags)
 {
@@ -191,7 +191,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_get_image_format_properties(
                : VK_ERROR_FORMAT_NOT_SUPPORTED;
 }
 
-/* False when the handle type that is asked about, if any, is not offered. */
+/* Returns false when the query names a handle type that the device does not offer. */
 static bool sim_answer_external_image(const struct sim_gpu* gpu,
                                       const VkPhysicalDeviceImageFormatInfo2* info,
                                       VkImageFormatProperties2* properties)

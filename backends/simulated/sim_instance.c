@@ -1,11 +1,11 @@
 /*
- * Instances, and the physical devices that their profiles make.
+ * Instances, and the physical devices that profiles describe.
  */
 #include "backends/simulated/sim.h"
 
 #include <string.h>
 
-/* First device address of a gpu; far from zero, so that a null address is nobody's. */
+/* The first device address of a gpu. It is far from zero, so that no object has a null address. */
 static const uint64_t sim_first_address = (uint64_t)1 << 32;
 
 static const uint64_t sim_instance_extensions = (uint64_t)1 << SIM_EXT_PROPERTIES2 |
@@ -35,7 +35,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_enumerate_instance_layers(uint32_t* pP
     return VK_SUCCESS;
 }
 
-/* What no device could be: the driver would follow such indices out of its arrays. */
+/* Rejects impossible profiles. Their indices would lead the driver out of its arrays. */
 static bool sim_profile_is_sound(const MaarSimulatedProfile* profile)
 {
     if (profile->sType != MAAR_STRUCTURE_TYPE_SIMULATED_PROFILE || profile->heapCount == 0 ||

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Types that a program must have asked for by a feature. */
+/* Checks the features that a memory type needs. */
 static void sim_check_type_features(struct sim_device* device, VkMemoryPropertyFlags flags)
 {
     const VkMemoryPropertyFlags amd =
@@ -20,7 +20,8 @@ static void sim_check_type_features(struct sim_device* device, VkMemoryPropertyF
     }
 }
 
-/* The rules of VkMemoryDedicatedAllocateInfo; returns the handle that it names, or 0. */
+/* Checks the rules of VkMemoryDedicatedAllocateInfo. Returns the handle that the structure names,
+ * or 0. */
 static uint64_t sim_check_dedicated(struct sim_device* device, const VkMemoryAllocateInfo* info)
 {
     const VkMemoryDedicatedAllocateInfo* dedicated =
@@ -56,7 +57,7 @@ static uint64_t sim_check_dedicated(struct sim_device* device, const VkMemoryAll
     return resource->object.handle;
 }
 
-/* Vulkan wants each sType once in a chain. */
+/* Checks that each sType occurs only once in a chain, as Vulkan requires. */
 static void sim_check_chain_unique(struct sim_device* device, const void* chain)
 {
     for (const VkBaseInStructure* link = chain; link != NULL; link = link->pNext) {
@@ -94,7 +95,7 @@ static bool sim_may_overcommit(const struct sim_device* device)
                                     : (device->gpu->flags & MAAR_SIMULATED_OVERCOMMIT_BIT) != 0;
 }
 
-/* Limits and heaps. Lock held. */
+/* Checks an allocation against limits and heaps. Lock held. */
 static VkResult sim_check_limits(struct sim_device* device, const VkMemoryAllocateInfo* info,
                                  bool imported)
 {
@@ -140,7 +141,7 @@ static VkResult sim_check_limits(struct sim_device* device, const VkMemoryAlloca
     return VK_SUCCESS;
 }
 
-/* Host memory that the program brings along: NULL without, or when a rule is broken. */
+/* Returns the host memory that the program imports: NULL if it imports none or breaks a rule. */
 static void* sim_check_import(struct sim_device* device, const VkMemoryAllocateInfo* info)
 {
     const VkImportMemoryHostPointerInfoEXT* import =
@@ -174,7 +175,7 @@ static void sim_memory_count_share(struct sim_memory* memory)
     counters->heapImported[memory->heap] += memory->share.import_type != 0 ? memory->size : 0;
 }
 
-/* Enters a new memory into the accounts. Lock held. */
+/* Adds a new memory to the heaps' totals. Lock held. */
 static void sim_memory_describe(struct sim_memory* memory, const VkMemoryAllocateInfo* info,
                                 void* host_pointer)
 {
@@ -290,7 +291,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_free_memory(VkDevice device, VkDeviceMemor
     }
 }
 
-/* Makes the bytes of a memory real. */
+/* Provides host pages for the bytes of a memory. */
 static bool sim_memory_back(struct sim_memory* memory, VkDeviceSize alignment)
 {
     if (memory->bytes != NULL) {
@@ -320,13 +321,14 @@ static bool sim_memory_back(struct sim_memory* memory, VkDeviceSize alignment)
     return true;
 }
 
-/* Whether [offset, offset + size) may be mapped; size is made definite. */
+/* Returns whether [offset, offset + size) may be mapped. Replaces VK_WHOLE_SIZE by the real
+ * size. */
 static bool sim_check_map(struct sim_memory* memory, VkDeviceSize offset, VkDeviceSize* size)
 {
     struct sim_gpu* gpu = memory->object.device->gpu;
     if (memory->mapped) {
         sim_violate(gpu, SIM_FN_vkMapMemory, MAAR_SIMULATED_VIOLATION_MAP,
-                    "the memory is mapped already");
+                    "the memory is already mapped");
         return false;
     }
     if ((gpu->profile.types[memory->type].flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0) {
@@ -404,7 +406,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_unmap_memory(VkDevice device, VkDeviceMemo
     sim_unlock_gpu(d->gpu);
 }
 
-/* One range of a flush or an invalidation. */
+/* Checks one range of a flush or an invalidation. */
 static void sim_check_range(struct sim_device* device, enum sim_function function,
                             const VkMappedMemoryRange* range)
 {
@@ -426,8 +428,9 @@ static void sim_check_range(struct sim_device* device, enum sim_function functio
     const VkDeviceSize end = range->size == VK_WHOLE_SIZE ? map_end : range->offset + range->size;
     if (range->offset % atom != 0 || (end % atom != 0 && end != m->size)) {
         sim_violate(gpu, function, MAAR_SIMULATED_VIOLATION_FLUSH,
-                    "[%llu, %llu) is not whole atoms of %llu", (unsigned long long)range->offset,
-                    (unsigned long long)end, (unsigned long long)atom);
+                    "[%llu, %llu) does not consist of whole atoms of %llu",
+                    (unsigned long long)range->offset, (unsigned long long)end,
+                    (unsigned long long)atom);
     }
 }
 

@@ -1,6 +1,6 @@
 /*
- * VK_EXT_image_drm_format_modifier, for the one modifier that every driver has: linear, in one
- * plane. Such images are laid out row by row, as the program says or as linear images are.
+ * VK_EXT_image_drm_format_modifier with the one modifier that every driver has: linear, in one
+ * plane. Such an image is laid out row by row, with the program's layout or that of linear images.
  */
 #include "backends/simulated/sim_format.h"
 
@@ -46,7 +46,7 @@ VkDeviceSize sim_modifier_row_pitch(const VkImageCreateInfo* info,
     return sim_or(wanted, sim_row_pitch(plane, info->extent.width));
 }
 
-/* Whether a list of modifiers has the one that there is. */
+/* Returns whether a list of modifiers contains the offered modifier. */
 static bool sim_modifier_is_listed(const void* chain)
 {
     const VkImageDrmFormatModifierListCreateInfoEXT* list =
@@ -75,7 +75,7 @@ VkResult sim_modifier_check(struct sim_device* device, const VkImageCreateInfo* 
     if (given == NULL || given->drmFormatModifier != sim_modifier_linear ||
         given->drmFormatModifierPlaneCount != 1) {
         sim_violate(device->gpu, SIM_FN_vkCreateImage, MAAR_SIMULATED_VIOLATION_SHARING,
-                    "no modifier is given that is offered: linear, in one plane");
+                    "the chain does not give the offered modifier: linear, in one plane");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const struct sim_format format = sim_format_of(info->format);
@@ -86,9 +86,9 @@ VkResult sim_modifier_check(struct sim_device* device, const VkImageCreateInfo* 
         plane->block_bytes;
     if (layout->size != 0 || layout->arrayPitch != 0 || layout->depthPitch != 0) {
         sim_violate(device->gpu, SIM_FN_vkCreateImage, MAAR_SIMULATED_VIOLATION_SHARING,
-                    "of a plane's layout, size and the pitches of layers and depth must be zero");
+                    "in a plane's layout, size, arrayPitch and depthPitch must be zero");
     }
-    /* The driver's own rule: pitches as it would choose them, or larger ones. */
+    /* This driver accepts its own pitch and every larger one. */
     return layout->offset == 0 && layout->rowPitch >= least
                ? VK_SUCCESS
                : VK_ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT;
@@ -125,7 +125,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_get_image_modifier(
         d, SIM_FN_vkGetImageDrmFormatModifierPropertiesEXT, SIM_HANDLE(image), SIM_KIND_IMAGE);
     if (resource != NULL && !resource->has_modifier) {
         sim_violate(d->gpu, SIM_FN_vkGetImageDrmFormatModifierPropertiesEXT,
-                    MAAR_SIMULATED_VIOLATION_SHARING, "the image was made without a modifier");
+                    MAAR_SIMULATED_VIOLATION_SHARING, "the image was created without a modifier");
     }
     if (resource == NULL || !resource->has_modifier) {
         result = VK_ERROR_VALIDATION_FAILED_EXT;

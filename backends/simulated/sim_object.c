@@ -1,6 +1,6 @@
 /*
- * Objects and the table that finds them. A handle is kind, generation and slot: one that was
- * destroyed, or belongs to another kind or nobody, is told from a live one.
+ * Objects and their table. A handle consists of a kind, a generation and a slot, so that the table
+ * distinguishes live handles from destroyed or made-up ones and from those of another kind.
  */
 #include "backends/simulated/sim.h"
 
@@ -56,7 +56,8 @@ const VkAllocationCallbacks* sim_object_callbacks(const struct sim_object* objec
     return object->has_callbacks ? &object->callbacks : object->device->callbacks;
 }
 
-/* A free slot, the table grown if it must be. Lock held before and after, free while it grows. */
+/* Returns a free slot, and grows the table if it is full. Lock held before and after, free during
+ * the growth. */
 static uint32_t sim_take_slot(struct sim_device* device)
 {
     for (;;) {
@@ -140,7 +141,7 @@ void* sim_object_get(struct sim_device* device, enum sim_function function, uint
     void* object = sim_object_peek(device, handle, kind);
     if (object == NULL) {
         sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_HANDLE,
-                    "0x%llx is no live %s of this device", (unsigned long long)handle,
+                    "0x%llx is not a live %s of this device", (unsigned long long)handle,
                     sim_kinds[kind].name);
     }
     return object;
@@ -174,7 +175,7 @@ void* sim_object_retire(struct sim_device* device, enum sim_function function, u
     }
     if (object->busy != 0) {
         sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_RACE,
-                    "the %s is in use by another thread", sim_kinds[kind].name);
+                    "another thread is using the %s", sim_kinds[kind].name);
     }
     sim_object_remove(object);
     return object;

@@ -1,7 +1,6 @@
 /*
- * Objects that programs need on their way to a dispatch, and that have no memory to get wrong:
- * views, shaders, pipelines, descriptors, queries. They are counted, checked for leaks, and do
- * nothing.
+ * Objects that programs need for a dispatch and that have no memory: views, shaders, pipelines,
+ * descriptors, queries. The driver counts them and checks them for leaks. They do nothing.
  */
 #include "backends/simulated/sim.h"
 
@@ -36,7 +35,7 @@ static void sim_other_destroy(VkDevice device, enum sim_function function, uint6
     sim_object_release(object);
 }
 
-/* The create and the destroy of one type. */
+/* Defines the functions that create and destroy objects of one type. */
 #define SIM_OTHER_PAIR(Name, KIND, suffix)                                                         \
     static VKAPI_ATTR VkResult VKAPI_CALL sim_create_##suffix(                                     \
         VkDevice device, const Vk##Name##CreateInfo* pCreateInfo,                                  \
@@ -88,7 +87,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_destroy_pipeline(VkDevice device, VkPipeli
                       pAllocator);
 }
 
-/* A set belongs to its pool, as a command buffer does. */
+/* A descriptor set belongs to its pool, as a command buffer belongs to its own. */
 struct sim_descriptor_set {
     struct sim_object object;
     uint64_t pool;

@@ -1,10 +1,10 @@
 /*
- * Which pages of sparse resources lie in which memory: the check of binds, and their execution.
+ * The pages of sparse resources and the memories that hold them: checks and executes binds.
  *
- * A batch of binds is checked when it is submitted, and written down as pieces. Their execution
- * changes the runs of the resources, and the binds of the memories with them, one for one; whether
- * two resources share bytes is looked at when the whole batch has been executed. Runs are split,
- * but never joined, so that what one bind made is found again.
+ * A submission checks its batch of binds and records it as pieces. The execution of a piece changes
+ * the runs of its resource; each run corresponds to one bind of its memory. After a whole batch has
+ * been executed, its binds are checked for bytes that two resources share. Runs are split but never
+ * joined, so that each run can be traced to one bind.
  */
 #include "backends/simulated/sim_format.h"
 
@@ -15,7 +15,7 @@ enum { SIM_FIRST_RUNS = 8, SIM_RUN_ROOM = 2 };
 
 static const enum sim_function sim_binding = SIM_FN_vkQueueBindSparse;
 
-/* Index of the first run that ends behind a place. */
+/* Returns the index of the first run that ends after a place. */
 static uint32_t sim_run_after(const struct sim_sparse* pages, VkDeviceSize at)
 {
     uint32_t low = 0;
@@ -31,7 +31,7 @@ static uint32_t sim_run_after(const struct sim_sparse* pages, VkDeviceSize at)
     return low;
 }
 
-/* Writes a run's bind into its memory, if that is alive. */
+/* Adds a run's bind to its memory, if the memory is alive. */
 static void sim_run_enter(const struct sim_resource* resource, const struct sim_run* run)
 {
     struct sim_memory* memory =
@@ -75,8 +75,8 @@ static void sim_count_bound(struct sim_resource* resource, VkDeviceSize size, bo
     }
 }
 
-/* Takes the memory from [at, at + size). There is room for one more run, and for one more bind in
- * the memory of a run that is split. */
+/* Unbinds [at, at + size). The caller has made room for one more run, and for one more bind in the
+ * memory of a run that is split. */
 static void sim_pages_clear(struct sim_resource* resource, VkDeviceSize at, VkDeviceSize size)
 {
     struct sim_sparse* pages = &resource->pages;
@@ -150,7 +150,8 @@ static bool sim_memory_has_room(const struct sim_device* device, uint64_t handle
     return memory == NULL || memory->bind_capacity - memory->bind_count >= SIM_RUN_ROOM;
 }
 
-/* Makes room for all that one piece may add; the piece's resource must be looked up again. */
+/* Makes room for everything that one piece may add. The caller must look the piece's resource up
+ * again. */
 static bool sim_piece_reserve(struct sim_device* device, const struct sim_piece* piece)
 {
     for (;;) {
@@ -265,7 +266,7 @@ void sim_pages_memory_freed(struct sim_memory* memory)
     }
 }
 
-/* What is common to all binds: whether the memory may be bound there. */
+/* Returns whether a memory may be bound there. These checks are common to all binds. */
 static bool sim_check_bound_memory(struct sim_device* device, const struct sim_resource* resource,
                                    VkDeviceMemory handle, VkDeviceSize offset, VkDeviceSize size)
 {
@@ -311,7 +312,7 @@ static bool sim_check_bound_memory(struct sim_device* device, const struct sim_r
     return true;
 }
 
-/* Whether [offset, offset + size) is pages of a part that has `whole` bytes. */
+/* Returns whether [offset, offset + size) consists of pages of a part that has `whole` bytes. */
 static bool sim_is_pages(VkDeviceSize offset, VkDeviceSize size, VkDeviceSize whole,
                          VkDeviceSize page)
 {
@@ -319,7 +320,8 @@ static bool sim_is_pages(VkDeviceSize offset, VkDeviceSize size, VkDeviceSize wh
            (size % page == 0 || size == whole - offset);
 }
 
-/* The place in a mip tail, or in the metadata, that the program names so; false if none. */
+/* Finds the place in a mip tail, or in the metadata, that a bind names. Returns false if the bind
+ * names none. */
 static bool sim_tail_place(const struct sim_tail* tail, VkDeviceSize page,
                            const VkSparseMemoryBind* bind, VkDeviceSize* at)
 {
@@ -353,7 +355,7 @@ static bool sim_linear_place(const struct sim_resource* resource, const VkSparse
                         pages->page);
 }
 
-/* Binds of a buffer, or opaque ones of an image. */
+/* Collects the pieces of a buffer's binds, or of an image's opaque binds. */
 static size_t sim_collect_linear(struct sim_device* device, uint64_t handle, enum sim_kind kind,
                                  uint32_t count, const VkSparseMemoryBind* binds,
                                  struct sim_piece* pieces)
@@ -378,8 +380,8 @@ static size_t sim_collect_linear(struct sim_device* device, uint64_t handle, enu
         const bool placed = sim_linear_place(resource, bind, kind == SIM_KIND_IMAGE, &piece.at);
         if (!placed) {
             sim_violate(device->gpu, sim_binding, MAAR_SIMULATED_VIOLATION_BIND_RANGE,
-                        "%llu bytes at %llu are not pages of the resource, or of its mip tail or "
-                        "metadata",
+                        "%llu bytes at %llu are not whole pages of the resource, its mip tail or "
+                        "its metadata",
                         (unsigned long long)bind->size, (unsigned long long)bind->resourceOffset);
         }
         if (sim_check_bound_memory(device, resource, bind->memory, bind->memoryOffset,
@@ -391,13 +393,14 @@ static size_t sim_collect_linear(struct sim_device* device, uint64_t handle, enu
     return found;
 }
 
-/* In tiles: where a bind begins, and how far it goes. */
+/* The first tile and the extent of a bind, in tiles. */
 struct sim_box {
     uint32_t x, y, z;
     uint32_t width, height, depth;
 };
 
-/* Tiles from `offset` on; false when these are not whole ones, or beyond the level. */
+/* Converts one dimension of a bind to tiles. Returns false when the texels are not whole tiles, or
+ * lie beyond the level. */
 static bool sim_box_side(int32_t offset, uint32_t extent, uint32_t level_extent, uint32_t tile,
                          uint32_t* first, uint32_t* count)
 {
@@ -427,7 +430,8 @@ static bool sim_box_of(const struct sim_resource* image, const struct sim_cut* c
                         &box->depth);
 }
 
-/* The cut that a bind is for; NULL, and a violation, when there are no such tiles. */
+/* Returns the cut that a bind concerns. Records a violation and returns NULL when the image has no
+ * such tiles. */
 static const struct sim_cut* sim_check_subresource(struct sim_device* device,
                                                    const struct sim_resource* image,
                                                    const VkImageSubresource* subresource)
@@ -438,16 +442,17 @@ static const struct sim_cut* sim_check_subresource(struct sim_device* device,
                     "the image has no tiles of aspect 0x%x", subresource->aspectMask);
     } else if (subresource->mipLevel >= image->mips || subresource->arrayLayer >= image->layers ||
                subresource->mipLevel >= cut->tail_first) {
-        sim_violate(device->gpu, sim_binding, MAAR_SIMULATED_VIOLATION_BIND_RANGE,
-                    "level %u of layer %u is not there, or in the mip tail, which begins at level "
-                    "%u",
-                    subresource->mipLevel, subresource->arrayLayer, cut->tail_first);
+        sim_violate(
+            device->gpu, sim_binding, MAAR_SIMULATED_VIOLATION_BIND_RANGE,
+            "level %u of layer %u does not exist or lies in the mip tail, which begins at level %u",
+            subresource->mipLevel, subresource->arrayLayer, cut->tail_first);
         cut = NULL;
     }
     return cut;
 }
 
-/* Tiles of an image: a piece for each row that ends before the level does. */
+/* Collects the pieces of a bind of tiles: one piece for each row, where rows that adjoin
+ * share one. */
 static size_t sim_collect_tiles(struct sim_device* device, const struct sim_resource* image,
                                 const VkSparseImageMemoryBind* bind, struct sim_piece* pieces)
 {
@@ -594,7 +599,8 @@ void sim_pages_check_use(const struct sim_resource* resource, enum sim_function 
     const VkDeviceSize size = resource->requirements[0].size;
     if (!pages->residency && pages->bound != size) {
         sim_violate(resource->object.device->gpu, function, MAAR_SIMULATED_VIOLATION_UNBOUND,
-                    "%llu of the %llu bytes of a sparse resource without residency have memory",
+                    "only %llu of the %llu bytes of a sparse resource without residency are bound "
+                    "to memory",
                     (unsigned long long)pages->bound, (unsigned long long)size);
         return;
     }
@@ -606,6 +612,6 @@ void sim_pages_check_use(const struct sim_resource* resource, enum sim_function 
     }
     if (bound != metadata->size) {
         sim_violate(resource->object.device->gpu, function, MAAR_SIMULATED_VIOLATION_UNBOUND,
-                    "the metadata of a sparse image has no memory");
+                    "the metadata of a sparse image is not bound to memory");
     }
 }

@@ -1,10 +1,10 @@
 /*
  * Semaphores that are exported and imported as file descriptors.
  *
- * From its first export or import on, the value of such a semaphore lies in a file, which all
- * semaphores that share it map: those of other devices, instances and processes too. Within a
- * physical device a signal wakes who waits; whoever waits elsewhere looks every millisecond.
- * Imports are permanent; temporary ones are refused.
+ * From its first export or import on, such a semaphore has its value in a file. All semaphores that
+ * share the value map the file, also those of other devices, instances and processes. A signal
+ * wakes the waiting threads of the same physical device. Threads that wait elsewhere poll the value
+ * every millisecond. Imports are permanent; the driver refuses temporary imports.
  */
 #include "backends/simulated/sim.h"
 
@@ -61,7 +61,7 @@ void sim_payload_forget(struct sim_signal* signal, enum sim_function function)
     }
     if (!sim_file_close(&signal->file)) {
         sim_violate(signal->object.device->gpu, function, MAAR_SIMULATED_VIOLATION_SHARING,
-                    "a descriptor that belongs to the driver was closed by somebody else");
+                    "another owner closed a descriptor that belongs to the driver");
     }
 }
 
@@ -75,7 +75,7 @@ static uint8_t* sim_payload_map(const struct sim_file* file)
     return pages;
 }
 
-/* Moves the value of a semaphore into a file, unless it is in one. */
+/* Moves the value of a semaphore into a file, unless a file already holds it. */
 static bool sim_payload_open(struct sim_device* device, struct sim_signal* signal)
 {
     if (signal->pages != NULL) {
@@ -112,7 +112,7 @@ sim_get_semaphore_fd(VkDevice device, const VkSemaphoreGetFdInfoKHR* pGetFdInfo,
     const VkFlags type = (VkFlags)pGetFdInfo->handleType;
     if (signal != NULL && (signal->export_types & type) == 0) {
         sim_violate(d->gpu, SIM_FN_vkGetSemaphoreFdKHR, MAAR_SIMULATED_VIOLATION_SHARING,
-                    "handle type 0x%x, but the semaphore was made to be exported as 0x%x", type,
+                    "handle type 0x%x, but the semaphore was created for export as 0x%x", type,
                     signal->export_types);
     } else if (signal != NULL) {
         *pFd = sim_payload_open(d, signal) ? sim_file_duplicate(&signal->file) : -1;
@@ -123,7 +123,8 @@ sim_get_semaphore_fd(VkDevice device, const VkSemaphoreGetFdInfoKHR* pGetFdInfo,
     return result;
 }
 
-/* The rules of an import that a driver would not notice; false when it cannot go on. */
+/* Checks the rules of an import whose violation a real driver would not notice. Returns false when
+ * the import is impossible. */
 static bool sim_payload_check_import(struct sim_device* device, const struct sim_signal* signal,
                                      const VkImportSemaphoreFdInfoKHR* info)
 {
@@ -132,14 +133,14 @@ static bool sim_payload_check_import(struct sim_device* device, const struct sim
          VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT) != 0;
     if (!importable || (info->flags & VK_SEMAPHORE_IMPORT_TEMPORARY_BIT) != 0) {
         sim_violate(device->gpu, SIM_FN_vkImportSemaphoreFdKHR, MAAR_SIMULATED_VIOLATION_SHARING,
-                    "handle type 0x%x cannot be imported to %s semaphores, or not for a time",
+                    "handle type 0x%x cannot be imported to %s semaphores, or not temporarily",
                     (VkFlags)info->handleType, signal->timeline ? "timeline" : "binary");
         return false;
     }
     return true;
 }
 
-/* Puts the payload behind a descriptor in the place of a semaphore's. Lock held. */
+/* Replaces a semaphore's payload by that of a descriptor. Lock held. */
 static VkResult sim_payload_import(struct sim_device* device,
                                    const VkImportSemaphoreFdInfoKHR* info)
 {

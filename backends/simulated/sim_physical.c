@@ -1,5 +1,5 @@
 /*
- * What a physical device says of itself: properties, features, memory, queue families.
+ * The queries of a physical device: properties, features, memory, queue families.
  */
 #include "backends/simulated/sim.h"
 

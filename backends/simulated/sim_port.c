@@ -1,5 +1,5 @@
 /*
- * POSIX and Windows behind sim_port.h.
+ * Implements sim_port.h on POSIX and on Windows.
  */
 #if !defined(_WIN32) && !defined(_DEFAULT_SOURCE)
 #define _DEFAULT_SOURCE 1
@@ -144,8 +144,9 @@ void sim_condition_wake_all(struct sim_condition* condition)
     pthread_cond_broadcast(&condition->condition);
 }
 
-/* The condition's own clock is the wall's, as not every system lets one choose; so what is left is
- * measured on the steady clock, and a long wait is cut into pieces of a second. */
+/* The condition uses the wall clock, since not every system offers a choice. Therefore the
+ * remaining time is measured on the steady clock, and a long wait is divided into waits of one
+ * second. */
 void sim_condition_wait(struct sim_condition* condition, struct sim_lock* lock,
                         uint64_t deadline_ns)
 {

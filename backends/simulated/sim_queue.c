@@ -1,12 +1,13 @@
 /*
- * Queues. Each batch of a call becomes a submission, and so does a fence, which comes last; they
- * are made before the first is executed, so that a call that fails has done nothing.
+ * Queues. Each batch of a call becomes a submission. A fence becomes a submission too, the last
+ * one. All of them are created before the first is executed, so that a failing call has no effect.
  */
 #include "backends/simulated/sim.h"
 
 #include <string.h>
 
-/* Begins a call on a queue, which is its own from then on unless it fails. */
+/* Begins a call on a queue. Unless this fails, the call has exclusive use of the queue from
+ * then on. */
 static VkResult sim_queue_begin(VkQueue queue, enum sim_function function)
 {
     struct sim_queue* q = (struct sim_queue*)(void*)queue;
@@ -47,7 +48,7 @@ static void sim_fill_points(struct sim_point* points, uint32_t count, const VkSe
     }
 }
 
-/* The semaphores of a batch, with the values of the timelines among them. */
+/* The semaphores of a batch, and the values of its timeline semaphores. */
 struct sim_semaphores {
     uint32_t wait_count, signal_count;
     const VkSemaphore *waits, *signals;
@@ -92,7 +93,7 @@ static void sim_list_add(struct sim_list* list, struct sim_submission* submissio
     list->link = &submission->next;
 }
 
-/* Hands the submissions of a call over, with its fence; frees them when one could not be made. */
+/* Enqueues the submissions of a call and its fence, or frees them if one could not be created. */
 static VkResult sim_queue_finish(struct sim_queue* queue, enum sim_function function,
                                  struct sim_list* list, VkFence fence, bool good)
 {

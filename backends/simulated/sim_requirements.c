@@ -1,5 +1,5 @@
 /*
- * Memory requirements of buffers and images, from the profile's answers.
+ * The memory requirements of buffers and images, computed from the profile.
  */
 #include "backends/simulated/sim_format.h"
 
@@ -13,7 +13,7 @@ enum {
     SIM_LEVEL_ALIGNMENT = 256,
 };
 
-/* Types with none of these flags; all with them, if wanted. */
+/* Returns the memory types that have none of the unwanted flags. */
 static uint32_t sim_type_mask(const struct sim_gpu* gpu, VkMemoryPropertyFlags unwanted)
 {
     uint32_t mask = 0;
@@ -67,7 +67,8 @@ static VkDeviceSize sim_buffer_alignment(const struct sim_gpu* gpu, const VkBuff
     return alignment;
 }
 
-/* Whether the handle types by which a resource is to share its memory want it dedicated. */
+/* Returns whether the handle types for a resource's shared memory require a dedicated
+ * allocation. */
 static bool sim_sharing_requires_dedicated(const struct sim_gpu* gpu, bool image, const void* chain)
 {
     const VkExternalMemoryBufferCreateInfo* buffers =
@@ -187,7 +188,7 @@ static void sim_requirements_answer2(const struct sim_requirements* from, VkMemo
     }
 }
 
-/* Requirements of a part of a live resource; all zero after a violation. */
+/* Returns the requirements of a part of a live resource; all zero after a violation. */
 static struct sim_requirements sim_lookup(struct sim_device* device, enum sim_function function,
                                           uint64_t handle, enum sim_kind kind, uint32_t part,
                                           bool part_known)
@@ -197,10 +198,10 @@ static struct sim_requirements sim_lookup(struct sim_device* device, enum sim_fu
     const struct sim_resource* resource = sim_object_get(device, function, handle, kind);
     if (resource != NULL && (resource->plane_count > 1) != part_known) {
         sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
-                    "a plane must be named for disjoint images, and for no others");
+                    "a query of a disjoint image must name a plane, and no other query may");
     } else if (resource != NULL && part >= resource->plane_count) {
         sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
-                    "the image has no such plane");
+                    "the image does not have this plane");
     } else if (resource != NULL) {
         found = resource->requirements[part];
     }
@@ -291,13 +292,14 @@ sim_get_device_image_requirements(VkDevice device, const VkDeviceImageMemoryRequ
     memset(found, 0, sizeof(found));
     if (!sim_image_is_possible(d->gpu, pInfo->pCreateInfo)) {
         sim_violate(d->gpu, SIM_FN_vkGetDeviceImageMemoryRequirements,
-                    MAAR_SIMULATED_VIOLATION_ARGUMENT, "the device cannot make such an image");
+                    MAAR_SIMULATED_VIOLATION_ARGUMENT, "the device cannot create such an image");
     } else {
         const uint32_t parts = sim_requirements_of_image(d->gpu, pInfo->pCreateInfo, found);
         part = parts > 1 ? sim_plane_of_aspect(pInfo->planeAspect) : 0;
         if (part >= parts) {
             sim_violate(d->gpu, SIM_FN_vkGetDeviceImageMemoryRequirements,
-                        MAAR_SIMULATED_VIOLATION_ARGUMENT, "the disjoint image has no such plane");
+                        MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                        "the disjoint image does not have this plane");
             part = 0;
         }
     }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Takes address space for a new sparse resource. Lock held. */
+/* Reserves address space for a new sparse resource. Lock held. */
 static VkResult sim_take_address_space(struct sim_device* device, enum sim_function function,
                                        const struct sim_resource* resource)
 {
@@ -42,7 +42,8 @@ static VkResult sim_check_buffer_info(struct sim_device* device, const VkBufferC
     return info->size > largest ? VK_ERROR_OUT_OF_DEVICE_MEMORY : VK_SUCCESS;
 }
 
-/* Ends a creation: unlocks, and releases the resource if it failed. Returns the handle, or 0. */
+/* Ends a creation: unlocks the gpu, and releases the resource if the creation failed. Returns the
+ * handle, or 0. */
 static uint64_t sim_finish_resource(struct sim_resource* resource, VkResult result)
 {
     struct sim_gpu* gpu = resource->object.device->gpu;
@@ -115,8 +116,9 @@ static void sim_check_image_info(struct sim_device* device, const VkImageCreateI
     sim_sparse_check_features(device, SIM_FN_vkCreateImage, info->flags, info);
     if (sim_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO) != NULL &&
         info->initialLayout != VK_IMAGE_LAYOUT_UNDEFINED) {
-        sim_violate(device->gpu, SIM_FN_vkCreateImage, MAAR_SIMULATED_VIOLATION_SHARING,
-                    "an image whose memory is shared begins in VK_IMAGE_LAYOUT_UNDEFINED");
+        sim_violate(
+            device->gpu, SIM_FN_vkCreateImage, MAAR_SIMULATED_VIOLATION_SHARING,
+            "the initial layout of an image with shared memory must be VK_IMAGE_LAYOUT_UNDEFINED");
     }
     if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0 &&
         sim_format_of(info->format).plane_count < 2) {
@@ -139,8 +141,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_image(VkDevice device,
     if (!sim_image_is_possible(d->gpu, pCreateInfo)) {
         sim_lock_gpu(d->gpu);
         sim_violate(d->gpu, SIM_FN_vkCreateImage, MAAR_SIMULATED_VIOLATION_ARGUMENT,
-                    "format %d, extent %ux%ux%u, %u levels, %u layers, %u samples, usage 0x%x is "
-                    "not what vkGetPhysicalDeviceImageFormatProperties allows",
+                    "vkGetPhysicalDeviceImageFormatProperties does not allow format %d, extent "
+                    "%ux%ux%u, %u levels, %u layers, %u samples, usage 0x%x",
                     (int)pCreateInfo->format, pCreateInfo->extent.width, pCreateInfo->extent.height,
                     pCreateInfo->extent.depth, pCreateInfo->mipLevels, pCreateInfo->arrayLayers,
                     (unsigned)pCreateInfo->samples, pCreateInfo->usage);
@@ -233,7 +235,7 @@ static VkDeviceAddress sim_address_of_buffer(VkDevice device, enum sim_function 
         const struct sim_memory* memory = sim_object_peek(d, resource->memory[0], SIM_KIND_MEMORY);
         if (memory == NULL) {
             sim_violate(d->gpu, function, MAAR_SIMULATED_VIOLATION_UNBOUND,
-                        "the buffer has no memory");
+                        "the buffer is not bound to memory");
         } else {
             address = memory->address + resource->offset[0];
         }
@@ -268,7 +270,7 @@ sim_get_memory_capture_address(VkDevice device, const VkDeviceMemoryOpaqueCaptur
     return address;
 }
 
-/* A linear image's plane; of planes that are not bound apart, each lies behind the one before. */
+/* Finds the layout of a linear image's plane. Planes that are bound together follow one another. */
 static VkSubresourceLayout sim_plane_layout(const struct sim_resource* resource,
                                             const struct sim_format* format, uint32_t index)
 {
@@ -306,7 +308,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_get_subresource_layout(VkDevice device, Vk
         (!resource->linear || pSubresource->mipLevel >= resource->mips ||
          pSubresource->arrayLayer >= resource->layers || plane >= format.plane_count)) {
         sim_violate(d->gpu, SIM_FN_vkGetImageSubresourceLayout, MAAR_SIMULATED_VIOLATION_ARGUMENT,
-                    "the image is not linear, or has no such level, layer or plane");
+                    "the image is not linear, or does not have this level, layer or plane");
     } else if (resource != NULL) {
         *pLayout = sim_plane_layout(resource, &format, plane);
         pLayout->offset += pLayout->arrayPitch * pSubresource->arrayLayer;

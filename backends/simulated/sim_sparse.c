@@ -1,8 +1,9 @@
 /*
- * How sparse images are cut into tiles, mip tails and metadata, and the functions that say so.
+ * Divides sparse images into tiles, mip tails and metadata, and answers the queries about them.
  *
- * Tiles are Vulkan's standard ones: of the texels that fit into a page, an equal share of powers of
- * two for each dimension, the first ones getting what is left over. Samples halve them in turn.
+ * Tiles have Vulkan's standard shapes. Each dimension gets an equal number of the powers of two of
+ * the texels in a page; the first dimensions get the remainder. The number of samples halves the
+ * dimensions in turn.
  */
 #include "backends/simulated/sim_format.h"
 
@@ -26,7 +27,7 @@ VkDeviceSize sim_sparse_page(const struct sim_gpu* gpu)
     return sim_or(r->sparseImageAlignment, sim_or(r->sparseAlignment, SIM_DEFAULT_PAGE));
 }
 
-/* Texels of a standard tile; false when none fits. */
+/* Finds the texels of a standard tile. Returns false when no texel fits. */
 static bool sim_standard_tile(VkDeviceSize page, const struct sim_format_plane* plane,
                               VkImageType type, uint32_t samples, VkExtent3D* tile)
 {
@@ -51,7 +52,7 @@ static bool sim_standard_tile(VkDeviceSize page, const struct sim_format_plane* 
     return true;
 }
 
-/* Whether such images can be partially resident at all. */
+/* Returns whether such images can be partially resident. */
 static bool sim_sparse_is_offered(const struct sim_gpu* gpu, VkFormat format, VkImageType type,
                                   VkSampleCountFlagBits samples)
 {
@@ -71,7 +72,7 @@ static bool sim_sparse_is_offered(const struct sim_gpu* gpu, VkFormat format, Vk
            !((f.depth || f.stencil) && gpu->profile.requirements.sparseDepthUnsupported == VK_TRUE);
 }
 
-/* The aspects of a format, and how large a block of each is. Depth and stencil lie apart. */
+/* Finds the aspects of a format and the size of a block of each. Depth and stencil are separate. */
 static uint32_t sim_sparse_aspects(VkFormat format, VkImageAspectFlags aspects[SIM_MAX_CUTS],
                                    struct sim_format_plane planes[SIM_MAX_CUTS])
 {
@@ -131,7 +132,8 @@ static VkDeviceSize sim_level_pages(VkExtent3D extent, uint32_t level, VkExtent3
            sim_tiles_across(extent.depth, level, tile.depth);
 }
 
-/* The first level that does not fill a tile, or, with aligned levels, whole tiles. */
+/* Returns the first level that does not fill a tile, or, with aligned levels, does not fill whole
+ * tiles. */
 static uint32_t sim_find_tail(const struct sim_gpu* gpu, const VkImageCreateInfo* info,
                               VkExtent3D tile)
 {
@@ -164,7 +166,7 @@ static VkDeviceSize sim_tail_bytes(const VkImageCreateInfo* info,
     return bytes;
 }
 
-/* Lays one aspect out from a place on; returns where it ends. */
+/* Lays out one aspect from a place on. Returns the place where the aspect ends. */
 static VkDeviceSize sim_sparse_lay_out(const struct sim_gpu* gpu, const VkImageCreateInfo* info,
                                        const struct sim_format_plane* plane, VkDeviceSize at,
                                        struct sim_cut* cut)
@@ -270,7 +272,7 @@ void sim_sparse_check_features(struct sim_device* device, enum sim_function func
         sim_need_feature(device, function, SIM_FEATURE_SPARSE_BINDING, "sparseBinding");
     } else if ((flags & (residency | aliased)) != 0) {
         sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
-                    "residency and aliasing need the flag for sparse binding");
+                    "residency and aliasing require the flag for sparse binding");
     }
     if ((flags & aliased) != 0) {
         sim_need_feature(device, function, SIM_FEATURE_SPARSE_ALIASED, "sparseResidencyAliased");
@@ -295,7 +297,8 @@ void sim_sparse_check_features(struct sim_device* device, enum sim_function func
 
 enum { SIM_MAX_ANSWERS = SIM_MAX_CUTS + 1 };
 
-/* What an image answers: one for each aspect, the metadata last. Returns how many. */
+/* Fills in an image's sparse requirements: one element for each aspect, the metadata last. Returns
+ * the number of elements. */
 static uint32_t sim_sparse_answers(const struct sim_sparse* sparse,
                                    VkSparseImageMemoryRequirements answers[SIM_MAX_ANSWERS])
 {
@@ -337,7 +340,7 @@ static uint32_t sim_sparse_look_up(struct sim_device* device, enum sim_function 
     return count;
 }
 
-/* How many of the answers the caller has room for; its count is set. */
+/* Returns the number of elements for which the caller has room, and sets the caller's count. */
 static uint32_t sim_sparse_room(uint32_t found, const void* out, uint32_t* count)
 {
     const uint32_t written = out == NULL ? 0 : *count < found ? *count : found;
@@ -389,7 +392,7 @@ sim_get_device_sparse_requirements(VkDevice device, const VkDeviceImageMemoryReq
     sim_need_feature(d, function, SIM_FEATURE_MAINTENANCE4, "maintenance4");
     if (!sim_image_is_possible(d->gpu, info)) {
         sim_violate(d->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
-                    "the device cannot make such an image");
+                    "the device cannot create such an image");
     } else {
         struct sim_sparse sparse;
         struct sim_requirements requirements;
@@ -456,7 +459,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_get_sparse_format_properties2(
     }
 }
 
-/* Of the device, and of the physical device. */
+/* The entries of devices and of physical devices. */
 const struct sim_entry sim_sparse_entries[] = {
     SIM_ENTRY(vkGetImageSparseMemoryRequirements, sim_get_sparse_requirements),
     SIM_ENTRY(vkGetImageSparseMemoryRequirements2, sim_get_sparse_requirements2),

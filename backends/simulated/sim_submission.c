@@ -1,16 +1,17 @@
 /*
  * Submissions: batches of commands or of binds that wait for semaphores, do their work and signal.
  *
- * Normally each is executed before the call returns, whatever it waits for. While submissions are
- * held they are kept in order, and executed later: each when what it waits for has been signalled,
- * commands of one queue one after another, and binds as early as the rules allow, the newest first,
- * since nothing but semaphores orders them. A program that has left a semaphore out is found so.
+ * Normally each submission is executed before the call returns, even if its semaphores have not
+ * been signalled. A test can hold submissions, which the driver then keeps in order and executes
+ * later, each after its semaphores have been signalled. Commands of one queue are executed one
+ * after another. Binds are executed as early as the rules allow, the newest first, since only
+ * semaphores order them. This exposes a program that has left out a semaphore.
  */
 #include "backends/simulated/sim.h"
 
 #include <string.h>
 
-/* Room for one array of a submission, kept aligned. */
+/* Takes the aligned room for one array of a submission. */
 static size_t sim_take(size_t* used, size_t count, size_t size)
 {
     const size_t at = *used;
@@ -58,7 +59,7 @@ static void sim_signal_fence(struct sim_device* device, enum sim_function functi
     }
     if (signal->value != 0) {
         sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
-                    "the fence is signalled already");
+                    "the fence is already signalled");
     }
     signal->value = 1;
     sim_condition_wake_all(&device->gpu->progress);
@@ -90,8 +91,8 @@ static void sim_submission_wait(struct sim_device* device, const struct sim_subm
     }
 }
 
-/* Commands that are still to be executed, and were submitted before, must not use what is unbound
- * or bound elsewhere now. */
+/* Checks that no earlier commands which are still to be executed use pages that a bind now unbinds
+ * or moves. */
 static void sim_submission_check_binds(struct sim_device* device,
                                        const struct sim_submission* submission)
 {
@@ -149,7 +150,8 @@ static bool sim_submission_execute(struct sim_submission* submission)
     return true;
 }
 
-/* Whether it may begin now: its waits are over, and so is what its queue puts before it. */
+/* Returns whether a submission may begin: its waits and its queue's earlier submissions have
+ * ended. */
 static bool sim_submission_may_begin(const struct sim_device* device,
                                      const struct sim_submission* submission)
 {
@@ -168,7 +170,7 @@ static bool sim_submission_may_begin(const struct sim_device* device,
     return true;
 }
 
-/* The next to execute: the newest of the binds, or else the oldest of the others. */
+/* Returns the next submission to execute: the newest bind, or else the oldest of the others. */
 static struct sim_submission* sim_submission_next(const struct sim_device* device)
 {
     struct sim_submission* bind = NULL;
@@ -268,7 +270,7 @@ void sim_submissions_check_resource(struct sim_resource* resource, enum sim_func
     }
 }
 
-/* Whether what a command uses lies in a memory. */
+/* Returns whether the range that a command uses lies in a memory. */
 static bool sim_use_needs(const struct sim_device* device, const struct sim_use* use,
                           uint64_t memory)
 {

@@ -1,11 +1,11 @@
 /*
- * Semaphores and fences. A wait ends when the value is there, at its deadline, or when the device
- * is lost; threads that wait sleep on the condition of their gpu.
+ * Semaphores and fences. A wait ends when the value is reached, at the deadline, or when the device
+ * is lost. Waiting threads sleep on the condition of their gpu.
  */
 #include "backends/simulated/sim.h"
 
-/* How often a thread that waits looks at values which others may change; soon enough for tests, and
- * seldom enough to cost next to nothing. */
+/* The interval at which a waiting thread polls values that another process may change. It is short
+ * enough for tests and long enough to cost almost nothing. */
 static const uint64_t sim_look_every_ns = 1000000;
 
 static VKAPI_ATTR VkResult VKAPI_CALL sim_create_semaphore(VkDevice device,
@@ -68,7 +68,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_destroy_semaphore(VkDevice device, VkSemap
                        pAllocator);
 }
 
-/* A timeline semaphore; NULL, and a violation, for any other. Lock held. */
+/* Returns a timeline semaphore. Records a violation and returns NULL for any other. Lock held. */
 static struct sim_signal* sim_timeline_get(struct sim_device* device, enum sim_function function,
                                            VkSemaphore semaphore)
 {
@@ -150,7 +150,7 @@ static uint64_t sim_deadline(uint64_t timeout_ns)
     return timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
 }
 
-/* Whether a wait may end, by what its list says; violations end it too. */
+/* Returns whether a wait may end according to its list. A violation also ends a wait. */
 struct sim_wait {
     struct sim_device* device;
     uint32_t count;
@@ -160,7 +160,7 @@ struct sim_wait {
     const VkFence* fences;
 };
 
-/* `shared`: others than this gpu may end it. */
+/* `shared`: a signal from outside this gpu may end the wait. */
 static bool sim_wait_is_over(const struct sim_wait* wait, bool* broken, bool* shared)
 {
     uint32_t reached = 0;

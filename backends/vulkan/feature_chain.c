@@ -1,6 +1,6 @@
 /*
- * Features out of a chain: each may come alone, in its extension's structure, or in the structure
- * of the core version that took it up.
+ * Reads features from a chain. A feature may be in its extension's structure or in the structure of
+ * the core version that adopted it.
  */
 #include "backends/vulkan/feature_chain.h"
 

@@ -1,6 +1,6 @@
 /*
- * Reads those features that concern Maar out of a VkDeviceCreateInfo::pNext chain, whichever
- * structures carry them.
+ * Reads the features that concern Maar from a VkDeviceCreateInfo::pNext chain, in any structure
+ * that can hold them.
  */
 #ifndef MAAR_BACKENDS_VULKAN_FEATURE_CHAIN_H
 #define MAAR_BACKENDS_VULKAN_FEATURE_CHAIN_H
@@ -22,7 +22,7 @@ struct maar_vulkan_features {
     bool sparse_aliased;
 };
 
-/* chain may be NULL: everything is off then. */
+/* `chain` may be NULL: all features are off then. */
 void maar_vulkan_features_read(const void* chain, struct maar_vulkan_features* features);
 
 #endif

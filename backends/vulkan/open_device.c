@@ -1,8 +1,9 @@
 /*
- * Opens the door to a real Vulkan device: fills the table of core/device.h from the caller's entry
- * points and queries the facts. No policy lives here.
+ * Opens a real Vulkan device: fills the table of core/device.h from the caller's entry points and
+ * queries the facts. This file contains no policy.
  *
- * A capability is on only when the program said that it enabled it; what merely exists is off.
+ * A capability is on only if the program declares that it enabled the capability. A capability that
+ * the device merely offers is off.
  */
 #include "core/device.h"
 
@@ -23,8 +24,9 @@ static bool has_extension(const struct maar_device_open_info* info, const char* 
     return false;
 }
 
-/* By the core name where the version in use has it, by the extension's where not: a name that the
- * program's version does not know may be answered all the same, and must not be called. */
+/* Looks a function up by its core name if the version in use has it, else by the extension's name.
+ * A driver may return a function that the program's version does not know, but nobody may call it.
+ */
 static PFN_vkVoidFunction device_function(PFN_vkGetDeviceProcAddr get, VkDevice device, bool core,
                                           const char* core_name, const char* extension_name)
 {
@@ -61,8 +63,9 @@ static const char* load_device_functions(PFN_vkGetDeviceProcAddr get, struct maa
     return NULL;
 }
 
-/* The smallest power of two that is not below what the driver said, or the largest one there is: a
- * granularity of 0 or a crooked one is no granularity that the rest could compute with. */
+/* Returns the smallest power of two that is at least the driver's value, or the largest power
+ * of two. The rest of Maar cannot compute with a granularity of 0 or one that is not a power
+ * of two. */
 static VkDeviceSize sane_granularity(VkDeviceSize value)
 {
     if (value == 0) {
@@ -118,7 +121,8 @@ static void query_queue_families(struct maar_device* device)
         families[i].sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2;
     }
     uint32_t count = 0;
-    /* A driver has been met that fills whatever it is offered, beyond what it has: SwiftShader. */
+    /* One known driver, SwiftShader, fills every offered element, also beyond the number of
+     * its own. */
     device->vkGetPhysicalDeviceQueueFamilyProperties2(device->physical, &count, NULL);
     count = count < MAAR_MAX_QUEUE_FAMILIES ? count : MAAR_MAX_QUEUE_FAMILIES;
     device->vkGetPhysicalDeviceQueueFamilyProperties2(device->physical, &count, families);
@@ -190,7 +194,7 @@ static VkDeviceSize query_host_pointer_alignment(const struct maar_device* devic
     return sane_granularity(host.minImportedHostPointerAlignment);
 }
 
-/* What the device, as it was created, can share. */
+/* Finds what the device, as created, can share. */
 static void load_sharing(const struct maar_device_open_info* info, PFN_vkGetDeviceProcAddr get,
                          struct maar_device* device)
 {
@@ -224,7 +228,7 @@ static void load_sharing(const struct maar_device_open_info* info, PFN_vkGetDevi
 #undef LOAD
 }
 
-/* Whether a feature that the program enabled can be used; if not, it is noted. */
+/* Returns whether a feature that the program enabled can be used, and notes it if not. */
 static bool is_usable(struct maar_device_facts* facts, bool enabled, bool allowed,
                       enum maar_dropped dropped)
 {

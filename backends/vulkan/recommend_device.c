@@ -1,6 +1,6 @@
 /*
- * What is worth enabling on a physical device. Reads only what the driver offers; decides nothing
- * about memory.
+ * Recommends what to enable on a physical device. Reads only what the driver offers and decides
+ * nothing about memory.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "core/host_memory.h"
 #include "maar/allocator.h"
 
-/* For memory and semaphores that others see too; none has a feature. */
+/* The extensions for shared memory and semaphores. None of them has a feature. */
 static const char* const sharing_extensions[] = {
     VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME,      MAAR_EXTERNAL_MEMORY_WIN32_EXTENSION_NAME,
     VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME,
@@ -73,8 +73,8 @@ static bool offers(const struct extension_list* list, const char* name)
     return false;
 }
 
-/* Adds an extension that the device offers, also one that its core version took up: the program may
- * use a lower version. Returns whether the capability can be had. */
+/* Adds an extension that the device offers, even if its core version includes the extension: the
+ * program may use a lower version. Returns whether the capability is available. */
 static bool add_extension(MaarDeviceRecommendation* out, const struct extension_list* list,
                           const char* name, bool in_core)
 {
@@ -135,7 +135,7 @@ static void recommend_features(const struct recommend_functions* functions,
     for (size_t i = 0; i < sizeof sharing_extensions / sizeof sharing_extensions[0]; ++i) {
         (void)add_extension(out, list, sharing_extensions[i], false);
     }
-    /* What Vulkan 1.2 took up of its dependencies comes along. */
+    /* The modifiers depend on VK_KHR_image_format_list, which Vulkan 1.2 includes. */
     if (offers(list, VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME) &&
         add_extension(out, list, VK_KHR_IMAGE_FORMAT_LIST_EXTENSION_NAME, core12)) {
         (void)add_extension(out, list, VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME, false);
@@ -154,7 +154,7 @@ static void recommend_features(const struct recommend_functions* functions,
     out->pFeatures = &out->features;
 }
 
-/* The first family with all of `wanted` and none of `unwanted`. */
+/* Returns the first family with all flags of `wanted` and none of `unwanted`. */
 static uint32_t find_family(const VkQueueFamilyProperties2* families, uint32_t count,
                             VkQueueFlags wanted, VkQueueFlags unwanted)
 {
@@ -176,7 +176,7 @@ static void clear_recommendation(MaarDeviceRecommendation* out)
     out->pNext = next;
 }
 
-/* The last step that can fail: up to there the caller's structure is left as it was. */
+/* This is the last step that can fail. Up to here the caller's structure has not changed. */
 static VkResult recommend_queues(const struct recommend_functions* functions,
                                  VkPhysicalDevice physical, const VkAllocationCallbacks* callbacks,
                                  MaarDeviceRecommendation* out)
