@@ -10,9 +10,9 @@
 
 enum maar_lock_rank {
     MAAR_LOCK_POOL_LIST = 1, /* the list of pools of an allocator */
-    MAAR_LOCK_SLICES = 2,    /* the slices of one lane */
-    MAAR_LOCK_POOL = 3,      /* a pool's settings, and which lanes it has */
-    MAAR_LOCK_LANE = 4,      /* blocks, placements and slots of one lane */
+    MAAR_LOCK_SLICES = 2,    /* the slices of one arena */
+    MAAR_LOCK_POOL = 3,      /* a pool's settings, and which arenas it has */
+    MAAR_LOCK_ARENA = 4,     /* blocks, placements and slots of one arena */
     MAAR_LOCK_SLOTS = 5,     /* free runs of the handle table */
     MAAR_LOCK_RETIRE = 6,    /* what is pending */
     MAAR_LOCK_PLANS = 7,     /* the plans of a cache */

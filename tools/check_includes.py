@@ -25,7 +25,7 @@ ROOMS = {
 LIBRARY = ("core/", "backends/", "interop/")
 SIMULATED = "backends/simulated/"
 SOURCES = ("include", "core", "backends", "interop", "support", "tools", "samples", "bench", "tests")
-SHADER_READERS = ("core/objects/", "support/", "samples/", "tests/", "tools/")
+SHADER_READERS = ("core/objects/", "core/tile_cache/", "core/transient/", "core/reservation/", "support/", "samples/", "tests/", "tools/")
 PORTS = {"stdatomic.h", "pthread.h", "threads.h", "windows.h", "dlfcn.h"}
 # The simulated driver is a library of its own, which cannot reach libmaar's hidden ports.
 PORT_FILES = re.compile(r"core/port_\w+\.[ch]|backends/simulated/sim_port\.[ch]")

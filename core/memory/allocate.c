@@ -98,17 +98,17 @@ void maar_note_fallback(MaarAllocator allocator, MaarAllocation allocation)
     if (slot == NULL) {
         return;
     }
-    struct maar_lane* lane = slot->block->lane;
-    maar_mutex_lock(&lane->lock);
+    struct maar_arena* arena = slot->block->arena;
+    maar_mutex_lock(&arena->lock);
     const bool noted = slot->fallback;
     slot->fallback = true;
-    maar_mutex_unlock(&lane->lock);
+    maar_mutex_unlock(&arena->lock);
     (void)maar_atomic64_add(&allocator->fallbacks, noted ? 0 : 1);
 }
 
 /* What is wrong with a create info whatever it is for. Sentences begin with "pCreateInfo". */
-static inline const char* find_wish_fault(const MaarAllocationCreateInfo* info,
-                                          MaarAllocationCreateFlags known)
+static inline const char* find_create_info_fault(const MaarAllocationCreateInfo* info,
+                                                 MaarAllocationCreateFlags known)
 {
     if ((info->flags & ~known) != 0) {
         return "pCreateInfo->flags has bits that are no MaarAllocationCreateFlagBits";
@@ -124,11 +124,11 @@ static inline const char* find_wish_fault(const MaarAllocationCreateInfo* info,
                : "pCreateInfo->priority is not within 0 and 1";
 }
 
-VkResult maar_check_wish(MaarAllocator allocator, const char* call, const char* argument,
-                         const MaarAllocationCreateInfo* info)
+VkResult maar_check_create_info(MaarAllocator allocator, const char* call, const char* argument,
+                                const MaarAllocationCreateInfo* info)
 {
     char text[128];
-    const char* fault = find_wish_fault(info, KNOWN_ALLOCATION_FLAGS);
+    const char* fault = find_create_info_fault(info, KNOWN_ALLOCATION_FLAGS);
     if (fault == NULL) {
         return VK_SUCCESS;
     }
@@ -149,9 +149,9 @@ static const char* find_request_fault(const MaarMemoryRequest* request,
         return "pRequest names both a dedicatedBuffer and a dedicatedImage";
     }
     const MaarAllocationCreateFlags known =
-        internal ? KNOWN_ALLOCATION_FLAGS | MAAR_ALLOCATE_QUIETLY | MAAR_ALLOCATE_UNTOLD
+        internal ? KNOWN_ALLOCATION_FLAGS | MAAR_ALLOCATE_AS_TRIAL | MAAR_ALLOCATE_WITHOUT_REPORT
                  : KNOWN_ALLOCATION_FLAGS;
-    const char* fault = find_wish_fault(info, known);
+    const char* fault = find_create_info_fault(info, known);
     if (fault != NULL) {
         return fault;
     }
@@ -165,19 +165,19 @@ static const char* find_request_fault(const MaarMemoryRequest* request,
     return NULL;
 }
 
-MAAR_NOINLINE void report_detour(MaarAllocator allocator, const struct maar_slot* slot,
-                                 const struct maar_detour* detour)
+MAAR_NOINLINE void report_deviation(MaarAllocator allocator, const struct maar_slot* slot,
+                                    const struct maar_deviation* deviation)
 {
     const uint32_t type = slot->block->pool->type_index;
-    if (detour->fallback) {
+    if (deviation->fallback) {
         (void)maar_atomic64_add(&allocator->fallbacks, 1);
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                  "%llu bytes went to memory type %u, since type %u of heap %u has no room",
-                  (unsigned long long)maar_slot_size(slot), type, detour->best_type,
-                  maar_type_heap(allocator, detour->best_type));
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                    "%llu bytes went to memory type %u, since type %u of heap %u has no room",
+                    (unsigned long long)maar_slot_size(slot), type, deviation->best_type,
+                    maar_type_heap(allocator, deviation->best_type));
     }
-    if (detour->exceeded) {
-        maar_tell_over_budget(allocator, maar_type_heap(allocator, type), maar_slot_size(slot));
+    if (deviation->exceeded) {
+        maar_report_over_budget(allocator, maar_type_heap(allocator, type), maar_slot_size(slot));
     }
 }
 
@@ -259,20 +259,21 @@ MAAR_NOINLINE VkResult allocate_any(MaarAllocator allocator, const char* call,
     }
     struct maar_place_request general;
     struct maar_made made;
-    struct maar_detour detour = {.fallback = false};
+    struct maar_deviation deviation = {.fallback = false};
     VkResult result = VK_SUCCESS;
     if (!shape(request, info, internal, &general)) {
         result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-        maar_tell(maar_is_silent(info) ? NULL : allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                  "%s: no memory for %llu bytes aligned to %llu: no device has so much", call,
-                  (unsigned long long)request->requirements.size,
-                  (unsigned long long)request->requirements.alignment);
+        maar_report(maar_is_without_report(info) ? NULL : allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                    "%s: no memory for %llu bytes aligned to %llu: no device has so much", call,
+                    (unsigned long long)request->requirements.size,
+                    (unsigned long long)request->requirements.alignment);
     } else if (info->pName != NULL) {
         general.name = maar_copy_string(allocator->callbacks, info->pName);
         result = general.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (result == VK_SUCCESS) {
-        result = maar_allocate_in_rounds(allocator, call, request, info, &general, &made, &detour);
+        result =
+            maar_allocate_in_rounds(allocator, call, request, info, &general, &made, &deviation);
         if (result != VK_SUCCESS) {
             maar_host_free(allocator->callbacks, general.name);
         }
@@ -281,14 +282,14 @@ MAAR_NOINLINE VkResult allocate_any(MaarAllocator allocator, const char* call,
         result = map_for_life(allocator, &made);
     }
     if (result != VK_SUCCESS) {
-        (void)maar_atomic64_add(&allocator->failures, maar_is_quiet(info) ? 0 : 1);
+        (void)maar_atomic64_add(&allocator->failures, maar_is_trial(info) ? 0 : 1);
         return result;
     }
     struct maar_slot* slot = made.slot;
-    if (detour.fallback || detour.exceeded) {
-        slot->fallback = detour.fallback;
-        slot->exceeded = detour.exceeded;
-        report_detour(allocator, slot, &detour);
+    if (deviation.fallback || deviation.exceeded) {
+        slot->fallback = deviation.fallback;
+        slot->exceeded = deviation.exceeded;
+        report_deviation(allocator, slot, &deviation);
     }
     *allocation = maar_made_publish(&made);
     return VK_SUCCESS;

@@ -67,7 +67,7 @@ static bool budget_admits(struct job* job, uint32_t heap, VkDeviceSize size, VkD
     return within || job->over_budget_allowed;
 }
 
-/* Another thread took the budget's room between the look at it and the reservation: a refusal by
+/* Another thread took the budget's room between the look at it and the reservation: a failure by
  * the budget like any other. */
 static VkResult note_cap(struct job* job, VkResult result)
 {
@@ -183,7 +183,7 @@ static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_
 {
     const uint32_t creating = maar_atomic32_load_acquire(&pool->creating_count);
     const uint32_t last = maar_atomic32_load_acquire(&pool->ended_count) + creating;
-    if (creating == 0 && maar_atomic32_load(&pool->lane_count) == 1) {
+    if (creating == 0 && maar_atomic32_load(&pool->arena_count) == 1) {
         return shortage;
     }
     for (;;) {
@@ -221,7 +221,8 @@ static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct 
     }
     if (is_shortage(result) && may_grow && fits_fixed_block(pool, place)) {
         result = wait_for_others(pool, place, result, made);
-    } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_atomic32_load(&pool->lane_count) > 1) {
+    } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY &&
+               maar_atomic32_load(&pool->arena_count) > 1) {
         result = maar_pool_place(pool, place, true, made);
     }
     return result;
@@ -367,7 +368,7 @@ static VkResult try_rounds(struct job* job, struct maar_made* made, bool* fallba
 static VkResult try_with_observer(struct job* job, struct maar_made* made, bool* fallback)
 {
     MaarAllocator allocator = job->allocator;
-    const bool wants_observer = !maar_is_quiet(job->info) &&
+    const bool wants_observer = !maar_is_trial(job->info) &&
                                 (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
     for (uint32_t attempt = 0;; ++attempt) {
         VkResult result = try_rounds(job, made, fallback);
@@ -408,7 +409,7 @@ static VkResult choose(struct job* job)
         if (maar_choose_types(job->allocator, bits, job->info, &job->choice)) {
             return VK_SUCCESS;
         }
-        maar_tell_no_type(job->allocator, job->call, bits, job->info);
+        maar_report_no_type(job->allocator, job->call, bits, job->info);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (pool->allocator != job->allocator) {
@@ -450,14 +451,14 @@ static VkResult choose(struct job* job)
 }
 
 /* The request came to nothing, for want of memory or of a type. */
-static void tell_failure(const struct job* job, VkResult result)
+static void report_failure(const struct job* job, VkResult result)
 {
     const MaarAllocationCreateFlags flags = job->info->flags;
-    if (!is_shortage(result) || maar_is_silent(job->info)) {
+    if (!is_shortage(result) || maar_is_without_report(job->info)) {
         return;
     }
     const bool strict = (flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0;
-    const struct maar_refusal refusal = {
+    const struct maar_allocation_failure failure = {
         .call = job->call,
         .name = job->general->name,
         .size = job->general->size,
@@ -467,14 +468,14 @@ static void tell_failure(const struct job* job, VkResult result)
         .pool = maar_pool_of(job->info->pool),
         .only_budget = job->refused_by_budget && !job->over_budget_allowed,
     };
-    maar_tell_refusal(job->allocator, &refusal);
+    maar_report_allocation_failure(job->allocator, &failure);
 }
 
 VkResult maar_allocate_in_rounds(MaarAllocator allocator, const char* call,
                                  const MaarMemoryRequest* request,
                                  const MaarAllocationCreateInfo* info,
                                  const struct maar_place_request* general, struct maar_made* made,
-                                 struct maar_detour* detour)
+                                 struct maar_deviation* deviation)
 {
     struct job job = {
         .allocator = allocator,
@@ -487,15 +488,15 @@ VkResult maar_allocate_in_rounds(MaarAllocator allocator, const char* call,
     };
     VkResult result = choose(&job);
     if (result == VK_SUCCESS) {
-        result = try_with_observer(&job, made, &detour->fallback);
-        tell_failure(&job, result);
+        result = try_with_observer(&job, made, &deviation->fallback);
+        report_failure(&job, result);
         if (result != VK_SUCCESS && info->pool != VK_NULL_HANDLE) {
             maar_pool_disclaim_kind(maar_pool_of(info->pool), request->kind);
         }
     }
     if (result == VK_SUCCESS) {
-        detour->exceeded = job.exceeded;
-        detour->best_type = maar_best_type(&job.choice);
+        deviation->exceeded = job.exceeded;
+        deviation->best_type = maar_best_type(&job.choice);
     }
     return result;
 }

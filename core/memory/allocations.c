@@ -3,16 +3,16 @@
  */
 #include "core/memory/memory_internal.h"
 
-void maar_tell_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation)
+void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation)
 {
     if (allocation == VK_NULL_HANDLE) {
         (void)maar_misuse(allocator, call, "allocation is VK_NULL_HANDLE");
     } else {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: allocation 0x%llx %s", call,
-                  (unsigned long long)maar_handle_bits(allocation),
-                  maar_slot_was_used(&allocator->slots, allocation)
-                      ? "was freed already"
-                      : "is not an allocation of this allocator");
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: allocation 0x%llx %s", call,
+                    (unsigned long long)maar_handle_bits(allocation),
+                    maar_slot_was_used(&allocator->slots, allocation)
+                        ? "was freed already"
+                        : "is not an allocation of this allocator");
     }
 }
 
@@ -76,7 +76,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemories(MaarAllocator allocator,
 
 static void free_pending(MaarAllocator allocator, const struct maar_retire_item* item)
 {
-    maar_release_pending(allocator, (uint32_t)item->aside);
+    maar_release_pending(allocator, (uint32_t)item->slot_index);
 }
 
 MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAllocation allocation)
@@ -159,7 +159,7 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
     }
     item->action = action;
     item->object = object;
-    item->aside = index;
+    item->slot_index = index;
     if (slot != NULL) {
         maar_slot_make_pending(allocator, index);
     }
@@ -264,10 +264,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationUserData(MaarAllocator allocator
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    struct maar_lane* lane = slot->block->lane;
-    maar_mutex_lock(&lane->lock);
+    struct maar_arena* arena = slot->block->arena;
+    maar_mutex_lock(&arena->lock);
     slot->user_data = pUserData;
-    maar_mutex_unlock(&lane->lock);
+    maar_mutex_unlock(&arena->lock);
     return VK_SUCCESS;
 }
 
@@ -290,11 +290,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationName(MaarAllocator allocator,
         }
     }
     /* The lock keeps a dump on another thread from reading a name that goes. */
-    struct maar_lane* lane = slot->block->lane;
-    maar_mutex_lock(&lane->lock);
+    struct maar_arena* arena = slot->block->arena;
+    maar_mutex_lock(&arena->lock);
     char* old = slot->name;
     slot->name = copy;
-    maar_mutex_unlock(&lane->lock);
+    maar_mutex_unlock(&arena->lock);
     maar_host_free(allocator->callbacks, old);
     return VK_SUCCESS;
 }

@@ -90,10 +90,11 @@ static VkResult open_device(const MaarAllocatorCreateInfo* info, MaarAllocator a
     const char* missing = NULL;
     VkResult result = maar_device_open(&open_info, &allocator->device, &missing);
     if (missing != NULL) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s cannot be found: was the instance created with VkApplicationInfo::apiVersion "
-                  "of at least 1.1?",
-                  missing);
+        maar_report(
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            "%s cannot be found: was the instance created with VkApplicationInfo::apiVersion "
+            "of at least 1.1?",
+            missing);
     } else if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
         (void)maar_misuse(allocator, "maarCreateAllocator",
                           "apiVersion, the program's or the device's, is below 1.1");
@@ -102,7 +103,7 @@ static VkResult open_device(const MaarAllocatorCreateInfo* info, MaarAllocator a
 }
 
 /* A feature enabled in vain, most often because apiVersion was left at 1.1, is worth a word. */
-static void tell_dropped(MaarAllocator allocator)
+static void report_dropped(MaarAllocator allocator)
 {
     static const struct {
         enum maar_dropped bit;
@@ -120,9 +121,9 @@ static void tell_dropped(MaarAllocator allocator)
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
         if ((allocator->device.facts.dropped & (uint32_t)names[i].bit) != 0) {
-            maar_tell(allocator, MAAR_MESSAGE_SEVERITY_INFO,
-                      "the feature %s is not used: it needs %s in pCreateInfo", names[i].feature,
-                      names[i].extension);
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO,
+                        "the feature %s is not used: it needs %s in pCreateInfo", names[i].feature,
+                        names[i].extension);
         }
     }
 }
@@ -210,7 +211,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
     }
     made->kinds_apart =
         made->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY && made->device.facts.granularity > 1;
-    tell_dropped(made);
+    report_dropped(made);
     *pAllocator = made;
     return VK_SUCCESS;
 
@@ -231,7 +232,7 @@ static void end_pending(MaarAllocator allocator)
     (void)maar_retire_wait(allocator, NULL, NULL, MAAR_DESTROY_TIMEOUT_NS);
     uint32_t count = maar_retire_flush(allocator, NULL, NULL);
     if (count > 0) {
-        maar_tell(
+        maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR,
             "%u frees were still pending at maarDestroyAllocator; they were done all the same "
             "(the host timeline is at %llu; maarAdvanceHostTimeline moves it)",
@@ -256,7 +257,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
     void* paging = maar_atomic_pointer_load(&allocator->paging.state);
     if (paging != NULL) {
         for (struct maar_pool* pool = allocator->pools; pool != NULL; pool = pool->next) {
-            maar_pool_bury_stitched(pool);
+            maar_pool_release_stitched(pool);
         }
         allocator->paging.destroy(allocator, paging);
     }
@@ -264,15 +265,15 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
         struct maar_pool* pool = allocator->pools;
         allocator->pools = pool->next;
         if (pool->custom) {
-            maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                      "leak: pool \"%s\" of memory type %u was never destroyed",
-                      pool->name != NULL ? pool->name : "", pool->type_index);
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                        "leak: pool \"%s\" of memory type %u was never destroyed",
+                        pool->name != NULL ? pool->name : "", pool->type_index);
         }
         maar_pool_destroy(pool);
     }
     const uint32_t handles = maar_atomic32_load(&allocator->external_handle_count);
     if (handles > 0) {
-        maar_tell(
+        maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_WARNING,
             "leak: %u MaarExternalHandle objects were never destroyed; what was not taken out "
             "of them stays open, and its memory alive",

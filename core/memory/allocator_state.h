@@ -1,9 +1,9 @@
 /*
- * What the allocator is made of: heaps' accounts, pools, lanes, blocks and the handle table. Shared
- * by the rooms that carry out public functions; nothing here names a buffer or an image but to pass
- * one on in VkMemoryDedicatedAllocateInfo.
+ * What the allocator is made of: heaps' accounts, pools, arenas, blocks and the handle table.
+ * Shared by the rooms that carry out public functions; nothing here names a buffer or an image but
+ * to pass one on in VkMemoryDedicatedAllocateInfo.
  *
- * Locking: a pool is divided into lanes, one as long as threads do not meet in it. A lane's lock
+ * Locking: a pool is divided into arenas, one as long as threads do not meet in it. An arena's lock
  * guards its blocks, their placements and its free slots. A block's map lock guards its mapping.
  * Counters are atomic. No lock but a map lock is held across a call of the driver, of a host
  * allocation or of the caller's code.
@@ -29,27 +29,27 @@
  * cannot keep kinds apart cheaply. */
 enum { MAAR_DEFAULT_POOLS = 3 };
 
-/* Lanes a pool may have. Threads beyond so many share them. */
-enum { MAAR_LANES = 16 };
+/* Arenas a pool may have. Threads beyond so many share them. */
+enum { MAAR_ARENAS = 16 };
 
-/* A change of a lane's live bytes for which the peak of them all is looked at. Half of what one
- * lane can hide of it, and little beside the gigabytes of those who watch it. */
+/* A change of an arena's live bytes for which the peak of them all is looked at. Half of what one
+ * arena can hide of it, and little beside the gigabytes of those who watch it. */
 #define MAAR_PEAK_STEP ((VkDeviceSize)1 << 24)
 
-/* Threads that an allocator remembers; others get the lane that their hash says. */
+/* Threads that an allocator remembers; others get the arena that their hash says. */
 enum { MAAR_KNOWN_THREADS = 64 };
 
-struct maar_lane;
+struct maar_arena;
 struct maar_page_table;
-struct maar_companion;
+struct maar_attachment;
 
 /* A VkDeviceMemory; or, in the lists of what is stitched, an allocation made of pages, which has no
  * VkDeviceMemory of its own, no number, and a page table instead. */
 struct maar_block {
     /* What placing and freeing touch comes first. */
     struct maar_placement* placement; /* NULL: dedicated */
-    struct maar_lane* lane;           /* for life */
-    uint32_t at;                      /* in the list of its lane */
+    struct maar_arena* arena;         /* for life */
+    uint32_t at;                      /* in the list of its arena */
     uint32_t range_count;             /* allocations in it, live or pending */
     uint32_t pending_count;
     uint32_t pin_count; /* somebody left the lock and will come back to it */
@@ -58,7 +58,7 @@ struct maar_block {
     VkDeviceMemory memory;
     VkDeviceSize size;
     uint64_t id;
-    struct maar_block* next; /* dedicated ones: doubly linked list of the lane */
+    struct maar_block* next; /* dedicated ones: doubly linked list of the arena */
     struct maar_block* previous;
     uint32_t dedicated_slot;
     bool named;                  /* made with VkMemoryDedicatedAllocateInfo: for one object alone */
@@ -68,7 +68,7 @@ struct maar_block {
 
     VkExternalMemoryHandleTypeFlags shared_types; /* it may be exported as, or was imported from */
     bool imported;
-    struct maar_companion* companions; /* under the allocator's share lock; see companion.h */
+    struct maar_attachment* attachments; /* under the allocator's share lock; see attachment.h */
 
     struct maar_page_table* table;   /* stitched ones: what they are made of, */
     struct maar_retire_item* ending; /* and what will end them, so that this cannot fail */
@@ -80,7 +80,7 @@ struct maar_block {
 };
 
 /* Blocks that one thread, or a few, allocate from. */
-struct maar_lane {
+struct maar_arena {
     struct maar_mutex lock; /* guards what follows and the insides of the blocks */
     struct maar_pool* pool;
     uint32_t number;
@@ -101,7 +101,7 @@ struct maar_lane {
     uint64_t made_count;      /* allocations ever made in it */
     maar_atomic64 live_bytes; /* written under the lock, read without it */
     VkDeviceSize live_high;   /* most since the peaks were reset */
-    VkDeviceSize looked_at;   /* when the sum of all lanes was last looked at */
+    VkDeviceSize looked_at;   /* when the sum of all arenas was last looked at */
     struct maar_room room;
     uint64_t apart[16]; /* from whatever another thread writes behind it */
 };
@@ -110,7 +110,7 @@ struct maar_pool {
     MaarAllocator allocator;
     struct maar_pool* next; /* these three under the allocator's list lock */
     uint32_t walker_count;  /* threads that walk the list and stand at this pool */
-    bool doomed;            /* emptied already; the last walker frees it */
+    bool retired;           /* emptied already; the last walker frees it */
     bool custom;
     bool single_kind;
     uint32_t number; /* of a default pool that exports: which of a type's */
@@ -137,23 +137,23 @@ struct maar_pool {
     maar_atomic64 least_page;      /* the smallest page of its objects, 0 before the first */
 
     maar_atomic64 kind; /* of a single_kind pool: see maar_pool_claim_kind; 0 at first */
-    maar_atomic32 lane_count;
+    maar_atomic32 arena_count;
     maar_atomic32 block_count;    /* without dedicated ones; those on their way count */
     maar_atomic32 listed_count;   /* those on their way do not */
-    maar_atomic32 creating_count; /* on their way, in all lanes */
+    maar_atomic32 creating_count; /* on their way, in all arenas */
     maar_atomic32 ended_count;    /* that were on their way, ever; wraps */
     maar_atomic32 empty_count;    /* blocks without an allocation, and their bytes */
     maar_atomic64 empty_bytes;
-    struct maar_mutex lock; /* guards the priority, and which lanes there are */
+    struct maar_mutex lock; /* guards the priority, and which arenas there are */
     float priority;
-    maar_atomic_pointer lanes[MAAR_LANES]; /* the first is first_lane, others come when needed */
-    struct maar_lane first_lane;
+    maar_atomic_pointer arenas[MAAR_ARENAS]; /* the first is first_arena, others come when needed */
+    struct maar_arena first_arena;
 };
 
-/* A thread that has met another one, and the number of its lanes plus one. */
+/* A thread that has met another one, and the number of its arenas plus one. */
 struct maar_known_thread {
     maar_atomic64 tag;
-    maar_atomic32 lane;
+    maar_atomic32 arena;
 };
 
 enum maar_ranking_state {
@@ -175,16 +175,16 @@ struct maar_ranking {
 enum { MAAR_RANKINGS = 32 };
 
 /* Why there was no memory. */
-enum maar_refusal_reason {
-    MAAR_REFUSAL_BY_DRIVER,
-    MAAR_REFUSAL_OVER_BUDGET,   /* which may not be exceeded for it */
-    MAAR_REFUSAL_ABOVE_LIMIT,   /* the caller's, of the heap */
-    MAAR_REFUSAL_ABOVE_HEAP,    /* larger than the whole of it */
-    MAAR_REFUSAL_ABOVE_LARGEST, /* maxMemoryAllocationSize */
-    MAAR_REFUSAL_TOO_MANY,      /* maxMemoryAllocationCount */
-    MAAR_REFUSAL_POOL_IS_FULL,
-    MAAR_REFUSAL_ABOVE_BLOCK, /* larger than the pool's blocks */
-    MAAR_REFUSAL_REASONS
+enum maar_failure_reason {
+    MAAR_FAILURE_BY_DRIVER,
+    MAAR_FAILURE_OVER_BUDGET,   /* which may not be exceeded for it */
+    MAAR_FAILURE_ABOVE_LIMIT,   /* the caller's, of the heap */
+    MAAR_FAILURE_ABOVE_HEAP,    /* larger than the whole of it */
+    MAAR_FAILURE_ABOVE_LARGEST, /* maxMemoryAllocationSize */
+    MAAR_FAILURE_TOO_MANY,      /* maxMemoryAllocationCount */
+    MAAR_FAILURE_POOL_IS_FULL,
+    MAAR_FAILURE_ABOVE_BLOCK, /* larger than the pool's blocks */
+    MAAR_FAILURE_REASONS
 };
 
 struct maar_heap_account {
@@ -194,11 +194,11 @@ struct maar_heap_account {
     maar_atomic64 known_budget; /* as last read */
     maar_atomic64 known_usage;
     maar_atomic32 refused;                        /* some of these are not 0: */
-    maar_atomic32 refusals[MAAR_REFUSAL_REASONS]; /* since a block was last made in it */
+    maar_atomic32 failures[MAAR_FAILURE_REASONS]; /* since a block was last made in it */
 };
 
 /* What a room keeps with the allocator, and takes down with it. */
-struct maar_attachment {
+struct maar_extension {
     void (*destroy)(MaarAllocator allocator, void* state);
     /* Gives back what is empty: in one pool, or everywhere for NULL. Bytes that no pool counts. */
     VkDeviceSize (*trim)(MaarAllocator allocator, void* state, const struct maar_pool* pool);
@@ -239,10 +239,10 @@ struct MaarAllocator_T {
     struct maar_mutex list_lock; /* guards the list of pools */
     struct maar_pool* pools;
     maar_atomic_pointer default_pools[VK_MAX_MEMORY_TYPES][MAAR_DEFAULT_POOLS];
-    struct maar_attachment slices;
-    struct maar_attachment paging;
-    struct maar_attachment sharing;      /* interop's */
-    struct maar_mutex share_lock;        /* guards the lists of companions */
+    struct maar_extension slices;
+    struct maar_extension paging;
+    struct maar_extension sharing;       /* interop's */
+    struct maar_mutex share_lock;        /* guards the lists of attachments */
     maar_atomic32 external_handle_count; /* made and not destroyed */
     struct maar_ranking rankings[MAAR_RANKINGS];
     maar_atomic32 thread_count;
@@ -257,7 +257,7 @@ struct MaarAllocator_T {
     maar_atomic64 stitched_bytes; /* and of these, of allocations that are stitched */
     maar_atomic64 allocate_calls;
     maar_atomic64 free_calls;
-    maar_atomic64 allocations_made; /* in pools that are gone; lanes count theirs */
+    maar_atomic64 allocations_made; /* in pools that are gone; arenas count theirs */
     maar_atomic64 failures;
     maar_atomic64 fallbacks;
     maar_atomic64 over_budget;
@@ -275,21 +275,21 @@ static inline MaarPool maar_pool_handle(struct maar_pool* pool)
     return pool->custom ? (MaarPool)(void*)pool : VK_NULL_HANDLE;
 }
 
-/* NULL while the pool has no lane of that number. */
-static inline struct maar_lane* maar_pool_lane(const struct maar_pool* pool, uint32_t number)
+/* NULL while the pool has no arena of that number. */
+static inline struct maar_arena* maar_pool_arena(const struct maar_pool* pool, uint32_t number)
 {
-    return maar_atomic_pointer_load(&pool->lanes[number]);
+    return maar_atomic_pointer_load(&pool->arenas[number]);
 }
 
-/* The next lane of a pool; start with number 0 and pass the last one's number plus one. NULL at the
- * end. */
-static inline struct maar_lane* maar_pool_next_lane(const struct maar_pool* pool, uint32_t number)
+/* The next arena of a pool; start with number 0 and pass the last one's number plus one. NULL at
+ * the end. */
+static inline struct maar_arena* maar_pool_next_arena(const struct maar_pool* pool, uint32_t number)
 {
-    struct maar_lane* lane = NULL;
-    for (; number < MAAR_LANES && lane == NULL; ++number) {
-        lane = maar_pool_lane(pool, number);
+    struct maar_arena* arena = NULL;
+    for (; number < MAAR_ARENAS && arena == NULL; ++number) {
+        arena = maar_pool_arena(pool, number);
     }
-    return lane;
+    return arena;
 }
 
 /* Whether a block is cut into pages: its live bytes are then those of pages in use. */
@@ -298,7 +298,7 @@ static inline bool maar_block_is_paged(const struct maar_block* block)
     return block->placement == NULL && maar_atomic32_load(&block->paged) != 0;
 }
 
-/* Bytes of live allocations in a block; its lane's lock is held. */
+/* Bytes of live allocations in a block; its arena's lock is held. */
 static inline VkDeviceSize maar_block_live_bytes(const struct maar_block* block)
 {
     if (block->table != NULL) {
@@ -350,16 +350,16 @@ static inline void maar_note_loss(MaarAllocator allocator, VkResult result)
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-void maar_tell(MaarAllocator allocator, MaarMessageSeverity severity, const char* format, ...);
+void maar_report(MaarAllocator allocator, MaarMessageSeverity severity, const char* format, ...);
 /* Ends a text, in UTF-8, before a last character that was cut in two. */
 void maar_drop_cut_character(char* text);
 
 /* Tells of misuse. call: the public function. */
-void maar_tell_misuse(MaarAllocator allocator, const char* call, const char* sentence);
+void maar_report_misuse(MaarAllocator allocator, const char* call, const char* sentence);
 /* The same, in line for what it returns: whoever reads the caller, an analyser too, sees that. */
 static inline VkResult maar_misuse(MaarAllocator allocator, const char* call, const char* sentence)
 {
-    maar_tell_misuse(allocator, call, sentence);
+    maar_report_misuse(allocator, call, sentence);
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
@@ -386,8 +386,8 @@ static inline VkResult maar_check_structure(MaarAllocator allocator, const char*
 }
 
 /* Tells that the driver did not make an object. what: "buffer" or "image". */
-void maar_tell_no_object(MaarAllocator allocator, const char* call, const char* what,
-                         VkResult result);
+void maar_report_no_object(MaarAllocator allocator, const char* call, const char* what,
+                           VkResult result);
 
 /* Reports a broken invariant and poisons the allocator; debug builds stop here. */
 void maar_broken(MaarAllocator allocator, const char* sentence);

@@ -4,16 +4,16 @@
  * The map lock guards the mapping of one block and is held across vkMapMemory, since a memory
  * object may be mapped once only and its mapping is externally synchronized by Vulkan's rules.
  */
-#include "core/memory/companion.h"
+#include "core/memory/attachment.h"
 
 /* After so many calls of vkMapMemory a block stays mapped: a program that maps and unmaps every
  * frame pays for it twice, not for ever. */
 enum { STICKY_MAP_CALLS = 2 };
 
-VkResult maar_block_create(struct maar_lane* lane, const struct maar_device_memory_info* info,
+VkResult maar_block_create(struct maar_arena* arena, const struct maar_device_memory_info* info,
                            bool dedicated, struct maar_block** block)
 {
-    struct maar_pool* pool = lane->pool;
+    struct maar_pool* pool = arena->pool;
     MaarAllocator allocator = pool->allocator;
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
     struct maar_block* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
@@ -21,7 +21,7 @@ VkResult maar_block_create(struct maar_lane* lane, const struct maar_device_memo
         return result;
     }
     made->pool = pool;
-    made->lane = lane;
+    made->arena = arena;
     made->size = info->size;
     made->dedicated_slot = MAAR_SLOT_NONE;
     made->named =
@@ -72,7 +72,7 @@ void maar_block_destroy(struct maar_block* block)
         maar_block_note_pages(block, 0, 0);
     }
     if (block->shared_types != 0) {
-        maar_companions_end_block(block);
+        maar_attachments_end_block(block);
     }
     MaarAllocator allocator = block->pool->allocator;
     const struct maar_device* device = &allocator->device;
@@ -113,16 +113,16 @@ VkResult maar_block_map(struct maar_block* block, struct maar_slot* slot, void**
     }
     maar_mutex_unlock(&block->map_lock);
     if (is_too_often) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "an allocation is mapped %u times already; are unmappings missing?",
-                  (unsigned)UINT16_MAX);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "an allocation is mapped %u times already; are unmappings missing?",
+                    (unsigned)UINT16_MAX);
     } else if (result != VK_SUCCESS) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                  "the driver does not map block %llu of memory type %u (error %d); a block is "
-                  "mapped as a whole, %llu bytes of address space: smaller ones "
-                  "(preferredBlockSize) may do",
-                  (unsigned long long)block->id, block->pool->type_index, (int)result,
-                  (unsigned long long)block->size);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                    "the driver does not map block %llu of memory type %u (error %d); a block is "
+                    "mapped as a whole, %llu bytes of address space: smaller ones "
+                    "(preferredBlockSize) may do",
+                    (unsigned long long)block->id, block->pool->type_index, (int)result,
+                    (unsigned long long)block->size);
     }
     return result;
 }

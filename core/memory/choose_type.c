@@ -238,16 +238,16 @@ static uint32_t rank_types(MaarAllocator allocator, const MaarAllocationCreateIn
 
 const struct maar_ranking* maar_ranking_search(MaarAllocator allocator,
                                                const MaarAllocationCreateInfo* info,
-                                               const struct maar_wish* wish)
+                                               const struct maar_type_request* key)
 {
     for (uint32_t i = 0; i < MAAR_RANKINGS; ++i) {
-        struct maar_ranking* ranking = &allocator->rankings[(wish->home + i) % MAAR_RANKINGS];
-        if (maar_ranking_is_of(ranking, wish)) {
+        struct maar_ranking* ranking = &allocator->rankings[(key->home + i) % MAAR_RANKINGS];
+        if (maar_ranking_is_of(ranking, key)) {
             return ranking;
         }
         if (maar_atomic32_claim(&ranking->state, MAAR_RANKING_TAKEN)) {
-            ranking->flags = wish->flags;
-            ranking->rest = wish->rest;
+            ranking->flags = key->flags;
+            ranking->rest = key->rest;
             ranking->count = rank_types(allocator, info, ranking->types);
             maar_atomic32_store_release(&ranking->state, MAAR_RANKING_COMPLETE);
             return ranking;
@@ -301,16 +301,16 @@ static void append_flags(char* text, size_t size, const char* before, VkMemoryPr
     }
 }
 
-void maar_tell_no_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
-                       const MaarAllocationCreateInfo* info)
+void maar_report_no_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
+                         const MaarAllocationCreateInfo* info)
 {
     const uint32_t named = info->memoryTypeBits != 0 ? info->memoryTypeBits : UINT32_MAX;
     char missing[200] = "";
     append_flags(missing, sizeof missing, ", which must be", required_flags(info));
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-              "%s: no memory type serves: of those that are allowed (0x%X)%s, there is none that "
-              "this device has and may use",
-              call, (unsigned)(type_bits & named), missing);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                "%s: no memory type serves: of those that are allowed (0x%X)%s, there is none that "
+                "this device has and may use",
+                call, (unsigned)(type_bits & named), missing);
 }
 
 /* Says in words what was wanted, and in what the best type falls short of it. */
@@ -334,8 +334,8 @@ static void explain(MaarAllocator allocator, const MaarAllocationCreateInfo* inf
     append_flags(choice->reason, sizeof choice->reason, "; it is also", surplus);
 }
 
-VkResult maar_choose_told(MaarAllocator allocator, const char* call, uint32_t type_bits,
-                          const MaarAllocationCreateInfo* info, MaarMemoryTypeChoice* out)
+VkResult maar_choose_memory_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
+                                 const MaarAllocationCreateInfo* info, MaarMemoryTypeChoice* out)
 {
     VkResult result = maar_check_structure(allocator, call, "pCreateInfo", info,
                                            MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
@@ -347,7 +347,7 @@ VkResult maar_choose_told(MaarAllocator allocator, const char* call, uint32_t ty
     if (result != VK_SUCCESS) {
         return result;
     }
-    result = maar_check_wish(allocator, call, "pCreateInfo", info);
+    result = maar_check_create_info(allocator, call, "pCreateInfo", info);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -376,6 +376,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryType(MaarAllocator allocator,
 {
     const VkResult result = maar_enter(allocator);
     return result == VK_SUCCESS
-               ? maar_choose_told(allocator, __func__, memoryTypeBits, pCreateInfo, pChoice)
+               ? maar_choose_memory_type(allocator, __func__, memoryTypeBits, pCreateInfo, pChoice)
                : result;
 }

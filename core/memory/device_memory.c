@@ -129,7 +129,7 @@ VkResult maar_device_memory_allocate(MaarAllocator allocator,
     }
     (void)maar_atomic64_add(&allocator->heaps[heap].block_count, 1);
     if (maar_atomic32_load(&allocator->heaps[heap].refused) != 0) {
-        maar_forget_refusals(&allocator->heaps[heap]);
+        maar_forget_allocation_failures(&allocator->heaps[heap]);
     }
     maar_atomic64_max(&allocator->peak_block_bytes,
                       maar_atomic64_add(&allocator->block_bytes, info->size));

@@ -85,11 +85,12 @@ bool maar_budget_holds(const struct maar_budget* budget, VkDeviceSize size)
     return size <= budget->budget && budget->usage <= budget->budget - size;
 }
 
-void maar_tell_over_budget(MaarAllocator allocator, uint32_t heap, VkDeviceSize size)
+void maar_report_over_budget(MaarAllocator allocator, uint32_t heap, VkDeviceSize size)
 {
     (void)maar_atomic64_add(&allocator->over_budget, 1);
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-              "the budget of heap %u was exceeded for %llu bytes", heap, (unsigned long long)size);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                "the budget of heap %u was exceeded for %llu bytes", heap,
+                (unsigned long long)size);
 }
 
 void maar_budget_note_release(MaarAllocator allocator, uint32_t heap, VkDeviceSize size)

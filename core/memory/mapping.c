@@ -142,10 +142,10 @@ static VkResult map_allocation(MaarAllocator allocator, const char* call, MaarAl
     }
     const uint32_t type = slot->block->pool->type_index;
     if ((maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: allocation cannot be mapped: memory type %u is not HOST_VISIBLE; usages "
-                  "whose memory always is: UPLOAD, READBACK, DEVICE_UPLOAD",
-                  call, type);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: allocation cannot be mapped: memory type %u is not HOST_VISIBLE; usages "
+                    "whose memory always is: UPLOAD, READBACK, DEVICE_UPLOAD",
+                    call, type);
         return VK_ERROR_MEMORY_MAP_FAILED;
     }
     return maar_block_map(slot->block, slot, data);

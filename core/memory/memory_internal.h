@@ -21,53 +21,52 @@ struct maar_type_choice {
 };
 
 /* What of a create info the order of types depends on. */
-struct maar_wish {
+struct maar_type_request {
     uint64_t flags;
     uint32_t rest;
     uint32_t home; /* where its ranking is looked for first */
 };
 
-static inline struct maar_wish maar_wish_of(const MaarAllocationCreateInfo* info)
+static inline struct maar_type_request maar_type_request_of(const MaarAllocationCreateInfo* info)
 {
-    struct maar_wish wish;
+    struct maar_type_request key;
     const uint32_t mapped = info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT;
-    wish.flags = (uint64_t)info->preferredFlags << 32 | info->requiredFlags;
-    wish.rest = (uint32_t)info->usage << 2 | (mapped != 0 ? 2u : 0u) |
-                (info->memoryTypeBits != 0 ? 1u : 0u);
-    wish.home = (wish.rest * 5 + info->requiredFlags + info->preferredFlags * 3) % MAAR_RANKINGS;
-    return wish;
+    key.flags = (uint64_t)info->preferredFlags << 32 | info->requiredFlags;
+    key.rest = (uint32_t)info->usage << 2 | (mapped != 0 ? 2u : 0u) |
+               (info->memoryTypeBits != 0 ? 1u : 0u);
+    key.home = (key.rest * 5 + info->requiredFlags + info->preferredFlags * 3) % MAAR_RANKINGS;
+    return key;
 }
 
 static inline bool maar_ranking_is_of(const struct maar_ranking* ranking,
-                                      const struct maar_wish* wish)
+                                      const struct maar_type_request* key)
 {
     return maar_atomic32_load_acquire(&ranking->state) == MAAR_RANKING_COMPLETE &&
-           ranking->flags == wish->flags && ranking->rest == wish->rest;
+           ranking->flags == key->flags && ranking->rest == key->rest;
 }
 
 /* The ranking that is kept for a wish, made now if there is room for one more; NULL if there is
  * none. It depends on nothing that changes, so it is written once and then only read. */
 const struct maar_ranking* maar_ranking_search(MaarAllocator allocator,
                                                const MaarAllocationCreateInfo* info,
-                                               const struct maar_wish* wish);
+                                               const struct maar_type_request* key);
 static inline const struct maar_ranking* maar_ranking_find(MaarAllocator allocator,
                                                            const MaarAllocationCreateInfo* info)
 {
-    const struct maar_wish wish = maar_wish_of(info);
-    const struct maar_ranking* ranking = &allocator->rankings[wish.home];
-    return maar_ranking_is_of(ranking, &wish) ? ranking
-                                              : maar_ranking_search(allocator, info, &wish);
+    const struct maar_type_request key = maar_type_request_of(info);
+    const struct maar_ranking* ranking = &allocator->rankings[key.home];
+    return maar_ranking_is_of(ranking, &key) ? ranking : maar_ranking_search(allocator, info, &key);
 }
 
 /* Ranks the types; false when none serves. The choice must stay where it is. */
 bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
                        const MaarAllocationCreateInfo* info, struct maar_type_choice* choice);
 /* What maarChooseMemoryType does, for a call that is named in messages. */
-VkResult maar_choose_told(MaarAllocator allocator, const char* call, uint32_t type_bits,
-                          const MaarAllocationCreateInfo* info, MaarMemoryTypeChoice* out);
+VkResult maar_choose_memory_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
+                                 const MaarAllocationCreateInfo* info, MaarMemoryTypeChoice* out);
 /* Tells that none does. */
-void maar_tell_no_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
-                       const MaarAllocationCreateInfo* info);
+void maar_report_no_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
+                         const MaarAllocationCreateInfo* info);
 /* The type liked best of a choice that serves. */
 static inline uint32_t maar_best_type(const struct maar_type_choice* choice)
 {
@@ -98,16 +97,16 @@ uint32_t maar_budget_read_all(MaarAllocator allocator, struct maar_budget* budge
 /* Whether so many bytes more stay within it. */
 bool maar_budget_holds(const struct maar_budget* budget, VkDeviceSize size);
 /* Counts and tells that a budget was exceeded. */
-void maar_tell_over_budget(MaarAllocator allocator, uint32_t heap, VkDeviceSize size);
+void maar_report_over_budget(MaarAllocator allocator, uint32_t heap, VkDeviceSize size);
 /* What was last read, less what was given back since. */
 void maar_budget_note_release(MaarAllocator allocator, uint32_t heap, VkDeviceSize size);
 /* By what is known already; for decisions under a lock. */
 bool maar_budget_is_exceeded(MaarAllocator allocator, uint32_t heap);
 
-/* ---- refusal.c ---- */
+/* ---- failure.c ---- */
 
 /* A request for which there was no memory. */
-struct maar_refusal {
+struct maar_allocation_failure {
     const char* call; /* the public function */
     const char* name; /* of what was to have it, or NULL */
     VkDeviceSize size;
@@ -120,9 +119,10 @@ struct maar_refusal {
 };
 
 /* Tells of it, unless the like was told often enough. No lock may be held. */
-void maar_tell_refusal(MaarAllocator allocator, const struct maar_refusal* refusal);
+void maar_report_allocation_failure(MaarAllocator allocator,
+                                    const struct maar_allocation_failure* failure);
 /* A block was made in the heap: what is refused from now on is news. */
-void maar_forget_refusals(struct maar_heap_account* account);
+void maar_forget_allocation_failures(struct maar_heap_account* account);
 
 /* ---- device_memory.c ---- */
 
@@ -155,7 +155,7 @@ bool maar_device_count_is_high(MaarAllocator allocator);
 /* ---- block.c ---- */
 
 /* Makes a block (with a placement unless dedicated); it belongs to no list yet. */
-VkResult maar_block_create(struct maar_lane* lane, const struct maar_device_memory_info* info,
+VkResult maar_block_create(struct maar_arena* arena, const struct maar_device_memory_info* info,
                            bool dedicated, struct maar_block** block);
 /* The block must be in no list any more. No lock may be held. */
 void maar_block_destroy(struct maar_block* block);
@@ -174,7 +174,7 @@ void maar_pool_destroy(struct maar_pool* pool);
 /* VK_SUCCESS for NULL, too; tells of a pool of another allocator. */
 VkResult maar_pool_require_own(MaarAllocator allocator, const char* call, MaarPool pool);
 /* Ends what is made of pages and was never freed, and tells of it. */
-void maar_pool_bury_stitched(struct maar_pool* pool);
+void maar_pool_release_stitched(struct maar_pool* pool);
 /* What a default pool for a type and kind is made from. */
 MaarPoolCreateInfo maar_pool_default_info(MaarAllocator allocator, uint32_t type,
                                           MaarResourceKind kind);
@@ -225,7 +225,7 @@ static inline VkResult maar_pool_of_type(MaarAllocator allocator, uint32_t type,
 
 /* ---- pool_check.c ---- */
 
-/* First broken invariant or NULL. Takes the lanes' locks, one after another. */
+/* First broken invariant or NULL. Takes the arenas' locks, one after another. */
 const char* maar_pool_check(struct maar_pool* pool);
 /* Checks a pool and poisons the allocator if it is broken. No lock may be held. */
 void maar_pool_check_now(struct maar_pool* pool);
@@ -237,86 +237,88 @@ static inline void maar_check_if_asked(struct maar_pool* pool)
     }
 }
 
-/* ---- lane.c ---- */
+/* ---- arena.c ---- */
 
-/* The number of this thread's lanes, below MAAR_LANES. For threads that have met another one. */
-uint32_t maar_thread_lane(MaarAllocator allocator);
-bool maar_lane_init(struct maar_lane* lane, struct maar_pool* pool, uint32_t number);
-/* The lane that this thread allocates from, locked. */
-struct maar_lane* maar_lane_enter(struct maar_pool* pool);
+/* The number of this thread's arenas, below MAAR_ARENAS. For threads that have met another one. */
+uint32_t maar_thread_arena(MaarAllocator allocator);
+bool maar_arena_init(struct maar_arena* arena, struct maar_pool* pool, uint32_t number);
+/* The arena that this thread allocates from, locked. */
+struct maar_arena* maar_arena_enter(struct maar_pool* pool);
 /* Brings storage to a placement that answered VK_INCOMPLETE. Under its owner's lock, which it
  * leaves and takes again: the owner keeps the placement alive meanwhile, and looks again
  * afterwards. */
 VkResult maar_bring_storage(const VkAllocationCallbacks* callbacks, struct maar_mutex* lock,
                             struct maar_placement* placement);
 
-/* What follows is called under the lane's lock; those with a result may leave it and take it again.
+/* What follows is called under the arena's lock; those with a result may leave it and take it
+ * again.
  */
 
-/* Places into the lane's blocks; VK_ERROR_OUT_OF_POOL_MEMORY when none has room. */
-VkResult maar_lane_place(struct maar_lane* lane, const struct maar_place_request* request,
-                         struct maar_made* made);
+/* Places into the arena's blocks; VK_ERROR_OUT_OF_POOL_MEMORY when none has room. */
+VkResult maar_arena_place(struct maar_arena* arena, const struct maar_place_request* request,
+                          struct maar_made* made);
 /* Places into one block. VK_INCOMPLETE: the lock was left meanwhile, so look again. */
-VkResult maar_lane_place_in(struct maar_lane* lane, struct maar_block* block,
-                            const struct maar_place_request* request, struct maar_made* made);
+VkResult maar_arena_place_in(struct maar_arena* arena, struct maar_block* block,
+                             const struct maar_place_request* request, struct maar_made* made);
 /* Takes a free slot, which there must be, and writes it for a range that was just placed. */
-void maar_lane_settle(struct maar_lane* lane, struct maar_block* block,
-                      const struct maar_place_request* request,
-                      const struct maar_placement_range* range, struct maar_made* made);
+void maar_arena_fill_slot(struct maar_arena* arena, struct maar_block* block,
+                          const struct maar_place_request* request,
+                          const struct maar_placement_range* range, struct maar_made* made);
 /* An empty block is there, or is not any more. */
-void maar_lane_count_empty(struct maar_block* block, bool empty);
+void maar_arena_count_empty(struct maar_block* block, bool empty);
 
 /* Ends a range of a block; false if there is none. */
-static inline bool maar_lane_release(struct maar_lane* lane, struct maar_block* block,
-                                     uint32_t node)
+static inline bool maar_arena_release(struct maar_arena* arena, struct maar_block* block,
+                                      uint32_t node)
 {
     VkDeviceSize room = 0;
     const bool known = maar_placement_free_into(block->placement, node, &room);
     if (--block->range_count == 0) {
-        maar_lane_count_empty(block, true);
+        maar_arena_count_empty(block, true);
     }
     const uint32_t value = maar_room_class(room);
-    if (lane->room.levels[block->at] < value) {
-        maar_room_set(&lane->room, block, value);
+    if (arena->room.levels[block->at] < value) {
+        maar_room_set(&arena->room, block, value);
     }
     return known;
 }
 
-/* Free slots that a lane keeps before it gives a run back. */
-enum { MAAR_LANE_HOARD = 1024 };
+/* Free slots that an arena keeps before it gives a run back. */
+enum { MAAR_ARENA_SPARE_SLOTS = 1024 };
 
-static inline void maar_lane_put_slot(struct maar_lane* lane, struct maar_slot* slot,
-                                      uint32_t index)
+static inline void maar_arena_put_slot(struct maar_arena* arena, struct maar_slot* slot,
+                                       uint32_t index)
 {
-    maar_slots_push(&lane->slots, slot, index);
-    if (lane->slots.count > MAAR_LANE_HOARD) {
-        maar_slots_spill(&lane->pool->allocator->slots, &lane->slots);
+    maar_slots_push(&arena->slots, slot, index);
+    if (arena->slots.count > MAAR_ARENA_SPARE_SLOTS) {
+        maar_slots_spill(&arena->pool->allocator->slots, &arena->slots);
     }
 }
 /* Room for one more block in the list. */
-VkResult maar_lane_reserve_list(struct maar_lane* lane);
+VkResult maar_arena_reserve_list(struct maar_arena* arena);
 /* Keeps the list in order of ids, whichever thread was faster. */
-void maar_lane_list(struct maar_lane* lane, struct maar_block* block);
+void maar_arena_list(struct maar_arena* arena, struct maar_block* block);
 /* The block must be empty. counted: the pool's number of empty blocks is less by it already. */
-void maar_lane_unlist(struct maar_lane* lane, struct maar_block* block, bool counted);
+void maar_arena_unlist(struct maar_arena* arena, struct maar_block* block, bool counted);
 /* After a change of its placement. */
-void maar_lane_note_room(struct maar_lane* lane, struct maar_block* block);
+void maar_arena_note_room(struct maar_arena* arena, struct maar_block* block);
 
-/* Under the lane's lock: live bytes that go. Live bytes have a peak only when some are about to go,
- * so this is where it is noticed; true when the lane never had so many, or its number has changed
- * by MAAR_PEAK_STEP since the last look: then maar_raise_live_peak is to be called after the lock.
+/* Under the arena's lock: live bytes that go. Live bytes have a peak only when some are about to
+ * go, so this is where it is noticed; true when the arena never had so many, or its number has
+ * changed by MAAR_PEAK_STEP since the last look: then maar_raise_live_peak is to be called after
+ * the lock.
  */
-static inline bool maar_lane_lose_live(struct maar_lane* lane, VkDeviceSize size)
+static inline bool maar_arena_lose_live(struct maar_arena* arena, VkDeviceSize size)
 {
-    const VkDeviceSize before = maar_atomic64_load(&lane->live_bytes);
-    maar_atomic64_store(&lane->live_bytes, before - size);
+    const VkDeviceSize before = maar_atomic64_load(&arena->live_bytes);
+    maar_atomic64_store(&arena->live_bytes, before - size);
     const VkDeviceSize change =
-        before > lane->looked_at ? before - lane->looked_at : lane->looked_at - before;
-    if (before <= lane->live_high && change < MAAR_PEAK_STEP) {
+        before > arena->looked_at ? before - arena->looked_at : arena->looked_at - before;
+    if (before <= arena->live_high && change < MAAR_PEAK_STEP) {
         return false;
     }
-    lane->live_high = before > lane->live_high ? before : lane->live_high;
-    lane->looked_at = before;
+    arena->live_high = before > arena->live_high ? before : arena->live_high;
+    arena->looked_at = before;
     return true;
 }
 
@@ -326,7 +328,7 @@ void maar_raise_live_peak(MaarAllocator allocator, VkDeviceSize gone);
 void maar_reset_live_peak(MaarAllocator allocator);
 
 /* Places into blocks that exist; VK_ERROR_OUT_OF_POOL_MEMORY when none has room. Patient: waits for
- * the lanes of other threads too, rather than passing over those in use. */
+ * the arenas of other threads too, rather than passing over those in use. */
 VkResult maar_pool_place(struct maar_pool* pool, const struct maar_place_request* request,
                          bool patient, struct maar_made* made);
 
@@ -377,7 +379,7 @@ void maar_pool_hold(MaarAllocator allocator, struct maar_pool* pool);
 
 /* One on its way. */
 struct maar_stitched {
-    struct maar_lane* lane;
+    struct maar_arena* arena;
     struct maar_block* block;
     struct maar_place_request place;
     struct maar_made made; /* a slot that nobody else has */
@@ -392,8 +394,8 @@ MaarAllocation maar_stitched_publish(struct maar_stitched* stitched, struct maar
                                      VkDeviceSize page_bytes);
 /* The stand-in for a block, when its pages are gone. No lock may be held. */
 void maar_stitched_free(struct maar_block* block);
-/* Lists and unlists, under the lane's lock. */
-void maar_stitched_unlink(struct maar_lane* lane, struct maar_block* block);
+/* Lists and unlists, under the arena's lock. */
+void maar_stitched_unlink(struct maar_arena* arena, struct maar_block* block);
 
 /* A dedicated block of Maar's own is cut into pages from now on. No lock may be held. */
 void maar_block_make_paged(struct maar_block* block);
@@ -447,36 +449,36 @@ VkResult maar_pool_exporting(MaarAllocator allocator, uint32_t type, MaarResourc
 /* ---- allocate_rounds.c ---- */
 
 /* What the caller may not have expected of an allocation that succeeded. */
-struct maar_detour {
+struct maar_deviation {
     bool fallback; /* another type than the one liked best */
     bool exceeded; /* a budget */
     uint32_t best_type;
 };
 
 /* Chooses a type and places, whatever it takes. general: the request, not yet shaped for any memory
- * type. made and detour: of a success. */
+ * type. made and deviation: of a success. */
 VkResult maar_allocate_in_rounds(MaarAllocator allocator, const char* call,
                                  const MaarMemoryRequest* request,
                                  const MaarAllocationCreateInfo* info,
                                  const struct maar_place_request* general, struct maar_made* made,
-                                 struct maar_detour* detour);
+                                 struct maar_deviation* deviation);
 
 /* ---- allocate.c ---- */
 
-/* For Maar's own allocations alone: a refusal is neither counted nor told to the observer, since
+/* For Maar's own allocations alone: a failure is neither counted nor told to the observer, since
  * something else will be tried. */
-#define MAAR_ALLOCATE_QUIETLY ((MaarAllocationCreateFlags)0x40000000)
-/* Likewise: no message tells of a refusal, since the caller does, or tries something else. */
-#define MAAR_ALLOCATE_UNTOLD ((MaarAllocationCreateFlags)0x20000000)
-static inline bool maar_is_quiet(const MaarAllocationCreateInfo* info)
+#define MAAR_ALLOCATE_AS_TRIAL ((MaarAllocationCreateFlags)0x40000000)
+/* Likewise: no message tells of a failure, since the caller does, or tries something else. */
+#define MAAR_ALLOCATE_WITHOUT_REPORT ((MaarAllocationCreateFlags)0x20000000)
+static inline bool maar_is_trial(const MaarAllocationCreateInfo* info)
 {
-    return (info->flags & MAAR_ALLOCATE_QUIETLY) != 0;
+    return (info->flags & MAAR_ALLOCATE_AS_TRIAL) != 0;
 }
 /* No message tells that there was no memory: who asks what is there already, or tries something
  * else, expects it. */
-static inline bool maar_is_silent(const MaarAllocationCreateInfo* info)
+static inline bool maar_is_without_report(const MaarAllocationCreateInfo* info)
 {
-    return (info->flags & (MAAR_ALLOCATE_QUIETLY | MAAR_ALLOCATE_UNTOLD |
+    return (info->flags & (MAAR_ALLOCATE_AS_TRIAL | MAAR_ALLOCATE_WITHOUT_REPORT |
                            (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT)) !=
            0;
 }
@@ -487,8 +489,8 @@ VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemo
                        MaarAllocation* allocation);
 /* Looks at what a create info says whatever it is for; tells of what is wrong with it. argument:
  * what the caller calls it. */
-VkResult maar_check_wish(MaarAllocator allocator, const char* call, const char* argument,
-                         const MaarAllocationCreateInfo* info);
+VkResult maar_check_create_info(MaarAllocator allocator, const char* call, const char* argument,
+                                const MaarAllocationCreateInfo* info);
 /* How to allocate when the caller does not say: what a NULL create info stands for. */
 extern const MaarAllocationCreateInfo maar_default_create_info;
 /* Frees a claimed slot with everything that hangs on it. */
@@ -518,7 +520,7 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
                          maar_retire_action action);
 
 /* Tells why a handle names no allocation. */
-void maar_tell_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation);
+void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation);
 /* Tells that another thread has freed what was to be freed, since it was resolved. */
 VkResult maar_refuse_late_free(MaarAllocator allocator, const char* call);
 /* Resolves, or tells the message callback. index may be NULL. */
@@ -531,7 +533,7 @@ static inline struct maar_slot* maar_resolve(MaarAllocator allocator, const char
         *index = number;
     }
     if (slot == NULL) {
-        maar_tell_unresolved(allocator, call, allocation);
+        maar_report_unresolved(allocator, call, allocation);
     }
     return slot;
 }

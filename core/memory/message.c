@@ -138,7 +138,7 @@ struct maar_quoted maar_quote(const char* name)
     return quoted;
 }
 
-void maar_tell(MaarAllocator allocator, MaarMessageSeverity severity, const char* format, ...)
+void maar_report(MaarAllocator allocator, MaarMessageSeverity severity, const char* format, ...)
 {
     if (allocator == NULL || allocator->message == NULL) {
         return;
@@ -153,39 +153,40 @@ void maar_tell(MaarAllocator allocator, MaarMessageSeverity severity, const char
     allocator->message(allocator->message_user_data, severity, text);
 }
 
-void maar_tell_misuse(MaarAllocator allocator, const char* call, const char* sentence)
+void maar_report_misuse(MaarAllocator allocator, const char* call, const char* sentence)
 {
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s", call, sentence);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s", call, sentence);
 }
 
 void maar_refuse_structure(MaarAllocator allocator, const char* call, const char* name,
                            const void* structure, int wanted)
 {
     if (structure == NULL) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s is NULL", call, name);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s is NULL", call, name);
     } else {
         const VkBaseInStructure* base = structure;
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s->sType is %s, not %s", call, name,
-                  name_structure((int)base->sType).text, name_structure(wanted).text);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s->sType is %s, not %s", call,
+                    name, name_structure((int)base->sType).text, name_structure(wanted).text);
     }
 }
 
-void maar_tell_no_object(MaarAllocator allocator, const char* call, const char* what,
-                         VkResult result)
+void maar_report_no_object(MaarAllocator allocator, const char* call, const char* what,
+                           VkResult result)
 {
     if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_DEVICE_LOST) {
         return; /* the result says it all */
     }
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-              "%s: the driver does not make this %s: VkResult %d; it may be larger than the device "
-              "supports, whatever memory is free",
-              call, what, (int)result);
+    maar_report(
+        allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+        "%s: the driver does not make this %s: VkResult %d; it may be larger than the device "
+        "supports, whatever memory is free",
+        call, what, (int)result);
 }
 
 void maar_broken(MaarAllocator allocator, const char* sentence)
 {
     maar_atomic32_store(&allocator->poisoned, 1);
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_FATAL, "broken invariant: %s", sentence);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_FATAL, "broken invariant: %s", sentence);
 #if defined(MAAR_HEAVY_CHECKS)
     maar_trap();
 #endif

@@ -171,9 +171,9 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
     }
 }
 
-static void tell_no_first_block(const struct maar_pool* pool, VkDeviceSize size, VkResult result)
+static void report_no_first_block(const struct maar_pool* pool, VkDeviceSize size, VkResult result)
 {
-    const struct maar_refusal refusal = {
+    const struct maar_allocation_failure failure = {
         .call = "maarCreatePool",
         .name = pool->name,
         .size = size,
@@ -181,7 +181,7 @@ static void tell_no_first_block(const struct maar_pool* pool, VkDeviceSize size,
         .type_index = pool->type_index,
     };
     if (result != VK_ERROR_OUT_OF_HOST_MEMORY && result != VK_ERROR_DEVICE_LOST) {
-        maar_tell_refusal(pool->allocator, &refusal);
+        maar_report_allocation_failure(pool->allocator, &failure);
     }
 }
 
@@ -195,14 +195,14 @@ static VkResult make_first_blocks(struct maar_pool* pool)
         struct maar_budget budget = maar_budget_read(pool->allocator, pool->heap_index);
         VkResult result = maar_pool_grow(pool, NULL, size, UINT64_MAX, NULL);
         if (result != VK_SUCCESS) {
-            tell_no_first_block(pool, size, result);
+            report_no_first_block(pool, size, result);
             return result;
         }
         exceeding += maar_budget_holds(&budget, size) ? 0 : 1;
     }
     /* Not before all of them are there: a call that fails has exceeded nothing. */
     for (; exceeding > 0; --exceeding) {
-        maar_tell_over_budget(pool->allocator, pool->heap_index, size);
+        maar_report_over_budget(pool->allocator, pool->heap_index, size);
     }
     return VK_SUCCESS;
 }
@@ -225,12 +225,12 @@ VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* inf
     if (!maar_mutex_init(&made->lock, MAAR_LOCK_POOL, maar_is_synchronized(allocator))) {
         goto free_pool;
     }
-    if (!maar_lane_init(&made->first_lane, made, 0)) {
+    if (!maar_arena_init(&made->first_arena, made, 0)) {
         maar_mutex_destroy(&made->lock);
         goto free_pool;
     }
-    maar_atomic_pointer_store(&made->lanes[0], &made->first_lane);
-    maar_atomic32_store(&made->lane_count, 1);
+    maar_atomic_pointer_store(&made->arenas[0], &made->first_arena);
+    maar_atomic32_store(&made->arena_count, 1);
     result = make_first_blocks(made);
     if (result != VK_SUCCESS) {
         maar_pool_destroy(made);
@@ -418,28 +418,28 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
 }
 
 /* One block after another, each pinned while the driver is called without the lock. */
-static void set_lane_priority(const struct maar_device* device, struct maar_lane* lane,
-                              float priority)
+static void set_arena_priority(const struct maar_device* device, struct maar_arena* arena,
+                               float priority)
 {
     uint64_t last_id = 0;
     for (;;) {
         struct maar_block* block = NULL;
-        maar_mutex_lock(&lane->lock);
-        for (uint32_t i = 0; i < lane->block_count && block == NULL; ++i) {
-            if (lane->blocks[i]->id > last_id) {
-                block = lane->blocks[i];
+        maar_mutex_lock(&arena->lock);
+        for (uint32_t i = 0; i < arena->block_count && block == NULL; ++i) {
+            if (arena->blocks[i]->id > last_id) {
+                block = arena->blocks[i];
                 ++block->pin_count;
             }
         }
-        maar_mutex_unlock(&lane->lock);
+        maar_mutex_unlock(&arena->lock);
         if (block == NULL) {
             return;
         }
         last_id = block->id;
         device->vkSetDeviceMemoryPriorityEXT(device->handle, block->memory, priority);
-        maar_mutex_lock(&lane->lock);
+        maar_mutex_lock(&arena->lock);
         --block->pin_count;
-        maar_mutex_unlock(&lane->lock);
+        maar_mutex_unlock(&arena->lock);
     }
 }
 
@@ -468,9 +468,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, Maar
     if (!device->facts.pageable_memory) {
         return VK_INCOMPLETE;
     }
-    for (struct maar_lane* lane = maar_pool_next_lane(own, 0); lane != NULL;
-         lane = maar_pool_next_lane(own, lane->number + 1)) {
-        set_lane_priority(device, lane, priority);
+    for (struct maar_arena* arena = maar_pool_next_arena(own, 0); arena != NULL;
+         arena = maar_pool_next_arena(own, arena->number + 1)) {
+        set_arena_priority(device, arena, priority);
     }
     return VK_SUCCESS;
 }

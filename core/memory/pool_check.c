@@ -1,10 +1,10 @@
 /*
- * The heavy check of a pool: walks every block of every lane.
+ * The heavy check of a pool: walks every block of every arena.
  */
 #include "core/memory/memory_internal.h"
 
-/* What the blocks of one lane add up to. */
-struct lane_sums {
+/* What the blocks of one arena add up to. */
+struct arena_sums {
     uint32_t pending;
     uint32_t dedicated;
     uint32_t empty;
@@ -35,18 +35,18 @@ static const char* check_block(const struct maar_block* block)
 }
 
 /* Under the lock. */
-static const char* check_shared_blocks(const struct maar_lane* lane, struct lane_sums* sums)
+static const char* check_shared_blocks(const struct maar_arena* arena, struct arena_sums* sums)
 {
-    for (uint32_t i = 0; i < lane->block_count; ++i) {
-        const struct maar_block* block = lane->blocks[i];
+    for (uint32_t i = 0; i < arena->block_count; ++i) {
+        const struct maar_block* block = arena->blocks[i];
         const char* broken = check_block(block);
         if (broken != NULL) {
             return broken;
         }
-        if (block->lane != lane) {
-            return "a block stands in a lane that is not its own";
+        if (block->arena != arena) {
+            return "a block stands in an arena that is not its own";
         }
-        if (i > 0 && lane->blocks[i - 1]->id >= block->id) {
+        if (i > 0 && arena->blocks[i - 1]->id >= block->id) {
             return "blocks are not in order of their numbers";
         }
         sums->pending += block->pending_count;
@@ -56,13 +56,13 @@ static const char* check_shared_blocks(const struct maar_lane* lane, struct lane
             sums->empty_bytes += block->size;
         }
     }
-    return maar_room_check(&lane->room, lane->blocks, lane->block_count);
+    return maar_room_check(&arena->room, arena->blocks, arena->block_count);
 }
 
 /* Under the lock. */
-static const char* check_dedicated_blocks(const struct maar_lane* lane, struct lane_sums* sums)
+static const char* check_dedicated_blocks(const struct maar_arena* arena, struct arena_sums* sums)
 {
-    for (const struct maar_block* block = lane->dedicated; block != NULL; block = block->next) {
+    for (const struct maar_block* block = arena->dedicated; block != NULL; block = block->next) {
         if (block->range_count != 1 || block->pending_count > 1) {
             return "a dedicated block does not hold exactly one allocation";
         }
@@ -74,12 +74,12 @@ static const char* check_dedicated_blocks(const struct maar_lane* lane, struct l
 }
 
 /* Under the lock. */
-static const char* check_stitched(const struct maar_lane* lane, struct lane_sums* sums)
+static const char* check_stitched(const struct maar_arena* arena, struct arena_sums* sums)
 {
     uint32_t count = 0;
     uint32_t pending = 0;
     VkDeviceSize bytes = 0;
-    for (const struct maar_block* block = lane->stitched; block != NULL; block = block->next) {
+    for (const struct maar_block* block = arena->stitched; block != NULL; block = block->next) {
         if (block->range_count != 1 || block->pending_count > 1 || block->table == NULL) {
             return "pages in the list of what is stitched are not those of one allocation";
         }
@@ -88,37 +88,37 @@ static const char* check_stitched(const struct maar_lane* lane, struct lane_sums
         bytes += block->pending_count * block->size;
     }
     sums->pending += pending;
-    if (count != lane->stitched_count || pending != lane->stitched_pending_count ||
-        bytes != lane->stitched_pending_bytes) {
-        return "a lane counts wrongly what is stitched";
+    if (count != arena->stitched_count || pending != arena->stitched_pending_count ||
+        bytes != arena->stitched_pending_bytes) {
+        return "an arena counts wrongly what is stitched";
     }
     return NULL;
 }
 
 /* Under the lock. */
-static const char* check_lane(const struct maar_lane* lane, struct lane_sums* sums)
+static const char* check_arena(const struct maar_arena* arena, struct arena_sums* sums)
 {
-    const char* broken = check_shared_blocks(lane, sums);
+    const char* broken = check_shared_blocks(arena, sums);
     if (broken == NULL) {
-        broken = check_dedicated_blocks(lane, sums);
+        broken = check_dedicated_blocks(arena, sums);
     }
     if (broken != NULL) {
         return broken;
     }
-    broken = check_stitched(lane, sums);
+    broken = check_stitched(arena, sums);
     if (broken != NULL) {
         return broken;
     }
-    if (sums->pending != lane->pending_count) {
-        return "what is pending in a lane is not the sum of its blocks";
+    if (sums->pending != arena->pending_count) {
+        return "what is pending in an arena is not the sum of its blocks";
     }
-    if (sums->bytes != lane->block_bytes || sums->dedicated_bytes != lane->dedicated_bytes ||
-        sums->dedicated != lane->dedicated_count) {
-        return "a lane's bytes are not the sums of its blocks";
+    if (sums->bytes != arena->block_bytes || sums->dedicated_bytes != arena->dedicated_bytes ||
+        sums->dedicated != arena->dedicated_count) {
+        return "an arena's bytes are not the sums of its blocks";
     }
-    if (sums->empty > maar_atomic32_load(&lane->pool->empty_count) ||
-        sums->empty_bytes > maar_atomic64_load(&lane->pool->empty_bytes)) {
-        return "a lane has more empty blocks than its pool knows of";
+    if (sums->empty > maar_atomic32_load(&arena->pool->empty_count) ||
+        sums->empty_bytes > maar_atomic64_load(&arena->pool->empty_bytes)) {
+        return "an arena has more empty blocks than its pool knows of";
     }
     return NULL;
 }
@@ -126,12 +126,12 @@ static const char* check_lane(const struct maar_lane* lane, struct lane_sums* su
 const char* maar_pool_check(struct maar_pool* pool)
 {
     const char* broken = NULL;
-    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL && broken == NULL;
-         lane = maar_pool_next_lane(pool, lane->number + 1)) {
-        struct lane_sums sums = {0};
-        maar_mutex_lock(&lane->lock);
-        broken = check_lane(lane, &sums);
-        maar_mutex_unlock(&lane->lock);
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL && broken == NULL;
+         arena = maar_pool_next_arena(pool, arena->number + 1)) {
+        struct arena_sums sums = {0};
+        maar_mutex_lock(&arena->lock);
+        broken = check_arena(arena, &sums);
+        maar_mutex_unlock(&arena->lock);
     }
     return broken;
 }

@@ -9,118 +9,118 @@
 #include <string.h>
 
 /* Tells of an allocation that nobody freed, and ends it. */
-static void bury_leak(struct maar_lane* lane, uint32_t index)
+static void release_leak(struct maar_arena* arena, uint32_t index)
 {
-    const struct maar_pool* pool = lane->pool;
+    const struct maar_pool* pool = arena->pool;
     MaarAllocator allocator = pool->allocator;
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
     if (slot->stitched) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                  "leak: allocation %s of %llu bytes of pages in memory type %u, user data %p, "
-                  "was never freed",
-                  maar_quote(slot->name).text, (unsigned long long)maar_slot_size(slot),
-                  pool->type_index, slot->user_data);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                    "leak: allocation %s of %llu bytes of pages in memory type %u, user data %p, "
+                    "was never freed",
+                    maar_quote(slot->name).text, (unsigned long long)maar_slot_size(slot),
+                    pool->type_index, slot->user_data);
     } else if (!slot->internal) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                  "leak: allocation %s of %llu bytes in memory type %u, block %llu, user data "
-                  "%p, was never freed",
-                  maar_quote(slot->name).text, (unsigned long long)maar_slot_size(slot),
-                  pool->type_index, (unsigned long long)slot->block->id, slot->user_data);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                    "leak: allocation %s of %llu bytes in memory type %u, block %llu, user data "
+                    "%p, was never freed",
+                    maar_quote(slot->name).text, (unsigned long long)maar_slot_size(slot),
+                    pool->type_index, (unsigned long long)slot->block->id, slot->user_data);
     }
     maar_host_free(allocator->callbacks, slot->name);
     slot->name = NULL;
     slot->block = NULL;
     maar_atomic32_store_release(&slot->key, maar_atomic32_load(&slot->key) + 1u);
-    maar_slots_push(&lane->slots, slot, index);
+    maar_slots_push(&arena->slots, slot, index);
 }
 
 static bool visit_leak(void* context, const MaarRangeInfo* info)
 {
     if (info->state == MAAR_RANGE_STATE_LIVE) {
-        bury_leak(context, (uint32_t)info->userData);
+        release_leak(context, (uint32_t)info->userData);
     }
     return true;
 }
 
 /* Tells of what is made of pages and was never freed, and ends it. */
-static void bury_stitched(struct maar_lane* lane)
+static void release_stitched(struct maar_arena* arena)
 {
-    maar_mutex_lock(&lane->lock);
-    struct maar_block* block = lane->stitched;
-    lane->stitched = NULL;
-    lane->stitched_count = 0;
-    lane->stitched_pending_count = 0;
-    lane->stitched_pending_bytes = 0;
-    maar_mutex_unlock(&lane->lock);
+    maar_mutex_lock(&arena->lock);
+    struct maar_block* block = arena->stitched;
+    arena->stitched = NULL;
+    arena->stitched_count = 0;
+    arena->stitched_pending_count = 0;
+    arena->stitched_pending_bytes = 0;
+    maar_mutex_unlock(&arena->lock);
     while (block != NULL) {
         struct maar_block* next = block->next;
-        bury_leak(lane, block->dedicated_slot);
+        release_leak(arena, block->dedicated_slot);
         maar_block_destroy(block);
         block = next;
     }
 }
 
-void maar_pool_bury_stitched(struct maar_pool* pool)
+void maar_pool_release_stitched(struct maar_pool* pool)
 {
-    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
-         lane = maar_pool_next_lane(pool, lane->number + 1)) {
-        bury_stitched(lane);
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
+         arena = maar_pool_next_arena(pool, arena->number + 1)) {
+        release_stitched(arena);
     }
 }
 
 /* Frees every block and slot. Whoever walks the list of pools sees an empty one from the start. */
-static void empty_lane(struct maar_lane* lane)
+static void empty_arena(struct maar_arena* arena)
 {
-    MaarAllocator allocator = lane->pool->allocator;
-    maar_mutex_lock(&lane->lock);
-    struct maar_block** blocks = lane->blocks;
-    uint32_t block_count = lane->block_count;
-    struct maar_block* dedicated = lane->dedicated;
-    lane->blocks = NULL;
-    memset(&lane->room, 0, sizeof lane->room);
-    lane->block_count = 0;
-    lane->block_capacity = 0;
-    lane->block_bytes = 0;
-    lane->dedicated = NULL;
-    lane->dedicated_count = 0;
-    lane->dedicated_bytes = 0;
-    (void)maar_atomic64_add(&allocator->allocations_made, lane->made_count);
-    lane->made_count = 0;
-    maar_atomic64_store(&lane->live_bytes, 0);
-    maar_mutex_unlock(&lane->lock);
+    MaarAllocator allocator = arena->pool->allocator;
+    maar_mutex_lock(&arena->lock);
+    struct maar_block** blocks = arena->blocks;
+    uint32_t block_count = arena->block_count;
+    struct maar_block* dedicated = arena->dedicated;
+    arena->blocks = NULL;
+    memset(&arena->room, 0, sizeof arena->room);
+    arena->block_count = 0;
+    arena->block_capacity = 0;
+    arena->block_bytes = 0;
+    arena->dedicated = NULL;
+    arena->dedicated_count = 0;
+    arena->dedicated_bytes = 0;
+    (void)maar_atomic64_add(&allocator->allocations_made, arena->made_count);
+    arena->made_count = 0;
+    maar_atomic64_store(&arena->live_bytes, 0);
+    maar_mutex_unlock(&arena->lock);
 
     for (uint32_t i = 0; i < block_count; ++i) {
-        maar_placement_walk(blocks[i]->placement, visit_leak, lane);
+        maar_placement_walk(blocks[i]->placement, visit_leak, arena);
         maar_block_destroy(blocks[i]);
     }
     while (dedicated != NULL) {
         struct maar_block* block = dedicated;
         dedicated = block->next;
-        bury_leak(lane, block->dedicated_slot);
+        release_leak(arena, block->dedicated_slot);
         maar_block_destroy(block);
     }
     maar_host_free(allocator->callbacks, blocks);
-    maar_slots_give_back(&allocator->slots, &lane->slots);
+    maar_slots_give_back(&allocator->slots, &arena->slots);
 }
 
 static void empty_pool(struct maar_pool* pool)
 {
-    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
-         lane = maar_pool_next_lane(pool, lane->number + 1)) {
-        empty_lane(lane);
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
+         arena = maar_pool_next_arena(pool, arena->number + 1)) {
+        empty_arena(arena);
     }
 }
 
 static void free_pool(struct maar_pool* pool)
 {
     const VkAllocationCallbacks* callbacks = pool->allocator->callbacks;
-    for (uint32_t i = 0; i < MAAR_LANES; ++i) {
-        struct maar_lane* lane = maar_pool_lane(pool, i);
-        if (lane != NULL) {
-            maar_mutex_destroy(&lane->lock);
+    for (uint32_t i = 0; i < MAAR_ARENAS; ++i) {
+        struct maar_arena* arena = maar_pool_arena(pool, i);
+        if (arena != NULL) {
+            maar_mutex_destroy(&arena->lock);
         }
-        if (lane != &pool->first_lane) {
-            maar_host_free(callbacks, lane);
+        if (arena != &pool->first_arena) {
+            maar_host_free(callbacks, arena);
         }
     }
     maar_mutex_destroy(&pool->lock);
@@ -137,18 +137,18 @@ void maar_pool_destroy(struct maar_pool* pool)
 static bool is_of_pool(MaarAllocator allocator, const struct maar_retire_item* item, void* context)
 {
     return item->pool == context ||
-           (item->aside != MAAR_SLOT_NONE &&
-            maar_slot_at(&allocator->slots, (uint32_t)item->aside)->block->pool == context);
+           (item->slot_index != MAAR_SLOT_NONE &&
+            maar_slot_at(&allocator->slots, (uint32_t)item->slot_index)->block->pool == context);
 }
 
 static uint32_t count_pending(struct maar_pool* pool)
 {
     uint32_t count = 0;
-    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
-         lane = maar_pool_next_lane(pool, lane->number + 1)) {
-        maar_mutex_lock(&lane->lock);
-        count += lane->pending_count;
-        maar_mutex_unlock(&lane->lock);
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
+         arena = maar_pool_next_arena(pool, arena->number + 1)) {
+        maar_mutex_lock(&arena->lock);
+        count += arena->pending_count;
+        maar_mutex_unlock(&arena->lock);
     }
     return count;
 }
@@ -168,9 +168,9 @@ static void end_pool_pending(struct maar_pool* pool)
         flushed += maar_retire_flush(allocator, is_of_pool, pool);
     }
     if (flushed > 0) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%u frees of a destroyed pool were still pending; they were done all the same",
-                  flushed);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%u frees of a destroyed pool were still pending; they were done all the same",
+                    flushed);
     }
 }
 
@@ -191,17 +191,17 @@ static bool is_listed(MaarAllocator allocator, const struct maar_pool* pool)
     while (entry != NULL && entry != pool) {
         entry = entry->next;
     }
-    bool listed = entry != NULL && !entry->doomed;
+    bool listed = entry != NULL && !entry->retired;
     maar_mutex_unlock(&allocator->list_lock);
     return listed;
 }
 
 /* An emptied pool leaves the list now, or with the last walker that stands at it. */
-static void doom_pool(struct maar_pool* pool)
+static void retire_pool(struct maar_pool* pool)
 {
     MaarAllocator allocator = pool->allocator;
     maar_mutex_lock(&allocator->list_lock);
-    pool->doomed = true;
+    pool->retired = true;
     bool last = pool->walker_count == 0;
     if (last) {
         unlink_pool(allocator, pool);
@@ -216,7 +216,7 @@ static void doom_pool(struct maar_pool* pool)
 static bool step_off(MaarAllocator allocator, struct maar_pool* pool)
 {
     --pool->walker_count;
-    if (pool->doomed && pool->walker_count == 0) {
+    if (pool->retired && pool->walker_count == 0) {
         unlink_pool(allocator, pool);
         return true;
     }
@@ -228,7 +228,7 @@ struct maar_pool* maar_pool_next(MaarAllocator allocator, struct maar_pool* pool
     bool last = false;
     maar_mutex_lock(&allocator->list_lock);
     struct maar_pool* next = pool != NULL ? pool->next : allocator->pools;
-    while (next != NULL && next->doomed) {
+    while (next != NULL && next->retired) {
         next = next->next;
     }
     if (next != NULL) {
@@ -273,10 +273,10 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool poo
     }
     end_pool_pending(own);
     maar_raise_live_peak(allocator, 0);
-    maar_pool_bury_stitched(own);
+    maar_pool_release_stitched(own);
     if (own->stitches) {
         allocator->paging.end_pool(allocator, own);
     }
     empty_pool(own);
-    doom_pool(own);
+    retire_pool(own);
 }

@@ -9,14 +9,14 @@
 #include "core/memory/memory_internal.h"
 
 /*
- * How large the next block is. Until a lane holds 4.75 times the preferred size, what it holds adds
- * up to these shares of it, and then to one more each time: 32, 96, 224, 480, 736, 992 and 1248 MiB
- * of 256; a block is doubled until it holds two of the request that it is made for. So seven blocks
- * serve a gigabyte. Memory that is not the device's begins with 1 MiB: most programs stage and read
- * back little. From there on blocks are a 64th of what the lane holds, at least a third of the
- * preferred size and at most three quarters of it: little is ahead of need, and still few blocks
- * are made. And a block that is made for a request of a 24th of the preferred size or more, 10.7
- * MiB, holds a whole number of them, since large ones come in equal sizes.
+ * How large the next block is. Until an arena holds 4.75 times the preferred size, what it holds
+ * adds up to these shares of it, and then to one more each time: 32, 96, 224, 480, 736, 992 and
+ * 1248 MiB of 256; a block is doubled until it holds two of the request that it is made for. So
+ * seven blocks serve a gigabyte. Memory that is not the device's begins with 1 MiB: most programs
+ * stage and read back little. From there on blocks are a 64th of what the arena holds, at least a
+ * third of the preferred size and at most three quarters of it: little is ahead of need, and still
+ * few blocks are made. And a block that is made for a request of a 24th of the preferred size or
+ * more, 10.7 MiB, holds a whole number of them, since large ones come in equal sizes.
  *
  * Of some hundred settings, measured on seventeen traces with bench_trace, the one that reserves at
  * most what VMA does on all but one: docs/project/results/benchmarks.md. The figures differ by some
@@ -52,7 +52,7 @@ VkDeviceSize maar_pool_modest_size(const struct maar_pool* pool)
     return maar_align_up(pool->preferred_size / MODEST_SHARE, MAAR_BLOCK_ROUNDING);
 }
 
-/* The size of the next block of a lane that holds so much, unless the request is larger. */
+/* The size of the next block of an arena that holds so much, unless the request is larger. */
 static VkDeviceSize next_size(const struct maar_pool* pool, VkDeviceSize held, VkDeviceSize request)
 {
     const VkDeviceSize preferred = pool->preferred_size;
@@ -80,7 +80,7 @@ static VkDeviceSize next_size(const struct maar_pool* pool, VkDeviceSize held, V
     return size < preferred ? size : preferred;
 }
 
-/* The same in a pool that stitches, of a lane that holds so much in blocks, and pages besides. */
+/* The same in a pool that stitches, of an arena that holds so much in blocks, and pages besides. */
 static VkDeviceSize size_beside_pages(const struct maar_pool* pool, VkDeviceSize held,
                                       VkDeviceSize with_pages)
 {
@@ -108,10 +108,10 @@ VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place
         *least = pool->fixed_size;
         return pool->fixed_size;
     }
-    struct maar_lane* lane = maar_lane_enter(pool);
-    VkDeviceSize held = lane->block_bytes;
-    const VkDeviceSize with_pages = held + lane->dedicated_bytes;
-    maar_mutex_unlock(&lane->lock);
+    struct maar_arena* arena = maar_arena_enter(pool);
+    VkDeviceSize held = arena->block_bytes;
+    const VkDeviceSize with_pages = held + arena->dedicated_bytes;
+    maar_mutex_unlock(&arena->lock);
     if (pool->stitches) {
         const VkDeviceSize size = size_beside_pages(pool, held, with_pages);
         return size > *least ? size : *least;
@@ -129,34 +129,34 @@ VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place
  * since the last look another thread may have listed a block; then *placed is set. VK_NOT_READY:
  * the block that another thread is making may do for this one too. */
 static VkResult announce_block(struct maar_pool* pool, const struct maar_place_request* request,
-                               struct maar_made* made, struct maar_lane** out, bool* placed)
+                               struct maar_made* made, struct maar_arena** out, bool* placed)
 {
-    struct maar_lane* lane = maar_lane_enter(pool);
+    struct maar_arena* arena = maar_arena_enter(pool);
     VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
     bool is_small = request != NULL && request->size <= pool->preferred_size / SHARED_MISS_SHARE;
     if (request != NULL) {
-        result = maar_lane_place(lane, request, made);
+        result = maar_arena_place(arena, request, made);
         *placed = result == VK_SUCCESS;
     }
     if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
-        if (lane->creating_count > 0 && is_small) {
+        if (arena->creating_count > 0 && is_small) {
             result = VK_NOT_READY;
         } else if (maar_atomic32_add_below(&pool->block_count, 1, pool->max_block_count)) {
-            ++lane->creating_count;
+            ++arena->creating_count;
             (void)maar_atomic32_add(&pool->creating_count, 1);
-            result = maar_lane_reserve_list(lane);
+            result = maar_arena_reserve_list(arena);
             if (result != VK_SUCCESS) {
-                --lane->creating_count;
+                --arena->creating_count;
                 (void)maar_atomic32_add(&pool->ended_count, 1);
                 (void)maar_atomic32_add(&pool->creating_count, UINT32_MAX);
                 (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
             }
-        } else if (lane->creating_count > 0) {
+        } else if (arena->creating_count > 0) {
             result = VK_NOT_READY;
         }
     }
-    maar_mutex_unlock(&lane->lock);
-    *out = lane;
+    maar_mutex_unlock(&arena->lock);
+    *out = arena;
     return result;
 }
 
@@ -169,17 +169,17 @@ static float read_priority(struct maar_pool* pool)
 }
 
 /* Lists a new block and places into it. Under the lock, which it may leave and take again. */
-static VkResult use_new_block(struct maar_lane* lane, struct maar_block* block,
+static VkResult use_new_block(struct maar_arena* arena, struct maar_block* block,
                               const struct maar_place_request* request, struct maar_made* made)
 {
     VkResult result = VK_SUCCESS;
-    maar_lane_list(lane, block);
-    (void)maar_atomic32_add(&lane->pool->listed_count, 1);
+    maar_arena_list(arena, block);
+    (void)maar_atomic32_add(&arena->pool->listed_count, 1);
     if (request == NULL) {
         return VK_SUCCESS;
     }
     do {
-        result = maar_lane_place_in(lane, block, request, made);
+        result = maar_arena_place_in(arena, block, request, made);
     } while (result == VK_INCOMPLETE);
     if (result == VK_SUCCESS) {
         made->slot->made_block = true;
@@ -193,14 +193,14 @@ static bool block_is_idle(const struct maar_block* block)
 }
 
 /* Under the lock: takes an empty block off the list, unless the pool would have too few then. */
-static bool take_off_list(struct maar_lane* lane, struct maar_block* block, bool counted)
+static bool take_off_list(struct maar_arena* arena, struct maar_block* block, bool counted)
 {
-    struct maar_pool* pool = lane->pool;
+    struct maar_pool* pool = arena->pool;
     if (!maar_atomic32_take_above(&pool->listed_count, pool->min_block_count)) {
         return false;
     }
     (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
-    maar_lane_unlist(lane, block, counted);
+    maar_arena_unlist(arena, block, counted);
     return true;
 }
 
@@ -208,8 +208,8 @@ VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request*
                         VkDeviceSize size, VkDeviceSize cap, struct maar_made* made)
 {
     bool placed = false;
-    struct maar_lane* lane = NULL;
-    VkResult result = announce_block(pool, request, made, &lane, &placed);
+    struct maar_arena* arena = NULL;
+    VkResult result = announce_block(pool, request, made, &arena, &placed);
     if (result != VK_SUCCESS || placed) {
         return result;
     }
@@ -223,14 +223,14 @@ VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request*
     };
     struct maar_block* block = NULL;
     struct maar_block* unwanted = NULL;
-    result = maar_block_create(lane, &info, false, &block);
+    result = maar_block_create(arena, &info, false, &block);
 
-    maar_mutex_lock(&lane->lock);
-    --lane->creating_count;
+    maar_mutex_lock(&arena->lock);
+    --arena->creating_count;
     if (result == VK_SUCCESS) {
-        result = use_new_block(lane, block, request, made);
+        result = use_new_block(arena, block, request, made);
         if (result != VK_SUCCESS && block_is_idle(block)) {
-            unwanted = take_off_list(lane, block, false) ? block : NULL;
+            unwanted = take_off_list(arena, block, false) ? block : NULL;
         } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
             result = VK_NOT_READY; /* others took the room while the lock was left */
         }
@@ -241,7 +241,7 @@ VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request*
     /* After the block is listed, and under the lock: who reads 0 here and looks then sees it. */
     (void)maar_atomic32_add(&pool->ended_count, 1);
     (void)maar_atomic32_add(&pool->creating_count, UINT32_MAX);
-    maar_mutex_unlock(&lane->lock);
+    maar_mutex_unlock(&arena->lock);
     if (unwanted != NULL) {
         maar_block_destroy(unwanted);
     }
@@ -253,10 +253,10 @@ VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_pla
                                    const struct maar_device_memory_info* info,
                                    struct maar_made* made)
 {
-    struct maar_lane* lane = maar_lane_enter(pool);
-    maar_mutex_unlock(&lane->lock);
+    struct maar_arena* arena = maar_arena_enter(pool);
+    maar_mutex_unlock(&arena->lock);
     struct maar_block* block = NULL;
-    VkResult result = maar_block_create(lane, info, true, &block);
+    VkResult result = maar_block_create(arena, info, true, &block);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -265,20 +265,20 @@ VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_pla
         .size = request->size,
         .node = MAAR_PLACEMENT_NO_NODE,
     };
-    maar_mutex_lock(&lane->lock);
-    result = maar_slots_refill(&pool->allocator->slots, &lane->lock, &lane->slots);
+    maar_mutex_lock(&arena->lock);
+    result = maar_slots_refill(&pool->allocator->slots, &arena->lock, &arena->slots);
     if (result == VK_SUCCESS) {
-        block->next = lane->dedicated;
-        if (lane->dedicated != NULL) {
-            lane->dedicated->previous = block;
+        block->next = arena->dedicated;
+        if (arena->dedicated != NULL) {
+            arena->dedicated->previous = block;
         }
-        lane->dedicated = block;
-        ++lane->dedicated_count;
-        lane->dedicated_bytes += block->size;
-        maar_lane_settle(lane, block, request, &range, made);
+        arena->dedicated = block;
+        ++arena->dedicated_count;
+        arena->dedicated_bytes += block->size;
+        maar_arena_fill_slot(arena, block, request, &range, made);
         block->dedicated_slot = made->index;
     }
-    maar_mutex_unlock(&lane->lock);
+    maar_mutex_unlock(&arena->lock);
     if (result != VK_SUCCESS) {
         maar_block_destroy(block);
     }
@@ -292,13 +292,13 @@ static bool has_surplus(const struct maar_pool* pool)
     return maar_atomic64_load(&pool->empty_bytes) > pool->retained_size;
 }
 
-/* Under the lock: an empty block of the lane that the pool need not keep, unlisted; or NULL. Which
+/* Under the lock: an empty block of the arena that the pool need not keep, unlisted; or NULL. Which
  * one goes: of a pool that keeps its largest block the smallest, else the one that has just become
  * empty. */
-static struct maar_block* pick_surplus(struct maar_lane* lane, struct maar_block* emptied,
+static struct maar_block* pick_surplus(struct maar_arena* arena, struct maar_block* emptied,
                                        bool keep_none)
 {
-    struct maar_pool* pool = lane->pool;
+    struct maar_pool* pool = arena->pool;
     struct maar_block* chosen = NULL;
     /* One look decides for one thread: two that look at once must not both give theirs back. */
     const bool counted = !keep_none && pool->retained_size == 0;
@@ -310,13 +310,13 @@ static struct maar_block* pick_surplus(struct maar_lane* lane, struct maar_block
     if (!any) {
         chosen = emptied;
     }
-    for (uint32_t i = any ? lane->block_count : 0; i-- > 0;) {
-        struct maar_block* block = lane->blocks[i];
+    for (uint32_t i = any ? arena->block_count : 0; i-- > 0;) {
+        struct maar_block* block = arena->blocks[i];
         if (block_is_idle(block) && (chosen == NULL || block->size < chosen->size)) {
             chosen = block;
         }
     }
-    const bool taken = chosen != NULL && take_off_list(lane, chosen, counted);
+    const bool taken = chosen != NULL && take_off_list(arena, chosen, counted);
     if (counted && !taken) {
         (void)maar_atomic32_add(&pool->empty_count, 1);
     }
@@ -324,34 +324,34 @@ static struct maar_block* pick_surplus(struct maar_lane* lane, struct maar_block
 }
 
 /* Under the lock: a dedicated block leaves with its allocation. */
-static void unlink_dedicated(struct maar_lane* lane, struct maar_block* block)
+static void unlink_dedicated(struct maar_arena* arena, struct maar_block* block)
 {
     if (block->table != NULL) {
-        maar_stitched_unlink(lane, block);
+        maar_stitched_unlink(arena, block);
         return;
     }
     if (block->previous != NULL) {
         block->previous->next = block->next;
     } else {
-        lane->dedicated = block->next;
+        arena->dedicated = block->next;
     }
     if (block->next != NULL) {
         block->next->previous = block->previous;
     }
     --block->range_count;
-    --lane->dedicated_count;
-    lane->dedicated_bytes -= block->size;
+    --arena->dedicated_count;
+    arena->dedicated_bytes -= block->size;
 }
 
 /* Under the lock: the block that an emptied one leaves behind, unlisted, or NULL. */
-static struct maar_block* pick_leaving(struct maar_lane* lane, struct maar_block* emptied,
+static struct maar_block* pick_leaving(struct maar_arena* arena, struct maar_block* emptied,
                                        bool made_block, enum maar_slot_end end)
 {
     if (end != MAAR_SLOT_END_UNDONE) {
-        return pick_surplus(lane, emptied, false);
+        return pick_surplus(arena, emptied, false);
     }
-    return made_block && emptied->pin_count == 0 && take_off_list(lane, emptied, false) ? emptied
-                                                                                        : NULL;
+    return made_block && emptied->pin_count == 0 && take_off_list(arena, emptied, false) ? emptied
+                                                                                         : NULL;
 }
 
 /* What is left to do, without the lock, when a block has become empty. */
@@ -372,7 +372,7 @@ MAAR_INLINE char* end_slot(struct maar_slot* slot, uint32_t index, enum maar_slo
 {
     struct maar_block* block = slot->block;
     struct maar_pool* pool = block->pool;
-    struct maar_lane* lane = block->lane;
+    struct maar_arena* arena = block->arena;
     struct maar_block* leaving = NULL;
     const bool dedicated = block->placement == NULL;
     /* The bytes of a block of pages are counted by those pages. */
@@ -384,34 +384,34 @@ MAAR_INLINE char* end_slot(struct maar_slot* slot, uint32_t index, enum maar_slo
     if (!dedicated) {
         maar_placement_prefetch(block->placement, slot->node);
     }
-    maar_mutex_lock(&lane->lock);
+    maar_mutex_lock(&arena->lock);
     if (end == MAAR_SLOT_END_PENDING) {
         --block->pending_count;
-        --lane->pending_count;
+        --arena->pending_count;
         block->pending_bytes -= size;
     }
     if (end == MAAR_SLOT_END_UNDONE) {
-        --lane->made_count;
-        maar_atomic64_store(&lane->live_bytes, maar_atomic64_load(&lane->live_bytes) - size);
+        --arena->made_count;
+        maar_atomic64_store(&arena->live_bytes, maar_atomic64_load(&arena->live_bytes) - size);
     }
     if (end == MAAR_SLOT_END_LIVE) {
-        peaked = maar_lane_lose_live(lane, size);
+        peaked = maar_arena_lose_live(arena, size);
     }
     if (dedicated) {
-        unlink_dedicated(lane, block);
+        unlink_dedicated(arena, block);
         leaving = block;
     } else {
-        known = maar_lane_release(lane, block, slot->node);
+        known = maar_arena_release(arena, block, slot->node);
         emptied = block->range_count == 0;
         if (emptied) {
-            leaving = pick_leaving(lane, block, slot->made_block, end);
+            leaving = pick_leaving(arena, block, slot->made_block, end);
         }
     }
     char* name = slot->name;
     slot->name = NULL;
     slot->block = NULL;
-    maar_lane_put_slot(lane, slot, index);
-    maar_mutex_unlock(&lane->lock);
+    maar_arena_put_slot(arena, slot, index);
+    maar_mutex_unlock(&arena->lock);
 
     if (emptied) {
         after_emptied(pool, leaving, end);
@@ -441,19 +441,19 @@ char* maar_pool_free_live(struct maar_slot* slot, uint32_t index)
 void maar_pool_make_pending(struct maar_slot* slot)
 {
     struct maar_block* block = slot->block;
-    struct maar_lane* lane = block->lane;
+    struct maar_arena* arena = block->arena;
     const VkDeviceSize size = maar_slot_size(slot);
-    maar_mutex_lock(&lane->lock);
+    maar_mutex_lock(&arena->lock);
     slot->pending = true;
     ++block->pending_count;
-    ++lane->pending_count;
+    ++arena->pending_count;
     block->pending_bytes += size;
     if (block->table != NULL) {
-        ++lane->stitched_pending_count;
-        lane->stitched_pending_bytes += block->size;
+        ++arena->stitched_pending_count;
+        arena->stitched_pending_bytes += block->size;
     }
-    const bool peaked = maar_lane_lose_live(lane, size);
-    maar_mutex_unlock(&lane->lock);
+    const bool peaked = maar_arena_lose_live(arena, size);
+    maar_mutex_unlock(&arena->lock);
     if (peaked) {
         maar_raise_live_peak(block->pool->allocator, size);
     }
@@ -462,15 +462,15 @@ void maar_pool_make_pending(struct maar_slot* slot)
 VkDeviceSize maar_pool_trim(struct maar_pool* pool)
 {
     VkDeviceSize released = 0;
-    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;) {
-        maar_mutex_lock(&lane->lock);
-        struct maar_block* block = pick_surplus(lane, NULL, true);
-        maar_mutex_unlock(&lane->lock);
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;) {
+        maar_mutex_lock(&arena->lock);
+        struct maar_block* block = pick_surplus(arena, NULL, true);
+        maar_mutex_unlock(&arena->lock);
         if (block != NULL) {
             released += block->size;
             maar_block_destroy(block);
         } else {
-            lane = maar_pool_next_lane(pool, lane->number + 1);
+            arena = maar_pool_next_arena(pool, arena->number + 1);
         }
     }
     return released;

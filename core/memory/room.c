@@ -1,5 +1,5 @@
 /*
- * What a lane knows of the room in its blocks; see room.h.
+ * What an arena knows of the room in its blocks; see room.h.
  */
 #include "core/memory/room.h"
 
@@ -114,10 +114,10 @@ const char* maar_room_check(const struct maar_room* room, struct maar_block* con
         const struct maar_block* block = blocks[i];
         const uint32_t exact = maar_room_class(maar_placement_largest_free_bound(block->placement));
         if (block->at != i) {
-            return "a block does not know its place in its lane";
+            return "a block does not know its place in its arena";
         }
         if (room->levels[i] < exact) {
-            return "a lane does not know of room in a block";
+            return "an arena does not know of room in a block";
         }
     }
     const uint16_t* level = room->levels;
@@ -125,7 +125,7 @@ const char* maar_room_check(const struct maar_room* room, struct maar_block* con
         const uint16_t* above = level + width;
         for (uint32_t i = 0; i < width; ++i) {
             if (level[i] > above[i >> MAAR_ROOM_FAN_BITS]) {
-                return "a lane would pass over a block that has room";
+                return "an arena would pass over a block that has room";
             }
         }
         level = above;

@@ -1,5 +1,5 @@
 /*
- * Which block among many: what a lane knows of the largest free range in each of its blocks.
+ * Which block among many: what an arena knows of the largest free range in each of its blocks.
  *
  * For each block a 16-bit class says how large that range is at most: a free raises it; an
  * allocation leaves it alone until one has failed for it. Above the classes lies, for each 16 of
@@ -8,7 +8,7 @@
  * requests take the block of the lowest class that will do, which leaves larger ranges whole; only
  * blocks are looked at that may have room.
  *
- * Under the lock of the lane.
+ * Under the lock of the arena.
  */
 #ifndef MAAR_CORE_MEMORY_ROOM_H
 #define MAAR_CORE_MEMORY_ROOM_H

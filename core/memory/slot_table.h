@@ -37,7 +37,7 @@ struct maar_slot {
     uint16_t offset_high;
     uint16_t size_high;
     uint16_t map_count; /* under the block's map lock */
-    /* Written under the lane's lock alone, */
+    /* Written under the arena's lock alone, */
     uint8_t kind : 2;      /* MaarResourceKind */
     uint8_t pending : 1;   /* freed after points that have not passed */
     uint8_t can_alias : 1; /* objects of either kind may be bound to it */

@@ -20,36 +20,36 @@ void maar_block_note_pages(struct maar_block* block, VkDeviceSize live, VkDevice
 
 void maar_block_make_paged(struct maar_block* block)
 {
-    struct maar_lane* lane = block->lane;
-    maar_mutex_lock(&lane->lock);
+    struct maar_arena* arena = block->arena;
+    maar_mutex_lock(&arena->lock);
     maar_atomic32_store(&block->paged, 1);
-    maar_atomic64_store(&lane->live_bytes, maar_atomic64_load(&lane->live_bytes) - block->size);
-    maar_mutex_unlock(&lane->lock);
+    maar_atomic64_store(&arena->live_bytes, maar_atomic64_load(&arena->live_bytes) - block->size);
+    maar_mutex_unlock(&arena->lock);
 }
 
 /* A free slot that is in no list any more. */
-static VkResult take_slot(struct maar_lane* lane, struct maar_made* made)
+static VkResult take_slot(struct maar_arena* arena, struct maar_made* made)
 {
-    MaarAllocator allocator = lane->pool->allocator;
-    maar_mutex_lock(&lane->lock);
-    VkResult result = maar_slots_refill(&allocator->slots, &lane->lock, &lane->slots);
+    MaarAllocator allocator = arena->pool->allocator;
+    maar_mutex_lock(&arena->lock);
+    VkResult result = maar_slots_refill(&allocator->slots, &arena->lock, &arena->slots);
     if (result == VK_SUCCESS) {
-        made->index = maar_slots_pop(&allocator->slots, &lane->slots);
+        made->index = maar_slots_pop(&allocator->slots, &arena->slots);
         made->slot = maar_slot_at(&allocator->slots, made->index);
     }
-    maar_mutex_unlock(&lane->lock);
+    maar_mutex_unlock(&arena->lock);
     return result;
 }
 
-static VkResult make_stand_in(struct maar_lane* lane, struct maar_block** block)
+static VkResult make_stand_in(struct maar_arena* arena, struct maar_block** block)
 {
-    MaarAllocator allocator = lane->pool->allocator;
+    MaarAllocator allocator = arena->pool->allocator;
     struct maar_block* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
     if (made == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    made->pool = lane->pool;
-    made->lane = lane;
+    made->pool = arena->pool;
+    made->arena = arena;
     made->named = true;
     made->ending = maar_retire_prepare(allocator, MAAR_MAX_POINTS + 1, NULL);
     if (made->ending == NULL ||
@@ -82,9 +82,9 @@ VkResult maar_stitched_prepare(struct maar_pool* pool, const MaarMemoryRequest* 
                   .shown_kind = request->kind,
                   .user_data = info->pUserData},
     };
-    out->lane = maar_lane_enter(pool);
-    maar_mutex_unlock(&out->lane->lock);
-    VkResult result = make_stand_in(out->lane, &out->block);
+    out->arena = maar_arena_enter(pool);
+    maar_mutex_unlock(&out->arena->lock);
+    VkResult result = make_stand_in(out->arena, &out->block);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -93,7 +93,7 @@ VkResult maar_stitched_prepare(struct maar_pool* pool, const MaarMemoryRequest* 
         result = out->place.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (result == VK_SUCCESS) {
-        result = take_slot(out->lane, &out->made);
+        result = take_slot(out->arena, &out->made);
     }
     if (result != VK_SUCCESS) {
         maar_host_free(allocator->callbacks, out->place.name);
@@ -104,11 +104,11 @@ VkResult maar_stitched_prepare(struct maar_pool* pool, const MaarMemoryRequest* 
 
 void maar_stitched_discard(struct maar_stitched* stitched)
 {
-    struct maar_lane* lane = stitched->lane;
-    MaarAllocator allocator = lane->pool->allocator;
-    maar_mutex_lock(&lane->lock);
-    maar_lane_put_slot(lane, stitched->made.slot, stitched->made.index);
-    maar_mutex_unlock(&lane->lock);
+    struct maar_arena* arena = stitched->arena;
+    MaarAllocator allocator = arena->pool->allocator;
+    maar_mutex_lock(&arena->lock);
+    maar_arena_put_slot(arena, stitched->made.slot, stitched->made.index);
+    maar_mutex_unlock(&arena->lock);
     maar_host_free(allocator->callbacks, stitched->place.name);
     maar_stitched_free(stitched->block);
 }
@@ -116,8 +116,8 @@ void maar_stitched_discard(struct maar_stitched* stitched)
 MaarAllocation maar_stitched_publish(struct maar_stitched* stitched, struct maar_page_table* table,
                                      VkDeviceSize page_bytes)
 {
-    struct maar_lane* lane = stitched->lane;
-    MaarAllocator allocator = lane->pool->allocator;
+    struct maar_arena* arena = stitched->arena;
+    MaarAllocator allocator = arena->pool->allocator;
     struct maar_block* block = stitched->block;
     struct maar_slot* slot = stitched->made.slot;
     const struct maar_placement_range range = {
@@ -128,37 +128,37 @@ MaarAllocation maar_stitched_publish(struct maar_stitched* stitched, struct maar
     block->table = table;
     block->size = page_bytes;
     (void)maar_atomic64_add(&allocator->stitched_bytes, page_bytes);
-    maar_mutex_lock(&lane->lock);
-    maar_slots_push(&lane->slots, slot, stitched->made.index);
-    maar_lane_settle(lane, block, &stitched->place, &range, &stitched->made);
+    maar_mutex_lock(&arena->lock);
+    maar_slots_push(&arena->slots, slot, stitched->made.index);
+    maar_arena_fill_slot(arena, block, &stitched->place, &range, &stitched->made);
     slot->stitched = true;
     block->dedicated_slot = stitched->made.index;
-    block->next = lane->stitched;
-    if (lane->stitched != NULL) {
-        lane->stitched->previous = block;
+    block->next = arena->stitched;
+    if (arena->stitched != NULL) {
+        arena->stitched->previous = block;
     }
-    lane->stitched = block;
-    ++lane->stitched_count;
-    maar_mutex_unlock(&lane->lock);
+    arena->stitched = block;
+    ++arena->stitched_count;
+    maar_mutex_unlock(&arena->lock);
     const uint32_t key = maar_atomic32_load(&slot->key) + 1u;
     maar_atomic32_store_release(&slot->key, key);
-    maar_check_if_asked(lane->pool);
+    maar_check_if_asked(arena->pool);
     return maar_handle_make(stitched->made.index, key);
 }
 
-void maar_stitched_unlink(struct maar_lane* lane, struct maar_block* block)
+void maar_stitched_unlink(struct maar_arena* arena, struct maar_block* block)
 {
     if (block->previous != NULL) {
         block->previous->next = block->next;
     } else {
-        lane->stitched = block->next;
+        arena->stitched = block->next;
     }
     if (block->next != NULL) {
         block->next->previous = block->previous;
     }
     --block->range_count;
-    --lane->stitched_count;
+    --arena->stitched_count;
     /* It was pending: nothing of this sort ends in one step. */
-    --lane->stitched_pending_count;
-    lane->stitched_pending_bytes -= block->size;
+    --arena->stitched_pending_count;
+    arena->stitched_pending_bytes -= block->size;
 }

@@ -126,10 +126,11 @@ static VkResult check_fit(MaarAllocator allocator, const char* call, const struc
                            "none");
     }
     if (needs->size > maar_slot_size(slot) - offset) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: the object needs %llu bytes; the allocation has %llu from offset %llu on",
-                  call, (unsigned long long)needs->size,
-                  (unsigned long long)(maar_slot_size(slot) - offset), (unsigned long long)offset);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: the object needs %llu bytes; the allocation has %llu from offset %llu on",
+                    call, (unsigned long long)needs->size,
+                    (unsigned long long)(maar_slot_size(slot) - offset),
+                    (unsigned long long)offset);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (needs->alignment > 1 && (maar_slot_offset(slot) + offset) % needs->alignment != 0) {

@@ -82,7 +82,7 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
     result = device->vkCreateBuffer(device->handle, shared.use, device->callbacks, buffer);
     if (result != VK_SUCCESS) {
         *buffer = VK_NULL_HANDLE;
-        maar_tell_no_object(allocator, call, "buffer", result);
+        maar_report_no_object(allocator, call, "buffer", result);
         return result;
     }
     MaarMemoryRequest request;
@@ -145,8 +145,8 @@ static void destroy_pending_buffer(MaarAllocator allocator, const struct maar_re
     if (item->object != 0) {
         destroy_buffer_bits(&allocator->device, item->object);
     }
-    if (item->aside != MAAR_SLOT_NONE) {
-        maar_release_pending(allocator, (uint32_t)item->aside);
+    if (item->slot_index != MAAR_SLOT_NONE) {
+        maar_release_pending(allocator, (uint32_t)item->slot_index);
     }
 }
 

@@ -68,7 +68,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
     maar_lock_rank_expect_none();
     result = device->vkCreateImage(device->handle, shared.use, device->callbacks, &image);
     if (result != VK_SUCCESS) {
-        maar_tell_no_object(allocator, __func__, "image", result);
+        maar_report_no_object(allocator, __func__, "image", result);
         return result;
     }
     MaarMemoryRequest request;
@@ -102,8 +102,8 @@ static void destroy_pending_image(MaarAllocator allocator, const struct maar_ret
     if (item->object != 0) {
         destroy_image_bits(&allocator->device, item->object);
     }
-    if (item->aside != MAAR_SLOT_NONE) {
-        maar_release_pending(allocator, (uint32_t)item->aside);
+    if (item->slot_index != MAAR_SLOT_NONE) {
+        maar_release_pending(allocator, (uint32_t)item->slot_index);
     }
 }
 
@@ -225,7 +225,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
     maar_lock_rank_expect_none();
     result = device->vkCreateImage(device->handle, pImageInfo, device->callbacks, &image);
     if (result != VK_SUCCESS) {
-        maar_tell_no_object(allocator, __func__, "image", result);
+        maar_report_no_object(allocator, __func__, "image", result);
         return result;
     }
     for (; made < planeCount; ++made) {

@@ -137,8 +137,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForBuffer(
     if (result != VK_SUCCESS) {
         return result;
     }
-    return maar_choose_told(allocator, __func__, request.requirements.memoryTypeBits,
-                            pCreateInfo != NULL ? pCreateInfo : &maar_default_create_info, pChoice);
+    return maar_choose_memory_type(allocator, __func__, request.requirements.memoryTypeBits,
+                                   pCreateInfo != NULL ? pCreateInfo : &maar_default_create_info,
+                                   pChoice);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForImage(
@@ -163,6 +164,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForImage(
     if (result != VK_SUCCESS) {
         return result;
     }
-    return maar_choose_told(allocator, __func__, request.requirements.memoryTypeBits,
-                            pCreateInfo != NULL ? pCreateInfo : &maar_default_create_info, pChoice);
+    return maar_choose_memory_type(allocator, __func__, request.requirements.memoryTypeBits,
+                                   pCreateInfo != NULL ? pCreateInfo : &maar_default_create_info,
+                                   pChoice);
 }

@@ -152,17 +152,17 @@ static VkResult judge_sharing(MaarAllocator allocator, const char* call, const c
                               VkExternalMemoryFeatureFlags need)
 {
     if ((properties->externalMemoryFeatures & need) != need) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: the driver cannot %s the memory of this %s as handle type 0x%x", call,
-                  need == VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT ? "import" : "export", object,
-                  (unsigned)type);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: the driver cannot %s the memory of this %s as handle type 0x%x", call,
+                    need == VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT ? "import" : "export", object,
+                    (unsigned)type);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if ((types & ~(properties->compatibleHandleTypes | type)) != 0) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: the driver shares this %s as handle type 0x%x, but not together with 0x%x",
-                  call, object, (unsigned)type,
-                  (unsigned)(types & ~(properties->compatibleHandleTypes | type)));
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: the driver shares this %s as handle type 0x%x, but not together with 0x%x",
+                    call, object, (unsigned)type,
+                    (unsigned)(types & ~(properties->compatibleHandleTypes | type)));
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return VK_SUCCESS;

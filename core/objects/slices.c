@@ -1,9 +1,9 @@
 /*
  * Slices, as the public sees them: handles, what may be asked for, and what is counted. How they
- * are placed is in slice_lane.c. An emptied buffer is given back when its shelf has another with
+ * are placed is in slice_arena.c. An emptied buffer is given back when its shelf has another with
  * room.
  */
-#include "core/objects/slice_lane.h"
+#include "core/objects/slice_arena.h"
 
 /* The allocation flags that make sense for a buffer that many share. */
 #define SLICE_ALLOCATION_FLAGS                                                                     \
@@ -93,18 +93,18 @@ static void destroy_slices(MaarAllocator allocator, void* opaque)
 {
     struct maar_slice_state* state = opaque;
     uint32_t leaked = 0;
-    for (uint32_t i = 0; i < MAAR_LANES; ++i) {
-        struct maar_slice_lane* lane = maar_slice_lane_at(state, i);
-        if (lane != NULL) {
-            leaked += maar_slice_lane_end(allocator, lane);
-            if (lane != &state->first_lane) {
-                maar_host_free(allocator->callbacks, lane);
+    for (uint32_t i = 0; i < MAAR_ARENAS; ++i) {
+        struct maar_slice_arena* arena = maar_slice_arena_at(state, i);
+        if (arena != NULL) {
+            leaked += maar_slice_arena_end(allocator, arena);
+            if (arena != &state->first_arena) {
+                maar_host_free(allocator->callbacks, arena);
             }
         }
     }
     if (leaked > 0) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING, "leak: %u slices were never destroyed",
-                  leaked);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                    "leak: %u slices were never destroyed", leaked);
     }
     maar_slots_destroy(&state->slots);
     maar_host_free(allocator->callbacks, state);
@@ -114,15 +114,15 @@ static VkDeviceSize trim_slices(MaarAllocator allocator, void* opaque, const str
 {
     (void)pool; /* slices live in default pools */
     const struct maar_slice_state* state = opaque;
-    struct maar_slice_lane* lane = maar_slice_next_lane(state, 0);
-    while (lane != NULL) {
-        maar_mutex_lock(&lane->lock);
-        struct maar_slice_buffer* home = maar_slice_pick_empty(lane, 0);
-        maar_mutex_unlock(&lane->lock);
+    struct maar_slice_arena* arena = maar_slice_next_arena(state, 0);
+    while (arena != NULL) {
+        maar_mutex_lock(&arena->lock);
+        struct maar_slice_buffer* home = maar_slice_pick_empty(arena, 0);
+        maar_mutex_unlock(&arena->lock);
         if (home != NULL) {
             maar_slice_buffer_destroy(allocator, home);
         } else {
-            lane = maar_slice_next_lane(state, lane->number + 1);
+            arena = maar_slice_next_arena(state, arena->number + 1);
         }
     }
     return 0;
@@ -135,14 +135,14 @@ static void count_slices(void* opaque, MaarStatistics* statistics)
     statistics->sliceBytes = 0;
     statistics->pendingSliceCount = 0;
     statistics->pendingSliceBytes = 0;
-    for (struct maar_slice_lane* lane = maar_slice_next_lane(state, 0); lane != NULL;
-         lane = maar_slice_next_lane(state, lane->number + 1)) {
-        maar_mutex_lock(&lane->lock);
-        statistics->sliceCount += lane->live_count;
-        statistics->sliceBytes += lane->live_bytes;
-        statistics->pendingSliceCount += lane->pending_count;
-        statistics->pendingSliceBytes += lane->pending_bytes;
-        maar_mutex_unlock(&lane->lock);
+    for (struct maar_slice_arena* arena = maar_slice_next_arena(state, 0); arena != NULL;
+         arena = maar_slice_next_arena(state, arena->number + 1)) {
+        maar_mutex_lock(&arena->lock);
+        statistics->sliceCount += arena->live_count;
+        statistics->sliceBytes += arena->live_bytes;
+        statistics->pendingSliceCount += arena->pending_count;
+        statistics->pendingSliceBytes += arena->pending_bytes;
+        maar_mutex_unlock(&arena->lock);
     }
 }
 
@@ -162,13 +162,13 @@ static VkResult open_slices(MaarAllocator allocator, struct maar_slice_state** o
         maar_host_free(allocator->callbacks, made);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (!maar_slice_lane_init(&made->first_lane, 0, synchronized)) {
+    if (!maar_slice_arena_init(&made->first_arena, 0, synchronized)) {
         maar_slots_destroy(&made->slots);
         maar_host_free(allocator->callbacks, made);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    maar_atomic32_store(&made->lane_count, 1);
-    maar_atomic_pointer_store(&made->lanes[0], &made->first_lane);
+    maar_atomic32_store(&made->arena_count, 1);
+    maar_atomic_pointer_store(&made->arenas[0], &made->first_arena);
     maar_mutex_lock(&allocator->list_lock);
     *out = maar_atomic_pointer_load(&allocator->slices.state);
     if (*out == NULL) {
@@ -186,8 +186,8 @@ static VkResult open_slices(MaarAllocator allocator, struct maar_slice_state** o
     return VK_SUCCESS;
 }
 
-/* Under the lock of the lane where it was placed. */
-static MaarSlice settle_slice(struct maar_slice_state* state, struct maar_slice_lane* lane,
+/* Under the lock of the arena where it was placed. */
+static MaarSlice settle_slice(struct maar_slice_state* state, struct maar_slice_arena* arena,
                               uint32_t index, const struct maar_slice_job* job)
 {
     struct maar_slot* slot = maar_slot_at(&state->slots, index);
@@ -196,19 +196,19 @@ static MaarSlice settle_slice(struct maar_slice_state* state, struct maar_slice_
     slot->home = job->home;
     maar_slot_set_range(slot, job->range.offset, job->info->size);
     slot->user_data = job->info->pUserData;
-    ++lane->live_count;
-    lane->live_bytes += job->info->size;
+    ++arena->live_count;
+    arena->live_bytes += job->info->size;
     maar_atomic32_store_release(&slot->key, key);
     return MAAR_FROM_BITS(MaarSlice, maar_handle_bits(maar_handle_make(index, key)));
 }
 
 /* Under the lock. */
-static void return_slice_slot(struct maar_slice_state* state, struct maar_slice_lane* lane,
+static void return_slice_slot(struct maar_slice_state* state, struct maar_slice_arena* arena,
                               uint32_t index)
 {
-    maar_slots_push(&lane->free_slots, maar_slot_at(&state->slots, index), index);
-    if (lane->free_slots.count > MAAR_LANE_HOARD) {
-        maar_slots_spill(&state->slots, &lane->free_slots);
+    maar_slots_push(&arena->free_slots, maar_slot_at(&state->slots, index), index);
+    if (arena->free_slots.count > MAAR_ARENA_SPARE_SLOTS) {
+        maar_slots_spill(&state->slots, &arena->free_slots);
     }
 }
 
@@ -237,18 +237,18 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSlice(MaarAllocator allocator,
     }
     struct maar_slice_job job = {0};
     shape_slice(allocator, pCreateInfo, &job);
-    struct maar_slice_lane* lane = maar_slice_lane_enter(allocator, state);
-    result = maar_slots_refill(&state->slots, &lane->lock, &lane->free_slots);
+    struct maar_slice_arena* arena = maar_slice_arena_enter(allocator, state);
+    result = maar_slots_refill(&state->slots, &arena->lock, &arena->free_slots);
     if (result == VK_SUCCESS) {
-        const uint32_t index = maar_slots_pop(&state->slots, &lane->free_slots);
-        result = maar_slice_take(allocator, state, &lane, &job);
+        const uint32_t index = maar_slots_pop(&state->slots, &arena->free_slots);
+        result = maar_slice_take(allocator, state, &arena, &job);
         if (result == VK_SUCCESS) {
-            *pSlice = settle_slice(state, lane, index, &job);
+            *pSlice = settle_slice(state, arena, index, &job);
         } else {
-            return_slice_slot(state, lane, index);
+            return_slice_slot(state, arena, index);
         }
     }
-    maar_mutex_unlock(&lane->lock);
+    maar_mutex_unlock(&arena->lock);
     return result;
 }
 
@@ -264,9 +264,9 @@ static struct maar_slot* resolve_slice(MaarAllocator allocator, const char* call
         if (slice == VK_NULL_HANDLE) {
             (void)maar_misuse(allocator, call, "slice is VK_NULL_HANDLE");
         } else {
-            maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                      "%s: slice 0x%llx was destroyed already, or is not one of this allocator",
-                      call, (unsigned long long)maar_handle_bits(handle));
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                        "%s: slice 0x%llx was destroyed already, or is not one of this allocator",
+                        call, (unsigned long long)maar_handle_bits(handle));
         }
     }
     return slot;
@@ -278,23 +278,23 @@ static void release_slice(MaarAllocator allocator, struct maar_slice_state* stat
 {
     struct maar_slot* slot = maar_slot_at(&state->slots, index);
     struct maar_slice_buffer* home = slot->home;
-    struct maar_slice_lane* lane = home->shelf->lane;
+    struct maar_slice_arena* arena = home->shelf->arena;
     struct maar_slice_buffer* leaving = NULL;
-    maar_mutex_lock(&lane->lock);
+    maar_mutex_lock(&arena->lock);
     bool known = maar_placement_free(home->placement, slot->node);
     --home->slice_count;
     if (was_pending) {
-        --lane->pending_count;
-        lane->pending_bytes -= maar_slot_size(slot);
+        --arena->pending_count;
+        arena->pending_bytes -= maar_slot_size(slot);
     } else {
-        --lane->live_count;
-        lane->live_bytes -= maar_slot_size(slot);
+        --arena->live_count;
+        arena->live_bytes -= maar_slot_size(slot);
     }
-    return_slice_slot(state, lane, index);
+    return_slice_slot(state, arena, index);
     if (home->slice_count == 0) {
-        leaving = maar_slice_pick_empty(lane, 1);
+        leaving = maar_slice_pick_empty(arena, 1);
     }
-    maar_mutex_unlock(&lane->lock);
+    maar_mutex_unlock(&arena->lock);
     if (leaving != NULL) {
         maar_slice_buffer_destroy(allocator, leaving);
     }
@@ -360,16 +360,16 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroySliceAfter(MaarAllocator allocator, Ma
         maar_retire_discard(allocator, item);
         return result;
     }
-    struct maar_slice_lane* lane = ((struct maar_slice_buffer*)slot->home)->shelf->lane;
-    maar_mutex_lock(&lane->lock);
-    --lane->live_count;
-    lane->live_bytes -= maar_slot_size(slot);
-    ++lane->pending_count;
-    lane->pending_bytes += maar_slot_size(slot);
-    maar_mutex_unlock(&lane->lock);
+    struct maar_slice_arena* arena = ((struct maar_slice_buffer*)slot->home)->shelf->arena;
+    maar_mutex_lock(&arena->lock);
+    --arena->live_count;
+    arena->live_bytes -= maar_slot_size(slot);
+    ++arena->pending_count;
+    arena->pending_bytes += maar_slot_size(slot);
+    maar_mutex_unlock(&arena->lock);
     item->action = release_pending_slice;
     item->object = index;
-    item->aside = MAAR_SLOT_NONE;
+    item->slot_index = MAAR_SLOT_NONE;
     maar_retire_queue(&allocator->retire, item);
     return VK_SUCCESS;
 }

@@ -32,7 +32,7 @@ static VkResult check_pool(MaarAllocator allocator, const char* call,
     if (pool->allocator != allocator) {
         return maar_misuse(allocator, call, "pCreateInfo->pool is not a pool of this allocator");
     }
-    const VkResult result = maar_check_wish(allocator, call, "pCreateInfo", info);
+    const VkResult result = maar_check_create_info(allocator, call, "pCreateInfo", info);
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -99,7 +99,7 @@ void maar_copy_owner_end(MaarAllocator allocator, struct maar_copy_owner* owner)
     struct maar_copy_queue* queue = maar_paging_copy_queue(allocator);
     maar_mutex_lock(queue->lock);
     const bool later = owner->taken_count > 0;
-    owner->doomed = true;
+    owner->retired = true;
     if (!later) {
         forget_all(queue, owner);
     }
@@ -124,13 +124,13 @@ static struct maar_page_copy* take_recorded(struct maar_copy_queue* queue)
 }
 
 /* Under the lock: the copy is in hand no more. Collects owners that wait for that. */
-static void let_go(struct maar_page_copy* copy, struct maar_copy_owner** doomed)
+static void let_go(struct maar_page_copy* copy, struct maar_copy_owner** retired)
 {
     struct maar_copy_owner* owner = copy->owner;
     copy->taken = false;
-    if (--owner->taken_count == 0 && owner->doomed) {
-        owner->next_doomed = *doomed;
-        *doomed = owner;
+    if (--owner->taken_count == 0 && owner->retired) {
+        owner->next_retired = *retired;
+        *retired = owner;
     }
 }
 
@@ -164,19 +164,20 @@ static void settle_copies(struct maar_copy_queue* queue, MaarAllocator allocator
                           struct maar_page_copy* copies, const struct maar_submission* submission,
                           bool submitted)
 {
-    struct maar_copy_owner* doomed = NULL;
+    struct maar_copy_owner* retired = NULL;
     maar_mutex_lock(queue->lock);
     for (struct maar_page_copy* copy = copies; copy != NULL; copy = copy->next) {
         if (submitted) {
             disown(copy, submission->signal_value);
             queue->copied_bytes += copy->size;
         }
-        let_go(copy, &doomed);
+        let_go(copy, &retired);
     }
     if (!submitted) {
         put_back_copies(queue, copies);
     }
-    for (const struct maar_copy_owner* owner = doomed; owner != NULL; owner = owner->next_doomed) {
+    for (const struct maar_copy_owner* owner = retired; owner != NULL;
+         owner = owner->next_retired) {
         forget_all(queue, owner);
     }
     maar_mutex_unlock(queue->lock);
@@ -188,9 +189,9 @@ static void settle_copies(struct maar_copy_queue* queue, MaarAllocator allocator
         copy->item->points[0] = (MaarPoint){submission->signal, submission->signal_value};
         maar_retire_queue(&allocator->retire, copy->item);
     }
-    for (struct maar_copy_owner* next; doomed != NULL; doomed = next) {
-        next = doomed->next_doomed;
-        doomed->bury(allocator, doomed, doomed->newest);
+    for (struct maar_copy_owner* next; retired != NULL; retired = next) {
+        next = retired->next_retired;
+        retired->bury(allocator, retired, retired->newest);
     }
 }
 

@@ -20,8 +20,8 @@ struct maar_copy_commands;
 struct maar_copy_owner {
     struct maar_page_copy* newest; /* of those that were not submitted yet */
     uint32_t taken_count;          /* of these, in a submission's hands */
-    bool doomed;
-    struct maar_copy_owner* next_doomed; /* for who buries several */
+    bool retired;
+    struct maar_copy_owner* next_retired; /* for who buries several */
     uint64_t value; /* of the paging timeline: its last submitted copy; 0 for none */
     /* Called once, with no lock held: nothing of it is recorded or in hand any more. `undone` are
      * its copies that will never be carried out, newest first, linked by `older`; their items are

@@ -1,7 +1,7 @@
 /*
  * How allocations that are made of pages end, and what they are made of. That they are allocations,
- * with slots and lanes, is the business of core/memory, which calls this room through the functions
- * that memory_internal.h names.
+ * with slots and arenas, is the business of core/memory, which calls this room through the
+ * functions that memory_internal.h names.
  */
 #include "core/paging/page_state.h"
 
@@ -20,13 +20,13 @@ void maar_stitched_end(MaarAllocator allocator, struct maar_slot* slot, uint32_t
     struct maar_retire_item* item = block->ending;
     const uint64_t value = maar_page_table_seal(block->table);
     if (value == 0) {
-        maar_paging_tell_unsubmitted(allocator, "stitched allocation", slot->name,
-                                     maar_page_table_committed(block->table));
+        maar_paging_report_unsubmitted(allocator, "stitched allocation", slot->name,
+                                       maar_page_table_committed(block->table));
     }
     block->ending = NULL;
     item->action = action;
     item->object = object;
-    item->aside = index;
+    item->slot_index = index;
     item->point_count = point_count;
     if (point_count > 0) {
         memcpy(item->points, points, point_count * sizeof item->points[0]);

@@ -331,15 +331,15 @@ static void free_unused_leaves(const struct maar_page_range* range)
     }
 }
 
-static void tell_page_shortage(MaarAllocator allocator, const char* call,
-                               const struct maar_page_range* range, VkResult result)
+static void report_page_shortage(MaarAllocator allocator, const char* call,
+                                 const struct maar_page_range* range, VkResult result)
 {
     const struct maar_page_table* table = range->table;
     const MaarAllocationCreateFlags flags = table->memory.flags;
     const VkDeviceSize size = range->count * table->page_size;
     const struct maar_budget budget =
         maar_budget_read(allocator, maar_type_heap(allocator, table->types[0]));
-    struct maar_refusal refusal = {
+    struct maar_allocation_failure failure = {
         .call = call,
         .size = size,
         .result = result,
@@ -351,10 +351,10 @@ static void tell_page_shortage(MaarAllocator allocator, const char* call,
         .in_pieces = true,
     };
     for (uint32_t i = 0; i < table->type_count; ++i) {
-        refusal.type_bits |= 1u << table->types[i];
+        failure.type_bits |= 1u << table->types[i];
     }
     if ((flags & (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0) {
-        maar_tell_refusal(allocator, &refusal);
+        maar_report_allocation_failure(allocator, &failure);
     }
 }
 
@@ -383,8 +383,8 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
         maar_page_pools_undo(paging, blocks_made);
     }
     if (is_page_shortage(result) && !quiet) {
-        tell_page_shortage(allocator, call, &ranges[done - 1], result);
-        maar_paging_tell_held(allocator, call);
+        report_page_shortage(allocator, call, &ranges[done - 1], result);
+        maar_paging_report_held(allocator, call);
     }
     /* Pools report their limits so; for a caller without one it is plain lack of memory. */
     return result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_ERROR_OUT_OF_DEVICE_MEMORY : result;
@@ -396,8 +396,8 @@ VkResult maar_pages_commit(MaarAllocator allocator, const char* call, uint32_t r
     return commit_all(allocator, call, range_count, ranges, false);
 }
 
-VkResult maar_pages_commit_quietly(MaarAllocator allocator, const char* call,
-                                   const struct maar_page_range* range)
+VkResult maar_pages_try_commit(MaarAllocator allocator, const char* call,
+                               const struct maar_page_range* range)
 {
     return commit_all(allocator, call, 1, range, true);
 }

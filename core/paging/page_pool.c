@@ -385,8 +385,8 @@ static VkResult allocate_memory(struct maar_paging* paging, const struct maar_pa
     };
     const MaarAllocationCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
-        .flags = loud ? budget | MAAR_ALLOCATE_UNTOLD
-                      : MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT | MAAR_ALLOCATE_QUIETLY,
+        .flags = loud ? budget | MAAR_ALLOCATE_WITHOUT_REPORT
+                      : MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT | MAAR_ALLOCATE_AS_TRIAL,
         .usage = MAAR_MEMORY_USAGE_FLAGS_ONLY,
         .dedicated = MAAR_DEDICATED_ALWAYS,
         .memoryTypeBits = 1u << pool->type_index,

@@ -220,7 +220,7 @@ VkResult maar_paging_wait(struct maar_paging* paging, uint64_t value, uint64_t t
 /* Asks the device how far the timeline is. No lock may be held. */
 void maar_paging_look(struct maar_paging* paging);
 /* A commit fails: tells if pages are held, since a forgotten submission looks just so. */
-void maar_paging_tell_held(MaarAllocator allocator, const char* call);
+void maar_paging_report_held(MaarAllocator allocator, const char* call);
 
 /* The class of a run of free pages. */
 static inline uint32_t maar_page_class(uint32_t length)

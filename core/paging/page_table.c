@@ -28,7 +28,7 @@ VkResult maar_pages_check_memory(MaarAllocator allocator, const char* call,
     VkResult result = maar_check_structure(allocator, call, "pMemoryInfo", info,
                                            MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
     if (result == VK_SUCCESS) {
-        result = maar_check_wish(allocator, call, "pMemoryInfo", info);
+        result = maar_check_create_info(allocator, call, "pMemoryInfo", info);
     }
     if (result != VK_SUCCESS) {
         return result;
@@ -64,7 +64,7 @@ static VkResult choose_types(MaarAllocator allocator, const struct maar_page_tab
     }
     struct maar_type_choice choice;
     if (!maar_choose_types(allocator, info->type_bits, info->memory, &choice)) {
-        maar_tell_no_type(allocator, info->call, info->type_bits, info->memory);
+        maar_report_no_type(allocator, info->call, info->type_bits, info->memory);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     for (uint32_t i = 0; i < choice.count; ++i) {

@@ -81,8 +81,8 @@ uint64_t maar_page_table_seal(struct maar_page_table* table);
 /* An object of a program's, all of whose tables are sealed, comes to its end with so many committed
  * pages, of which nothing was ever submitted: told, since that is how a forgotten maarSubmitBinds
  * looks. The name may be NULL. No lock may be held. */
-void maar_paging_tell_unsubmitted(MaarAllocator allocator, const char* what, const char* name,
-                                  uint64_t pages);
+void maar_paging_report_unsubmitted(MaarAllocator allocator, const char* what, const char* name,
+                                    uint64_t pages);
 /* Gives its pages back and frees it. Its resource must be gone, so its last submission is done. May
  * be NULL. Fit for a retire action: waits for a submission that still reads it. */
 void maar_page_table_destroy(struct maar_page_table* table);
@@ -99,8 +99,8 @@ struct maar_page_range {
 VkResult maar_pages_commit(MaarAllocator allocator, const char* call, uint32_t range_count,
                            const struct maar_page_range* ranges);
 /* The same for one range, but within budgets, and the observer is not asked. */
-VkResult maar_pages_commit_quietly(MaarAllocator allocator, const char* call,
-                                   const struct maar_page_range* range);
+VkResult maar_pages_try_commit(MaarAllocator allocator, const char* call,
+                               const struct maar_page_range* range);
 /* Gives back what the ranges have and records that it is unbound. Cannot fail. */
 void maar_pages_decommit(MaarAllocator allocator, uint32_t range_count,
                          const struct maar_page_range* ranges);

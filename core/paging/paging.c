@@ -95,8 +95,8 @@ static void end_objects(struct maar_paging* paging)
     while (paging->objects != NULL) {
         struct maar_paged_object* object = paging->objects;
         maar_paging_unlist(allocator, object);
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING, "leak: %s %s was never destroyed",
-                  object->what, maar_quote(object->name).text);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, "leak: %s %s was never destroyed",
+                    object->what, maar_quote(object->name).text);
         object->end(allocator, object);
     }
 }
@@ -127,9 +127,9 @@ static bool wait_executed(struct maar_paging* paging, uint64_t value, uint64_t d
     }
     const VkResult result = maar_paging_wait(paging, value, maar_time_left_ns(deadline_ns));
     if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST) {
-        maar_tell(paging->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "pages are freed that a submission of binds may still name, since it was not "
-                  "executed in five seconds; was what it waits for ever submitted?");
+        maar_report(paging->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "pages are freed that a submission of binds may still name, since it was not "
+                    "executed in five seconds; was what it waits for ever submitted?");
     }
     return result == VK_SUCCESS;
 }
@@ -200,7 +200,7 @@ static void wait_let_go(struct maar_paging* paging, bool was_used, uint32_t queu
     }
     maar_note_loss(allocator, result);
     if (result == VK_TIMEOUT) {
-        maar_tell(
+        maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR,
             "pQueues[%u] was not done with what it was given in five seconds, and the timeline "
             "of its binds goes all the same; was what it waits for ever submitted?",
@@ -265,9 +265,9 @@ static void end_page_pools(MaarAllocator allocator, struct maar_pool* owner)
     }
     maar_mutex_unlock(&paging->lock);
     if (used > 0) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                  "leak: %llu bytes of pages of a pool that is destroyed were still in use",
-                  (unsigned long long)used);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                    "leak: %llu bytes of pages of a pool that is destroyed were still in use",
+                    (unsigned long long)used);
     }
     while (ended != NULL) {
         struct maar_page_pool* pool = ended;
@@ -329,7 +329,7 @@ VkResult maar_paging_require(MaarAllocator allocator, const char* call, bool spa
         missing = "a queue in MaarAllocatorCreateInfo::pQueues";
     }
     if (missing != NULL) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s needs %s", call, missing);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s needs %s", call, missing);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return maar_paging_of(allocator) != NULL ? VK_SUCCESS : open_paging(allocator);
@@ -371,7 +371,7 @@ struct maar_copy_queue* maar_paging_copy_queue(MaarAllocator allocator)
     return &maar_paging_of(allocator)->copies;
 }
 
-void maar_paging_tell_held(MaarAllocator allocator, const char* call)
+void maar_paging_report_held(MaarAllocator allocator, const char* call)
 {
     struct maar_paging* paging = maar_paging_of(allocator);
     VkDeviceSize held = 0;
@@ -384,24 +384,24 @@ void maar_paging_tell_held(MaarAllocator allocator, const char* call)
     }
     maar_mutex_unlock(&paging->lock);
     if (held > 0) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                  "%s finds no pages, while %llu bytes that were given back wait for "
-                  "maarSubmitBinds",
-                  call, (unsigned long long)held);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                    "%s finds no pages, while %llu bytes that were given back wait for "
+                    "maarSubmitBinds",
+                    call, (unsigned long long)held);
     }
 }
 
-void maar_paging_tell_unsubmitted(MaarAllocator allocator, const char* what, const char* name,
-                                  uint64_t pages)
+void maar_paging_report_unsubmitted(MaarAllocator allocator, const char* what, const char* name,
+                                    uint64_t pages)
 {
     if (pages == 0 || maar_atomic32_load(&allocator->retire.lost) != 0) {
         return;
     }
     const char* quote = name != NULL ? "\"" : "";
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-              "%s%s%s%s%s: %llu pages were never handed to the device by maarSubmitBinds", what,
-              name != NULL ? " " : "", quote, name != NULL ? name : "", quote,
-              (unsigned long long)pages);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                "%s%s%s%s%s: %llu pages were never handed to the device by maarSubmitBinds", what,
+                name != NULL ? " " : "", quote, name != NULL ? name : "", quote,
+                (unsigned long long)pages);
 }
 
 /* ---- address space and live objects ---- */
@@ -414,7 +414,7 @@ VkResult maar_paging_take_space(MaarAllocator allocator, const char* call, VkDev
     if (maar_atomic64_add_below(&paging->space, size, limit != 0 ? limit : UINT64_MAX)) {
         return VK_SUCCESS;
     }
-    maar_tell(
+    maar_report(
         allocator, forgiven != NULL ? MAAR_MESSAGE_SEVERITY_WARNING : MAAR_MESSAGE_SEVERITY_ERROR,
         "%s: %llu bytes of address space are asked for; of sparseAddressSpaceSize (%llu) "
         "sparse objects have %llu already%s",
@@ -501,9 +501,9 @@ VkResult maar_paging_check_listed(MaarAllocator allocator, const char* call, con
     if (maar_paging_is_listed(allocator, what, object)) {
         return VK_SUCCESS;
     }
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-              "%s: %s is not a %s of this allocator (was it destroyed already?)", call, argument,
-              what);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                "%s: %s is not a %s of this allocator (was it destroyed already?)", call, argument,
+                what);
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 

@@ -83,9 +83,9 @@ static const char* check_slots(const struct maar_placement* placement)
 /* What a link to a node says of it; only TLSF has it so. */
 static uint32_t check_link(const struct maar_placement* placement, uint32_t slot)
 {
-    const bool is_told = placement->strategy == MAAR_PLACEMENT_STRATEGY_TLSF &&
-                         placement_state(&placement->nodes[slot]) == PLACEMENT_FREE;
-    return is_told ? slot | PLACEMENT_LINK_FREE : slot;
+    const bool is_reported = placement->strategy == MAAR_PLACEMENT_STRATEGY_TLSF &&
+                             placement_state(&placement->nodes[slot]) == PLACEMENT_FREE;
+    return is_reported ? slot | PLACEMENT_LINK_FREE : slot;
 }
 
 /* The list of neighbours, which linear placements do not have. */

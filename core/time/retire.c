@@ -46,10 +46,10 @@ VkResult maar_retire_check_points(MaarAllocator allocator, const char* call, uin
     }
     for (uint32_t i = 0; i < point_count; ++i) {
         if (points[i].semaphore != VK_NULL_HANDLE && !allocator->device.facts.timeline_semaphore) {
-            maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                      "%s: pPoints[%u] names a semaphore, but the timelineSemaphore feature was "
-                      "not enabled; use the host timeline instead",
-                      call, i);
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                        "%s: pPoints[%u] names a semaphore, but the timelineSemaphore feature was "
+                        "not enabled; use the host timeline instead",
+                        call, i);
             return VK_ERROR_FEATURE_NOT_PRESENT;
         }
     }
@@ -68,7 +68,7 @@ struct maar_retire_item* maar_retire_prepare(MaarAllocator allocator, uint32_t p
     item->next = NULL;
     item->action = NULL;
     item->object = 0;
-    item->aside = MAAR_SLOT_NONE;
+    item->slot_index = MAAR_SLOT_NONE;
     item->pool = NULL;
     item->point_count = point_count;
     if (points != NULL) {

@@ -26,7 +26,7 @@ struct maar_retire_item {
     struct maar_retire_item* next;
     maar_retire_action action;
     uint64_t object;              /* for the action: a Vulkan handle, or whatever it likes */
-    uint64_t aside;               /* a pending slot, or MAAR_SLOT_NONE */
+    uint64_t slot_index;          /* a pending slot, or MAAR_SLOT_NONE */
     const struct maar_pool* pool; /* whose memory it gives back without a slot; NULL for none */
     uint32_t point_count;
     MaarPoint points[MAAR_MAX_POINTS + 1]; /* the caller's, and one of Maar's own */

@@ -10,7 +10,7 @@
 #include "core/watch/enumerate.h"
 #include "core/watch/statistics.h"
 
-_Static_assert(sizeof(struct maar_dump_block) <= MAAR_SORT_MOST, "blocks of lanes are sorted");
+_Static_assert(sizeof(struct maar_dump_block) <= MAAR_SORT_MOST, "blocks of arenas are sorted");
 
 /* Room that is brought above what was measured, so that a pool in use settles soon: 1/8. */
 enum { SLACK_SHARE = 8 };
@@ -31,7 +31,7 @@ struct snapshot_walk {
     struct maar_dump_range* ranges;
     char* text;
     struct maar_dump_totals* totals; /* of the block in hand */
-    uint64_t page_runs;              /* in use, of the lane in hand, */
+    uint64_t page_runs;              /* in use, of the arena in hand, */
     uint64_t held_runs;              /* and held */
     VkDeviceSize hole;               /* bytes of the run of free ranges and padding in hand */
 };
@@ -228,16 +228,16 @@ static void add_dump_block(struct snapshot_walk* walk, const struct maar_block* 
 }
 
 /* Under the lock. */
-static void walk_lane_blocks(struct snapshot_walk* walk, const struct maar_lane* lane,
-                             struct maar_dump_totals* sum)
+static void walk_arena_blocks(struct snapshot_walk* walk, const struct maar_arena* arena,
+                              struct maar_dump_totals* sum)
 {
     walk->page_runs = 0;
     walk->held_runs = 0;
-    for (uint32_t i = 0; i < lane->block_count; ++i) {
-        add_dump_block(walk, lane->blocks[i], sum);
+    for (uint32_t i = 0; i < arena->block_count; ++i) {
+        add_dump_block(walk, arena->blocks[i], sum);
     }
     /* Newest first in the list; oldest first for the reader. */
-    const struct maar_block* last = lane->dedicated;
+    const struct maar_block* last = arena->dedicated;
     while (last != NULL && last->next != NULL) {
         last = last->next;
     }
@@ -245,8 +245,8 @@ static void walk_lane_blocks(struct snapshot_walk* walk, const struct maar_lane*
         add_dump_block(walk, last, sum);
     }
     /* Runs of pages were counted; allocations made of them are to be. */
-    sum->live.count += lane->stitched_count - lane->stitched_pending_count;
-    sum->pending.count += lane->stitched_pending_count;
+    sum->live.count += arena->stitched_count - arena->stitched_pending_count;
+    sum->pending.count += arena->stitched_pending_count;
     sum->live.count -= walk->page_runs;
     sum->pending.count -= walk->held_runs;
 }
@@ -254,11 +254,11 @@ static void walk_lane_blocks(struct snapshot_walk* walk, const struct maar_lane*
 static void walk_pool_blocks(struct snapshot_walk* walk, const struct maar_pool* pool,
                              struct maar_dump_totals* sum)
 {
-    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
-         lane = maar_pool_next_lane(pool, lane->number + 1)) {
-        maar_mutex_lock(&lane->lock);
-        walk_lane_blocks(walk, lane, sum);
-        maar_mutex_unlock(&lane->lock);
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
+         arena = maar_pool_next_arena(pool, arena->number + 1)) {
+        maar_mutex_lock(&arena->lock);
+        walk_arena_blocks(walk, arena, sum);
+        maar_mutex_unlock(&arena->lock);
     }
 }
 

@@ -38,25 +38,25 @@ static void list_block_info(struct block_list* list, const struct maar_block* bl
 
 /* Both lists are in order of ids, or nearly: dedicated blocks stand in the order in which they were
  * listed, newest first. The reader gets one list, as ordered as they are. */
-static void list_lane_blocks(struct maar_lane* lane, struct block_list* list)
+static void list_arena_blocks(struct maar_arena* arena, struct block_list* list)
 {
-    maar_mutex_lock(&lane->lock);
-    const struct maar_block* dedicated = lane->dedicated;
+    maar_mutex_lock(&arena->lock);
+    const struct maar_block* dedicated = arena->dedicated;
     while (dedicated != NULL && dedicated->next != NULL) {
         dedicated = dedicated->next;
     }
     uint32_t i = 0;
-    while (i < lane->block_count || dedicated != NULL) {
+    while (i < arena->block_count || dedicated != NULL) {
         bool shared_first =
-            dedicated == NULL || (i < lane->block_count && lane->blocks[i]->id < dedicated->id);
+            dedicated == NULL || (i < arena->block_count && arena->blocks[i]->id < dedicated->id);
         if (shared_first) {
-            list_block_info(list, lane->blocks[i++]);
+            list_block_info(list, arena->blocks[i++]);
         } else {
             list_block_info(list, dedicated);
             dedicated = dedicated->previous;
         }
     }
-    maar_mutex_unlock(&lane->lock);
+    maar_mutex_unlock(&arena->lock);
 }
 
 /* A Shell sort: in place, and quick where there is little to do. */
@@ -83,14 +83,14 @@ void maar_sort_blocks(void* elements, size_t count, size_t size, size_t id_offse
     }
 }
 
-_Static_assert(sizeof(MaarBlockInfo) <= MAAR_SORT_MOST, "blocks of lanes are sorted");
+_Static_assert(sizeof(MaarBlockInfo) <= MAAR_SORT_MOST, "blocks of arenas are sorted");
 
 static void list_pool_blocks(const struct maar_pool* pool, struct block_list* list)
 {
     const uint32_t first = list->count;
-    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
-         lane = maar_pool_next_lane(pool, lane->number + 1)) {
-        list_lane_blocks(lane, list);
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
+         arena = maar_pool_next_arena(pool, arena->number + 1)) {
+        list_arena_blocks(arena, list);
     }
     const uint32_t end = list->count < list->capacity ? list->count : list->capacity;
     if (list->out != NULL && end > first) {
@@ -211,14 +211,14 @@ static void list_block_ranges(const struct maar_block* block, struct range_list*
 }
 
 /* Under the lock. */
-static const struct maar_block* find_block(const struct maar_lane* lane, uint64_t id)
+static const struct maar_block* find_block(const struct maar_arena* arena, uint64_t id)
 {
-    for (uint32_t i = 0; i < lane->block_count; ++i) {
-        if (lane->blocks[i]->id == id) {
-            return lane->blocks[i];
+    for (uint32_t i = 0; i < arena->block_count; ++i) {
+        if (arena->blocks[i]->id == id) {
+            return arena->blocks[i];
         }
     }
-    const struct maar_block* block = lane->dedicated;
+    const struct maar_block* block = arena->dedicated;
     while (block != NULL && block->id != id) {
         block = block->next;
     }
@@ -229,15 +229,15 @@ static const struct maar_block* find_block(const struct maar_lane* lane, uint64_
 static bool list_ranges_of(const struct maar_pool* pool, uint64_t block_id, struct range_list* list)
 {
     bool found = false;
-    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL && !found;
-         lane = maar_pool_next_lane(pool, lane->number + 1)) {
-        maar_mutex_lock(&lane->lock);
-        const struct maar_block* block = find_block(lane, block_id);
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL && !found;
+         arena = maar_pool_next_arena(pool, arena->number + 1)) {
+        maar_mutex_lock(&arena->lock);
+        const struct maar_block* block = find_block(arena, block_id);
         found = block != NULL;
         if (found) {
             list_block_ranges(block, list);
         }
-        maar_mutex_unlock(&lane->lock);
+        maar_mutex_unlock(&arena->lock);
     }
     return found;
 }

@@ -9,7 +9,7 @@
 /* Bytes of the largest element that maar_sort_blocks takes. */
 enum { MAAR_SORT_MOST = 512 };
 
-/* Sorts elements that have a 64-bit number at an offset: lanes are walked one after another, and
+/* Sorts elements that have a 64-bit number at an offset: arenas are walked one after another, and
  * readers want blocks in order of their numbers. */
 void maar_sort_blocks(void* elements, size_t count, size_t size, size_t id_offset);
 

@@ -42,24 +42,24 @@ static void add_block(const struct maar_block* block, MaarStatistics* sum)
 }
 
 /* Returns the bytes of pages of what is pending. */
-static VkDeviceSize add_lane(struct maar_lane* lane, MaarStatistics* sum)
+static VkDeviceSize add_arena(struct maar_arena* arena, MaarStatistics* sum)
 {
-    maar_mutex_lock(&lane->lock);
-    const VkDeviceSize pending = lane->stitched_pending_bytes;
-    sum->blockCount += lane->block_count + lane->dedicated_count;
-    sum->dedicatedCount += lane->dedicated_count;
-    sum->pendingCount += lane->pending_count;
-    sum->blockBytes += lane->block_bytes + lane->dedicated_bytes;
-    sum->dedicatedBytes += lane->dedicated_bytes;
-    sum->allocationsMade += lane->made_count;
-    sum->allocationCount += lane->stitched_count - lane->stitched_pending_count;
-    for (uint32_t i = 0; i < lane->block_count; ++i) {
-        add_block(lane->blocks[i], sum);
+    maar_mutex_lock(&arena->lock);
+    const VkDeviceSize pending = arena->stitched_pending_bytes;
+    sum->blockCount += arena->block_count + arena->dedicated_count;
+    sum->dedicatedCount += arena->dedicated_count;
+    sum->pendingCount += arena->pending_count;
+    sum->blockBytes += arena->block_bytes + arena->dedicated_bytes;
+    sum->dedicatedBytes += arena->dedicated_bytes;
+    sum->allocationsMade += arena->made_count;
+    sum->allocationCount += arena->stitched_count - arena->stitched_pending_count;
+    for (uint32_t i = 0; i < arena->block_count; ++i) {
+        add_block(arena->blocks[i], sum);
     }
-    for (const struct maar_block* block = lane->dedicated; block != NULL; block = block->next) {
+    for (const struct maar_block* block = arena->dedicated; block != NULL; block = block->next) {
         add_allocations(block, sum);
     }
-    maar_mutex_unlock(&lane->lock);
+    maar_mutex_unlock(&arena->lock);
     return pending;
 }
 
@@ -67,9 +67,9 @@ void maar_pool_add_statistics(const struct maar_pool* pool, MaarStatistics* sum)
 {
     const VkDeviceSize before = sum->allocationBytes;
     VkDeviceSize pending = 0;
-    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
-         lane = maar_pool_next_lane(pool, lane->number + 1)) {
-        pending += add_lane(lane, sum);
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
+         arena = maar_pool_next_arena(pool, arena->number + 1)) {
+        pending += add_arena(arena, sum);
     }
     /* Pages of what is pending were counted as in use, wherever they lie. */
     const VkDeviceSize live = sum->allocationBytes - before;
@@ -220,13 +220,14 @@ static bool visit_detail(void* context, const MaarRangeInfo* info)
 
 static void walk_pool(const struct maar_pool* pool, struct detail_walk* walk)
 {
-    for (struct maar_lane* lane = maar_pool_next_lane(pool, 0); lane != NULL;
-         lane = maar_pool_next_lane(pool, lane->number + 1)) {
-        maar_mutex_lock(&lane->lock);
-        for (uint32_t i = 0; i < lane->block_count; ++i) {
-            maar_placement_walk(lane->blocks[i]->placement, visit_detail, walk);
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
+         arena = maar_pool_next_arena(pool, arena->number + 1)) {
+        maar_mutex_lock(&arena->lock);
+        for (uint32_t i = 0; i < arena->block_count; ++i) {
+            maar_placement_walk(arena->blocks[i]->placement, visit_detail, walk);
         }
-        for (const struct maar_block* block = lane->dedicated; block != NULL; block = block->next) {
+        for (const struct maar_block* block = arena->dedicated; block != NULL;
+             block = block->next) {
             const VkDeviceSize live = maar_block_live_bytes(block);
             if (maar_block_is_paged(block)) {
                 maar_paging_walk_block(walk->allocator, block->id, visit_pages, walk);
@@ -234,13 +235,13 @@ static void walk_pool(const struct maar_pool* pool, struct detail_walk* walk)
                 note_live(walk->out, live);
             }
         }
-        for (const struct maar_block* block = lane->stitched; block != NULL; block = block->next) {
+        for (const struct maar_block* block = arena->stitched; block != NULL; block = block->next) {
             if (block->pending_count == 0) {
                 note_live(walk->out, maar_slot_size(maar_slot_at(&walk->allocator->slots,
                                                                  block->dedicated_slot)));
             }
         }
-        maar_mutex_unlock(&lane->lock);
+        maar_mutex_unlock(&arena->lock);
     }
 }
 

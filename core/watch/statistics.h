@@ -7,7 +7,7 @@
 #include "core/memory/memory_internal.h"
 
 void maar_statistics_clear(MaarStatistics* statistics);
-/* Adds what one pool holds. Takes its lanes' locks, one after another. */
+/* Adds what one pool holds. Takes its arenas' locks, one after another. */
 void maar_pool_add_statistics(const struct maar_pool* pool, MaarStatistics* sum);
 /* One pool; or all pools of one memory type; or everything, with what is counted allocator-wide. */
 void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint32_t type,

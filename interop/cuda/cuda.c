@@ -30,9 +30,9 @@ static VkResult choose_context(MaarCuda cuda, const char* call, void* given)
 {
     if (given == NULL) {
         VkResult result =
-            maar_cuda_tell(cuda, call, "cuDevicePrimaryCtxRetain",
-                           cuda->driver.cuDevicePrimaryCtxRetain(&cuda->context, cuda->device),
-                           MAAR_CUDA_CALL_PLAIN);
+            maar_cuda_report(cuda, call, "cuDevicePrimaryCtxRetain",
+                             cuda->driver.cuDevicePrimaryCtxRetain(&cuda->context, cuda->device),
+                             MAAR_CUDA_CALL_PLAIN);
         cuda->retained = result == VK_SUCCESS;
         return result;
     }
@@ -43,14 +43,14 @@ static VkResult choose_context(MaarCuda cuda, const char* call, void* given)
     if (result != VK_SUCCESS) {
         return result;
     }
-    result = maar_cuda_tell(cuda, call, "cuCtxGetDevice", cuda->driver.cuCtxGetDevice(&device),
-                            MAAR_CUDA_CALL_PLAIN);
+    result = maar_cuda_report(cuda, call, "cuCtxGetDevice", cuda->driver.cuCtxGetDevice(&device),
+                              MAAR_CUDA_CALL_PLAIN);
     cuda->peer.driver->leave(&cuda->peer, previous);
     if (result == VK_SUCCESS && device != cuda->device) {
-        maar_tell(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: pCreateInfo->pContext is of CUDA device %d, but the allocator's device is "
-                  "%d, %s",
-                  call, (int)device, (int)cuda->device, cuda->name);
+        maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: pCreateInfo->pContext is of CUDA device %d, but the allocator's device is "
+                    "%d, %s",
+                    call, (int)device, (int)cuda->device, cuda->name);
         result = VK_ERROR_INCOMPATIBLE_DRIVER;
     }
     return result;
@@ -87,7 +87,7 @@ static void look_at_capabilities(MaarCuda cuda)
 }
 
 /* Why handoffs are not the best there are, which would else be noticed as slowness alone. */
-static void tell_handoffs(MaarCuda cuda)
+static void report_handoffs(MaarCuda cuda)
 {
     MaarAllocator allocator = cuda->peer.allocator;
     const struct maar_device_facts* facts = &allocator->device.facts;
@@ -103,20 +103,20 @@ static void tell_handoffs(MaarCuda cuda)
         reason = "the Vulkan driver exports none";
     }
     const MaarHandoffMode mode = maar_peer_best_mode(&cuda->peer);
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_INFO,
-              "maarCreateCuda: no timeline semaphore is seen by both sides, so %s: %s",
-              mode == MAAR_HANDOFF_MODE_BINARY ? "handoffs go by binary ones"
-              : mode == MAAR_HANDOFF_MODE_HOST ? "handoffs go through the host"
-                                               : "there are no handoffs",
-              reason);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO,
+                "maarCreateCuda: no timeline semaphore is seen by both sides, so %s: %s",
+                mode == MAAR_HANDOFF_MODE_BINARY ? "handoffs go by binary ones"
+                : mode == MAAR_HANDOFF_MODE_HOST ? "handoffs go through the host"
+                                                 : "there are no handoffs",
+                reason);
 }
 
 static void discard_cuda(MaarCuda cuda, const char* call)
 {
     if (cuda->retained) {
-        (void)maar_cuda_tell(cuda, call, "cuDevicePrimaryCtxRelease",
-                             cuda->driver.cuDevicePrimaryCtxRelease(cuda->device),
-                             MAAR_CUDA_CALL_PLAIN);
+        (void)maar_cuda_report(cuda, call, "cuDevicePrimaryCtxRelease",
+                               cuda->driver.cuDevicePrimaryCtxRelease(cuda->device),
+                               MAAR_CUDA_CALL_PLAIN);
     }
     maar_library_close(&cuda->library);
     maar_host_free(cuda->peer.allocator->callbacks, cuda);
@@ -161,7 +161,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCuda(MaarAllocator allocator,
     }
     look_at_capabilities(cuda);
     if (!cuda->peer.shares_timelines) {
-        tell_handoffs(cuda);
+        report_handoffs(cuda);
     }
     *pCuda = cuda;
     return VK_SUCCESS;

@@ -74,7 +74,7 @@ static bool is_same_identity(const struct cuda_identity* a, const struct cuda_id
 }
 
 /* One sentence with all of both sides, as far as there is room, and one more for each device. */
-static VkResult tell_no_device(MaarCuda cuda, const char* call, int count, bool by_luid)
+static VkResult report_no_device(MaarCuda cuda, const char* call, int count, bool by_luid)
 {
     MaarAllocator allocator = cuda->peer.allocator;
     const struct maar_device_facts* facts = &allocator->device.facts;
@@ -93,17 +93,17 @@ static VkResult tell_no_device(MaarCuda cuda, const char* call, int count, bool 
         (void)cuda->driver.cuDeviceGetName(name, (int)sizeof name, device);
         const struct cuda_identity identity = cuda_device_identity(cuda, device, by_luid);
         describe_identity(&identity, text);
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_INFO, "%s: CUDA device %d is %s, %s %s", call, i,
-                  name, by_luid ? "LUID" : "UUID", text);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO, "%s: CUDA device %d is %s, %s %s", call,
+                    i, name, by_luid ? "LUID" : "UUID", text);
         if (length + strlen(text) + 3 < sizeof seen) {
             length += (size_t)snprintf(seen + length, sizeof seen - length, "%s%s",
                                        length > 0 ? ", " : "", text);
         }
     }
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-              "%s: none of %d CUDA devices (%s: %s) is the Vulkan device %.48s (%s)", call, count,
-              by_luid ? "LUIDs" : "UUIDs", length > 0 ? seen : "none", facts->properties.deviceName,
-              wanted_text);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                "%s: none of %d CUDA devices (%s: %s) is the Vulkan device %.48s (%s)", call, count,
+                by_luid ? "LUIDs" : "UUIDs", length > 0 ? seen : "none",
+                facts->properties.deviceName, wanted_text);
     return VK_ERROR_INCOMPATIBLE_DRIVER;
 }
 
@@ -116,7 +116,7 @@ VkResult maar_cuda_find_device(MaarCuda cuda, const char* call)
     maar_lock_rank_expect_none();
     const enum maar_cuda_result result = cuda->driver.cuDeviceGetCount(&count);
     if (result != MAAR_CUDA_SUCCESS) {
-        (void)maar_cuda_tell(cuda, call, "cuDeviceGetCount", result, MAAR_CUDA_CALL_PLAIN);
+        (void)maar_cuda_report(cuda, call, "cuDeviceGetCount", result, MAAR_CUDA_CALL_PLAIN);
         return VK_ERROR_INITIALIZATION_FAILED;
     }
     for (int i = 0; i < count; ++i) {
@@ -132,7 +132,7 @@ VkResult maar_cuda_find_device(MaarCuda cuda, const char* call)
             return VK_SUCCESS;
         }
     }
-    return tell_no_device(cuda, call, count, by_luid);
+    return report_no_device(cuda, call, count, by_luid);
 }
 
 bool maar_cuda_attribute(MaarCuda cuda, enum maar_cuda_attribute attribute)

@@ -18,8 +18,8 @@ static VkResult push_context(struct maar_peer* peer, const char* call, int* prev
 {
     MaarCuda cuda = maar_cuda_of(peer);
     *previous = 0;
-    return maar_cuda_tell(cuda, call, "cuCtxPushCurrent",
-                          cuda->driver.cuCtxPushCurrent(cuda->context), MAAR_CUDA_CALL_PLAIN);
+    return maar_cuda_report(cuda, call, "cuCtxPushCurrent",
+                            cuda->driver.cuCtxPushCurrent(cuda->context), MAAR_CUDA_CALL_PLAIN);
 }
 
 static void pop_context(struct maar_peer* peer, int previous)
@@ -27,8 +27,8 @@ static void pop_context(struct maar_peer* peer, int previous)
     MaarCuda cuda = maar_cuda_of(peer);
     struct maar_cuda_context* popped = NULL;
     (void)previous;
-    (void)maar_cuda_tell(cuda, "leaving CUDA", "cuCtxPopCurrent",
-                         cuda->driver.cuCtxPopCurrent(&popped), MAAR_CUDA_CALL_PLAIN);
+    (void)maar_cuda_report(cuda, "leaving CUDA", "cuCtxPopCurrent",
+                           cuda->driver.cuCtxPopCurrent(&popped), MAAR_CUDA_CALL_PLAIN);
 }
 
 static VkResult import_cuda_block(struct maar_peer* peer, const char* call,
@@ -42,9 +42,9 @@ static VkResult import_cuda_block(struct maar_peer* peer, const char* call,
     };
     struct maar_cuda_memory* imported = NULL;
     maar_cuda_write_handle(import->handle, &info.handle);
-    VkResult result = maar_cuda_tell(cuda, call, "cuImportExternalMemory",
-                                     cuda->driver.cuImportExternalMemory(&imported, &info),
-                                     MAAR_CUDA_CALL_IMPORT);
+    VkResult result = maar_cuda_report(cuda, call, "cuImportExternalMemory",
+                                       cuda->driver.cuImportExternalMemory(&imported, &info),
+                                       MAAR_CUDA_CALL_IMPORT);
     *memory = result == VK_SUCCESS ? imported : NULL;
     return result;
 }
@@ -56,9 +56,9 @@ static VkResult map_cuda_block(struct maar_peer* peer, const char* call, void* m
     const struct maar_cuda_memory_range range = {.offset = 0, .size = size};
     maar_cuda_pointer mapped = 0;
     VkResult result =
-        maar_cuda_tell(cuda, call, "cuExternalMemoryGetMappedBuffer",
-                       cuda->driver.cuExternalMemoryGetMappedBuffer(&mapped, memory, &range),
-                       MAAR_CUDA_CALL_IMPORT);
+        maar_cuda_report(cuda, call, "cuExternalMemoryGetMappedBuffer",
+                         cuda->driver.cuExternalMemoryGetMappedBuffer(&mapped, memory, &range),
+                         MAAR_CUDA_CALL_IMPORT);
     *pointer = mapped;
     return result;
 }
@@ -66,15 +66,16 @@ static VkResult map_cuda_block(struct maar_peer* peer, const char* call, void* m
 static void unmap_cuda_block(struct maar_peer* peer, uint64_t pointer)
 {
     MaarCuda cuda = maar_cuda_of(peer);
-    (void)maar_cuda_tell(cuda, "the end of a shared block", "cuMemFree",
-                         cuda->driver.cuMemFree((maar_cuda_pointer)pointer), MAAR_CUDA_CALL_PLAIN);
+    (void)maar_cuda_report(cuda, "the end of a shared block", "cuMemFree",
+                           cuda->driver.cuMemFree((maar_cuda_pointer)pointer),
+                           MAAR_CUDA_CALL_PLAIN);
 }
 
 static void destroy_cuda_block(struct maar_peer* peer, void* memory)
 {
     MaarCuda cuda = maar_cuda_of(peer);
-    (void)maar_cuda_tell(cuda, "the end of a shared block", "cuDestroyExternalMemory",
-                         cuda->driver.cuDestroyExternalMemory(memory), MAAR_CUDA_CALL_PLAIN);
+    (void)maar_cuda_report(cuda, "the end of a shared block", "cuDestroyExternalMemory",
+                           cuda->driver.cuDestroyExternalMemory(memory), MAAR_CUDA_CALL_PLAIN);
 }
 
 static VkResult import_cuda_semaphore(struct maar_peer* peer, const char* call,
@@ -90,9 +91,9 @@ static VkResult import_cuda_semaphore(struct maar_peer* peer, const char* call,
     }
     struct maar_cuda_semaphore* imported = NULL;
     maar_cuda_write_handle(handle, &info.handle);
-    VkResult result = maar_cuda_tell(cuda, call, "cuImportExternalSemaphore",
-                                     cuda->driver.cuImportExternalSemaphore(&imported, &info),
-                                     MAAR_CUDA_CALL_IMPORT);
+    VkResult result = maar_cuda_report(cuda, call, "cuImportExternalSemaphore",
+                                       cuda->driver.cuImportExternalSemaphore(&imported, &info),
+                                       MAAR_CUDA_CALL_IMPORT);
     *semaphore = result == VK_SUCCESS ? imported : NULL;
     return result;
 }
@@ -100,8 +101,9 @@ static VkResult import_cuda_semaphore(struct maar_peer* peer, const char* call,
 static void destroy_cuda_semaphore(struct maar_peer* peer, void* semaphore)
 {
     MaarCuda cuda = maar_cuda_of(peer);
-    (void)maar_cuda_tell(cuda, "the end of a timeline", "cuDestroyExternalSemaphore",
-                         cuda->driver.cuDestroyExternalSemaphore(semaphore), MAAR_CUDA_CALL_PLAIN);
+    (void)maar_cuda_report(cuda, "the end of a timeline", "cuDestroyExternalSemaphore",
+                           cuda->driver.cuDestroyExternalSemaphore(semaphore),
+                           MAAR_CUDA_CALL_PLAIN);
 }
 
 static VkResult wait_in_stream(struct maar_peer* peer, const char* call, void* semaphore,
@@ -110,9 +112,10 @@ static VkResult wait_in_stream(struct maar_peer* peer, const char* call, void* s
     MaarCuda cuda = maar_cuda_of(peer);
     struct maar_cuda_semaphore* const semaphores[] = {semaphore};
     const struct maar_cuda_semaphore_wait wait = {.value = value};
-    return maar_cuda_tell(cuda, call, "cuWaitExternalSemaphoresAsync",
-                          cuda->driver.cuWaitExternalSemaphoresAsync(semaphores, &wait, 1, stream),
-                          MAAR_CUDA_CALL_PLAIN);
+    return maar_cuda_report(
+        cuda, call, "cuWaitExternalSemaphoresAsync",
+        cuda->driver.cuWaitExternalSemaphoresAsync(semaphores, &wait, 1, stream),
+        MAAR_CUDA_CALL_PLAIN);
 }
 
 static VkResult signal_in_stream(struct maar_peer* peer, const char* call, void* semaphore,
@@ -121,7 +124,7 @@ static VkResult signal_in_stream(struct maar_peer* peer, const char* call, void*
     MaarCuda cuda = maar_cuda_of(peer);
     struct maar_cuda_semaphore* const semaphores[] = {semaphore};
     const struct maar_cuda_semaphore_signal signal = {.value = value};
-    return maar_cuda_tell(
+    return maar_cuda_report(
         cuda, call, "cuSignalExternalSemaphoresAsync",
         cuda->driver.cuSignalExternalSemaphoresAsync(semaphores, &signal, 1, stream),
         MAAR_CUDA_CALL_PLAIN);
@@ -131,9 +134,9 @@ static VkResult call_host_from_cuda(struct maar_peer* peer, const char* call, vo
                                     maar_peer_host_fn function, void* data)
 {
     MaarCuda cuda = maar_cuda_of(peer);
-    return maar_cuda_tell(cuda, call, "cuLaunchHostFunc",
-                          cuda->driver.cuLaunchHostFunc(stream, function, data),
-                          MAAR_CUDA_CALL_PLAIN);
+    return maar_cuda_report(cuda, call, "cuLaunchHostFunc",
+                            cuda->driver.cuLaunchHostFunc(stream, function, data),
+                            MAAR_CUDA_CALL_PLAIN);
 }
 
 const struct maar_peer_driver maar_cuda_peer_driver = {

@@ -23,8 +23,9 @@ static void undo_array(struct maar_peer_block* block, void* data)
     MaarCudaImage image = ((struct image_wish*)data)->image;
     MaarCuda cuda = image->cuda;
     (void)block;
-    (void)maar_cuda_tell(cuda, "the end of an image", "cuMipmappedArrayDestroy",
-                         cuda->driver.cuMipmappedArrayDestroy(image->array), MAAR_CUDA_CALL_PLAIN);
+    (void)maar_cuda_report(cuda, "the end of an image", "cuMipmappedArrayDestroy",
+                           cuda->driver.cuMipmappedArrayDestroy(image->array),
+                           MAAR_CUDA_CALL_PLAIN);
     image->array = NULL;
 }
 
@@ -37,15 +38,15 @@ static VkResult make_array(const char* call, struct maar_peer_block* block, void
         return maar_misuse(cuda->peer.allocator, call,
                            "allocation is memory of CUDA's making, of which there are no images");
     }
-    VkResult result = maar_cuda_tell(cuda, call, "cuExternalMemoryGetMappedMipmappedArray",
-                                     cuda->driver.cuExternalMemoryGetMappedMipmappedArray(
-                                         &image->array, block->memory, &wish->info),
-                                     MAAR_CUDA_CALL_IMPORT);
+    VkResult result = maar_cuda_report(cuda, call, "cuExternalMemoryGetMappedMipmappedArray",
+                                       cuda->driver.cuExternalMemoryGetMappedMipmappedArray(
+                                           &image->array, block->memory, &wish->info),
+                                       MAAR_CUDA_CALL_IMPORT);
     if (result != VK_SUCCESS) {
         return result;
     }
     for (uint32_t i = 0; i < image->level_count && i < SHOWN_LEVELS && result == VK_SUCCESS; ++i) {
-        result = maar_cuda_tell(
+        result = maar_cuda_report(
             cuda, call, "cuMipmappedArrayGetLevel",
             cuda->driver.cuMipmappedArrayGetLevel(&image->levels[i], image->array, i),
             MAAR_CUDA_CALL_IMPORT);
@@ -70,12 +71,12 @@ static VkResult check_cuda_image(MaarCuda cuda, const char* call, const VkImageC
         return maar_misuse(allocator, call, "pImageInfo has no levels, no layers or no width");
     }
     if (!cuda->images) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: CUDA maps no images here", call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: CUDA maps no images here", call);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     result = maar_cuda_image_shape(info, shape, &fault);
     if (result != VK_SUCCESS) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s", call, fault);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s", call, fault);
     }
     return result;
 }

@@ -41,8 +41,8 @@ enum maar_cuda_kind { MAAR_CUDA_CALL_PLAIN, MAAR_CUDA_CALL_IMPORT };
 
 VkResult maar_cuda_vulkan_result(enum maar_cuda_result result, enum maar_cuda_kind kind);
 /* VK_SUCCESS for success; else tells what CUDA says and returns what it means to Vulkan. */
-VkResult maar_cuda_tell(MaarCuda cuda, const char* call, const char* function,
-                        enum maar_cuda_result result, enum maar_cuda_kind kind);
+VkResult maar_cuda_report(MaarCuda cuda, const char* call, const char* function,
+                          enum maar_cuda_result result, enum maar_cuda_kind kind);
 
 /* ---- cuda_device.c ---- */
 

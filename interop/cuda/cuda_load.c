@@ -34,8 +34,8 @@ VkResult maar_cuda_vulkan_result(enum maar_cuda_result result, enum maar_cuda_ki
     }
 }
 
-VkResult maar_cuda_tell(MaarCuda cuda, const char* call, const char* function,
-                        enum maar_cuda_result result, enum maar_cuda_kind kind)
+VkResult maar_cuda_report(MaarCuda cuda, const char* call, const char* function,
+                          enum maar_cuda_result result, enum maar_cuda_kind kind)
 {
     if (result == MAAR_CUDA_SUCCESS) {
         return VK_SUCCESS;
@@ -48,8 +48,8 @@ VkResult maar_cuda_tell(MaarCuda cuda, const char* call, const char* function,
     if (cuda->driver.cuGetErrorString(result, &text) != MAAR_CUDA_SUCCESS || text == NULL) {
         text = "no more is known";
     }
-    maar_tell(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s failed: %s (%d), %s", call,
-              function, name, (int)result, text);
+    maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s failed: %s (%d), %s",
+                call, function, name, (int)result, text);
     return maar_cuda_vulkan_result(result, kind);
 }
 
@@ -70,18 +70,19 @@ static const char* find_functions(MaarCuda cuda)
     return missing;
 }
 
-static VkResult tell_missing(MaarCuda cuda, const char* call, const char* path, const char* missing)
+static VkResult report_missing(MaarCuda cuda, const char* call, const char* path,
+                               const char* missing)
 {
     int version = 0;
     if (cuda->driver.cuDriverGetVersion == NULL) {
-        maar_tell(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: %s has no %s: it is not the CUDA driver's library", call, path, missing);
+        maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: %s has no %s: it is not the CUDA driver's library", call, path, missing);
         return VK_ERROR_INCOMPATIBLE_DRIVER;
     }
     (void)cuda->driver.cuDriverGetVersion(&version);
-    maar_tell(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-              "%s: %s has no %s: it knows CUDA %d.%d, and %d.%d is the least", call, path, missing,
-              version / 1000, version % 1000 / 10, LEAST_MAJOR, LEAST_MINOR);
+    maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                "%s: %s has no %s: it knows CUDA %d.%d, and %d.%d is the least", call, path,
+                missing, version / 1000, version % 1000 / 10, LEAST_MAJOR, LEAST_MINOR);
     return VK_ERROR_INCOMPATIBLE_DRIVER;
 }
 
@@ -91,20 +92,20 @@ VkResult maar_cuda_load(MaarCuda cuda, const char* call, const char* path)
     const char* used = path != NULL ? path : cuda_library;
     maar_lock_rank_expect_none();
     if (!maar_library_open(used, &cuda->library, reason)) {
-        maar_tell(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: there is no CUDA driver: %s", call, reason);
+        maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: there is no CUDA driver: %s", call, reason);
         return VK_ERROR_INITIALIZATION_FAILED;
     }
     const char* missing = find_functions(cuda);
     if (missing != NULL) {
-        return tell_missing(cuda, call, used, missing);
+        return report_missing(cuda, call, used, missing);
     }
     enum maar_cuda_result result = cuda->driver.cuInit(0);
     if (result == MAAR_CUDA_SUCCESS) {
         result = cuda->driver.cuDriverGetVersion(&cuda->version);
     }
     if (result != MAAR_CUDA_SUCCESS) {
-        (void)maar_cuda_tell(cuda, call, "cuInit", result, MAAR_CUDA_CALL_PLAIN);
+        (void)maar_cuda_report(cuda, call, "cuInit", result, MAAR_CUDA_CALL_PLAIN);
         return VK_ERROR_INITIALIZATION_FAILED;
     }
     return VK_SUCCESS;

@@ -37,9 +37,9 @@ static void discard_pages(struct cuda_pages* pages, bool entered, int previous)
     maar_peer_discount_block(&cuda->peer, size);
 }
 
-static void end_pages(MaarAllocator allocator, struct maar_companion* companion)
+static void end_pages(MaarAllocator allocator, struct maar_attachment* attachment)
 {
-    struct cuda_pages* pages = (struct cuda_pages*)(void*)companion;
+    struct cuda_pages* pages = (struct cuda_pages*)(void*)attachment;
     struct maar_peer* peer = pages->block.peer;
     int previous = 0;
     (void)allocator;
@@ -81,9 +81,9 @@ static VkResult make_pages(MaarCuda cuda, const char* call, VkDeviceSize least,
     }
     VkDeviceSize page_size = 1;
     int previous = 0;
-    pages->block.companion.owner = &cuda->peer;
-    pages->block.companion.owner_list = &cuda->peer.blocks;
-    pages->block.companion.end = end_pages;
+    pages->block.attachment.owner = &cuda->peer;
+    pages->block.attachment.owner_list = &cuda->peer.blocks;
+    pages->block.attachment.end = end_pages;
     pages->block.peer = &cuda->peer;
     pages->handle = MAAR_PORT_NO_HANDLE;
     maar_lock_rank_expect_none();
@@ -225,10 +225,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateCudaMemory(MaarCuda cuda,
     }
     maarDestroyExternalHandle(allocator, handle);
     if (result != VK_SUCCESS) {
-        end_pages(allocator, &pages->block.companion);
+        end_pages(allocator, &pages->block.attachment);
         return result;
     }
     const struct maar_slot* slot = maar_resolve(allocator, __func__, *pAllocation, NULL);
-    (void)maar_companion_add(slot->block, &pages->block.companion); /* a new block has none */
+    (void)maar_attachment_add(slot->block, &pages->block.attachment); /* a new block has none */
     return VK_SUCCESS;
 }

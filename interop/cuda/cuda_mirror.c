@@ -86,7 +86,7 @@ static VkResult check_mirror(MaarCuda cuda, const char* call, const MaarCudaMirr
                               ? "this driver binds something else than exportable memory"
                               : NULL;
     if (missing != NULL) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s", call, missing);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s", call, missing);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return VK_SUCCESS;
@@ -127,9 +127,10 @@ static VkResult make_sparse_buffer(struct MaarCudaMirror_T* mirror, const char* 
     VkBufferCreateInfo info = *given;
     info.size = mirror->reserved;
     if (info.size > device->facts.max_buffer_size) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: a buffer of %llu bytes is above the device's maxBufferSize of %llu", call,
-                  (unsigned long long)info.size, (unsigned long long)device->facts.max_buffer_size);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: a buffer of %llu bytes is above the device's maxBufferSize of %llu", call,
+                    (unsigned long long)info.size,
+                    (unsigned long long)device->facts.max_buffer_size);
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     info.flags |= (VkBufferCreateFlags)VK_BUFFER_CREATE_SPARSE_BINDING_BIT |
@@ -139,9 +140,9 @@ static VkResult make_sparse_buffer(struct MaarCudaMirror_T* mirror, const char* 
         allocator, call, &info, (VkExternalMemoryHandleTypeFlags)mirror->cuda->peer.memory_type,
         VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, &shared);
     if (result == VK_SUCCESS && shared.dedicated) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: the driver exports the memory of such buffers only when it is dedicated",
-                  call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: the driver exports the memory of such buffers only when it is dedicated",
+                    call);
         result = VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (result == VK_SUCCESS) {
@@ -160,10 +161,10 @@ static VkResult make_sparse_buffer(struct MaarCudaMirror_T* mirror, const char* 
     maar_buffer_request(allocator, mirror->buffer, &request);
     mirror->type_bits = request.requirements.memoryTypeBits;
     if (mirror->granularity % request.requirements.alignment != 0) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: pages of %llu bytes do not divide CUDA's granularity of %llu", call,
-                  (unsigned long long)request.requirements.alignment,
-                  (unsigned long long)mirror->granularity);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: pages of %llu bytes do not divide CUDA's granularity of %llu", call,
+                    (unsigned long long)request.requirements.alignment,
+                    (unsigned long long)mirror->granularity);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     /* What the driver rounds up counts too. */
@@ -346,9 +347,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGrowCudaMirror(MaarCudaMirror mirror, VkDevic
         return result;
     }
     if (size > mirror->reserved) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: size %llu is above the %llu bytes that the mirror can grow to", __func__,
-                  (unsigned long long)size, (unsigned long long)mirror->reserved);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: size %llu is above the %llu bytes that the mirror can grow to", __func__,
+                    (unsigned long long)size, (unsigned long long)mirror->reserved);
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
     const VkDeviceSize more = maar_align_up(size - mirror->size, mirror->granularity);

@@ -9,7 +9,7 @@ VkResult maar_cuda_require_pages(MaarCuda cuda, const char* call)
     if (cuda->virtual_memory) {
         return VK_SUCCESS;
     }
-    maar_tell(
+    maar_report(
         cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
         "%s: the CUDA driver or device lacks virtual memory management whose memory is shared "
         "by file descriptors",
@@ -30,19 +30,19 @@ VkResult maar_cuda_page_size(MaarCuda cuda, const char* call, VkDeviceSize* size
 {
     const struct maar_cuda_backing_info info = backing_info(cuda);
     size_t granularity = 0;
-    VkResult result = maar_cuda_tell(cuda, call, "cuMemGetAllocationGranularity",
-                                     cuda->driver.cuMemGetAllocationGranularity(
-                                         &granularity, &info, MAAR_CUDA_GRANULARITY_MINIMUM),
-                                     MAAR_CUDA_CALL_PLAIN);
+    VkResult result = maar_cuda_report(cuda, call, "cuMemGetAllocationGranularity",
+                                       cuda->driver.cuMemGetAllocationGranularity(
+                                           &granularity, &info, MAAR_CUDA_GRANULARITY_MINIMUM),
+                                       MAAR_CUDA_CALL_PLAIN);
     *size = granularity > 0 ? granularity : 1;
     return result;
 }
 
 VkResult maar_cuda_refuse_space(MaarCuda cuda, const char* call, VkDeviceSize size)
 {
-    maar_tell(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-              "%s: no address space has room for %llu bytes and what they are rounded up to", call,
-              (unsigned long long)size);
+    maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                "%s: no address space has room for %llu bytes and what they are rounded up to",
+                call, (unsigned long long)size);
     return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
@@ -53,7 +53,7 @@ VkResult maar_cuda_reserve_pages(MaarCuda cuda, const char* call, VkDeviceSize s
     if (size > SIZE_MAX) {
         return maar_cuda_refuse_space(cuda, call, size);
     }
-    VkResult result = maar_cuda_tell(
+    VkResult result = maar_cuda_report(
         cuda, call, "cuMemAddressReserve",
         cuda->driver.cuMemAddressReserve(&pointer, (size_t)size, 0, 0, 0), MAAR_CUDA_CALL_PLAIN);
     *start = pointer;
@@ -62,9 +62,9 @@ VkResult maar_cuda_reserve_pages(MaarCuda cuda, const char* call, VkDeviceSize s
 
 void maar_cuda_unreserve_pages(MaarCuda cuda, uint64_t start, VkDeviceSize size)
 {
-    (void)maar_cuda_tell(cuda, "the end of CUDA's addresses", "cuMemAddressFree",
-                         cuda->driver.cuMemAddressFree((maar_cuda_pointer)start, (size_t)size),
-                         MAAR_CUDA_CALL_PLAIN);
+    (void)maar_cuda_report(cuda, "the end of CUDA's addresses", "cuMemAddressFree",
+                           cuda->driver.cuMemAddressFree((maar_cuda_pointer)start, (size_t)size),
+                           MAAR_CUDA_CALL_PLAIN);
 }
 
 VkResult maar_cuda_map_pages(MaarCuda cuda, const char* call, uint64_t start, VkDeviceSize size,
@@ -75,15 +75,15 @@ VkResult maar_cuda_map_pages(MaarCuda cuda, const char* call, uint64_t start, Vk
         .location = {.type = MAAR_CUDA_LOCATION_DEVICE, .id = cuda->device},
         .access = MAAR_CUDA_ACCESS_READ_WRITE,
     };
-    VkResult result = maar_cuda_tell(cuda, call, "cuMemMap",
-                                     cuda->driver.cuMemMap(pointer, (size_t)size, 0, backing, 0),
-                                     MAAR_CUDA_CALL_IMPORT);
+    VkResult result = maar_cuda_report(cuda, call, "cuMemMap",
+                                       cuda->driver.cuMemMap(pointer, (size_t)size, 0, backing, 0),
+                                       MAAR_CUDA_CALL_IMPORT);
     if (result != VK_SUCCESS) {
         return result;
     }
-    result = maar_cuda_tell(cuda, call, "cuMemSetAccess",
-                            cuda->driver.cuMemSetAccess(pointer, (size_t)size, &access, 1),
-                            MAAR_CUDA_CALL_IMPORT);
+    result = maar_cuda_report(cuda, call, "cuMemSetAccess",
+                              cuda->driver.cuMemSetAccess(pointer, (size_t)size, &access, 1),
+                              MAAR_CUDA_CALL_IMPORT);
     if (result != VK_SUCCESS) {
         maar_cuda_unmap_pages(cuda, start, size);
     }
@@ -92,9 +92,9 @@ VkResult maar_cuda_map_pages(MaarCuda cuda, const char* call, uint64_t start, Vk
 
 void maar_cuda_unmap_pages(MaarCuda cuda, uint64_t start, VkDeviceSize size)
 {
-    (void)maar_cuda_tell(cuda, "the end of CUDA's pages", "cuMemUnmap",
-                         cuda->driver.cuMemUnmap((maar_cuda_pointer)start, (size_t)size),
-                         MAAR_CUDA_CALL_PLAIN);
+    (void)maar_cuda_report(cuda, "the end of CUDA's pages", "cuMemUnmap",
+                           cuda->driver.cuMemUnmap((maar_cuda_pointer)start, (size_t)size),
+                           MAAR_CUDA_CALL_PLAIN);
 }
 
 VkResult maar_cuda_create_backing(MaarCuda cuda, const char* call, VkDeviceSize size,
@@ -106,13 +106,13 @@ VkResult maar_cuda_create_backing(MaarCuda cuda, const char* call, VkDeviceSize 
     if (size > SIZE_MAX) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
-    VkResult result = maar_cuda_tell(cuda, call, "cuMemCreate",
-                                     cuda->driver.cuMemCreate(backing, (size_t)size, &info, 0),
-                                     MAAR_CUDA_CALL_PLAIN);
+    VkResult result = maar_cuda_report(cuda, call, "cuMemCreate",
+                                       cuda->driver.cuMemCreate(backing, (size_t)size, &info, 0),
+                                       MAAR_CUDA_CALL_PLAIN);
     if (result != VK_SUCCESS) {
         return result;
     }
-    result = maar_cuda_tell(
+    result = maar_cuda_report(
         cuda, call, "cuMemExportToShareableHandle",
         cuda->driver.cuMemExportToShareableHandle(&fd, *backing, MAAR_CUDA_SHAREABLE_FD, 0),
         MAAR_CUDA_CALL_PLAIN);
@@ -128,14 +128,14 @@ VkResult maar_cuda_create_backing(MaarCuda cuda, const char* call, VkDeviceSize 
 VkResult maar_cuda_import_backing(MaarCuda cuda, const char* call, maar_port_handle handle,
                                   maar_cuda_backing* backing)
 {
-    return maar_cuda_tell(cuda, call, "cuMemImportFromShareableHandle",
-                          cuda->driver.cuMemImportFromShareableHandle(
-                              backing, (void*)(intptr_t)handle, MAAR_CUDA_SHAREABLE_FD),
-                          MAAR_CUDA_CALL_IMPORT);
+    return maar_cuda_report(cuda, call, "cuMemImportFromShareableHandle",
+                            cuda->driver.cuMemImportFromShareableHandle(
+                                backing, (void*)(intptr_t)handle, MAAR_CUDA_SHAREABLE_FD),
+                            MAAR_CUDA_CALL_IMPORT);
 }
 
 void maar_cuda_release_backing(MaarCuda cuda, maar_cuda_backing backing)
 {
-    (void)maar_cuda_tell(cuda, "the end of CUDA's pages", "cuMemRelease",
-                         cuda->driver.cuMemRelease(backing), MAAR_CUDA_CALL_PLAIN);
+    (void)maar_cuda_report(cuda, "the end of CUDA's pages", "cuMemRelease",
+                           cuda->driver.cuMemRelease(backing), MAAR_CUDA_CALL_PLAIN);
 }

@@ -121,17 +121,18 @@ static VkResult check_range_block(MaarCudaRange range, const char* call,
                            "allocation is not dedicated: a block comes into a range as a whole");
     }
     if (block->size % range->granularity != 0) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: allocation's block has %llu bytes, which is no multiple of the granularity, "
-                  "%llu",
-                  call, (unsigned long long)block->size, (unsigned long long)range->granularity);
+        maar_report(
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            "%s: allocation's block has %llu bytes, which is no multiple of the granularity, "
+            "%llu",
+            call, (unsigned long long)block->size, (unsigned long long)range->granularity);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (block->size > range->reserved_size - range->size) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: the range has %llu of %llu bytes left, and the block has %llu", call,
-                  (unsigned long long)(range->reserved_size - range->size),
-                  (unsigned long long)range->reserved_size, (unsigned long long)block->size);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: the range has %llu of %llu bytes left, and the block has %llu", call,
+                    (unsigned long long)(range->reserved_size - range->size),
+                    (unsigned long long)range->reserved_size, (unsigned long long)block->size);
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
     return VK_SUCCESS;

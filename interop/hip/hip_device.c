@@ -64,7 +64,7 @@ static bool has_hip_uuid(MaarHip hip, int ordinal)
 }
 
 /* One sentence a device, and one for Vulkan's. */
-static VkResult tell_no_hip_device(MaarHip hip, const char* call, int count)
+static VkResult report_no_hip_device(MaarHip hip, const char* call, int count)
 {
     MaarAllocator allocator = hip->peer.allocator;
     const struct maar_device_facts* facts = &allocator->device.facts;
@@ -80,13 +80,13 @@ static VkResult tell_no_hip_device(MaarHip hip, const char* call, int count)
         char address[ADDRESS_SIZE] = "?";
         (void)hip->runtime.hipDeviceGetName(name, (int)sizeof name, i);
         (void)hip->runtime.hipDeviceGetPCIBusId(address, (int)sizeof address, i);
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_INFO, "%s: HIP device %d is %s at %s", call, i,
-                  name, address);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO, "%s: HIP device %d is %s at %s", call, i,
+                    name, address);
         if (i == 0) {
             memcpy(first, address, sizeof first);
         }
     }
-    maar_tell(
+    maar_report(
         allocator, MAAR_MESSAGE_SEVERITY_ERROR,
         "%s: none of %d HIP devices (the first is at %s) is the Vulkan device %.64s (%s)%s", call,
         count, first, facts->properties.deviceName, own,
@@ -118,18 +118,18 @@ VkResult maar_hip_find_device(MaarHip hip, const char* call, uint32_t ordinal_pl
     maar_lock_rank_expect_none();
     const enum maar_hip_result result = hip->runtime.hipGetDeviceCount(&count);
     if (result != MAAR_HIP_SUCCESS) {
-        (void)maar_hip_tell(hip, call, "hipGetDeviceCount", result, MAAR_HIP_CALL_PLAIN);
+        (void)maar_hip_report(hip, call, "hipGetDeviceCount", result, MAAR_HIP_CALL_PLAIN);
         return VK_ERROR_INITIALIZATION_FAILED;
     }
     if (ordinal_plus_one > (uint32_t)count) {
-        maar_tell(hip->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: pCreateInfo->deviceOrdinalPlusOne is %u, but there are %d HIP devices", call,
-                  (unsigned)ordinal_plus_one, count);
+        maar_report(hip->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: pCreateInfo->deviceOrdinalPlusOne is %u, but there are %d HIP devices",
+                    call, (unsigned)ordinal_plus_one, count);
         return VK_ERROR_INCOMPATIBLE_DRIVER;
     }
     hip->ordinal = ordinal_plus_one != 0 ? (int)ordinal_plus_one - 1 : find_hip_ordinal(hip, count);
     if (hip->ordinal < 0) {
-        return tell_no_hip_device(hip, call, count);
+        return report_no_hip_device(hip, call, count);
     }
     (void)hip->runtime.hipDeviceGetName(hip->name, (int)sizeof hip->name - 1, hip->ordinal);
     return VK_SUCCESS;

@@ -6,11 +6,11 @@
 static VkResult set_hip_device(struct maar_peer* peer, const char* call, int* previous)
 {
     MaarHip hip = maar_hip_of(peer);
-    VkResult result = maar_hip_tell(hip, call, "hipGetDevice", hip->runtime.hipGetDevice(previous),
-                                    MAAR_HIP_CALL_PLAIN);
+    VkResult result = maar_hip_report(hip, call, "hipGetDevice",
+                                      hip->runtime.hipGetDevice(previous), MAAR_HIP_CALL_PLAIN);
     if (result == VK_SUCCESS && *previous != hip->ordinal) {
-        result = maar_hip_tell(hip, call, "hipSetDevice", hip->runtime.hipSetDevice(hip->ordinal),
-                               MAAR_HIP_CALL_PLAIN);
+        result = maar_hip_report(hip, call, "hipSetDevice", hip->runtime.hipSetDevice(hip->ordinal),
+                                 MAAR_HIP_CALL_PLAIN);
     }
     return result;
 }
@@ -19,8 +19,8 @@ static void put_hip_device_back(struct maar_peer* peer, int previous)
 {
     MaarHip hip = maar_hip_of(peer);
     if (previous != hip->ordinal) {
-        (void)maar_hip_tell(hip, "leaving HIP", "hipSetDevice", hip->runtime.hipSetDevice(previous),
-                            MAAR_HIP_CALL_PLAIN);
+        (void)maar_hip_report(hip, "leaving HIP", "hipSetDevice",
+                              hip->runtime.hipSetDevice(previous), MAAR_HIP_CALL_PLAIN);
     }
 }
 
@@ -39,9 +39,9 @@ static VkResult import_hip_block(struct maar_peer* peer, const char* call,
         info.handle.win32.handle = maar_port_win32_handle(import->handle);
     }
     void* imported = NULL;
-    VkResult result =
-        maar_hip_tell(hip, call, "hipImportExternalMemory",
-                      hip->runtime.hipImportExternalMemory(&imported, &info), MAAR_HIP_CALL_IMPORT);
+    VkResult result = maar_hip_report(hip, call, "hipImportExternalMemory",
+                                      hip->runtime.hipImportExternalMemory(&imported, &info),
+                                      MAAR_HIP_CALL_IMPORT);
     *memory = result == VK_SUCCESS ? imported : NULL;
     return result;
 }
@@ -53,9 +53,9 @@ static VkResult map_hip_block(struct maar_peer* peer, const char* call, void* me
     const struct maar_hip_memory_range range = {.offset = 0, .size = size};
     void* mapped = NULL;
     VkResult result =
-        maar_hip_tell(hip, call, "hipExternalMemoryGetMappedBuffer",
-                      hip->runtime.hipExternalMemoryGetMappedBuffer(&mapped, memory, &range),
-                      MAAR_HIP_CALL_IMPORT);
+        maar_hip_report(hip, call, "hipExternalMemoryGetMappedBuffer",
+                        hip->runtime.hipExternalMemoryGetMappedBuffer(&mapped, memory, &range),
+                        MAAR_HIP_CALL_IMPORT);
     *pointer = (uintptr_t)mapped;
     return result;
 }
@@ -63,24 +63,24 @@ static VkResult map_hip_block(struct maar_peer* peer, const char* call, void* me
 static void unmap_hip_block(struct maar_peer* peer, uint64_t pointer)
 {
     MaarHip hip = maar_hip_of(peer);
-    (void)maar_hip_tell(hip, "the end of a shared block", "hipFree",
-                        hip->runtime.hipFree((void*)(uintptr_t)pointer), MAAR_HIP_CALL_PLAIN);
+    (void)maar_hip_report(hip, "the end of a shared block", "hipFree",
+                          hip->runtime.hipFree((void*)(uintptr_t)pointer), MAAR_HIP_CALL_PLAIN);
 }
 
 static void destroy_hip_block(struct maar_peer* peer, void* memory)
 {
     MaarHip hip = maar_hip_of(peer);
-    (void)maar_hip_tell(hip, "the end of a shared block", "hipDestroyExternalMemory",
-                        hip->runtime.hipDestroyExternalMemory(memory), MAAR_HIP_CALL_PLAIN);
+    (void)maar_hip_report(hip, "the end of a shared block", "hipDestroyExternalMemory",
+                          hip->runtime.hipDestroyExternalMemory(memory), MAAR_HIP_CALL_PLAIN);
 }
 
 static VkResult call_host_from_hip(struct maar_peer* peer, const char* call, void* stream,
                                    maar_peer_host_fn function, void* data)
 {
     MaarHip hip = maar_hip_of(peer);
-    return maar_hip_tell(hip, call, "hipLaunchHostFunc",
-                         hip->runtime.hipLaunchHostFunc(stream, function, data),
-                         MAAR_HIP_CALL_PLAIN);
+    return maar_hip_report(hip, call, "hipLaunchHostFunc",
+                           hip->runtime.hipLaunchHostFunc(stream, function, data),
+                           MAAR_HIP_CALL_PLAIN);
 }
 
 const struct maar_peer_driver maar_hip_peer_driver = {

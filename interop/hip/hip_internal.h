@@ -33,8 +33,8 @@ enum maar_hip_kind { MAAR_HIP_CALL_PLAIN, MAAR_HIP_CALL_IMPORT };
 
 VkResult maar_hip_vulkan_result(enum maar_hip_result result, enum maar_hip_kind kind);
 /* VK_SUCCESS for success; else tells what HIP says and returns what it means to Vulkan. */
-VkResult maar_hip_tell(MaarHip hip, const char* call, const char* function,
-                       enum maar_hip_result result, enum maar_hip_kind kind);
+VkResult maar_hip_report(MaarHip hip, const char* call, const char* function,
+                         enum maar_hip_result result, enum maar_hip_kind kind);
 
 /* ---- hip_device.c ---- */
 

@@ -301,8 +301,8 @@ static VkResult make_host_buffer(MaarAllocator allocator, const char* call,
         return result;
     }
     if (never) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: pCreateInfo->pMemory: %s (%d)", call,
-                  made->reason, (int)result);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: pCreateInfo->pMemory: %s (%d)",
+                    call, made->reason, (int)result);
         return result;
     }
     result = make_copied(allocator, call, info, made);
@@ -312,8 +312,9 @@ static VkResult make_host_buffer(MaarAllocator allocator, const char* call,
     }
     if (!always) {
         maar_note_fallback(allocator, made->allocation);
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                  "%s: the device works on a copy of pCreateInfo->pMemory: %s", call, made->reason);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                    "%s: the device works on a copy of pCreateInfo->pMemory: %s", call,
+                    made->reason);
     }
     return VK_SUCCESS;
 }

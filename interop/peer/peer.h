@@ -2,14 +2,14 @@
  * What CUDA and HIP have in common: blocks of Maar as they have imported them, and timelines that
  * their streams share with Vulkan's queues. In what they differ is one table of functions each.
  *
- * A block is imported once, as its companion, and mapped once; whatever lies in it is an offset. No
- * lock of Maar is held while the peer or the driver is called. Signals that the host carries over
- * arrive on threads of the peer's, where nothing but atomics and vkSignalSemaphore is touched.
+ * A block is imported once, as its attachment, and mapped once; whatever lies in it is an offset.
+ * No lock of Maar is held while the peer or the driver is called. Signals that the host carries
+ * over arrive on threads of the peer's, where nothing but atomics and vkSignalSemaphore is touched.
  */
 #ifndef MAAR_INTEROP_PEER_PEER_H
 #define MAAR_INTEROP_PEER_PEER_H
 
-#include "core/memory/companion.h"
+#include "core/memory/attachment.h"
 #include "core/memory/memory_internal.h"
 #include "core/port_handle.h"
 #include "interop/peer/handoff_side.h"
@@ -62,8 +62,8 @@ struct maar_peer {
     VkExternalSemaphoreHandleTypeFlagBits semaphore_type;
     bool shares_timelines;
     bool shares_binaries;
-    bool calls_host;               /* call_host works, and the device has timelines */
-    struct maar_companion* blocks; /* under the allocator's share lock */
+    bool calls_host;                /* call_host works, and the device has timelines */
+    struct maar_attachment* blocks; /* under the allocator's share lock */
     maar_atomic32 block_count;
     maar_atomic64 block_bytes;
     maar_atomic32 object_count;      /* what was made of it and must go first */
@@ -74,7 +74,7 @@ struct maar_peer {
 
 /* A block as the peer has it. */
 struct maar_peer_block {
-    struct maar_companion companion; /* first */
+    struct maar_attachment attachment; /* first */
     struct maar_peer* peer;
     void* memory;          /* what was imported */
     maar_atomic64 pointer; /* of its first byte; 0 until it is mapped */
@@ -95,7 +95,7 @@ VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, MaarAlloc
 /* The same where what is made of it is a mapping of the whole block, made once. */
 VkResult maar_peer_map(struct maar_peer* peer, const char* call, MaarAllocation allocation,
                        struct maar_slot** slot, struct maar_peer_block** block);
-/* For companions of another make: counts one, and counts it off as the last thing done with the
+/* For attachments of another make: counts one, and counts it off as the last thing done with the
  * peer. */
 void maar_peer_count_block(struct maar_peer* peer, VkDeviceSize size);
 void maar_peer_discount_block(struct maar_peer* peer, VkDeviceSize size);

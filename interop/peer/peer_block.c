@@ -40,10 +40,10 @@ static void discard_block(struct maar_peer_block* block)
     maar_peer_discount_block(peer, size);
 }
 
-static void end_peer_block(MaarAllocator allocator, struct maar_companion* companion)
+static void end_peer_block(MaarAllocator allocator, struct maar_attachment* attachment)
 {
     (void)allocator;
-    discard_block((struct maar_peer_block*)companion);
+    discard_block((struct maar_peer_block*)attachment);
 }
 
 static VkResult import_exported(struct maar_peer_block* block, const char* call,
@@ -99,9 +99,9 @@ static VkResult import_peer_block(struct maar_peer* peer, const char* call,
     }
     struct maar_peer_block* block = maar_host_calloc(allocator->callbacks, 1, sizeof *block);
     if (block != NULL) {
-        block->companion.owner = peer;
-        block->companion.owner_list = &peer->blocks;
-        block->companion.end = end_peer_block;
+        block->attachment.owner = peer;
+        block->attachment.owner_list = &peer->blocks;
+        block->attachment.end = end_peer_block;
         block->peer = peer;
         block->size = exported.blockSize;
         maar_peer_count_block(peer, block->size);
@@ -138,13 +138,15 @@ VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, MaarAlloc
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    struct maar_peer_block* found = (struct maar_peer_block*)maar_companion_find(slot->block, peer);
+    struct maar_peer_block* found =
+        (struct maar_peer_block*)maar_attachment_find(slot->block, peer);
     if (found == NULL) {
         if ((slot->block->shared_types & (VkExternalMemoryHandleTypeFlags)peer->memory_type) == 0) {
-            maar_tell(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                      "%s: allocation was not made to be exported to %s: chain MaarExportInfo with "
-                      "handleTypes 0x%X to what it is created with",
-                      call, peer->driver->name, (unsigned)peer->memory_type);
+            maar_report(
+                peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                "%s: allocation was not made to be exported to %s: chain MaarExportInfo with "
+                "handleTypes 0x%X to what it is created with",
+                call, peer->driver->name, (unsigned)peer->memory_type);
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
         struct maar_peer_block* made = NULL;
@@ -152,7 +154,7 @@ VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, MaarAlloc
         if (result != VK_SUCCESS) {
             return result;
         }
-        found = (struct maar_peer_block*)maar_companion_add(slot->block, &made->companion);
+        found = (struct maar_peer_block*)maar_attachment_add(slot->block, &made->attachment);
         if (found == NULL) {
             *block = made;
             return VK_SUCCESS;
@@ -194,7 +196,7 @@ VkResult maar_peer_map(struct maar_peer* peer, const char* call, MaarAllocation 
     if (*slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    *block = (struct maar_peer_block*)maar_companion_find((*slot)->block, peer);
+    *block = (struct maar_peer_block*)maar_attachment_find((*slot)->block, peer);
     if (*block != NULL && maar_atomic64_load(&(*block)->pointer) != 0) {
         return VK_SUCCESS;
     }
@@ -206,13 +208,13 @@ bool maar_peer_end(struct maar_peer* peer, const char* call)
     maar_peer_timelines_end_kept(peer);
     const uint32_t left = maar_atomic32_load(&peer->object_count);
     if (left != 0) {
-        maar_tell(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: %u timelines, images or ranges made of it are alive; it is kept", call,
-                  (unsigned)left);
+        maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: %u timelines, images or ranges made of it are alive; it is kept", call,
+                    (unsigned)left);
         return false;
     }
-    maar_companions_end_owner(peer->allocator, &peer->blocks);
-    /* A thread that frees a block just now may have taken its companion off, and not be done. */
+    maar_attachments_end_owner(peer->allocator, &peer->blocks);
+    /* A thread that frees a block just now may have taken its attachment off, and not be done. */
     while (maar_atomic32_load_acquire(&peer->block_count) != 0) {
         maar_thread_yield();
     }

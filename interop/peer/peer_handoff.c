@@ -42,10 +42,10 @@ VkResult maar_peer_release(struct maar_peer_timeline* timeline, const char* call
     }
     result = maar_peer_wait(timeline, call, handoff->value, handoff->stream);
     if (result != VK_SUCCESS) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: the resources have been released and the queue signals the timeline, but "
-                  "the stream does not wait for it: wait for value %llu to make up for it",
-                  call, (unsigned long long)handoff->value);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: the resources have been released and the queue signals the timeline, but "
+                    "the stream does not wait for it: wait for value %llu to make up for it",
+                    call, (unsigned long long)handoff->value);
     }
     return result;
 }
@@ -68,10 +68,10 @@ static VkResult signal_and_commit(struct maar_peer_timeline* timeline, const cha
         maar_handoff_cancel(prepared); /* another thread waited for it in between */
     }
     if (result != VK_SUCCESS) {
-        maar_tell(timeline->peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: the stream signals the timeline, but Vulkan has not taken the resources "
-                  "back: submit a handoff that waits for value %llu to make up for it",
-                  call, (unsigned long long)handoff->value);
+        maar_report(timeline->peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: the stream signals the timeline, but Vulkan has not taken the resources "
+                    "back: submit a handoff that waits for value %llu to make up for it",
+                    call, (unsigned long long)handoff->value);
     }
     return result;
 }

@@ -57,10 +57,11 @@ static VkResult require_mode(const struct maar_peer* peer, const char* call, Maa
     if (there) {
         return VK_SUCCESS;
     }
-    maar_tell(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-              "%s: %s cannot be made: %s, Vulkan, or the extensions and features that were enabled "
-              "lack what it takes",
-              call, name, peer->driver->name);
+    maar_report(
+        peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+        "%s: %s cannot be made: %s, Vulkan, or the extensions and features that were enabled "
+        "lack what it takes",
+        call, name, peer->driver->name);
     return VK_ERROR_FEATURE_NOT_PRESENT;
 }
 
@@ -234,10 +235,11 @@ void maar_peer_timeline_destroy(struct maar_peer_timeline* timeline, const char*
         end_timeline(timeline);
         return;
     }
-    maar_tell(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-              "%s: a signal that %s was to carry over has not come within %u seconds; the timeline "
-              "is kept, and so is what it was made of, since the signal might come yet",
-              call, peer->driver->name, (unsigned)(MAAR_DESTROY_TIMEOUT_NS / 1000000000u));
+    maar_report(
+        peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+        "%s: a signal that %s was to carry over has not come within %u seconds; the timeline "
+        "is kept, and so is what it was made of, since the signal might come yet",
+        call, peer->driver->name, (unsigned)(MAAR_DESTROY_TIMEOUT_NS / 1000000000u));
     keep_timeline(timeline);
 }
 
@@ -260,8 +262,8 @@ void maar_peer_timelines_end_kept(struct maar_peer* peer)
 
 /* ---- Vulkan's side ---- */
 
-static VkResult tell_step(struct maar_peer_timeline* timeline, const char* call, VkResult result,
-                          const char* fault)
+static VkResult report_step(struct maar_peer_timeline* timeline, const char* call, VkResult result,
+                            const char* fault)
 {
     return result == VK_ERROR_VALIDATION_FAILED_EXT
                ? maar_misuse(timeline->peer->allocator, call, fault)
@@ -276,7 +278,7 @@ VkResult maar_peer_begin_signal(struct maar_peer_timeline* timeline, const char*
     maar_mutex_lock(&timeline->lock);
     VkResult result = maar_side_begin_signal(side, value, step, &fault);
     maar_mutex_unlock(&timeline->lock);
-    return tell_step(timeline, call, result, fault);
+    return report_step(timeline, call, result, fault);
 }
 
 void maar_peer_end_signal(struct maar_peer_timeline* timeline, struct maar_handoff_side* side,
@@ -294,7 +296,7 @@ VkResult maar_peer_begin_wait(struct maar_peer_timeline* timeline, const char* c
     maar_mutex_lock(&timeline->lock);
     VkResult result = maar_side_begin_wait(side, value, &fault);
     maar_mutex_unlock(&timeline->lock);
-    return tell_step(timeline, call, result, fault);
+    return report_step(timeline, call, result, fault);
 }
 
 void maar_peer_end_wait(struct maar_peer_timeline* timeline, struct maar_handoff_side* side,
@@ -430,9 +432,9 @@ static VkResult signal_by_host(struct maar_peer_timeline* timeline, const char* 
     struct maar_peer* peer = timeline->peer;
     const VkResult failed = (VkResult)(int32_t)maar_atomic32_load(&timeline->carry_result);
     if (failed != VK_SUCCESS) {
-        maar_tell(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: an earlier signal was carried over in vain: vkSignalSemaphore returned %d",
-                  call, (int)failed);
+        maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: an earlier signal was carried over in vain: vkSignalSemaphore returned %d",
+                    call, (int)failed);
         return failed;
     }
     struct maar_carrier* carrier = take_carrier(timeline);

@@ -19,7 +19,7 @@ VkResult maar_descriptor_check(MaarAllocator allocator, const char* call,
     }
     const char* fault = maar_descriptor_fault(descriptor);
     if (fault != NULL) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: pDescriptor->%s", call, fault);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: pDescriptor->%s", call, fault);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     return VK_SUCCESS;
@@ -33,13 +33,13 @@ VkResult maar_descriptor_read(MaarAllocator allocator, const char* call, size_t 
     case MAAR_DESCRIPTOR_SOUND:
         return VK_SUCCESS;
     case MAAR_DESCRIPTOR_OTHER_VERSION:
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: the descriptor is refused: %s", call,
-                  what);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: the descriptor is refused: %s",
+                    call, what);
         return VK_ERROR_FORMAT_NOT_SUPPORTED;
     default:
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: the descriptor of %llu bytes is refused: %s", call, (unsigned long long)size,
-                  what);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: the descriptor of %llu bytes is refused: %s", call,
+                    (unsigned long long)size, what);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
 }
@@ -70,9 +70,9 @@ VkResult maar_descriptor_require_device(MaarAllocator allocator, const char* cal
     char own[UUID_TEXT];
     write_uuid(device ? descriptor->deviceUUID : descriptor->driverUUID, theirs);
     write_uuid(device ? facts->device_uuid : facts->driver_uuid, own);
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-              "%s: the handle was made on another %s: %s is %s there and %s here", call,
-              device ? "device" : "driver", device ? "deviceUUID" : "driverUUID", theirs, own);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                "%s: the handle was made on another %s: %s is %s there and %s here", call,
+                device ? "device" : "driver", device ? "deviceUUID" : "driverUUID", theirs, own);
     return VK_ERROR_INCOMPATIBLE_DRIVER;
 }
 
@@ -181,9 +181,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDescribeMemory(MaarAllocator allocator,
         fault = "size is beyond the allocation";
     }
     if (fault != NULL) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: pBufferInfo does not describe what is in the allocation: %s", __func__,
-                  fault);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: pBufferInfo does not describe what is in the allocation: %s", __func__,
+                    fault);
         maarDestroyExternalHandle(allocator, memory.handle);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -226,10 +226,10 @@ static VkResult require_flags(MaarAllocator allocator, const char* call,
     if ((descriptor->bufferFlags & ~allowed) == 0) {
         return VK_SUCCESS;
     }
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-              "%s: pDescriptor->bufferFlags 0x%x want features that are not known to be enabled "
-              "here",
-              call, (unsigned)descriptor->bufferFlags);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                "%s: pDescriptor->bufferFlags 0x%x want features that are not known to be enabled "
+                "here",
+                call, (unsigned)descriptor->bufferFlags);
     return VK_ERROR_FEATURE_NOT_PRESENT;
 }
 

@@ -17,27 +17,27 @@ static VkResult check_socket(MaarAllocator allocator, const char* call, int sock
 {
     const char* what = NULL;
     if (!MAAR_PORT_HAS_FDS) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: handles go through sockets on POSIX systems alone", call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: handles go through sockets on POSIX systems alone", call);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (socket < 0) {
         return maar_misuse(allocator, call, "socketFd is negative");
     }
     if (!maar_socket_is_usable(socket, &what)) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: socketFd %d is %s; a connected UNIX stream socket is needed", call, socket,
-                  what);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: socketFd %d is %s; a connected UNIX stream socket is needed", call, socket,
+                    what);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     return VK_SUCCESS;
 }
 
-static VkResult tell_socket_failure(MaarAllocator allocator, const char* call, int error)
+static VkResult report_socket_failure(MaarAllocator allocator, const char* call, int error)
 {
     char text[SYSTEM_TEXT];
     maar_socket_describe(error, text, sizeof text);
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: socketFd fails: %s", call, text);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: socketFd fails: %s", call, text);
     return VK_ERROR_INITIALIZATION_FAILED;
 }
 
@@ -67,8 +67,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSendHandle(MaarAllocator allocator, int socke
         .handle = maar_external_handle_peek(handle),
     };
     if (message.handle == MAAR_PORT_NO_HANDLE) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: handle is empty: it was taken before", __func__);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: handle is empty: it was taken before", __func__);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
     maar_lock_rank_expect_none();
@@ -78,7 +78,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSendHandle(MaarAllocator allocator, int socke
     case MAAR_SOCKET_TIMED_OUT:
         return VK_TIMEOUT;
     default:
-        return tell_socket_failure(allocator, __func__, message.error);
+        return report_socket_failure(allocator, __func__, message.error);
     }
 }
 
@@ -89,9 +89,9 @@ static VkResult check_count(MaarAllocator allocator, const char* call,
     if (message->handle_count == 1 && !message->lost_some) {
         return VK_SUCCESS;
     }
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-              "%s: the message came with %s%u file descriptors, and not with one", call,
-              message->lost_some ? "more than " : "", (unsigned)message->handle_count);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                "%s: the message came with %s%u file descriptors, and not with one", call,
+                message->lost_some ? "more than " : "", (unsigned)message->handle_count);
     return VK_ERROR_INVALID_EXTERNAL_HANDLE;
 }
 
@@ -106,23 +106,25 @@ static VkResult judge_arrival(MaarAllocator allocator, const char* call,
     case MAAR_SOCKET_TIMED_OUT:
         return VK_TIMEOUT;
     case MAAR_SOCKET_CLOSED:
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: socketFd was closed by the other side", call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: socketFd was closed by the other side", call);
         return VK_ERROR_INITIALIZATION_FAILED;
     case MAAR_SOCKET_CUT:
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: the message is truncated: %llu of %llu bytes came, and nothing that follows "
-                  "on socketFd can be understood",
-                  call, (unsigned long long)message->moved, (unsigned long long)message->size);
+        maar_report(
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            "%s: the message is truncated: %llu of %llu bytes came, and nothing that follows "
+            "on socketFd can be understood",
+            call, (unsigned long long)message->moved, (unsigned long long)message->size);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     case MAAR_SOCKET_FULL:
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  message->moved == 0 ? "%s: no file descriptor is left for the one to be received"
-                                      : "%s: no file descriptor was left for the one that came",
-                  call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    message->moved == 0
+                        ? "%s: no file descriptor is left for the one to be received"
+                        : "%s: no file descriptor was left for the one that came",
+                    call);
         return VK_ERROR_TOO_MANY_OBJECTS;
     default:
-        return tell_socket_failure(allocator, call, message->error);
+        return report_socket_failure(allocator, call, message->error);
     }
 }
 

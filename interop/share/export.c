@@ -3,7 +3,7 @@
  * block; who exports gets a duplicate. On a block that was imported hangs the handle that it was
  * imported from.
  */
-#include "core/memory/companion.h"
+#include "core/memory/attachment.h"
 #include "core/port_time.h"
 #include "interop/share/share_internal.h"
 
@@ -13,7 +13,7 @@ enum { HANDLE_MISSING = 0, HANDLE_COMING = 1, HANDLE_BIAS = 2 };
 /* The driver is asked by one thread at a time, and once it has answered by none any more: an NT
  * handle may be fetched only once. */
 struct maar_kept_handle {
-    struct maar_companion companion;
+    struct maar_attachment attachment;
     maar_atomic64 word;
 };
 
@@ -28,9 +28,9 @@ static const void* handle_owner(VkExternalMemoryHandleTypeFlagBits type)
     return &owners[bit];
 }
 
-static void end_exported(MaarAllocator allocator, struct maar_companion* companion)
+static void end_exported(MaarAllocator allocator, struct maar_attachment* attachment)
 {
-    struct maar_kept_handle* exported = (struct maar_kept_handle*)(void*)companion;
+    struct maar_kept_handle* exported = (struct maar_kept_handle*)(void*)attachment;
     const uint64_t word = maar_atomic64_load(&exported->word);
     if (word >= HANDLE_BIAS) {
         maar_port_handle_close((maar_port_handle)(word - HANDLE_BIAS));
@@ -42,7 +42,7 @@ struct maar_kept_handle* maar_kept_handle_make(MaarAllocator allocator)
 {
     struct maar_kept_handle* kept = maar_host_calloc(allocator->callbacks, 1, sizeof *kept);
     if (kept != NULL) {
-        kept->companion.end = end_exported;
+        kept->attachment.end = end_exported;
     }
     return kept;
 }
@@ -50,7 +50,7 @@ struct maar_kept_handle* maar_kept_handle_make(MaarAllocator allocator)
 void maar_kept_handle_discard(MaarAllocator allocator, struct maar_kept_handle* kept)
 {
     if (kept != NULL) {
-        end_exported(allocator, &kept->companion);
+        end_exported(allocator, &kept->attachment);
     }
 }
 
@@ -59,8 +59,8 @@ void maar_kept_handle_hang(struct maar_block* block, struct maar_kept_handle* ke
 {
     maar_atomic64_store(&kept->word,
                         value != MAAR_PORT_NO_HANDLE ? (uint64_t)value + HANDLE_BIAS : 0);
-    kept->companion.owner = handle_owner(type);
-    (void)maar_companion_add(block, &kept->companion); /* a new block has none */
+    kept->attachment.owner = handle_owner(type);
+    (void)maar_attachment_add(block, &kept->attachment); /* a new block has none */
 }
 
 static VkResult call_export(MaarAllocator allocator, VkDeviceMemory memory,
@@ -101,13 +101,13 @@ static VkResult call_export(MaarAllocator allocator, VkDeviceMemory memory,
 static struct maar_kept_handle* find_kept(MaarAllocator allocator, struct maar_block* block,
                                           VkExternalMemoryHandleTypeFlagBits type)
 {
-    struct maar_companion* found = maar_companion_find(block, handle_owner(type));
+    struct maar_attachment* found = maar_attachment_find(block, handle_owner(type));
     struct maar_kept_handle* made = found == NULL ? maar_kept_handle_make(allocator) : NULL;
     if (made != NULL) {
-        made->companion.owner = handle_owner(type);
-        found = maar_companion_add(block, &made->companion);
+        made->attachment.owner = handle_owner(type);
+        found = maar_attachment_add(block, &made->attachment);
         if (found != NULL) {
-            end_exported(allocator, &made->companion); /* another thread was faster */
+            end_exported(allocator, &made->attachment); /* another thread was faster */
         }
     }
     return found != NULL ? (struct maar_kept_handle*)(void*)found : made;
@@ -143,7 +143,7 @@ static VkResult check_export(MaarAllocator allocator, const char* call,
         return maar_misuse(allocator, call, "handleType is not exactly one bit");
     }
     if ((slot->block->shared_types & (VkExternalMemoryHandleTypeFlags)type) == 0) {
-        maar_tell(
+        maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR,
             "%s: the allocation's memory was not made to be exported as handle type 0x%x; "
             "chain MaarExportInfo, with its sType, to its MaarAllocationCreateInfo or to that of "
@@ -169,10 +169,10 @@ VkResult maar_export_memory(MaarAllocator allocator, const char* call, MaarAlloc
     maar_port_handle own = MAAR_PORT_NO_HANDLE;
     result = find_exported(allocator, block, type, &own);
     if (result != VK_SUCCESS) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                  "%s: block %llu of memory type %u is not exported as handle type 0x%x (error %d)",
-                  call, (unsigned long long)block->id, block->pool->type_index, (unsigned)type,
-                  (int)result);
+        maar_report(
+            allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+            "%s: block %llu of memory type %u is not exported as handle type 0x%x (error %d)", call,
+            (unsigned long long)block->id, block->pool->type_index, (unsigned)type, (int)result);
         return result;
     }
     maar_port_handle copy = MAAR_PORT_NO_HANDLE;

@@ -37,15 +37,15 @@ VkResult maar_external_handle_check(MaarAllocator allocator, const char* call, c
 {
     const maar_port_handle own = maar_external_handle_peek(handle);
     if (own == MAAR_PORT_NO_HANDLE) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: %s is empty: it was taken or imported before", call, name);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: %s is empty: it was taken or imported before", call, name);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
     if (!maar_port_handle_is_open(own)) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: %s holds %lld, which somebody has closed; what maarPeekFd shows, or "
-                  "maarWrapFd was given, is the object's to close",
-                  call, name, (long long)own);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: %s holds %lld, which somebody has closed; what maarPeekFd shows, or "
+                    "maarWrapFd was given, is the object's to close",
+                    call, name, (long long)own);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
     return VK_SUCCESS;
@@ -58,8 +58,9 @@ VkResult maar_external_handle_copy(MaarAllocator allocator, const char* call, ma
     if (*copy != MAAR_PORT_NO_HANDLE) {
         return VK_SUCCESS;
     }
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-              "%s: the process has no handle left for a duplicate (RLIMIT_NOFILE on Linux)", call);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                "%s: the process has no handle left for a duplicate (RLIMIT_NOFILE on Linux)",
+                call);
     return VK_ERROR_TOO_MANY_OBJECTS;
 }
 
@@ -132,7 +133,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarWrapFd(MaarAllocator allocator, int fd,
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (!maar_port_handle_is_open(fd)) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "maarWrapFd: fd %d is not open", fd);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "maarWrapFd: fd %d is not open", fd);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
     return wrap(allocator, fd, pHandle);
@@ -171,10 +172,10 @@ static VkResult take_out(MaarAllocator allocator, const char* call, MaarExternal
         *value = maar_external_handle_take(handle);
     }
     if (*value == MAAR_PORT_NO_HANDLE) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  has_kind ? "%s: handle is empty: it was taken before"
-                           : "%s: handle is of another kind than this system's",
-                  call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    has_kind ? "%s: handle is empty: it was taken before"
+                             : "%s: handle is of another kind than this system's",
+                    call);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
     return VK_SUCCESS;

@@ -41,8 +41,8 @@ struct handoff_state {
 static VkResult refuse_handed(MaarAllocator allocator, const char* call, uint32_t index,
                               const char* sentence)
 {
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: pResources[%u] %s", call, index,
-              sentence);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: pResources[%u] %s", call, index,
+                sentence);
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
@@ -74,7 +74,7 @@ static VkResult check_all_handed(MaarAllocator allocator, const char* call, Maar
         return maar_misuse(allocator, call, "peer is none of MaarHandoffPeer");
     }
     if (peer == MAAR_HANDOFF_PEER_FOREIGN && !allocator->device.facts.foreign_family) {
-        maar_tell(
+        maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR,
             "%s: a foreign peer needs the extension VK_EXT_queue_family_foreign, which is not "
             "there or was not enabled",
@@ -418,15 +418,16 @@ static void destroy_handoffs(MaarAllocator allocator, void* opaque)
         }
     }
     if (waited != VK_SUCCESS && waited != VK_TIMEOUT && waited != VK_ERROR_DEVICE_LOST) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "a handoff cannot be waited for (VkResult %d), and its command buffer goes, "
-                  "whether it was executed or not",
-                  (int)waited);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "a handoff cannot be waited for (VkResult %d), and its command buffer goes, "
+                    "whether it was executed or not",
+                    (int)waited);
     }
     if (waited == VK_TIMEOUT) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "a handoff was not executed in five seconds, and its command buffer goes all the "
-                  "same; was what it waits for ever submitted?");
+        maar_report(
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            "a handoff was not executed in five seconds, and its command buffer goes all the "
+            "same; was what it waits for ever submitted?");
     }
     maar_host_free(allocator->callbacks, state);
 }
@@ -548,16 +549,16 @@ static VkResult check_handoff_points(MaarAllocator allocator, const char* call, 
                                      uint32_t count, const MaarPoint* points)
 {
     if (count > MAAR_MAX_HANDOFF_POINTS || (count > 0 && points == NULL)) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s %s", call, name,
-                  count > MAAR_MAX_HANDOFF_POINTS ? "has more than MAAR_MAX_HANDOFF_POINTS points"
-                                                  : "is NULL");
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s %s", call, name,
+                    count > MAAR_MAX_HANDOFF_POINTS ? "has more than MAAR_MAX_HANDOFF_POINTS points"
+                                                    : "is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     for (uint32_t i = 0; i < count; ++i) {
         if (points[i].semaphore == VK_NULL_HANDLE) {
-            maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                      "%s: %s[%u] is of the host timeline, which no queue can wait for or signal",
-                      call, name, i);
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                        "%s: %s[%u] is of the host timeline, which no queue can wait for or signal",
+                        call, name, i);
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
     }
@@ -595,9 +596,9 @@ static VkResult check_handoff(MaarAllocator allocator, const char* call,
             check_all_handed(allocator, call, info->peer, info->resourceCount, info->pResources);
     }
     if (result == VK_SUCCESS && !facts->timeline_semaphore) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s needs the feature timelineSemaphore, which is not there or was not enabled",
-                  call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s needs the feature timelineSemaphore, which is not there or was not enabled",
+                    call);
         result = VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return result;

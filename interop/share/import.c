@@ -121,15 +121,16 @@ static VkResult import_as(MaarAllocator allocator, const char* call, const MaarI
     return result;
 }
 
-static void tell_refused(MaarAllocator allocator, const char* call, VkDeviceSize size,
-                         VkResult result)
+static void report_refused(MaarAllocator allocator, const char* call, VkDeviceSize size,
+                           VkResult result)
 {
-    maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-              "%s: the driver refuses to import the handle as a block of %llu bytes (%s); "
-              "blockSize, memoryTypeIndex, dedicated and handleType must be what the exporter said",
-              call, (unsigned long long)size,
-              result == VK_ERROR_INVALID_EXTERNAL_HANDLE ? "VK_ERROR_INVALID_EXTERNAL_HANDLE"
-                                                         : "VK_ERROR_OUT_OF_DEVICE_MEMORY");
+    maar_report(
+        allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+        "%s: the driver refuses to import the handle as a block of %llu bytes (%s); "
+        "blockSize, memoryTypeIndex, dedicated and handleType must be what the exporter said",
+        call, (unsigned long long)size,
+        result == VK_ERROR_INVALID_EXTERNAL_HANDLE ? "VK_ERROR_INVALID_EXTERNAL_HANDLE"
+                                                   : "VK_ERROR_OUT_OF_DEVICE_MEMORY");
 }
 
 /* Tries the types that handle and object allow, the best first. The handle stays as it is. */
@@ -139,8 +140,8 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
     uint32_t bits = 0;
     VkResult result = ask_handle_types(allocator, info, &bits);
     if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: the driver does not take pImportInfo->handle for a dma-buf", call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: the driver does not take pImportInfo->handle for a dma-buf", call);
     }
     if (result != VK_SUCCESS) {
         return result;
@@ -157,8 +158,8 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
     };
     struct maar_type_choice choice;
     if (bits == 0 || !maar_choose_types(allocator, bits, &wish, &choice)) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: no memory type serves both the handle and the object", call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: no memory type serves both the handle and the object", call);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     VkDeviceSize size = info->blockSize;
@@ -166,10 +167,10 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
         size = maar_port_handle_size(maar_external_handle_peek(info->handle));
     }
     if (size == 0 || info->offset > size || object->requirements.size > size - info->offset) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: the object needs %llu bytes from offset %llu of a block of %llu", call,
-                  (unsigned long long)object->requirements.size, (unsigned long long)info->offset,
-                  (unsigned long long)size);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: the object needs %llu bytes from offset %llu of a block of %llu", call,
+                    (unsigned long long)object->requirements.size, (unsigned long long)info->offset,
+                    (unsigned long long)size);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     result = VK_ERROR_FEATURE_NOT_PRESENT;
@@ -183,7 +184,7 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
         }
     }
     if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
-        tell_refused(allocator, call, size, result);
+        report_refused(allocator, call, size, result);
     }
     return result;
 }

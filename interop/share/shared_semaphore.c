@@ -34,11 +34,11 @@ static VkResult check_semaphore(MaarAllocator allocator, const char* call, VkSem
         return maar_misuse(allocator, call, "handleType is not exactly one bit");
     }
     if ((maar_semaphore_sharing(allocator, type, handle) & need) != need) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: a %s semaphore cannot be %s as handle type 0x%x here: %s", call,
-                  type == VK_SEMAPHORE_TYPE_TIMELINE ? "timeline" : "binary",
-                  need == VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT ? "imported" : "exported",
-                  (unsigned)handle, why_not(allocator, type));
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: a %s semaphore cannot be %s as handle type 0x%x here: %s", call,
+                    type == VK_SEMAPHORE_TYPE_TIMELINE ? "timeline" : "binary",
+                    need == VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT ? "imported" : "exported",
+                    (unsigned)handle, why_not(allocator, type));
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return VK_SUCCESS;
@@ -142,10 +142,10 @@ VkResult maar_export_semaphore(MaarAllocator allocator, const char* call, VkSema
                        (type == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT &&
                         allocator->device.facts.semaphore_fd);
     if (!known) {
-        maar_tell(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                  "%s: semaphores cannot be exported as handle type 0x%x here: the extension for "
-                  "it was not among the allocator's ppEnabledExtensionNames, or Maar knows none",
-                  call, (unsigned)type);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: semaphores cannot be exported as handle type 0x%x here: the extension for "
+                    "it was not among the allocator's ppEnabledExtensionNames, or Maar knows none",
+                    call, (unsigned)type);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     maar_port_handle value = MAAR_PORT_NO_HANDLE;

@@ -514,7 +514,7 @@ static void release_without_its_wait_says_so_and_can_be_made_up_for(void** state
     cuda_desk_close(&desk);
 }
 
-static void signal_that_was_carried_in_vain_is_told_of(void** state)
+static void signal_that_was_carried_in_vain_is_reported(void** state)
 {
     struct cuda_desk desk;
     (void)state;
@@ -554,7 +554,7 @@ int main(void)
         cmocka_unit_test(acquire_without_its_signal_submits_nothing),
         cmocka_unit_test(acquire_without_its_submission_says_so_and_can_be_made_up_for),
         cmocka_unit_test(release_without_its_wait_says_so_and_can_be_made_up_for),
-        cmocka_unit_test(signal_that_was_carried_in_vain_is_told_of),
+        cmocka_unit_test(signal_that_was_carried_in_vain_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,7 +131,7 @@ static void range_that_fails_to_grow_is_as_it_was(void** state)
     cuda_desk_close(&desk);
 }
 
-static void range_beyond_all_bounds_is_told(void** state)
+static void range_beyond_all_bounds_is_reported(void** state)
 {
     struct cuda_desk desk;
     MaarCudaRange range = VK_NULL_HANDLE;
@@ -308,7 +308,7 @@ int main(void)
         cmocka_unit_test(range_refuses_what_is_no_whole_block),
         cmocka_unit_test(range_that_fails_to_grow_is_as_it_was),
         cmocka_unit_test(range_needs_virtual_memory),
-        cmocka_unit_test(range_beyond_all_bounds_is_told),
+        cmocka_unit_test(range_beyond_all_bounds_is_reported),
         cmocka_unit_test(memory_of_cuda_is_a_buffer_of_vulkan),
         cmocka_unit_test(memory_of_cuda_is_tried_as_each_type),
         cmocka_unit_test(memory_of_cuda_that_fails_leaves_nothing),

@@ -585,7 +585,7 @@ static void lost_device_is_remembered(void** state)
     }
 }
 
-static void handoff_that_cannot_be_waited_for_is_told(void** state)
+static void handoff_that_cannot_be_waited_for_is_reported(void** state)
 {
     (void)state;
     static struct desk desk;
@@ -701,7 +701,7 @@ int main(void)
         cmocka_unit_test(failing_call_undoes_the_submission),
         cmocka_unit_test(failing_host_memory_undoes_the_submission),
         cmocka_unit_test(lost_device_is_remembered),
-        cmocka_unit_test(handoff_that_cannot_be_waited_for_is_told),
+        cmocka_unit_test(handoff_that_cannot_be_waited_for_is_reported),
         cmocka_unit_test(threads_hand_off_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

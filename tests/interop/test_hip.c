@@ -140,7 +140,7 @@ static void hip_device_without_an_address_is_found_by_uuid_or_ordinal(void** sta
     hip_desk_close(&desk);
 }
 
-static void hip_runtime_that_is_not_there_or_old_is_told(void** state)
+static void hip_runtime_that_is_not_there_or_old_is_reported(void** state)
 {
     struct hip_desk desk;
     MaarHipCreateInfo info = hip_desk_info();
@@ -318,7 +318,7 @@ int main(void)
         cmocka_unit_test(hip_device_is_found_by_its_address),
         cmocka_unit_test(hip_device_elsewhere_is_refused_and_both_are_named),
         cmocka_unit_test(hip_device_without_an_address_is_found_by_uuid_or_ordinal),
-        cmocka_unit_test(hip_runtime_that_is_not_there_or_old_is_told),
+        cmocka_unit_test(hip_runtime_that_is_not_there_or_old_is_reported),
         cmocka_unit_test(hip_block_is_imported_once),
         cmocka_unit_test(hip_import_that_fails_leaves_nothing),
         cmocka_unit_test(hip_device_of_the_caller_is_put_back),

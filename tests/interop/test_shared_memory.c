@@ -188,7 +188,7 @@ static void failed_import_leaves_the_handle(void** state)
 }
 
 /* Closed behind Maar's back: not a lack of descriptors, and nothing of the driver's. */
-static void handle_that_somebody_closed_is_told(void** state)
+static void handle_that_somebody_closed_is_reported(void** state)
 {
     rig_need(state, true, "");
     VkBuffer buffer = VK_NULL_HANDLE;
@@ -479,7 +479,7 @@ int main(void)
         CASE(block_is_exported_once_for_all_in_it),
         CASE(handle_is_taken_at_most_once),
         CASE(failed_import_leaves_the_handle),
-        CASE(handle_that_somebody_closed_is_told),
+        CASE(handle_that_somebody_closed_is_reported),
         CASE(import_of_a_wrong_size_is_refused),
         CASE(imported_memory_can_be_passed_on),
         CASE(dump_tells_what_is_shared),

@@ -242,7 +242,7 @@ static void transients_forget_the_chain_they_were_made_with(void** state)
 }
 
 /* The descriptor that it keeps is this test's to close. */
-static void forgotten_handle_is_told(void** state)
+static void forgotten_handle_is_reported(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.sharing = rig_sharing_everything()};
@@ -335,7 +335,7 @@ int main(void)
         cmocka_unit_test(image_that_has_contents_from_the_start_is_refused),
         cmocka_unit_test(transients_are_not_exported),
         cmocka_unit_test(transients_forget_the_chain_they_were_made_with),
-        cmocka_unit_test(forgotten_handle_is_told),
+        cmocka_unit_test(forgotten_handle_is_reported),
         cmocka_unit_test(pages_are_not_exported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -609,12 +609,12 @@ static void promise_9_broken_invariant_poisons(void** state)
     rig_start(&rig, NULL);
     MaarAllocation memory = rig_allocate(&rig, 1000, NULL);
     const char* broken = NULL;
-    ++rig.allocator->pools->first_lane.pending_count;
+    ++rig.allocator->pools->first_arena.pending_count;
     assert_int_equal(maarCheckAllocator(rig.allocator, &broken), VK_ERROR_UNKNOWN);
-    --rig.allocator->pools->first_lane.pending_count;
-    assert_string_equal(broken, "what is pending in a lane is not the sum of its blocks");
+    --rig.allocator->pools->first_arena.pending_count;
+    assert_string_equal(broken, "what is pending in an arena is not the sum of its blocks");
     assert_int_equal(rig.messages.counts[MAAR_MESSAGE_SEVERITY_FATAL], 1);
-    rig_expect_message(&rig, "broken invariant: what is pending in a lane");
+    rig_expect_message(&rig, "broken invariant: what is pending in an arena");
     MaarMemoryRequest request = rig_request(1000, 1, 1, MAAR_RESOURCE_KIND_LINEAR);
     MaarAllocation none = memory;
     MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};

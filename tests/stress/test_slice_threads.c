@@ -134,7 +134,7 @@ static void watch(struct crew* crew)
         assert_int_equal(maarCollect(allocator, NULL), VK_SUCCESS);
         assert_int_equal(maarTrim(allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
         const MaarStatistics statistics = rig_statistics(&crew->rig, VK_NULL_HANDLE);
-        /* Lanes are counted one after another, and a worker has two in hand at most. */
+        /* Arenas are counted one after another, and a worker has two in hand at most. */
         assert_true(statistics.sliceCount <= WORKERS * (SPOTS + 2 * WORKERS));
         assert_true(statistics.sliceBytes <= (VkDeviceSize)statistics.sliceCount * LARGEST);
         assert_true(statistics.pendingSliceBytes <=

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 # All of these programs' cases must be on the page.
-WHOLE = {"radv_faults", "test_scarce_memory", "test_lost_device", "test_odd_devices", "test_refusal"}
+WHOLE = {"radv_faults", "test_scarce_memory", "test_lost_device", "test_odd_devices", "test_allocation_failure"}
 RIGS = {"simulated", "RADV", "lavapipe"}
 CASE = re.compile(r"(?:cmocka_unit_test\w*\(\s*|\bCASE\()(\w+)|\{\s*\"(\w+)\",\s*\2\b")
 GROUP = re.compile(r"`(\w+)`: ((?:`\w+`(?:, )?)+)")

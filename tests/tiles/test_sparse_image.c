@@ -307,7 +307,7 @@ static void images_that_cannot_be_are_refused(void** state)
 }
 
 /* Not of metadata, which nobody asked for. */
-static void forgotten_submission_is_told_of(void** state)
+static void forgotten_submission_is_reported(void** state)
 {
     (void)state;
     start(&(struct tile_device){.metadata_size = 128 * KIB});
@@ -328,7 +328,7 @@ static void forgotten_submission_is_told_of(void** state)
     rig_close(&rig);
 }
 
-static void destroying_an_image_twice_is_told_of(void** state)
+static void destroying_an_image_twice_is_reported(void** state)
 {
     (void)state;
     start(NULL);
@@ -345,7 +345,7 @@ static void destroying_an_image_twice_is_told_of(void** state)
     rig_close(&rig);
 }
 
-static void device_without_residency_is_told_of(void** state)
+static void device_without_residency_is_reported(void** state)
 {
     (void)state;
     const struct tile_device device = {.page_size = 0};
@@ -360,7 +360,7 @@ static void device_without_residency_is_told_of(void** state)
 }
 
 /* The driver is not even asked, so it sees no breach of its rules. */
-static void address_space_that_is_used_up_is_told_of(void** state)
+static void address_space_that_is_used_up_is_reported(void** state)
 {
     (void)state;
     start(&(struct tile_device){.address_space = 2 * GIB});
@@ -512,7 +512,7 @@ static void failing_driver_leaves_nothing_behind(void** state)
 }
 
 /* An image that a program forgot is named, and taken down. */
-static void forgotten_image_is_told_of(void** state)
+static void forgotten_image_is_reported(void** state)
 {
     (void)state;
     start(NULL);
@@ -538,14 +538,14 @@ int main(void)
         cmocka_unit_test(two_aspects_come_and_go_together),
         cmocka_unit_test(destroyed_image_gives_its_pages_back),
         cmocka_unit_test(images_that_cannot_be_are_refused),
-        cmocka_unit_test(forgotten_submission_is_told_of),
-        cmocka_unit_test(destroying_an_image_twice_is_told_of),
-        cmocka_unit_test(device_without_residency_is_told_of),
-        cmocka_unit_test(address_space_that_is_used_up_is_told_of),
+        cmocka_unit_test(forgotten_submission_is_reported),
+        cmocka_unit_test(destroying_an_image_twice_is_reported),
+        cmocka_unit_test(device_without_residency_is_reported),
+        cmocka_unit_test(address_space_that_is_used_up_is_reported),
         cmocka_unit_test(shortage_commits_nothing),
         cmocka_unit_test(failing_host_leaves_nothing_behind),
         cmocka_unit_test(failing_driver_leaves_nothing_behind),
-        cmocka_unit_test(forgotten_image_is_told_of),
+        cmocka_unit_test(forgotten_image_is_reported),
         cmocka_unit_test(kinds_share_no_block_below_the_granularity),
     };
     return cmocka_run_group_tests_name("sparse_image", tests, NULL, NULL);

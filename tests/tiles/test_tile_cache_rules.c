@@ -475,7 +475,7 @@ static void failing_updates_keep_the_cache_whole(void** state)
     stop();
 }
 
-static void misuse_is_told_of(void** state)
+static void misuse_is_reported(void** state)
 {
     (void)state;
     start(NULL, NULL);
@@ -510,7 +510,7 @@ static void misuse_is_told_of(void** state)
 }
 
 /* A cache that a program forgot is named and taken down, whatever is under way. */
-static void destroying_a_cache_twice_is_told_of(void** state)
+static void destroying_a_cache_twice_is_reported(void** state)
 {
     (void)state;
     start(NULL, NULL);
@@ -524,7 +524,7 @@ static void destroying_a_cache_twice_is_told_of(void** state)
     stop();
 }
 
-static void forgotten_cache_is_told_of(void** state)
+static void forgotten_cache_is_reported(void** state)
 {
     (void)state;
     start(NULL, NULL);
@@ -553,9 +553,9 @@ int main(void)
         cmocka_unit_test(failing_timeline_changes_nothing),
         cmocka_unit_test(failing_creation_leaves_nothing_behind),
         cmocka_unit_test(failing_updates_keep_the_cache_whole),
-        cmocka_unit_test(misuse_is_told_of),
-        cmocka_unit_test(destroying_a_cache_twice_is_told_of),
-        cmocka_unit_test(forgotten_cache_is_told_of),
+        cmocka_unit_test(misuse_is_reported),
+        cmocka_unit_test(destroying_a_cache_twice_is_reported),
+        cmocka_unit_test(forgotten_cache_is_reported),
     };
     return cmocka_run_group_tests_name("tile_cache_rules", tests, NULL, NULL);
 }

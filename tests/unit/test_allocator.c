@@ -277,7 +277,7 @@ static void info_unknown_limits_fall_back(void** state)
     rig_close(&rig);
 }
 
-static void info_misuse_is_told(void** state)
+static void info_misuse_is_reported(void** state)
 {
     (void)state;
     struct rig rig;
@@ -330,7 +330,7 @@ static void create_host_memory_short_leaves_nothing(void** state)
     rig_close(&rig);
 }
 
-static void destroy_leaks_are_told_by_name(void** state)
+static void destroy_leaks_are_reported_by_name(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.count_host = true};
@@ -350,7 +350,7 @@ static void destroy_leaks_are_told_by_name(void** state)
     rig_close(&rig);
 }
 
-static void destroy_leaked_pool_is_told_by_name(void** state)
+static void destroy_leaked_pool_is_reported_by_name(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.count_host = true};
@@ -500,11 +500,11 @@ int main(void)
         cmocka_unit_test(info_reads_features_of_versions),
         cmocka_unit_test(info_api_version_is_the_lower_one),
         cmocka_unit_test(info_unknown_limits_fall_back),
-        cmocka_unit_test(info_misuse_is_told),
+        cmocka_unit_test(info_misuse_is_reported),
         cmocka_unit_test(create_host_memory_is_the_callers),
         cmocka_unit_test(create_host_memory_short_leaves_nothing),
-        cmocka_unit_test(destroy_leaks_are_told_by_name),
-        cmocka_unit_test(destroy_leaked_pool_is_told_by_name),
+        cmocka_unit_test(destroy_leaks_are_reported_by_name),
+        cmocka_unit_test(destroy_leaked_pool_is_reported_by_name),
         cmocka_unit_test(version_is_that_of_the_headers),
         cmocka_unit_test(recommend_names_what_the_device_has),
         cmocka_unit_test(recommend_misuse_and_failures_leave_nothing),

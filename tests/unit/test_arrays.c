@@ -179,7 +179,7 @@ static void truncating_gives_back_only_when_told(void** state)
     rig_close(&rig);
 }
 
-static void destroying_an_array_twice_is_told(void** state)
+static void destroying_an_array_twice_is_reported(void** state)
 {
     (void)state;
     fixture_open(&rig, FIXTURE_SPARSE, 64 * KIB, NULL);
@@ -246,7 +246,7 @@ static void scarce_memory_makes_steps_exact(void** state)
     rig_close(&rig);
 }
 
-static void misuse_is_told(void** state)
+static void misuse_is_reported(void** state)
 {
     (void)state;
     const VkResult wrong = VK_ERROR_VALIDATION_FAILED_EXT;
@@ -292,10 +292,10 @@ int main(void)
         cmocka_unit_test(reserving_is_exact),
         cmocka_unit_test(array_that_is_full_stays_as_it_was),
         cmocka_unit_test(truncating_gives_back_only_when_told),
-        cmocka_unit_test(destroying_an_array_twice_is_told),
+        cmocka_unit_test(destroying_an_array_twice_is_reported),
         cmocka_unit_test(array_without_sparse_binding_grows_by_copies),
         cmocka_unit_test(scarce_memory_makes_steps_exact),
-        cmocka_unit_test(misuse_is_told),
+        cmocka_unit_test(misuse_is_reported),
         cmocka_unit_test(leak_is_named_an_array),
     };
     return cmocka_run_group_tests_name("arrays", tests, NULL, NULL);

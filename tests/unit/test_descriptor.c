@@ -284,7 +284,7 @@ static void descriptor_that_would_be_refused_is_not_written(void** state)
     }
 }
 
-static void misuse_is_told(void** state)
+static void misuse_is_reported(void** state)
 {
     (void)state;
     uint8_t bytes[MAAR_DESCRIPTOR_SIZE];
@@ -377,7 +377,7 @@ int main(void)
         cmocka_unit_test(any_flipped_bit_is_noticed),
         cmocka_unit_test(any_truncation_is_refused),
         cmocka_unit_test(descriptor_that_would_be_refused_is_not_written),
-        cmocka_unit_test(misuse_is_told),
+        cmocka_unit_test(misuse_is_reported),
         cmocka_unit_test(name_is_cut_and_cleaned),
         cmocka_unit_test(mutated_descriptors_are_refused_or_sound),
     };

@@ -59,7 +59,7 @@ static void capabilities_work_for_a_program_of_1_1(void** state)
     rig_close(&rig);
 }
 
-static void features_in_vain_are_told(void** state)
+static void features_in_vain_are_reported(void** state)
 {
     (void)state;
     struct rig rig;
@@ -211,7 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recommendation_serves_a_program_of_1_1),
         cmocka_unit_test(capabilities_work_for_a_program_of_1_1),
-        cmocka_unit_test(features_in_vain_are_told),
+        cmocka_unit_test(features_in_vain_are_reported),
         cmocka_unit_test(features_in_use_are_not_told),
         cmocka_unit_test(families_are_no_more_than_the_driver_has),
         cmocka_unit_test(timelines_need_each_of_their_functions),

@@ -310,7 +310,7 @@ static void growth_between_the_calls_is_incomplete(void** state)
     scene_close(&scene);
 }
 
-static void misuse_is_told_and_refused(void** state)
+static void misuse_is_reported_and_refused(void** state)
 {
     (void)state;
     struct rig rig;
@@ -523,7 +523,7 @@ int main(void)
         cmocka_unit_test(slices_are_named_and_marked),
         cmocka_unit_test(room_too_small_is_incomplete_and_leaves_an_empty_text),
         cmocka_unit_test(growth_between_the_calls_is_incomplete),
-        cmocka_unit_test(misuse_is_told_and_refused),
+        cmocka_unit_test(misuse_is_reported_and_refused),
         cmocka_unit_test(host_failure_anywhere_leaks_and_changes_nothing),
         cmocka_unit_test(host_memory_is_taken_without_a_lock),
         cmocka_unit_test(dumps_beside_other_threads_are_consistent),

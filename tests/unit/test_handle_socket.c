@@ -592,7 +592,7 @@ static void device_elsewhere_is_refused_by_name(void** state)
     rig_expect_silence(&rig);
 }
 
-static void misuse_is_told(void** state)
+static void misuse_is_reported(void** state)
 {
     (void)state;
     const VkResult wrong = VK_ERROR_VALIDATION_FAILED_EXT;
@@ -708,7 +708,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(want_of_host_memory_loses_nothing, start, stop),
         cmocka_unit_test_setup_teardown(credentials_beside_the_handle_do_no_harm, start, stop),
         cmocka_unit_test_setup_teardown(device_elsewhere_is_refused_by_name, start, stop),
-        cmocka_unit_test_setup_teardown(misuse_is_told, start, stop),
+        cmocka_unit_test_setup_teardown(misuse_is_reported, start, stop),
         cmocka_unit_test_setup_teardown(mutated_messages_leak_nothing, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

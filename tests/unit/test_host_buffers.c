@@ -420,7 +420,7 @@ static void failures_leave_nothing_behind(void** state)
                 assert_int_equal(rig_counters(&rig).liveCount[MAAR_SIMULATED_OBJECT_BUFFER], 0);
                 assert_int_equal(rig_counters(&rig).importedLive, 0);
                 assert_true(!host || result == VK_ERROR_OUT_OF_HOST_MEMORY);
-                /* Pools that were made meanwhile stay, and with them their lanes. */
+                /* Pools that were made meanwhile stay, and with them their arenas. */
                 assert_true(host || atomic_load(&rig.host.live) <= live + 4);
                 failures += 1;
             }
@@ -433,7 +433,7 @@ static void failures_leave_nothing_behind(void** state)
     }
 }
 
-static void misuse_is_told(void** state)
+static void misuse_is_reported(void** state)
 {
     (void)state;
     open_device(rig_profile_discrete(), PAGE);
@@ -575,7 +575,7 @@ int main(void)
         cmocka_unit_test(half_atoms_are_not_imported),
         cmocka_unit_test(refusal_of_the_driver_gives_a_copy),
         cmocka_unit_test(failures_leave_nothing_behind),
-        cmocka_unit_test(misuse_is_told),
+        cmocka_unit_test(misuse_is_reported),
         cmocka_unit_test(host_buffer_of_another_allocator_is_refused),
         cmocka_unit_test(every_profile_serves),
     };

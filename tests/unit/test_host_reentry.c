@@ -28,7 +28,8 @@ static void* VKAPI_PTR allocate_and_trim(void* user, size_t size, size_t alignme
     return malloc(size);
 }
 
-/* The first handle of a lane takes host memory while the block that was made for it is empty still.
+/* The first handle of an arena takes host memory while the block that was made for it is empty
+ * still.
  */
 static void a_block_that_is_about_to_be_used_stays(void** state)
 {

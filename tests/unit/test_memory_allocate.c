@@ -163,7 +163,7 @@ static void allocate_misuse_names_the_argument(void** state)
     rig_close(&rig);
 }
 
-static void free_twice_is_told_and_harmless(void** state)
+static void free_twice_is_reported_and_harmless(void** state)
 {
     (void)state;
     struct rig rig;
@@ -629,7 +629,7 @@ static void lost_device_is_reported(void** state)
 }
 
 /* The code that the type liked best failed with. */
-static void shortage_is_told_by_its_first_error(void** state)
+static void shortage_is_reported_by_its_first_error(void** state)
 {
     (void)state;
     struct rig rig;
@@ -845,7 +845,7 @@ int main(void)
         cmocka_unit_test(allocate_impossible_sizes_fail),
         cmocka_unit_test(allocate_no_type_serves_fails),
         cmocka_unit_test(allocate_misuse_names_the_argument),
-        cmocka_unit_test(free_twice_is_told_and_harmless),
+        cmocka_unit_test(free_twice_is_reported_and_harmless),
         cmocka_unit_test(allocate_many_is_all_or_nothing),
         cmocka_unit_test(allocate_never_allocate_uses_what_is_there),
         cmocka_unit_test(blocks_start_small_and_grow),
@@ -862,7 +862,7 @@ int main(void)
         cmocka_unit_test(observer_is_not_asked_for_what_is_there),
         cmocka_unit_test(lost_device_is_reported),
         cmocka_unit_test(externally_synchronized_works_alike),
-        cmocka_unit_test(shortage_is_told_by_its_first_error),
+        cmocka_unit_test(shortage_is_reported_by_its_first_error),
         cmocka_unit_test(shortage_releases_nothing_elsewhere),
         cmocka_unit_test(shortage_halves_a_block_three_times),
         cmocka_unit_test(blocks_take_what_has_passed_before_growing),

@@ -88,35 +88,35 @@ static void damaged_pool_is_found(void** state)
     rig_start(&rig, NULL);
     checked_pool = (struct maar_pool*)fill_pool(memories);
     check = check_pool;
-    struct maar_lane* lane = maar_pool_next_lane(checked_pool, 0);
-    struct maar_lane other = *lane;
-    struct maar_block* block = lane->blocks[0];
-    struct maar_block* last = lane->blocks[lane->block_count - 1];
-    assert_int_equal(lane->block_count, SMALL_BLOCKS + 1);
-    assert_non_null(lane->dedicated);
+    struct maar_arena* arena = maar_pool_next_arena(checked_pool, 0);
+    struct maar_arena other = *arena;
+    struct maar_block* block = arena->blocks[0];
+    struct maar_block* last = arena->blocks[arena->block_count - 1];
+    assert_int_equal(arena->block_count, SMALL_BLOCKS + 1);
+    assert_non_null(arena->dedicated);
     EXPECT_64(block->size, block->size + 1,
               "used, padding and free bytes do not add up to the block");
     EXPECT_32(block->range_count, 2,
               "live and pending allocations are not those placed in the block");
     EXPECT_32(block->pending_count, 2, "more is pending in a block than is placed in it");
     EXPECT_64(block->pending_bytes, 1, "more is pending in a block than is placed in it");
-    EXPECT_POINTER(block->lane, &other, "a block stands in a lane that is not its own");
-    EXPECT_64(lane->blocks[1]->id, block->id, "blocks are not in order of their numbers");
-    EXPECT_32(block->at, 1, "a block does not know its place in its lane");
-    EXPECT_16(lane->room.levels[last->at], 0, "a lane does not know of room in a block");
-    const uint16_t* above = lane->room.levels + lane->room.capacity;
-    assert_true(lane->room.capacity > MAAR_ROOM_FAN);
-    EXPECT_16(lane->room.levels[lane->room.capacity + (last->at >> MAAR_ROOM_FAN_BITS)],
+    EXPECT_POINTER(block->arena, &other, "a block stands in an arena that is not its own");
+    EXPECT_64(arena->blocks[1]->id, block->id, "blocks are not in order of their numbers");
+    EXPECT_32(block->at, 1, "a block does not know its place in its arena");
+    EXPECT_16(arena->room.levels[last->at], 0, "an arena does not know of room in a block");
+    const uint16_t* above = arena->room.levels + arena->room.capacity;
+    assert_true(arena->room.capacity > MAAR_ROOM_FAN);
+    EXPECT_16(arena->room.levels[arena->room.capacity + (last->at >> MAAR_ROOM_FAN_BITS)],
               (uint16_t)(above[last->at >> MAAR_ROOM_FAN_BITS] - 1),
-              "a lane would pass over a block that has room");
-    EXPECT_32(lane->dedicated->range_count, 2,
+              "an arena would pass over a block that has room");
+    EXPECT_32(arena->dedicated->range_count, 2,
               "a dedicated block does not hold exactly one allocation");
-    EXPECT_32(lane->stitched_count, 1, "a lane counts wrongly what is stitched");
-    EXPECT_32(lane->pending_count, 1, "what is pending in a lane is not the sum of its blocks");
-    EXPECT_64(lane->block_bytes, 1, "a lane's bytes are not the sums of its blocks");
-    EXPECT_32(lane->dedicated_count, 2, "a lane's bytes are not the sums of its blocks");
+    EXPECT_32(arena->stitched_count, 1, "an arena counts wrongly what is stitched");
+    EXPECT_32(arena->pending_count, 1, "what is pending in an arena is not the sum of its blocks");
+    EXPECT_64(arena->block_bytes, 1, "an arena's bytes are not the sums of its blocks");
+    EXPECT_32(arena->dedicated_count, 2, "an arena's bytes are not the sums of its blocks");
     maar_atomic32_store(&checked_pool->empty_count, 0);
-    assert_string_equal(check_pool(), "a lane has more empty blocks than its pool knows of");
+    assert_string_equal(check_pool(), "an arena has more empty blocks than its pool knows of");
     maar_atomic32_store(&checked_pool->empty_count, 1);
     EXPECT_32(block->placement->range_count, 2, "the count of live ranges is wrong");
     for (uint32_t i = 0; i <= SMALL_BLOCKS; ++i) {

@@ -250,7 +250,7 @@ static void flush_dedicated_odd_size_ends_with_the_block(void** state)
     rig_close(&rig);
 }
 
-static void flush_misuse_is_told(void** state)
+static void flush_misuse_is_reported(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.profile = rig_profile_noncoherent()};
@@ -316,7 +316,7 @@ int main(void)
         cmocka_unit_test(flush_coherent_never_calls_the_driver),
         cmocka_unit_test(flush_noncoherent_rounds_to_atoms),
         cmocka_unit_test(flush_dedicated_odd_size_ends_with_the_block),
-        cmocka_unit_test(flush_misuse_is_told),
+        cmocka_unit_test(flush_misuse_is_reported),
         cmocka_unit_test(copies_arrive_and_leave_no_mapping),
         cmocka_unit_test(map_ends_with_the_last_mapped_allocation),
         cmocka_unit_test(map_count_does_not_wrap),

@@ -365,7 +365,7 @@ static void pool_of_one_kind_is_not_decided_by_failures(void** state)
     rig_close(&rig);
 }
 
-static void pool_wrong_type_or_mapping_is_told(void** state)
+static void pool_wrong_type_or_mapping_is_reported(void** state)
 {
     (void)state;
     struct rig rig;
@@ -523,7 +523,7 @@ static void priority_of_blocks_follows_the_extensions(void** state)
     }
 }
 
-static void priority_misuse_is_told(void** state)
+static void priority_misuse_is_reported(void** state)
 {
     (void)state;
     struct rig rig;
@@ -568,12 +568,12 @@ int main(void)
         cmocka_unit_test(pool_alignment_holds_for_all),
         cmocka_unit_test(pool_of_one_kind_ignores_granularity),
         cmocka_unit_test(pool_of_one_kind_is_not_decided_by_failures),
-        cmocka_unit_test(pool_wrong_type_or_mapping_is_told),
+        cmocka_unit_test(pool_wrong_type_or_mapping_is_reported),
         cmocka_unit_test(pool_dedicated_only_on_demand),
         cmocka_unit_test(pool_destroyed_with_live_ones_reports_leaks),
         cmocka_unit_test(pool_destroyed_with_pending_ones_ends_them),
         cmocka_unit_test(priority_of_blocks_follows_the_extensions),
-        cmocka_unit_test(priority_misuse_is_told),
+        cmocka_unit_test(priority_misuse_is_reported),
         cmocka_unit_test(pool_block_counts_survive_host_failures),
         cmocka_unit_test(pool_block_counts_may_be_equal),
     };

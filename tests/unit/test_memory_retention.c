@@ -256,7 +256,7 @@ static void over_budget_objects_do_not_run_out(void** state)
     rig_close(&rig);
 }
 
-static void first_blocks_over_budget_are_told(void** state)
+static void first_blocks_over_budget_are_reported(void** state)
 {
     (void)state;
     MaarPoolCreateInfo info = {.blockSize = 64 * MIB, .minBlockCount = 2};
@@ -319,7 +319,7 @@ int main(void)
         cmocka_unit_test(empty_blocks_go_before_a_budget_is_exceeded),
         cmocka_unit_test(dedicated_memory_that_has_passed_makes_room),
         cmocka_unit_test(over_budget_objects_do_not_run_out),
-        cmocka_unit_test(first_blocks_over_budget_are_told),
+        cmocka_unit_test(first_blocks_over_budget_are_reported),
         cmocka_unit_test(requests_in_vain_cost_few_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

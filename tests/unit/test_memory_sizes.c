@@ -29,7 +29,7 @@ static VkResult allocate(MaarPool pool, VkDeviceSize size, MaarAllocation* memor
     return maarAllocateMemory(rig.allocator, &request, &how, memory);
 }
 
-static void the_largest_size_is_told(void** state)
+static void the_largest_size_is_reported(void** state)
 {
     (void)state;
     MaarPool pool = start(0);
@@ -58,7 +58,7 @@ static void a_size_rounded_beyond_the_largest_is_refused(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_largest_size_is_told),
+        cmocka_unit_test(the_largest_size_is_reported),
         cmocka_unit_test(a_size_rounded_beyond_the_largest_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

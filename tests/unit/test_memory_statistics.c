@@ -247,7 +247,7 @@ static void ranges_cover_the_block(void** state)
     rig_close(&rig);
 }
 
-static void misuse_is_told(void** state)
+static void misuse_is_reported(void** state)
 {
     (void)state;
     const VkResult invalid = VK_ERROR_VALIDATION_FAILED_EXT;
@@ -309,7 +309,7 @@ int main(void)
         cmocka_unit_test(details_describe_the_holes),
         cmocka_unit_test(blocks_are_listed_in_order),
         cmocka_unit_test(ranges_cover_the_block),
-        cmocka_unit_test(misuse_is_told),
+        cmocka_unit_test(misuse_is_reported),
         cmocka_unit_test(pool_of_another_allocator_is_refused),
         cmocka_unit_test(peaks_are_noticed_when_they_end),
     };

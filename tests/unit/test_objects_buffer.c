@@ -30,7 +30,7 @@ static void buffer_comes_bound(void** state)
     rig_close(&rig);
 }
 
-static void buffer_destroyed_twice_is_told(void** state)
+static void buffer_destroyed_twice_is_reported(void** state)
 {
     (void)state;
     struct rig rig;
@@ -377,7 +377,7 @@ static void planes_failing_are_undone(void** state)
 }
 
 /* The driver's refusal of the object itself is told, but for what the result says by itself. */
-static void object_that_the_driver_refuses_is_told(void** state)
+static void object_that_the_driver_refuses_is_reported(void** state)
 {
     (void)state;
     struct rig rig;
@@ -500,10 +500,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffer_comes_bound),
-        cmocka_unit_test(buffer_destroyed_twice_is_told),
+        cmocka_unit_test(buffer_destroyed_twice_is_reported),
         cmocka_unit_test(buffer_misuse_names_the_argument),
         cmocka_unit_test(failing_steps_are_undone),
-        cmocka_unit_test(object_that_the_driver_refuses_is_told),
+        cmocka_unit_test(object_that_the_driver_refuses_is_reported),
         cmocka_unit_test(image_comes_bound),
         cmocka_unit_test(image_misuse_names_the_argument),
         cmocka_unit_test(dedicated_objects_are_named_to_the_driver),

@@ -25,7 +25,7 @@ static void a_cancelled_waiter_leaves_no_lock_behind(void** state)
     (void)state;
     pthread_t thread;
     void* end = NULL;
-    assert_true(maar_mutex_init(&mutex, MAAR_LOCK_LANE, true));
+    assert_true(maar_mutex_init(&mutex, MAAR_LOCK_ARENA, true));
     maar_mutex_lock(&mutex);
     assert_int_equal(pthread_create(&thread, NULL, wait_for_it, NULL), 0);
     const struct timespec time = {.tv_nsec = 100000000};

@@ -112,7 +112,7 @@ static VkResult allocate(MaarRangeAllocator allocator, VkDeviceSize size, MaarRa
     return result;
 }
 
-static void create_misuse_is_told_and_refused(void** state)
+static void create_misuse_is_reported_and_refused(void** state)
 {
     (void)state;
     struct messages messages = {0};
@@ -172,7 +172,7 @@ static void null_allocator_is_refused(void** state)
     assert_non_null(maarCheckRangeAllocator(VK_NULL_HANDLE));
 }
 
-static void allocate_misuse_is_told_and_changes_nothing(void** state)
+static void allocate_misuse_is_reported_and_changes_nothing(void** state)
 {
     (void)state;
     struct messages messages = {0};
@@ -206,7 +206,7 @@ static void allocate_misuse_is_told_and_changes_nothing(void** state)
     maarDestroyRangeAllocator(allocator);
 }
 
-static void range_freed_twice_is_told(void** state)
+static void range_freed_twice_is_reported(void** state)
 {
     (void)state;
     for (uint32_t i = 0; i < 3; ++i) {
@@ -233,7 +233,7 @@ static void range_freed_twice_is_told(void** state)
     }
 }
 
-static void range_outlived_by_reset_is_told(void** state)
+static void range_outlived_by_reset_is_reported(void** state)
 {
     (void)state;
     for (uint32_t i = 0; i < 3; ++i) {
@@ -489,11 +489,11 @@ static void warm_allocator_takes_no_host_memory(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(create_misuse_is_told_and_refused),
+        cmocka_unit_test(create_misuse_is_reported_and_refused),
         cmocka_unit_test(null_allocator_is_refused),
-        cmocka_unit_test(allocate_misuse_is_told_and_changes_nothing),
-        cmocka_unit_test(range_freed_twice_is_told),
-        cmocka_unit_test(range_outlived_by_reset_is_told),
+        cmocka_unit_test(allocate_misuse_is_reported_and_changes_nothing),
+        cmocka_unit_test(range_freed_twice_is_reported),
+        cmocka_unit_test(range_outlived_by_reset_is_reported),
         cmocka_unit_test(info_describes_a_live_range),
         cmocka_unit_test(statistics_follow_every_call),
         cmocka_unit_test(resize_out_of_limits_is_refused),

@@ -204,7 +204,7 @@ static void expect_refusal(const MaarReservationCreateInfo* info, const char* wo
     rig_expect_message(&rig, words);
 }
 
-static void misuse_is_told(void** state)
+static void misuse_is_reported(void** state)
 {
     (void)state;
     fixture_open(&rig, FIXTURE_SPARSE, 64 * KIB, &(struct rig_setup){.off = RIG_OFF_ADDRESS});
@@ -246,7 +246,7 @@ static void misuse_is_told(void** state)
     rig_close(&rig);
 }
 
-static void scarce_address_space_is_told(void** state)
+static void scarce_address_space_is_reported(void** state)
 {
     (void)state;
     fixture_open(&rig, FIXTURE_SPARSE, 64 * KIB, NULL);
@@ -264,7 +264,7 @@ static void scarce_address_space_is_told(void** state)
     rig_close(&rig);
 }
 
-static void device_that_lacks_something_is_told(void** state)
+static void device_that_lacks_something_is_reported(void** state)
 {
     (void)state;
     MaarReservation none = VK_NULL_HANDLE;
@@ -435,7 +435,7 @@ static void destruction_waits_for_its_last_binds(void** state)
     rig_close(&rig);
 }
 
-static void destroying_twice_is_told(void** state)
+static void destroying_twice_is_reported(void** state)
 {
     (void)state;
     static const MaarReservationCreateFlags ways[] = {0, MAAR_RESERVATION_CREATE_COPYING_BIT};
@@ -628,14 +628,14 @@ int main(void)
         cmocka_unit_test(what_is_recorded_goes_with_the_reservation),
         cmocka_unit_test(commit_of_far_too_much_keeps_no_host_memory),
         cmocka_unit_test(range_beyond_the_end_changes_nothing),
-        cmocka_unit_test(misuse_is_told),
-        cmocka_unit_test(scarce_address_space_is_told),
-        cmocka_unit_test(device_that_lacks_something_is_told),
+        cmocka_unit_test(misuse_is_reported),
+        cmocka_unit_test(scarce_address_space_is_reported),
+        cmocka_unit_test(device_that_lacks_something_is_reported),
         cmocka_unit_test(aliased_ranges_share_pages),
         cmocka_unit_test(aliasing_that_cannot_be_is_refused),
         cmocka_unit_test(destruction_waits_for_its_points),
         cmocka_unit_test(destruction_waits_for_its_last_binds),
-        cmocka_unit_test(destroying_twice_is_told),
+        cmocka_unit_test(destroying_twice_is_reported),
         cmocka_unit_test(many_reservations_are_told_apart),
         cmocka_unit_test(what_was_recorded_goes_with_it),
         cmocka_unit_test(leaks_are_named_and_undone),

@@ -208,7 +208,7 @@ static void pending_slice_is_not_reused(void** state)
     rig_close(&rig);
 }
 
-static void misuse_is_told(void** state)
+static void misuse_is_reported(void** state)
 {
     (void)state;
     const VkResult invalid = VK_ERROR_VALIDATION_FAILED_EXT;
@@ -299,7 +299,7 @@ static void emptied_buffers_are_given_back(void** state)
     rig_close(&rig);
 }
 
-static void leaked_slices_are_told(void** state)
+static void leaked_slices_are_reported(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.count_host = true};
@@ -325,10 +325,10 @@ int main(void)
         cmocka_unit_test(addresses_follow_the_offset),
         cmocka_unit_test(flushes_of_neighbours_never_meet),
         cmocka_unit_test(pending_slice_is_not_reused),
-        cmocka_unit_test(misuse_is_told),
+        cmocka_unit_test(misuse_is_reported),
         cmocka_unit_test(largest_slice_fits),
         cmocka_unit_test(emptied_buffers_are_given_back),
-        cmocka_unit_test(leaked_slices_are_told),
+        cmocka_unit_test(leaked_slices_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

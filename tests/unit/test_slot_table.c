@@ -26,7 +26,7 @@ static void no_number_leads_behind_the_segments(void** state)
     rig_close(&rig);
 }
 
-/* A lane keeps a thousand free slots and gives the rest back, a run at a time, for others to use.
+/* An arena keeps a thousand free slots and gives the rest back, a run at a time, for others to use.
  */
 static void slots_are_given_back_and_used_again(void** state)
 {
@@ -46,13 +46,14 @@ static void slots_are_given_back_and_used_again(void** state)
         assert_int_equal(rig.allocator->slots.unused, most); /* no new ones */
         assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationCount, COUNT);
         maarFreeMemories(rig.allocator, COUNT, made);
-        const struct maar_lane* lane = &rig.allocator->pools->first_lane;
+        const struct maar_arena* arena = &rig.allocator->pools->first_arena;
         uint32_t kept = 0;
-        for (uint32_t slot = lane->slots.head; slot != MAAR_SLOT_NONE; ++kept) {
+        for (uint32_t slot = arena->slots.head; slot != MAAR_SLOT_NONE; ++kept) {
             slot = maar_slot_at(&rig.allocator->slots, slot)->next_free;
         }
-        assert_int_equal(kept, lane->slots.count);
-        assert_true(kept > MAAR_LANE_HOARD - MAAR_SLOT_RUN && kept <= MAAR_LANE_HOARD);
+        assert_int_equal(kept, arena->slots.count);
+        assert_true(kept > MAAR_ARENA_SPARE_SLOTS - MAAR_SLOT_RUN &&
+                    kept <= MAAR_ARENA_SPARE_SLOTS);
     }
     rig_check(&rig);
     rig_close(&rig);

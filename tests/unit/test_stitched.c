@@ -497,7 +497,7 @@ static void memory_may_be_freed_apart_from_its_buffer(void** state)
     finish(&s);
 }
 
-static void leaks_are_told_and_end_with_the_pool(void** state)
+static void leaks_are_reported_and_end_with_the_pool(void** state)
 {
     (void)state;
     struct stitch_rig s;
@@ -745,7 +745,7 @@ int main(void)
         cmocka_unit_test(destroyed_ones_wait_for_their_points),
         cmocka_unit_test(destroyed_ones_wait_for_their_submission),
         cmocka_unit_test(memory_may_be_freed_apart_from_its_buffer),
-        cmocka_unit_test(leaks_are_told_and_end_with_the_pool),
+        cmocka_unit_test(leaks_are_reported_and_end_with_the_pool),
         cmocka_unit_test(lists_show_pages_in_use),
         cmocka_unit_test(failing_calls_change_nothing),
         cmocka_unit_test(object_without_address_space_is_placed),

@@ -152,7 +152,7 @@ static void frame_graph_odd_spelling_is_tolerated(void** state)
     support_frame_graph_release(&graph);
 }
 
-static void frame_graph_columns_and_names_are_told(void** state)
+static void frame_graph_columns_and_names_are_reported(void** state)
 {
     (void)state;
     char name[SUPPORT_FRAME_NAME_SIZE];
@@ -317,7 +317,7 @@ int main(void)
         cmocka_unit_test(frame_graph_of_queues_is_read),
         cmocka_unit_test(frame_graph_optional_columns_are_read),
         cmocka_unit_test(frame_graph_odd_spelling_is_tolerated),
-        cmocka_unit_test(frame_graph_columns_and_names_are_told),
+        cmocka_unit_test(frame_graph_columns_and_names_are_reported),
         cmocka_unit_test(frame_graph_resource_mistakes_are_named),
         cmocka_unit_test(frame_graph_zero_byte_is_named),
         cmocka_unit_test(frame_graph_pass_mistakes_are_named),

@@ -83,7 +83,7 @@ static void what_is_quiet_counts_too(void** state)
     assert_int_equal(messages.count, 3 * SUPPORT_MOST_PRINTED);
 }
 
-static void a_missing_layer_is_told_from_a_missing_loader(void** state)
+static void a_missing_layer_is_reported_from_a_missing_loader(void** state)
 {
     (void)state;
     struct support_instance instance;
@@ -109,7 +109,7 @@ int main(void)
         cmocka_unit_test(devices_are_liked_by_their_type),
         cmocka_unit_test(what_the_driver_sees_is_counted),
         cmocka_unit_test(what_is_quiet_counts_too),
-        cmocka_unit_test(a_missing_layer_is_told_from_a_missing_loader),
+        cmocka_unit_test(a_missing_layer_is_reported_from_a_missing_loader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

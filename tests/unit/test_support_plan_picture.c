@@ -89,7 +89,7 @@ static void plan_picture_of_extremes_is_drawn(void** state)
     free(draw(&large));
 }
 
-static void plan_picture_that_cannot_be_written_is_told(void** state)
+static void plan_picture_that_cannot_be_written_is_reported(void** state)
 {
     (void)state;
     const struct support_plan_picture none = {.title = "nothing"};
@@ -103,7 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plan_picture_shows_names_lines_and_queues),
         cmocka_unit_test(plan_picture_of_extremes_is_drawn),
-        cmocka_unit_test(plan_picture_that_cannot_be_written_is_told),
+        cmocka_unit_test(plan_picture_that_cannot_be_written_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

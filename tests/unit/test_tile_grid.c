@@ -1,7 +1,7 @@
 /*
  * Which tiles of a coarser level cover one of a finer level, texel by texel.
  */
-#include "core/objects/reservation/tile_grid.h"
+#include "core/reservation/tile_grid.h"
 #include "tests/rig/rig.h"
 
 /* Whether a texel of the coarser level shows anything of [begin, end) of the finer one. */

@@ -1,0 +1,185 @@
+/*
+ * Tells in one sentence why there was no memory: what was asked for, what there is, what would
+ * help. Only when a request has failed, so nothing here is in the way of those that succeed.
+ *
+ * A program that probes, or that tries again and again, is not flooded: what it forbids itself by a
+ * flag or a pool's limit is worth INFO at most, and of failures of one kind that follow each other
+ * in a heap, with no VkDeviceMemory made there in between, the 1st, 2nd, 4th, 8th and so on are
+ * told.
+ */
+#include <stdio.h>
+
+#include "core/memory/memory_internal.h"
+
+enum { TEXT_SIZE = 320 };
+
+/* The numbers of a heap; "here": in blocks of this allocator. */
+static void describe_heap(MaarAllocator allocator, uint32_t heap, char* text, size_t size)
+{
+    const struct maar_budget budget = maar_budget_read(allocator, heap);
+    (void)snprintf(text, size,
+                   "heap %u has %llu, a budget of %llu%s, %llu in use, %llu of them here", heap,
+                   (unsigned long long)allocator->device.facts.memory.memoryHeaps[heap].size,
+                   (unsigned long long)budget.budget, budget.from_driver ? "" : " (assumed)",
+                   (unsigned long long)budget.usage,
+                   (unsigned long long)maar_atomic64_load(&allocator->heaps[heap].block_bytes));
+}
+
+/* What the pool, or the request alone, would ask the driver for. */
+static VkDeviceSize size_of_block(const struct maar_allocation_failure* failure)
+{
+    const VkDeviceSize fixed = failure->pool != NULL ? failure->pool->fixed_size : 0;
+    return fixed > failure->size ? fixed : failure->size;
+}
+
+/* Whether the caller's limit of the heap stands in the way: of a whole block, as a rule. */
+static bool is_above_limit(const struct maar_heap_account* account,
+                           const struct maar_allocation_failure* failure)
+{
+    const VkDeviceSize held = maar_atomic64_load(&account->block_bytes);
+    const bool is_exact =
+        failure->in_pieces || (failure->pool != NULL && failure->pool->fixed_size != 0);
+    VkDeviceSize size = failure->in_pieces ? failure->size : size_of_block(failure);
+    size = is_exact ? size : maar_align_up(size, MAAR_BLOCK_ROUNDING);
+    return account->limit != 0 && (held > account->limit || size > account->limit - held);
+}
+
+static enum maar_failure_reason find_reason(MaarAllocator allocator,
+                                            const struct maar_allocation_failure* failure)
+{
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    const uint32_t heap = maar_type_heap(allocator, failure->type_index);
+    const struct maar_heap_account* account = &allocator->heaps[heap];
+    const VkDeviceSize size = failure->in_pieces ? 0 : size_of_block(failure);
+    const bool fits = failure->pool == NULL || failure->pool->fixed_size == 0 ||
+                      failure->size <= failure->pool->fixed_size;
+    if (failure->result == VK_ERROR_OUT_OF_POOL_MEMORY) {
+        return fits ? MAAR_FAILURE_POOL_IS_FULL : MAAR_FAILURE_ABOVE_BLOCK;
+    }
+    if (failure->result == VK_ERROR_TOO_MANY_OBJECTS) {
+        return MAAR_FAILURE_TOO_MANY;
+    }
+    if (size > facts->max_allocation_size) {
+        return MAAR_FAILURE_ABOVE_LARGEST;
+    }
+    if (size > facts->memory.memoryHeaps[heap].size) {
+        return MAAR_FAILURE_ABOVE_HEAP;
+    }
+    if (is_above_limit(account, failure)) {
+        return MAAR_FAILURE_ABOVE_LIMIT;
+    }
+    return failure->only_budget ? MAAR_FAILURE_OVER_BUDGET : MAAR_FAILURE_BY_DRIVER;
+}
+
+/* Why, and what would help. */
+static void explain_failure(MaarAllocator allocator, const struct maar_allocation_failure* failure,
+                            enum maar_failure_reason reason, char* text, size_t size)
+{
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    const uint32_t type = failure->type_index;
+    const uint32_t heap = maar_type_heap(allocator, type);
+    const struct maar_pool* pool = failure->pool;
+    const struct maar_quoted name = maar_quote(pool != NULL ? pool->name : NULL);
+    char room[TEXT_SIZE / 2];
+    describe_heap(allocator, heap, room, sizeof room);
+    switch (reason) {
+    case MAAR_FAILURE_POOL_IS_FULL:
+        (void)snprintf(text, size,
+                       "pool %s has no room in its %u blocks and may have no more; raise "
+                       "maxBlockCount, or free something",
+                       name.text, pool != NULL ? maar_atomic32_load(&pool->block_count) : 0);
+        break;
+    case MAAR_FAILURE_ABOVE_BLOCK:
+        (void)snprintf(text, size, "the blocks of pool %s have %llu; raise its blockSize",
+                       name.text, pool != NULL ? (unsigned long long)pool->fixed_size : 0);
+        break;
+    case MAAR_FAILURE_TOO_MANY:
+        (void)snprintf(text, size,
+                       "%llu of %u device memory objects (maxMemoryAllocationCount) exist; fewer "
+                       "dedicated allocations, or larger blocks, take fewer",
+                       (unsigned long long)maar_atomic64_load(&allocator->device_count),
+                       facts->max_allocation_count);
+        break;
+    case MAAR_FAILURE_ABOVE_LARGEST:
+        (void)snprintf(
+            text, size,
+            "one allocation may have %llu (maxMemoryAllocationSize); divide it, or make it "
+            "of pages (maar/paging.h)",
+            (unsigned long long)facts->max_allocation_size);
+        break;
+    case MAAR_FAILURE_ABOVE_HEAP:
+        (void)snprintf(text, size,
+                       "%s, and memory type %u lies there; divide it, or allow other "
+                       "types",
+                       room, type);
+        break;
+    case MAAR_FAILURE_ABOVE_LIMIT:
+        (void)snprintf(text, size,
+                       "pHeapSizeLimits allows %llu, and %s; free something, or raise it",
+                       (unsigned long long)allocator->heaps[heap].limit, room);
+        break;
+    case MAAR_FAILURE_OVER_BUDGET:
+        (void)snprintf(text, size, "%s, and the budget is not to be exceeded; free something",
+                       room);
+        break;
+    default:
+        (void)snprintf(text, size,
+                       "the driver has none of memory type %u (%s); %s; free something, or ask for "
+                       "less",
+                       type,
+                       failure->result == VK_ERROR_UNKNOWN ? "VK_ERROR_UNKNOWN"
+                                                           : "VK_ERROR_OUT_OF_DEVICE_MEMORY",
+                       room);
+        break;
+    }
+}
+
+/* The 1st, 2nd, 4th, 8th ... */
+static bool is_reported_at(uint32_t number)
+{
+    return (number & (number - 1)) == 0;
+}
+
+void maar_report_allocation_failure(MaarAllocator allocator,
+                                    const struct maar_allocation_failure* failure)
+{
+    if (allocator->message == NULL) {
+        return;
+    }
+    const enum maar_failure_reason reason = find_reason(allocator, failure);
+    struct maar_heap_account* account =
+        &allocator->heaps[maar_type_heap(allocator, failure->type_index)];
+    const uint32_t count = maar_atomic32_add(&account->failures[reason], 1);
+    maar_atomic32_store(&account->refused, 1);
+    if (!is_reported_at(count)) {
+        return;
+    }
+    char why[TEXT_SIZE];
+    char others[32] = "";
+    char times[32] = "";
+    char of[90] = "";
+    explain_failure(allocator, failure, reason, why, sizeof why);
+    const uint32_t tried = failure->type_bits & ~(1u << failure->type_index);
+    if (tried != 0) {
+        (void)snprintf(others, sizeof others, " (nor in types 0x%X)", tried);
+    }
+    if (count > 1) {
+        (void)snprintf(times, sizeof times, " (%u times now)", count);
+    }
+    if (failure->name != NULL) {
+        (void)snprintf(of, sizeof of, " of %s", maar_quote(failure->name).text);
+    }
+    const bool expected = reason == MAAR_FAILURE_OVER_BUDGET ||
+                          reason == MAAR_FAILURE_POOL_IS_FULL || reason == MAAR_FAILURE_ABOVE_BLOCK;
+    maar_report(allocator, expected ? MAAR_MESSAGE_SEVERITY_INFO : MAAR_MESSAGE_SEVERITY_WARNING,
+                "%s: no memory for %llu bytes%s%s%s: %s", failure->call,
+                (unsigned long long)failure->size, of, others, times, why);
+}
+
+void maar_forget_allocation_failures(struct maar_heap_account* account)
+{
+    maar_atomic32_store(&account->refused, 0);
+    for (uint32_t i = 0; i < MAAR_FAILURE_REASONS; ++i) {
+        maar_atomic32_store(&account->failures[i], 0);
+    }
+}

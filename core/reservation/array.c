@@ -1,0 +1,248 @@
+/*
+ * Growable arrays: reservations that are filled from their start. Memory is committed in steps that
+ * grow with the array, so that appending costs a submission only now and then.
+ *
+ * Invariant: count * element_size <= ready <= committed bytes from the start, and ready is whole
+ * pages, or the size of the reservation or of a copying one's buffer.
+ */
+#include "core/reservation/reservation.h"
+
+/* Limits of the step that grows with the array, bytes. An eighth of what is there keeps both the
+ * waste and the number of submissions small: 1 GiB takes 76 steps. Below the least step submissions
+ * would be frequent, above the most the waste is noticed. */
+#define LEAST_STEP ((VkDeviceSize)1 << 20)
+#define MOST_STEP ((VkDeviceSize)64 << 20)
+
+static struct maar_array* array_of(MaarArray array)
+{
+    return (struct maar_array*)(void*)array;
+}
+
+static VkResult check_array(MaarAllocator allocator, const char* call,
+                            const struct maar_array* array)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (array == NULL) {
+        return maar_misuse(allocator, call, "array is VK_NULL_HANDLE");
+    }
+    if (array->reservation.allocator != allocator) {
+        return maar_misuse(allocator, call, "array is another allocator's");
+    }
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateArray(MaarAllocator allocator,
+                                               const MaarArrayCreateInfo* pCreateInfo,
+                                               MaarArray* pArray)
+{
+    if (pArray != NULL) {
+        *pArray = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pArray == NULL) {
+        return maar_misuse(allocator, __func__, "pArray is NULL");
+    }
+    result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
+                                  MAAR_STRUCTURE_TYPE_ARRAY_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pCreateInfo->elementSize == 0) {
+        return maar_misuse(allocator, __func__, "pCreateInfo->elementSize is 0");
+    }
+    struct maar_reservation* reservation = NULL;
+    result = maar_reservation_create(allocator, __func__, &pCreateInfo->reservation,
+                                     sizeof(struct maar_array), &reservation);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_array* array = (struct maar_array*)(void*)reservation;
+    reservation->is_array = true;
+    reservation->listed.what = MAAR_ARRAY_KIND;
+    array->element_size = pCreateInfo->elementSize;
+    array->grow_size = pCreateInfo->growSize;
+    *pArray = (MaarArray)(void*)array;
+    return VK_SUCCESS;
+}
+
+static VkResult check_live_array(MaarAllocator allocator, const char* call, MaarArray array)
+{
+    const VkResult result = maar_enter(allocator);
+    return result == VK_SUCCESS
+               ? maar_paging_check_listed(allocator, call, "array", MAAR_ARRAY_KIND, array)
+               : result;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyArray(MaarAllocator allocator, MaarArray array)
+{
+    if (array != VK_NULL_HANDLE && check_live_array(allocator, __func__, array) == VK_SUCCESS) {
+        maar_reservation_end(&array_of(array)->reservation, 0, NULL);
+    }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarDestroyArrayAfter(MaarAllocator allocator, MaarArray array,
+                                                     uint32_t pointCount, const MaarPoint* pPoints)
+{
+    VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS) {
+        result = maar_retire_check_points(allocator, __func__, pointCount, pPoints);
+    }
+    if (result != VK_SUCCESS || array == VK_NULL_HANDLE) {
+        return result;
+    }
+    result = check_live_array(allocator, __func__, array);
+    if (result == VK_SUCCESS) {
+        maar_reservation_end(&array_of(array)->reservation, pointCount, pPoints);
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetArrayInfo(MaarAllocator allocator, MaarArray array,
+                                                MaarArrayInfo* pInfo)
+{
+    struct maar_array* it = array_of(array);
+    VkResult result = check_array(allocator, __func__, it);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_ARRAY_INFO);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    pInfo->count = it->count;
+    pInfo->capacity = it->ready / it->element_size;
+    pInfo->maxCount = it->reservation.size / it->element_size;
+    pInfo->elementSize = it->element_size;
+    pInfo->reservation = (MaarReservation)(void*)&it->reservation;
+    return VK_SUCCESS;
+}
+
+/* ---- growing and shrinking ---- */
+
+/* Memory up to a byte that lies within the reservation. */
+static VkResult commit_up_to(struct maar_array* array, const char* call, VkDeviceSize end,
+                             bool quietly)
+{
+    struct maar_reservation* reservation = &array->reservation;
+    VkResult result = maar_reservation_commit(reservation, call, array->ready, end, quietly);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (reservation->copying != NULL) {
+        end = reservation->copying->present_size;
+    }
+    end = maar_align_up(end, reservation->page_size);
+    array->ready = end < reservation->size ? end : reservation->size;
+    return VK_SUCCESS;
+}
+
+static VkDeviceSize step_of(const struct maar_array* array)
+{
+    VkDeviceSize step = array->grow_size;
+    if (step == 0) {
+        step = array->ready / 8;
+        step = step > LEAST_STEP ? step : LEAST_STEP;
+        step = step < MOST_STEP ? step : MOST_STEP;
+    }
+    return step;
+}
+
+static VkResult refuse_count(const struct maar_array* array, const char* call, uint64_t count)
+{
+    const struct maar_reservation* reservation = &array->reservation;
+    const char* name = reservation->name;
+    maar_report(reservation->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                "%s: array%s%s%s: %llu elements are asked for, %llu fit", call,
+                name != NULL ? " \"" : "", name != NULL ? name : "", name != NULL ? "\"" : "",
+                (unsigned long long)count,
+                (unsigned long long)(reservation->size / array->element_size));
+    return VK_ERROR_OUT_OF_POOL_MEMORY;
+}
+
+/* Memory for so many elements; ample: and for some more. */
+static VkResult make_array_room(struct maar_array* array, const char* call, uint64_t count,
+                                bool ample)
+{
+    const VkDeviceSize size = array->reservation.size;
+    if (count > size / array->element_size) {
+        return refuse_count(array, call, count);
+    }
+    const VkDeviceSize least = count * array->element_size;
+    if (least <= array->ready) {
+        return VK_SUCCESS;
+    }
+    VkDeviceSize end = least;
+    if (ample) {
+        const VkDeviceSize step = step_of(array);
+        end = step < size - array->ready ? array->ready + step : size;
+        end = end > least ? end : least;
+    }
+    /* For what nobody asked for, no budget is exceeded and nobody is told. */
+    VkResult result = commit_up_to(array, call, end, end > least);
+    if (end > least &&
+        (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_TOO_MANY_OBJECTS)) {
+        result = commit_up_to(array, call, least, false);
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarReserveArray(MaarAllocator allocator, MaarArray array,
+                                                uint64_t count)
+{
+    VkResult result = check_array(allocator, __func__, array_of(array));
+    return result == VK_SUCCESS ? make_array_room(array_of(array), __func__, count, false) : result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarAppendArray(MaarAllocator allocator, MaarArray array,
+                                               uint64_t count, uint64_t* pFirst)
+{
+    struct maar_array* it = array_of(array);
+    if (pFirst != NULL) {
+        *pFirst = 0;
+    }
+    VkResult result = check_array(allocator, __func__, it);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const uint64_t most = UINT64_MAX - it->count;
+    result = make_array_room(it, __func__, it->count + (count < most ? count : most), true);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pFirst != NULL) {
+        *pFirst = it->count;
+    }
+    it->count += count;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarTruncateArray(MaarAllocator allocator, MaarArray array,
+                                                 uint64_t count, VkBool32 release)
+{
+    struct maar_array* it = array_of(array);
+    VkResult result = check_array(allocator, __func__, it);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (count > it->count) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: count is %llu, above the number of elements (%llu)", __func__,
+                    (unsigned long long)count, (unsigned long long)it->count);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    it->count = count;
+    struct maar_reservation* reservation = &it->reservation;
+    if (release == VK_TRUE && reservation->table != NULL) {
+        const VkDeviceSize used = count * it->element_size;
+        maar_reservation_decommit(reservation, used, reservation->size);
+        const VkDeviceSize rounded = maar_align_up(used, reservation->page_size);
+        it->ready = rounded < it->ready ? rounded : it->ready;
+    }
+    return VK_SUCCESS;
+}

@@ -1,0 +1,357 @@
+/*
+ * Reservations where buffers cannot be sparse: a plain buffer, replaced by a larger one that the
+ * next submission copies it to. Growth is geometric, so that all copies together move a constant
+ * times the bytes that are there in the end.
+ *
+ * A buffer whose copy no submission has taken was never usable: growing again drops it.
+ */
+#include "core/objects/vulkan_bits.h"
+#include "core/reservation/reservation.h"
+
+/* Least unit of growth, bytes: that of sparse buffers on most devices, so that programs see like
+ * numbers everywhere. Buffers grow by more anyway. */
+#define LEAST_UNIT ((VkDeviceSize)1 << 16)
+
+/* A buffer that was outgrown, and the copy out of it. */
+struct outgrown_buffer {
+    struct maar_page_copy copy; /* first: a copy is turned back into this */
+    struct maar_leaving_buffer leaving;
+};
+
+/* ---- buffers on their way out ---- */
+
+/* Counts its bytes as pending. */
+static void begin_leaving(MaarAllocator allocator, struct maar_leaving_buffer* leaving)
+{
+    uint32_t index = MAAR_SLOT_NONE;
+    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, leaving->allocation, &index);
+    if (leaving->buffer != VK_NULL_HANDLE && slot != NULL &&
+        maar_slot_claim(slot, leaving->allocation)) {
+        leaving->slot = index;
+        maar_slot_make_pending(allocator, index);
+    }
+}
+
+static void end_leaving(MaarAllocator allocator, const struct maar_leaving_buffer* leaving)
+{
+    const struct maar_device* device = &allocator->device;
+    if (leaving->buffer == VK_NULL_HANDLE) {
+        return;
+    }
+    if (leaving->slot == MAAR_SLOT_NONE) {
+        (void)maar_destroy_buffer(allocator, "a reservation", leaving->buffer, leaving->allocation);
+        return;
+    }
+    maar_lock_rank_expect_none();
+    device->vkDestroyBuffer(device->handle, leaving->buffer, device->callbacks);
+    maar_release_pending(allocator, leaving->slot);
+}
+
+static struct outgrown_buffer* outgrown_of(struct maar_page_copy* copy)
+{
+    return (struct outgrown_buffer*)(void*)copy;
+}
+
+static void free_outgrown(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    struct outgrown_buffer* outgrown = (struct outgrown_buffer*)(uintptr_t)item->object;
+    end_leaving(allocator, &outgrown->leaving);
+    maar_host_free(allocator->callbacks, outgrown);
+}
+
+/* ---- the end of a reservation ---- */
+
+static void finish_copying(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    struct maar_reservation* reservation = (struct maar_reservation*)(uintptr_t)item->object;
+    struct maar_copying* copying = reservation->copying;
+    for (struct maar_page_copy *copy = copying->undone, *older; copy != NULL; copy = older) {
+        older = copy->older;
+        end_leaving(allocator, &outgrown_of(copy)->leaving);
+        maar_retire_discard(allocator, copy->item);
+        maar_host_free(allocator->callbacks, outgrown_of(copy));
+    }
+    end_leaving(allocator, &copying->present);
+    maar_host_free(allocator->callbacks, copying);
+    maar_reservation_free(reservation);
+}
+
+static void release_copying(MaarAllocator allocator, struct maar_copy_owner* owner,
+                            struct maar_page_copy* undone)
+{
+    struct maar_copying* copying = (struct maar_copying*)(void*)owner;
+    struct maar_retire_item* item = copying->reservation->item;
+    copying->undone = undone;
+    item->action = finish_copying;
+    item->pool = maar_pool_of(copying->memory_info.pool);
+    item->object = (uint64_t)(uintptr_t)copying->reservation;
+    if (owner->value != 0) {
+        item->points[item->point_count++] = maar_paging_point(allocator, owner->value);
+    }
+    if (copying->at_once || item->point_count == 0) {
+        finish_copying(allocator, item);
+        maar_retire_discard(allocator, item);
+        return;
+    }
+    for (struct maar_page_copy* copy = undone; copy != NULL; copy = copy->older) {
+        begin_leaving(allocator, &outgrown_of(copy)->leaving);
+    }
+    begin_leaving(allocator, &copying->present);
+    maar_retire_queue(&allocator->retire, item);
+}
+
+void maar_copying_end(struct maar_reservation* reservation, bool at_once)
+{
+    reservation->copying->at_once = at_once;
+    maar_copy_owner_end(reservation->allocator, &reservation->copying->owner);
+}
+
+/* ---- the beginning ---- */
+
+static void add_family(struct maar_copying* copying, uint32_t family)
+{
+    uint32_t count = copying->buffer_info.queueFamilyIndexCount;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (copying->families[i] == family) {
+            return;
+        }
+    }
+    copying->families[count] = family;
+    copying->buffer_info.queueFamilyIndexCount = count + 1;
+}
+
+/* Every family that may see a buffer: those of the allocator's queues, among them the one that
+ * copies, and those that the program named. */
+static void share_buffers(MaarAllocator allocator, const VkBufferCreateInfo* info,
+                          struct maar_copying* copying)
+{
+    VkBufferCreateInfo* mine = &copying->buffer_info;
+    mine->queueFamilyIndexCount = 0;
+    for (uint32_t i = 0; i < allocator->queue_count; ++i) {
+        add_family(copying, allocator->queues[i].familyIndex);
+    }
+    for (uint32_t i = 0;
+         info->sharingMode == VK_SHARING_MODE_CONCURRENT && i < info->queueFamilyIndexCount; ++i) {
+        add_family(copying, info->pQueueFamilyIndices[i]);
+    }
+    const bool alone = mine->queueFamilyIndexCount < 2;
+    mine->sharingMode = alone ? VK_SHARING_MODE_EXCLUSIVE : VK_SHARING_MODE_CONCURRENT;
+    mine->queueFamilyIndexCount = alone ? 0 : mine->queueFamilyIndexCount;
+    mine->pQueueFamilyIndices = alone ? NULL : copying->families;
+}
+
+static bool has_copying_queue(MaarAllocator allocator)
+{
+    const VkQueueFlags copies = (VkQueueFlags)VK_QUEUE_GRAPHICS_BIT |
+                                (VkQueueFlags)VK_QUEUE_COMPUTE_BIT |
+                                (VkQueueFlags)VK_QUEUE_TRANSFER_BIT;
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    for (uint32_t i = 0; i < allocator->queue_count; ++i) {
+        const uint32_t family = allocator->queues[i].familyIndex;
+        if (family < facts->queue_family_count && (facts->queue_flags[family] & copies) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether some memory type serves, and the unit of growth. */
+static VkResult ask_driver(struct maar_reservation* reservation, const char* call,
+                           const struct maar_copying* copying)
+{
+    const MaarAllocator allocator = reservation->allocator;
+    VkBufferCreateInfo question = copying->buffer_info;
+    question.size = LEAST_UNIT;
+    MaarMemoryRequest request;
+    VkResult result = maar_buffer_info_request(allocator, &question, &request);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_type_choice choice;
+    if (copying->memory_info.pool == VK_NULL_HANDLE &&
+        !maar_choose_types(allocator, request.requirements.memoryTypeBits, &copying->memory_info,
+                           &choice)) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: no memory type serves the buffer and pMemoryInfo", call);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    reservation->page_size = maar_align_up(LEAST_UNIT, request.requirements.alignment);
+    return VK_SUCCESS;
+}
+
+VkResult maar_copying_create(struct maar_reservation* reservation, const char* call,
+                             const MaarReservationCreateInfo* info)
+{
+    const MaarAllocator allocator = reservation->allocator;
+    const VkBufferCreateInfo* buffer_info = info->pBufferInfo;
+    if (buffer_info->pNext != NULL) {
+        return maar_misuse(allocator, call,
+                           "pBufferInfo->pNext is not NULL, but a reservation that grows by copies "
+                           "makes its buffers later, when the chain is gone");
+    }
+    if (!has_copying_queue(allocator)) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: growing by copies needs a queue in MaarAllocatorCreateInfo::pQueues that "
+                    "copies",
+                    call);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    if (info->pMemoryInfo != NULL &&
+        maar_pool_require_own(allocator, call, info->pMemoryInfo->pool) != VK_SUCCESS) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    const size_t named = buffer_info->sharingMode == VK_SHARING_MODE_CONCURRENT
+                             ? (size_t)buffer_info->queueFamilyIndexCount
+                             : 0;
+    struct maar_copying* copying = maar_host_calloc(
+        allocator->callbacks, 1,
+        sizeof *copying + (allocator->queue_count + named) * sizeof copying->families[0]);
+    if (copying == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    copying->owner.bury = release_copying;
+    copying->reservation = reservation;
+    copying->present.slot = MAAR_SLOT_NONE;
+    copying->buffer_info = *buffer_info;
+    copying->buffer_info.flags = maar_without_sparse_bits(buffer_info->flags);
+    copying->buffer_info.usage |= (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                  (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    share_buffers(allocator, buffer_info, copying);
+    copying->memory_info =
+        info->pMemoryInfo != NULL ? *info->pMemoryInfo : maar_default_create_info;
+    copying->memory_info.pNext = NULL;
+    copying->memory_info.pName = reservation->name;
+    VkResult result = ask_driver(reservation, call, copying);
+    if (result != VK_SUCCESS) {
+        maar_host_free(allocator->callbacks, copying);
+        return result;
+    }
+    reservation->copying = copying;
+    return VK_SUCCESS;
+}
+
+/* ---- growing ---- */
+
+/* What a copy out of the present buffer needs; NULL when host memory is short. */
+static struct outgrown_buffer* prepare_outgrown(MaarAllocator allocator)
+{
+    struct outgrown_buffer* outgrown = maar_host_calloc(allocator->callbacks, 1, sizeof *outgrown);
+    if (outgrown == NULL) {
+        return NULL;
+    }
+    outgrown->copy.item = maar_retire_prepare(allocator, 1, NULL);
+    if (outgrown->copy.item == NULL) {
+        maar_host_free(allocator->callbacks, outgrown);
+        return NULL;
+    }
+    outgrown->copy.item->action = free_outgrown;
+    outgrown->copy.item->object = (uint64_t)(uintptr_t)outgrown;
+    return outgrown;
+}
+
+static void discard_outgrown(MaarAllocator allocator, struct outgrown_buffer* outgrown)
+{
+    if (outgrown != NULL) {
+        maar_retire_discard(allocator, outgrown->copy.item);
+        maar_host_free(allocator->callbacks, outgrown);
+    }
+}
+
+/* With room to spare, or, where memory is short, as large as it must be. */
+static VkResult make_larger(struct maar_reservation* reservation, const char* call,
+                            VkDeviceSize least, struct maar_leaving_buffer* larger,
+                            VkDeviceSize* size)
+{
+    struct maar_copying* copying = reservation->copying;
+    const VkDeviceSize ample = copying->present_size + copying->present_size / 2;
+    VkDeviceSize wanted = maar_align_up(ample > least ? ample : least, reservation->page_size);
+    VkDeviceSize needed = maar_align_up(least, reservation->page_size);
+    wanted = wanted < reservation->size ? wanted : reservation->size;
+    needed = needed < reservation->size ? needed : reservation->size;
+    for (;;) {
+        copying->buffer_info.size = wanted;
+        MaarAllocationCreateInfo how = copying->memory_info;
+        how.flags |= wanted != needed ? MAAR_ALLOCATE_WITHOUT_REPORT : 0;
+        VkResult result = maar_create_buffer(reservation->allocator, call, &copying->buffer_info,
+                                             &how, true, &larger->buffer, &larger->allocation);
+        if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY || wanted == needed) {
+            *size = wanted;
+            return result;
+        }
+        wanted = needed;
+    }
+}
+
+/* Records that the present buffer is copied to a larger one. Where it was itself waiting to be
+ * copied to, the older copy goes to the larger one instead, and nobody ever used the present one.
+ */
+static void replace_present(struct maar_reservation* reservation, struct outgrown_buffer* outgrown,
+                            VkBuffer larger)
+{
+    const MaarAllocator allocator = reservation->allocator;
+    struct maar_copying* copying = reservation->copying;
+    struct maar_page_copy* copy = maar_copy_take_back(allocator, &copying->owner);
+    if (copy != NULL) {
+        end_leaving(allocator, &copying->present);
+        discard_outgrown(allocator, outgrown);
+    } else {
+        outgrown->leaving = copying->present;
+        copy = &outgrown->copy;
+        copy->item->pool = maar_pool_of(copying->memory_info.pool);
+        copy->owner = &copying->owner;
+        copy->from = copying->present.buffer;
+        copy->size = copying->present_size;
+    }
+    copy->to = larger;
+    maar_copy_record(allocator, copy);
+}
+
+VkResult maar_copying_grow(struct maar_reservation* reservation, const char* call,
+                           VkDeviceSize least)
+{
+    const MaarAllocator allocator = reservation->allocator;
+    struct maar_copying* copying = reservation->copying;
+    const bool replaces = copying->present.buffer != VK_NULL_HANDLE;
+    if (least <= copying->present_size) {
+        return VK_SUCCESS;
+    }
+    struct outgrown_buffer* outgrown = replaces ? prepare_outgrown(allocator) : NULL;
+    if (replaces && outgrown == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    struct maar_leaving_buffer larger = {.slot = MAAR_SLOT_NONE};
+    VkDeviceSize size = 0;
+    VkResult result = make_larger(reservation, call, least, &larger, &size);
+    if (result != VK_SUCCESS) {
+        discard_outgrown(allocator, outgrown);
+        return result;
+    }
+    if (replaces) {
+        replace_present(reservation, outgrown, larger.buffer);
+    }
+    copying->present = larger;
+    copying->present_size = size;
+    reservation->buffer = larger.buffer;
+    reservation->address =
+        maar_buffer_address(allocator, larger.buffer, copying->buffer_info.usage);
+    ++reservation->move_count;
+    return VK_SUCCESS;
+}
+
+bool maar_copying_run(const struct maar_reservation* reservation, MaarPageRun* run)
+{
+    const struct maar_copying* copying = reservation->copying;
+    MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
+    if (copying->present.buffer == VK_NULL_HANDLE ||
+        maarGetAllocationInfo(reservation->allocator, copying->present.allocation, &info) !=
+            VK_SUCCESS) {
+        return false;
+    }
+    *run = (MaarPageRun){
+        .size = copying->present_size,
+        .memory = info.memory,
+        .memoryOffset = info.offset,
+        .blockId = info.blockId,
+    };
+    return true;
+}

@@ -1,0 +1,251 @@
+/*
+ * The pages of reservations: committed, given back, shared and listed. Ranges are checked before
+ * anything is done.
+ */
+#include "core/reservation/reservation.h"
+
+/* Ranges that are turned into pages on the stack; for more, host memory is taken. */
+enum { RANGES_AT_ONCE = 16 };
+
+/* Pages of bytes [offset, end), rounded outward. */
+static struct maar_page_range pages_around(const struct maar_reservation* reservation,
+                                           VkDeviceSize offset, VkDeviceSize end)
+{
+    const VkDeviceSize page = reservation->page_size;
+    struct maar_page_range range = {.table = reservation->table, .first = offset / page};
+    range.count = offset < end ? (end - 1) / page + 1 - range.first : 0;
+    return range;
+}
+
+/* Rounded inward; the last page of a reservation may be cut. */
+static struct maar_page_range pages_within(const struct maar_reservation* reservation,
+                                           VkDeviceSize offset, VkDeviceSize end)
+{
+    const VkDeviceSize page = reservation->page_size;
+    struct maar_page_range range = {.table = reservation->table};
+    range.first = offset / page + (offset % page != 0 ? 1 : 0);
+    const uint64_t past =
+        end == reservation->size ? maar_page_table_count(reservation->table) : end / page;
+    range.count = past > range.first ? past - range.first : 0;
+    return range;
+}
+
+static VkDeviceSize end_of(const struct maar_reservation* reservation, const MaarPageRange* range)
+{
+    return range->size == VK_WHOLE_SIZE ? reservation->size : range->offset + range->size;
+}
+
+static VkResult check_ranges(const struct maar_reservation* reservation, const char* call,
+                             uint32_t count, const MaarPageRange* ranges)
+{
+    const VkDeviceSize size = reservation->size;
+    if (count > 0 && ranges == NULL) {
+        return maar_misuse(reservation->allocator, call, "pRanges is NULL");
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        if (ranges[i].offset > size ||
+            (ranges[i].size != VK_WHOLE_SIZE && ranges[i].size > size - ranges[i].offset)) {
+            maar_report(reservation->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                        "%s: pRanges[%u] ends beyond the reservation, which has %llu bytes", call,
+                        i, (unsigned long long)size);
+            return VK_ERROR_VALIDATION_FAILED_EXT;
+        }
+    }
+    return VK_SUCCESS;
+}
+
+/* ---- committing ---- */
+
+VkDeviceSize maar_reservation_committed(const struct maar_reservation* reservation)
+{
+    return reservation->table != NULL
+               ? maar_page_table_committed(reservation->table) * reservation->page_size
+               : reservation->copying->present_size;
+}
+
+VkResult maar_reservation_commit(struct maar_reservation* reservation, const char* call,
+                                 VkDeviceSize offset, VkDeviceSize end, bool quietly)
+{
+    if (reservation->table == NULL) {
+        return maar_copying_grow(reservation, call, end);
+    }
+    const struct maar_page_range range = pages_around(reservation, offset, end);
+    return quietly ? maar_pages_try_commit(reservation->allocator, call, &range)
+                   : maar_pages_commit(reservation->allocator, call, 1, &range);
+}
+
+static VkResult commit_sparse(const struct maar_reservation* reservation, const char* call,
+                              uint32_t count, const MaarPageRange* ranges)
+{
+    const MaarAllocator allocator = reservation->allocator;
+    struct maar_page_range few[RANGES_AT_ONCE] = {{NULL, 0, 0}};
+    struct maar_page_range* pages = few;
+    if (count > RANGES_AT_ONCE) {
+        pages = maar_host_calloc(allocator->callbacks, count, sizeof *pages);
+        if (pages == NULL) {
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        pages[i] = pages_around(reservation, ranges[i].offset, end_of(reservation, &ranges[i]));
+    }
+    VkResult result = maar_pages_commit(allocator, call, count, pages);
+    if (pages != few) {
+        maar_host_free(allocator->callbacks, pages);
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCommitPages(MaarAllocator allocator, MaarReservation reservation,
+                                               uint32_t rangeCount, const MaarPageRange* pRanges)
+{
+    struct maar_reservation* it = maar_reservation_of(reservation);
+    VkResult result = maar_reservation_check(allocator, __func__, it, true);
+    if (result == VK_SUCCESS) {
+        result = check_ranges(it, __func__, rangeCount, pRanges);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (it->table != NULL) {
+        return commit_sparse(it, __func__, rangeCount, pRanges);
+    }
+    VkDeviceSize furthest = 0;
+    for (uint32_t i = 0; i < rangeCount; ++i) {
+        const VkDeviceSize end = end_of(it, &pRanges[i]);
+        furthest = end > furthest && end > pRanges[i].offset ? end : furthest;
+    }
+    return maar_copying_grow(it, __func__, furthest);
+}
+
+/* ---- giving back ---- */
+
+void maar_reservation_decommit(struct maar_reservation* reservation, VkDeviceSize offset,
+                               VkDeviceSize end)
+{
+    if (reservation->table != NULL) {
+        const struct maar_page_range range = pages_within(reservation, offset, end);
+        maar_pages_decommit(reservation->allocator, 1, &range);
+    }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarDecommitPages(MaarAllocator allocator,
+                                                 MaarReservation reservation, uint32_t rangeCount,
+                                                 const MaarPageRange* pRanges)
+{
+    const struct maar_reservation* it = maar_reservation_of(reservation);
+    VkResult result = maar_reservation_check(allocator, __func__, it, true);
+    if (result == VK_SUCCESS) {
+        result = check_ranges(it, __func__, rangeCount, pRanges);
+    }
+    if (result != VK_SUCCESS || it->table == NULL) {
+        return result;
+    }
+    struct maar_page_range pages[RANGES_AT_ONCE];
+    for (uint32_t done = 0; done < rangeCount;) {
+        uint32_t count = 0;
+        for (; count < RANGES_AT_ONCE && done < rangeCount; ++count, ++done) {
+            pages[count] = pages_within(it, pRanges[done].offset, end_of(it, &pRanges[done]));
+        }
+        maar_pages_decommit(allocator, count, pages);
+    }
+    return VK_SUCCESS;
+}
+
+/* ---- sharing ---- */
+
+static const char* find_alias_fault(const struct maar_reservation* to, VkDeviceSize offset,
+                                    VkDeviceSize size, const struct maar_reservation* from,
+                                    VkDeviceSize source_offset)
+{
+    const VkDeviceSize page = to->page_size;
+    if ((to->flags & from->flags & MAAR_RESERVATION_CREATE_ALIASED_BIT) == 0) {
+        return "reservation or source was made without MAAR_RESERVATION_CREATE_ALIASED_BIT";
+    }
+    if (from->page_size != page ||
+        maar_page_table_types(to->table) != maar_page_table_types(from->table)) {
+        return "reservation and source have other page sizes or memory types";
+    }
+    if (offset > to->size || size > to->size - offset) {
+        return "offset and size end beyond the reservation";
+    }
+    if (offset % page != 0 || (size % page != 0 && offset + size != to->size)) {
+        return "offset or size is not a multiple of the page size";
+    }
+    if (source_offset % page != 0) {
+        return "sourceOffset is not a multiple of the page size";
+    }
+    const struct maar_page_range range = pages_around(to, offset, offset + size);
+    const uint64_t first = source_offset / page;
+    const uint64_t there = maar_page_table_count(from->table);
+    if (first > there || range.count > there - first) {
+        return "sourceOffset and size end beyond the source";
+    }
+    if (!maar_pages_are_committed(from->table, first, range.count)) {
+        return "not all of the source's range is committed";
+    }
+    for (uint64_t i = 0; i < range.count; ++i) {
+        if (maar_page_is_committed(to->table, range.first + i)) {
+            return "a page of the target's range is committed already";
+        }
+    }
+    return NULL;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarAliasPages(MaarAllocator allocator, MaarReservation reservation,
+                                              VkDeviceSize offset, VkDeviceSize size,
+                                              MaarReservation source, VkDeviceSize sourceOffset)
+{
+    const struct maar_reservation* to = maar_reservation_of(reservation);
+    const struct maar_reservation* from = maar_reservation_of(source);
+    VkResult result = maar_reservation_check(allocator, __func__, to, true);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (from == NULL || from->allocator != allocator) {
+        return maar_misuse(allocator, __func__,
+                           from == NULL ? "source is VK_NULL_HANDLE"
+                                        : "source is another allocator's");
+    }
+    if (to->table == NULL || from->table == NULL) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: reservation or source grows by copies, and has no pages to share",
+                    __func__);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    const char* fault = find_alias_fault(to, offset, size, from, sourceOffset);
+    if (fault != NULL) {
+        return maar_misuse(allocator, __func__, fault);
+    }
+    const struct maar_page_range range = pages_around(to, offset, offset + size);
+    return maar_pages_alias(allocator, __func__, &range, from->table, sourceOffset / to->page_size);
+}
+
+/* ---- listing ---- */
+
+VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateReservationPages(MaarAllocator allocator,
+                                                             MaarReservation reservation,
+                                                             uint32_t* pCount, MaarPageRun* pRuns)
+{
+    const struct maar_reservation* it = maar_reservation_of(reservation);
+    VkResult result = maar_reservation_check(allocator, __func__, it, false);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pCount == NULL) {
+        return maar_misuse(allocator, __func__, "pCount is NULL");
+    }
+    const uint32_t capacity = pRuns != NULL ? *pCount : 0;
+    MaarPageRun run;
+    uint32_t count = 0;
+    if (it->table != NULL) {
+        count = maar_page_table_runs(it->table, capacity, pRuns);
+    } else if (maar_copying_run(it, &run)) {
+        count = 1;
+        if (capacity > 0) {
+            pRuns[0] = run;
+        }
+    }
+    *pCount = pRuns == NULL || count < capacity ? count : capacity;
+    return pRuns != NULL && count > capacity ? VK_INCOMPLETE : VK_SUCCESS;
+}

@@ -1,0 +1,613 @@
+/*
+ * Partially resident images: what the driver demands of them, their page tables, and their end,
+ * which waits for the last submission that named them. A driver's opaque offsets are passed through
+ * as they are.
+ */
+#include "core/reservation/sparse_image.h"
+
+#include <string.h>
+
+#include "core/host_stack.h"
+#include "core/objects/requirements.h"
+#include "core/objects/vulkan_bits.h"
+
+/* What a driver answers at most: an entry an aspect, and metadata. */
+enum { REQUIREMENTS = 6 };
+
+static const char sparse_image_kind[] = "sparse image";
+
+/* ---- what can be made ---- */
+
+static VkResult check_image_info(MaarAllocator allocator, const char* call,
+                                 const VkImageCreateInfo* info)
+{
+    VkResult result = maar_check_structure(allocator, call, "pCreateInfo->pImageInfo", info,
+                                           VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (info->imageType != VK_IMAGE_TYPE_2D && info->imageType != VK_IMAGE_TYPE_3D) {
+        return maar_misuse(allocator, call, "pImageInfo->imageType is neither 2D nor 3D");
+    }
+    if (info->tiling != VK_IMAGE_TILING_OPTIMAL) {
+        return maar_misuse(allocator, call, "pImageInfo->tiling is not optimal");
+    }
+    if (info->samples != VK_SAMPLE_COUNT_1_BIT) {
+        return maar_misuse(allocator, call, "pImageInfo->samples is not 1");
+    }
+    if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
+        return maar_misuse(allocator, call, "pImageInfo is disjoint, which no sparse image can be");
+    }
+    if ((info->flags & VK_IMAGE_CREATE_SPARSE_ALIASED_BIT) != 0) {
+        return maar_misuse(allocator, call,
+                           "pImageInfo->flags has SPARSE_ALIASED; tiles cannot share pages");
+    }
+    if (info->extent.width == 0 || info->extent.height == 0 || info->extent.depth == 0 ||
+        info->mipLevels == 0 || info->arrayLayers == 0) {
+        return maar_misuse(allocator, call, "pImageInfo has an extent, levels or layers of 0");
+    }
+    if (info->mipLevels > MAAR_TILE_MAX_LEVELS) {
+        return maar_misuse(allocator, call, "pImageInfo->mipLevels is above 32");
+    }
+    for (const VkBaseInStructure* next = info->pNext; next != NULL; next = next->pNext) {
+        if (next->sType == VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO &&
+            ((const VkExternalMemoryImageCreateInfo*)(const void*)next)->handleTypes != 0) {
+            return maar_misuse(allocator, call,
+                               "pImageInfo names external memory; pages cannot be exported");
+        }
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult check_support(MaarAllocator allocator, const char* call,
+                              const VkImageCreateInfo* info)
+{
+    const struct maar_device* device = &allocator->device;
+    const bool flat = info->imageType == VK_IMAGE_TYPE_2D;
+    VkResult result = maar_paging_require(allocator, call, true);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (flat ? !device->facts.sparse_images_2d : !device->facts.sparse_images_3d) {
+        maar_report(
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            "%s needs the feature sparseResidencyImage%s, which is not there or was not enabled",
+            call, flat ? "2D" : "3D");
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    const VkPhysicalDeviceSparseImageFormatInfo2 format = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SPARSE_IMAGE_FORMAT_INFO_2,
+        .format = info->format,
+        .type = info->imageType,
+        .samples = info->samples,
+        .usage = info->usage,
+        .tiling = info->tiling,
+    };
+    uint32_t count = 0;
+    maar_lock_rank_expect_none();
+    device->vkGetPhysicalDeviceSparseImageFormatProperties2(device->physical, &format, &count,
+                                                            NULL);
+    if (count == 0) {
+        maar_report(
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            "%s: the driver has no partially resident images of format %d with this type and "
+            "usage",
+            call, (int)info->format);
+        return VK_ERROR_FORMAT_NOT_SUPPORTED;
+    }
+    return VK_SUCCESS;
+}
+
+/* ---- what the driver demands ---- */
+
+static void note_tail(struct maar_sparse_aspect* aspect, const VkSparseImageMemoryRequirements* of,
+                      uint32_t layers)
+{
+    const bool single =
+        (of->formatProperties.flags & VK_SPARSE_IMAGE_FORMAT_SINGLE_MIPTAIL_BIT) != 0;
+    aspect->aspect = of->formatProperties.aspectMask;
+    aspect->tail_size = of->imageMipTailSize;
+    aspect->tail_offset = of->imageMipTailOffset;
+    aspect->tail_stride = of->imageMipTailStride;
+    aspect->tail_count = single ? 1 : layers;
+}
+
+static VkResult note_requirement(MaarAllocator allocator, const char* call, MaarSparseImage image,
+                                 const VkSparseImageMemoryRequirements* of)
+{
+    if ((of->formatProperties.aspectMask & VK_IMAGE_ASPECT_METADATA_BIT) != 0) {
+        note_tail(&image->metadata, of, image->layers);
+        image->metadata.bind_flags = VK_SPARSE_MEMORY_BIND_METADATA_BIT;
+        image->metadata.tail_count =
+            image->metadata.tail_size == 0 ? 0 : image->metadata.tail_count;
+        return VK_SUCCESS;
+    }
+    const VkExtent3D tile = of->formatProperties.imageGranularity;
+    if (image->aspect_count == MAAR_SPARSE_ASPECTS || tile.width == 0 || tile.height == 0 ||
+        tile.depth == 0) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: the driver binds this image in a way that Maar does not know", call);
+        return VK_ERROR_FORMAT_NOT_SUPPORTED;
+    }
+    struct maar_sparse_aspect* aspect = &image->aspects[image->aspect_count++];
+    const uint32_t levels =
+        of->imageMipTailFirstLod < image->mip_levels ? of->imageMipTailFirstLod : image->mip_levels;
+    note_tail(aspect, of, image->layers);
+    if (levels == image->mip_levels || aspect->tail_size == 0) {
+        aspect->tail_count = 0;
+    }
+    if (!maar_tile_grid_init(&aspect->grid, image->extent, tile, image->mip_levels, levels)) {
+        return maar_misuse(allocator, call, "pImageInfo has more than 2^32 tiles");
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult read_requirements(MaarAllocator allocator, const char* call, MaarSparseImage image)
+{
+    const struct maar_device* device = &allocator->device;
+    const VkImageMemoryRequirementsInfo2 whole = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_REQUIREMENTS_INFO_2,
+        .image = image->image,
+    };
+    VkMemoryRequirements2 memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2};
+    device->vkGetImageMemoryRequirements2(device->handle, &whole, &memory);
+    image->size = memory.memoryRequirements.size;
+    image->page_size = memory.memoryRequirements.alignment;
+    image->type_bits = memory.memoryRequirements.memoryTypeBits;
+
+    const VkImageSparseMemoryRequirementsInfo2 sparse = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_SPARSE_MEMORY_REQUIREMENTS_INFO_2,
+        .image = image->image,
+    };
+    VkSparseImageMemoryRequirements2 entries[REQUIREMENTS];
+    uint32_t count = 0;
+    device->vkGetImageSparseMemoryRequirements2(device->handle, &sparse, &count, NULL);
+    count = count < REQUIREMENTS ? count : (uint32_t)REQUIREMENTS;
+    for (uint32_t i = 0; i < count; ++i) {
+        entries[i] = (VkSparseImageMemoryRequirements2){
+            .sType = VK_STRUCTURE_TYPE_SPARSE_IMAGE_MEMORY_REQUIREMENTS_2,
+        };
+    }
+    device->vkGetImageSparseMemoryRequirements2(device->handle, &sparse, &count, entries);
+    for (uint32_t i = 0; i < count; ++i) {
+        const VkResult result =
+            note_requirement(allocator, call, image, &entries[i].memoryRequirements);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+    }
+    if (image->aspect_count == 0) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: the driver names no tiles of this image", call);
+        return VK_ERROR_FORMAT_NOT_SUPPORTED;
+    }
+    image->tile = (VkExtent3D){image->aspects[0].grid.tile[0], image->aspects[0].grid.tile[1],
+                               image->aspects[0].grid.tile[2]};
+    return VK_SUCCESS;
+}
+
+/* ---- page tables ---- */
+
+static struct maar_page_table_info table_info(const char* call, MaarSparseImage image)
+{
+    return (struct maar_page_table_info){
+        .call = call,
+        .image = image->image,
+        .page_size = image->page_size,
+        .type_bits = image->type_bits,
+        .kind = MAAR_RESOURCE_KIND_OPTIMAL,
+        .memory = &image->memory,
+    };
+}
+
+VkResult maar_sparse_bring_table(MaarAllocator allocator, const char* call, MaarSparseImage image,
+                                 uint32_t aspect, uint32_t level, uint32_t layer,
+                                 struct maar_page_table** table)
+{
+    const struct maar_sparse_aspect* of = &image->aspects[aspect];
+    struct maar_page_table** at = &of->tables[(size_t)layer * of->grid.level_count + level];
+    if (*at == NULL) {
+        const uint32_t* extent = of->grid.levels[level].extent;
+        struct maar_page_table_info info = table_info(call, image);
+        info.target = MAAR_PAGES_TILES;
+        info.subresource.aspectMask = of->aspect;
+        info.subresource.mipLevel = level;
+        info.subresource.arrayLayer = layer;
+        info.tile = (VkExtent3D){of->grid.tile[0], of->grid.tile[1], of->grid.tile[2]};
+        info.extent = (VkExtent3D){extent[0], extent[1], extent[2]};
+        const VkResult result = maar_page_table_create(allocator, &info, at);
+        if (result != VK_SUCCESS) {
+            *at = NULL;
+            return result;
+        }
+    }
+    *table = *at;
+    return VK_SUCCESS;
+}
+
+VkResult maar_sparse_bring_tail(MaarAllocator allocator, const char* call, MaarSparseImage image,
+                                struct maar_sparse_aspect* aspect, uint32_t index,
+                                struct maar_page_table** table)
+{
+    struct maar_page_table** at = &aspect->tails[index];
+    if (*at == NULL) {
+        struct maar_page_table_info info = table_info(call, image);
+        info.target = MAAR_PAGES_OPAQUE;
+        info.resource_offset = aspect->tail_offset + index * aspect->tail_stride;
+        info.size = aspect->tail_size;
+        info.bind_flags = aspect->bind_flags;
+        const VkResult result = maar_page_table_create(allocator, &info, at);
+        if (result != VK_SUCCESS) {
+            *at = NULL;
+            return result;
+        }
+    }
+    *table = *at;
+    return VK_SUCCESS;
+}
+
+static void walk_aspect(const struct maar_sparse_aspect* aspect, uint32_t layers,
+                        maar_sparse_visit visit, void* context)
+{
+    const size_t table_count =
+        aspect->tables == NULL ? 0 : (size_t)layers * aspect->grid.level_count;
+    for (size_t i = 0; i < table_count; ++i) {
+        if (aspect->tables[i] != NULL) {
+            visit(aspect->tables[i], context);
+        }
+    }
+    for (uint32_t i = 0; aspect->tails != NULL && i < aspect->tail_count; ++i) {
+        if (aspect->tails[i] != NULL) {
+            visit(aspect->tails[i], context);
+        }
+    }
+}
+
+void maar_sparse_walk(MaarSparseImage image, maar_sparse_visit visit, void* context)
+{
+    for (uint32_t i = 0; i < image->aspect_count; ++i) {
+        walk_aspect(&image->aspects[i], image->layers, visit, context);
+    }
+    walk_aspect(&image->metadata, image->layers, visit, context);
+}
+
+static VkResult make_arrays(MaarAllocator allocator, struct maar_sparse_aspect* aspect,
+                            uint32_t layers)
+{
+    const size_t table_count = (size_t)layers * aspect->grid.level_count;
+    if (table_count > 0) {
+        aspect->tables =
+            maar_host_calloc(allocator->callbacks, table_count, sizeof(struct maar_page_table*));
+    }
+    if (aspect->tail_count > 0) {
+        aspect->tails = maar_host_calloc(allocator->callbacks, aspect->tail_count,
+                                         sizeof(struct maar_page_table*));
+    }
+    return (table_count > 0 && aspect->tables == NULL) ||
+                   (aspect->tail_count > 0 && aspect->tails == NULL)
+               ? VK_ERROR_OUT_OF_HOST_MEMORY
+               : VK_SUCCESS;
+}
+
+/* The first table tells whether memory of this kind is to be had at all. */
+static VkResult make_tables(MaarAllocator allocator, const char* call, MaarSparseImage image)
+{
+    struct maar_page_table* table = NULL;
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < image->aspect_count && result == VK_SUCCESS; ++i) {
+        result = make_arrays(allocator, &image->aspects[i], image->layers);
+    }
+    if (result == VK_SUCCESS) {
+        result = make_arrays(allocator, &image->metadata, image->layers);
+    }
+    if (result == VK_SUCCESS && image->aspects[0].tables != NULL) {
+        result = maar_sparse_bring_table(allocator, call, image, 0, 0, 0, &table);
+    } else if (result == VK_SUCCESS && image->aspects[0].tails != NULL) {
+        result = maar_sparse_bring_tail(allocator, call, image, &image->aspects[0], 0, &table);
+    }
+    for (uint32_t i = 0; result == VK_SUCCESS && i < image->metadata.tail_count; ++i) {
+        result = maar_sparse_bring_tail(allocator, call, image, &image->metadata, i, &table);
+    }
+    return result;
+}
+
+/* What the driver keeps for itself must always be there. */
+static VkResult commit_metadata(MaarAllocator allocator, const char* call, MaarSparseImage image)
+{
+    const uint32_t count = image->metadata.tail_count;
+    if (count == 0) {
+        return VK_SUCCESS;
+    }
+    struct maar_host_stack scratch = {.callbacks = allocator->callbacks};
+    struct maar_page_range* ranges = maar_stack_grab(&scratch, count, sizeof *ranges);
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (ranges != NULL) {
+        for (uint32_t i = 0; i < count; ++i) {
+            struct maar_page_table* table = image->metadata.tails[i];
+            ranges[i] =
+                (struct maar_page_range){.table = table, .count = maar_page_table_count(table)};
+        }
+        result = maar_pages_commit(allocator, call, count, ranges);
+    }
+    maar_stack_reset(&scratch);
+    return result;
+}
+
+/* ---- life ---- */
+
+static void destroy_table(struct maar_page_table* table, void* context)
+{
+    (void)context;
+    maar_page_table_destroy(table);
+}
+
+static void seal_table(struct maar_page_table* table, void* context)
+{
+    uint64_t* value = context;
+    const uint64_t last = maar_page_table_seal(table);
+    *value = last > *value ? last : *value;
+}
+
+VkDeviceSize maar_sparse_metadata_size(MaarSparseImage image)
+{
+    uint64_t pages = 0;
+    for (uint32_t i = 0; i < image->metadata.tail_count; ++i) {
+        pages += maar_page_table_committed(image->metadata.tails[i]);
+    }
+    return pages * image->page_size;
+}
+
+/* The value of its last submission. If there was none, that is told, unless the image came only
+ * half into being or has nothing but what nobody asked for. */
+static uint64_t seal_image(MaarAllocator allocator, MaarSparseImage image)
+{
+    uint64_t value = 0;
+    maar_sparse_walk(image, seal_table, &value);
+    if (value == 0 && image->listed.what != NULL) {
+        const VkDeviceSize asked = maar_sparse_committed(image) - maar_sparse_metadata_size(image);
+        maar_paging_report_unsubmitted(allocator, image->listed.what, image->name,
+                                       asked / image->page_size);
+    }
+    return value;
+}
+
+static void free_arrays(MaarAllocator allocator, struct maar_sparse_aspect* aspect)
+{
+    maar_host_free(allocator->callbacks, aspect->tables);
+    maar_host_free(allocator->callbacks, aspect->tails);
+}
+
+/* The device is done with it, its tables are sealed. The image goes first, so that no page is free
+ * while something is still bound to it. */
+static void dispose(MaarAllocator allocator, MaarSparseImage image)
+{
+    const struct maar_device* device = &allocator->device;
+    maar_lock_rank_expect_none();
+    if (image->image != VK_NULL_HANDLE) {
+        device->vkDestroyImage(device->handle, image->image, device->callbacks);
+    }
+    maar_sparse_walk(image, destroy_table, NULL);
+    if (image->space != 0) {
+        maar_paging_return_space(allocator, image->space);
+    }
+    for (uint32_t i = 0; i < MAAR_SPARSE_ASPECTS; ++i) {
+        free_arrays(allocator, &image->aspects[i]);
+    }
+    free_arrays(allocator, &image->metadata);
+    if (image->ending != NULL) {
+        maar_retire_discard(allocator, image->ending);
+    }
+    maar_host_free(allocator->callbacks, image->name);
+    maar_host_free(allocator->callbacks, image);
+}
+
+static void end_later(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    dispose(allocator, (MaarSparseImage)(uintptr_t)item->object);
+}
+
+/* Found alive when the allocator went. */
+static void end_leaked(MaarAllocator allocator, struct maar_paged_object* object)
+{
+    MaarSparseImage image = (MaarSparseImage)(void*)object;
+    (void)seal_image(allocator, image);
+    maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, -1);
+    dispose(allocator, image);
+}
+
+/* Sees to it that so much address space is taken. */
+static VkResult take_space(MaarAllocator allocator, const char* call, MaarSparseImage image,
+                           VkDeviceSize size)
+{
+    VkResult result = VK_SUCCESS;
+    if (size > image->space) {
+        result = maar_paging_take_space(allocator, call, size - image->space, NULL);
+        image->space = result == VK_SUCCESS ? size : image->space;
+    }
+    return result;
+}
+
+static VkResult make_parts(MaarAllocator allocator, const char* call, const VkImageCreateInfo* info,
+                           MaarSparseImage image)
+{
+    const struct maar_device* device = &allocator->device;
+    VkImageCreateInfo sparse = *info;
+    VkResult result = VK_SUCCESS;
+    sparse.flags |= (VkImageCreateFlags)VK_IMAGE_CREATE_SPARSE_BINDING_BIT |
+                    (VkImageCreateFlags)VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT;
+    maar_lock_rank_expect_none();
+    /* Making it may alone exceed the address space: ask first, where that takes no image. */
+    if (device->facts.maintenance4) {
+        MaarMemoryRequest request;
+        result = maar_image_info_request(allocator, &sparse, &request);
+        if (result == VK_SUCCESS) {
+            result = take_space(allocator, call, image, request.requirements.size);
+        }
+    }
+    if (result == VK_SUCCESS) {
+        result = device->vkCreateImage(device->handle, &sparse, device->callbacks, &image->image);
+        image->image = result == VK_SUCCESS ? image->image : VK_NULL_HANDLE;
+    }
+    if (result == VK_SUCCESS) {
+        result = read_requirements(allocator, call, image);
+    }
+    if (result == VK_SUCCESS) {
+        result = take_space(allocator, call, image, image->size);
+    }
+    if (result == VK_SUCCESS) {
+        result = make_tables(allocator, call, image);
+    }
+    return result == VK_SUCCESS ? commit_metadata(allocator, call, image) : result;
+}
+
+/* The end of one that is not listed, also of one half made: another thread's submission may have
+ * taken along what its metadata was bound to. Nothing can fail any more. item: NULL for the
+ * prepared one; with room for one point more. */
+static void end_image(MaarAllocator allocator, MaarSparseImage image, struct maar_retire_item* item,
+                      uint32_t point_count)
+{
+    const uint64_t value = seal_image(allocator, image);
+    if (item == NULL && value == 0) {
+        dispose(allocator, image);
+        return;
+    }
+    if (item == NULL) {
+        item = image->ending;
+        image->ending = NULL;
+    }
+    if (value != 0) {
+        item->points[point_count++] = maar_paging_point(allocator, value);
+    }
+    item->action = end_later;
+    item->pool = maar_pool_of(image->memory.pool);
+    item->object = (uint64_t)(uintptr_t)image;
+    item->point_count = point_count;
+    maar_retire_queue(&allocator->retire, item);
+}
+
+static VkResult create(MaarAllocator allocator, const char* call,
+                       const MaarSparseImageCreateInfo* info, MaarSparseImage* made)
+{
+    const VkImageCreateInfo* image_info = info->pImageInfo;
+    const MaarAllocationCreateInfo* memory =
+        info->pMemoryInfo != NULL ? info->pMemoryInfo : &maar_default_create_info;
+    MaarSparseImage image = maar_host_calloc(allocator->callbacks, 1, sizeof *image);
+    if (image == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    image->allocator = allocator;
+    image->format = image_info->format;
+    image->type = image_info->imageType;
+    image->usage = image_info->usage;
+    image->extent = image_info->extent;
+    image->mip_levels = image_info->mipLevels;
+    image->layers = image_info->arrayLayers;
+    image->memory = *memory;
+    image->memory.pNext = NULL;
+    if (memory->pName != NULL) {
+        image->name = maar_copy_string(allocator->callbacks, memory->pName);
+    }
+    image->memory.pName = image->name;
+    image->ending = maar_retire_prepare(allocator, 1, NULL);
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (image->ending != NULL && (image->name != NULL || memory->pName == NULL)) {
+        result = make_parts(allocator, call, image_info, image);
+    }
+    if (result != VK_SUCCESS) {
+        end_image(allocator, image, NULL, 0);
+        return result;
+    }
+    image->listed.what = sparse_image_kind;
+    image->listed.name = image->name;
+    image->listed.end = end_leaked;
+    maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, 1);
+    maar_paging_list(allocator, &image->listed);
+    *made = image;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateSparseImage(MaarAllocator allocator,
+                                                     const MaarSparseImageCreateInfo* pCreateInfo,
+                                                     MaarSparseImage* pImage)
+{
+    if (pImage != NULL) {
+        *pImage = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pImage == NULL) {
+        return maar_misuse(allocator, __func__, "pImage is NULL");
+    }
+    result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
+                                  MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO);
+    if (result == VK_SUCCESS) {
+        result = maar_pages_check_memory(allocator, __func__, pCreateInfo->pMemoryInfo);
+    }
+    if (result == VK_SUCCESS) {
+        result = check_image_info(allocator, __func__, pCreateInfo->pImageInfo);
+    }
+    if (result == VK_SUCCESS) {
+        result = check_support(allocator, __func__, pCreateInfo->pImageInfo);
+    }
+    return result != VK_SUCCESS ? result : create(allocator, __func__, pCreateInfo, pImage);
+}
+
+static void retire(MaarAllocator allocator, MaarSparseImage image, struct maar_retire_item* item,
+                   uint32_t point_count)
+{
+    maar_paging_unlist(allocator, &image->listed);
+    maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, -1);
+    end_image(allocator, image, item, point_count);
+}
+
+static VkResult check_free(MaarAllocator allocator, const char* call, MaarSparseImage image)
+{
+    const VkResult result =
+        maar_paging_check_listed(allocator, call, "image", sparse_image_kind, image);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    return image->in_cache
+               ? maar_misuse(allocator, call, "image belongs to a tile cache that is still there")
+               : VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroySparseImage(MaarAllocator allocator, MaarSparseImage image)
+{
+    if (allocator != NULL && image != VK_NULL_HANDLE &&
+        check_free(allocator, __func__, image) == VK_SUCCESS) {
+        retire(allocator, image, NULL, 0);
+        /* Most often its last binds were executed long ago. */
+        (void)maar_retire_collect(allocator, NULL);
+    }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarDestroySparseImageAfter(MaarAllocator allocator,
+                                                           MaarSparseImage image,
+                                                           uint32_t pointCount,
+                                                           const MaarPoint* pPoints)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS || image == VK_NULL_HANDLE) {
+        return result;
+    }
+    result = check_free(allocator, __func__, image);
+    if (result == VK_SUCCESS) {
+        result = maar_retire_check_points(allocator, __func__, pointCount, pPoints);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_retire_item* item = NULL;
+    if (pointCount > 0) {
+        item = maar_retire_prepare(allocator, pointCount + 1, NULL);
+        if (item == NULL) {
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        memcpy(item->points, pPoints, pointCount * sizeof *pPoints);
+    }
+    retire(allocator, image, item, pointCount);
+    return VK_SUCCESS;
+}

@@ -1,0 +1,85 @@
+/*
+ * What the files of partially resident images share, and what a tile cache asks of one.
+ *
+ * An image belongs to one caller at a time. Page tables of levels are made when their first tile is
+ * committed, so that an image of many layers costs little before.
+ */
+#ifndef MAAR_CORE_OBJECTS_SPARSE_IMAGE_H
+#define MAAR_CORE_OBJECTS_SPARSE_IMAGE_H
+
+#include "core/paging/pages.h"
+#include "core/reservation/tile_grid.h"
+
+/* Aspects whose tiles are bound apart: colour, or depth and stencil. */
+enum { MAAR_SPARSE_ASPECTS = 2 };
+
+struct maar_sparse_aspect {
+    VkImageAspectFlags aspect;
+    struct maar_tile_grid grid;
+    VkDeviceSize tail_size; /* of one tail; 0 for none */
+    VkDeviceSize tail_offset;
+    VkDeviceSize tail_stride; /* from one layer's tail to the next */
+    uint32_t tail_count;      /* 0 for none, 1, or one a layer */
+    VkSparseMemoryBindFlags bind_flags;
+    struct maar_page_table** tables; /* a layer's levels one after another; NULL until needed */
+    struct maar_page_table** tails;
+};
+
+struct MaarSparseImage_T {
+    struct maar_paged_object listed;
+    MaarAllocator allocator;
+    VkImage image;
+    VkFormat format;
+    VkImageType type;
+    VkImageUsageFlags usage;
+    VkExtent3D extent;
+    uint32_t mip_levels;
+    uint32_t layers;
+    VkDeviceSize size;  /* as required */
+    VkDeviceSize space; /* of address space taken */
+    VkDeviceSize page_size;
+    uint32_t type_bits;
+    MaarAllocationCreateInfo memory;
+    char* name;
+    uint32_t aspect_count;
+    struct maar_sparse_aspect aspects[MAAR_SPARSE_ASPECTS];
+    struct maar_sparse_aspect metadata; /* has tails only */
+    VkExtent3D tile;                    /* texels, of the first aspect */
+    struct maar_retire_item* ending;    /* prepared, with room for one point */
+    bool in_cache;                      /* a tile cache decides what is there */
+};
+
+/* A tile's level above the tail in all aspects: that of the first. */
+static inline const struct maar_tile_grid* maar_sparse_grid(MaarSparseImage image)
+{
+    return &image->aspects[0].grid;
+}
+
+static inline struct maar_page_table* maar_sparse_table(const struct maar_sparse_aspect* aspect,
+                                                        uint32_t level, uint32_t layer)
+{
+    return aspect->tables[(size_t)layer * aspect->grid.level_count + level];
+}
+
+/* The table of a level and layer, made if need be. */
+VkResult maar_sparse_bring_table(MaarAllocator allocator, const char* call, MaarSparseImage image,
+                                 uint32_t aspect, uint32_t level, uint32_t layer,
+                                 struct maar_page_table** table);
+/* The table of a tail of an aspect or of the metadata, made if need be. */
+VkResult maar_sparse_bring_tail(MaarAllocator allocator, const char* call, MaarSparseImage image,
+                                struct maar_sparse_aspect* aspect, uint32_t index,
+                                struct maar_page_table** table);
+/* Commits the tails of all aspects for some layers. */
+VkResult maar_sparse_commit_tails(MaarAllocator allocator, const char* call, MaarSparseImage image,
+                                  uint32_t first_layer, uint32_t layer_count);
+bool maar_sparse_tail_is_there(MaarSparseImage image, uint32_t layer);
+/* Bytes of all pages that it has. */
+VkDeviceSize maar_sparse_committed(MaarSparseImage image);
+/* Bytes of those that it has for the driver alone, since it was made. */
+VkDeviceSize maar_sparse_metadata_size(MaarSparseImage image);
+
+/* Calls `visit` for every table that there is. */
+typedef void (*maar_sparse_visit)(struct maar_page_table* table, void* context);
+void maar_sparse_walk(MaarSparseImage image, maar_sparse_visit visit, void* context);
+
+#endif

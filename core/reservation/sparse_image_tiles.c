@@ -1,0 +1,498 @@
+/*
+ * What of a partially resident image is there: tiles and mip tails committed, evicted and asked
+ * about. A region becomes ranges of pages, as long as its rows lie one after another.
+ */
+#include <string.h>
+
+#include "core/host_stack.h"
+#include "core/reservation/sparse_image.h"
+
+/* Ranges that an eviction hands over at a time: it must not allocate. */
+enum { EVICT_RANGES = 32 };
+
+/* ---- boxes as ranges ---- */
+
+/* Writes the ranges of a box from `skip` on, at most `capacity`; returns how many the box has. */
+static uint64_t list_ranges(const struct maar_tile_level* level, const struct maar_tile_box* box,
+                            uint64_t skip, uint32_t capacity, struct maar_page_range* ranges)
+{
+    if (maar_tile_box_is_empty(box)) {
+        return 0;
+    }
+    const uint64_t width = box->end[0] - box->first[0];
+    const uint64_t height = box->end[1] - box->first[1];
+    const uint64_t depth = box->end[2] - box->first[2];
+    /* Whole rows lie one after another, and so do whole slices. */
+    const bool rows = width == level->tiles[0];
+    const bool slices = rows && height == level->tiles[1];
+    const uint64_t rows_of_slice = rows ? 1 : height;
+    const uint64_t count = slices ? 1 : rows_of_slice * depth;
+    const uint64_t size = width * (rows ? height : 1) * (slices ? depth : 1);
+    for (uint64_t i = skip; i < count && i - skip < capacity; ++i) {
+        const uint32_t at[3] = {
+            box->first[0],
+            box->first[1] + (uint32_t)(i % rows_of_slice),
+            box->first[2] + (uint32_t)(i / rows_of_slice),
+        };
+        ranges[i - skip].first = maar_tile_number(level, at);
+        ranges[i - skip].count = size;
+    }
+    return count;
+}
+
+static VkResult check_regions(MaarAllocator allocator, const char* call, MaarSparseImage image,
+                              uint32_t count, const MaarTileRegion* regions)
+{
+    const struct maar_tile_grid* grid = maar_sparse_grid(image);
+    if (count > 0 && regions == NULL) {
+        return maar_misuse(allocator, call, "pRegions is NULL");
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const MaarTileRegion* region = &regions[i];
+        if (region->arrayLayer >= image->layers) {
+            return maar_misuse(allocator, call, "pRegions names a layer that the image lacks");
+        }
+        for (uint32_t a = 0; a < image->aspect_count; ++a) {
+            if (region->mipLevel >= image->aspects[a].grid.level_count) {
+                return maar_misuse(allocator, call,
+                                   region->mipLevel < image->mip_levels
+                                       ? "pRegions names a level of the mip tail"
+                                       : "pRegions names a level that the image lacks");
+            }
+        }
+        const uint32_t* extent = grid->levels[region->mipLevel].extent;
+        if (region->offset.x < 0 || region->offset.y < 0 || region->offset.z < 0 ||
+            (uint32_t)region->offset.x >= extent[0] || (uint32_t)region->offset.y >= extent[1] ||
+            (uint32_t)region->offset.z >= extent[2]) {
+            return maar_misuse(allocator, call, "a region of pRegions begins outside its level");
+        }
+        if (region->extent.width == 0 || region->extent.height == 0 || region->extent.depth == 0) {
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: pRegions[%u].extent has a 0",
+                        call, i);
+            return VK_ERROR_VALIDATION_FAILED_EXT;
+        }
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult check_sparse_image(MaarAllocator allocator, const char* call, MaarSparseImage image)
+{
+    const VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (image == VK_NULL_HANDLE) {
+        return maar_misuse(allocator, call, "image is null");
+    }
+    return image->allocator == allocator
+               ? VK_SUCCESS
+               : maar_misuse(allocator, call, "image is another allocator's");
+}
+
+static VkResult check_change(MaarAllocator allocator, const char* call, MaarSparseImage image)
+{
+    const VkResult result = check_sparse_image(allocator, call, image);
+    if (result == VK_SUCCESS && image->in_cache) {
+        return maar_misuse(allocator, call, "image belongs to a tile cache, which decides this");
+    }
+    return result;
+}
+
+/* ---- tiles ---- */
+
+/* The ranges of a region in one aspect, or their number while there is no room. */
+static VkResult list_region(MaarAllocator allocator, const char* call, MaarSparseImage image,
+                            uint32_t aspect, const MaarTileRegion* region,
+                            struct maar_page_range* ranges, uint64_t* count)
+{
+    const struct maar_tile_grid* grid = &image->aspects[aspect].grid;
+    const struct maar_tile_box box =
+        maar_tile_box_touched(grid, region->mipLevel, region->offset, region->extent);
+    struct maar_page_table* table = NULL;
+    const VkResult result = maar_sparse_bring_table(allocator, call, image, aspect,
+                                                    region->mipLevel, region->arrayLayer, &table);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    *count = list_ranges(&grid->levels[region->mipLevel], &box, 0, ranges == NULL ? 0 : UINT32_MAX,
+                         ranges);
+    for (uint64_t i = 0; ranges != NULL && i < *count; ++i) {
+        ranges[i].table = table;
+    }
+    return VK_SUCCESS;
+}
+
+/* The same for all regions and aspects. */
+static VkResult list_regions(MaarAllocator allocator, const char* call, MaarSparseImage image,
+                             uint32_t region_count, const MaarTileRegion* regions,
+                             struct maar_page_range* ranges, uint64_t* count)
+{
+    *count = 0;
+    for (uint32_t i = 0; i < region_count; ++i) {
+        for (uint32_t aspect = 0; aspect < image->aspect_count; ++aspect) {
+            uint64_t here = 0;
+            const VkResult result = list_region(allocator, call, image, aspect, &regions[i],
+                                                ranges == NULL ? NULL : ranges + *count, &here);
+            if (result != VK_SUCCESS) {
+                return result;
+            }
+            *count += here;
+        }
+    }
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCommitTiles(MaarAllocator allocator, MaarSparseImage image,
+                                               uint32_t regionCount, const MaarTileRegion* pRegions)
+{
+    VkResult result = check_change(allocator, __func__, image);
+    if (result == VK_SUCCESS) {
+        result = check_regions(allocator, __func__, image, regionCount, pRegions);
+    }
+    if (result != VK_SUCCESS || regionCount == 0) {
+        return result;
+    }
+    struct maar_host_stack scratch = {.callbacks = allocator->callbacks};
+    struct maar_page_range* ranges = NULL;
+    uint64_t count = 0;
+    result = list_regions(allocator, __func__, image, regionCount, pRegions, NULL, &count);
+    if (result == VK_SUCCESS && count > 0) {
+        ranges =
+            count > UINT32_MAX ? NULL : maar_stack_grab(&scratch, (size_t)count, sizeof *ranges);
+        result = ranges == NULL ? VK_ERROR_OUT_OF_HOST_MEMORY
+                                : list_regions(allocator, __func__, image, regionCount, pRegions,
+                                               ranges, &count);
+    }
+    if (result == VK_SUCCESS && count > 0) {
+        result = maar_pages_commit(allocator, __func__, (uint32_t)count, ranges);
+    }
+    maar_stack_reset(&scratch);
+    return result;
+}
+
+static void evict_box(MaarAllocator allocator, struct maar_page_table* table,
+                      const struct maar_tile_level* level, const struct maar_tile_box* box)
+{
+    struct maar_page_range ranges[EVICT_RANGES];
+    for (uint64_t done = 0;; done += EVICT_RANGES) {
+        const uint64_t count = list_ranges(level, box, done, EVICT_RANGES, ranges);
+        if (done >= count) {
+            return;
+        }
+        const uint32_t here =
+            count - done < EVICT_RANGES ? (uint32_t)(count - done) : (uint32_t)EVICT_RANGES;
+        for (uint32_t i = 0; i < here; ++i) {
+            ranges[i].table = table;
+        }
+        maar_pages_decommit(allocator, here, ranges);
+    }
+}
+
+static bool box_has_pages(const struct maar_page_table* table, const struct maar_tile_level* level,
+                          const struct maar_tile_box* box)
+{
+    uint32_t at[3];
+    for (bool more = maar_tile_box_begin(box, at); more; more = maar_tile_box_next(box, at)) {
+        if (maar_page_is_committed(table, maar_tile_number(level, at))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Another aspect's tiles go when the first one has none left where they are. */
+static void evict_followers(MaarAllocator allocator, MaarSparseImage image, uint32_t aspect,
+                            const MaarTileRegion* region)
+{
+    const struct maar_tile_grid* grid = &image->aspects[aspect].grid;
+    const struct maar_tile_level* level = &grid->levels[region->mipLevel];
+    struct maar_page_table* table =
+        maar_sparse_table(&image->aspects[aspect], region->mipLevel, region->arrayLayer);
+    const struct maar_page_table* leader =
+        maar_sparse_table(&image->aspects[0], region->mipLevel, region->arrayLayer);
+    const struct maar_tile_box box =
+        maar_tile_box_touched(grid, region->mipLevel, region->offset, region->extent);
+    uint32_t at[3];
+    if (table == NULL || leader == NULL) {
+        return;
+    }
+    for (bool more = maar_tile_box_begin(&box, at); more; more = maar_tile_box_next(&box, at)) {
+        const VkOffset3D offset = {(int32_t)(at[0] * grid->tile[0]),
+                                   (int32_t)(at[1] * grid->tile[1]),
+                                   (int32_t)(at[2] * grid->tile[2])};
+        const VkExtent3D extent = {grid->tile[0], grid->tile[1], grid->tile[2]};
+        const struct maar_tile_box led =
+            maar_tile_box_touched(maar_sparse_grid(image), region->mipLevel, offset, extent);
+        const struct maar_page_range page = {table, maar_tile_number(level, at), 1};
+        if (!box_has_pages(leader, &maar_sparse_grid(image)->levels[region->mipLevel], &led)) {
+            maar_pages_decommit(allocator, 1, &page);
+        }
+    }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarEvictTiles(MaarAllocator allocator, MaarSparseImage image,
+                                              uint32_t regionCount, const MaarTileRegion* pRegions)
+{
+    VkResult result = check_change(allocator, __func__, image);
+    if (result == VK_SUCCESS) {
+        result = check_regions(allocator, __func__, image, regionCount, pRegions);
+    }
+    for (uint32_t i = 0; result == VK_SUCCESS && i < regionCount; ++i) {
+        const MaarTileRegion* region = &pRegions[i];
+        const struct maar_tile_grid* grid = maar_sparse_grid(image);
+        struct maar_page_table* table =
+            maar_sparse_table(&image->aspects[0], region->mipLevel, region->arrayLayer);
+        const struct maar_tile_box box =
+            maar_tile_box_within(grid, region->mipLevel, region->offset, region->extent);
+        if (table == NULL) {
+            continue;
+        }
+        evict_box(allocator, table, &grid->levels[region->mipLevel], &box);
+        for (uint32_t aspect = 1; aspect < image->aspect_count; ++aspect) {
+            evict_followers(allocator, image, aspect, region);
+        }
+    }
+    return result;
+}
+
+/* ---- mip tails ---- */
+
+/* The tails of some layers: all of a single one when `any` layer is named, else when all are. */
+static uint32_t tail_range(const struct maar_sparse_aspect* aspect, uint32_t layers,
+                           uint32_t first_layer, uint32_t layer_count, bool any, uint32_t* first)
+{
+    if (aspect->tail_count == layers) {
+        *first = first_layer;
+        return layer_count;
+    }
+    *first = 0;
+    return aspect->tail_count == 1 && layer_count > 0 && (any || layer_count == layers) ? 1 : 0;
+}
+
+static VkResult check_layers(MaarAllocator allocator, const char* call, MaarSparseImage image,
+                             uint32_t first, uint32_t* count)
+{
+    if (first > image->layers || (first == image->layers && *count != 0)) {
+        return maar_misuse(allocator, call, "firstLayer is not below the image's layers");
+    }
+    if (*count == VK_REMAINING_ARRAY_LAYERS) {
+        *count = image->layers - first;
+    }
+    return *count > image->layers - first
+               ? maar_misuse(allocator, call, "layerCount is above the layers that are left")
+               : VK_SUCCESS;
+}
+
+VkResult maar_sparse_commit_tails(MaarAllocator allocator, const char* call, MaarSparseImage image,
+                                  uint32_t first_layer, uint32_t layer_count)
+{
+    struct maar_host_stack scratch = {.callbacks = allocator->callbacks};
+    struct maar_page_range* ranges =
+        maar_stack_grab(&scratch, (size_t)layer_count * image->aspect_count, sizeof *ranges);
+    VkResult result = ranges == NULL ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
+    uint32_t count = 0;
+    for (uint32_t a = 0; a < image->aspect_count; ++a) {
+        struct maar_sparse_aspect* aspect = &image->aspects[a];
+        uint32_t first = 0;
+        const uint32_t tails =
+            tail_range(aspect, image->layers, first_layer, layer_count, true, &first);
+        for (uint32_t i = first; result == VK_SUCCESS && i < first + tails; ++i) {
+            struct maar_page_table* table = NULL;
+            result = maar_sparse_bring_tail(allocator, call, image, aspect, i, &table);
+            if (result == VK_SUCCESS) {
+                ranges[count++] = (struct maar_page_range){table, 0, maar_page_table_count(table)};
+            }
+        }
+    }
+    if (result == VK_SUCCESS && count > 0) {
+        result = maar_pages_commit(allocator, call, count, ranges);
+    }
+    maar_stack_reset(&scratch);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCommitMipTail(MaarAllocator allocator, MaarSparseImage image,
+                                                 uint32_t firstLayer, uint32_t layerCount)
+{
+    VkResult result = check_change(allocator, __func__, image);
+    if (result == VK_SUCCESS) {
+        result = check_layers(allocator, __func__, image, firstLayer, &layerCount);
+    }
+    return result == VK_SUCCESS && layerCount > 0
+               ? maar_sparse_commit_tails(allocator, __func__, image, firstLayer, layerCount)
+               : result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarEvictMipTail(MaarAllocator allocator, MaarSparseImage image,
+                                                uint32_t firstLayer, uint32_t layerCount)
+{
+    VkResult result = check_change(allocator, __func__, image);
+    if (result == VK_SUCCESS) {
+        result = check_layers(allocator, __func__, image, firstLayer, &layerCount);
+    }
+    for (uint32_t a = 0; result == VK_SUCCESS && a < image->aspect_count; ++a) {
+        const struct maar_sparse_aspect* aspect = &image->aspects[a];
+        uint32_t first = 0;
+        const uint32_t tails =
+            tail_range(aspect, image->layers, firstLayer, layerCount, false, &first);
+        for (uint32_t i = first; i < first + tails; ++i) {
+            if (aspect->tails[i] != NULL) {
+                const struct maar_page_range range = {aspect->tails[i], 0,
+                                                      maar_page_table_count(aspect->tails[i])};
+                maar_pages_decommit(allocator, 1, &range);
+            }
+        }
+    }
+    return result;
+}
+
+/* ---- questions ---- */
+
+bool maar_sparse_tail_is_there(MaarSparseImage image, uint32_t layer)
+{
+    for (uint32_t a = 0; a < image->aspect_count; ++a) {
+        const struct maar_sparse_aspect* aspect = &image->aspects[a];
+        if (aspect->tail_count == 0) {
+            continue;
+        }
+        const struct maar_page_table* table = aspect->tails[aspect->tail_count == 1 ? 0 : layer];
+        if (table == NULL || maar_page_table_committed(table) != maar_page_table_count(table)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_committed(struct maar_page_table* table, void* context)
+{
+    uint64_t* pages = context;
+    *pages += maar_page_table_committed(table);
+}
+
+VkDeviceSize maar_sparse_committed(MaarSparseImage image)
+{
+    uint64_t pages = 0;
+    maar_sparse_walk(image, add_committed, &pages);
+    return pages * image->page_size;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetSparseImageInfo(MaarAllocator allocator,
+                                                      MaarSparseImage image,
+                                                      MaarSparseImageInfo* pInfo)
+{
+    VkResult result = check_sparse_image(allocator, __func__, image);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_INFO);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_sparse_aspect* first = &image->aspects[0];
+    const size_t table_count = (size_t)image->layers * first->grid.level_count;
+    pInfo->image = image->image;
+    pInfo->tileExtent = image->tile;
+    pInfo->pageSize = image->page_size;
+    pInfo->mipLevels = image->mip_levels;
+    pInfo->arrayLayers = image->layers;
+    pInfo->tailFirstLevel = first->grid.level_count;
+    pInfo->singleTail = first->tail_count == 1;
+    pInfo->tailSize = first->tail_count == 0 ? 0 : first->tail_size;
+    pInfo->tileCount = (uint64_t)first->grid.total * image->layers;
+    pInfo->committedTileCount = 0;
+    for (size_t i = 0; i < table_count; ++i) {
+        pInfo->committedTileCount +=
+            first->tables[i] == NULL ? 0 : maar_page_table_committed(first->tables[i]);
+    }
+    pInfo->committedSize = maar_sparse_committed(image);
+    pInfo->aspect = first->aspect;
+    return VK_SUCCESS;
+}
+
+struct residency {
+    MaarSparseImage image;
+    uint32_t layer;
+};
+
+static bool tile_is_there(const void* context, uint32_t level, uint32_t number)
+{
+    const struct residency* of = context;
+    const struct maar_page_table* table =
+        maar_sparse_table(&of->image->aspects[0], level, of->layer);
+    return table != NULL && maar_page_is_committed(table, number);
+}
+
+/* The two-call idiom: how many may be written, or UINT32_MAX when only the number is asked for. */
+static uint32_t room_for(uint32_t count, uint32_t* given, const uint8_t* out)
+{
+    const uint32_t room = out == NULL ? UINT32_MAX : *given < count ? *given : count;
+    *given = out == NULL ? count : room;
+    return room;
+}
+
+static VkResult check_look(MaarAllocator allocator, const char* call, MaarSparseImage image,
+                           uint32_t level, uint32_t layer, const uint32_t* count)
+{
+    const VkResult result = check_sparse_image(allocator, call, image);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (count == NULL) {
+        return maar_misuse(allocator, call, "pCount is NULL");
+    }
+    if (level >= image->mip_levels || layer >= image->layers) {
+        return maar_misuse(allocator, call,
+                           level >= image->mip_levels
+                               ? "mipLevel is not below the image's levels"
+                               : "arrayLayer is not below the image's layers");
+    }
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetTileResidency(MaarAllocator allocator, MaarSparseImage image,
+                                                    uint32_t mipLevel, uint32_t arrayLayer,
+                                                    uint32_t* pCount, uint8_t* pResident)
+{
+    const VkResult result = check_look(allocator, __func__, image, mipLevel, arrayLayer, pCount);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_tile_grid* grid = maar_sparse_grid(image);
+    const bool tail = mipLevel >= grid->level_count;
+    const uint32_t count = tail ? 1 : grid->levels[mipLevel].count;
+    const struct residency of = {image, arrayLayer};
+    const uint32_t room = room_for(count, pCount, pResident);
+    for (uint32_t i = 0; pResident != NULL && i < room; ++i) {
+        pResident[i] =
+            tail ? maar_sparse_tail_is_there(image, arrayLayer) : tile_is_there(&of, mipLevel, i);
+    }
+    return pResident != NULL && room < count ? VK_INCOMPLETE : VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetMinResidentLevels(MaarAllocator allocator,
+                                                        MaarSparseImage image, uint32_t arrayLayer,
+                                                        uint32_t* pCount, uint8_t* pLevels)
+{
+    const VkResult result = check_look(allocator, __func__, image, 0, arrayLayer, pCount);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_tile_grid* grid = maar_sparse_grid(image);
+    const uint32_t count = grid->level_count == 0 ? 1 : grid->levels[0].count;
+    if (pLevels == NULL) {
+        *pCount = count;
+        return VK_SUCCESS;
+    }
+    uint8_t* scratch =
+        maar_host_alloc(allocator->callbacks, grid->total == 0 ? 1 : (size_t)grid->total);
+    if (scratch == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    const struct residency of = {image, arrayLayer};
+    const uint32_t room = room_for(count, pCount, pLevels);
+    maar_tile_usable_levels(grid, maar_sparse_tail_is_there(image, arrayLayer), tile_is_there, &of,
+                            scratch);
+    memcpy(pLevels, scratch, room);
+    maar_host_free(allocator->callbacks, scratch);
+    return room < count ? VK_INCOMPLETE : VK_SUCCESS;
+}

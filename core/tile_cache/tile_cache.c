@@ -1,0 +1,472 @@
+/*
+ * Tile caches: made, looked at and destroyed. The staging buffer outlives a cache until the last
+ * upload that reads it has been executed.
+ */
+#include "core/tile_cache/tile_cache_internal.h"
+
+#include <string.h>
+
+#include "core/host_stack.h"
+#include "core/objects/vulkan_bits.h"
+
+/* Uploads that an update starts when the program does not say: 4 MiB of usual tiles, which a bus of
+ * 16 GB/s takes in a sixtieth of a frame. */
+enum { DEFAULT_UPLOADS = 64 };
+
+/* Updates whose uploads staging memory holds by default: one being filled, one being copied, and
+ * one that waits to be seen. */
+enum { STAGED_UPDATES = 3 };
+
+static const char tile_cache_kind[] = "tile cache";
+
+VkResult maar_check_cache(MaarAllocator allocator, const char* call, MaarTileCache cache)
+{
+    const VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (cache == VK_NULL_HANDLE) {
+        return maar_misuse(allocator, call, "cache is null");
+    }
+    return cache->allocator == allocator
+               ? VK_SUCCESS
+               : maar_misuse(allocator, call, "cache is another allocator's");
+}
+
+/* ---- what can be made ---- */
+
+static VkResult check_usable_image(MaarAllocator allocator, const char* call, MaarSparseImage image)
+{
+    if (image == VK_NULL_HANDLE) {
+        return maar_misuse(allocator, call, "pCreateInfo->image is null");
+    }
+    if (image->allocator != allocator) {
+        return maar_misuse(allocator, call, "pCreateInfo->image is another allocator's");
+    }
+    if (image->in_cache) {
+        return maar_misuse(allocator, call, "pCreateInfo->image has a tile cache already");
+    }
+    if ((image->usage & VK_IMAGE_USAGE_TRANSFER_DST_BIT) == 0) {
+        return maar_misuse(allocator, call, "pCreateInfo->image lacks TRANSFER_DST usage");
+    }
+    if (maar_sparse_committed(image) != maar_sparse_metadata_size(image)) {
+        return maar_misuse(allocator, call, "pCreateInfo->image has committed tiles");
+    }
+    const struct maar_texel_block block = maar_texel_block_of(image->format);
+    const struct maar_tile_grid* grid = maar_sparse_grid(image);
+    if (image->aspect_count != 1 || block.size == 0 || grid->tile[0] % block.width != 0 ||
+        grid->tile[1] % block.height != 0) {
+        maar_report(
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            "%s: images of format %d cannot be streamed: it has other aspects than colour, or "
+            "is not known",
+            call, (int)image->format);
+        return VK_ERROR_FORMAT_NOT_SUPPORTED;
+    }
+    const struct maar_tile_level* first = &grid->levels[0];
+    const bool deep = image->type == VK_IMAGE_TYPE_3D;
+    if (image->mip_levels > MAAR_TILE_CACHE_MAX_LEVELS ||
+        first->tiles[0] > MAAR_TILE_REQUEST_MAX_TILES ||
+        first->tiles[1] > MAAR_TILE_REQUEST_MAX_TILES ||
+        (deep ? first->tiles[2] : image->layers) > MAAR_TILE_REQUEST_MAX_LAYERS) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: the image has more tiles, layers or levels than requests can name", call);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    return VK_SUCCESS;
+}
+
+/* ---- making ---- */
+
+static void note_sizes(MaarTileCache cache, const MaarTileCacheCreateInfo* info)
+{
+    const uint32_t* tile = cache->grid.tile;
+    const VkPhysicalDeviceLimits* limits = &cache->allocator->device.facts.properties.limits;
+    cache->row_pitch = (VkDeviceSize)(tile[0] / cache->block.width) * cache->block.size;
+    cache->slice_pitch = cache->row_pitch * (tile[1] / cache->block.height);
+    cache->slot_size = cache->slice_pitch * tile[2];
+    /* Whole texel blocks, words, and what the device copies best from. */
+    VkDeviceSize unit = maar_common_multiple(cache->block.size, 64);
+    if (limits->optimalBufferCopyOffsetAlignment <= 65536) {
+        unit = maar_common_multiple(unit, limits->optimalBufferCopyOffsetAlignment);
+    }
+    cache->slot_stride = maar_align_up(cache->slot_size, unit);
+    cache->max_uploads =
+        info->maxUploadsPerUpdate != 0 ? info->maxUploadsPerUpdate : (uint32_t)DEFAULT_UPLOADS;
+    const uint64_t wanted = info->stagingSize != 0 ? info->stagingSize / cache->slot_stride
+                                                   : (uint64_t)STAGED_UPDATES * cache->max_uploads;
+    /* No more than there are tiles, and at least one. */
+    const uint64_t most = (uint64_t)cache->grid.total * cache->layers;
+    cache->slot_count = (uint32_t)(wanted < most ? wanted : most);
+    cache->slot_count = cache->slot_count == 0 ? 1 : cache->slot_count;
+}
+
+static void note_pinned(MaarTileCache cache, const MaarTileCacheCreateInfo* info)
+{
+    const struct maar_sparse_aspect* aspect = &cache->image->aspects[0];
+    const uint32_t levels = cache->image->mip_levels;
+    const uint32_t least = info->pinnedLevelCount > 0 ? info->pinnedLevelCount : 1;
+    uint32_t first = least < levels ? levels - least : 0;
+    first = aspect->grid.level_count < first ? aspect->grid.level_count : first;
+    cache->first_pinned = first;
+    uint64_t tiles = 0;
+    for (uint32_t level = first; level < aspect->grid.level_count; ++level) {
+        tiles += (uint64_t)aspect->grid.levels[level].count * cache->layers;
+    }
+    const VkDeviceSize page = cache->image->page_size;
+    cache->pinned_size = maar_sparse_committed(cache->image) + tiles * page +
+                         aspect->tail_count * maar_align_up(aspect->tail_size, page);
+}
+
+/* Levels that are always there, and the tails. */
+static VkResult commit_pinned(MaarTileCache cache, const char* call)
+{
+    MaarAllocator allocator = cache->allocator;
+    MaarSparseImage image = cache->image;
+    const uint32_t end = image->aspects[0].grid.level_count;
+    const uint32_t levels = end > cache->first_pinned ? end - cache->first_pinned : 0;
+    struct maar_host_stack scratch = {.callbacks = allocator->callbacks};
+    struct maar_page_range* ranges =
+        maar_stack_grab(&scratch, (size_t)levels * cache->layers, sizeof *ranges);
+    VkResult result = ranges == NULL ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
+    uint32_t count = 0;
+    for (uint32_t i = 0; result == VK_SUCCESS && i < levels * cache->layers; ++i) {
+        struct maar_page_table* table = NULL;
+        result = maar_sparse_bring_table(allocator, call, image, 0,
+                                         cache->first_pinned + i % levels, i / levels, &table);
+        if (result == VK_SUCCESS) {
+            ranges[count++] = (struct maar_page_range){table, 0, maar_page_table_count(table)};
+        }
+    }
+    if (result == VK_SUCCESS && count > 0) {
+        result = maar_pages_commit(allocator, call, count, ranges);
+    }
+    if (result == VK_SUCCESS) {
+        result = maar_sparse_commit_tails(allocator, call, image, 0, image->layers);
+        if (result != VK_SUCCESS) {
+            maar_pages_decommit(allocator, count, ranges);
+        }
+    }
+    maar_stack_reset(&scratch);
+    return result;
+}
+
+static void start_tiles(MaarTileCache cache)
+{
+    for (uint32_t level = 0; level < MAAR_TILE_CACHE_MAX_LEVELS; ++level) {
+        cache->lists[level] = (struct maar_tile_list){MAAR_TILE_NONE, MAAR_TILE_NONE};
+    }
+    for (uint32_t layer = 0; layer < cache->layers; ++layer) {
+        for (uint32_t level = 0; level < cache->grid.mip_levels; ++level) {
+            const uint32_t count = cache->grid.levels[level].count;
+            for (uint32_t i = 0; i < count; ++i) {
+                struct maar_cache_tile* t =
+                    &cache->tiles[maar_cache_tile_at(cache, layer, level, i)];
+                t->level = (uint8_t)level;
+                t->state = level < cache->first_pinned ? MAAR_TILE_ABSENT : MAAR_TILE_UNFILLED;
+            }
+            cache->unfilled_count += level < cache->first_pinned ? 0 : count;
+            cache->info.tileCounts[level] += count;
+        }
+    }
+    for (uint32_t i = 0; i < cache->slot_count; ++i) {
+        cache->slots[i].next_free = i + 1 < cache->slot_count ? i + 1 : MAAR_TILE_NONE;
+    }
+}
+
+static VkResult make_storage(MaarTileCache cache)
+{
+    const VkAllocationCallbacks* callbacks = cache->allocator->callbacks;
+    const size_t total = (size_t)cache->grid.total * cache->layers;
+    cache->tiles = maar_host_calloc(callbacks, total, sizeof *cache->tiles);
+    cache->candidates = maar_host_calloc(callbacks, total, sizeof *cache->candidates);
+    cache->slots = maar_host_calloc(callbacks, cache->slot_count, sizeof *cache->slots);
+    cache->levels = maar_host_alloc(callbacks, cache->grid.total);
+    cache->ending = maar_retire_prepare(cache->allocator, MAAR_MAX_POINTS, NULL);
+    if (cache->tiles == NULL || cache->candidates == NULL || cache->slots == NULL ||
+        cache->levels == NULL || cache->ending == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    start_tiles(cache);
+    return VK_SUCCESS;
+}
+
+static VkResult make_staging(MaarTileCache cache, const char* call)
+{
+    const VkBufferCreateInfo buffer = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = cache->slot_count * cache->slot_stride,
+        .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
+    };
+    const MaarAllocationCreateInfo memory = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT,
+        .usage = MAAR_MEMORY_USAGE_UPLOAD,
+        .pName = "tile cache staging",
+    };
+    const VkResult result = maar_create_buffer(cache->allocator, call, &buffer, &memory, true,
+                                               &cache->staging, &cache->staging_memory);
+    if (result == VK_SUCCESS) {
+        cache->staging_data = maarGetMappedData(cache->allocator, cache->staging_memory);
+    }
+    return result;
+}
+
+/* All but the staging buffer. */
+static void free_storage(MaarTileCache cache)
+{
+    MaarAllocator allocator = cache->allocator;
+    const VkAllocationCallbacks* callbacks = allocator->callbacks;
+    maar_host_free(callbacks, cache->tiles);
+    maar_host_free(callbacks, cache->candidates);
+    maar_host_free(callbacks, cache->slots);
+    maar_host_free(callbacks, cache->levels);
+    if (cache->ending != NULL) {
+        maar_retire_discard(allocator, cache->ending);
+    }
+    maar_host_free(callbacks, cache);
+}
+
+static void end_leaked_cache(MaarAllocator allocator, struct maar_paged_object* object)
+{
+    MaarTileCache cache = (MaarTileCache)(void*)object;
+    (void)maar_destroy_buffer(allocator, "maarDestroyAllocator", cache->staging,
+                              cache->staging_memory);
+    free_storage(cache);
+}
+
+static VkResult make_cache(MaarTileCache cache, const char* call,
+                           const MaarTileCacheCreateInfo* info)
+{
+    MaarSparseImage image = cache->image;
+    const VkExtent3D tile = image->tile;
+    if (!maar_tile_grid_init(&cache->grid, image->extent, tile, image->mip_levels,
+                             image->mip_levels) ||
+        (uint64_t)cache->grid.total * image->layers >= MAAR_TILE_NONE) {
+        maar_report(cache->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: the image has 2^32 tiles or more", call);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    cache->layers = image->layers;
+    cache->block = maar_texel_block_of(image->format);
+    cache->keep_updates = info->keepUpdates;
+    cache->budget = info->budget;
+    cache->levels_layer = UINT32_MAX;
+    note_sizes(cache, info);
+    note_pinned(cache, info);
+    const VkDeviceSize least =
+        cache->pinned_size + (cache->first_pinned > 0 ? image->page_size : 0);
+    if (info->budget < least) {
+        maar_report(
+            cache->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            "%s: a budget of %llu bytes is too small: %llu are always there, and a tile more "
+            "makes %llu",
+            call, (unsigned long long)info->budget, (unsigned long long)cache->pinned_size,
+            (unsigned long long)least);
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
+    }
+    VkResult result = make_storage(cache);
+    if (result == VK_SUCCESS) {
+        result = make_staging(cache, call);
+    }
+    if (result == VK_SUCCESS) {
+        result = commit_pinned(cache, call);
+        if (result != VK_SUCCESS) {
+            const struct maar_device* device = &cache->allocator->device;
+            device->vkDestroyBuffer(device->handle, cache->staging, device->callbacks);
+            maar_undo_allocation(cache->allocator, cache->staging_memory);
+        }
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateTileCache(MaarAllocator allocator,
+                                                   const MaarTileCacheCreateInfo* pCreateInfo,
+                                                   MaarTileCache* pCache)
+{
+    if (pCache != NULL) {
+        *pCache = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pCache == NULL) {
+        return maar_misuse(allocator, __func__, "pCache is NULL");
+    }
+    result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
+                                  MAAR_STRUCTURE_TYPE_TILE_CACHE_CREATE_INFO);
+    if (result == VK_SUCCESS) {
+        result = check_usable_image(allocator, __func__, pCreateInfo->image);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    MaarTileCache cache = maar_host_calloc(allocator->callbacks, 1, sizeof *cache);
+    if (cache == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    cache->allocator = allocator;
+    cache->image = pCreateInfo->image;
+    result = make_cache(cache, __func__, pCreateInfo);
+    if (result != VK_SUCCESS) {
+        free_storage(cache);
+        return result;
+    }
+    cache->image->in_cache = true;
+    cache->info.peakCommittedSize = cache->pinned_size;
+    cache->info.levelsGeneration = 1;
+    cache->info.bindCount = cache->pinned_size / cache->image->page_size;
+    cache->listed.what = tile_cache_kind;
+    cache->listed.end = end_leaked_cache;
+    maar_paging_list(allocator, &cache->listed);
+    *pCache = cache;
+    return VK_SUCCESS;
+}
+
+/* ---- the end ---- */
+
+static void end_staging(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    const struct maar_device* device = &allocator->device;
+    device->vkDestroyBuffer(device->handle, MAAR_FROM_BITS(VkBuffer, item->object),
+                            device->callbacks);
+    if (item->slot_index != MAAR_SLOT_NONE) {
+        maar_release_pending(allocator, (uint32_t)item->slot_index);
+    }
+}
+
+/* Uploads still read it: it goes when they have been executed. Cannot fail. */
+static void retire_staging(MaarTileCache cache, uint32_t point_count)
+{
+    MaarAllocator allocator = cache->allocator;
+    struct maar_retire_item* item = cache->ending;
+    uint32_t index = MAAR_SLOT_NONE;
+    struct maar_slot* slot =
+        maar_resolve(allocator, "maarDestroyTileCache", cache->staging_memory, &index);
+    cache->ending = NULL;
+    item->action = end_staging;
+    item->object = MAAR_TO_BITS(cache->staging);
+    item->slot_index = MAAR_SLOT_NONE;
+    item->point_count = point_count;
+    if (slot != NULL && maar_slot_claim(slot, cache->staging_memory)) {
+        item->slot_index = index;
+        maar_slot_make_pending(allocator, index);
+    }
+    maar_retire_queue(&allocator->retire, item);
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyTileCache(MaarAllocator allocator, MaarTileCache cache)
+{
+    if (allocator == NULL || cache == VK_NULL_HANDLE ||
+        maar_paging_check_listed(allocator, __func__, "cache", tile_cache_kind, cache) !=
+            VK_SUCCESS) {
+        return;
+    }
+    maar_paging_unlist(allocator, &cache->listed);
+    cache->image->in_cache = false;
+    const uint32_t point_count = maar_cache_ending_points(cache, cache->ending->points);
+    if (point_count > 0) {
+        retire_staging(cache, point_count);
+    } else {
+        (void)maar_destroy_buffer(allocator, __func__, cache->staging, cache->staging_memory);
+    }
+    free_storage(cache);
+}
+
+/* ---- looking ---- */
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetTileCacheInfo(MaarAllocator allocator, MaarTileCache cache,
+                                                    MaarTileCacheInfo* pInfo)
+{
+    VkResult result = maar_check_cache(allocator, __func__, cache);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_TILE_CACHE_INFO);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    void* next = pInfo->pNext;
+    *pInfo = cache->info;
+    pInfo->sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_INFO;
+    pInfo->pNext = next;
+    pInfo->image = cache->image;
+    pInfo->budget = cache->budget;
+    pInfo->committedSize = maar_cache_committed(cache);
+    pInfo->pinnedSize = cache->pinned_size;
+    pInfo->firstPinnedLevel = cache->first_pinned;
+    pInfo->slotCount = cache->slot_count;
+    pInfo->usedSlotCount = cache->used_slots;
+    pInfo->slotSize = cache->slot_size;
+    return VK_SUCCESS;
+}
+
+/* What a walk over all tiles counts. */
+struct tally {
+    uint32_t live;
+    uint32_t unfilled;
+    uint32_t uploading;
+    uint32_t visible[MAAR_TILE_CACHE_MAX_LEVELS];
+};
+
+static const char* check_tile(MaarTileCache cache, uint32_t tile, struct tally* tally)
+{
+    const struct maar_cache_tile* t = &cache->tiles[tile];
+    const bool pinned = t->level >= cache->first_pinned;
+    const uint32_t layer = maar_cache_layer(cache, tile);
+    const struct maar_page_table* table =
+        t->level < cache->image->aspects[0].grid.level_count
+            ? maar_sparse_table(&cache->image->aspects[0], t->level, layer)
+            : NULL;
+    const bool has_page =
+        t->level >= cache->image->aspects[0].grid.level_count ||
+        (table != NULL && maar_page_is_committed(table, maar_cache_number(cache, tile)));
+    if (has_page != (t->state != MAAR_TILE_ABSENT)) {
+        return "a tile cache and its image disagree on a tile";
+    }
+    tally->live += !pinned && has_page;
+    tally->unfilled += pinned && t->state == MAAR_TILE_UNFILLED;
+    tally->uploading += t->state == MAAR_TILE_UPLOADING;
+    tally->visible[t->level] += t->state == MAAR_TILE_VISIBLE;
+    return t->state != MAAR_TILE_ABSENT && !maar_cache_cover_is_there(cache, tile)
+               ? "a tile with a page is covered by one without"
+               : NULL;
+}
+
+const char* maar_tile_cache_check(MaarTileCache cache)
+{
+    struct tally tally = {.live = 0};
+    uint32_t listed = 0;
+    for (uint32_t i = 0; i < cache->grid.total * cache->layers; ++i) {
+        const char* broken = check_tile(cache, i, &tally);
+        if (broken != NULL) {
+            return broken;
+        }
+    }
+    for (uint32_t level = 0; level < cache->grid.mip_levels; ++level) {
+        uint32_t before = MAAR_TILE_NONE;
+        for (uint32_t i = cache->lists[level].first; i != MAAR_TILE_NONE;
+             before = i, i = cache->tiles[i].next) {
+            const struct maar_cache_tile* t = &cache->tiles[i];
+            if (t->previous != before || t->level != level || t->state == MAAR_TILE_ABSENT) {
+                return "a list of a tile cache is torn";
+            }
+            if (before != MAAR_TILE_NONE &&
+                cache->now - t->stamp > cache->now - cache->tiles[before].stamp) {
+                return "a list of a tile cache is out of order";
+            }
+            ++listed;
+        }
+        if (tally.visible[level] != cache->info.visibleTileCounts[level]) {
+            return "a tile cache counts visible tiles wrong";
+        }
+    }
+    if (listed != tally.live || tally.live != cache->live_count ||
+        tally.unfilled != cache->unfilled_count || tally.uploading != cache->used_slots) {
+        return "a tile cache counts its tiles wrong";
+    }
+    return maar_cache_committed(cache) != maar_sparse_committed(cache->image)
+               ? "a tile cache counts its pages wrong"
+               : NULL;
+}

@@ -1,0 +1,158 @@
+/*
+ * What the files of tile caches share.
+ *
+ * Every level of the image is cut into tiles, those of a mip tail too; a tile is filled by one
+ * upload. Levels from `first_pinned` on always have their pages. Of the others, a tile that has a
+ * page stands in its level's list, least recently wanted first; whoever wants a tile wants all that
+ * cover it, and a tile that covers one with a page is not evicted, so what covers a tile with a
+ * page has one too.
+ *
+ * A cache belongs to one caller at a time.
+ */
+#ifndef MAAR_CORE_OBJECTS_TILE_CACHE_INTERNAL_H
+#define MAAR_CORE_OBJECTS_TILE_CACHE_INTERNAL_H
+
+#include "core/reservation/sparse_image.h"
+#include "core/tile_cache/texel_block.h"
+#include "maar/tile_cache.h"
+
+#define MAAR_TILE_NONE UINT32_MAX
+
+enum maar_tile_state {
+    MAAR_TILE_ABSENT,    /* no page */
+    MAAR_TILE_UNFILLED,  /* a page, and nobody fills it */
+    MAAR_TILE_UPLOADING, /* a page and a slot */
+    MAAR_TILE_VISIBLE
+};
+
+struct maar_cache_tile {
+    uint32_t previous; /* in the list of its level, across layers */
+    uint32_t next;
+    uint32_t stamp;   /* update that last wanted it, or what it covers */
+    uint32_t asked;   /* update in which it was last asked for by name; 0: never */
+    uint32_t count;   /* how often it was wanted in the update of its stamp */
+    uint16_t covered; /* tiles with a page that it covers directly */
+    uint8_t state;
+    uint8_t level;
+};
+
+enum maar_slot_state {
+    MAAR_UPLOAD_FREE,
+    MAAR_UPLOAD_STARTED,  /* the program fills it */
+    MAAR_UPLOAD_RECORDED, /* in a command buffer whose point is not known yet */
+    MAAR_UPLOAD_ENDING    /* its point is known */
+};
+
+struct maar_upload_slot {
+    uint32_t tile;
+    uint32_t generation; /* from 1 on; with the slot's index an upload's id */
+    uint32_t next_free;
+    enum maar_slot_state state;
+    MaarPoint point;
+};
+
+struct maar_tile_list {
+    uint32_t first;
+    uint32_t last;
+};
+
+struct MaarTileCache_T {
+    struct maar_paged_object listed;
+    MaarAllocator allocator;
+    MaarSparseImage image;
+    struct maar_tile_grid grid; /* of all levels */
+    struct maar_texel_block block;
+    uint32_t layers;
+    uint32_t first_pinned;
+    uint32_t max_uploads;
+    uint32_t keep_updates;
+    VkDeviceSize budget;
+    VkDeviceSize pinned_size;
+    uint32_t live_count; /* tiles with a page of levels that are not pinned */
+
+    uint32_t now;                  /* number of the update, never 0; wraps */
+    struct maar_cache_tile* tiles; /* a layer's one after another */
+    struct maar_tile_list lists[MAAR_TILE_CACHE_MAX_LEVELS];
+    uint32_t unfilled_count; /* of pinned levels */
+    uint32_t* candidates;    /* room for every tile */
+    uint32_t candidate_count;
+    uint32_t shortage_rest; /* updates for which the device is not asked for more memory */
+
+    uint32_t slot_count;
+    uint32_t used_slots;
+    uint32_t recorded_slots;
+    uint32_t free_slot; /* head of the list */
+    struct maar_upload_slot* slots;
+    VkDeviceSize slot_size;   /* bytes of a tile */
+    VkDeviceSize slot_stride; /* from one slot to the next */
+    VkDeviceSize row_pitch;
+    VkDeviceSize slice_pitch;
+    VkBuffer staging;
+    MaarAllocation staging_memory;
+    uint8_t* staging_data;
+    bool in_general;                 /* the image's transition was recorded */
+    bool transition_open;            /* since the last end */
+    struct maar_retire_item* ending; /* prepared, with room for MAAR_MAX_POINTS */
+
+    uint8_t* levels; /* scratch and answer for one layer */
+    uint32_t levels_layer;
+    uint64_t levels_generation; /* of what `levels` holds; 0: nothing */
+    MaarTileCacheInfo info;     /* counts, kept as they change */
+};
+
+/* Where a tile lies. */
+static inline uint32_t maar_cache_layer(MaarTileCache cache, uint32_t tile)
+{
+    return tile / cache->grid.total;
+}
+
+static inline uint32_t maar_cache_number(MaarTileCache cache, uint32_t tile)
+{
+    return tile % cache->grid.total - cache->grid.levels[cache->tiles[tile].level].first;
+}
+
+static inline uint32_t maar_cache_tile_at(MaarTileCache cache, uint32_t layer, uint32_t level,
+                                          uint32_t number)
+{
+    return layer * cache->grid.total + cache->grid.levels[level].first + number;
+}
+
+static inline VkDeviceSize maar_cache_committed(MaarTileCache cache)
+{
+    return cache->pinned_size + cache->live_count * cache->image->page_size;
+}
+
+/* ---- tile_cache.c ---- */
+
+/* VK_SUCCESS for a cache that calls may use; tells otherwise. */
+VkResult maar_check_cache(MaarAllocator allocator, const char* call, MaarTileCache cache);
+/* First broken invariant, or NULL. */
+const char* maar_tile_cache_check(MaarTileCache cache);
+
+/* ---- tile_cache_wants.c: what is wanted, and in which order ---- */
+
+void maar_cache_append(MaarTileCache cache, uint32_t tile);
+void maar_cache_unlink(MaarTileCache cache, uint32_t tile);
+/* Reads requests, stamps what they want, and gathers what is wanted and not filled. */
+void maar_cache_read_requests(MaarTileCache cache, uint32_t count, const uint32_t* requests);
+/* The most urgent candidate, taken out; MAAR_TILE_NONE when none is left. The first call after
+ * requests were read puts them in order. */
+uint32_t maar_cache_next_candidate(MaarTileCache cache);
+/* The tile to evict for one of `level`; MAAR_TILE_NONE when none may go. */
+uint32_t maar_cache_find_victim(MaarTileCache cache, uint32_t level);
+
+/* ---- tile_cache_update.c ---- */
+
+/* Whether all that covers a tile has pages. */
+bool maar_cache_cover_is_there(MaarTileCache cache, uint32_t tile);
+
+/* ---- tile_cache_uploads.c ---- */
+
+/* Makes tiles visible whose uploads have been executed. */
+VkResult maar_cache_complete(MaarTileCache cache);
+/* Takes a free slot, which there must be, for a tile with a page. */
+void maar_cache_start_upload(MaarTileCache cache, uint32_t tile, MaarTileUpload* upload);
+/* What uploads that are under way wait for, at most MAAR_MAX_POINTS; returns how many. */
+uint32_t maar_cache_ending_points(MaarTileCache cache, MaarPoint* points);
+
+#endif

@@ -1,0 +1,422 @@
+/*
+ * Uploads of a tile cache: handed out, recorded, ended by a point, and what is visible by then. The
+ * whole image is in VK_IMAGE_LAYOUT_GENERAL. What the barriers here do not order, the submission's
+ * wait for the binds does.
+ */
+#include "core/tile_cache/tile_cache_internal.h"
+
+#include <string.h>
+
+/* Copies that go into one command; a stack's worth. */
+enum { COPIES = 16 };
+
+/* ---- handing out ---- */
+
+void maar_cache_start_upload(MaarTileCache cache, uint32_t tile, MaarTileUpload* upload)
+{
+    struct maar_cache_tile* t = &cache->tiles[tile];
+    const struct maar_tile_level* level = &cache->grid.levels[t->level];
+    const uint32_t index = cache->free_slot;
+    struct maar_upload_slot* slot = &cache->slots[index];
+    uint32_t at[3];
+    uint32_t rest[3];
+
+    cache->free_slot = slot->next_free;
+    ++cache->used_slots;
+    slot->state = MAAR_UPLOAD_STARTED;
+    slot->tile = tile;
+    ++slot->generation;
+    cache->unfilled_count -= t->level >= cache->first_pinned ? 1 : 0;
+    t->state = MAAR_TILE_UPLOADING;
+
+    maar_tile_place(level, maar_cache_number(cache, tile), at);
+    for (uint32_t axis = 0; axis < 3; ++axis) {
+        at[axis] *= cache->grid.tile[axis];
+        rest[axis] = level->extent[axis] - at[axis];
+        rest[axis] = rest[axis] < cache->grid.tile[axis] ? rest[axis] : cache->grid.tile[axis];
+    }
+    *upload = (MaarTileUpload){
+        .id = (uint64_t)slot->generation << 32 | index,
+        .mipLevel = t->level,
+        .arrayLayer = maar_cache_layer(cache, tile),
+        .offset = {(int32_t)at[0], (int32_t)at[1], (int32_t)at[2]},
+        .extent = {rest[0], rest[1], rest[2]},
+        .pData = cache->staging_data + index * cache->slot_stride,
+        .size = cache->slot_size,
+        .rowPitch = cache->row_pitch,
+        .slicePitch = cache->slice_pitch,
+    };
+}
+
+static void free_slot(MaarTileCache cache, struct maar_upload_slot* slot)
+{
+    slot->state = MAAR_UPLOAD_FREE;
+    slot->next_free = cache->free_slot;
+    cache->free_slot = (uint32_t)(slot - cache->slots);
+    --cache->used_slots;
+}
+
+/* The slot that an upload names if it is in that state, else NULL. */
+static struct maar_upload_slot* find_upload(MaarTileCache cache, uint64_t id)
+{
+    const uint32_t index = (uint32_t)id;
+    if (index >= cache->slot_count || cache->slots[index].generation != id >> 32 ||
+        cache->slots[index].state != MAAR_UPLOAD_STARTED) {
+        return NULL;
+    }
+    return &cache->slots[index];
+}
+
+/* Moves uploads that the program fills on to another state; all of them or, having told, none. */
+static VkResult move_slots(MaarTileCache cache, const char* call, uint32_t count,
+                           const MaarTileUpload* uploads, enum maar_slot_state state)
+{
+    if (count > 0 && uploads == NULL) {
+        return maar_misuse(cache->allocator, call, "pUploads is NULL");
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        struct maar_upload_slot* slot = find_upload(cache, uploads[i].id);
+        if (slot == NULL) {
+            while (i-- > 0) {
+                cache->slots[(uint32_t)uploads[i].id].state = MAAR_UPLOAD_STARTED;
+            }
+            return maar_misuse(cache->allocator, call,
+                               "pUploads names an upload that is not there any more, is recorded "
+                               "already, or is named twice");
+        }
+        slot->state = state;
+    }
+    return VK_SUCCESS;
+}
+
+/* ---- recording ---- */
+
+static VkResult flush_slots(MaarTileCache cache, uint32_t count, const MaarTileUpload* uploads)
+{
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; result == VK_SUCCESS && i < count; ++i) {
+        result =
+            maarFlushAllocation(cache->allocator, cache->staging_memory,
+                                (uint32_t)uploads[i].id * cache->slot_stride, cache->slot_size);
+    }
+    return result;
+}
+
+static VkBufferImageCopy copy_of(MaarTileCache cache, uint64_t id)
+{
+    const uint32_t index = (uint32_t)id;
+    const uint32_t tile = cache->slots[index].tile;
+    const struct maar_cache_tile* t = &cache->tiles[tile];
+    const struct maar_tile_level* level = &cache->grid.levels[t->level];
+    uint32_t at[3];
+    uint32_t extent[3];
+    maar_tile_place(level, maar_cache_number(cache, tile), at);
+    for (uint32_t axis = 0; axis < 3; ++axis) {
+        const uint32_t size = cache->grid.tile[axis];
+        at[axis] *= size;
+        extent[axis] = level->extent[axis] - at[axis];
+        extent[axis] = extent[axis] < size ? extent[axis] : size;
+    }
+    return (VkBufferImageCopy){
+        .bufferOffset = index * cache->slot_stride,
+        .bufferRowLength = cache->grid.tile[0],
+        .bufferImageHeight = cache->grid.tile[1],
+        .imageSubresource =
+            {
+                .aspectMask = VK_IMAGE_ASPECT_COLOR_BIT,
+                .mipLevel = t->level,
+                .baseArrayLayer = maar_cache_layer(cache, tile),
+                .layerCount = 1,
+            },
+        .imageOffset = {(int32_t)at[0], (int32_t)at[1], (int32_t)at[2]},
+        .imageExtent = {extent[0], extent[1], extent[2]},
+    };
+}
+
+static void record_copies(MaarTileCache cache, VkCommandBuffer commands, uint32_t count,
+                          const MaarTileUpload* uploads)
+{
+    const struct maar_device* device = &cache->allocator->device;
+    VkBufferImageCopy copies[COPIES];
+    for (uint32_t done = 0; done < count; done += COPIES) {
+        const uint32_t here = count - done < COPIES ? count - done : (uint32_t)COPIES;
+        for (uint32_t i = 0; i < here; ++i) {
+            copies[i] = copy_of(cache, uploads[done + i].id);
+        }
+        device->vkCmdCopyBufferToImage(commands, cache->staging, cache->image->image,
+                                       VK_IMAGE_LAYOUT_GENERAL, here, copies);
+    }
+}
+
+/* The first use of the image. */
+static void record_transition(MaarTileCache cache, VkCommandBuffer commands)
+{
+    const struct maar_device* device = &cache->allocator->device;
+    const VkImageMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+        .dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_MEMORY_READ_BIT,
+        .oldLayout = VK_IMAGE_LAYOUT_UNDEFINED,
+        .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .image = cache->image->image,
+        .subresourceRange =
+            {
+                .aspectMask = VK_IMAGE_ASPECT_COLOR_BIT,
+                .levelCount = VK_REMAINING_MIP_LEVELS,
+                .layerCount = VK_REMAINING_ARRAY_LAYERS,
+            },
+    };
+    device->vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
+                                 VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1,
+                                 &barrier);
+    cache->in_general = true;
+    cache->transition_open = true;
+}
+
+/* Later commands of this queue see what was copied. */
+static void record_end(MaarTileCache cache, VkCommandBuffer commands)
+{
+    const VkMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+        .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT,
+    };
+    cache->allocator->device.vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                                  VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 1,
+                                                  &barrier, 0, NULL, 0, NULL);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarRecordTileUploads(MaarAllocator allocator, MaarTileCache cache,
+                                                     VkCommandBuffer commandBuffer,
+                                                     uint32_t uploadCount,
+                                                     const MaarTileUpload* pUploads)
+{
+    VkResult result = maar_check_cache(allocator, __func__, cache);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (commandBuffer == NULL) {
+        return maar_misuse(allocator, __func__, "commandBuffer is NULL");
+    }
+    result = move_slots(cache, __func__, uploadCount, pUploads, MAAR_UPLOAD_RECORDED);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = flush_slots(cache, uploadCount, pUploads);
+    if (result != VK_SUCCESS) {
+        for (uint32_t i = 0; i < uploadCount; ++i) {
+            cache->slots[(uint32_t)pUploads[i].id].state = MAAR_UPLOAD_STARTED;
+        }
+        return result;
+    }
+    if (!cache->in_general) {
+        record_transition(cache, commandBuffer);
+    }
+    if (uploadCount > 0) {
+        record_copies(cache, commandBuffer, uploadCount, pUploads);
+        record_end(cache, commandBuffer);
+        cache->recorded_slots += uploadCount;
+    }
+    return VK_SUCCESS;
+}
+
+/* ---- ending ---- */
+
+/* Adds a point to those of other timelines, or raises that of its own; how many there are then,
+ * which is one too many if it does not fit. */
+static uint32_t note_ending(const MaarPoint* point, uint32_t count, MaarPoint* points)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        if (points[i].semaphore == point->semaphore) {
+            points[i].value = points[i].value < point->value ? point->value : points[i].value;
+            return count;
+        }
+    }
+    if (count < MAAR_MAX_POINTS) {
+        points[count] = *point;
+    }
+    return count + 1;
+}
+
+/* Timelines that uploads wait for, each with the latest value: what destruction waits for. Returns
+ * how many there are, which is one too many if they do not fit. */
+static uint32_t list_endings(MaarTileCache cache, const MaarPoint* extra, MaarPoint* points)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < cache->slot_count && count <= MAAR_MAX_POINTS; ++i) {
+        if (cache->slots[i].state == MAAR_UPLOAD_ENDING) {
+            count = note_ending(&cache->slots[i].point, count, points);
+        }
+    }
+    return extra != NULL && count <= MAAR_MAX_POINTS ? note_ending(extra, count, points) : count;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarEndTileUploads(MaarAllocator allocator, MaarTileCache cache,
+                                                  const MaarPoint* pPoint)
+{
+    VkResult result = maar_check_cache(allocator, __func__, cache);
+    if (result == VK_SUCCESS && pPoint != NULL) {
+        MaarPoint points[MAAR_MAX_POINTS];
+        result = maar_retire_check_points(allocator, __func__, 1, pPoint);
+        if (result == VK_SUCCESS && cache->recorded_slots > 0 &&
+            list_endings(cache, pPoint, points) > MAAR_MAX_POINTS) {
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                        "%s: uploads are under way on %d other timelines already", __func__,
+                        MAAR_MAX_POINTS);
+            return VK_ERROR_TOO_MANY_OBJECTS;
+        }
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    for (uint32_t i = 0; i < cache->slot_count && cache->recorded_slots > 0; ++i) {
+        struct maar_upload_slot* slot = &cache->slots[i];
+        if (slot->state == MAAR_UPLOAD_RECORDED) {
+            slot->state = pPoint != NULL ? MAAR_UPLOAD_ENDING : MAAR_UPLOAD_STARTED;
+            slot->point = pPoint != NULL ? *pPoint : slot->point;
+            --cache->recorded_slots;
+        }
+    }
+    if (pPoint == NULL && cache->transition_open) {
+        cache->in_general = false;
+    }
+    cache->transition_open = false;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCancelTileUploads(MaarAllocator allocator, MaarTileCache cache,
+                                                     uint32_t uploadCount,
+                                                     const MaarTileUpload* pUploads)
+{
+    VkResult result = maar_check_cache(allocator, __func__, cache);
+    if (result == VK_SUCCESS) {
+        result = move_slots(cache, __func__, uploadCount, pUploads, MAAR_UPLOAD_FREE);
+    }
+    for (uint32_t i = 0; result == VK_SUCCESS && i < uploadCount; ++i) {
+        struct maar_upload_slot* slot = &cache->slots[(uint32_t)pUploads[i].id];
+        struct maar_cache_tile* t = &cache->tiles[slot->tile];
+        t->state = MAAR_TILE_UNFILLED;
+        cache->unfilled_count += t->level >= cache->first_pinned ? 1 : 0;
+        ++cache->info.cancelledCount;
+        free_slot(cache, slot);
+    }
+    return result;
+}
+
+/* Values of timelines, each read once in an update. */
+struct known_values {
+    uint32_t count;
+    MaarPoint values[MAAR_MAX_POINTS];
+};
+
+static VkResult value_of(MaarTileCache cache, struct known_values* known, VkSemaphore semaphore,
+                         uint64_t* value)
+{
+    const struct maar_device* device = &cache->allocator->device;
+    for (uint32_t i = 0; i < known->count; ++i) {
+        if (known->values[i].semaphore == semaphore) {
+            *value = known->values[i].value;
+            return VK_SUCCESS;
+        }
+    }
+    VkResult result = VK_SUCCESS;
+    if (semaphore == VK_NULL_HANDLE) {
+        *value = maar_atomic64_load(&cache->allocator->retire.host_value);
+    } else {
+        maar_lock_rank_expect_none();
+        result = device->vkGetSemaphoreCounterValue(device->handle, semaphore, value);
+    }
+    if (result == VK_SUCCESS && known->count < MAAR_MAX_POINTS) {
+        known->values[known->count++] = (MaarPoint){semaphore, *value};
+    }
+    return result;
+}
+
+static void complete(MaarTileCache cache, struct maar_upload_slot* slot)
+{
+    struct maar_cache_tile* t = &cache->tiles[slot->tile];
+    t->state = MAAR_TILE_VISIBLE;
+    ++cache->info.visibleTileCounts[t->level];
+    ++cache->info.completedCount;
+    ++cache->info.levelsGeneration;
+    free_slot(cache, slot);
+}
+
+/* Looks at what uploads wait for; completes those whose points have passed, if asked to. */
+static VkResult look_at_endings(MaarTileCache cache, struct known_values* known, bool completes)
+{
+    for (uint32_t i = 0; i < cache->slot_count && cache->used_slots > 0; ++i) {
+        struct maar_upload_slot* slot = &cache->slots[i];
+        uint64_t value = 0;
+        if (slot->state != MAAR_UPLOAD_ENDING) {
+            continue;
+        }
+        const VkResult result = value_of(cache, known, slot->point.semaphore, &value);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+        if (completes && value >= slot->point.value) {
+            complete(cache, slot);
+        }
+    }
+    return VK_SUCCESS;
+}
+
+/* All values are read before the first tile changes: reading may fail. */
+VkResult maar_cache_complete(MaarTileCache cache)
+{
+    struct known_values known = {.count = 0};
+    const VkResult result = look_at_endings(cache, &known, false);
+    return result == VK_SUCCESS ? look_at_endings(cache, &known, true) : result;
+}
+
+uint32_t maar_cache_ending_points(MaarTileCache cache, MaarPoint* points)
+{
+    return list_endings(cache, NULL, points);
+}
+
+/* ---- what is visible ---- */
+
+struct visibility {
+    const struct maar_cache_tile* tiles; /* of the layer */
+    const struct maar_tile_grid* grid;
+};
+
+static bool tile_is_visible(const void* context, uint32_t level, uint32_t number)
+{
+    const struct visibility* of = context;
+    return of->tiles[of->grid->levels[level].first + number].state == MAAR_TILE_VISIBLE;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetTileCacheLevels(MaarAllocator allocator, MaarTileCache cache,
+                                                      uint32_t arrayLayer, uint32_t* pCount,
+                                                      uint8_t* pLevels)
+{
+    VkResult result = maar_check_cache(allocator, __func__, cache);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pCount == NULL) {
+        return maar_misuse(allocator, __func__, "pCount is NULL");
+    }
+    if (arrayLayer >= cache->layers) {
+        return maar_misuse(allocator, __func__, "arrayLayer is not below the image's layers");
+    }
+    const uint32_t count = cache->grid.levels[0].count;
+    if (pLevels == NULL) {
+        *pCount = count;
+        return VK_SUCCESS;
+    }
+    if (cache->levels_layer != arrayLayer ||
+        cache->levels_generation != cache->info.levelsGeneration) {
+        const struct visibility of = {cache->tiles + (size_t)arrayLayer * cache->grid.total,
+                                      &cache->grid};
+        maar_tile_usable_levels(&cache->grid, true, tile_is_visible, &of, cache->levels);
+        cache->levels_layer = arrayLayer;
+        cache->levels_generation = cache->info.levelsGeneration;
+    }
+    *pCount = *pCount < count ? *pCount : count;
+    memcpy(pLevels, cache->levels, *pCount);
+    return *pCount < count ? VK_INCOMPLETE : VK_SUCCESS;
+}

@@ -1,0 +1,376 @@
+/*
+ * Barriers and waits of a frame.
+ *
+ * The frames of one copy are gone through in order, as many as it takes for them to repeat: the
+ * first, which has no predecessor, and later ones. What frames of other copies do in between is not
+ * counted on. For each use that begins a group (transient_internal.h) the accesses are gathered
+ * that it must come after: the group before it; for the first group of a frame the last groups of
+ * all resources that had its bytes before, in this frame or in the last one.
+ *
+ * - Another queue's accesses are ordered by semaphores, which carry everything: a clock says what
+ *   they have ordered already, and what it lacks becomes a wait.
+ * - Accesses on the same queue that no semaphore orders need a barrier: a global one, or the source
+ *   stages of the image barrier where a layout changes. What earlier barriers have ordered
+ *   (transient_log.h) needs none.
+ * - Writes are made available by a barrier that names their stages and accesses; where another
+ *   resource made them, an image barrier cannot, so the global barrier of `aliasing` does it ahead
+ *   of the change of layout, and waits in the very stages of those writes.
+ * - A group of reads on one queue has one barrier, ahead of the first, for the stages of all.
+ * - Owners change by a release behind the last use of a group and an acquisition ahead of the next;
+ *   contents that are discarded change owners without.
+ */
+#include <string.h>
+
+#include "core/transient/transient_walk.h"
+
+static void add_barrier(struct maar_walk* w, const struct maar_transient_barrier* barrier)
+{
+    struct maar_transient_records* records = &w->state->records;
+    if (records->barrier_count == records->barrier_capacity) {
+        const uint32_t capacity = records->barrier_capacity * 2 + 64;
+        struct maar_transient_barrier* barriers =
+            maar_stack_take(&w->state->stack, capacity, sizeof *barriers);
+        if (barriers == NULL) {
+            return;
+        }
+        if (records->barrier_count > 0) {
+            memcpy(barriers, records->barriers, records->barrier_count * sizeof *barriers);
+        }
+        records->barriers = barriers;
+        records->barrier_capacity = capacity;
+    }
+    records->barriers[records->barrier_count++] = *barrier;
+}
+
+/* ---- first uses ---- */
+
+/* All stages that an image's first layout of a frame must come after; the image's own writes apart,
+ * which its barrier can make available itself. */
+static void owe_first_layout(const struct maar_walk* w, uint32_t index, struct maar_walk_debt* all,
+                             VkAccessFlags2* own_writes)
+{
+    static const struct maar_walk_target any = {0, 0};
+    struct maar_walk_predecessor_group before;
+    for (uint32_t i = 0; maar_walk_predecessor(w, index, i, &before); ++i) {
+        struct maar_walk_debt debt = {0};
+        maar_walk_owe(w, before.resource, maar_walk_last_group(before.resource), before.frame, &any,
+                      &debt);
+        all->stages |= debt.stages;
+        *own_writes |= before.foreign ? 0 : debt.writes;
+    }
+}
+
+/* What must land before an image's first layout and only a global barrier can make land. */
+static void alias_image(struct maar_walk* w, uint32_t index)
+{
+    struct maar_walk_debt all = {0};
+    struct maar_walk_debt landing = {0};
+    VkAccessFlags2 own_writes = 0;
+    struct maar_walk_predecessor_group before;
+    owe_first_layout(w, index, &all, &own_writes);
+    for (uint32_t i = 0; maar_walk_predecessor(w, index, i, &before); ++i) {
+        if (before.foreign) {
+            maar_walk_owe_landing(w, &before, all.stages, &landing);
+        }
+    }
+    maar_walk_pay(&w->record->aliasing, &landing, landing.write_stages, 0);
+}
+
+/* Bytes of other resources go to a buffer, or to an image whose layouts are the program's. */
+static void alias_bytes(struct maar_walk* w, uint32_t index, const struct maar_transient_use* use)
+{
+    const struct maar_walk_target target = {use->queue_stages, use->queue_access};
+    struct maar_walk_predecessor_group before;
+    struct maar_walk_debt debt = {0};
+    for (uint32_t i = 0; maar_walk_predecessor(w, index, i, &before); ++i) {
+        if (before.foreign) {
+            maar_walk_owe(w, before.resource, maar_walk_last_group(before.resource), before.frame,
+                          &target, &debt);
+        }
+    }
+    maar_walk_pay(&w->record->aliasing, &debt, use->queue_stages, use->queue_access);
+}
+
+static void land_first(struct maar_walk* w, const struct maar_transient_pass_use* entry)
+{
+    const struct maar_transient_resource* resource = &w->graph->resources[entry->resource];
+    const struct maar_transient_use* use = &resource->uses[entry->use];
+    if (use->group == 0 && !resource->keep &&
+        maar_walk_begins(&resource->groups[0], use, entry->use)) {
+        alias_image(w, entry->resource);
+    }
+}
+
+static void alias_first(struct maar_walk* w, const struct maar_transient_pass_use* entry)
+{
+    const struct maar_transient_resource* resource = &w->graph->resources[entry->resource];
+    const struct maar_transient_use* use = &resource->uses[entry->use];
+    if (use->group == 0 && !resource->keep &&
+        maar_walk_begins(&resource->groups[0], use, entry->use)) {
+        alias_bytes(w, entry->resource, use);
+    }
+}
+
+/* Runs over the pass's uses of images, then of buffers. */
+static void for_uses(struct maar_walk* w, bool images,
+                     void (*function)(struct maar_walk*, const struct maar_transient_pass_use*))
+{
+    const struct maar_transient_pass* pass = &w->graph->passes[w->pass];
+    for (uint32_t k = pass->first_use; k < pass->first_use + pass->use_count; ++k) {
+        const struct maar_transient_pass_use* entry = &w->graph->pass_uses[k];
+        if (w->graph->resources[entry->resource].is_image == images) {
+            function(w, entry);
+        }
+    }
+}
+
+static void log_global(struct maar_walk* w, const struct maar_transient_global* global)
+{
+    if (global->src_stages != 0) {
+        maar_transient_log_add(&w->logs[w->queue], maar_walk_position(w, w->pass, w->frame), global,
+                               true);
+    }
+}
+
+/* ---- changes of layout and owner ---- */
+
+/* A barrier of the leader of a group, as far as it does not depend on what came before. */
+static struct maar_transient_barrier leading(uint32_t index, const struct maar_transient_use* use)
+{
+    return (struct maar_transient_barrier){
+        .resource = index,
+        .src_family = VK_QUEUE_FAMILY_IGNORED,
+        .dst_family = VK_QUEUE_FAMILY_IGNORED,
+        .old_layout = VK_IMAGE_LAYOUT_UNDEFINED,
+        .new_layout = use->layout,
+        .dst_stages = use->queue_stages,
+        .dst_access = use->queue_access,
+    };
+}
+
+/* Behind a semaphore, or behind nothing: the stages that begin then. */
+static void add_change(struct maar_walk* w, struct maar_transient_barrier* barrier,
+                       const struct maar_walk_debt* debt)
+{
+    barrier->src_stages = debt->stages != 0 ? debt->stages : barrier->dst_stages;
+    barrier->src_access = debt->writes;
+    add_barrier(w, barrier);
+}
+
+static void change_first(struct maar_walk* w, uint32_t index, const struct maar_transient_use* use)
+{
+    struct maar_transient_barrier barrier = leading(index, use);
+    struct maar_walk_debt debt = {0};
+    VkAccessFlags2 own_writes = 0;
+    owe_first_layout(w, index, &debt, &own_writes);
+    debt.writes = own_writes;
+    barrier.carries = w->graph->resources[index].keep;
+    add_change(w, &barrier, &debt);
+}
+
+/* A buffer's first use of a frame behind its last one of the frame before. */
+static void order_first(struct maar_walk* w, uint32_t index, const struct maar_transient_use* use)
+{
+    const struct maar_transient_resource* resource = &w->graph->resources[index];
+    struct maar_walk_debt debt = {0};
+    const struct maar_walk_target target = {use->queue_stages, use->queue_access};
+    struct maar_walk_predecessor_group before;
+    for (uint32_t i = 0; maar_walk_predecessor(w, index, i, &before); ++i) {
+        if (!before.foreign) {
+            maar_walk_owe(w, resource, maar_walk_last_group(resource), before.frame, &target,
+                          &debt);
+        }
+    }
+    maar_walk_pay(&w->record->before, &debt, use->queue_stages, use->queue_access);
+}
+
+/* The group behind another one of the same resource, of a frame. */
+static void change_next(struct maar_walk* w, uint32_t index, const struct maar_transient_use* use,
+                        const struct maar_transient_group* previous, uint64_t frame)
+{
+    static const struct maar_walk_target any = {0, 0};
+    const struct maar_transient_resource* resource = &w->graph->resources[index];
+    const struct maar_transient_group* group = &resource->groups[use->group];
+    struct maar_transient_barrier barrier = leading(index, use);
+    struct maar_walk_debt debt = {0};
+    barrier.old_layout = previous->layout;
+    if (group->acquired) {
+        barrier.src_family = previous->family;
+        barrier.dst_family = group->family;
+    } else {
+        maar_walk_owe(w, resource, previous, frame, &any, &debt);
+    }
+    add_change(w, &barrier, &debt);
+}
+
+static void order_next(struct maar_walk* w, uint32_t index, const struct maar_transient_use* use,
+                       const struct maar_transient_group* previous, uint64_t frame)
+{
+    const struct maar_walk_target target = {use->queue_stages, use->queue_access};
+    struct maar_walk_debt debt = {0};
+    maar_walk_owe(w, &w->graph->resources[index], previous, frame, &target, &debt);
+    maar_walk_pay(&w->record->before, &debt, use->queue_stages, use->queue_access);
+}
+
+/* Begins a group, if that takes a change of layout or owner, or if it does not. */
+static void begin_group(struct maar_walk* w, const struct maar_transient_pass_use* entry,
+                        bool changes)
+{
+    const struct maar_transient_resource* resource = &w->graph->resources[entry->resource];
+    const struct maar_transient_use* use = &resource->uses[entry->use];
+    const struct maar_transient_group* group = &resource->groups[use->group];
+    const struct maar_transient_group* previous =
+        use->group > 0 ? group - 1 : maar_walk_last_group(resource);
+    const uint64_t frame = use->group > 0 ? w->frame : w->frame - 1;
+    if (!maar_walk_begins(group, use, entry->use)) {
+        return;
+    }
+    if (use->group == 0 &&
+        (w->frame == 0 || (!resource->keep && !maar_walk_stays(w, entry->resource)))) {
+        if (changes && resource->is_image) {
+            change_first(w, entry->resource, use);
+        } else if (!changes && !resource->is_image) {
+            order_first(w, entry->resource, use);
+        }
+    } else if (use->group > 0 || !maar_walk_never_changes(resource)) {
+        const bool change = group->acquired || previous->layout != use->layout;
+        if (changes && change) {
+            change_next(w, entry->resource, use, previous, frame);
+        } else if (!changes && !change) {
+            order_next(w, entry->resource, use, previous, frame);
+        }
+    }
+}
+
+static void change_group(struct maar_walk* w, const struct maar_transient_pass_use* entry)
+{
+    begin_group(w, entry, true);
+}
+
+static void order_group(struct maar_walk* w, const struct maar_transient_pass_use* entry)
+{
+    begin_group(w, entry, false);
+}
+
+static void release_group(struct maar_walk* w, const struct maar_transient_pass_use* entry)
+{
+    const struct maar_transient_resource* resource = &w->graph->resources[entry->resource];
+    const struct maar_transient_use* use = &resource->uses[entry->use];
+    const struct maar_transient_group* group = &resource->groups[use->group];
+    static const struct maar_walk_target any = {0, 0};
+    if (!group->released || entry->use != group->first + group->count - 1) {
+        return;
+    }
+    const struct maar_transient_group* next =
+        group == maar_walk_last_group(resource) ? &resource->groups[0] : group + 1;
+    struct maar_walk_debt debt = {0};
+    maar_walk_owe(w, resource, group, w->frame, &any, &debt);
+    const struct maar_transient_barrier barrier = {
+        .resource = entry->resource,
+        .src_family = group->family,
+        .dst_family = next->family,
+        .old_layout = group->layout,
+        .new_layout = next->layout,
+        .src_stages = debt.stages,
+        .src_access = debt.writes,
+    };
+    add_barrier(w, &barrier);
+}
+
+/* The changes of a pass order the commands behind them, too. */
+static void log_changes(struct maar_walk* w)
+{
+    const struct maar_transient_record* record = w->record;
+    struct maar_transient_log* log = &w->logs[w->queue];
+    ++log->call;
+    for (uint32_t i = 0; i < record->before_images + record->before_buffers; ++i) {
+        const struct maar_transient_barrier* barrier =
+            &w->state->records.barriers[record->first_before + i];
+        const struct maar_transient_global global = {
+            .src_stages = barrier->src_stages,
+            .dst_stages = barrier->dst_stages,
+        };
+        maar_transient_log_add(log, maar_walk_position(w, w->pass, w->frame), &global, false);
+    }
+}
+
+/* Whether one global barrier does all that another one does. */
+static bool covers(const struct maar_transient_global* a, const struct maar_transient_global* b)
+{
+    return (b->src_stages & ~a->src_stages) == 0 && (b->src_access & ~a->src_access) == 0 &&
+           (b->dst_stages & ~a->dst_stages) == 0 && (b->dst_access & ~a->dst_access) == 0;
+}
+
+/* The global barriers. What the one for earlier uses of the same resources orders by the way needs
+ * no other; else the one for bytes that change hands is made first. */
+static void make_globals(struct maar_walk* w)
+{
+    struct maar_transient_record* record = w->record;
+    struct maar_transient_log* log = &w->logs[w->queue];
+    const struct maar_transient_global landing = record->aliasing;
+    const uint32_t logged = log->count;
+    for_uses(w, true, order_group);
+    for_uses(w, false, order_group);
+    log_global(w, &record->before);
+    record->aliasing = (struct maar_transient_global){0};
+    for_uses(w, false, alias_first);
+    if (record->aliasing.src_stages == 0) {
+        record->aliasing = landing;
+        return;
+    }
+    log->count = logged;
+    record->before = (struct maar_transient_global){0};
+    record->aliasing = landing;
+    for_uses(w, false, alias_first);
+    log_global(w, &record->aliasing);
+    for_uses(w, true, order_group);
+    for_uses(w, false, order_group);
+    log_global(w, &record->before);
+    if (landing.src_stages == 0 && covers(&record->before, &record->aliasing)) {
+        record->aliasing = (struct maar_transient_global){0};
+    }
+}
+
+/* Changes first: their barriers order whatever comes behind the call, so that less is left for the
+ * global ones. */
+static void make_before(struct maar_walk* w)
+{
+    struct maar_transient_records* records = &w->state->records;
+    struct maar_transient_record* record = w->record;
+    ++w->logs[w->queue].call;
+    for_uses(w, true, land_first);
+    log_global(w, &record->aliasing);
+    record->first_before = records->barrier_count;
+    for_uses(w, true, change_group);
+    record->before_images = records->barrier_count - record->first_before;
+    for_uses(w, false, change_group);
+    record->before_buffers = records->barrier_count - record->first_before - record->before_images;
+    log_changes(w);
+    make_globals(w);
+}
+
+static void make_after(struct maar_walk* w)
+{
+    struct maar_transient_records* records = &w->state->records;
+    struct maar_transient_record* record = w->record;
+    record->first_after = records->barrier_count;
+    for_uses(w, true, release_group);
+    record->after_images = records->barrier_count - record->first_after;
+    for_uses(w, false, release_group);
+    record->after_buffers = records->barrier_count - record->first_after - record->after_images;
+}
+
+void maar_walk_pass(struct maar_walk* w)
+{
+    *w->record = (struct maar_transient_record){.first_before = 0};
+    maar_walk_waits(w);
+    if (w->aliasing_only) {
+        ++w->logs[w->queue].call;
+        for_uses(w, true, alias_first);
+        for_uses(w, false, alias_first);
+        log_global(w, &w->record->aliasing);
+    } else {
+        make_before(w);
+        make_after(w);
+    }
+}

@@ -1,0 +1,304 @@
+/*
+ * What may be wrong with a graph and can be seen without looking at more than one thing at a time,
+ * and what is allowed but hardly meant.
+ */
+#include <stdio.h>
+
+#include "core/transient/transient_internal.h"
+
+#define KNOWN_RESOURCE_FLAGS                                                                       \
+    ((MaarTransientResourceFlags)MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT |                       \
+     (MaarTransientResourceFlags)MAAR_TRANSIENT_RESOURCE_NO_ALIASING_BIT)
+
+/* The resource that is looked at. */
+struct subject {
+    MaarAllocator allocator;
+    const char* call;
+    const MaarTransientGraph* graph;
+    uint32_t index;
+    const MaarTransientResource* resource;
+};
+
+/* ---- names ---- */
+
+static struct maar_transient_label label(const char* what, uint32_t index, const char* close,
+                                         const char* name)
+{
+    struct maar_transient_label made;
+    if (name != NULL && name[0] != '\0') {
+        (void)snprintf(made.text, sizeof made.text, "%s%u%s (\"%.60s\")", what, index, close, name);
+    } else {
+        (void)snprintf(made.text, sizeof made.text, "%s%u%s", what, index, close);
+    }
+    return made;
+}
+
+struct maar_transient_label maar_transient_label_resource(uint32_t index, const char* name)
+{
+    return label("pGraph->pResources[", index, "]", name);
+}
+
+struct maar_transient_label maar_transient_label_pass(uint32_t index, const char* name)
+{
+    return label("pass ", index, "", name);
+}
+
+/* ---- misuse ---- */
+
+/* Tells of misuse: a path below pGraph and what is wrong there. */
+static VkResult refuse_field(MaarAllocator allocator, const char* call, const char* array,
+                             uint32_t index, const char* sentence)
+{
+    char text[256];
+    (void)snprintf(text, sizeof text, "pGraph->%s[%u]%s", array, index, sentence);
+    return maar_misuse(allocator, call, text);
+}
+
+static VkResult refuse_resource(const struct subject* s, const char* sentence)
+{
+    char text[400];
+    (void)snprintf(text, sizeof text, "%s%s",
+                   maar_transient_label_resource(s->index, s->resource->pName).text, sentence);
+    return maar_misuse(s->allocator, s->call, text);
+}
+
+static VkResult refuse_use(const struct subject* s, uint32_t use, const char* sentence)
+{
+    char text[280];
+    const uint32_t pass = s->resource->pUses[use].pass;
+    if (pass < s->graph->passCount) {
+        (void)snprintf(text, sizeof text, ".pUses[%u]%s, in %s", use, sentence,
+                       maar_transient_label_pass(pass, s->graph->pPasses[pass].pName).text);
+    } else {
+        (void)snprintf(text, sizeof text, ".pUses[%u]%s", use, sentence);
+    }
+    return refuse_resource(s, text);
+}
+
+/* The create info of the resource is what it should be. */
+static VkResult check_info(const struct subject* s, const char* field, const void* info, int wanted)
+{
+    char name[128];
+    if ((int)((const VkBaseInStructure*)info)->sType == wanted) {
+        return VK_SUCCESS;
+    }
+    (void)snprintf(name, sizeof name, "%s.%s",
+                   maar_transient_label_resource(s->index, s->resource->pName).text, field);
+    return maar_check_structure(s->allocator, s->call, name, info, wanted);
+}
+
+static bool lists_family(const uint32_t* families, uint32_t count, uint32_t family)
+{
+    for (uint32_t i = 0; families != NULL && i < count; ++i) {
+        if (families[i] == family) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static VkResult check_uses(const struct subject* s)
+{
+    const MaarTransientResource* r = s->resource;
+    const bool image = r->pImageInfo != NULL;
+    const bool concurrent = (image ? r->pImageInfo->sharingMode : r->pBufferInfo->sharingMode) ==
+                            VK_SHARING_MODE_CONCURRENT;
+    const uint32_t* families =
+        image ? r->pImageInfo->pQueueFamilyIndices : r->pBufferInfo->pQueueFamilyIndices;
+    const uint32_t count =
+        image ? r->pImageInfo->queueFamilyIndexCount : r->pBufferInfo->queueFamilyIndexCount;
+    if (r->useCount == 0 || r->pUses == NULL) {
+        return refuse_resource(s, r->useCount == 0 ? ".useCount is 0" : ".pUses is NULL");
+    }
+    for (uint32_t i = 0; i < r->useCount; ++i) {
+        const MaarTransientUse* use = &r->pUses[i];
+        if (use->pass >= s->graph->passCount) {
+            return refuse_use(s, i, ".pass is not below passCount");
+        }
+        if (use->stages == 0 || use->access == 0) {
+            return refuse_use(s, i, use->stages == 0 ? ".stages is 0" : ".access is 0");
+        }
+        if (image && (use->layout == VK_IMAGE_LAYOUT_UNDEFINED ||
+                      use->layout == VK_IMAGE_LAYOUT_PREINITIALIZED)) {
+            return refuse_use(s, i, ".layout is none that an image can be used in");
+        }
+        const uint32_t queue = s->graph->pPasses[use->pass].queueIndex;
+        if (concurrent && !lists_family(families, count, s->graph->pQueues[queue].familyIndex)) {
+            return refuse_use(s, i,
+                              ".pass runs in a queue family that is not among the resource's "
+                              "pQueueFamilyIndices");
+        }
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult check_image(const struct subject* s)
+{
+    const VkImageCreateInfo* info = s->resource->pImageInfo;
+    VkResult result = check_info(s, "pImageInfo", info, VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const VkImageCreateFlags unfit = (VkImageCreateFlags)VK_IMAGE_CREATE_SPARSE_BINDING_BIT |
+                                     (VkImageCreateFlags)VK_IMAGE_CREATE_DISJOINT_BIT;
+    if ((info->flags & unfit) != 0) {
+        return refuse_resource(s, ".pImageInfo is sparse or disjoint");
+    }
+    if (info->initialLayout != VK_IMAGE_LAYOUT_UNDEFINED) {
+        return refuse_resource(s, ".pImageInfo->initialLayout is not VK_IMAGE_LAYOUT_UNDEFINED");
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult check_buffer(const struct subject* s)
+{
+    const VkBufferCreateInfo* info = s->resource->pBufferInfo;
+    VkResult result = check_info(s, "pBufferInfo", info, VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (info->size == 0) {
+        return refuse_resource(s, ".pBufferInfo->size is 0");
+    }
+    if ((info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0) {
+        return refuse_resource(s, ".pBufferInfo is sparse");
+    }
+    if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
+        !s->allocator->device.facts.buffer_device_address) {
+        return refuse_resource(s, ".pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the "
+                                  "bufferDeviceAddress feature was not among pEnabledFeatures");
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult check_views(const struct subject* s)
+{
+    const MaarTransientResource* r = s->resource;
+    if (r->viewCount > 0 && r->pImageInfo == NULL) {
+        return refuse_resource(s, ".viewCount is not 0, and it is a buffer");
+    }
+    if (r->viewCount > 0 && r->pViewInfos == NULL) {
+        return refuse_resource(s, ".pViewInfos is NULL");
+    }
+    for (uint32_t i = 0; i < r->viewCount; ++i) {
+        if (r->pViewInfos[i].sType != VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO) {
+            char text[96];
+            (void)snprintf(text, sizeof text,
+                           ".pViewInfos[%u].sType is not "
+                           "VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO",
+                           i);
+            return refuse_resource(s, text);
+        }
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult check_transient(const struct subject* s)
+{
+    const MaarTransientResource* r = s->resource;
+    if ((r->pBufferInfo == NULL) == (r->pImageInfo == NULL)) {
+        return refuse_resource(s, " has not exactly one of pBufferInfo and pImageInfo");
+    }
+    if ((r->flags & ~KNOWN_RESOURCE_FLAGS) != 0) {
+        return refuse_resource(s, ".flags has bits that are no MaarTransientResourceFlagBits");
+    }
+    VkResult result = r->pImageInfo != NULL ? check_image(s) : check_buffer(s);
+    if (result == VK_SUCCESS) {
+        result = check_uses(s);
+    }
+    return result == VK_SUCCESS ? check_views(s) : result;
+}
+
+/* Counts and pointers of the graph itself; NULL when they are fine. */
+static const char* find_graph_fault(const MaarTransientGraph* graph)
+{
+    if (graph->queueCount == 0 || graph->queueCount > MAAR_TRANSIENT_MAX_QUEUES) {
+        return "pGraph->queueCount is 0 or above MAAR_TRANSIENT_MAX_QUEUES";
+    }
+    if (graph->passCount == 0 || graph->passCount > MAAR_PLAN_MAX_PASSES) {
+        return "pGraph->passCount is 0 or above MAAR_PLAN_MAX_PASSES";
+    }
+    if (graph->resourceCount > MAAR_PLAN_MAX_RESOURCES) {
+        return "pGraph->resourceCount is above MAAR_PLAN_MAX_RESOURCES";
+    }
+    if (graph->pQueues == NULL || graph->pPasses == NULL) {
+        return graph->pQueues == NULL ? "pGraph->pQueues is NULL" : "pGraph->pPasses is NULL";
+    }
+    if (graph->dependencyCount > 0 && graph->pDependencies == NULL) {
+        return "pGraph->pDependencies is NULL";
+    }
+    return graph->resourceCount > 0 && graph->pResources == NULL ? "pGraph->pResources is NULL"
+                                                                 : NULL;
+}
+
+static VkResult check_graph_passes(MaarAllocator allocator, const char* call,
+                                   const MaarTransientGraph* graph)
+{
+    for (uint32_t i = 0; i < graph->queueCount; ++i) {
+        if (graph->pQueues[i].familyIndex >= allocator->device.facts.queue_family_count) {
+            return refuse_field(allocator, call, "pQueues", i,
+                                ".familyIndex is not a queue family of the device");
+        }
+    }
+    for (uint32_t i = 0; i < graph->passCount; ++i) {
+        if (graph->pPasses[i].queueIndex >= graph->queueCount) {
+            return refuse_field(allocator, call, "pPasses", i,
+                                ".queueIndex is not below queueCount");
+        }
+    }
+    for (uint32_t i = 0; i < graph->dependencyCount; ++i) {
+        const MaarTransientDependency* dependency = &graph->pDependencies[i];
+        if (dependency->before >= graph->passCount || dependency->after >= graph->passCount) {
+            return refuse_field(allocator, call, "pDependencies", i,
+                                " names a pass that is not below passCount");
+        }
+    }
+    return VK_SUCCESS;
+}
+
+VkResult maar_transient_check(MaarAllocator allocator, const char* call,
+                              const MaarTransientGraph* info)
+{
+    VkResult result =
+        maar_check_structure(allocator, call, "pGraph", info, MAAR_STRUCTURE_TYPE_TRANSIENT_GRAPH);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const char* fault = find_graph_fault(info);
+    if (fault != NULL) {
+        return maar_misuse(allocator, call, fault);
+    }
+    result = check_graph_passes(allocator, call, info);
+    for (uint32_t i = 0; result == VK_SUCCESS && i < info->resourceCount; ++i) {
+        const struct subject subject = {
+            .allocator = allocator,
+            .call = call,
+            .graph = info,
+            .index = i,
+            .resource = &info->pResources[i],
+        };
+        result = check_transient(&subject);
+    }
+    return result;
+}
+
+/* ---- warnings ---- */
+
+void maar_transient_warn(MaarAllocator allocator, const char* call, const MaarTransientGraph* info,
+                         const struct maar_transient_graph* graph)
+{
+    for (uint32_t i = 0; i < graph->resource_count; ++i) {
+        const struct maar_transient_resource* resource = &graph->resources[i];
+        const uint32_t pass = resource->uses[0].pass;
+        if (resource->keep || resource->groups[0].write) {
+            continue;
+        }
+        maar_report(
+            allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+            "%s: %s is read by %s before any pass has written it: its contents are undefined "
+            "there, unless MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT keeps those of the "
+            "frame before",
+            call, maar_transient_label_resource(i, resource->name).text,
+            maar_transient_label_pass(pass, info->pPasses[pass].pName).text);
+    }
+}

@@ -1,0 +1,121 @@
+/*
+ * What a barrier owes to earlier accesses: those on its queue that neither semaphores nor earlier
+ * barriers order.
+ */
+#include "core/transient/transient_walk.h"
+
+static uint64_t trusted_from(const struct maar_walk* w, uint64_t frame)
+{
+    const uint64_t start = w->frame * w->graph->queue_passes[w->queue];
+    return w->cautious && frame != w->frame ? start : 0;
+}
+
+/* Whether what a group of reads has read is seen by the target, if it is known what wrote it. */
+static bool sees_written(const struct maar_walk* w, const struct maar_transient_resource* resource,
+                         const struct maar_transient_group* group, uint64_t frame,
+                         const struct maar_walk_target* target)
+{
+    if (!group->led && (group == resource->groups || !group[-1].write)) {
+        return false;
+    }
+    const struct maar_transient_use* use =
+        &resource->uses[group->led ? group->first : group[-1].first];
+    struct maar_transient_access access = {.position = maar_walk_position(w, use->pass, frame)};
+    const uint32_t queue = w->graph->passes[use->pass].queue;
+    bool seen = queue == w->queue;
+    if (access.position < w->clock[queue]) {
+        return true;
+    }
+    if (group->led) {
+        access.reached = use->queue_stages;
+        return seen && maar_transient_log_orders(&w->logs[w->queue], trusted_from(w, frame),
+                                                 &access, target->stages, target->access);
+    }
+    access.writes = use->writes;
+    for (VkPipelineStageFlags2 left = use->stages; left != 0 && seen; left &= left - 1) {
+        access.stages = left & ~(left - 1);
+        seen = maar_transient_log_orders(&w->logs[w->queue], trusted_from(w, frame), &access,
+                                         target->stages, target->access);
+    }
+    return seen;
+}
+
+/* Whether earlier barriers have ordered all that is needed behind one stage of an access. */
+static bool is_ordered(const struct maar_walk* w, const struct maar_transient_access* access,
+                       uint64_t frame, const struct maar_walk_target* target, bool seen)
+{
+    const struct maar_transient_log* log = &w->logs[w->queue];
+    const uint64_t from = trusted_from(w, frame);
+    return target->stages != 0 &&
+           (maar_transient_log_orders(log, from, access, target->stages, target->access) ||
+            (seen && maar_transient_log_precedes(log, from, access, target->stages)));
+}
+
+/* All stages of a use, since not every one of them may be able to do all of its accesses. */
+static void owe_writes(const struct maar_transient_use* use, struct maar_walk_debt* debt)
+{
+    debt->stages |= use->stages;
+    debt->write_stages |= use->stages;
+    debt->writes |= use->writes;
+}
+
+void maar_walk_owe(const struct maar_walk* w, const struct maar_transient_resource* resource,
+                   const struct maar_transient_group* group, uint64_t frame,
+                   const struct maar_walk_target* target, struct maar_walk_debt* debt)
+{
+    const bool seen =
+        !group->write && target->stages != 0 && sees_written(w, resource, group, frame, target);
+    for (uint32_t i = group->first; i < group->first + group->count; ++i) {
+        const struct maar_transient_use* use = &resource->uses[i];
+        struct maar_transient_access access = {.position = maar_walk_position(w, use->pass, frame)};
+        if (w->graph->passes[use->pass].queue != w->queue || access.position < w->clock[w->queue]) {
+            continue;
+        }
+        access.writes = group->write ? use->writes : 0;
+        VkPipelineStageFlags2 open = 0;
+        for (VkPipelineStageFlags2 left = use->stages; left != 0; left &= left - 1) {
+            access.stages = left & ~(left - 1);
+            open |= is_ordered(w, &access, frame, target, seen) ? 0 : access.stages;
+        }
+        if (open != 0 && access.writes != 0) {
+            owe_writes(use, debt);
+        }
+        debt->stages |= open;
+    }
+}
+
+void maar_walk_owe_landing(const struct maar_walk* w,
+                           const struct maar_walk_predecessor_group* before,
+                           VkPipelineStageFlags2 src_stages, struct maar_walk_debt* debt)
+{
+    const struct maar_transient_group* group = maar_walk_last_group(before->resource);
+    const struct maar_transient_use* use = &before->resource->uses[group->first];
+    struct maar_transient_access access = {
+        .position = maar_walk_position(w, use->pass, before->frame),
+        .writes = use->writes,
+    };
+    if (!group->write || w->graph->passes[use->pass].queue != w->queue ||
+        access.position < w->clock[w->queue]) {
+        return;
+    }
+    bool landed = true;
+    for (VkPipelineStageFlags2 left = use->stages; left != 0 && landed; left &= left - 1) {
+        access.stages = left & ~(left - 1);
+        landed = maar_transient_log_lands(&w->logs[w->queue], trusted_from(w, before->frame),
+                                          &access, src_stages);
+    }
+    if (!landed) {
+        owe_writes(use, debt);
+    }
+}
+
+void maar_walk_pay(struct maar_transient_global* global, const struct maar_walk_debt* debt,
+                   VkPipelineStageFlags2 dst_stages, VkAccessFlags2 dst_access)
+{
+    if (debt->stages != 0) {
+        global->src_stages |= debt->stages;
+        global->src_access |= debt->writes;
+        global->dst_stages |= dst_stages;
+        global->dst_access |= dst_access;
+    }
+}

@@ -1,0 +1,123 @@
+/*
+ * Copies a graph into an stack.
+ */
+#include "core/transient/transient_internal.h"
+
+/* Accesses that only read. Whatever is not known is taken for a write. */
+#define READING_ACCESS                                                                             \
+    ((VkAccessFlags2)(VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT | VK_ACCESS_2_INDEX_READ_BIT |         \
+                      VK_ACCESS_2_VERTEX_ATTRIBUTE_READ_BIT | VK_ACCESS_2_UNIFORM_READ_BIT |       \
+                      VK_ACCESS_2_INPUT_ATTACHMENT_READ_BIT | VK_ACCESS_2_SHADER_READ_BIT |        \
+                      VK_ACCESS_2_COLOR_ATTACHMENT_READ_BIT |                                      \
+                      VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT |                              \
+                      VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_HOST_READ_BIT |                  \
+                      VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_SHADER_SAMPLED_READ_BIT |          \
+                      VK_ACCESS_2_SHADER_STORAGE_READ_BIT |                                        \
+                      VK_ACCESS_2_TRANSFORM_FEEDBACK_COUNTER_READ_BIT_EXT |                        \
+                      VK_ACCESS_2_CONDITIONAL_RENDERING_READ_BIT_EXT |                             \
+                      VK_ACCESS_2_COMMAND_PREPROCESS_READ_BIT_NV |                                 \
+                      VK_ACCESS_2_FRAGMENT_SHADING_RATE_ATTACHMENT_READ_BIT_KHR |                  \
+                      VK_ACCESS_2_ACCELERATION_STRUCTURE_READ_BIT_KHR |                            \
+                      VK_ACCESS_2_FRAGMENT_DENSITY_MAP_READ_BIT_EXT |                              \
+                      VK_ACCESS_2_COLOR_ATTACHMENT_READ_NONCOHERENT_BIT_EXT |                      \
+                      VK_ACCESS_2_VIDEO_DECODE_READ_BIT_KHR |                                      \
+                      VK_ACCESS_2_SHADER_BINDING_TABLE_READ_BIT_KHR |                              \
+                      VK_ACCESS_2_DESCRIPTOR_BUFFER_READ_BIT_EXT |                                 \
+                      VK_ACCESS_2_INVOCATION_MASK_READ_BIT_HUAWEI |                                \
+                      VK_ACCESS_2_MICROMAP_READ_BIT_EXT | VK_ACCESS_2_OPTICAL_FLOW_READ_BIT_NV))
+
+VkAccessFlags2 maar_transient_writes(VkAccessFlags2 access)
+{
+    return access & ~READING_ACCESS;
+}
+
+static VkImageAspectFlags aspects_of(VkFormat format)
+{
+    switch (format) {
+    case VK_FORMAT_D16_UNORM:
+    case VK_FORMAT_X8_D24_UNORM_PACK32:
+    case VK_FORMAT_D32_SFLOAT:
+        return VK_IMAGE_ASPECT_DEPTH_BIT;
+    case VK_FORMAT_S8_UINT:
+        return VK_IMAGE_ASPECT_STENCIL_BIT;
+    case VK_FORMAT_D16_UNORM_S8_UINT:
+    case VK_FORMAT_D24_UNORM_S8_UINT:
+    case VK_FORMAT_D32_SFLOAT_S8_UINT:
+        return (VkImageAspectFlags)VK_IMAGE_ASPECT_DEPTH_BIT |
+               (VkImageAspectFlags)VK_IMAGE_ASPECT_STENCIL_BIT;
+    default:
+        return VK_IMAGE_ASPECT_COLOR_BIT;
+    }
+}
+
+static void copy_uses(struct maar_host_stack* stack, const MaarTransientResource* info,
+                      struct maar_transient_resource* resource)
+{
+    resource->use_count = info->useCount;
+    resource->uses = maar_stack_take(stack, info->useCount, sizeof *resource->uses);
+    resource->groups = maar_stack_take(stack, info->useCount, sizeof *resource->groups);
+    for (uint32_t i = 0; !stack->failed && i < info->useCount; ++i) {
+        const MaarTransientUse* use = &info->pUses[i];
+        resource->uses[i] = (struct maar_transient_use){
+            .pass = use->pass,
+            .layout = resource->is_image ? use->layout : VK_IMAGE_LAYOUT_UNDEFINED,
+            .stages = use->stages,
+            .access = use->access,
+            .writes = maar_transient_writes(use->access),
+        };
+    }
+}
+
+static void copy_resource(struct maar_host_stack* stack, const MaarTransientResource* info,
+                          struct maar_transient_resource* resource)
+{
+    const VkImageCreateInfo* image = info->pImageInfo;
+    resource->is_image = image != NULL;
+    resource->exclusive = (image != NULL ? image->sharingMode : info->pBufferInfo->sharingMode) ==
+                          VK_SHARING_MODE_EXCLUSIVE;
+    resource->keep = (info->flags & MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT) != 0;
+    resource->no_aliasing = (info->flags & MAAR_TRANSIENT_RESOURCE_NO_ALIASING_BIT) != 0;
+    resource->transient_attachment =
+        image != NULL && (image->usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT) != 0;
+    resource->aspects = image != NULL ? aspects_of(image->format) : 0;
+    resource->view_count = info->viewCount;
+    resource->name = "";
+    if (info->pName != NULL) {
+        size_t length = 0;
+        while (info->pName[length] != '\0') {
+            ++length;
+        }
+        const char* name = maar_stack_copy(stack, info->pName, length + 1, 1);
+        resource->name = name != NULL ? name : "";
+    }
+    copy_uses(stack, info, resource);
+}
+
+VkResult maar_transient_copy(MaarAllocator allocator, const char* call,
+                             const MaarTransientGraph* info, struct maar_host_stack* stack,
+                             struct maar_transient_graph* graph)
+{
+    graph->queue_count = info->queueCount;
+    graph->families = maar_stack_take(stack, info->queueCount, sizeof *graph->families);
+    graph->queue_passes = maar_stack_take(stack, info->queueCount, sizeof *graph->queue_passes);
+    graph->pass_count = info->passCount;
+    graph->passes = maar_stack_take(stack, info->passCount, sizeof *graph->passes);
+    graph->resource_count = info->resourceCount;
+    graph->resources = maar_stack_take(stack, info->resourceCount, sizeof *graph->resources);
+    if (stack->failed) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < info->queueCount; ++i) {
+        graph->families[i] = info->pQueues[i].familyIndex;
+    }
+    for (uint32_t i = 0; i < info->passCount; ++i) {
+        graph->passes[i].queue = info->pPasses[i].queueIndex;
+        graph->passes[i].position = graph->queue_passes[info->pPasses[i].queueIndex]++;
+    }
+    for (uint32_t i = 0; i < info->resourceCount; ++i) {
+        copy_resource(stack, &info->pResources[i], &graph->resources[i]);
+    }
+    maar_transient_make_keys(stack, info, graph);
+    return stack->failed ? VK_ERROR_OUT_OF_HOST_MEMORY
+                         : maar_transient_sort(allocator, call, info, stack, graph);
+}

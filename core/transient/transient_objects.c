@@ -1,0 +1,368 @@
+/*
+ * Memory, buffers, images and views of a heap: what an update can keep it keeps, the rest is made;
+ * undone in reverse when a step fails. The old state is not touched until everything is there.
+ */
+#include <string.h>
+
+#include "core/objects/requirements.h"
+#include "core/objects/vulkan_bits.h"
+#include "core/transient/transient_internal.h"
+
+/* One creation or update on its way. */
+struct making {
+    const struct maar_transient_heap* heap;
+    MaarAllocator allocator;
+    const char* call;
+    const MaarTransientGraph* info;
+    const uint32_t* previous; /* of each resource in the old graph; NULL: there is none */
+    const struct maar_transient_state* old;
+    struct maar_transient_state* state;
+};
+
+/* ---- memory ---- */
+
+/* The resource of the old state that has the same create info; NULL if there is none. */
+static const struct maar_transient_resource* find_same(const struct making* m, uint32_t index)
+{
+    const struct maar_transient_resource* resource = &m->state->graph.resources[index];
+    if (m->previous == NULL || m->previous[index] == MAAR_TRANSIENT_NONE) {
+        return NULL;
+    }
+    const struct maar_transient_resource* old = &m->old->graph.resources[m->previous[index]];
+    return !resource->opaque && !old->opaque && resource->key_size == old->key_size &&
+                   memcmp(resource->key, old->key, old->key_size) == 0
+               ? old
+               : NULL;
+}
+
+/* Whether old memory serves a class, and is not more than twice what it takes. */
+static bool memory_serves(const struct making* m, uint32_t copy, uint32_t old_class,
+                          const struct maar_transient_class* class)
+{
+    const struct maar_transient_class* old = &m->old->classes[old_class];
+    uint32_t index = 0;
+    const struct maar_slot* slot =
+        maar_slot_resolve(&m->allocator->slots,
+                          maar_transient_memory_at(m->old, copy, old_class)->allocation, &index);
+    return slot != NULL && old->lazy == class->lazy && old->dedicated == MAAR_TRANSIENT_NONE &&
+           class->dedicated == MAAR_TRANSIENT_NONE && maar_slot_size(slot) >= class->size &&
+           maar_slot_size(slot) / 2 <= class->size &&
+           (class->type_bits & (1u << slot->block->pool->type_index)) != 0 &&
+           maar_slot_offset(slot) % class->alignment == 0;
+}
+
+static bool is_taken(const struct making* m, uint32_t copy, uint32_t old_class)
+{
+    for (uint32_t i = 0; i < m->state->class_count; ++i) {
+        if (maar_transient_memory_at(m->state, copy, i)->kept_from == old_class) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Old memory for a class: that of a resource that may stay where it is, else any that serves. */
+static uint32_t find_memory(const struct making* m, uint32_t copy, uint32_t class_index)
+{
+    const struct maar_transient_class* class = &m->state->classes[class_index];
+    const struct maar_transient_graph* graph = &m->state->graph;
+    if (m->old == NULL) {
+        return MAAR_TRANSIENT_NONE;
+    }
+    if (class->dedicated != MAAR_TRANSIENT_NONE) {
+        const struct maar_transient_resource* old = find_same(m, class->dedicated);
+        return old != NULL && old->needs_dedicated ? old->class_index : MAAR_TRANSIENT_NONE;
+    }
+    for (uint32_t i = 0; i < graph->resource_count; ++i) {
+        const struct maar_transient_resource* old =
+            graph->resources[i].class_index == class_index ? find_same(m, i) : NULL;
+        if (old != NULL && old->offset == graph->resources[i].offset &&
+            memory_serves(m, copy, old->class_index, class) &&
+            !is_taken(m, copy, old->class_index)) {
+            return old->class_index;
+        }
+    }
+    for (uint32_t i = 0; i < m->old->class_count; ++i) {
+        if (memory_serves(m, copy, i, class) && !is_taken(m, copy, i)) {
+            return i;
+        }
+    }
+    return MAAR_TRANSIENT_NONE;
+}
+
+/* object: of a class that the driver wants alone, else 0. */
+static VkResult allocate_class(const struct making* m, uint32_t class_index, uint64_t object,
+                               MaarAllocation* allocation)
+{
+    const struct maar_transient_class* class = &m->state->classes[class_index];
+    MaarAllocationCreateInfo how = maar_transient_how(m->heap, class->lazy);
+    MaarMemoryRequest request = {
+        .sType = MAAR_STRUCTURE_TYPE_MEMORY_REQUEST,
+        .requirements = {.size = class->size,
+                         .alignment = class->alignment,
+                         .memoryTypeBits = class->type_bits},
+        .kind = class->kind,
+    };
+    if (class->dedicated == MAAR_TRANSIENT_NONE) {
+        how.flags |= (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT;
+    } else {
+        request.requiresDedicated = VK_TRUE;
+        if (m->state->graph.resources[class->dedicated].is_image) {
+            request.dedicatedImage = MAAR_FROM_BITS(VkImage, object);
+        } else {
+            request.dedicatedBuffer = MAAR_FROM_BITS(VkBuffer, object);
+        }
+    }
+    return maar_allocate(m->allocator, m->call, &request, &how, false, allocation);
+}
+
+static VkResult make_memory(const struct making* m)
+{
+    VkResult result = VK_SUCCESS;
+    for (uint32_t copy = 0; copy < m->state->copy_count; ++copy) {
+        for (uint32_t i = 0; i < m->state->class_count && result == VK_SUCCESS; ++i) {
+            struct maar_transient_memory* memory = maar_transient_memory_at(m->state, copy, i);
+            memory->kept_from = find_memory(m, copy, i);
+            if (m->old != NULL && memory->kept_from != MAAR_TRANSIENT_NONE) {
+                memory->allocation =
+                    maar_transient_memory_at(m->old, copy, memory->kept_from)->allocation;
+            } else if (m->state->classes[i].dedicated == MAAR_TRANSIENT_NONE) {
+                result = allocate_class(m, i, 0, &memory->allocation);
+            }
+        }
+    }
+    return result;
+}
+
+/* ---- objects ---- */
+
+void maar_transient_destroy_resource(const struct maar_device* device, bool image, uint64_t handle)
+{
+    if (image) {
+        device->vkDestroyImage(device->handle, MAAR_FROM_BITS(VkImage, handle), device->callbacks);
+    } else {
+        device->vkDestroyBuffer(device->handle, MAAR_FROM_BITS(VkBuffer, handle),
+                                device->callbacks);
+    }
+}
+
+static VkResult create_resource(const struct making* m, uint32_t index, uint64_t* handle)
+{
+    const struct maar_device* device = &m->allocator->device;
+    const MaarTransientResource* info = &m->info->pResources[index];
+    VkImage image = VK_NULL_HANDLE;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkResult result = VK_SUCCESS;
+    maar_lock_rank_expect_none();
+    if (info->pImageInfo != NULL) {
+        result = device->vkCreateImage(device->handle, info->pImageInfo, device->callbacks, &image);
+        *handle = result == VK_SUCCESS ? MAAR_TO_BITS(image) : 0;
+    } else {
+        result =
+            device->vkCreateBuffer(device->handle, info->pBufferInfo, device->callbacks, &buffer);
+        *handle = result == VK_SUCCESS ? MAAR_TO_BITS(buffer) : 0;
+    }
+    return result;
+}
+
+static VkResult create_views(const struct making* m, uint32_t index,
+                             struct maar_transient_object* object)
+{
+    const struct maar_device* device = &m->allocator->device;
+    const MaarTransientResource* info = &m->info->pResources[index];
+    for (uint32_t i = 0; i < info->viewCount; ++i) {
+        VkImageViewCreateInfo view = info->pViewInfos[i];
+        view.image = MAAR_FROM_BITS(VkImage, object->handle);
+        VkResult result =
+            device->vkCreateImageView(device->handle, &view, device->callbacks, &object->views[i]);
+        if (result != VK_SUCCESS) {
+            object->views[i] = VK_NULL_HANDLE;
+            return result;
+        }
+        ++m->state->created_count;
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult create_object(const struct making* m, uint32_t copy, uint32_t index)
+{
+    struct maar_transient_object* object = maar_transient_object_at(m->state, copy, index);
+    const struct maar_transient_resource* resource = &m->state->graph.resources[index];
+    struct maar_transient_memory* memory =
+        maar_transient_memory_at(m->state, copy, resource->class_index);
+    VkResult result = create_resource(m, index, &object->handle);
+    if (result == VK_SUCCESS && memory->allocation == VK_NULL_HANDLE) {
+        result = allocate_class(m, resource->class_index, object->handle, &memory->allocation);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    ++m->state->created_count;
+    if (resource->is_image) {
+        result = maarBindImage(m->allocator, memory->allocation, resource->offset,
+                               MAAR_FROM_BITS(VkImage, object->handle), NULL);
+    } else {
+        result = maarBindBuffer(m->allocator, memory->allocation, resource->offset,
+                                MAAR_FROM_BITS(VkBuffer, object->handle), NULL);
+    }
+    return result == VK_SUCCESS ? create_views(m, index, object) : result;
+}
+
+/* The object of the old state that stays: same create info, place and memory. */
+static uint32_t find_object(const struct making* m, uint32_t copy, uint32_t index)
+{
+    const struct maar_transient_resource* resource = &m->state->graph.resources[index];
+    const struct maar_transient_resource* old = find_same(m, index);
+    return old != NULL && old->offset == resource->offset &&
+                   maar_transient_memory_at(m->state, copy, resource->class_index)->kept_from ==
+                       old->class_index
+               ? m->previous[index]
+               : MAAR_TRANSIENT_NONE;
+}
+
+static VkResult keep_object(const struct making* m, uint32_t copy, uint32_t index)
+{
+    struct maar_transient_object* object = maar_transient_object_at(m->state, copy, index);
+    const struct maar_transient_resource* resource = &m->state->graph.resources[index];
+    const struct maar_transient_resource* old = &m->old->graph.resources[object->kept_from];
+    const struct maar_transient_object* before =
+        maar_transient_object_at(m->old, copy, object->kept_from);
+    object->handle = before->handle;
+    object->generation = before->generation;
+    object->views_kept = !resource->view_opaque && !old->view_opaque &&
+                         resource->view_key_size == old->view_key_size &&
+                         memcmp(resource->view_key, old->view_key, old->view_key_size) == 0;
+    ++m->state->kept_count;
+    if (resource->view_count == 0) {
+        return VK_SUCCESS;
+    }
+    if (!object->views_kept) {
+        object->generation = m->heap->generation + 1;
+        return create_views(m, index, object);
+    }
+    memcpy(object->views, before->views, resource->view_count * sizeof *object->views);
+    return VK_SUCCESS;
+}
+
+/* Contents that an update carries over: kept from frame to frame, in an object that stays, whose
+ * owner does not change where one graph ends and the other begins. */
+static void note_contents(const struct making* m, uint32_t copy, uint32_t index)
+{
+    const struct maar_transient_resource* resource = &m->state->graph.resources[index];
+    struct maar_transient_object* object = maar_transient_object_at(m->state, copy, index);
+    if (object->kept_from == MAAR_TRANSIENT_NONE || !resource->keep) {
+        return;
+    }
+    const struct maar_transient_resource* old = &m->old->graph.resources[object->kept_from];
+    const struct maar_transient_object* before =
+        maar_transient_object_at(m->old, copy, object->kept_from);
+    const struct maar_transient_group* last = &old->groups[old->group_count - 1];
+    const bool was_used = (m->heap->copies_used & (1u << copy)) != 0;
+    object->has_contents = old->keep && (was_used || before->has_contents) && !last->released &&
+                           (!resource->exclusive || last->family == resource->groups[0].family);
+    object->old_layout = was_used ? last->layout : before->old_layout;
+}
+
+static VkResult make_objects(const struct making* m)
+{
+    VkResult result = VK_SUCCESS;
+    for (uint32_t copy = 0; copy < m->state->copy_count; ++copy) {
+        for (uint32_t i = 0; i < m->state->graph.resource_count && result == VK_SUCCESS; ++i) {
+            struct maar_transient_object* object = maar_transient_object_at(m->state, copy, i);
+            object->kept_from = find_object(m, copy, i);
+            object->generation = m->heap->generation + 1;
+            if (object->kept_from != MAAR_TRANSIENT_NONE) {
+                note_contents(m, copy, i);
+                result = keep_object(m, copy, i);
+            } else {
+                result = create_object(m, copy, i);
+            }
+        }
+    }
+    return result;
+}
+
+static bool take_arrays(struct maar_transient_state* state)
+{
+    struct maar_host_stack* stack = &state->stack;
+    const struct maar_transient_graph* graph = &state->graph;
+    const size_t copies = state->copy_count;
+    state->objects = maar_stack_take(stack, copies * graph->resource_count, sizeof *state->objects);
+    state->memories = maar_stack_take(stack, copies * state->class_count, sizeof *state->memories);
+    for (size_t i = 0; !stack->failed && i < copies * graph->resource_count; ++i) {
+        const struct maar_transient_resource* resource =
+            &graph->resources[i % graph->resource_count];
+        state->objects[i].kept_from = MAAR_TRANSIENT_NONE;
+        state->objects[i].views =
+            maar_stack_take(stack, resource->view_count, sizeof *state->objects[i].views);
+    }
+    for (size_t i = 0; !stack->failed && i < copies * state->class_count; ++i) {
+        state->memories[i].kept_from = MAAR_TRANSIENT_NONE;
+    }
+    return !stack->failed;
+}
+
+VkResult maar_transient_make_objects(const struct maar_transient_heap* heap, const char* call,
+                                     const MaarTransientGraph* info, const uint32_t* previous,
+                                     struct maar_transient_state* state)
+{
+    const struct making making = {
+        .heap = heap,
+        .allocator = heap->allocator,
+        .call = call,
+        .info = info,
+        .previous = previous,
+        .old = previous != NULL ? heap->state : NULL,
+        .state = state,
+    };
+    if (!take_arrays(state)) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if ((heap->flags & MAAR_TRANSIENT_HEAP_CREATE_PLAN_ONLY_BIT) != 0) {
+        return VK_SUCCESS;
+    }
+    VkResult result = make_memory(&making);
+    if (result == VK_SUCCESS) {
+        result = make_objects(&making);
+    }
+    if (result != VK_SUCCESS) {
+        maar_transient_undo_objects(heap->allocator, state);
+    }
+    return result;
+}
+
+void maar_transient_destroy_views(const struct maar_device* device,
+                                  const struct maar_transient_resource* resource,
+                                  const struct maar_transient_object* object)
+{
+    for (uint32_t i = 0; i < resource->view_count; ++i) {
+        if (object->views[i] != VK_NULL_HANDLE) {
+            device->vkDestroyImageView(device->handle, object->views[i], device->callbacks);
+        }
+    }
+}
+
+void maar_transient_undo_objects(MaarAllocator allocator, struct maar_transient_state* state)
+{
+    const struct maar_device* device = &allocator->device;
+    for (uint32_t copy = 0; state->objects != NULL && copy < state->copy_count; ++copy) {
+        for (uint32_t i = 0; i < state->graph.resource_count; ++i) {
+            const struct maar_transient_resource* resource = &state->graph.resources[i];
+            struct maar_transient_object* object = maar_transient_object_at(state, copy, i);
+            if (!object->views_kept) {
+                maar_transient_destroy_views(device, resource, object);
+            }
+            if (object->kept_from == MAAR_TRANSIENT_NONE && object->handle != 0) {
+                maar_transient_destroy_resource(device, resource->is_image, object->handle);
+            }
+        }
+    }
+    /* The last first: a block goes with the allocation that it was made for. */
+    for (size_t i = state->memories != NULL ? (size_t)state->copy_count * state->class_count : 0;
+         i-- > 0;) {
+        const struct maar_transient_memory* memory = &state->memories[i];
+        if (memory->kept_from == MAAR_TRANSIENT_NONE && memory->allocation != VK_NULL_HANDLE) {
+            maar_undo_allocation(allocator, memory->allocation);
+        }
+    }
+}

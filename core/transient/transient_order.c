@@ -1,0 +1,406 @@
+/*
+ * The order of a frame: of its passes, one that queues and dependencies agree with; of the uses of
+ * each resource, in groups that need an order among each other; and of what the program left
+ * without one though a resource needs it.
+ *
+ * A clock says, for each queue, how many of its passes are over when a pass begins: by the order of
+ * its own queue, by semaphores for the others. What a semaphore waits for includes all that its
+ * queue did before.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/transient/transient_internal.h"
+
+/* What only sorting needs. */
+struct sorting {
+    MaarAllocator allocator;
+    const char* call;
+    const MaarTransientGraph* info;
+    struct maar_host_stack* stack;
+    struct maar_transient_graph* graph;
+    uint32_t* first_dependency; /* by one of its two passes: slices of `dependents` */
+    uint32_t* dependents;
+    uint32_t* open; /* orders that a pass still waits for */
+    uint32_t* heap; /* passes that wait for none, the lowest index on top */
+    uint32_t heap_count;
+};
+
+/* ---- passes ---- */
+
+static void push_ready(struct sorting* s, uint32_t pass)
+{
+    uint32_t at = s->heap_count++;
+    for (; at > 0 && s->heap[(at - 1) / 2] > pass; at = (at - 1) / 2) {
+        s->heap[at] = s->heap[(at - 1) / 2];
+    }
+    s->heap[at] = pass;
+}
+
+static uint32_t pop_ready(struct sorting* s)
+{
+    const uint32_t top = s->heap[0];
+    const uint32_t moved = s->heap[--s->heap_count];
+    uint32_t at = 0;
+    for (uint32_t child = 1; child < s->heap_count; child = at * 2 + 1) {
+        child += child + 1 < s->heap_count && s->heap[child + 1] < s->heap[child] ? 1 : 0;
+        if (s->heap[child] >= moved) {
+            break;
+        }
+        s->heap[at] = s->heap[child];
+        at = child;
+    }
+    s->heap[at] = moved;
+    return top;
+}
+
+/* Sums of counts become the beginnings of slices; `first` has one element more than there are. */
+static void sum_up(uint32_t* first, uint32_t count)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i <= count; ++i) {
+        const uint32_t size = first[i];
+        first[i] = sum;
+        sum += size;
+    }
+}
+
+/* Lists dependencies by the pass that is before, or by the one that is after. */
+static void list_dependencies(struct sorting* s, bool by_before)
+{
+    const MaarTransientGraph* info = s->info;
+    memset(s->first_dependency, 0, ((size_t)info->passCount + 1) * sizeof *s->first_dependency);
+    memset(s->heap, 0, info->passCount * sizeof *s->heap);
+    for (uint32_t i = 0; i < info->dependencyCount; ++i) {
+        const MaarTransientDependency* d = &info->pDependencies[i];
+        ++s->first_dependency[by_before ? d->before : d->after];
+    }
+    sum_up(s->first_dependency, info->passCount);
+    for (uint32_t i = 0; i < info->dependencyCount; ++i) {
+        const MaarTransientDependency* d = &info->pDependencies[i];
+        const uint32_t key = by_before ? d->before : d->after;
+        s->dependents[s->first_dependency[key] + s->heap[key]++] = by_before ? d->after : d->before;
+    }
+}
+
+static VkResult find_pass_order(struct sorting* s)
+{
+    struct maar_transient_graph* graph = s->graph;
+    uint32_t next_on_queue[MAAR_TRANSIENT_MAX_QUEUES];
+    uint32_t done = 0;
+    list_dependencies(s, true);
+    for (uint32_t i = 0; i < s->info->dependencyCount; ++i) {
+        ++s->open[s->info->pDependencies[i].after];
+    }
+    uint32_t* following = maar_stack_take(s->stack, graph->pass_count, sizeof *following);
+    if (following == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < graph->queue_count; ++i) {
+        next_on_queue[i] = MAAR_TRANSIENT_NONE;
+    }
+    for (uint32_t pass = graph->pass_count; pass-- > 0;) {
+        following[pass] = next_on_queue[graph->passes[pass].queue];
+        next_on_queue[graph->passes[pass].queue] = pass;
+        s->open[pass] += graph->passes[pass].position > 0 ? 1 : 0;
+    }
+    for (uint32_t pass = 0; pass < graph->pass_count; ++pass) {
+        if (s->open[pass] == 0) {
+            push_ready(s, pass);
+        }
+    }
+    while (s->heap_count > 0) {
+        const uint32_t pass = pop_ready(s);
+        graph->order[done++] = pass;
+        if (following[pass] != MAAR_TRANSIENT_NONE && --s->open[following[pass]] == 0) {
+            push_ready(s, following[pass]);
+        }
+        for (uint32_t i = s->first_dependency[pass]; i < s->first_dependency[pass + 1]; ++i) {
+            if (--s->open[s->dependents[i]] == 0) {
+                push_ready(s, s->dependents[i]);
+            }
+        }
+    }
+    return done == graph->pass_count
+               ? VK_SUCCESS
+               : maar_misuse(s->allocator, s->call,
+                             "pGraph->pDependencies, with the order of each queue, go in a circle");
+}
+
+/* ---- uses ---- */
+
+static VkResult refuse_double_use(const struct sorting* s, uint32_t resource, uint32_t pass)
+{
+    char text[256];
+    (void)snprintf(
+        text, sizeof text, "%s.pUses names %s twice",
+        maar_transient_label_resource(resource, s->info->pResources[resource].pName).text,
+        maar_transient_label_pass(pass, s->info->pPasses[pass].pName).text);
+    return maar_misuse(s->allocator, s->call, text);
+}
+
+/* Puts the uses of each resource into the order of the passes, and lists them by pass. */
+static VkResult sort_uses(struct sorting* s)
+{
+    struct maar_transient_graph* graph = s->graph;
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < graph->resource_count; ++i) {
+        total += graph->resources[i].use_count;
+    }
+    uint32_t* first = maar_stack_take(s->stack, (size_t)graph->pass_count + 1, sizeof *first);
+    uint32_t* filled = maar_stack_take(s->stack, graph->resource_count, sizeof *filled);
+    graph->pass_uses = maar_stack_take(s->stack, total, sizeof *graph->pass_uses);
+    if (s->stack->failed) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < graph->resource_count; ++i) {
+        for (uint32_t k = 0; k < graph->resources[i].use_count; ++k) {
+            ++first[graph->resources[i].uses[k].pass];
+        }
+    }
+    sum_up(first, graph->pass_count);
+    for (uint32_t i = 0; i < graph->resource_count; ++i) {
+        for (uint32_t k = 0; k < graph->resources[i].use_count; ++k) {
+            struct maar_transient_pass* pass = &graph->passes[graph->resources[i].uses[k].pass];
+            pass->first_use = first[graph->resources[i].uses[k].pass];
+            graph->pass_uses[pass->first_use + pass->use_count++] =
+                (struct maar_transient_pass_use){.resource = i, .use = k};
+        }
+    }
+    const MaarTransientGraph* info = s->info;
+    for (uint32_t i = 0; i < graph->pass_count; ++i) {
+        const struct maar_transient_pass* pass = &graph->passes[graph->order[i]];
+        for (uint32_t k = 0; k < pass->use_count; ++k) {
+            struct maar_transient_pass_use* entry = &graph->pass_uses[pass->first_use + k];
+            struct maar_transient_resource* resource = &graph->resources[entry->resource];
+            const MaarTransientUse* use = &info->pResources[entry->resource].pUses[entry->use];
+            const uint32_t at = filled[entry->resource]++;
+            if (at > 0 && resource->uses[at - 1].pass == use->pass) {
+                return refuse_double_use(s, entry->resource, use->pass);
+            }
+            resource->uses[at] = (struct maar_transient_use){
+                .pass = use->pass,
+                .layout = resource->is_image ? use->layout : VK_IMAGE_LAYOUT_UNDEFINED,
+                .stages = use->stages,
+                .access = use->access,
+                .writes = maar_transient_writes(use->access),
+            };
+            entry->use = at;
+        }
+    }
+    return VK_SUCCESS;
+}
+
+/* ---- groups ---- */
+
+static bool joins(const struct maar_transient_resource* resource,
+                  const struct maar_transient_group* group, const struct maar_transient_use* use,
+                  uint32_t family)
+{
+    return !group->write && use->writes == 0 && group->layout == use->layout &&
+           (!resource->exclusive || group->family == family);
+}
+
+/* What the uses of a group on one queue have in common: the first of them stands for all. */
+static void unite_queues(const struct maar_transient_graph* graph,
+                         struct maar_transient_resource* resource,
+                         const struct maar_transient_group* group)
+{
+    struct maar_transient_use* firsts[MAAR_TRANSIENT_MAX_QUEUES] = {NULL};
+    for (uint32_t i = group->first; i < group->first + group->count; ++i) {
+        struct maar_transient_use* use = &resource->uses[i];
+        struct maar_transient_use** first = &firsts[graph->passes[use->pass].queue];
+        if (*first == NULL) {
+            *first = use;
+            use->first_on_queue = true;
+        }
+        (*first)->queue_stages |= use->stages;
+        (*first)->queue_access |= use->access;
+    }
+}
+
+static void make_groups(const struct maar_transient_graph* graph,
+                        struct maar_transient_resource* resource)
+{
+    struct maar_transient_group* group = NULL;
+    for (uint32_t i = 0; i < resource->use_count; ++i) {
+        struct maar_transient_use* use = &resource->uses[i];
+        const uint32_t family = maar_transient_family(graph, use->pass);
+        if (group == NULL || !joins(resource, group, use, family)) {
+            group = &resource->groups[resource->group_count++];
+            *group = (struct maar_transient_group){
+                .first = i, .family = family, .layout = use->layout, .write = use->writes != 0};
+        }
+        ++group->count;
+        use->group = resource->group_count - 1;
+    }
+    for (uint32_t i = 0; i < resource->group_count; ++i) {
+        struct maar_transient_group* g = &resource->groups[i];
+        struct maar_transient_group* previous =
+            i > 0 ? g - 1 : &resource->groups[resource->group_count - 1];
+        const bool follows = i > 0 || resource->keep;
+        g->acquired = follows && resource->exclusive && g->family != previous->family;
+        previous->released |= g->acquired;
+        g->led = g->acquired || (resource->is_image && (i == 0 || g->layout != previous->layout));
+        unite_queues(graph, resource, g);
+    }
+}
+
+/* ---- what has no order yet ---- */
+
+/* What a pass waits for on each queue: a pass and its position plus one, 0 for none. */
+struct needs {
+    uint32_t position[MAAR_TRANSIENT_MAX_QUEUES];
+    uint32_t pass[MAAR_TRANSIENT_MAX_QUEUES];
+};
+
+static void need_group(const struct maar_transient_graph* graph,
+                       const struct maar_transient_resource* resource,
+                       const struct maar_transient_group* group, const uint32_t* clock,
+                       struct needs* needs)
+{
+    for (uint32_t i = group->first; i < group->first + group->count; ++i) {
+        const uint32_t pass = resource->uses[i].pass;
+        const uint32_t queue = graph->passes[pass].queue;
+        const uint32_t position = graph->passes[pass].position + 1;
+        if (position > clock[queue] && position > needs->position[queue]) {
+            needs->position[queue] = position;
+            needs->pass[queue] = pass;
+        }
+    }
+}
+
+/* What must be over before one use begins, in its frame. Its own queue is in order anyhow. */
+static void need_for_use(const struct maar_transient_graph* graph,
+                         const struct maar_transient_pass_use* entry, const uint32_t* clock,
+                         struct needs* needs)
+{
+    const struct maar_transient_resource* resource = &graph->resources[entry->resource];
+    const struct maar_transient_use* use = &resource->uses[entry->use];
+    const struct maar_transient_group* group = &resource->groups[use->group];
+    const bool leader = entry->use == group->first;
+    if (use->group > 0 && use->first_on_queue && (leader || !group->led)) {
+        need_group(graph, resource, group - 1, clock, needs);
+    }
+    if (group->led && !leader && use->first_on_queue) {
+        const struct maar_transient_group first = {.first = group->first, .count = 1};
+        need_group(graph, resource, &first, clock, needs);
+    }
+    if (group->released && entry->use == group->first + group->count - 1) {
+        const struct maar_transient_group others = {.first = group->first,
+                                                    .count = group->count - 1};
+        need_group(graph, resource, &others, clock, needs);
+    }
+}
+
+static uint32_t* clock_of(const struct maar_transient_graph* graph, uint32_t pass)
+{
+    return &graph->clocks[(size_t)pass * graph->queue_count];
+}
+
+static void advance(const struct maar_transient_graph* graph, uint32_t* clock, uint32_t before)
+{
+    const uint32_t* other = clock_of(graph, before);
+    for (uint32_t i = 0; i < graph->queue_count; ++i) {
+        clock[i] = other[i] > clock[i] ? other[i] : clock[i];
+    }
+    const struct maar_transient_pass* pass = &graph->passes[before];
+    if (pass->position + 1 > clock[pass->queue]) {
+        clock[pass->queue] = pass->position + 1;
+    }
+}
+
+static void add_wait(struct maar_transient_graph* graph, struct maar_transient_pass* pass,
+                     uint32_t before, bool derived)
+{
+    graph->waits[graph->wait_count++] =
+        (struct maar_transient_order){.pass = before, .derived = derived};
+    ++pass->wait_count;
+}
+
+/* Adds what does not follow from another addition. */
+static void derive_waits(struct maar_transient_graph* graph, uint32_t pass, uint32_t* clock,
+                         const struct needs* needs)
+{
+    for (uint32_t queue = 0; queue < graph->queue_count; ++queue) {
+        bool implied = needs->position[queue] == 0;
+        for (uint32_t i = 0; i < graph->queue_count && !implied; ++i) {
+            implied = i != queue && needs->position[i] != 0 &&
+                      clock_of(graph, needs->pass[i])[queue] >= needs->position[queue];
+        }
+        if (!implied) {
+            add_wait(graph, &graph->passes[pass], needs->pass[queue], true);
+        }
+    }
+    for (uint32_t queue = 0; queue < graph->queue_count; ++queue) {
+        if (needs->position[queue] != 0) {
+            advance(graph, clock, needs->pass[queue]);
+        }
+    }
+}
+
+/* Goes through the passes in their order: clocks, and the waits that make them. */
+static void run_clocks(struct sorting* s)
+{
+    struct maar_transient_graph* graph = s->graph;
+    uint32_t last[MAAR_TRANSIENT_MAX_QUEUES];
+    for (uint32_t i = 0; i < graph->queue_count; ++i) {
+        last[i] = MAAR_TRANSIENT_NONE;
+    }
+    for (uint32_t i = 0; i < graph->pass_count; ++i) {
+        const uint32_t index = graph->order[i];
+        struct maar_transient_pass* pass = &graph->passes[index];
+        uint32_t* clock = clock_of(graph, index);
+        struct needs needs = {.position = {0}};
+        pass->first_wait = graph->wait_count;
+        if (last[pass->queue] != MAAR_TRANSIENT_NONE) {
+            advance(graph, clock, last[pass->queue]);
+        }
+        for (uint32_t k = s->first_dependency[index]; k < s->first_dependency[index + 1]; ++k) {
+            const uint32_t before = s->dependents[k];
+            if (graph->passes[before].queue != pass->queue) {
+                add_wait(graph, pass, before, false);
+                advance(graph, clock, before);
+            }
+        }
+        clock[pass->queue] = pass->position;
+        for (uint32_t k = 0; k < pass->use_count; ++k) {
+            need_for_use(graph, &graph->pass_uses[pass->first_use + k], clock, &needs);
+        }
+        derive_waits(graph, index, clock, &needs);
+        last[pass->queue] = index;
+    }
+}
+
+VkResult maar_transient_sort(MaarAllocator allocator, const char* call,
+                             const MaarTransientGraph* info, struct maar_host_stack* stack,
+                             struct maar_transient_graph* graph)
+{
+    struct sorting s = {
+        .allocator = allocator, .call = call, .info = info, .stack = stack, .graph = graph};
+    const size_t passes = graph->pass_count;
+    s.first_dependency = maar_stack_take(stack, passes + 1, sizeof *s.first_dependency);
+    s.dependents = maar_stack_take(stack, info->dependencyCount, sizeof *s.dependents);
+    s.open = maar_stack_take(stack, passes, sizeof *s.open);
+    s.heap = maar_stack_take(stack, passes, sizeof *s.heap);
+    graph->order = maar_stack_take(stack, passes, sizeof *graph->order);
+    graph->clocks = maar_stack_take(stack, passes * graph->queue_count, sizeof *graph->clocks);
+    graph->waits = maar_stack_take(stack, info->dependencyCount + passes * (graph->queue_count - 1),
+                                   sizeof *graph->waits);
+    if (stack->failed) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    VkResult result = find_pass_order(&s);
+    if (result == VK_SUCCESS) {
+        result = sort_uses(&s);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    for (uint32_t i = 0; i < graph->resource_count; ++i) {
+        make_groups(graph, &graph->resources[i]);
+    }
+    list_dependencies(&s, false);
+    run_clocks(&s);
+    return VK_SUCCESS;
+}

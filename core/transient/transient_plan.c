@@ -1,0 +1,440 @@
+/*
+ * What the driver requires, and where everything lies.
+ *
+ * Only memory types that are as good as the best one for a resource go into the plan: a class can
+ * use the types that all of its members allow, and one member that lives with poor memory must not
+ * drag the others there. Once the classes are known, all types that their members allow are
+ * candidates again, for the day when the best heap is full. What the driver wants alone is left out
+ * of the plan and is a class of its own.
+ */
+#include <string.h>
+
+#include "core/objects/requirements.h"
+#include "core/transient/transient_internal.h"
+
+MaarAllocationCreateInfo maar_transient_how(const struct maar_transient_heap* heap, bool lazy)
+{
+    MaarAllocationCreateInfo how = heap->how;
+    if (lazy) {
+        how.usage = MAAR_MEMORY_USAGE_TRANSIENT;
+    }
+    return how;
+}
+
+/* ---- requirements ---- */
+
+/* Types that a wish allows, the best first; the pool's own where there is one. */
+static bool rank(const struct maar_transient_heap* heap, uint32_t bits, bool lazy,
+                 struct maar_type_choice* choice)
+{
+    const MaarAllocationCreateInfo how = maar_transient_how(heap, lazy);
+    const struct maar_pool* pool = maar_pool_of(how.pool);
+    if (pool == NULL) {
+        return maar_choose_types(heap->allocator, bits, &how, choice);
+    }
+    choice->bits = bits & (1u << pool->type_index);
+    choice->count = 1;
+    choice->own[0] = (uint8_t)pool->type_index;
+    choice->types = choice->own;
+    return choice->bits != 0;
+}
+
+static uint32_t allowed_types(const struct maar_type_choice* choice)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < choice->count; ++i) {
+        bits |= choice->bits & (1u << choice->types[i]);
+    }
+    return bits;
+}
+
+/* Those as good as the best: in its heap, as near to the device, as visible to the host's caches.
+ */
+static uint32_t best_types(MaarAllocator allocator, const struct maar_type_choice* choice)
+{
+    const VkMemoryPropertyFlags same =
+        (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT |
+        (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT |
+        (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_CACHED_BIT |
+        (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_PROTECTED_BIT |
+        (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD |
+        (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;
+    const uint32_t best = maar_best_type(choice);
+    const uint32_t allowed = allowed_types(choice);
+    uint32_t bits = 0;
+    for (uint32_t type = 0; type < allocator->device.facts.memory.memoryTypeCount; ++type) {
+        const VkMemoryPropertyFlags difference =
+            maar_type_flags(allocator, type) ^ maar_type_flags(allocator, best);
+        if ((allowed & (1u << type)) != 0 && (difference & same) == 0 &&
+            maar_type_heap(allocator, type) == maar_type_heap(allocator, best)) {
+            bits |= 1u << type;
+        }
+    }
+    return bits;
+}
+
+static bool wants_lazy(const struct maar_transient_heap* heap,
+                       const struct maar_transient_resource* resource)
+{
+    return resource->transient_attachment && !resource->keep &&
+           (heap->how.usage == MAAR_MEMORY_USAGE_DEVICE_LOCAL ||
+            heap->how.usage == MAAR_MEMORY_USAGE_TRANSIENT);
+}
+
+static VkResult refuse_types(const struct maar_transient_heap* heap,
+                             const struct maar_transient_resource* resource, uint32_t index)
+{
+    maar_report(heap->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                "no memory type serves %s (memoryTypeBits 0x%x) as pAllocationInfo wants it",
+                maar_transient_label_resource(index, resource->name).text,
+                (unsigned)resource->requirements.memoryTypeBits);
+    return VK_ERROR_FEATURE_NOT_PRESENT;
+}
+
+/* The types of a resource whose requirements are known. */
+static VkResult choose_for(const struct maar_transient_heap* heap,
+                           struct maar_transient_resource* resource, uint32_t index)
+{
+    MaarAllocator allocator = heap->allocator;
+    struct maar_type_choice choice;
+    const bool lazy = wants_lazy(heap, resource);
+    if (!rank(heap, resource->requirements.memoryTypeBits, lazy, &choice)) {
+        return refuse_types(heap, resource, index);
+    }
+    resource->lazy = lazy && (maar_type_flags(allocator, maar_best_type(&choice)) &
+                              VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT) != 0;
+    if (lazy && !resource->lazy &&
+        !rank(heap, resource->requirements.memoryTypeBits, false, &choice)) {
+        return refuse_types(heap, resource, index);
+    }
+    resource->type_bits = allowed_types(&choice);
+    return VK_SUCCESS;
+}
+
+static bool same_key(const struct maar_transient_resource* a,
+                     const struct maar_transient_resource* b)
+{
+    return !a->opaque && !b->opaque && a->key_size == b->key_size &&
+           memcmp(a->key, b->key, a->key_size) == 0;
+}
+
+VkResult maar_transient_require(const struct maar_transient_heap* heap,
+                                const MaarTransientGraph* info, const uint32_t* previous,
+                                struct maar_transient_state* state)
+{
+    for (uint32_t i = 0; i < state->graph.resource_count; ++i) {
+        struct maar_transient_resource* resource = &state->graph.resources[i];
+        const struct maar_transient_resource* old =
+            previous != NULL && previous[i] != MAAR_TRANSIENT_NONE
+                ? &heap->state->graph.resources[previous[i]]
+                : NULL;
+        if (old != NULL && same_key(resource, old)) {
+            resource->requirements = old->requirements;
+            resource->kind = old->kind;
+            resource->needs_dedicated = old->needs_dedicated;
+        } else {
+            MaarMemoryRequest request;
+            VkResult result = resource->is_image
+                                  ? maar_image_info_request(
+                                        heap->allocator, info->pResources[i].pImageInfo, &request)
+                                  : maar_buffer_info_request(
+                                        heap->allocator, info->pResources[i].pBufferInfo, &request);
+            if (result != VK_SUCCESS) {
+                return result;
+            }
+            resource->requirements = request.requirements;
+            resource->kind = request.kind;
+            resource->needs_dedicated = request.requiresDedicated == VK_TRUE;
+        }
+        VkResult result = choose_for(heap, resource, i);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+    }
+    return VK_SUCCESS;
+}
+
+/* ---- the plan ---- */
+
+/* What a plan is made from. */
+struct plan_input {
+    MaarPlanResource* resources;
+    uint32_t* uses;
+    uint32_t* queues;
+    MaarPlanDependency* dependencies;
+    uint32_t* previous;
+    uint32_t count;
+};
+
+static void fill_resource(const struct maar_transient_heap* heap,
+                          const struct maar_transient_resource* resource, uint32_t* uses,
+                          MaarPlanResource* planned)
+{
+    struct maar_type_choice choice;
+    const bool alone = resource->keep || resource->no_aliasing ||
+                       (heap->flags & MAAR_TRANSIENT_HEAP_CREATE_NO_ALIASING_BIT) != 0;
+    (void)rank(heap, resource->requirements.memoryTypeBits, resource->lazy, &choice);
+    *planned = (MaarPlanResource){
+        .size = resource->requirements.size,
+        .alignment = resource->requirements.alignment,
+        .memoryTypeBits = best_types(heap->allocator, &choice),
+        .kind = resource->kind,
+        .flags = alone ? MAAR_PLAN_RESOURCE_NO_ALIASING_BIT : 0,
+        .useCount = resource->use_count,
+        .pUses = uses,
+    };
+    for (uint32_t i = 0; i < resource->use_count; ++i) {
+        uses[i] = resource->uses[i].pass;
+    }
+}
+
+static bool fill_input(const struct maar_transient_heap* heap, const uint32_t* previous,
+                       struct maar_host_stack* stack, struct maar_transient_state* state,
+                       struct plan_input* input)
+{
+    const struct maar_transient_graph* graph = &state->graph;
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < graph->resource_count; ++i) {
+        total += graph->resources[i].use_count;
+    }
+    input->resources = maar_stack_take(stack, graph->resource_count, sizeof *input->resources);
+    input->uses = maar_stack_take(stack, total, sizeof *input->uses);
+    input->queues = maar_stack_take(stack, graph->pass_count, sizeof *input->queues);
+    input->dependencies = maar_stack_take(stack, graph->wait_count, sizeof *input->dependencies);
+    input->previous = maar_stack_take(stack, graph->resource_count, sizeof *input->previous);
+    if (stack->failed) {
+        return false;
+    }
+    uint32_t* uses = input->uses;
+    for (uint32_t i = 0; i < graph->resource_count; ++i) {
+        state->plan_indices[i] = MAAR_TRANSIENT_NONE;
+        if (graph->resources[i].needs_dedicated) {
+            continue;
+        }
+        fill_resource(heap, &graph->resources[i], uses, &input->resources[input->count]);
+        input->previous[input->count] = previous != NULL && previous[i] != MAAR_TRANSIENT_NONE
+                                            ? heap->state->plan_indices[previous[i]]
+                                            : MAAR_TRANSIENT_NONE;
+        state->plan_indices[i] = input->count++;
+        uses += graph->resources[i].use_count;
+    }
+    for (uint32_t i = 0; i < graph->pass_count; ++i) {
+        const struct maar_transient_pass* pass = &graph->passes[i];
+        input->queues[i] = pass->queue;
+        for (uint32_t k = pass->first_wait; k < pass->first_wait + pass->wait_count; ++k) {
+            input->dependencies[k] =
+                (MaarPlanDependency){.before = graph->waits[k].pass, .after = i};
+        }
+    }
+    return true;
+}
+
+static VkResult make_plan(const struct maar_transient_heap* heap, const uint32_t* previous,
+                          struct maar_host_stack* stack, struct maar_transient_state* state)
+{
+    struct plan_input input = {.count = 0};
+    if (!fill_input(heap, previous, stack, state, &input)) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    const MaarPlan before = previous != NULL ? heap->state->plan : VK_NULL_HANDLE;
+    const MaarPlanCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_PLAN_CREATE_INFO,
+        .resourceCount = input.count,
+        .pResources = input.resources,
+        .passCount = state->graph.pass_count,
+        .pPassQueues = input.queues,
+        .dependencyCount = state->graph.wait_count,
+        .pDependencies = input.dependencies,
+        .flags = (heap->flags & MAAR_TRANSIENT_HEAP_CREATE_KEEP_EDGES_BIT) != 0
+                     ? MAAR_PLAN_CREATE_KEEP_EDGES_BIT
+                     : 0,
+        .granularity = heap->allocator->device.facts.granularity,
+        .nodeLimit = heap->node_limit,
+        .timeLimit_ns = heap->time_limit_ns,
+        .previous = before,
+        .previousIndexCount = before != VK_NULL_HANDLE ? input.count : 0,
+        .pPreviousIndices = before != VK_NULL_HANDLE ? input.previous : NULL,
+        .cache = heap->cache,
+        .pAllocationCallbacks = heap->allocator->callbacks,
+        .pfnMessage = heap->allocator->message,
+        .pMessageUserData = heap->allocator->message_user_data,
+    };
+    maar_lock_rank_expect_none();
+    return maarCreatePlan(&info, &state->plan);
+}
+
+/* ---- classes ---- */
+
+static VkResult refuse_class(const struct maar_transient_heap* heap, const char* call,
+                             const struct maar_transient_state* state, uint32_t class_index)
+{
+    const struct maar_transient_resource* resources = state->graph.resources;
+    uint32_t largest = MAAR_TRANSIENT_NONE;
+    for (uint32_t i = 0; i < state->graph.resource_count; ++i) {
+        if (resources[i].class_index == class_index &&
+            (largest == MAAR_TRANSIENT_NONE ||
+             resources[i].requirements.size > resources[largest].requirements.size)) {
+            largest = i;
+        }
+    }
+    maar_report(heap->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                "%s: transients that share memory take %llu bytes (the largest, %s, %llu), and the "
+                "device allocates %llu at most in one piece (maxMemoryAllocationSize)",
+                call, (unsigned long long)state->classes[class_index].size,
+                maar_transient_label_resource(largest, resources[largest].name).text,
+                (unsigned long long)resources[largest].requirements.size,
+                (unsigned long long)heap->allocator->device.facts.max_allocation_size);
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+/* All types that the members of a class allow, and whether they are lazy. */
+static void gather_members(struct maar_transient_state* state, const MaarPlanPlacement* placements)
+{
+    for (uint32_t i = 0; i < state->class_count; ++i) {
+        state->classes[i].type_bits = UINT32_MAX;
+    }
+    uint32_t alone = state->plan_info.classCount;
+    for (uint32_t i = 0; i < state->graph.resource_count; ++i) {
+        struct maar_transient_resource* resource = &state->graph.resources[i];
+        struct maar_transient_class* class = NULL;
+        if (state->plan_indices[i] == MAAR_TRANSIENT_NONE) {
+            resource->class_index = alone++;
+            class = &state->classes[resource->class_index];
+            class->size = resource->requirements.size;
+            class->alignment = resource->requirements.alignment;
+            class->kind = resource->kind;
+            class->dedicated = i;
+        } else {
+            const MaarPlanPlacement* placement = &placements[state->plan_indices[i]];
+            resource->class_index = placement->classIndex;
+            resource->offset = placement->offset;
+            class = &state->classes[resource->class_index];
+        }
+        class->type_bits &= resource->type_bits;
+        class->lazy |= resource->lazy;
+    }
+}
+
+static VkResult make_classes(const struct maar_transient_heap* heap, const char* call,
+                             struct maar_host_stack* stack, struct maar_transient_state* state)
+{
+    uint32_t class_count = state->plan_info.classCount;
+    uint32_t placement_count = state->plan_info.resourceCount;
+    MaarPlanClass* classes = maar_stack_take(stack, class_count, sizeof *classes);
+    MaarPlanPlacement* placements = maar_stack_take(stack, placement_count, sizeof *placements);
+    state->class_count = class_count + state->graph.resource_count - placement_count;
+    state->classes = maar_stack_take(&state->stack, state->class_count, sizeof *state->classes);
+    if (stack->failed || state->stack.failed) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    VkResult result = maarGetPlanClasses(state->plan, &class_count, classes);
+    if (result == VK_SUCCESS) {
+        result = maarGetPlanPlacements(state->plan, &placement_count, placements);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    for (uint32_t i = 0; i < class_count; ++i) {
+        state->classes[i] = (struct maar_transient_class){
+            .size = classes[i].size,
+            .alignment = classes[i].alignment,
+            .kind = classes[i].kind,
+            .dedicated = MAAR_TRANSIENT_NONE,
+        };
+    }
+    gather_members(state, placements);
+    for (uint32_t i = 0; i < state->class_count; ++i) {
+        if (state->classes[i].size > heap->allocator->device.facts.max_allocation_size) {
+            return refuse_class(heap, call, state, i);
+        }
+    }
+    return VK_SUCCESS;
+}
+
+/* ---- edges ---- */
+
+/* Edges of the plan as slices by the resource that comes after, in the graph's numbers. */
+static VkResult slice_edges(struct maar_transient_state* state, const uint32_t* graph_indices,
+                            const MaarPlanEdge* edges, uint32_t edge_count, bool wrap,
+                            struct maar_transient_edges* sorted)
+{
+    const uint32_t count = state->graph.resource_count;
+    uint32_t extra = 0;
+    sorted->first = maar_stack_take(&state->stack, (size_t)count + 1, sizeof *sorted->first);
+    for (uint32_t i = 0; i < count && wrap; ++i) {
+        extra += state->graph.resources[i].keep ? 0 : 1;
+    }
+    sorted->before =
+        maar_stack_take(&state->stack, (size_t)edge_count + extra, sizeof *sorted->before);
+    if (state->stack.failed) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    uint32_t at = 0;
+    uint32_t edge = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const struct maar_transient_resource* resource = &state->graph.resources[i];
+        sorted->first[i] = at;
+        bool self = !wrap || resource->keep;
+        for (; edge < edge_count && graph_indices[edges[edge].after] == i; ++edge) {
+            sorted->before[at] = graph_indices[edges[edge].before];
+            self |= sorted->before[at++] == i;
+        }
+        /* Alone on its bytes by wish, which the plan has no edge for: it follows itself. */
+        if (!self && sorted->first[i] == at) {
+            sorted->before[at++] = i;
+        }
+    }
+    sorted->first[count] = at;
+    return VK_SUCCESS;
+}
+
+static VkResult fetch_edges(struct maar_transient_state* state, struct maar_host_stack* stack)
+{
+    uint32_t count = state->plan_info.edgeCount;
+    uint32_t wrap_count = state->plan_info.wrapEdgeCount;
+    MaarPlanEdge* edges = maar_stack_take(stack, count, sizeof *edges);
+    MaarPlanEdge* wraps = maar_stack_take(stack, wrap_count, sizeof *wraps);
+    uint32_t* graph_indices =
+        maar_stack_take(stack, state->plan_info.resourceCount, sizeof *graph_indices);
+    if (stack->failed) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < state->graph.resource_count; ++i) {
+        if (state->plan_indices[i] != MAAR_TRANSIENT_NONE) {
+            graph_indices[state->plan_indices[i]] = i;
+        }
+    }
+    VkResult result = maarGetPlanEdges(state->plan, &count, edges);
+    if (result == VK_SUCCESS) {
+        result = maarGetPlanWrapEdges(state->plan, &wrap_count, wraps);
+    }
+    if (result == VK_SUCCESS) {
+        result = slice_edges(state, graph_indices, edges, count, false, &state->edges);
+    }
+    if (result == VK_SUCCESS) {
+        result = slice_edges(state, graph_indices, wraps, wrap_count, true, &state->wrap_edges);
+    }
+    return result;
+}
+
+VkResult maar_transient_place(const struct maar_transient_heap* heap, const char* call,
+                              const uint32_t* previous, struct maar_transient_state* state)
+{
+    struct maar_host_stack scratch = {.callbacks = heap->allocator->callbacks};
+    state->plan_indices =
+        maar_stack_take(&state->stack, state->graph.resource_count, sizeof *state->plan_indices);
+    state->plan_info.sType = MAAR_STRUCTURE_TYPE_PLAN_INFO;
+    VkResult result = state->plan_indices == NULL ? VK_ERROR_OUT_OF_HOST_MEMORY
+                                                  : make_plan(heap, previous, &scratch, state);
+    if (result == VK_SUCCESS) {
+        result = maarGetPlanInfo(state->plan, &state->plan_info);
+    }
+    if (result == VK_SUCCESS) {
+        result = make_classes(heap, call, &scratch, state);
+    }
+    if (result == VK_SUCCESS) {
+        result = fetch_edges(state, &scratch);
+    }
+    maar_stack_reset(&scratch);
+    return result;
+}

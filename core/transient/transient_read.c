@@ -1,0 +1,248 @@
+/*
+ * Reading a transient heap: its figures, its resources, and what to do around its passes.
+ */
+#include "core/objects/vulkan_bits.h"
+#include "core/transient/transient_internal.h"
+
+/* VK_SUCCESS when the heap is one of the allocator's and the structure is what it should be. */
+static VkResult enter_heap(MaarAllocator allocator, const char* call, MaarTransientHeap heap,
+                           const char* name, const void* structure, int wanted)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (heap == VK_NULL_HANDLE) {
+        return maar_misuse(allocator, call, "heap is VK_NULL_HANDLE");
+    }
+    if (((const struct maar_transient_heap*)(const void*)heap)->allocator != allocator) {
+        return maar_misuse(allocator, call, "heap is not a transient heap of this allocator");
+    }
+    return maar_check_structure(allocator, call, name, structure, wanted);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientHeapInfo(MaarAllocator allocator,
+                                                        MaarTransientHeap heap,
+                                                        MaarTransientHeapInfo* pInfo)
+{
+    VkResult result = enter_heap(allocator, __func__, heap, "pInfo", pInfo,
+                                 MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_transient_heap* self = (const struct maar_transient_heap*)(const void*)heap;
+    const struct maar_transient_state* state = self->state;
+    pInfo->copyCount = self->copy_count;
+    pInfo->plan = state->plan;
+    pInfo->totalSize = 0;
+    pInfo->objectReuseSize = state->object_reuse_size;
+    pInfo->peakSize = 0;
+    pInfo->lowerBound = state->plan_info.lowerBound;
+    pInfo->provedOptimal = state->plan_info.provedOptimal;
+    pInfo->lazySize = 0;
+    pInfo->createdCount = state->created_count;
+    pInfo->keptCount = state->kept_count;
+    pInfo->generation = self->generation;
+    for (uint32_t i = 0; i < state->graph.resource_count; ++i) {
+        pInfo->totalSize += state->graph.resources[i].requirements.size;
+    }
+    for (uint32_t i = 0; i < state->class_count; ++i) {
+        const struct maar_transient_class* class = &state->classes[i];
+        pInfo->peakSize += class->size;
+        pInfo->lazySize += class->lazy ? class->size : 0;
+        pInfo->lowerBound += class->dedicated != MAAR_TRANSIENT_NONE ? class->size : 0;
+    }
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientResource(MaarAllocator allocator,
+                                                        MaarTransientHeap heap, uint32_t copyIndex,
+                                                        uint32_t resourceIndex,
+                                                        MaarTransientResourceInfo* pInfo)
+{
+    VkResult result = enter_heap(allocator, __func__, heap, "pInfo", pInfo,
+                                 MAAR_STRUCTURE_TYPE_TRANSIENT_RESOURCE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_transient_heap* self = (const struct maar_transient_heap*)(const void*)heap;
+    const struct maar_transient_state* state = self->state;
+    if (copyIndex >= self->copy_count || resourceIndex >= state->graph.resource_count) {
+        return maar_misuse(allocator, __func__,
+                           copyIndex >= self->copy_count
+                               ? "copyIndex is not below the heap's copyCount"
+                               : "resourceIndex is not below the graph's resourceCount");
+    }
+    const struct maar_transient_resource* resource = &state->graph.resources[resourceIndex];
+    const struct maar_transient_object* object =
+        maar_transient_object_at(state, copyIndex, resourceIndex);
+    pInfo->buffer = resource->is_image ? VK_NULL_HANDLE : MAAR_FROM_BITS(VkBuffer, object->handle);
+    pInfo->image = resource->is_image ? MAAR_FROM_BITS(VkImage, object->handle) : VK_NULL_HANDLE;
+    pInfo->viewCount = object->handle != 0 ? resource->view_count : 0;
+    pInfo->pViews = pInfo->viewCount > 0 ? object->views : NULL;
+    pInfo->generation = object->generation;
+    pInfo->allocation =
+        maar_transient_memory_at(state, copyIndex, resource->class_index)->allocation;
+    pInfo->offset = resource->offset;
+    pInfo->size = resource->requirements.size;
+    pInfo->classIndex = resource->class_index;
+    return VK_SUCCESS;
+}
+
+/* ---- barriers ---- */
+
+/* What is being written for the caller. */
+struct barrier_answer {
+    struct maar_transient_state* state;
+    uint32_t copy;
+    bool first; /* the frame has none before it in its copy */
+    uint32_t image_count;
+    uint32_t buffer_count;
+};
+
+static void write_global(struct barrier_answer* a, uint32_t slot,
+                         const struct maar_transient_global* global, VkDependencyInfo* info)
+{
+    VkMemoryBarrier2* barrier = &a->state->records.globals[slot];
+    *info = (VkDependencyInfo){.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO};
+    if (global->src_stages != 0) {
+        *barrier = (VkMemoryBarrier2){
+            .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+            .srcStageMask = global->src_stages,
+            .srcAccessMask = global->src_access,
+            .dstStageMask = global->dst_stages,
+            .dstAccessMask = global->dst_access,
+        };
+        info->memoryBarrierCount = 1;
+        info->pMemoryBarriers = barrier;
+    }
+}
+
+static void write_image(struct barrier_answer* a, const struct maar_transient_barrier* b)
+{
+    const struct maar_transient_records* records = &a->state->records;
+    const struct maar_transient_object* object =
+        maar_transient_object_at(a->state, a->copy, b->resource);
+    /* Kept contents may be in the right layout already. Other uses count on what the barrier
+     * orders, so it is never left out. */
+    const bool carries = b->carries && a->first && object->has_contents;
+    records->image_resources[a->image_count] = b->resource;
+    records->images[a->image_count++] = (VkImageMemoryBarrier2){
+        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
+        .srcStageMask = b->src_stages,
+        .srcAccessMask = b->src_access,
+        .dstStageMask = b->dst_stages,
+        .dstAccessMask = b->dst_access,
+        .oldLayout = carries ? object->old_layout : b->old_layout,
+        .newLayout = b->new_layout,
+        .srcQueueFamilyIndex = b->src_family,
+        .dstQueueFamilyIndex = b->dst_family,
+        .image = MAAR_FROM_BITS(VkImage, object->handle),
+        .subresourceRange =
+            {
+                .aspectMask = a->state->graph.resources[b->resource].aspects,
+                .levelCount = VK_REMAINING_MIP_LEVELS,
+                .layerCount = VK_REMAINING_ARRAY_LAYERS,
+            },
+    };
+}
+
+static void write_buffer(struct barrier_answer* a, const struct maar_transient_barrier* b)
+{
+    const struct maar_transient_records* records = &a->state->records;
+    const struct maar_transient_object* object =
+        maar_transient_object_at(a->state, a->copy, b->resource);
+    records->buffer_resources[a->buffer_count] = b->resource;
+    records->buffers[a->buffer_count++] = (VkBufferMemoryBarrier2){
+        .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER_2,
+        .srcStageMask = b->src_stages,
+        .srcAccessMask = b->src_access,
+        .dstStageMask = b->dst_stages,
+        .dstAccessMask = b->dst_access,
+        .srcQueueFamilyIndex = b->src_family,
+        .dstQueueFamilyIndex = b->dst_family,
+        .buffer = MAAR_FROM_BITS(VkBuffer, object->handle),
+        .size = VK_WHOLE_SIZE,
+    };
+}
+
+/* Barriers of images, then of buffers, behind those that were written before. */
+static void write_barriers(struct barrier_answer* a, uint32_t first, uint32_t images,
+                           uint32_t buffers, VkDependencyInfo* info)
+{
+    const struct maar_transient_records* records = &a->state->records;
+    const uint32_t first_image = a->image_count;
+    const uint32_t first_buffer = a->buffer_count;
+    for (uint32_t i = 0; i < images + buffers; ++i) {
+        if (i < images) {
+            write_image(a, &records->barriers[first + i]);
+        } else {
+            write_buffer(a, &records->barriers[first + i]);
+        }
+    }
+    info->imageMemoryBarrierCount = a->image_count - first_image;
+    info->pImageMemoryBarriers =
+        info->imageMemoryBarrierCount > 0 ? &records->images[first_image] : NULL;
+    info->bufferMemoryBarrierCount = a->buffer_count - first_buffer;
+    info->pBufferMemoryBarriers =
+        info->bufferMemoryBarrierCount > 0 ? &records->buffers[first_buffer] : NULL;
+}
+
+/* Frames of an earlier graph may still be at work on the queue: its first pass waits for all. */
+static const struct maar_transient_global after_update = {
+    .src_stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+    .src_access = VK_ACCESS_2_MEMORY_WRITE_BIT,
+    .dst_stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+    .dst_access = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT,
+};
+
+/* The frame asked about first is the first of the graph: its number is counted from. */
+static bool is_first_of_copy(struct maar_transient_heap* heap, uint64_t frame)
+{
+    if (!heap->counting) {
+        heap->counting = true;
+        heap->first_frame = frame;
+    }
+    return frame < heap->first_frame || frame - heap->first_frame < heap->copy_count;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientPassBarriers(MaarAllocator allocator,
+                                                            MaarTransientHeap heap,
+                                                            uint64_t frameNumber,
+                                                            uint32_t passIndex,
+                                                            MaarTransientPassBarriers* pBarriers)
+{
+    VkResult result = enter_heap(allocator, __func__, heap, "pBarriers", pBarriers,
+                                 MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_transient_heap* self = (struct maar_transient_heap*)(void*)heap;
+    if (passIndex >= self->state->graph.pass_count) {
+        return maar_misuse(allocator, __func__, "passIndex is not below the graph's passCount");
+    }
+    const struct maar_transient_records* records = &self->state->records;
+    struct barrier_answer answer = {
+        .state = self->state,
+        .copy = (uint32_t)(frameNumber % self->copy_count),
+        .first = is_first_of_copy(self, frameNumber),
+    };
+    const struct maar_transient_record* record =
+        &records->records[answer.first ? MAAR_TRANSIENT_FIRST : MAAR_TRANSIENT_LATER][passIndex];
+    const bool opens_queue = self->state->graph.passes[passIndex].position == 0;
+    write_global(&answer, 0,
+                 self->updated && answer.first && opens_queue ? &after_update : &record->aliasing,
+                 &pBarriers->aliasing);
+    write_global(&answer, 1, &record->before, &pBarriers->before);
+    write_barriers(&answer, record->first_before, record->before_images, record->before_buffers,
+                   &pBarriers->before);
+    pBarriers->after = (VkDependencyInfo){.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO};
+    write_barriers(&answer, record->first_after, record->after_images, record->after_buffers,
+                   &pBarriers->after);
+    pBarriers->pImageResources = answer.image_count > 0 ? records->image_resources : NULL;
+    pBarriers->pBufferResources = answer.buffer_count > 0 ? records->buffer_resources : NULL;
+    pBarriers->waitCount = record->wait_count;
+    pBarriers->pWaits = record->wait_count > 0 ? &records->waits[record->first_wait] : NULL;
+    self->copies_used |= 1u << answer.copy;
+    return VK_SUCCESS;
+}
