@@ -11,6 +11,7 @@
 
 #include "backends/simulated/sim_functions.h"
 #include "backends/simulated/sim_port.h"
+#include "core/bits.h"
 #include "core/host_memory.h"
 #include "maar/simulated.h"
 
@@ -666,12 +667,6 @@ void sim_command_release(struct sim_command_buffer* buffer);
 
 /* Returns the first structure of a type in a chain, or NULL. */
 const void* sim_chain_find(const void* chain, VkStructureType type);
-
-static inline VkDeviceSize sim_align_up(VkDeviceSize value, VkDeviceSize alignment)
-{
-    const VkDeviceSize rest = alignment == 0 ? 0 : value % alignment;
-    return rest == 0 ? value : value + (alignment - rest);
-}
 
 static inline VkDeviceSize sim_or(VkDeviceSize value, VkDeviceSize fallback)
 {

@@ -150,5 +150,5 @@ VkDeviceSize sim_row_pitch(const struct sim_format_plane* plane, uint32_t width)
 {
     const uint32_t columns = (width + plane->divide_x - 1u) / plane->divide_x;
     const VkDeviceSize blocks = (columns + plane->block_width - 1u) / plane->block_width;
-    return sim_align_up(blocks * plane->block_bytes, SIM_ROW_ALIGNMENT);
+    return maar_align_up(blocks * plane->block_bytes, SIM_ROW_ALIGNMENT);
 }

@@ -189,7 +189,7 @@ static void sim_memory_describe(struct sim_memory* memory, const VkMemoryAllocat
     memory->addressable =
         flags != NULL && (flags->flags & VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT) != 0;
     memory->address = gpu->next_address;
-    gpu->next_address += sim_align_up(memory->size, (VkDeviceSize)1 << 20) + ((uint64_t)1 << 20);
+    gpu->next_address += maar_align_up(memory->size, (VkDeviceSize)1 << 20) + ((uint64_t)1 << 20);
     memory->bytes = host_pointer;
     memory->object.device->memory_count++;
     sim_memory_count_share(memory);

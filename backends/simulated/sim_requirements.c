@@ -89,8 +89,8 @@ void sim_requirements_of_buffer(const struct sim_gpu* gpu, const VkBufferCreateI
     const bool required = gpu->dedicated.buffersRequire == VK_TRUE ||
                           (!sparse && sim_sharing_requires_dedicated(gpu, false, info->pNext));
     *requirements = (struct sim_requirements){
-        .size =
-            sim_align_up(info->size, sparse ? alignment : sim_or(r->bufferSizeRounding, alignment)),
+        .size = maar_align_up(info->size,
+                              sparse ? alignment : sim_or(r->bufferSizeRounding, alignment)),
         .alignment = alignment,
         .type_bits =
             r->bufferTypeBits != 0 ? r->bufferTypeBits : sim_type_mask(gpu, sim_special_types),
@@ -132,9 +132,9 @@ static VkDeviceSize sim_plane_bytes(const VkImageCreateInfo* info,
     }
     VkDeviceSize size = 0;
     for (uint32_t level = 0; level < info->mipLevels; level++) {
-        size += sim_align_up(sim_level_bytes(plane, info->extent, level) * info->arrayLayers *
-                                 (VkDeviceSize)info->samples,
-                             SIM_LEVEL_ALIGNMENT);
+        size += maar_align_up(sim_level_bytes(plane, info->extent, level) * info->arrayLayers *
+                                  (VkDeviceSize)info->samples,
+                              SIM_LEVEL_ALIGNMENT);
     }
     return size;
 }
@@ -158,7 +158,7 @@ uint32_t sim_requirements_of_image(const struct sim_gpu* gpu, const VkImageCreat
         r->alignment = sim_image_alignment(gpu, info, &format, r->size);
         if (sparse) {
             struct sim_sparse cut;
-            r->size = sim_align_up(r->size, r->alignment);
+            r->size = maar_align_up(r->size, r->alignment);
             sim_sparse_describe(gpu, info, &cut, r);
         }
         r->type_bits = sim_image_types(gpu, info->usage);

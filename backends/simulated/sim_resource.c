@@ -94,7 +94,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_buffer(VkDevice device,
             (pCreateInfo->flags & VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT) != 0;
         resource->pages.aliased = (pCreateInfo->flags & VK_BUFFER_CREATE_SPARSE_ALIASED_BIT) != 0;
         resource->address = d->gpu->next_address;
-        d->gpu->next_address += sim_align_up(resource->requirements[0].size, space) + space;
+        d->gpu->next_address += maar_align_up(resource->requirements[0].size, space) + space;
     }
     if (result == VK_SUCCESS) {
         result = sim_take_address_space(d, SIM_FN_vkCreateBuffer, resource);

@@ -11,16 +11,6 @@
 
 enum { SIM_DEFAULT_PAGE = 65536 };
 
-static uint32_t sim_log2(uint64_t value)
-{
-    uint32_t log = 0;
-    while (value > 1) {
-        value >>= 1;
-        log++;
-    }
-    return log;
-}
-
 VkDeviceSize sim_sparse_page(const struct sim_gpu* gpu)
 {
     const MaarSimulatedRequirements* r = &gpu->profile.requirements;
@@ -32,15 +22,16 @@ static bool sim_standard_tile(VkDeviceSize page, const struct sim_format_plane* 
                               VkImageType type, uint32_t samples, VkExtent3D* tile)
 {
     const VkDeviceSize texels = page / plane->block_bytes;
-    if (texels == 0 || (texels & (texels - 1)) != 0 || texels * plane->block_bytes != page) {
+    if (texels == 0 || !maar_is_power_of_two_or_zero(texels) ||
+        texels * plane->block_bytes != page) {
         return false;
     }
-    const uint32_t bits = sim_log2(texels);
+    const uint32_t bits = maar_top_bit(texels);
     const uint32_t across = type == VK_IMAGE_TYPE_3D ? 3 : 2;
     const uint32_t x = (bits + across - 1) / across;
     const uint32_t y = across == 3 ? (bits - x + 1) / 2 : bits - x;
     const uint32_t z = bits - x - y;
-    const uint32_t halvings = sim_log2(samples);
+    const uint32_t halvings = maar_top_bit(samples);
     if (bits < 4 && samples > 1) {
         return false;
     }
@@ -182,7 +173,7 @@ static VkDeviceSize sim_sparse_lay_out(const struct sim_gpu* gpu, const VkImageC
     }
     struct sim_tail* tail = &cut->tail;
     tail->size =
-        sim_align_up(sim_tail_bytes(info, plane, cut->tail_first) * (single ? layers : 1u), page);
+        maar_align_up(sim_tail_bytes(info, plane, cut->tail_first) * (single ? layers : 1u), page);
     tail->count = tail->size == 0 ? 0 : single ? 1 : layers;
     cut->at = at;
     cut->layer_stride = tiles + (single ? 0 : tail->size);
@@ -225,7 +216,7 @@ void sim_sparse_describe(const struct sim_gpu* gpu, const VkImageCreateInfo* inf
         }
     }
     struct sim_tail* metadata = &sparse->metadata;
-    metadata->size = sim_align_up(r->metadataSize, sparse->page);
+    metadata->size = maar_align_up(r->metadataSize, sparse->page);
     metadata->count = metadata->size == 0 ? 0 : 1;
     metadata->at = at;
     metadata->offset = at;
@@ -288,7 +279,7 @@ void sim_sparse_check_features(struct sim_device* device, enum sim_function func
         sim_need_feature(device, function, SIM_FEATURE_SPARSE_IMAGE_2D, "sparseResidencyImage2D");
     }
     if (image != NULL && image->samples > VK_SAMPLE_COUNT_1_BIT) {
-        const uint32_t log = sim_log2((uint64_t)image->samples);
+        const uint32_t log = maar_top_bit((uint64_t)image->samples);
         sim_need_feature(device, function,
                          (enum sim_feature)(SIM_FEATURE_SPARSE_2_SAMPLES + log - 1),
                          "sparseResidencySamples");

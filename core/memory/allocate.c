@@ -15,21 +15,6 @@ const MaarAllocationCreateInfo maar_default_create_info = {
     .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
 };
 
-VkDeviceSize maar_odd_common_multiple(VkDeviceSize a, VkDeviceSize b)
-{
-    a = a == 0 ? 1 : a;
-    b = b == 0 ? 1 : b;
-    VkDeviceSize x = a;
-    VkDeviceSize y = b;
-    while (y != 0) {
-        VkDeviceSize rest = x % y;
-        x = y;
-        y = rest;
-    }
-    VkDeviceSize factor = a / x;
-    return factor > MAAR_RANGE_MAX_SIZE / b ? 0 : factor * b;
-}
-
 /* Whether a request fits a pool as it is: shape_for_pool (allocate_rounds.c) would change nothing.
  */
 static inline bool has_shape_for_pool(const struct maar_place_request* general,
@@ -211,7 +196,8 @@ static inline bool shape(const MaarMemoryRequest* request, const MaarAllocationC
 {
     const bool can_alias = (info->flags & MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT) != 0;
     place->size = request->requirements.size;
-    place->alignment = maar_common_multiple(request->requirements.alignment, info->minAlignment);
+    place->alignment = maar_common_multiple(request->requirements.alignment, info->minAlignment,
+                                            MAAR_RANGE_MAX_SIZE);
     place->shown_kind = request->kind;
     /* What may be aliased may become anything. */
     place->kind = can_alias ? MAAR_RESOURCE_KIND_UNKNOWN : request->kind;

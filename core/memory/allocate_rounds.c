@@ -31,7 +31,7 @@ struct job {
 /* The least common multiple of what may be out of bounds (0) already, and stays so, and more. */
 static VkDeviceSize align_more(VkDeviceSize alignment, VkDeviceSize more)
 {
-    return alignment != 0 ? maar_common_multiple(alignment, more) : 0;
+    return alignment != 0 ? maar_common_multiple(alignment, more, MAAR_RANGE_MAX_SIZE) : 0;
 }
 
 /* What the request becomes in one memory type: whole atoms where the host's caches are not
@@ -40,7 +40,8 @@ static bool shape_for_pool(const struct maar_place_request* general, const struc
                            struct maar_place_request* place)
 {
     place->size = general->size;
-    place->alignment = maar_common_multiple(general->alignment, pool->min_alignment);
+    place->alignment =
+        maar_common_multiple(general->alignment, pool->min_alignment, MAAR_RANGE_MAX_SIZE);
     /* Two unknown ones may be of different kinds: each starts a granule of its own. */
     if (place->kind == MAAR_RESOURCE_KIND_UNKNOWN) {
         place->alignment = align_more(place->alignment, pool->granularity);

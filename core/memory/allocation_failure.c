@@ -137,7 +137,7 @@ static void explain_failure(MaarAllocator allocator, const struct maar_allocatio
 /* The 1st, 2nd, 4th, 8th ... */
 static bool is_reported_at(uint32_t number)
 {
-    return (number & (number - 1)) == 0;
+    return maar_is_power_of_two_or_zero(number);
 }
 
 void maar_report_allocation_failure(MaarAllocator allocator,

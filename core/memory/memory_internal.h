@@ -4,6 +4,7 @@
 #ifndef MAAR_CORE_MEMORY_MEMORY_INTERNAL_H
 #define MAAR_CORE_MEMORY_MEMORY_INTERNAL_H
 
+#include "core/bits.h"
 #include "core/memory/allocator_state.h"
 #include "maar/share.h"
 
@@ -541,22 +542,5 @@ static inline struct maar_slot* maar_resolve(MaarAllocator allocator, const char
 /* ---- helpers ---- */
 
 char* maar_copy_string(const VkAllocationCallbacks* callbacks, const char* text);
-
-/* maar_common_multiple of numbers that are not both powers of two. */
-VkDeviceSize maar_odd_common_multiple(VkDeviceSize a, VkDeviceSize b);
-
-/* The least common multiple, where 0 counts as 1; 0 when it would be above MAAR_RANGE_MAX_SIZE. */
-static inline VkDeviceSize maar_common_multiple(VkDeviceSize a, VkDeviceSize b)
-{
-    const bool simple =
-        (a & (a - 1)) == 0 && (b & (b - 1)) == 0 && (a | b) != 0 && (a | b) <= MAAR_RANGE_MAX_SIZE;
-    return simple ? (a > b ? a : b) : maar_odd_common_multiple(a, b);
-}
-
-static inline VkDeviceSize maar_align_up(VkDeviceSize value, VkDeviceSize alignment)
-{
-    VkDeviceSize rest = value % alignment;
-    return rest == 0 ? value : value + (alignment - rest);
-}
 
 #endif

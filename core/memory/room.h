@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/bits.h"
 #include "core/memory/slot_table.h"
 
 enum {
@@ -41,10 +42,7 @@ static inline uint32_t maar_room_class(VkDeviceSize size)
     if (size < 1u << MAAR_ROOM_CLASS_BITS) {
         return (uint32_t)size;
     }
-    const uint32_t high = (uint32_t)(size >> 32);
-    const uint32_t top =
-        high != 0 ? 32 + maar_slot_top_bit(high) : maar_slot_top_bit((uint32_t)size);
-    const uint32_t step = top - MAAR_ROOM_CLASS_BITS;
+    const uint32_t step = maar_top_bit(size) - MAAR_ROOM_CLASS_BITS;
     return (step << MAAR_ROOM_CLASS_BITS) + (uint32_t)(size >> step);
 }
 
@@ -75,7 +73,7 @@ static inline uint32_t maar_room_scan(const uint16_t* level, uint32_t at, uint32
             memcpy(&four, &level[at], sizeof four);
             four = ((four | tops) - wanted * 0x0001000100010001u) & tops;
             if (four != 0) {
-                return at + (uint32_t)__builtin_ctzll(four) / 16;
+                return at + maar_low_bit(four) / 16;
             }
             at += 4;
             continue;

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/bits.h"
 #include "core/port_atomic.h"
 #include "core/port_thread.h"
 #include "maar/allocator.h"
@@ -105,26 +106,12 @@ void maar_slots_give_back(struct maar_slot_table* table, struct maar_slot_list* 
 /* Gives one run of a long list back, so that nobody hoards. The owner's lock may be held. */
 void maar_slots_spill(struct maar_slot_table* table, struct maar_slot_list* list);
 
-/* Index of the highest bit; value is not 0. */
-static inline uint32_t maar_slot_top_bit(uint32_t value)
-{
-#if defined(__GNUC__)
-    return 31u - (uint32_t)__builtin_clz(value);
-#else
-    uint32_t bit = 0;
-    while ((value >>= 1) != 0) {
-        ++bit;
-    }
-    return bit;
-#endif
-}
-
 /* With the bias added, segment 8 * k + s begins at (8 + s) << k runs and has 1 << k of them: its
  * number is what the highest bit and the three below it say. index is below 2^30. */
 static inline uint32_t maar_slot_segment(uint32_t index)
 {
     const uint32_t runs = (index + MAAR_SLOT_BIAS) / MAAR_SLOT_RUN;
-    const uint32_t octave = maar_slot_top_bit(runs) - 3;
+    const uint32_t octave = maar_top_bit(runs) - 3;
     return octave * 8 + (runs >> octave) - 8;
 }
 

@@ -37,11 +37,13 @@ static void shape_slice(MaarAllocator allocator, const MaarSliceCreateInfo* info
 {
     job->info = info;
     job->size = info->size;
-    job->alignment = maar_common_multiple(usage_alignment(allocator, info->usage), info->alignment);
+    job->alignment = maar_common_multiple(usage_alignment(allocator, info->usage), info->alignment,
+                                          MAAR_RANGE_MAX_SIZE);
     uint32_t types = allocator->device.facts.memory.memoryTypeCount;
     for (uint32_t i = 0; i < types; ++i) {
         if (maar_type_is_noncoherent(allocator, i)) {
-            job->alignment = maar_common_multiple(job->alignment, allocator->device.facts.atom);
+            job->alignment = maar_common_multiple(job->alignment, allocator->device.facts.atom,
+                                                  MAAR_RANGE_MAX_SIZE);
             job->size = maar_align_up(job->size, allocator->device.facts.atom);
             return;
         }

@@ -30,7 +30,7 @@ static uint32_t sufficient_class(uint32_t length)
     if (length < 4) {
         return length;
     }
-    const uint32_t step = 1u << (maar_slot_top_bit(length) - 2);
+    const uint32_t step = 1u << (maar_top_bit(length) - 2);
     return length > UINT32_MAX - (step - 1) ? MAAR_PAGE_CLASSES
                                             : maar_page_class(length + (step - 1));
 }
@@ -44,11 +44,7 @@ static uint32_t next_run_class(const struct maar_page_block* block, uint32_t fro
             bits &= UINT64_MAX << (from % 64);
         }
         if (bits != 0) {
-            const uint64_t lowest = bits & (~bits + 1);
-            const uint32_t high = (uint32_t)(lowest >> 32);
-            const uint32_t bit =
-                high != 0 ? 32 + maar_slot_top_bit(high) : maar_slot_top_bit((uint32_t)lowest);
-            return word * 64 + bit;
+            return word * 64 + maar_low_bit(bits);
         }
     }
     return MAAR_PAGE_CLASSES;
@@ -59,9 +55,7 @@ uint32_t maar_page_longest_class(const struct maar_page_block* block)
     for (uint32_t word = MAAR_PAGE_CLASSES / 64; word-- > 0;) {
         const uint64_t bits = block->classes[word];
         if (bits != 0) {
-            const uint32_t high = (uint32_t)(bits >> 32);
-            return word * 64 +
-                   (high != 0 ? 32 + maar_slot_top_bit(high) : maar_slot_top_bit((uint32_t)bits));
+            return word * 64 + maar_top_bit(bits);
         }
     }
     return 0;

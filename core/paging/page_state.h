@@ -5,6 +5,7 @@
 #ifndef MAAR_CORE_PAGING_PAGE_STATE_H
 #define MAAR_CORE_PAGING_PAGE_STATE_H
 
+#include "core/bits.h"
 #include "core/paging/copy_queue.h"
 #include "core/paging/pages.h"
 #include "core/port_time.h"
@@ -228,7 +229,7 @@ static inline uint32_t maar_page_class(uint32_t length)
     if (length < 4) {
         return length;
     }
-    const uint32_t top = maar_slot_top_bit(length);
+    const uint32_t top = maar_top_bit(length);
     return 4 * (top - 1) + ((length >> (top - 2)) & 3);
 }
 

@@ -61,9 +61,9 @@ static void buddy_join(struct maar_placement* placement, uint32_t slot)
 static void buddy_extend(struct maar_placement* placement, VkDeviceSize begin, VkDeviceSize end)
 {
     while (begin < end) {
-        uint32_t order = placement_log2(end - begin);
-        if (begin != 0 && placement_low_bit(begin) < order) {
-            order = placement_low_bit(begin);
+        uint32_t order = maar_top_bit(end - begin);
+        if (begin != 0 && maar_low_bit(begin) < order) {
+            order = maar_low_bit(begin);
         }
         const uint32_t slot = placement_take_slot(placement);
         buddy_set_free(placement, slot, begin, order);
@@ -95,7 +95,7 @@ VkResult maar_buddy_resize(struct maar_placement* placement, VkDeviceSize size)
 static uint32_t buddy_find(const struct maar_placement* placement,
                            const struct maar_placement_request* request, VkDeviceSize* offset)
 {
-    const uint32_t least = request->size > 1 ? placement_log2(request->size - 1) + 1 : 0;
+    const uint32_t least = request->size > 1 ? maar_top_bit(request->size - 1) + 1 : 0;
     for (uint32_t order = placement_bin_next(placement, least); order < PLACEMENT_ORDERS;
          order = placement_bin_next(placement, order + 1)) {
         uint32_t slot = placement->bins[order];
@@ -170,7 +170,7 @@ VkDeviceSize maar_buddy_free(struct maar_placement* placement, uint32_t slot)
 VkDeviceSize maar_buddy_largest_free_bound(const struct maar_placement* placement)
 {
     const uint64_t orders = placement->bin_words[0];
-    return orders != 0 ? (VkDeviceSize)1 << placement_log2(orders) : 0;
+    return orders != 0 ? (VkDeviceSize)1 << maar_top_bit(orders) : 0;
 }
 
 static const char* buddy_check_lists(const struct maar_placement* placement, uint32_t free_count)

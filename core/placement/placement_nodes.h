@@ -12,6 +12,7 @@
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_NODES_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_NODES_H
 
+#include "core/bits.h"
 #include "core/check.h"
 #include "core/placement/placement.h"
 #include "core/port_atomic.h"
@@ -206,50 +207,14 @@ static inline void placement_next_generation(struct placement_node* node)
     }
 }
 
-/* Index of the highest bit; value is not 0. */
-static inline uint32_t placement_log2(uint64_t value)
-{
-#if defined(__GNUC__)
-    return 63u ^ (uint32_t)__builtin_clzll(value);
-#else
-    uint32_t bit = 0;
-    for (uint32_t step = 32; step != 0; step >>= 1) {
-        if (value >> step != 0) {
-            value >>= step;
-            bit += step;
-        }
-    }
-    return bit;
-#endif
-}
-
-/* Index of the lowest bit; value is not 0. */
-static inline uint32_t placement_low_bit(uint64_t value)
-{
-#if defined(__GNUC__)
-    return (uint32_t)__builtin_ctzll(value);
-#else
-    return placement_log2(value & (~value + 1));
-#endif
-}
-
-static inline bool placement_is_power_of_two(uint64_t value)
-{
-    return (value & (value - 1)) == 0;
-}
-
-/* Lowest multiple of alignment at or above offset, which is below 2^49;
- * UINT64_MAX if none is. */
+/* Returns the lowest multiple of alignment at or above offset, which is below 2^49, or UINT64_MAX
+ * if the multiple is above all ranges. */
 static inline VkDeviceSize placement_align_up(VkDeviceSize offset, VkDeviceSize alignment)
 {
     if (alignment > MAAR_RANGE_MAX_SIZE) {
         return offset == 0 ? 0 : UINT64_MAX;
     }
-    if (placement_is_power_of_two(alignment)) {
-        return (offset + alignment - 1) & ~(alignment - 1);
-    }
-    const VkDeviceSize rest = offset % alignment;
-    return rest == 0 ? offset : offset + (alignment - rest);
+    return maar_align_up(offset, alignment);
 }
 
 /* Whether size fits at offset below end, whatever the numbers. */
@@ -392,14 +357,14 @@ static inline uint32_t placement_bin_next(const struct maar_placement* placement
     const uint32_t word = bin >> 6;
     const uint64_t bits = placement->bin_words[word] >> (bin & 63);
     if (bits != 0) {
-        return bin + placement_low_bit(bits);
+        return bin + maar_low_bit(bits);
     }
     const uint64_t words = placement->bin_summary & (UINT64_MAX << 1 << word);
     if (words == 0) {
         return UINT32_MAX;
     }
-    const uint32_t next = placement_low_bit(words);
-    return (next << 6) + placement_low_bit(placement->bin_words[next]);
+    const uint32_t next = maar_low_bit(words);
+    return (next << 6) + maar_low_bit(placement->bin_words[next]);
 }
 
 /* What allocate answers about a new live node; keeps the owner's tag in it. */

@@ -54,7 +54,7 @@ uint32_t maar_tlsf_bin_count(VkDeviceSize size)
 /* Of a live range whose extent is a multiple of this power of two. */
 static uint64_t tlsf_live_meta(VkDeviceSize unit, uint32_t kind)
 {
-    return placement_meta(PLACEMENT_LIVE, kind, placement_log2(unit) + PLACEMENT_SIZE_SHIFT);
+    return placement_meta(PLACEMENT_LIVE, kind, maar_top_bit(unit) + PLACEMENT_SIZE_SHIFT);
 }
 
 static void tlsf_set_unit(struct maar_placement* placement, VkDeviceSize unit)
@@ -226,7 +226,7 @@ static struct tlsf_place tlsf_find_any(const struct maar_placement* placement,
         place.offset = placement_offset(&placement->nodes[place.slot]);
     } else {
         const bool is_large = alignment > MAAR_RANGE_MAX_SIZE;
-        const bool is_power = !is_large && placement_is_power_of_two(alignment);
+        const bool is_power = !is_large && maar_is_power_of_two_or_zero(alignment);
         query->alignment_mask = is_power ? alignment - 1 : UINT64_MAX;
         query->sure = query->rounded + (is_large ? MAAR_RANGE_MAX_SIZE : alignment);
         if (query->minds_kind) {
@@ -406,8 +406,8 @@ VkDeviceSize maar_tlsf_largest_free_bound(const struct maar_placement* placement
     if (placement->bin_summary == 0) {
         return 0;
     }
-    const uint32_t word = placement_log2(placement->bin_summary);
-    const uint32_t bin = (word << 6) + placement_log2(placement->bin_words[word]);
+    const uint32_t word = maar_top_bit(placement->bin_summary);
+    const uint32_t bin = (word << 6) + maar_top_bit(placement->bin_words[word]);
     const struct placement_node* head = &placement->nodes[placement->bins[bin]];
     if (head->u.bin.next == PLACEMENT_NONE) {
         return placement_size(head);

@@ -17,7 +17,7 @@
 static inline uint32_t placement_tlsf_shift(uint64_t extent)
 {
     const uint64_t least = (uint64_t)1 << (PLACEMENT_SIZE_SHIFT + PLACEMENT_BIN_BITS);
-    return placement_log2(extent | least) - PLACEMENT_BIN_BITS;
+    return maar_top_bit(extent | least) - PLACEMENT_BIN_BITS;
 }
 
 /* One bin for each size below 2^PLACEMENT_BIN_BITS, then that many an octave. */

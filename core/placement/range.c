@@ -91,7 +91,7 @@ static const char* range_create_misuse(const MaarRangeAllocatorCreateInfo* info)
         return "maarCreateRangeAllocator: pCreateInfo->size must be 1 to "
                "MAAR_RANGE_MAX_SIZE";
     }
-    if ((granularity & (granularity - 1)) != 0) {
+    if (!maar_is_power_of_two_or_zero(granularity)) {
         return "maarCreateRangeAllocator: pCreateInfo->granularity must be 0 or a "
                "power of two";
     }

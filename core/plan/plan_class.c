@@ -73,24 +73,11 @@ void maar_plan_classify(const struct maar_plan_graph* graph, uint32_t* class_of,
     }
 }
 
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* At most 2^60: offsets stay below that, so a larger multiple says no more. */
 static uint64_t common_multiple(uint64_t a, uint64_t b)
 {
-    if (a % b == 0) {
-        return a;
-    }
-    const uint64_t factor = b / greatest_common_divisor(b, a);
-    return factor > MAAR_PLAN_MAX_SIZE / a ? MAAR_PLAN_MAX_SIZE : a * factor;
+    const uint64_t multiple = maar_common_multiple(a, b, MAAR_PLAN_MAX_SIZE);
+    return multiple != 0 ? multiple : MAAR_PLAN_MAX_SIZE;
 }
 
 static uint64_t alignment_at(const struct maar_plan_problem* problem, uint32_t item)
@@ -103,11 +90,6 @@ static bool is_fixed(const struct maar_plan_problem* problem, uint32_t item)
 {
     const MaarPlanResource* resource = &problem->graph->info->pResources[problem->resource[item]];
     return (resource->flags & MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT) != 0;
-}
-
-static uint64_t round_up(uint64_t value, uint64_t multiple)
-{
-    return (value + multiple - 1) / multiple * multiple;
 }
 
 /* Kind, and whether the granularity can make a difference. */
@@ -148,20 +130,20 @@ static void find_unit(struct maar_plan_problem* problem)
     problem->alignment = 1;
     for (uint32_t i = 0; i < problem->count; ++i) {
         const uint64_t alignment = alignment_at(problem, i);
-        common = greatest_common_divisor(alignment, common);
+        common = maar_common_divisor(alignment, common);
         problem->alignment = common_multiple(problem->alignment, alignment);
     }
     uint64_t unit = problem->mixed ? problem->granularity : 0;
     problem->alignment = common_multiple(problem->alignment, problem->granularity);
     for (uint32_t i = 0; i < problem->count; ++i) {
         const MaarPlanResource* resource = &info->pResources[problem->resource[i]];
-        unit = greatest_common_divisor(round_up(resource->size, common), unit);
+        unit = maar_common_divisor(maar_align_up(resource->size, common), unit);
         if (is_fixed(problem, i)) {
-            unit = greatest_common_divisor(resource->fixedOffset, unit);
+            unit = maar_common_divisor(resource->fixedOffset, unit);
         }
         uint64_t previous = 0;
         if (maar_plan_previous_offset(info, problem->resource[i], &previous)) {
-            unit = greatest_common_divisor(previous, unit);
+            unit = maar_common_divisor(previous, unit);
         }
     }
     for (bool again = true; again;) {
@@ -169,7 +151,7 @@ static void find_unit(struct maar_plan_problem* problem)
         for (uint32_t i = 0; i < problem->count; ++i) {
             const uint64_t alignment = alignment_at(problem, i);
             if (unit % alignment != 0 && alignment % unit != 0) {
-                unit = greatest_common_divisor(unit, alignment);
+                unit = maar_common_divisor(unit, alignment);
                 again = true;
             }
         }
@@ -179,7 +161,7 @@ static void find_unit(struct maar_plan_problem* problem)
         const MaarPlanResource* resource = &info->pResources[problem->resource[i]];
         const uint64_t alignment = alignment_at(problem, i);
         problem->bytes[i] = resource->size;
-        problem->size[i] = (int64_t)(round_up(resource->size, common) / unit);
+        problem->size[i] = (int64_t)(maar_align_up(resource->size, common) / unit);
         problem->align[i] = alignment % unit == 0 ? (int64_t)(alignment / unit) : 1;
         problem->fixed[i] = is_fixed(problem, i) ? (int64_t)(resource->fixedOffset / unit) : -1;
     }

@@ -87,7 +87,7 @@ static VkResult check_resource(const MaarPlanCreateInfo* info, uint32_t index, u
     if (resource->size > MAAR_PLAN_MAX_SIZE) {
         return maar_plan_refuse(info, "maarCreatePlan: pResources[%u].size is above 2^60", index);
     }
-    *sum += (resource->size + alignment - 1) / alignment * alignment;
+    *sum += maar_align_up(resource->size, alignment);
     if (*sum > MAAR_PLAN_MAX_SIZE) {
         return maar_plan_refuse(
             info,
@@ -163,7 +163,7 @@ VkResult maar_plan_check_input(const MaarPlanCreateInfo* info)
         return maar_plan_refuse(
             info, "maarCreatePlan: pAllocationCallbacks lacks pfnAllocation or pfnFree");
     }
-    if ((info->granularity & (info->granularity - 1)) != 0) {
+    if (!maar_is_power_of_two_or_zero(info->granularity)) {
         return maar_plan_refuse(info, "maarCreatePlan: granularity is no power of two");
     }
     if (info->granularity > max_alignment) {

@@ -6,6 +6,7 @@
 #ifndef MAAR_CORE_PLAN_PLAN_INTERNAL_H
 #define MAAR_CORE_PLAN_PLAN_INTERNAL_H
 
+#include "core/bits.h"
 #include "core/host_stack.h"
 #include "maar/plan.h"
 
@@ -130,18 +131,14 @@ static inline bool maar_plan_conflicts(const struct maar_plan_problem* problem, 
 
 static inline int64_t maar_plan_align_up(int64_t value, int64_t align)
 {
-    if (align == 1) {
-        return value;
-    }
-    const int64_t rest = (align & (align - 1)) == 0 ? value & (align - 1) : value % align;
-    return rest == 0 ? value : value + align - rest;
+    return (int64_t)maar_align_up((uint64_t)value, (uint64_t)align);
 }
 
 /* The least offset in units above an item that ends at byte `end`, for one of another kind. */
 static inline int64_t maar_plan_granule_top(const struct maar_plan_problem* problem, uint64_t end)
 {
     const uint64_t granule = problem->granularity;
-    return (int64_t)((end + granule - 1) / granule * (granule / problem->unit));
+    return (int64_t)(maar_align_up(end, granule) / problem->unit);
 }
 
 /* The least offset that item b may have on top of item a, its alignment aside. */

@@ -80,7 +80,7 @@ static VkResult fill_level(struct maar_plan_problem* problem, struct maar_plan_l
         if (problem->align[i] % level->align != 0) {
             continue;
         }
-        const uint64_t rounded = (problem->bytes[i] + cell - 1) / cell * cell;
+        const uint64_t rounded = maar_align_up(problem->bytes[i], cell);
         const uint64_t slack = rounded - problem->bytes[i];
         level->duration[i] = (int64_t)(rounded / problem->unit);
         level->most_slack = slack > level->most_slack ? slack : level->most_slack;

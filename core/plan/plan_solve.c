@@ -45,7 +45,7 @@ static uint64_t next_peak(const struct maar_plan_problem* problem, uint64_t byte
             return bytes;
         }
     }
-    return (bytes + problem->unit - 1) / problem->unit * problem->unit;
+    return maar_align_up(bytes, problem->unit);
 }
 
 /* Asks for one capacity and learns from the answer. */

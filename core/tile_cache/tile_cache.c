@@ -86,9 +86,10 @@ static void note_sizes(MaarTileCache cache, const MaarTileCacheCreateInfo* info)
     cache->slice_pitch = cache->row_pitch * (tile[1] / cache->block.height);
     cache->slot_size = cache->slice_pitch * tile[2];
     /* Whole texel blocks, words, and what the device copies best from. */
-    VkDeviceSize unit = maar_common_multiple(cache->block.size, 64);
+    VkDeviceSize unit = maar_common_multiple(cache->block.size, 64, MAAR_RANGE_MAX_SIZE);
     if (limits->optimalBufferCopyOffsetAlignment <= 65536) {
-        unit = maar_common_multiple(unit, limits->optimalBufferCopyOffsetAlignment);
+        unit = maar_common_multiple(unit, limits->optimalBufferCopyOffsetAlignment,
+                                    MAAR_RANGE_MAX_SIZE);
     }
     cache->slot_stride = maar_align_up(cache->slot_size, unit);
     cache->max_uploads =

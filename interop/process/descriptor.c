@@ -3,6 +3,8 @@
  */
 #include "interop/process/descriptor.h"
 
+#include "core/bits.h"
+
 #include <string.h>
 
 static const uint8_t magic[8] = {'M', 'A', 'A', 'R', 'D', 'E', 'S', 'C'};
@@ -110,7 +112,7 @@ void maar_descriptor_set_name(MaarDescriptor* descriptor, const char* text)
 
 static bool is_one_of(uint32_t type, uint32_t types)
 {
-    return (type & (type - 1)) == 0 && (type & types) != 0;
+    return maar_is_power_of_two_or_zero(type) && (type & types) != 0;
 }
 
 static const char* memory_fault(const MaarDescriptor* descriptor)

@@ -139,7 +139,7 @@ static VkResult find_exported(MaarAllocator allocator, struct maar_block* block,
 static VkResult check_export(MaarAllocator allocator, const char* call,
                              const struct maar_slot* slot, VkExternalMemoryHandleTypeFlagBits type)
 {
-    if (!maar_is_one_bit(type)) {
+    if (!maar_is_power_of_two(type)) {
         return maar_misuse(allocator, call, "handleType is not exactly one bit");
     }
     if ((slot->block->shared_types & (VkExternalMemoryHandleTypeFlags)type) == 0) {

@@ -33,7 +33,7 @@ static VkResult check_import(MaarAllocator allocator, const char* call, const Ma
     if (info->handle == VK_NULL_HANDLE) {
         return maar_misuse(allocator, call, "pImportInfo->handle is VK_NULL_HANDLE");
     }
-    if (!maar_is_one_bit(info->handleType)) {
+    if (!maar_is_power_of_two(info->handleType)) {
         return maar_misuse(allocator, call, "pImportInfo->handleType is not exactly one bit");
     }
     result = maar_shared_types_require(allocator, call,

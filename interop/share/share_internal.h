@@ -8,11 +8,6 @@
 #include "interop/share/external_handle.h"
 #include "maar/share.h"
 
-static inline bool maar_is_one_bit(uint32_t value)
-{
-    return value != 0 && (value & (value - 1)) == 0;
-}
-
 /* What a semaphore of a type can do as a handle of a type; 0 too where the extension or the feature
  * is not enabled. */
 VkExternalSemaphoreFeatureFlags

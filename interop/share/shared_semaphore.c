@@ -30,7 +30,7 @@ static VkResult check_semaphore(MaarAllocator allocator, const char* call, VkSem
     if (type != VK_SEMAPHORE_TYPE_TIMELINE && type != VK_SEMAPHORE_TYPE_BINARY) {
         return maar_misuse(allocator, call, "type is not a VkSemaphoreType");
     }
-    if (!maar_is_one_bit(handle)) {
+    if (!maar_is_power_of_two(handle)) {
         return maar_misuse(allocator, call, "handleType is not exactly one bit");
     }
     if ((maar_semaphore_sharing(allocator, type, handle) & need) != need) {

@@ -167,7 +167,7 @@ static VkResult check_query(MaarAllocator allocator, const char* call,
         return maar_misuse(allocator, call,
                            "pQuery wants exactly one of pBufferInfo and pImageInfo");
     }
-    if (!maar_is_one_bit(query->handleType)) {
+    if (!maar_is_power_of_two(query->handleType)) {
         return maar_misuse(allocator, call, "pQuery->handleType is not exactly one bit");
     }
     if (query->pBufferInfo != NULL) {
