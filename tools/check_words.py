@@ -56,10 +56,10 @@ LIBRARY = ("core/", "interop/", "backends/")
 C_SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".cu", ".comp", ".vert", ".frag", ".glsl"}
 TEXT_SUFFIXES = {".md", ".py", ".sh", ".cmake", ".toml", ".yml", ".yaml", ".in", ".1", ""}
 # Data, generated pages and the tools that name the words.
-SKIPPED = ("tests/fuzz/corpus/", "docs/results/figures/", "docs/pictures/", "data/",
+SKIPPED = ("tests/fuzz/corpus/", "docs/project/results/figures/", "docs/pictures/", "data/",
            "tests/data/", "LICENSE", "tools/check_words.py", "tools/words_allowed.txt",
            "tests/style/test_check_words.py")
-GENERATED = re.compile(r"docs/(?:results|project)/(?:evidence|code|coverage|mutants|drivers|packages|"
+GENERATED = re.compile(r"docs/project/results/(?:evidence|code|coverage|mutants|drivers|packages|"
                        r"from-vma-types)\.md|.*\.(?:json|jsonl|svg|csv)")
 ALLOWED = "tools/words_allowed.txt"
 MAX_ALLOWED = 20

@@ -58,8 +58,8 @@ class Words(unittest.TestCase):
 
     def test_generated_results_and_old_changes_are_left_out(self):
         changes = "# Changelog\n\n## Unreleased\n\nA lane.\n\n## 0.1.0\n\nIt told them.\n"
-        self.assertEqual(self.findings({"CHANGELOG.md": changes, "docs/results/code.md": "told\n",
-                                        "docs/results/figures/a.json": '"told"\n'}),
+        self.assertEqual(self.findings({"CHANGELOG.md": changes, "docs/project/results/code.md": "told\n",
+                                        "docs/project/results/figures/a.json": '"told"\n'}),
                          [("CHANGELOG.md", 5, "lane")])
 
     def test_list_of_the_words_may_stand_between_marks(self):
