@@ -140,7 +140,7 @@ class Checker:
         self.counts = {}
         self.executed = {}
         self.test_entries = "".join(path.read_text(encoding="utf-8")
-                                    for path in self.root.glob("tests/*/CMakeLists.txt"))
+                                    for path in self.root.glob("tests/**/CMakeLists.txt"))
         os.symlink(self.root / "data", work / "data")
         self.prepare()
 
@@ -313,7 +313,7 @@ class Checker:
                 if word not in known and not word.endswith("_"):
                     wrong.append(f"{page}:{number}: nothing is called {word}")
             for word in re.findall(r"`(test_[a-z0-9_]+)`", line):
-                if not any(self.root.glob(f"tests/*/{word}.*")) and \
+                if not any(self.root.glob(f"tests/**/{word}.*")) and \
                         f"NAME {word}" not in self.test_entries:
                     wrong.append(f"{page}:{number}: there is no test {word}")
         return wrong

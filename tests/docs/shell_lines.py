@@ -50,7 +50,7 @@ class Shell:
                         if kind.endswith("Presets")}
         cmake = "".join(path.read_text(encoding="utf-8") for path in
                         [root / "CMakeLists.txt", *root.glob("cmake/*.cmake"),
-                         *root.glob("*/CMakeLists.txt"), *root.glob("tests/*/CMakeLists.txt")])
+                         *root.glob("*/CMakeLists.txt"), *root.glob("tests/**/CMakeLists.txt")])
         self.variables = set(re.findall(r"\bMAAR_[A-Z_]+\b", cmake))
         self.targets = set(re.findall(r"(?:add_\w+|target_\w+)\(\s*(\w+)", cmake))
         self.tests = set(re.findall(r"maar_add_\w+\(\s*NAME ([\w.]+)", cmake))
