@@ -63,6 +63,22 @@ def replay_captured(run):
         run.set(f"{key}.failures", line["failures"])
 
 
+@section("captured-card", timed=False,
+         says="the same programs on a simulated GeForce RTX 4090, whose resources need several "
+              "memory types: one device allocation for each resource, and pools")
+def replay_captured_card(run):
+    replays = []
+    for strategy in ("dedicated", "auto"):
+        replays += run.maar("replay", *captured(run), "--strategy", strategy, "--json",
+                            "--device", "simulated:nvidia-rtx4090-linux")
+    for line in replays:
+        key = f"card.{name_of(line['trace']).removeprefix('captured-')}.{line['strategy']}"
+        run.set(f"{key}.calls", line["device_allocation_calls"])
+        run.set(f"{key}.reserved_mib", line["peak_reserved_bytes"] / MIB)
+        run.set(f"{key}.live_mib", line["peak_live_bytes"] / MIB)
+        run.set(f"{key}.objects", line["peak_blocks"])
+
+
 @section("captured-radv", timed=False,
          says="the same on RADV over a kernel that executes nothing, three GPUs; bookkeeping")
 def replay_captured_radv(run):
