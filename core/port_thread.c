@@ -1,7 +1,12 @@
 /*
- * Mutexes: making them, and the ways to sleep and to wake up.
+ * Mutexes and conditions: making them, and the ways to sleep and to wake up.
  */
 #include "core/port_thread.h"
+
+#if !defined(_WIN32)
+#include <errno.h>
+#include <time.h>
+#endif
 
 #if defined(_WIN32)
 
@@ -16,6 +21,38 @@ bool maar_mutex_init(struct maar_mutex* mutex, enum maar_lock_rank rank, bool en
 void maar_mutex_destroy(struct maar_mutex* mutex)
 {
     (void)mutex;
+}
+
+bool maar_condition_init(struct maar_condition* condition)
+{
+    InitializeConditionVariable(&condition->native);
+    return true;
+}
+
+void maar_condition_destroy(struct maar_condition* condition)
+{
+    (void)condition;
+}
+
+/* Milliseconds that are not less than a time; INFINITE for what no DWORD holds. */
+static DWORD whole_milliseconds(uint64_t timeout_ns)
+{
+    const uint64_t milliseconds = timeout_ns / 1000000 + (timeout_ns % 1000000 != 0 ? 1 : 0);
+    return milliseconds < INFINITE ? (DWORD)milliseconds : INFINITE;
+}
+
+bool maar_condition_wait_for(struct maar_condition* condition, struct maar_mutex* mutex,
+                             uint64_t timeout_ns)
+{
+    if (!mutex->enabled) {
+        return true;
+    }
+    maar_lock_rank_leave(mutex->rank);
+    maar_lock_rank_expect_none();
+    const BOOL woken = SleepConditionVariableSRW(&condition->native, &mutex->native,
+                                                 whole_milliseconds(timeout_ns), 0);
+    maar_lock_rank_enter(mutex->rank);
+    return woken != 0;
 }
 
 #else
@@ -99,4 +136,110 @@ void maar_mutex_wake(struct maar_mutex* mutex)
     (void)pthread_mutex_unlock(&mutex->bed);
 }
 
+/* The clock of deadlines: one that nobody sets, where conditions can have it. */
+#if defined(__APPLE__)
+#define ALARM_CLOCK CLOCK_REALTIME
+#else
+#define ALARM_CLOCK CLOCK_MONOTONIC
 #endif
+
+static bool init_alarm(pthread_cond_t* alarm)
+{
+#if defined(__APPLE__)
+    return pthread_cond_init(alarm, NULL) == 0;
+#else
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes) != 0) {
+        return false;
+    }
+    const bool made = pthread_condattr_setclock(&attributes, ALARM_CLOCK) == 0 &&
+                      pthread_cond_init(alarm, &attributes) == 0;
+    (void)pthread_condattr_destroy(&attributes);
+    return made;
+#endif
+}
+
+bool maar_condition_init(struct maar_condition* condition)
+{
+    maar_atomic32_store(&condition->sleeper_count, 0);
+    condition->turn = 0;
+    if (pthread_mutex_init(&condition->bed, NULL) != 0) {
+        return false;
+    }
+    if (!init_alarm(&condition->alarm)) {
+        (void)pthread_mutex_destroy(&condition->bed);
+        return false;
+    }
+    return true;
+}
+
+void maar_condition_destroy(struct maar_condition* condition)
+{
+    (void)pthread_cond_destroy(&condition->alarm);
+    (void)pthread_mutex_destroy(&condition->bed);
+}
+
+void maar_condition_alarm(struct maar_condition* condition)
+{
+    const int cancel = hold_cancellation();
+    (void)pthread_mutex_lock(&condition->bed);
+    ++condition->turn;
+    (void)pthread_cond_broadcast(&condition->alarm);
+    (void)pthread_mutex_unlock(&condition->bed);
+    release_cancellation(cancel);
+}
+
+/* Longer waits have no deadline: a year, which every time_t holds. */
+#define LONGEST_TIMEOUT_NS ((uint64_t)31536000 * 1000000000u)
+
+static struct timespec deadline_after(uint64_t timeout_ns)
+{
+    struct timespec time;
+    (void)clock_gettime(ALARM_CLOCK, &time);
+    const uint64_t ns = (uint64_t)time.tv_nsec + timeout_ns;
+    time.tv_sec += (time_t)(ns / 1000000000u);
+    time.tv_nsec = (long)(ns % 1000000000u);
+    return time;
+}
+
+/* Sleeps until the next turn of a condition whose bed is held; false once the time has passed. */
+static bool sleep_a_turn(struct maar_condition* condition, uint64_t timeout_ns)
+{
+    const bool is_timed = timeout_ns < LONGEST_TIMEOUT_NS;
+    const struct timespec deadline = deadline_after(is_timed ? timeout_ns : 0);
+    const uint32_t turn = condition->turn;
+    int result = 0;
+    while (condition->turn == turn && result != ETIMEDOUT) {
+        result = is_timed ? pthread_cond_timedwait(&condition->alarm, &condition->bed, &deadline)
+                          : pthread_cond_wait(&condition->alarm, &condition->bed);
+    }
+    return condition->turn != turn;
+}
+
+bool maar_condition_wait_for(struct maar_condition* condition, struct maar_mutex* mutex,
+                             uint64_t timeout_ns)
+{
+    if (!mutex->enabled) {
+        return true;
+    }
+    const int cancel = hold_cancellation();
+    /* Whoever changes something after the mutex is released sees the sleeper, and finds the bed
+     * locked until the sleeper lies in it. */
+    (void)maar_atomic32_add(&condition->sleeper_count, 1);
+    (void)pthread_mutex_lock(&condition->bed);
+    maar_mutex_unlock(mutex);
+    maar_lock_rank_expect_none();
+    const bool woken = sleep_a_turn(condition, timeout_ns);
+    (void)pthread_mutex_unlock(&condition->bed);
+    (void)maar_atomic32_add(&condition->sleeper_count, UINT32_MAX);
+    maar_mutex_lock(mutex);
+    release_cancellation(cancel);
+    return woken;
+}
+
+#endif
+
+void maar_condition_wait(struct maar_condition* condition, struct maar_mutex* mutex)
+{
+    (void)maar_condition_wait_for(condition, mutex, UINT64_MAX);
+}

@@ -1,6 +1,6 @@
 /*
- * Mutexes on POSIX and Windows. A mutex that was created switched off costs one predictable branch,
- * for programs that synchronize from outside.
+ * Mutexes and conditions on POSIX and Windows. A mutex that was created switched off costs one
+ * predictable branch, for programs that synchronize from outside.
  *
  * On POSIX the common case, nobody else there, is one compare-and-exchange to lock and one exchange
  * to unlock, in line: half of what pthread_mutex_lock costs, whose mutex is where a thread that has
@@ -97,6 +97,53 @@ static inline void maar_mutex_unlock(struct maar_mutex* mutex)
     }
 #endif
     maar_lock_rank_leave(mutex->rank);
+}
+
+/*
+ * A condition: threads sleep in it until another thread has changed something that a mutex guards.
+ * All sleepers wake together, and each looks at what it waits for. A thread may wake without a
+ * reason, so a wait always stands in a loop.
+ */
+struct maar_condition {
+#if defined(_WIN32)
+    CONDITION_VARIABLE native;
+#else
+    maar_atomic32 sleeper_count; /* rises under the mutex of the waits */
+    uint32_t turn;               /* of waking up; guarded by the bed */
+    pthread_mutex_t bed;
+    pthread_cond_t alarm;
+#endif
+};
+
+/* False when the system has no room for a condition. */
+bool maar_condition_init(struct maar_condition* condition);
+/* Nobody may sleep in it. */
+void maar_condition_destroy(struct maar_condition* condition);
+
+/* Sleeps until a wake-up. The mutex is held by the caller, as its only lock but a map lock; it is
+ * released during the sleep and held again afterwards. Returns at once with a mutex that is
+ * switched off: then no other thread is at work. */
+void maar_condition_wait(struct maar_condition* condition, struct maar_mutex* mutex);
+/* Sleeps for the given time at most. Returns false when that time has passed without a wake-up.
+ * UINT64_MAX stands for ever. */
+bool maar_condition_wait_for(struct maar_condition* condition, struct maar_mutex* mutex,
+                             uint64_t timeout_ns);
+
+#if !defined(_WIN32)
+/* Wakes all sleepers, of whom at least one exists. */
+void maar_condition_alarm(struct maar_condition* condition);
+#endif
+
+/* Wakes all sleepers. What they wait for was changed under their mutex, which may be held still. */
+static inline void maar_condition_wake(struct maar_condition* condition)
+{
+#if defined(_WIN32)
+    WakeAllConditionVariable(&condition->native);
+#else
+    if (maar_atomic32_load(&condition->sleeper_count) > 0) {
+        maar_condition_alarm(condition);
+    }
+#endif
 }
 
 #endif
