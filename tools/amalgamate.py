@@ -2,12 +2,12 @@
 """Make the amalgamation of Maar: amalgamate.py [--root ROOT] --output FOLDER
 
 Writes the whole library as maar.h and maar.c, and the simulated driver as maar_simulated.h and
-maar_simulated.c: for projects that would rather hold two files than a library. The same sources
-give the same bytes, on every machine.
+maar_simulated.c, for projects that prefer two files to a library. The same sources give the same
+bytes on every machine.
 
-Headers come in the order of their includes, each once, then every source file of the library. What
-the sources ask of the system's headers is gathered at the top: feature macros first, then the
-headers themselves, each below the conditions it had. The rest is the sources' own text.
+The output contains each header once, in the order of the includes, then every source file of the
+library. The requests to the system's headers stand at the top: first the feature macros, then the
+includes, each below its conditions. The rest is the unchanged text of the sources.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 PUBLIC = "include/maar"
 ROOMS = ("core", "backends/vulkan", "interop")
 SIMULATED = "backends/simulated"
-# What both libraries need, and both may be linked: the second has it under other names.
+# Both libraries need these files, and a program may link both: the second library renames them.
 BORROWED = ("core/host_memory.c",)
 FEATURES = {"_POSIX_C_SOURCE", "_DARWIN_C_SOURCE", "_DEFAULT_SOURCE", "_GNU_SOURCE"}
 
@@ -35,12 +35,12 @@ LEAN = re.compile(r"^#define WIN32_LEAN_AND_MEAN[^\n]*\n", re.MULTILINE)
 PROTOTYPE = re.compile(r"^\w[\w\s*]*?\b(maar_\w+)\([^{]*?\);", re.MULTILINE | re.DOTALL)
 
 
-class Refused(Exception):
-    """The sources hold something that would not mean the same in one file."""
+class Rejected(Exception):
+    """The sources contain a construct whose meaning would change in one file."""
 
 
 def simple_condition(kind, text):
-    """One way to write each condition."""
+    """Returns the normal form of a condition."""
     text = re.sub(r"\s*(/\*.*?\*/|//.*)$", "", text).strip()
     if kind == "ifdef":
         return f"defined({text})"
@@ -57,7 +57,7 @@ def negated(condition):
 
 
 class Amalgamation:
-    """One output file in the making."""
+    """One output file under construction."""
 
     def __init__(self, root, done=()):
         self.root = root
@@ -67,7 +67,7 @@ class Amalgamation:
         self.sections = []
 
     def add(self, path):
-        """Adds a file, after what it includes."""
+        """Adds the files that a file includes, then the file."""
         if path in self.done:
             return
         self.done.add(path)
@@ -87,7 +87,7 @@ class Amalgamation:
             if name not in FEATURES:
                 return match[0]
             if self.features.setdefault(name, match[0]) != match[0]:
-                raise Refused(f"{path}: {name} is defined in another way elsewhere")
+                raise Rejected(f"{path}: another file defines {name} differently")
             return ""
         return LEAN.sub("", LEAN_BLOCK.sub("", FEATURE_BLOCK.sub(take, text)))
 
@@ -107,7 +107,7 @@ class Amalgamation:
                     self.systems.setdefault(include[2], []).append(" && ".join(where))
                 else:
                     if defined:
-                        raise Refused(f"{path}:{number}: {defined} is defined before an include")
+                        raise Rejected(f"{path}:{number}: {defined} is defined before an include")
                     self.add(self.resolve(path, include[2]))
                 continue
             kept.append(line)
@@ -129,20 +129,20 @@ class Amalgamation:
             elif definition and definition[1] != guard and not path.endswith(".h"):
                 defined = defined or definition[1]
         if conditions:
-            raise Refused(f"{path}: an #if without its #endif")
+            raise Rejected(f"{path}: an #if has no #endif")
         return "\n".join(kept) + "\n"
 
     def resolve(self, path, name):
         for candidate in (name, f"include/{name}", (Path(path).parent / name).as_posix()):
             if (self.root / candidate).is_file():
                 return candidate
-        raise Refused(f"{path}: no {name} in the sources")
+        raise Rejected(f"{path}: the sources do not contain {name}")
 
     def feature_text(self):
         return "".join(self.features[name] for name in sorted(self.features))
 
     def system_text(self, without=()):
-        """The system's headers: those of every platform, then those below conditions."""
+        """The includes of the system's headers: unconditional ones first, then those below conditions."""
         plain, below = [], {}
         for name in sorted(set(self.systems) - set(without)):
             conditions = sorted(set(self.systems[name]))
@@ -168,7 +168,7 @@ def opening(root, version, says):
     lines = says.strip("\n").split("\n") + ["", f"SPDX-License-Identifier: MIT", ""]
     lines += licence.split("\n")
     if any("*/" in line for line in lines):
-        raise Refused("the opening comment would end early")
+        raise Rejected("the text would end the opening comment early")
     body = "\n".join(f" * {line}".rstrip() for line in lines)
     return f"/*\n * Maar {version}: device memory for Vulkan programs, amalgamated.\n *\n{body}\n */\n"
 
@@ -180,27 +180,28 @@ def version_of(root):
 
 
 HEADER_SAYS = """
-Made from the sources by tools/amalgamate.py; change those instead. What <maar/maar.h> and
-<maar/volk.h> hold, for programs that compile maar.c with themselves:
+tools/amalgamate.py made this file from the sources; change the sources instead. This header
+contains <maar/maar.h> and <maar/volk.h>, for programs that compile maar.c themselves:
 
     cc -std=c11 -c maar.c          (C11 or later, as C; links with -pthread -ldl)
 
-Users of the header: C99 or C++11, and later. Needs the Vulkan headers, 1.3.239 or later. With
-MAAR_ENABLE_EXPERIMENTAL defined it declares what is not settled yet. Where volk.h was included
-first, maarUseVolk is there too.
+The header compiles as C99, C++11, and later. It needs the Vulkan headers, 1.3.239 or later. With
+MAAR_ENABLE_EXPERIMENTAL defined, it also declares the experimental API. If volk.h is included
+first, it also defines maarUseVolk.
 """
 SOURCE_SAYS = """
-Made from the sources by tools/amalgamate.py; change those instead. The whole library; see maar.h.
-For a shared library: -fPIC -DMAAR_SHARED=1 here, -DMAAR_SHARED=1 in its users. Only what maar.h
-declares is exported.
+tools/amalgamate.py made this file from the sources; change the sources instead. This file is the
+whole library; see maar.h. For a shared library, compile this file with -fPIC -DMAAR_SHARED=1 and its
+users with -DMAAR_SHARED=1. The library exports only the functions that maar.h declares.
 """
 SIMULATED_HEADER_SAYS = """
-Made from the sources by tools/amalgamate.py; change those instead. The simulated driver, for tests:
-what <maar/simulated.h> holds. Compile maar_simulated.c as C11, beside maar.c or without it.
+tools/amalgamate.py made this file from the sources; change the sources instead. This header contains
+<maar/simulated.h>: the simulated driver, for tests. Compile maar_simulated.c as C11, with or without
+maar.c.
 """
 SIMULATED_SOURCE_SAYS = """
-Made from the sources by tools/amalgamate.py; change those instead. The simulated driver; see
-maar_simulated.h. Needs maar.h, but nothing that maar.c defines.
+tools/amalgamate.py made this file from the sources; change the sources instead. This file is the
+simulated driver; see maar_simulated.h. It needs maar.h, but no definition of maar.c.
 """
 SOURCE_BEGINS = """
 #if defined(__cplusplus)
@@ -216,7 +217,7 @@ SOURCE_BEGINS = """
 #include "{header}"
 
 {systems}
-/* Nobody outside sees what follows. */
+/* All symbols below are hidden. */
 #if defined(__GNUC__) && !defined(_WIN32)
 #pragma GCC visibility push(hidden)
 #endif
@@ -229,7 +230,7 @@ SOURCE_ENDS = """
 
 
 def sources_in(root, room):
-    """Every source file below a room: a folder's own before those of the folders in it."""
+    """Returns every source file below a room: the files of a folder before those of its subfolders."""
     found = [path.relative_to(root) for path in (root / room).rglob("*.c")]
     return [path.as_posix() for path in sorted(found, key=lambda path: (path.parent.parts, path.name))]
 
@@ -242,7 +243,7 @@ def make_header(root, version, path, says, guard, first, extra=""):
     made.add(path)
     standard = {"stddef.h", "stdint.h", "vulkan/vulkan_core.h"}
     if not set(made.systems) <= standard:
-        raise Refused(f"{path}: a public header may not include {set(made.systems) - standard}")
+        raise Rejected(f"{path}: a public header may not include {set(made.systems) - standard}")
     systems = f'#include "{first}"\n' if first else made.system_text()
     text = (f"{opening(root, version, says)}#ifndef {guard}\n#define {guard}\n\n{systems}\n" +
             "\n".join(made.sections) + f"\n#endif /* {guard} */\n{extra}")
@@ -265,27 +266,28 @@ def make_source(root, version, name, header, says, files, prelude=""):
 
 
 def volk_part(root):
-    """maar/volk.h, where volk.h is there. Outside the header's guard: volk.h may come later."""
+    """Returns maar/volk.h, for users that include volk.h. It stands outside the header's guard, since
+    volk.h may be included later."""
     made = Amalgamation(root, set(public_headers(root)) - {f"{PUBLIC}/volk.h"})
     made.add(f"{PUBLIC}/volk.h")
     return "\n#if defined(VOLK_H_)\n\n" + "".join(made.sections) + "\n#endif /* VOLK_H_ */\n"
 
 
 def renamed(root, paths):
-    """Other names for what the simulated driver borrows from the library."""
+    """Returns the renaming of the library's files that the simulated driver shares."""
     lines = []
     for path in paths:
         header = (root / path).with_suffix(".h").read_text(encoding="utf-8")
         for name in sorted(PROTOTYPE.findall(header)):
             lines.append(f"#define {name} {name.replace('maar_', 'maar_simulated_', 1)}")
-    return ("\n/* maar.c has these too, and both may be in one program. */\n" + "\n".join(lines) +
-            "\n/* Locks are checked by maar.c. */\n#undef MAAR_HEAVY_CHECKS\n"
-            "/* Of what headers define in line, some is for maar.c alone. */\n"
+    return ("\n/* maar.c defines these functions too, and one program may contain both files. */\n" + "\n".join(lines) +
+            "\n/* Only maar.c checks locks. */\n#undef MAAR_HEAVY_CHECKS\n"
+            "/* Only maar.c uses some of the inline functions. */\n"
             "#if defined(__clang__)\n#pragma clang diagnostic ignored \"-Wunused-function\"\n#endif\n")
 
 
 def amalgamate(root):
-    """The name and the text of each file."""
+    """Returns the name and the text of each output file."""
     version = version_of(root)
     library = [path for room in ROOMS for path in sources_in(root, room)]
     return {
@@ -309,8 +311,8 @@ def main():
     arguments = parser.parse_args()
     try:
         files = amalgamate(arguments.root)
-    except Refused as refusal:
-        print(f"amalgamate.py: {refusal}", file=sys.stderr)
+    except Rejected as error:
+        print(f"amalgamate.py: {error}", file=sys.stderr)
         return 1
     arguments.output.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():

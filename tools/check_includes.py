@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Check what a machine can check of Maar's house rules: check_includes.py ROOT
+"""Check those of Maar's house rules that a machine can check: check_includes.py ROOT
 
-Who may include whom, calls into Vulkan only through the table, what placement and plan may know of
-Vulkan, one door to malloc, atomics and threads, unique names of files and statics, the length of
-files, a name for each structure's type, and the tags that each public function and field must
-carry. Prints one line a finding; exits 1 if there is any.
+The rules concern the includes between rooms; calls into Vulkan, which go through the table; the
+Vulkan types that placement and plan may use; the single files for malloc, atomics and threads;
+unique names of files and statics; the length of files; a name for each structure's type; and the
+tags in the documentation of public functions and fields. Prints one line for each finding; exits
+with 1 if there is any.
 """
 
 import re
@@ -27,7 +28,7 @@ SIMULATED = "backends/simulated/"
 SOURCES = ("include", "core", "backends", "interop", "support", "tools", "samples", "bench", "tests")
 SHADER_READERS = ("core/objects/", "core/tile_cache/", "core/transient/", "core/reservation/", "support/", "samples/", "tests/", "tools/")
 PORTS = {"stdatomic.h", "pthread.h", "threads.h", "windows.h", "dlfcn.h"}
-# The simulated driver is a library of its own, which cannot reach libmaar's hidden ports.
+# The simulated driver is a separate library, which cannot reach libmaar's hidden ports.
 PORT_FILES = re.compile(r"core/port_\w+\.[ch]|backends/simulated/sim_port\.[ch]")
 STRUCTURE = re.compile(r"\bMAAR_STRUCTURE_TYPE_(\w+) = 0x4D")
 STRUCTURE_NAMES = "core/memory/message.c"
@@ -49,10 +50,10 @@ ENUMERATOR = re.compile(r"(?:^|,)\s*(\w+)")
 TAG = re.compile(r"^(?:typedef\s+|static\s+(?:const\s+)?)?(?:struct|union|enum)\s+(\w+)\s*\{",
                  re.MULTILINE)
 MACRO = re.compile(r"^\s*#\s*define\s+(\w+)", re.MULTILINE)
-# Words that Windows' headers define away.
+# Words that Windows' headers define as macros.
 WINDOWS_WORD = re.compile(r"\b(?:near|far|small|hyper|interface|cdecl|pascal)\b")
 UNDEF = re.compile(r"^\s*#\s*undef\s+(\w+)", re.MULTILINE)
-# What the system's headers ask for, wherever they are included.
+# Macros that configure the system's headers in any file.
 SYSTEM_MACRO = re.compile(r"_\w+|WIN32_LEAN_AND_MEAN")
 FUNCTION = re.compile(
     r"(?:/\*\*(?P<doc>(?:[^*]|\*(?!/))*)\*/\s*)?^MAAR_API\s+(?P<type>[^;(]*?)\s*VKAPI_CALL\s+"
@@ -62,7 +63,7 @@ BODY = re.compile(r"typedef\s+(?P<kind>struct|enum|union)\s+(?P<name>\w+)\s*\{(?
 
 
 def without_comments(text):
-    """The text with comments and strings blanked, its lines kept."""
+    """Returns the text with blanks for comments and strings. The lines stay."""
     def blank(match):
         found = match.group(0)
         return '""' if found[0] == '"' else "\n" * found.count("\n") or " "
@@ -85,7 +86,7 @@ class Check:
         self.findings.append(f"{path}:{line}: {text}")
 
     def resolve(self, path, name):
-        """The file of this tree that an include names, or None."""
+        """Returns the file of this tree that an include names, or None."""
         here = Path(path).parent / name
         for candidate in (here.as_posix(), name, f"include/{name}"):
             if candidate in self.known:
@@ -123,7 +124,7 @@ class Check:
     def check_calls(self, path, code):
         if not path.startswith(LIBRARY):
             return
-        # The simulated driver is a driver: it defines what others call.
+        # The simulated driver is a driver: it defines the functions that others call.
         if not path.startswith("backends/simulated/"):
             for match in VULKAN_CALL.finditer(code):
                 self.report(path, line_of(code, match.start()),
@@ -131,19 +132,19 @@ class Check:
         for match in FORBIDDEN_CALL.finditer(code):
             self.report(path, line_of(code, match.start()), f"a library may not call {match[0]}")
         for match in WINDOWS_WORD.finditer(code):
-            self.report(path, line_of(code, match.start()), f"a macro on Windows: {match[0]}")
+            self.report(path, line_of(code, match.start()), f"this name is a macro on Windows: {match[0]}")
         if path != "core/host_memory.c":
             for match in HOST_ALLOCATION.finditer(code):
                 self.report(path, line_of(code, match.start()),
-                            f"host memory has one door, core/host_memory.h: {match[0]}")
+                            f"only core/host_memory.h allocates host memory: {match[0]}")
         if path.startswith(INTEGERS_ONLY):
             for match in VULKAN_NAME.finditer(code):
                 if match[0] not in KNOWN_TO_INTEGERS:
                     self.report(path, line_of(code, match.start()),
-                                f"placement and plan know no {match[0]}")
+                                f"placement and plan may not use {match[0]}")
 
     def check_unique(self):
-        """Names of files; and of whatever the amalgamation has in one file."""
+        """Checks the names of files, and the names that the amalgamation puts into one file."""
         tables = defaultdict(lambda: defaultdict(list))
         macros, words = {}, {}
         for path in self.paths:
@@ -166,11 +167,11 @@ class Check:
         for kind, table in tables.items():
             for name, paths in sorted(table.items()):
                 if len(paths) > 1:
-                    self.report(paths[1], 1, f"{kind} {name} also in {paths[0]}: names are unique")
+                    self.report(paths[1], 1, f"{kind} {name} exists in {paths[0]} too: names are unique")
         self.check_macros(macros, words)
 
     def check_macros(self, macros, words):
-        """A source file's macros mean nothing in any other of its library."""
+        """Checks that a source file's macros are not words of another file of its library."""
         for path, names in macros.items():
             for other in sorted(words) if path.endswith(".c") else ():
                 if other == path or other.startswith(SIMULATED) != path.startswith(SIMULATED):
@@ -183,7 +184,7 @@ class Check:
             line = line_of(text, match.start("type"))
             name, doc = match["name"], match["doc"]
             if doc is None:
-                self.report(path, line, f"{name} has no documentation")
+                self.report(path, line, f"{name} is not documented")
                 continue
             tags = ["@threadsafety", "@since"]
             if match["type"].strip() != "void":
@@ -215,15 +216,15 @@ class Check:
                     continue
                 if not commented and "/**" not in stripped:
                     self.report(path, line + number,
-                                f"{match['name']}: no comment on: {stripped}")
+                                f"{match['name']}: this line has no comment: {stripped}")
                 commented = False
 
     def check_structure_names(self, path, text):
-        """Messages of a wrong sType know every type's name."""
+        """Checks that messages about a wrong sType can name every type."""
         for match in STRUCTURE.finditer(text):
             if f"MAAR_NAMED({match[1]})" not in self.texts.get(STRUCTURE_NAMES, ""):
                 self.report(path, line_of(text, match.start()),
-                            f"{STRUCTURE_NAMES} has no name for {match[1]}")
+                            f"{STRUCTURE_NAMES} does not name {match[1]}")
 
     def run(self):
         self.known = set(self.paths)
@@ -239,9 +240,9 @@ class Check:
             elif text.count("\n") > MAX_LINES:
                 self.report(path, MAX_LINES, f"{text.count(chr(10))} lines; at most {MAX_LINES}")
             if not text.lstrip().startswith("/*"):
-                self.report(path, 1, "no comment says what the file is for")
+                self.report(path, 1, "the file does not begin with a comment about its purpose")
             if re.search(r"\b(?:TODO|FIXME|XXX)\b", text):
-                self.report(path, 1, "holds a TODO")
+                self.report(path, 1, "the file contains a TODO")
         self.check_unique()
         return self.findings
 
@@ -251,7 +252,7 @@ def main():
         print(__doc__.strip())
         return 0
     if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
-        print(f"check_includes.py: one folder, not {' '.join(sys.argv[1:]) or 'none'}",
+        print(f"check_includes.py: expected one folder, not {' '.join(sys.argv[1:]) or 'none'}",
               file=sys.stderr)
         return 2
     check = Check(Path(sys.argv[1]))

@@ -1,7 +1,7 @@
 #!/bin/sh
-# clang-tidy 14, as .clang-tidy says, over library, support and tools, or over the files that match.
-# Configures the folder BUILD for that (build/tidy); nothing is built but the generated headers of
-# shaders. Exits 1 if there is a finding, 77 without clang-tidy 14.
+# Runs clang-tidy 14 with the checks of .clang-tidy over library, support and tools, or over the files
+# that match PATTERN. Configures the folder BUILD (default: build/tidy) and builds only the generated
+# headers of shaders. Exits with 1 if there is a finding, with 77 without clang-tidy 14.
 #
 # usage: tools/clang_tidy.sh [BUILD [PATTERN]]
 set -eu
@@ -29,7 +29,7 @@ cmake -S "$root" -B "$build" -DCMAKE_C_COMPILER=clang-14 -DCMAKE_BUILD_TYPE=Debu
     exit 1
 }
 cmake --build "$build" --target maar_shader_fill_comp maar_shader_verify_comp >/dev/null
-# Files of several programs are there several times.
+# A file of several programs occurs several times.
 status=0
 run-clang-tidy-14 -quiet -p "$build" "$root$pattern.*\.c\$" >"$build.log" 2>&1 || status=1
 sed 's/\x1b\[[0-9;]*m//g' "$build.log" | grep -E '(error|warning): |terminated by signal' |

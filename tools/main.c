@@ -1,6 +1,6 @@
 /*
- * maar: what a device's memory looks like, what becomes of a program's memory traffic on it, and
- * how little memory the transient resources of a frame need.
+ * The maar command: shows the memory of devices, replays the memory traffic of programs, and plans
+ * the transient resources of frames.
  */
 #include "maar/base.h"
 #include "tool_commands.h"
@@ -14,18 +14,18 @@ static void print_usage(FILE* file)
     fprintf(file,
             "Usage: maar COMMAND [OPTION...]\n"
             "\n"
-            "  maar info      devices, heaps, memory types, budgets, limits, and what Maar\n"
-            "                 uses for each purpose\n"
+            "  maar info      show devices, heaps, memory types, budgets, limits, and the memory\n"
+            "                 type that Maar uses for each purpose\n"
             "  maar replay    replay the memory traffic of a program from a trace\n"
-            "  maar plan      place the transient resources of a frame, and prove how well\n"
+            "  maar plan      place the transient resources of a frame, and prove a lower bound\n"
             "\n"
             "  maar COMMAND --help or maar help COMMAND explains the options; maar --version\n"
             "  prints the version.\n"
             "\n"
-            "Exit codes: 0 fine, 1 a failure, mismatch or message, 2 bad arguments or input.\n");
+            "Exit codes: 0 success, 1 a failure, mismatch or message, 2 bad arguments or input.\n");
 }
 
-/* Runs a command, or returns -1 when there is none of that name. */
+/* Runs a command. Returns -1 when no command has the name. */
 static int run_command(const char* name, int argc, char** argv)
 {
     if (strcmp(name, "info") == 0) {
@@ -52,7 +52,7 @@ static int help(int argc, char** argv)
     return TOOL_EXIT_OK;
 }
 
-/* What could not be written shows only now: a full disk, say. */
+/* Closes standard output. Only this reports some write failures, for example a full disk. */
 static int close_output(int code)
 {
     const bool flushed = fflush(stdout) == 0;

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Measure the code and keep its limits: measure_code.py ROOT [--write FILE]
+"""Measure the code and check its limits: measure_code.py ROOT [--write FILE]
 
-Lengths of functions and files, nesting, parameters, the share of comments, functions that are the
-same to the letter and who includes whom, for each room and for all. Prints the measures as Markdown,
-or writes them to FILE, then one line for each limit that is passed; exits 1 if there is any.
+Measures each room and the whole project: the lengths of functions and files, nesting, parameters,
+the share of comments, functions with identical text, and the includes between rooms. Prints the
+measures as Markdown, or writes them to FILE. Then prints one line for each exceeded limit; exits
+with 1 if there is any.
 """
 
 import argparse
@@ -25,18 +26,18 @@ SKIPPED = ("__pycache__", "tests/fuzz/corpus/")
 MAX_FUNCTION = 100  # lines, from its first word to its last brace
 MAX_NESTING = 4
 MAX_FILE = 1000
-MAX_PARAMETERS = 8  # but where an interface of somebody else's is kept
-MAX_SCRIPT = 500  # lines of a shell script: it has few functions to be read by
-# Half of a room's functions are not longer than this; nine of ten not longer than that.
+MAX_PARAMETERS = 8  # except where the function implements a foreign interface
+MAX_SCRIPT = 500  # lines of a shell script, which has few functions
+# Bounds of the median and of the 90th percentile of the lengths of a room's functions.
 MEDIAN_BOUND = 18
 P90_BOUND = 40
-# A function this long that stands twice to the letter is one too many. Tests are compared with tests
-# alone: they work things out anew.
+# A function of at least this length may not occur twice with identical text. Tests are compared only
+# with tests: they compute their expectations independently.
 MIN_TWIN = 6
 MIN_TWIN_OF_TESTS = 8
-# Functions of an interface that is not ours: their parameters are what they are.
+# Functions of foreign interfaces, whose parameters are given.
 FOREIGN = re.compile(r"VKAPI_CALL|VKAPI_PTR|\bcu[A-Z]\w*\(")
-# Programs of one file, which are read alone and beside each other.
+# Programs of one file each, which people read alone and side by side.
 READ_ALONE = ("samples/first_buffer.c", "samples/from_vma/")
 
 KEYWORDS = {"if", "for", "while", "switch"}
@@ -72,7 +73,8 @@ class File:
 
 
 def blank_comments(text):
-    """The text without comments, preprocessor lines and strings, its lines kept; comment lines."""
+    """Returns the text without comments, preprocessor lines and strings, and the number of comment lines.
+    The lines of the text stay."""
     commented = set()
 
     def blank(match):
@@ -90,7 +92,7 @@ def blank_comments(text):
 
 
 class CReader:
-    """Finds functions by their braces, as the tree is formatted: a function's stand alone."""
+    """Finds functions by their braces: with this tree's format, only those stand alone on a line."""
 
     def __init__(self, path, code):
         self.path = path
@@ -122,7 +124,7 @@ class CReader:
 
     @staticmethod
     def split_head(head):
-        """The name and the number of parameters: the last parenthesis at the outermost level."""
+        """Returns the name and the number of parameters: those of the last parenthesis at the outermost level."""
         depth, opening, commas = 0, 0, 0
         for place in range(len(head) - 1, -1, -1):
             depth += {")": 1, "(": -1}.get(head[place], 0)
@@ -136,9 +138,9 @@ class CReader:
 
     @staticmethod
     def nesting(body):
-        """The deepest branch or loop: braces of initialisers and literals do not count."""
+        """Returns the depth of the deepest branch or loop. Braces of initialisers and literals do not count."""
         deepest, blocks, parentheses = 0, [], []
-        previous, before = ";", ""  # the token before, and what stood before a closed parenthesis
+        previous, before = ";", ""  # the previous token, and the token before a closed parenthesis
         for match in TOKEN.finditer(body):
             token = match[0]
             if token == "\n":
@@ -165,7 +167,7 @@ def python_nesting(node, depth=0):
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.FunctionDef, ast.ClassDef)):
             continue
-        # An elif is no deeper than its if.
+        # An elif has the depth of its if.
         chained = isinstance(node, ast.If) and isinstance(child, ast.If) and node.orelse == [child]
         inner = depth + (isinstance(child, branches) and not chained)
         deepest = max(deepest, python_nesting(child, inner))
@@ -212,7 +214,7 @@ def kind_of(path, first_line):
 
 
 def read_file(root, path):
-    """The file's measures, or None if it is no code."""
+    """Returns the file's measures, or None if the file is not code."""
     name = path.relative_to(root).as_posix()
     if any(part in name for part in SKIPPED) or not path.is_file():
         return None
@@ -246,13 +248,13 @@ def read_tree(root):
 
 
 def percentile(values, share):
-    """The least value that this share of them does not pass; 0 of none."""
+    """Returns the least value that this share of the values does not exceed; 0 without values."""
     ordered = sorted(values)
     return ordered[max(0, -(-len(ordered) * share // 100) - 1)] if ordered else 0
 
 
 def find_twins(files):
-    """Groups of functions of different files whose bodies are the same to the letter."""
+    """Returns groups of functions of different files whose bodies are identical."""
     bodies = defaultdict(list)
     for file in files:
         if file.path.startswith(READ_ALONE):
@@ -274,7 +276,7 @@ def resolve(path, name, known):
 
 
 def count_includes(files):
-    """How many includes lead from one room to another."""
+    """Returns the number of includes from each room to each other."""
     known = {file.path: file.room for file in files}
     counts = defaultdict(int)
     for file in files:
@@ -307,7 +309,7 @@ def find_passed_limits(files):
                 findings.append(f"{room}: {what} of functions is {value} lines; at most {bound}")
     for group in find_twins(files):
         places = ", ".join(f"{f.path}:{f.line}" for f in group)
-        findings.append(f"{group[0].name}: the same function stands {len(group)} times: {places}")
+        findings.append(f"{group[0].name}: the same function occurs {len(group)} times: {places}")
     return findings
 
 
@@ -328,7 +330,7 @@ def measure_room(name, files):
 
 
 def describe(files):
-    """The measures as Markdown."""
+    """Returns the measures as Markdown."""
     rooms = [(room, [file for file in files if file.room == room]) for room in ROOMS]
     rows = [measure_room(name, members) for name, members in rooms if members]
     rows.append(measure_room("all", files))
@@ -343,11 +345,11 @@ def describe(files):
          "    tools/measure_code.py . --write docs/project/results/code.md", "",
          f"Limits that `style.measures` keeps: a function has at most {MAX_FUNCTION} lines, "
          f"{MAX_NESTING} levels of branches and loops", f"and {MAX_PARAMETERS} parameters; a file "
-         f"{MAX_FILE} lines, but for public headers; a shell script {MAX_SCRIPT}. In no room is the",
+         f"{MAX_FILE} lines, except public headers; a shell script {MAX_SCRIPT}. In no room is the",
          f"median of functions above {MEDIAN_BOUND} lines, nor the 90th percentile above {P90_BOUND}. "
          "No function of "
-         f"{MIN_TWIN} lines", f"stands in two files, nor one of {MIN_TWIN_OF_TESTS} in two tests.", "",
-         "`core` is what lies in that folder alone: ports, host memory, the door to the device. "
+         f"{MIN_TWIN} lines", f"occurs in two files, nor one of {MIN_TWIN_OF_TESTS} in two tests.", "",
+         "`core` stands for the files directly in that folder: ports, host memory, the device's table. "
          "Comments are counted in", "lines, of those that are not empty; a file's first comment "
          "counts too.", ""] +
         table(("room", "files", "lines", "median file", "longest file", "comments", "functions",
@@ -355,7 +357,7 @@ def describe(files):
         ["", "## The longest functions", ""] +
         table(("function", "file", "lines", "nesting", "parameters"), longest) +
         ["", "## Who includes whom", "",
-         "How many includes lead to other rooms; `style.rooms` says which may.", ""] +
+         "The number of includes that lead to other rooms. `style.rooms` checks which includes are allowed.", ""] +
         table(("room", "includes"), directions)) + "\n"
 
 
@@ -371,7 +373,7 @@ def main():
     else:
         print(text)
     findings = find_passed_limits(files)
-    print("\n".join(findings + [f"{len(files)} files, {len(findings)} limits passed"]))
+    print("\n".join(findings + [f"{len(files)} files, {len(findings)} limits exceeded"]))
     return 1 if findings or not files else 0
 
 

@@ -1,7 +1,8 @@
 /*
- * Interval bookkeeping; see tool_checker.h. A treap keyed by memory, offset and node number, whose
- * nodes are an array with a slot for each allocation of the trace. Only the nearest neighbours are
- * compared: what is in the tree is disjoint, so they are the ones that a newcomer can meet first.
+ * Interval bookkeeping; see tool_checker.h. The intervals form a treap keyed by memory, offset and
+ * node number. Its nodes are an array with a slot for each allocation of the trace. A new interval
+ * is compared only with its nearest neighbours: the intervals of the tree are disjoint, so that an
+ * interval which overlaps any of them overlaps a neighbour.
  */
 #include "tool_checker.h"
 
@@ -11,7 +12,7 @@
 
 #define NO_NODE UINT32_MAX
 
-/* Faults printed of one run; the others are only counted. */
+/* The most faults that one run prints. Further faults are only counted. */
 #define MAX_PRINTED_FAULTS 10u
 
 struct checker_node {
@@ -22,11 +23,11 @@ struct checker_node {
 };
 
 struct tool_checker {
-    pthread_mutex_t mutex; /* guards everything below; a leaf */
+    pthread_mutex_t mutex; /* guards all fields below; no other lock is taken under it */
     struct checker_node* nodes;
-    uint32_t node_count; /* those of the trace, and runs of pages behind them */
+    uint32_t node_count; /* nodes of the trace's allocations, then those of page runs */
     uint32_t node_capacity;
-    uint32_t free_node; /* a run's that is not used any more; linked by `left` */
+    uint32_t free_node; /* first unused node of a page run; linked by `left` */
     uint32_t root;
     uint32_t random;
     uint32_t faults;
@@ -68,7 +69,7 @@ uint32_t tool_checker_faults(const struct tool_checker* checker)
     return checker->faults;
 }
 
-/* Under the mutex. */
+/* Takes a node for a page run. The caller holds the mutex. */
 static bool take_node(struct tool_checker* checker, uint32_t* node)
 {
     if (checker->free_node != NO_NODE) {
@@ -137,7 +138,7 @@ static bool node_before(const struct tool_checker* checker, uint32_t a, uint32_t
     return a < b;
 }
 
-/* Splits a tree into what is before and what is after `node`, which is not in it. */
+/* Splits a tree into the nodes before and the nodes after `node`, which is not in the tree. */
 static void split_tree(struct tool_checker* checker, uint32_t tree, uint32_t node, uint32_t* before,
                        uint32_t* after)
 {

@@ -1,5 +1,5 @@
 /*
- * The subcommands. Each takes the arguments from its own name on and returns the exit code.
+ * The subcommands. Each takes the arguments that begin with its own name and returns the exit code.
  */
 #ifndef MAAR_TOOL_COMMANDS_H
 #define MAAR_TOOL_COMMANDS_H

@@ -1,16 +1,17 @@
 /*
- * Verification by copies, for memory that no storage buffer may be bound to: the pattern goes from
- * a staging buffer into the resource, comes back before the resource goes, and is verified there.
- * An image stays in TRANSFER_SRC_OPTIMAL in between. See tool_gpu.h.
+ * Verification by copies, for memory to which no storage buffer may be bound. The pattern is copied
+ * from a staging buffer into the resource. Before the resource is destroyed, the pattern is copied
+ * back and verified in the staging buffer. In the meantime an image stays in TRANSFER_SRC_OPTIMAL.
+ * See tool_gpu.h.
  */
 #include "tool_gpu_internal.h"
 
 #include <stdlib.h>
 
-/* Most mip levels of an image that is copied. */
+/* The most mip levels of an image that is verified by copies. */
 #define MAX_COPY_LEVELS 16u
 
-/* A format whose texels are bits that a copy keeps. */
+/* Formats whose texels a copy preserves bit by bit. */
 struct texel_block {
     VkFormat first, last; /* a run of formats of one size */
     uint32_t bytes;
@@ -62,7 +63,7 @@ bool gpu_can_copy(const struct tool_gpu* gpu, const struct tool_gpu_subject* sub
     if (subject->buffer != VK_NULL_HANDLE) {
         return true;
     }
-    /* Families that only transfer may demand coarse copies; depth needs one with graphics. */
+    /* A family with only transfer may require coarse copies. Depth needs a family with graphics. */
     if (subject->image == VK_NULL_HANDLE || subject->plan == NULL ||
         subject->plan->image.mipLevels > MAX_COPY_LEVELS) {
         return false;
@@ -74,7 +75,7 @@ bool gpu_can_copy(const struct tool_gpu* gpu, const struct tool_gpu_subject* sub
     return block != NULL && (gpu->tool->queue_flags & wanted) != 0;
 }
 
-/* Where each mip level of an image lies in the staging buffer; returns the bytes in all. */
+/* Lays out the mip levels of an image in the staging buffer. Returns the sum of their bytes. */
 static VkDeviceSize lay_out_levels(const VkImageCreateInfo* image, VkBufferImageCopy* regions,
                                    VkDeviceSize* sizes)
 {
@@ -170,7 +171,7 @@ static VkResult fill_image(struct tool_gpu* gpu, const struct tool_gpu_subject* 
     return result;
 }
 
-/* Clears what the staging buffer holds, so that a copy that does nothing leaves no pattern. */
+/* Clears the staging buffer, so that a copy without effect leaves no pattern there. */
 static VkResult clear_staging(struct tool_gpu* gpu, VkDeviceSize size)
 {
     VkResult result = reserve_staging(gpu, size);
@@ -249,7 +250,7 @@ VkResult gpu_copy_verify(struct tool_gpu* gpu, const struct tool_gpu_subject* su
     VkResult result =
         subject->image != VK_NULL_HANDLE ? verify_image(gpu, subject) : verify_buffer(gpu, subject);
     if (result == VK_SUCCESS) {
-        result = gpu_run(gpu); /* the resource is destroyed next */
+        result = gpu_run(gpu); /* the caller destroys the resource next */
     }
     return result;
 }

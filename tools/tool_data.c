@@ -18,7 +18,7 @@ struct data_kind {
     const char* folder;
     const char* one;
     const char* listed_by;
-    const char* suffixes[MAX_SUFFIXES]; /* of the files, left out in names */
+    const char* suffixes[MAX_SUFFIXES]; /* suffixes of the files, which names omit */
 };
 
 static const struct data_kind data_kinds[] = {
@@ -38,7 +38,7 @@ void tool_data_set_program(const char* argument)
     program_argument = argument;
 }
 
-/* Finds a program as a shell does that was given its bare name. */
+/* Finds a program by its bare name, as a shell does. */
 static bool search_path(const char* name, char* out, size_t size)
 {
     const char* at = getenv("PATH");
@@ -53,7 +53,7 @@ static bool search_path(const char* name, char* out, size_t size)
     return false;
 }
 
-/* The folder that the program lies in. */
+/* Finds the folder that contains the program. */
 static bool program_folder(char* out, size_t size)
 {
     const ssize_t length = readlink("/proc/self/exe", out, size - 1);
@@ -71,7 +71,8 @@ static bool program_folder(char* out, size_t size)
     return slash != NULL;
 }
 
-/* A place that may have data; false past the last one. An empty path is to be skipped. */
+/* Fills in the path of a folder that may hold data. Returns false after the last folder. The caller
+ * skips an empty path. */
 static bool data_folder(size_t index, enum tool_data_kind kind, char* out, size_t size)
 {
     char program[PATH_SIZE];
@@ -101,7 +102,7 @@ static bool data_folder(size_t index, enum tool_data_kind kind, char* out, size_
     char joined[2 * PATH_SIZE];
     char resolved[PATH_SIZE];
     snprintf(joined, sizeof(joined), "%s%s/%s", root, below, data_kinds[kind].folder);
-    /* In its shortest form when it is there, so that messages name it as people would. */
+    /* Messages show the shortest form of the path of an existing folder. */
     const char* const shown = realpath(joined, resolved) != NULL ? resolved : joined;
     if (strlen(shown) < size) {
         memcpy(out, shown, strlen(shown) + 1);
@@ -134,13 +135,13 @@ bool tool_data_find(enum tool_data_kind kind, const char* name, char* out, size_
     return false;
 }
 
-/* Names, sorted and each once. */
+/* A sorted list of distinct names. */
 struct name_list {
     char** names;
     size_t count, room;
 };
 
-/* Adds a copy of a file's name without its suffix, if it is one of the kind's. */
+/* Adds a copy of a file's name without its suffix, if the suffix is one of the kind. */
 static void add_name(struct name_list* list, enum tool_data_kind kind, const char* file)
 {
     size_t length = 0;

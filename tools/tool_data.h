@@ -1,8 +1,7 @@
 /*
- * Where the command finds profiles, traces and frame graphs by name: in $MAAR_DATA_DIR, beside the
- * program
- * (../share/maar), in the sources that it was built from, and where it was to be installed.
- * Single-threaded.
+ * Finds profiles, traces and frame graphs by name. The command searches these folders:
+ * $MAAR_DATA_DIR, ../share/maar beside the program, the sources from which the program was built,
+ * and the folder of the installation. Single-threaded.
  */
 #ifndef MAAR_TOOL_DATA_H
 #define MAAR_TOOL_DATA_H
@@ -10,24 +9,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What can be found by name. */
+/* The kinds of data that have names. */
 enum tool_data_kind {
     TOOL_DATA_PROFILES = 0,
     TOOL_DATA_TRACES = 1,
-    TOOL_DATA_FRAMES = 2, /* frame graphs of one queue */
-    TOOL_DATA_QUEUES = 3, /* the resources of those of several */
+    TOOL_DATA_FRAMES = 2, /* frame graphs with one queue */
+    TOOL_DATA_QUEUES = 3, /* resources of frame graphs with several queues */
 };
 
-/* Tells where the program is, for systems that do not say it themselves. Must outlive all use. */
+/* Sets the program's path, for systems that do not provide it. The string must outlive all use. */
 void tool_data_set_program(const char* argument);
 
-/* The path of a file that is called so, or of data of that name. False when there is neither. */
+/* Finds the path of a file, or of the data with a name. Returns false when neither exists. */
 bool tool_data_find(enum tool_data_kind kind, const char* name, char* out, size_t size);
 
-/* Says that there is no data of that name, and where it was looked for. */
+/* Prints that no data has the name, and the folders that were searched. */
 void tool_data_complain(enum tool_data_kind kind, const char* name);
 
-/* Prints the names of all data of a kind, one a line; false when there is none. */
+/* Prints the names of all data of a kind, one name on each line. Returns false when there are
+ * none. */
 bool tool_data_print_names(enum tool_data_kind kind);
 
 #endif

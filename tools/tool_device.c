@@ -1,6 +1,6 @@
 /*
- * Devices of the command; see tool_device.h. Everything goes through volk, which is filled from the
- * loader or from the simulated driver.
+ * The command's devices; see tool_device.h. All Vulkan calls go through volk, whose functions come
+ * from the loader or from the simulated driver.
  */
 #include "tool_device.h"
 
@@ -13,7 +13,7 @@
 #include <dlfcn.h>
 #endif
 
-/* Newest version to ask for: Debian 12's validation layer knows nothing newer. */
+/* The newest version that is requested: Debian 12's validation layer supports no newer one. */
 #define TOOL_API_VERSION VK_API_VERSION_1_3
 
 const char* tool_result_name(VkResult result)
@@ -74,7 +74,7 @@ bool tool_device_add_heap(struct tool_device_options* options, const char* text)
         return false;
     }
     if (options->heap_count == TOOL_MAX_OVERRIDES) {
-        tool_complain("--heap: given too often");
+        tool_complain("--heap: too many options");
         return false;
     }
     options->heaps[options->heap_count++] = heap;
@@ -87,7 +87,7 @@ bool tool_device_add_limit(struct tool_device_options* options, const char* text
         return false;
     }
     if (options->limit_count == TOOL_MAX_OVERRIDES) {
-        tool_complain("--limit: given too often");
+        tool_complain("--limit: too many options");
         return false;
     }
     options->limits[options->limit_count++] = text;
@@ -143,8 +143,8 @@ static int open_simulated(struct tool_device* tool)
 }
 
 /*
- * The layer and a driver leak a little on every run. LeakSanitizer can be told so only while they
- * are still loaded when it reports.
+ * The validation layer and one driver leak a little memory on every run. LeakSanitizer can suppress
+ * these leaks only if both are still loaded when it reports.
  */
 static void keep_libraries_loaded(void)
 {
@@ -291,7 +291,8 @@ static void describe_physical(struct tool_device* tool)
     describe_driver(tool, &driver);
 }
 
-/* What the replayer wants besides Maar's own wishes: compressed textures, as games have them. */
+/* The features of the replayer, beside those that Maar recommends: compressed textures, which games
+ * use. */
 static void add_own_features(struct tool_device* tool)
 {
     VkPhysicalDeviceFeatures available;
@@ -315,7 +316,7 @@ static void VKAPI_CALL unlock_queue(void* user_data, VkQueue queue)
     pthread_mutex_unlock(&((struct tool_device*)user_data)->queue_mutex);
 }
 
-/* The queue that Maar may bind with: one of its own, or else the main one. */
+/* Chooses the queue for Maar's binds: a separate queue, or else the main one. */
 static void pick_bind_queue(struct tool_device* tool, bool apart)
 {
     tool->bind_queue = (MaarQueue){.familyIndex = tool->queue_family, .queue = tool->queue};
@@ -389,7 +390,8 @@ static VkResult create_device(struct tool_device* tool)
     return VK_SUCCESS;
 }
 
-/* Those of a simulated device were checked when they were applied. */
+/* Checks the --heap options of a real device. Those of a simulated device were checked when they
+ * were applied. */
 static bool check_heaps(const struct tool_device* tool)
 {
     for (uint32_t i = 0; i < tool->options.heap_count && !tool->simulated; ++i) {
@@ -415,7 +417,7 @@ int tool_device_open(struct tool_device* tool, VkPhysicalDevice physical)
     }
     describe_physical(tool);
     if (tool->properties.apiVersion < VK_API_VERSION_1_1) {
-        tool_complain("%s: Vulkan 1.1 is the least that Maar uses", tool->properties.deviceName);
+        tool_complain("%s: Maar requires Vulkan 1.1", tool->properties.deviceName);
         return TOOL_EXIT_USAGE;
     }
     if (!check_heaps(tool)) {

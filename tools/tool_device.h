@@ -1,9 +1,9 @@
 /*
- * Opening a device, by the loader or simulated, with or without the validation layer, and making
- * Maar's allocator for it.
+ * Opens a device and creates Maar's allocator for it. The device comes from the Vulkan loader or is
+ * simulated; the validation layer is optional.
  *
- * volk's global functions belong to the device opened last: one is open at a time. Counting
- * messages is safe from any thread, all else belongs to one.
+ * volk's global functions belong to the device that was opened last, so that one device is open at
+ * a time. Any thread may count messages; everything else is single-threaded.
  */
 #ifndef MAAR_TOOL_DEVICE_H
 #define MAAR_TOOL_DEVICE_H
@@ -16,7 +16,7 @@
 
 #include <pthread.h>
 
-/* Most options of one kind on a command line. */
+/* The most options of one kind on a command line. */
 #define TOOL_MAX_OVERRIDES 32
 
 /* One --heap N=SIZE. */
@@ -25,16 +25,16 @@ struct tool_heap_override {
     VkDeviceSize size;
 };
 
-/* Which device, and how. */
+/* The choice of a device, and the options for it. */
 struct tool_device_options {
     const char* device; /* auto, vulkan:N or simulated:PROFILE */
     bool validate;
     bool verbose; /* also print the allocator's warnings */
-    bool pages;   /* Maar gets a queue that binds, of a family of its own if there is one */
+    bool pages;   /* Maar gets a queue for binds, from a separate family if one exists */
     uint32_t heap_count;
     struct tool_heap_override heaps[TOOL_MAX_OVERRIDES];
     uint32_t limit_count;
-    const char* limits[TOOL_MAX_OVERRIDES]; /* NAME=VALUE, simulated devices only */
+    const char* limits[TOOL_MAX_OVERRIDES]; /* NAME=VALUE, for simulated devices only */
 };
 
 struct tool_device {
@@ -53,39 +53,42 @@ struct tool_device {
     uint32_t queue_family;
     VkQueueFlags queue_flags;
     VkQueue queue;
-    pthread_mutex_t queue_mutex;      /* around submissions to `queue` */
-    MaarQueue bind_queue;             /* for Maar; `queue` itself where its family binds */
-    struct support_messages messages; /* of the layer, or breaches that the simulated driver saw */
+    pthread_mutex_t queue_mutex; /* held during submissions to `queue` */
+    MaarQueue bind_queue;        /* for Maar; the same as `queue` where its family can bind */
+    struct support_messages
+        messages; /* from the layer, or violations that the simulated driver found */
     struct support_messages allocator_errors;
     struct support_messages allocator_warnings;
 };
 
-/* Parses one --heap or --limit argument into options; complains and returns false. */
+/* Parses one --heap or --limit argument into options. Prints an error and returns false on
+ * failure. */
 bool tool_device_add_heap(struct tool_device_options* options, const char* text);
 bool tool_device_add_limit(struct tool_device_options* options, const char* text);
 
 /*
- * Opens the loader or the simulated driver, with an instance. Returns TOOL_EXIT_OK, or complains
- * and returns another code; close in any case.
+ * Opens the loader or the simulated driver and creates an instance. Returns TOOL_EXIT_OK, or prints
+ * an error and returns another code. The caller closes the device in both cases.
  */
 int tool_device_open_instance(struct tool_device* tool, const struct tool_device_options* options);
 
-/* Lists the instance's physical devices that Maar can use; the caller frees. */
+/* Lists the instance's physical devices that Maar can use. The caller frees the list. */
 uint32_t tool_device_list(const struct tool_device* tool, VkPhysicalDevice** out);
 
-/* Opens a physical device of the instance, VK_NULL_HANDLE for what the options name. */
+/* Opens a physical device of the instance; VK_NULL_HANDLE stands for the one that the options
+ * name. */
 int tool_device_open(struct tool_device* tool, VkPhysicalDevice physical);
 
-/* Closes the device, keeping the instance. */
+/* Closes the device and keeps the instance. */
 void tool_device_close_device(struct tool_device* tool);
 
-/* Closes everything; messages are final afterwards. */
+/* Closes everything. After this call no further message arrives. */
 void tool_device_close(struct tool_device* tool);
 
-/* What the caller of tool_device_create_allocator may choose. */
+/* The options of tool_device_create_allocator(). */
 struct tool_allocator_options {
     MaarPlacementStrategy strategy;
-    PFN_maarDeviceMemory on_free; /* told before memory goes; may be NULL */
+    PFN_maarDeviceMemory on_free; /* called before memory is freed; may be NULL */
     void* user_data;
 };
 
@@ -93,7 +96,7 @@ VkResult tool_device_create_allocator(struct tool_device* tool,
                                       const struct tool_allocator_options* options,
                                       MaarAllocator* allocator);
 
-/* "VK_ERROR_..." without much ado. */
+/* Returns the name of a result, such as "VK_ERROR_DEVICE_LOST". */
 const char* tool_result_name(VkResult result);
 
 #endif

@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Threads of a work group, as the shaders declare. */
+/* The threads of a work group. The shaders declare the same number. */
 #define GROUP_SIZE 64u
-/* Words that a thread handles before more groups are started, and the most groups. */
+/* The words of one thread, up to the largest number of groups. */
 #define WORDS_PER_THREAD 16u
 #define MAX_GROUPS 16384u
 
-/* Mismatches printed of one run; the others are only counted. */
+/* The most mismatches that one run prints. Further mismatches are only counted. */
 #define MAX_PRINTED_MISMATCHES 10u
 
-/* Bytes of the probe's buffer, and the odd range that is tried in it. */
+/* The bytes of the probe's buffer, and the odd range that the probe fills. */
 #define PROBE_SIZE 4096u
 #define PROBE_OFFSET 13u
 #define PROBE_LENGTH 3001u
@@ -123,7 +123,8 @@ VkResult gpu_begin_verify(struct tool_gpu* gpu)
     return gpu_begin_job(gpu);
 }
 
-/* Judges the results of one batch, subject by subject; one may go on in the next batch. */
+/* Evaluates the results of one batch, subject by subject. A subject may continue in the next
+ * batch. */
 static void read_results(struct tool_gpu* gpu)
 {
     uint32_t* const matching = gpu->results.mapped;
@@ -141,7 +142,7 @@ static void read_results(struct tool_gpu* gpu)
         gpu->totals.copied_bytes += slot->copied ? verified : 0;
         if (right != expected && gpu->totals.mismatches++ < MAX_PRINTED_MISMATCHES) {
             tool_complain("mismatch: id %" PRIu64 ": the device finds %" PRIu64 " of %" PRIu64
-                          " bytes as they were written",
+                          " bytes unchanged",
                           slot->label, right, expected);
         }
         gpu->subject_right = 0;
@@ -200,7 +201,8 @@ VkResult gpu_run(struct tool_gpu* gpu)
     return result;
 }
 
-/* A part of a stretch that lies in one window; false when the stretch is done. */
+/* Finds the next part of a stretch that lies in one window. Returns false at the end of the
+ * stretch. */
 struct gpu_piece {
     const struct gpu_window* window;
     VkDeviceSize offset; /* within the block */
@@ -244,7 +246,8 @@ static void record_dispatch(struct tool_gpu* gpu, VkPipeline pipeline,
         .first_byte = piece->first_byte,
         .byte_count = piece->byte_count,
         .seed_low = (uint32_t)(stretch->seed * 0x9E3779B97F4A7C15u >> 32),
-        /* Words are numbered from the first one, so where the allocation starts in it counts. */
+        /* Words are numbered from the first word, so the offset of the allocation in that word
+         * counts. */
         .seed_high =
             (uint32_t)(stretch->seed >> 32 ^ stretch->seed << 7 ^ (stretch->offset & 3) << 29),
         .word_base = (uint32_t)(piece->offset / 4 - first_word),
@@ -262,7 +265,7 @@ static void record_dispatch(struct tool_gpu* gpu, VkPipeline pipeline,
     stretch->block->last_batch = gpu->batch;
 }
 
-/* The bytes of a stretch that lie in the odd end of its block, if there are any. */
+/* Finds the bytes of a stretch that lie in the odd end of its block, if any. */
 static bool find_tail(const struct tool_gpu* gpu, const struct gpu_stretch* stretch,
                       struct gpu_tail* tail)
 {
@@ -340,7 +343,8 @@ static bool reachable_by_copy(const struct tool_gpu* gpu, const struct tool_gpu_
     return subject->access == TOOL_ACCESS_COPY && gpu_can_copy(gpu, subject);
 }
 
-/* Where a subject lies, with its block's alias; not reachable if the driver binds no buffer there.
+/* Finds a subject's stretch and the alias of its block. The stretch is unreachable if the driver
+ * binds no buffer there.
  */
 static VkResult find_stretch(struct tool_gpu* gpu, const struct tool_gpu_subject* subject,
                              struct gpu_stretch* stretch, bool* reachable)
@@ -446,7 +450,7 @@ void tool_gpu_omit_barriers(struct tool_gpu* gpu)
     gpu->without_barriers = true;
 }
 
-/* Fills and verifies an odd range of a buffer of its own. */
+/* Fills and verifies an odd range of the probe's own buffer. */
 static VkResult probe_execution(struct tool_gpu* gpu, bool* executes)
 {
     *executes = false;
@@ -470,7 +474,7 @@ static VkResult probe_execution(struct tool_gpu* gpu, bool* executes)
     if (result == VK_SUCCESS) {
         const uint32_t slot = gpu->slot_count - 1;
         uint32_t right = 0;
-        gpu->slot_count = 0; /* judged here, not with the allocations */
+        gpu->slot_count = 0; /* evaluated here, not with the allocations */
         result = gpu_run(gpu);
         memcpy(&right, (const uint32_t*)gpu->results.mapped + slot, sizeof(right));
         memset(gpu->results.mapped, 0, sizeof(right));

@@ -1,12 +1,13 @@
 /*
- * Verification by the device itself: it fills every allocation with a pattern seeded by its
- * identity and counts, before the allocation goes, the bytes that still hold it.
+ * Verification by the device itself. The device fills every allocation with a pattern whose seed is
+ * the allocation's id. Before the allocation is freed, the device counts the bytes that still hold
+ * the pattern.
  *
- * The bytes are reached through storage buffers that alias the allocator's whole blocks, in windows
- * of at most maxStorageBufferRange, or, where that cannot be, by copies of the resource. Jobs are
- * recorded in the order of the calls and run in batches, each after a barrier. Internally
- * synchronized, by one mutex which may be taken inside the allocator's device-memory callback but
- * is never held across a call of the allocator.
+ * Storage buffers that alias the allocator's whole blocks reach the bytes, in windows of at most
+ * maxStorageBufferRange. Where the driver binds no such buffer, copies of the resource reach them.
+ * Jobs are recorded in the order of the calls and run in batches, each after a barrier. One mutex
+ * makes the verifier internally synchronized. The mutex may be taken inside the allocator's
+ * device-memory callback, but is never held across a call of the allocator.
  */
 #ifndef MAAR_TOOL_GPU_H
 #define MAAR_TOOL_GPU_H
@@ -16,32 +17,33 @@
 
 struct tool_gpu;
 
-/* What has been verified so far. */
+/* The totals of a verifier. */
 struct tool_gpu_totals {
-    uint64_t verified_bytes;   /* seen right; all of a copied image when its texels were right */
-    uint64_t copied_bytes;     /* of these, by copies */
-    uint64_t unverified_bytes; /* could be reached neither way */
-    uint32_t mismatches;       /* allocations that were not right */
+    uint64_t
+        verified_bytes;    /* found right; all bytes of a copied image when its texels were right */
+    uint64_t copied_bytes; /* part of verified_bytes: by copies */
+    uint64_t unverified_bytes; /* bytes that neither aliases nor copies reach */
+    uint32_t mismatches;       /* allocations with wrong bytes */
 };
 
 /*
- * Makes the pipelines and probes whether the device executes anything. On success *executes tells;
- * without it the verifier is of no use.
+ * Creates the verifier and probes whether the device executes commands. On success `*executes` is
+ * the answer; the verifier is useless on a device that executes nothing.
  */
 VkResult tool_gpu_create(struct tool_device* tool, struct tool_gpu** out, bool* executes);
 
-/* Everything that was filled must have been verified. Safe with NULL. */
+/* Destroys the verifier. Everything that was filled must have been verified. `gpu` may be NULL. */
 void tool_gpu_destroy(struct tool_gpu* gpu);
 
-/* Types of memory that the windows can be bound to. */
+/* Returns the memory types to which the windows can be bound. */
 uint32_t tool_gpu_type_bits(const struct tool_gpu* gpu);
 
-/* Self-test: no barriers from now on, so that the validation layer has something to say. */
+/* Self-test: omits barriers from now on, so that the validation layer must report a hazard. */
 void tool_gpu_omit_barriers(struct tool_gpu* gpu);
 
-/* One allocation, as the verifier sees it. */
+/* One allocation in the verifier's view. */
 struct tool_gpu_subject {
-    uint64_t label;                        /* its id in the trace; the seed */
+    uint64_t label;                        /* its id in the trace, which is also the seed */
     const struct tool_resource_plan* plan; /* may be NULL for TOOL_ACCESS_ALIAS */
     enum tool_access access;
     VkBuffer buffer; /* for TOOL_ACCESS_COPY */
@@ -49,22 +51,23 @@ struct tool_gpu_subject {
     struct tool_place place;
 };
 
-/* Whether copies of the subject reach its bytes. */
+/* Returns whether copies of the subject reach its bytes. */
 bool tool_gpu_can_copy(struct tool_gpu* gpu, const struct tool_gpu_subject* subject);
 
-/* Everything from now on waits for a point, after which pages are bound. */
+/* Makes all later work wait for a point, after which pages are bound. */
 void tool_gpu_wait_for(struct tool_gpu* gpu, MaarPoint point);
 
 /* Writes the subject's pattern. */
 VkResult tool_gpu_fill(struct tool_gpu* gpu, const struct tool_gpu_subject* subject);
 
-/* Counts the bytes that hold it; the result is in the totals after the next flush. */
+/* Counts the bytes that hold the pattern. The totals include the result after the next flush. */
 VkResult tool_gpu_verify(struct tool_gpu* gpu, const struct tool_gpu_subject* subject);
 
-/* Runs everything recorded and reads the results. */
+/* Runs all recorded work and reads the results. */
 VkResult tool_gpu_flush(struct tool_gpu* gpu);
 
-/* Forgets a VkDeviceMemory that is about to go, waiting for what still uses it. */
+/* Waits for all work that uses a VkDeviceMemory and forgets the memory, which the caller then
+ * frees. */
 VkResult tool_gpu_forget(struct tool_gpu* gpu, VkDeviceMemory memory);
 
 struct tool_gpu_totals tool_gpu_read_totals(struct tool_gpu* gpu);

@@ -1,12 +1,13 @@
 /*
- * Aliases of the allocator's blocks: storage buffers bound to the same VkDeviceMemory, cut into
- * windows with a descriptor set each; see tool_gpu.h. Plus the verifier's own buffers.
+ * Aliases of the allocator's blocks, and the verifier's own buffers; see tool_gpu.h. An alias is a
+ * set of storage buffers bound to the same VkDeviceMemory. Each is divided into windows, and each
+ * window has a descriptor set.
  */
 #include "tool_gpu_internal.h"
 
 #include <stdlib.h>
 
-/* Descriptor sets of one pool. */
+/* The descriptor sets of one pool. */
 #define SETS_PER_POOL 256u
 
 VkDeviceSize gpu_chunk_size(const struct tool_gpu* gpu)
@@ -96,7 +97,8 @@ static VkResult describe_window(struct tool_gpu* gpu, struct gpu_chunk* chunk, u
     return VK_SUCCESS;
 }
 
-/* A buffer of at most `room` bytes at an offset of the memory, as large as the driver allows. */
+/* Creates the largest buffer that the driver allows at an offset of the memory, with at most `room`
+ * bytes. */
 static VkResult bind_chunk(struct tool_gpu* gpu, struct gpu_chunk* chunk, VkDeviceMemory memory,
                            VkDeviceSize offset, VkDeviceSize room)
 {

@@ -1,6 +1,6 @@
 /*
- * maar info: devices as Maar sees them. Everything is gathered into JSON first, and printed from
- * there for people, so that both say the same.
+ * maar info: shows devices as Maar sees them. All facts are first gathered as JSON. The text for
+ * people is printed from that JSON, so that both forms agree.
  */
 #include "maar/maar.h"
 #include "tool_commands.h"
@@ -18,25 +18,23 @@ static const char info_help[] =
     "Usage: maar info [--device D] [--validate] [--json]\n"
     "       maar info --list-profiles\n"
     "\n"
-    "Lists devices with their heaps, memory types, budgets and limits, and the memory type that\n"
-    "Maar uses for each purpose, with the reason.\n"
+    "Lists devices with their heaps, memory types, budgets and limits. For each purpose it also\n"
+    "prints the memory type that Maar uses, with the reason.\n"
     "\n"
     "  --device D       auto, vulkan:N, or simulated:PROFILE, a file or a name that\n"
-    "                   --list-profiles prints; without it, all devices that Vulkan lists\n"
-    "  --list-profiles  print the names of all profiles of devices, nothing else\n"
+    "                   --list-profiles prints. The default is all devices that Vulkan lists\n"
+    "  --list-profiles  print the names of the installed device profiles and nothing else\n"
     "  --heap N=SIZE    size of heap N of a simulated device\n"
     "  --limit NAME=V   another limit of a simulated device; see maar replay --help\n"
-    "  --validate       use the validation layer; a message is a failure\n"
-    "  --json           one JSON object per device and line\n"
+    "  --validate       use the validation layer; a message fails the run\n"
+    "  --json           print one JSON object per device and line\n"
     "\n"
-    "Of what is printed: stitching, whether a pool can make large buffers of pages that lie "
-    "apart;\n"
-    "sparse_reservations, whether buffers grow in place, page by page; sparse_aliasing, whether a\n"
-    "page may be bound in two places; sparse_images_2d and _3d, whether images may be partly in\n"
-    "memory; non_resident_strict, whether shaders read zero where no page is bound (else "
-    "anything);\n"
-    "sparse_buffer_page, the bytes of a buffer's page, 0 without such buffers.\n"
-    "docs/design/paging.md explains pages.\n";
+    "The printed capabilities: stitching, whether a pool can make large buffers of pages that\n"
+    "are not adjacent; sparse_reservations, whether buffers grow in place, page by page;\n"
+    "sparse_aliasing, whether a page may be bound in two places; sparse_images_2d and _3d,\n"
+    "whether images may be partly in memory; non_resident_strict, whether shaders read zero\n"
+    "where no page is bound (otherwise they read any value); sparse_buffer_page, the bytes of a\n"
+    "buffer's page, 0 without such buffers. docs/design/paging.md explains pages.\n";
 
 struct flag_name {
     uint32_t flag;
@@ -55,7 +53,7 @@ static const struct flag_name type_flags[] = {
     {VK_MEMORY_PROPERTY_RDMA_CAPABLE_BIT_NV, "RDMA_CAPABLE_NV"},
 };
 
-/* A purpose, with a resource that is typical for it. */
+/* A purpose of memory, with a typical resource. */
 struct purpose {
     const char* name;
     MaarMemoryUsage usage;
@@ -216,7 +214,7 @@ static json_t* list_capabilities(const MaarAllocatorInfo* info)
     return object;
 }
 
-/* The page that the driver demands for a sparse buffer; 0 where there are none. */
+/* Returns the page size that the driver requires for a sparse buffer; 0 without sparse buffers. */
 static uint64_t find_buffer_page(MaarAllocator allocator)
 {
     const VkBufferCreateInfo buffer = {
@@ -339,7 +337,7 @@ static void print_heaps_and_types(const json_t* device)
             printf(" %s", json_string_value(flag));
         }
         printf("%s%s\n", j == 0 ? " (none)" : "",
-               json_is_true(json_object_get(item, "avoided_unasked")) ? "  [never unasked]" : "");
+               json_is_true(json_object_get(item, "avoided_unasked")) ? "  [only on request]" : "");
     }
 }
 
@@ -414,7 +412,7 @@ static int show_device(struct tool_device* tool, bool as_json)
     return good ? TOOL_EXIT_OK : TOOL_EXIT_FAILED;
 }
 
-/* One device if one is named, else all. */
+/* Shows the named device, or all devices if none is named. */
 static int show_devices(struct tool_device* tool, bool all, bool as_json)
 {
     if (!all) {
@@ -495,7 +493,7 @@ static bool parse_info(int argc, char** argv, struct info_settings* settings)
         {"help", no_argument, NULL, INFO_HELP},
         {NULL, 0, NULL, 0},
     };
-    settings->device.pages = true; /* so that it can be told what pages there are */
+    settings->device.pages = true; /* so that the capabilities include those of pages */
     int option = 0;
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {

@@ -14,11 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Nodes for the question of a capacity when no limit is named: minutes, where the default of the
- * library takes seconds. */
+/* The default node limit with --capacity. Such a search takes minutes; the library's default limit
+ * takes seconds. */
 #define CAPACITY_NODE_LIMIT 400000000u
 
-/* Longer than anybody waits. */
+/* A time limit that nobody waits for. */
 #define MAX_SECONDS 1e9
 
 static const char help_text[] =
@@ -26,39 +26,43 @@ static const char help_text[] =
     "       maar plan FILE.csv --passes PASSES.csv --edges EDGES.csv [OPTION...]\n"
     "       maar plan --list-frames\n"
     "\n"
-    "Gives the transient resources of a frame offsets at which they share bytes, proves how good\n"
-    "that is, and finds the aliasing edges (which resource takes whose bytes over). A file has a\n"
-    "header and a row a resource: id,size, and one of first,last (passes, both included),\n"
-    "lower,upper (times, upper excluded) or uses (passes, with --passes and --edges); alignment,\n"
-    "name, memory_types, kind and fixed_offset may follow. FILE may be a name that --list-frames\n"
-    "prints; beside NAME.resources.csv, NAME.passes.csv and NAME.edges.csv are found.\n"
+    "Places the transient resources of a frame so that they share bytes, proves how good the\n"
+    "plan is, and finds the aliasing edges (which resource takes over the bytes of which other).\n"
+    "A file has a header and one row for each resource: id,size, and one of first,last (passes,\n"
+    "both included), lower,upper (times, upper excluded) or uses (passes, with --passes and\n"
+    "--edges). The columns alignment, name, memory_types, kind and fixed_offset are optional.\n"
+    "FILE may be a name that --list-frames prints. With NAME.resources.csv, the command also\n"
+    "reads NAME.passes.csv and NAME.edges.csv from the same folder.\n"
     "\n"
-    "  --passes FILE     passes: pass,queue,name. Those of one queue run in order\n"
+    "  --passes FILE     passes: pass,queue,name. The passes of one queue run in order\n"
     "  --edges FILE      orders between passes: from,to\n"
-    "  --capacity SIZE   find out whether everything fits into so many bytes, and stop there;\n"
-    "                    SIZE takes K, M, G, T or KiB, MiB, GiB, TiB\n"
-    "  --time-limit S    look for S seconds at most, with no limit of nodes unless one is named\n"
-    "  --node-limit N    search N nodes at most; the same on every machine. Default: 500000,\n"
-    "                    with --capacity 400000000\n"
+    "  --capacity SIZE   find out whether all resources fit into SIZE bytes, then stop. SIZE\n"
+    "                    takes K, M, G, T or KiB, MiB, GiB, TiB\n"
+    "  --time-limit S    search for at most S seconds; the node limit then applies only if it is\n"
+    "                    given too\n"
+    "  --node-limit N    search at most N nodes, which gives the same result on every machine.\n"
+    "                    Default: 500000, with --capacity 400000000\n"
     "  --granularity G   bufferImageGranularity: a power of two that keeps kinds apart\n"
-    "  --greedy          take the best of the greedy orders; search for nothing better\n"
+    "  --greedy          use the best greedy order and do not search for a better plan\n"
     "  --keep-edges      do not look for fewer aliasing edges at the same peak\n"
-    "  --output FILE     write the input's columns and the offset (and the class, where there are\n"
-    "                    several) of each resource as CSV; - for standard output. Not written for\n"
-    "                    what does not fit\n"
+    "  --output FILE     write the input's columns and the offset of each resource as CSV, and\n"
+    "                    the class where there are several; - for standard output. A file is\n"
+    "                    not written for resources that do not fit\n"
     "  --picture FILE    draw the plan as SVG: time to the right, offsets upwards\n"
-    "  --json            one JSON object per file and line on standard output, nothing else there\n"
-    "  --list-frames     print the names of the frame graphs that came with Maar, nothing else\n"
+    "  --json            print one JSON object per file and line on standard output, and nothing\n"
+    "                    else there\n"
+    "  --list-frames     print the names of the installed frame graphs and nothing else\n"
     "\n"
     "With several files, their names become part of those of --output and --picture, and must\n"
-    "differ. A file's column that means nothing is kept, and named on standard error.\n"
+    "differ. The output keeps a column that the command does not know; a message on standard\n"
+    "error names the column.\n"
     "\n"
-    "The table: all is the sum of sizes, peak what the plan needs, bound what is proved to be\n"
-    "needed, over by how much peak exceeds it; edges are aliasing edges, cross those between\n"
-    "queues, nodes those of the search.\n"
+    "The table: all is the sum of sizes; peak is the size of the plan; bound is the proved lower\n"
+    "bound; over is the excess of peak over bound; edges counts the aliasing edges, cross those\n"
+    "between queues; nodes counts the nodes of the search.\n"
     "\n"
-    "Exit codes: 0 planned, or it fits; 1 it does not fit, or a limit came before the answer, or\n"
-    "something could not be written; 2 bad arguments, malformed input.\n";
+    "Exit codes: 0 planned, or the resources fit; 1 they do not fit, a limit was reached before\n"
+    "the answer, or a file could not be written; 2 bad arguments, malformed input.\n";
 
 enum plan_option {
     PLAN_OPTION_PASSES = 256,
@@ -194,7 +198,7 @@ static bool parse_plan_option(struct plan_settings* settings, int option, const 
     }
 }
 
-/* Whether the arguments go together. */
+/* Returns whether the arguments are compatible. */
 static bool check_plan_settings(const struct plan_settings* settings)
 {
     const bool to_stdout = settings->output != NULL && strcmp(settings->output, "-") == 0;
@@ -208,7 +212,7 @@ static bool check_plan_settings(const struct plan_settings* settings)
                strcmp(settings->output, settings->picture) == 0) {
         tool_complain("--output and --picture name the same file: %s", settings->output);
     } else if (to_stdout && settings->json) {
-        tool_complain("--output - and --json both want the standard output");
+        tool_complain("--output - and --json both use standard output");
     } else if (to_stdout && settings->file_count > 1) {
         tool_complain("--output - takes one file, and there are %d", settings->file_count);
     } else {
@@ -248,7 +252,8 @@ static bool parse_plan_arguments(int argc, char** argv, struct plan_settings* se
     return settings->help || settings->list_frames || check_plan_settings(settings);
 }
 
-/* A file beside NAME.resources.csv that is called NAME and a suffix; NULL when there is none. */
+/* Returns the file beside NAME.resources.csv whose name is NAME and a suffix; NULL when it does not
+ * exist. */
 static const char* find_beside(const char* path, const char* suffix, char* out, size_t size)
 {
     static const char own[] = ".resources.csv";
@@ -261,15 +266,15 @@ static const char* find_beside(const char* path, const char* suffix, char* out, 
     return written > 0 && (size_t)written < size && access(out, R_OK) == 0 ? out : NULL;
 }
 
-/* Warns of columns that mean nothing, which may be misspelt. What the tool adds to its output may
- * come back to it. */
+/* Warns of unknown columns, which may be misspelt. The columns that the tool adds to its output are
+ * known too, since an output may be used as an input. */
 static void warn_of_columns(const struct support_table* table, const char* path)
 {
     for (size_t i = 0; i < table->column_count; ++i) {
         const char* const column = support_table_column(table, i);
         if (!support_frame_column_is_known(column) && strcmp(column, "offset") != 0 &&
             strcmp(column, "class") != 0) {
-            tool_complain("%s:%zu: column '%.200s' is kept, but means nothing here", path,
+            tool_complain("%s:%zu: the column '%.200s' is unknown; the output keeps it", path,
                           table->lines[0], column);
         }
     }
@@ -304,7 +309,8 @@ static bool load_graph(const struct plan_settings* settings, const char* name,
     return true;
 }
 
-static void VKAPI_PTR tell_plan(void* user_data, MaarMessageSeverity severity, const char* message)
+static void VKAPI_PTR report_plan(void* user_data, MaarMessageSeverity severity,
+                                  const char* message)
 {
     (void)severity;
     tool_complain("%s: %s", (const char*)user_data, message);
@@ -317,7 +323,7 @@ static double process_ms(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-/* Reads what the plan says; false when out of memory. */
+/* Reads the results of the plan. Returns false when out of memory. */
 static bool read_plan(MaarPlan plan, struct tool_plan_result* result)
 {
     result->info = (MaarPlanInfo){.sType = MAAR_STRUCTURE_TYPE_PLAN_INFO};
@@ -338,7 +344,7 @@ static int make_plan(const struct plan_settings* settings, const char* name,
 {
     MaarPlanCreateInfo info = settings->info;
     support_frame_graph_describe(&result->graph, &info);
-    info.pfnMessage = tell_plan;
+    info.pfnMessage = report_plan;
     info.pMessageUserData = (void*)(uintptr_t)name;
     MaarPlan plan = VK_NULL_HANDLE;
     const double start = process_ms();
@@ -356,13 +362,13 @@ static int make_plan(const struct plan_settings* settings, const char* name,
     return good ? TOOL_EXIT_OK : TOOL_EXIT_FAILED;
 }
 
-/* Says why something that was to fit does not, and returns whether it does. */
+/* Returns whether the resources fit into the capacity, and prints the reason if they do not. */
 static bool check_fit(const struct tool_plan_result* result)
 {
     static const char* const reasons[] = {
         [MAAR_PLAN_STOP_DONE] = "the search ended",
-        [MAAR_PLAN_STOP_NODE_LIMIT] = "the limit of nodes was reached",
-        [MAAR_PLAN_STOP_TIME_LIMIT] = "the time ran out",
+        [MAAR_PLAN_STOP_NODE_LIMIT] = "the node limit was reached",
+        [MAAR_PLAN_STOP_TIME_LIMIT] = "the time limit was reached",
         [MAAR_PLAN_STOP_CANCELLED] = "the search was cancelled",
         [MAAR_PLAN_STOP_HOST_MEMORY] = "host memory ran out",
         [MAAR_PLAN_STOP_GREEDY] = "only greedy orders were tried",
@@ -372,8 +378,8 @@ static bool check_fit(const struct tool_plan_result* result)
         tool_complain("%s: does not fit into %" PRIu64 " bytes: at least %" PRIu64 " are needed",
                       result->graph.name, result->capacity, info->provedBound);
     } else if (info->fit == MAAR_PLAN_FIT_UNDECIDED) {
-        tool_complain("%s: undecided whether it fits into %" PRIu64 " bytes: %s; between %" PRIu64
-                      " and %" PRIu64 " are needed",
+        tool_complain("%s: it is undecided whether it fits into %" PRIu64
+                      " bytes: %s; between %" PRIu64 " and %" PRIu64 " are needed",
                       result->graph.name, result->capacity, reasons[info->stop], info->provedBound,
                       info->peakSize);
     }
@@ -396,7 +402,7 @@ static bool print_result(struct plan_settings* settings, const struct tool_plan_
     return true;
 }
 
-/* Plans a graph and writes everything that was asked for. */
+/* Plans a graph and writes the requested outputs. */
 static int plan_graph(struct plan_settings* settings, const char* name,
                       struct tool_plan_result* result)
 {

@@ -1,5 +1,5 @@
 /*
- * Plans as files: placements as CSV, and pictures; see tool_plan.h.
+ * Writes plans to files, as CSV and as pictures; see tool_plan.h.
  */
 #include "tool_plan.h"
 
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The input's columns, and where everything lies; the class only where there are several. */
+/* Writes the input's columns and the offsets, and the class if there are several classes. */
 static bool print_placement(const struct tool_plan_result* result, FILE* file)
 {
     const uint32_t count = result->graph.resource_count;
@@ -43,7 +43,7 @@ static bool write_in_place(const struct tool_plan_result* result, const char* pa
     return good;
 }
 
-/* Writes beside the file and then renames, so that nobody ever sees half of it. */
+/* Writes a temporary file and then renames it, so that nobody sees an incomplete file. */
 static bool write_beside(const struct tool_plan_result* result, const char* path)
 {
     char beside[4200];
@@ -82,7 +82,7 @@ bool tool_plan_write_placement(const struct tool_plan_result* result, const char
     } else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         good = write_in_place(result, path);
     } else {
-        char* const resolved = realpath(path, NULL); /* a link stays one */
+        char* const resolved = realpath(path, NULL); /* a symbolic link stays a link */
         good = write_beside(result, resolved != NULL ? resolved : path);
         free(resolved);
     }
@@ -92,7 +92,7 @@ bool tool_plan_write_placement(const struct tool_plan_result* result, const char
     return good;
 }
 
-/* Everything that a picture is made of. */
+/* The parts of a picture. */
 struct drawing {
     struct support_plan_picture picture;
     struct support_plan_item* items;
@@ -101,14 +101,14 @@ struct drawing {
     const char** queues;
 };
 
-/* What is known of the peak, and of the capacity where one was given. */
+/* Describes the proof about the peak, and the answer for the capacity if one was given. */
 static void describe_proof(const struct tool_plan_result* result, char* out, size_t size)
 {
     static const char* const answers[] = {
         [MAAR_PLAN_FIT_NOT_ASKED] = "",
         [MAAR_PLAN_FIT_YES] = "fits into",
         [MAAR_PLAN_FIT_NO] = "does not fit into",
-        [MAAR_PLAN_FIT_UNDECIDED] = "undecided whether it fits into",
+        [MAAR_PLAN_FIT_UNDECIDED] = "it is undecided whether it fits into",
     };
     const MaarPlanInfo* const info = &result->info;
     const char* const optimal = info->provedOptimal ? "proved optimal" : "not proved optimal";
@@ -140,7 +140,7 @@ static void title_plan(const struct tool_plan_result* result, struct support_pla
     snprintf(picture->title, sizeof(picture->title), "%.100s: %" PRIu32 " resources of %s in %s",
              result->graph.name, info->resourceCount, total, peak);
     snprintf(picture->subtitle, sizeof(picture->subtitle),
-             "%s; %.2f times as much without sharing; %" PRIu32 " aliasing edges%s", proof,
+             "%s; without sharing %.2f times as much; %" PRIu32 " aliasing edges%s", proof,
              info->peakSize == 0 ? 1.0 : (double)info->totalSize / (double)info->peakSize,
              info->edgeCount, edges);
     if (!info->provedOptimal) {
@@ -177,7 +177,7 @@ static void fill_parts(const struct tool_plan_result* result, struct drawing* dr
     }
 }
 
-/* Passes stand in the order in which they are drawn. */
+/* Orders the passes as they are drawn. */
 static void fill_passes(const struct support_frame_graph* graph, struct drawing* drawing)
 {
     for (uint32_t i = 0; i < graph->pass_count; ++i) {

@@ -1,5 +1,5 @@
 /*
- * The results of plans on standard output; see tool_plan.h.
+ * Prints the results of plans; see tool_plan.h.
  */
 #include "tool_plan.h"
 
@@ -68,7 +68,7 @@ void tool_plan_print_head(void)
            "all", "peak", "bound", "over", "", "edges", "cross", "nodes", "CPU ms");
 }
 
-/* What is known of the peak. */
+/* Returns the proof about the peak. */
 static const char* verdict_of(const MaarPlanInfo* info)
 {
     switch (info->fit) {

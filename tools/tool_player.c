@@ -1,9 +1,9 @@
 /*
  * The replay itself; see tool_player.h.
  *
- * A thread owns the resources whose number, modulo the number of threads, is its own, and replays
- * their events in the order of the trace. The clock runs around Maar's calls alone: verification,
- * also where the allocator calls it back, is taken out. tool_player_books.c verifies.
+ * A thread owns the resources whose number modulo the number of threads is the thread's index, and
+ * replays their events in the order of the trace. The clock measures only the calls of Maar; the
+ * time of verification is subtracted, also that inside callbacks. tool_player_books.c verifies.
  */
 #include "tool_player_internal.h"
 
@@ -15,17 +15,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Failed allocations printed of one run; the others are only counted. */
+/* The most failed allocations that one run prints. Further failures are only counted. */
 #define MAX_PRINTED_FAILURES 5u
 
-/* How often the progress line changes, and how many events go by between two looks at the clock. */
+/* The interval of the progress line, and the number of events between two readings of the clock. */
 #define PROGRESS_NS 200000000u
 #define PROGRESS_EVENTS 256u
 
 const char* const tool_strategy_names[TOOL_STRATEGY_COUNT] = {"auto", "linear",    "buddy",
                                                               "tlsf", "dedicated", "sparse"};
 
-/* Time that this thread spent in the verifier while a call of Maar was being timed. */
+/* The time that this thread spent in the verifier during a measured call of Maar. */
 static _Thread_local uint64_t callback_ns;
 
 void player_break_off(struct player* player, const char* what, VkResult result)
@@ -137,7 +137,7 @@ static bool is_for_host(MaarMemoryUsage usage)
            usage == MAAR_MEMORY_USAGE_DEVICE_UPLOAD;
 }
 
-/* In the pools of one memory type after another, as the default pools of the library are tried. */
+/* Tries the pools of one memory type after another, as the library tries its default pools. */
 static VkResult create_sparse(struct player_thread* thread, const struct tool_resource_plan* plan,
                               MaarAllocationCreateInfo* info, struct player_entry* entry)
 {
@@ -147,7 +147,7 @@ static VkResult create_sparse(struct player_thread* thread, const struct tool_re
         maarChooseMemoryType(player->allocator, plan->requirements.memoryTypeBits, info, &choice);
     for (uint32_t i = 0; i < choice.candidateCount; ++i) {
         result = tool_sparse_pool(player->sparse, choice.candidates[i], &info->pool);
-        /* What a program would map is mapped, so it is not made of pages. */
+        /* A resource that a program would map is mapped, and so is not made of pages. */
         const bool mapped =
             is_for_host(plan->usage) && is_host_visible(player, choice.candidates[i]);
         info->flags = mapped ? info->flags | MAAR_ALLOCATION_CREATE_MAPPED_BIT
@@ -228,7 +228,7 @@ static void replay_free(struct player_thread* thread, uint32_t resource)
     struct player* const player = thread->player;
     struct player_entry* const entry = &player->entries[resource];
     if (entry->allocation == VK_NULL_HANDLE) {
-        return; /* it had failed */
+        return; /* its allocation had failed */
     }
     if (player->checker == NULL || player_leave_books(thread, resource)) {
         release(thread, entry);
@@ -279,7 +279,7 @@ static enum support_picture_kind describe_live(void* context, void* user_data, c
     return (row->usage & targets) != 0 ? SUPPORT_PICTURE_TARGET : SUPPORT_PICTURE_IMAGE;
 }
 
-/* Whose the pages are, of all that is made of them. */
+/* Collects the page runs of all allocations that are made of pages. */
 static bool gather_runs(const struct player* player, struct tool_snapshot_runs* out)
 {
     size_t count = 0;
@@ -317,7 +317,7 @@ static void meet_for_picture(struct player_thread* thread)
     pthread_barrier_wait(&player->barrier);
 }
 
-/* Time that counts, though it is no event. */
+/* Measures work that belongs to no event but counts. */
 static void submit_now_and_then(struct player_thread* thread,
                                 const struct support_trace_event* event)
 {
@@ -402,7 +402,7 @@ static bool run_threads(struct player* player, struct player_thread* threads)
         started += good ? 1 : 0;
     }
     if (!good) {
-        /* Those that run would wait for the others at the barrier. */
+        /* The running threads would wait for the missing ones at the barrier. */
         tool_complain("cannot start %u threads", count);
         exit(TOOL_EXIT_FAILED);
     }
@@ -471,7 +471,7 @@ static void add_up(const struct player_thread* threads, uint32_t count,
     outcome->ns_per_event = timed == 0 ? 0.0 : (double)ns / (double)timed;
 }
 
-/* Reads the statistics, checks the allocator, and closes it: all must have come back. */
+/* Reads the statistics, checks the allocator and destroys it. Everything must have been freed. */
 static void close_allocator(struct player* player, struct tool_outcome* outcome)
 {
     MaarStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_STATISTICS};

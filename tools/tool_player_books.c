@@ -1,9 +1,9 @@
 /*
- * The verification of a replay: a book of what lies where, the device's patterns beside it, and the
+ * The verification of a replay: the checker's record of all places, the device's patterns, and the
  * faults that a self-test plants in either. See tool_player_internal.h.
  *
- * Any thread of the replay may come here, each with resources of its own; book and verifier have
- * their own locks.
+ * Every thread of the replay may call these functions for its own resources. The checker and the
+ * verifier have their own locks.
  */
 #include "tool_player_internal.h"
 
@@ -33,7 +33,7 @@ static bool plants_in_memory(enum tool_plant plant)
     return plant == TOOL_PLANT_OVERLAP || plant == TOOL_PLANT_OFFSET;
 }
 
-/* Makes this allocation the one with the planted fault if it is time and it can be. */
+/* Plants the fault in this allocation, if no other has it and this allocation is suitable. */
 static void plant_fault(struct player_thread* thread, uint32_t resource)
 {
     struct player* const player = thread->player;
@@ -65,9 +65,9 @@ static void plant_fault(struct player_thread* thread, uint32_t resource)
     }
 }
 
-/* Where an allocation is taken to lie: where it does, but for the planted fault. */
-static struct tool_place told_place(const struct player* player, uint32_t resource,
-                                    bool when_filled)
+/* Returns the place of an allocation, or the wrong place of the planted fault. */
+static struct tool_place checked_place(const struct player* player, uint32_t resource,
+                                       bool when_filled)
 {
     struct tool_place place = player->entries[resource].place;
     if (atomic_load(&player->planted) != resource) {
@@ -93,11 +93,11 @@ static struct tool_gpu_subject describe_subject(const struct player* player, uin
         .access = entry->access,
         .buffer = entry->buffer,
         .image = entry->image,
-        .place = told_place(player, resource, when_filled),
+        .place = checked_place(player, resource, when_filled),
     };
 }
 
-/* Puts an allocation's pages into the book, each run as a place of its own. */
+/* Adds an allocation's pages to the checker, each run as a place of its own. */
 static bool book_runs(struct player* player, uint32_t resource, MaarResourceKind kind)
 {
     struct player_entry* const entry = &player->entries[resource];
@@ -117,7 +117,7 @@ static bool book_runs(struct player* player, uint32_t resource, MaarResourceKind
             .memory = run->memory,
             .offset = run->memoryOffset,
             .size = run->size,
-            .block_size = UINT64_MAX, /* the driver itself checks that */
+            .block_size = UINT64_MAX, /* the driver itself checks this limit */
             .kind = kind,
         };
         if (run->offset != end) {
@@ -155,8 +155,8 @@ static bool unbook_runs(struct player* player, uint32_t resource)
     return good;
 }
 
-/* Pages of an image whose texels cannot be copied are reached through the memory of their blocks,
- * run by run; everything else through the object, once it is bound. */
+/* If the texels of an image cannot be copied, its pages are reached run by run through the memory
+ * of their blocks. Everything else is reached through the object, once it is bound. */
 static VkResult touch_runs(struct player* player, const struct tool_gpu_subject* subject,
                            const struct tool_page_runs* runs, bool fill)
 {
@@ -225,7 +225,7 @@ void player_enter_books(struct player_thread* thread, const struct tool_resource
     if (entry->runs.count != 0) {
         entry->booked = book_runs(player, resource, plan->kind);
     } else {
-        const struct tool_place place = told_place(player, resource, true);
+        const struct tool_place place = checked_place(player, resource, true);
         entry->booked =
             tool_checker_insert(player->checker, resource, player->trace->resources[resource].id,
                                 &place, plan->requirements.alignment);
@@ -247,7 +247,7 @@ bool player_leave_books(struct player_thread* thread, uint32_t resource)
         return false;
     }
     if (atomic_load(&player->planted) == resource) {
-        place = told_place(player, resource, true);
+        place = checked_place(player, resource, true);
     }
     const bool good = entry->runs.count != 0
                           ? unbook_runs(player, resource)
@@ -315,7 +315,7 @@ void player_close_books(struct player* player, struct tool_outcome* outcome)
     }
     if (plants_in_memory(player->options->plant) &&
         atomic_load(&player->planted) == PLAYER_NO_RESOURCE) {
-        tool_complain("%s: no allocation was fit for the planted fault", player->trace->name);
+        tool_complain("%s: no allocation was suitable for the planted fault", player->trace->name);
         ++outcome->mismatches;
     }
 }

@@ -1,5 +1,5 @@
 /*
- * What a replay and its verification (tool_player_books.c) share.
+ * Declarations that a replay and its verification (tool_player_books.c) share.
  */
 #ifndef MAAR_TOOL_PLAYER_INTERNAL_H
 #define MAAR_TOOL_PLAYER_INTERNAL_H
@@ -15,15 +15,15 @@
 
 #define PLAYER_NO_RESOURCE UINT32_MAX
 
-/* One resource of the trace while it is replayed. */
+/* One resource of the trace during the replay. */
 struct player_entry {
     MaarAllocation allocation; /* null: not alive */
     VkBuffer buffer;
     VkImage image;
     struct tool_place place;
-    struct tool_resource_plan* plan; /* kept for copies only */
+    struct tool_resource_plan* plan; /* only for verification by copies */
     enum tool_access access;
-    bool booked; /* the book had no complaint when it came */
+    bool booked; /* the checker accepted it */
     struct tool_page_runs runs;
 };
 
@@ -33,22 +33,23 @@ struct player {
     const struct tool_player_options* options;
     struct tool_resource_facts facts;
     MaarAllocator allocator;
-    struct tool_sparse* sparse;   /* NULL unless that is the strategy */
+    struct tool_sparse* sparse;   /* NULL with any other strategy */
     struct tool_gpu* gpu;         /* NULL unless the device verifies */
     struct tool_checker* checker; /* NULL unless verifying */
     struct player_entry* entries;
-    pthread_barrier_t barrier; /* threads meet at the peak, when there is a picture */
+    pthread_barrier_t barrier; /* threads meet at the peak if a picture is drawn */
     struct support_picture* picture;
-    size_t picture_event; /* the picture shows what is alive before this event */
-    uint64_t clock_ns;    /* what reading the clock twice costs */
+    size_t picture_event; /* the picture shows the live allocations before this event */
+    uint64_t clock_ns;    /* the cost of two readings of the clock */
     atomic_uint failures;
-    atomic_uint fallbacks; /* of the sparse strategy: its pools have one type each */
+    atomic_uint
+        fallbacks; /* fallbacks of the sparse strategy, each of whose pools has one memory type */
     atomic_bool broken;
-    atomic_uint planted;    /* the resource with the fault, PLAYER_NO_RESOURCE before */
-    struct tool_place lure; /* where the planted overlap is taken to lie */
+    atomic_uint planted;    /* the resource with the planted fault, or PLAYER_NO_RESOURCE */
+    struct tool_place lure; /* the place of the planted overlap */
 };
 
-/* What one thread counts. */
+/* The counters of one thread. */
 struct player_thread {
     struct player* player;
     pthread_t thread;
@@ -59,26 +60,28 @@ struct player_thread {
     uint64_t progress_ns;
 };
 
-/* Says what went wrong and ends the replay; of several complaints the first one counts. */
+/* Prints an error and ends the replay. Only the first call has an effect. */
 void player_break_off(struct player* player, const char* what, VkResult result);
 
 /* ---- tool_player_books.c ---- */
 
-/* Where an allocation lies. False when that cannot be told: the replay is broken off then. */
+/* Finds the place of an allocation. On failure breaks the replay off and returns false. */
 bool player_read_place(struct player* player, MaarAllocation allocation, struct tool_place* place);
 
-/* Makes the book and, where the device executes, its verifier; neither without --verify. */
+/* Creates the checker and, on a device that executes commands, the verifier. Creates neither
+ * without
+ * --verify. */
 bool player_set_up_books(struct player* player);
 
-/* An allocation has come: books its place and has the device fill it. */
+/* Adds a new allocation to the checker and fills it on the device. */
 void player_enter_books(struct player_thread* thread, const struct tool_resource_plan* plan,
                         uint32_t resource);
 
-/* It is about to go: takes it off the book and has the device verify it. False when the replay
- * broke off before. */
+/* Removes an allocation that is about to be freed from the checker and verifies it on the device.
+ * Returns false if the replay had been broken off. */
 bool player_leave_books(struct player_thread* thread, uint32_t resource);
 
-/* What was verified, and what was found. */
+/* Fills in the results of the verification. */
 void player_close_books(struct player* player, struct tool_outcome* outcome);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Simulated devices by path or name; see tool_profile.h.
+ * Finds the profiles of simulated devices by path or name; see tool_profile.h.
  */
 #include "tool_profile.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As profiles have it. */
+/* The largest power-of-two limit, as in profiles. */
 #define MAX_ALIGNMENT ((uint64_t)1 << 30)
 
 struct limit_name {

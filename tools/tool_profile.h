@@ -1,5 +1,5 @@
 /*
- * Finding and changing the profile of a simulated device. Single-threaded.
+ * Finds and changes the profile of a simulated device. Single-threaded.
  */
 #ifndef MAAR_TOOL_PROFILE_H
 #define MAAR_TOOL_PROFILE_H
@@ -8,12 +8,13 @@
 
 /*
  * Loads a profile by path or by the name of an installed one, and applies --heap and --limit.
- * Returns TOOL_EXIT_OK and a profile that the caller frees, or complains.
+ * Returns TOOL_EXIT_OK and a profile that the caller frees, or prints an error and returns another
+ * code.
  */
 int tool_profile_open(const char* name, const struct tool_device_options* options,
                       MaarSimulatedProfile** out);
 
-/* Whether --limit knows a name; if so, and with a profile, sets it. */
+/* Returns whether --limit knows a name. If so, and if a profile is given, sets the limit. */
 bool tool_profile_set_limit(MaarSimulatedProfile* profile, const char* text);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * maar replay: arguments, one run for each trace and strategy, results.
+ * maar replay: parses the arguments, runs each trace with each strategy, and prints the results.
  */
 #include "maar/base.h"
 #include "tool_commands.h"
@@ -19,46 +19,46 @@ static const char help_text[] =
     "Usage: maar replay TRACE... [OPTION...]\n"
     "       maar replay --list-traces\n"
     "\n"
-    "Replays traces (maar-trace/1, plain or gzip; files or names that --list-traces prints): rows\n"
-    "whose usage is known as real buffers and images, the others as plain memory requirements.\n"
+    "Replays the memory traffic of programs from traces (maar-trace/1, plain or gzip). A trace is\n"
+    "a file or a name that --list-traces prints. A row whose usage is known becomes a real buffer\n"
+    "or image; any other row becomes a plain memory requirement.\n"
     "\n"
-    "  --device D       auto (default: discrete, integrated, virtual, CPU), vulkan:N, or\n"
+    "  --device D       auto (the default: discrete, integrated, virtual, CPU), vulkan:N, or\n"
     "                   simulated:PROFILE, a file or a name from maar info --list-profiles\n"
-    "  --heap N=SIZE    size of heap N of a simulated device; on a real one, the most that Maar\n"
-    "                   may hold of it. SIZE takes KiB, MiB, GiB, TiB\n"
+    "  --heap N=SIZE    size of heap N of a simulated device; on a real device, the most bytes of\n"
+    "                   heap N that Maar may use. SIZE takes KiB, MiB, GiB, TiB\n"
     "  --limit NAME=V   another limit of a simulated device: maxMemoryAllocationCount,\n"
     "                   maxMemoryAllocationSize, maxBufferSize, bufferImageGranularity,\n"
-    "                   nonCoherentAtomSize, ...; 0 is what the driver says when it says nothing\n"
-    "  --strategy S     auto (default; Maar's own choice, dedicated allocations included), "
-    "linear,\n"
-    "                   buddy, tlsf (none dedicated unless the driver requires it), dedicated "
-    "(all\n"
-    "                   of them), sparse (large ones are made of pages), or all: each in turn\n"
-    "  --threads N      replay with N threads; a resource belongs to one of them, by its id\n"
-    "  --verify         write every allocation and check it before it is freed: by the device\n"
-    "                   where it executes commands (verification: gpu), else by comparing\n"
-    "                   intervals only (bookkeeping)\n"
+    "                   nonCoherentAtomSize, ...; 0 means that the driver reports no limit\n"
+    "  --strategy S     auto (the default: Maar's own choice, with dedicated allocations),\n"
+    "                   linear, buddy or tlsf (dedicated allocations only where the driver\n"
+    "                   requires them), dedicated (only dedicated allocations), sparse (large\n"
+    "                   resources are made of pages), or all: each strategy in turn\n"
+    "  --threads N      replay with N threads; the id of a resource decides its thread\n"
+    "  --verify         write every allocation and check it before it is freed. A device that\n"
+    "                   executes commands checks bytes (verification: gpu); for any other\n"
+    "                   device the intervals are compared (verification: bookkeeping)\n"
     "  --validate       use the validation layer, with synchronization checks; a message fails\n"
     "                   the run\n"
     "  --picture FILE   draw all blocks at the peak as SVG; with several traces or strategies\n"
     "                   their names become part of the file's name\n"
-    "  --json           one JSON object per run and line on standard output, nothing else there\n"
-    "  --list-traces    print the names of the traces that came with Maar, nothing else\n"
+    "  --json           print one JSON object per run and line on standard output, and nothing\n"
+    "                   else there\n"
+    "  --list-traces    print the names of the installed traces and nothing else\n"
     "  --verbose        also print the allocator's warnings\n"
-    "  --verify-copies  self-test: verify through copies of the resources wherever possible\n"
-    "  --plant FAULT    self-test: overlap or offset, which verification must notice, or barrier,\n"
-    "                   which --validate must notice on a device that verifies\n"
+    "  --verify-copies  self-test: verify by copies of the resources wherever possible\n"
+    "  --plant FAULT    self-test: make a fault, overlap or offset, that --verify must notice,\n"
+    "                   or barrier, that --validate must notice on a device that verifies\n"
     "\n"
-    "The table: live peak is the most bytes alive at a time, reserved and blocks the most of\n"
-    "VkDeviceMemory, unused how much of reserved the live peak leaves empty, calls those of\n"
-    "vkAllocateMemory, ns/event the mean time of an event, the driver's share included.\n"
+    "The table: live peak is the most bytes that are alive at one time; reserved and blocks are\n"
+    "the largest total of VkDeviceMemory; unused is the share of reserved that the live peak\n"
+    "leaves empty; calls is the number of calls of vkAllocateMemory; ns/event is the mean time\n"
+    "of an event, including the driver's share.\n"
     "\n"
-    "Exit codes: 0 fine; 1 a failed allocation, a mismatch, a byte that was not verified, an "
-    "error\n"
-    "or a message; 2 bad arguments, malformed input, no such device or layer. Linear and "
-    "dedicated\n"
-    "replays may fail allocations where order or limits forbid them: that is counted, not an "
-    "error.\n";
+    "Exit codes: 0 success; 1 a failed allocation, a mismatch, a byte that was not verified, an\n"
+    "error or a message; 2 bad arguments, malformed input, no such device or layer. With the\n"
+    "strategies linear and dedicated, the order of frees or a limit may make allocations fail.\n"
+    "Such failures are counted and are not errors.\n";
 
 enum replay_option {
     OPTION_DEVICE = 256,
@@ -235,7 +235,8 @@ static bool parse_arguments(int argc, char** argv, struct replay_settings* setti
                             support_trace_take_name);
 }
 
-/* The picture's file: FILE itself, or with names put before its suffix when there are several. */
+/* Fills in the path of the picture: FILE, with names before its suffix if there are several
+ * pictures. */
 static void name_picture(const struct replay_settings* settings, const char* trace,
                          enum tool_strategy strategy, char* out, size_t size)
 {
@@ -279,7 +280,7 @@ static bool draw_picture(const char* path, const struct tool_report* report,
     return true;
 }
 
-/* Whether a run was as it should be. */
+/* Returns whether a run succeeded. */
 static bool is_good(const struct tool_report* report)
 {
     const struct tool_outcome* const outcome = &report->outcome;
@@ -298,8 +299,10 @@ static bool is_good(const struct tool_report* report)
            (outcome->failures == 0 || may_fail);
 }
 
-/* One of all strategies is passed over; the one that was asked for is not. */
-static int refuse_sparse(const struct replay_settings* settings, const struct tool_device* tool)
+/* Ends a run of the sparse strategy on a device without it. With "all", the strategy is skipped; by
+ * its own name, it is an error. */
+static int skip_or_reject_sparse(const struct replay_settings* settings,
+                                 const struct tool_device* tool)
 {
     if (settings->all_strategies) {
         return TOOL_EXIT_OK;
@@ -337,7 +340,7 @@ static int run_once(struct replay_settings* settings, const struct support_trace
         return code;
     }
     if (strategy == TOOL_STRATEGY_SPARSE && !tool_sparse_is_possible(tool)) {
-        code = refuse_sparse(settings, tool);
+        code = skip_or_reject_sparse(settings, tool);
         tool_device_close(tool);
         free(tool);
         return code;

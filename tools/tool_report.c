@@ -1,5 +1,5 @@
 /*
- * Results of replays, for machines and for people; see tool_report.h.
+ * Prints the results of replays for machines and for people; see tool_report.h.
  */
 #include "tool_report.h"
 
@@ -11,7 +11,7 @@ static void set_count(json_t* object, const char* key, uint64_t value)
     json_object_set_new(object, key, json_integer((json_int_t)value));
 }
 
-/* null where nothing was to be made of pages. */
+/* Returns the key's value, or null if the strategy makes nothing of pages. */
 static void set_sparse(json_t* object, const struct tool_outcome* outcome)
 {
     const struct {

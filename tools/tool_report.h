@@ -1,12 +1,12 @@
 /*
- * The result of a replay on standard output: a JSON object on a line, or a row of a table.
+ * Prints the result of a replay: a JSON object on one line, or a row of a table.
  */
 #ifndef MAAR_TOOL_REPORT_H
 #define MAAR_TOOL_REPORT_H
 
 #include "tool_player.h"
 
-/* What a replay was. */
+/* The parameters and the outcome of a replay. */
 struct tool_report {
     const char* trace;
     const char* device;
@@ -19,10 +19,10 @@ struct tool_report {
     struct tool_outcome outcome;
 };
 
-/* One line of JSON; false when out of memory or when it cannot be written. */
+/* Prints one line of JSON. Returns false when out of memory or when the line cannot be written. */
 bool tool_report_print_json(const struct tool_report* report);
 
-/* A row of the table, and before the first one its head. */
+/* Prints a row of the table, and before the first row the head. */
 void tool_report_print_head(const struct tool_report* report);
 void tool_report_print_row(const struct tool_report* report);
 

@@ -1,5 +1,5 @@
 /*
- * From a trace's row to a Vulkan resource; see tool_resource.h.
+ * Makes a Vulkan resource from a trace's row; see tool_resource.h.
  */
 #include "tool_resource.h"
 
@@ -8,21 +8,22 @@
 #define BUFFER_TRANSFER (VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT)
 #define IMAGE_TRANSFER (VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT)
 
-/* What MaarPoolPagingInfo::threshold is unless given, in pages. */
+/* The default of MaarPoolPagingInfo::threshold, in pages. */
 #define PAGES_OF_THRESHOLD 8u
 
-/* Usages that need neither an extension nor a feature. */
+/* The usages that need neither an extension nor a feature. */
 #define PLAIN_BUFFER_USAGES 0x1FFu
 #define PLAIN_IMAGE_USAGES 0xFFu
 
-/* Usages through which a device writes a buffer. */
+/* The usages by which a device writes a buffer. */
 #define WRITTEN_BY_DEVICE                                                                          \
     (VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |                 \
      VK_BUFFER_USAGE_STORAGE_BUFFER_BIT)
 
 /*
- * The trace does not say what memory the program asked for, but the usage flags tell: a buffer that
- * only transfers read or write is staging; one that the device cannot write, the host must.
+ * The trace does not record the memory that the program requested. The usage flags imply it: a
+ * buffer that only transfers read or write is a staging buffer; a buffer that the device cannot
+ * write must be written by the host.
  */
 static MaarMemoryUsage usage_of_buffer(VkBufferUsageFlags usage)
 {
@@ -150,7 +151,7 @@ bool tool_resource_read_pages(const struct tool_device* tool, struct tool_resour
     return true;
 }
 
-/* Decides how to verify; true when the object needs transfer usage for it. */
+/* Decides how to verify a resource. Returns true when the object needs transfer usage for that. */
 static bool needs_copies(const struct tool_resource_facts* facts,
                          const struct tool_resource_plan* plan)
 {

@@ -1,5 +1,5 @@
 /*
- * What a device can share, asked with resources that are typical for it.
+ * Queries what a device can share, with typical resources.
  */
 #include "tool_sharing.h"
 
@@ -15,7 +15,7 @@ static json_t* uuid_text(const uint8_t* uuid)
     return json_string(text);
 }
 
-/* "export, import, dedicated only", as far as it holds; "no" for nothing. */
+/* Writes the parts of "export, import, dedicated only" that apply; "no" if none does. */
 static json_t* ways(bool exportable, bool importable, bool dedicated)
 {
     char text[64];

@@ -1,5 +1,5 @@
 /*
- * What maar info says about sharing.
+ * The part of maar info about sharing.
  */
 #ifndef MAAR_TOOLS_TOOL_SHARING_H
 #define MAAR_TOOLS_TOOL_SHARING_H
@@ -8,7 +8,8 @@
 
 #include "maar/maar.h"
 
-/* An object of keys and values: identity, and how buffers, images and semaphores can be shared. */
+/* Returns an object with the device's identity and its sharing of buffers, images and
+ * semaphores. */
 json_t* tool_list_sharing(MaarAllocator allocator);
 
 #endif

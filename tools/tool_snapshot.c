@@ -1,5 +1,5 @@
 /*
- * From the allocator's lists of blocks and ranges to a picture; see tool_snapshot.h.
+ * Makes a picture from the allocator's lists of blocks and ranges; see tool_snapshot.h.
  */
 #include "tool_snapshot.h"
 
@@ -50,7 +50,7 @@ static int compare_runs(const void* a, const void* b)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* The block's first run. */
+/* Returns the index of a block's first run. */
 static size_t find_runs(const struct tool_snapshot_runs* runs, uint64_t block_id)
 {
     size_t low = 0;
@@ -66,7 +66,7 @@ static size_t find_runs(const struct tool_snapshot_runs* runs, uint64_t block_id
     return low;
 }
 
-/* Divides a range of pages in use by whose they are. Returns how many ranges it became. */
+/* Divides a range of used pages by owner. Returns the number of resulting ranges. */
 static uint32_t divide_pages(const struct tool_snapshot_runs* runs, uint64_t block_id,
                              const MaarBlockRange* range, tool_snapshot_describe describe,
                              void* context, struct support_picture_range* out)
@@ -88,7 +88,7 @@ static uint32_t divide_pages(const struct tool_snapshot_runs* runs, uint64_t blo
     return count;
 }
 
-/* How many ranges a block may have when its pages are told apart. */
+/* Returns the number of page runs in a block. */
 static size_t count_runs(const struct tool_snapshot_runs* runs, uint64_t block_id)
 {
     size_t at = runs != NULL ? find_runs(runs, block_id) : 0;

@@ -1,5 +1,5 @@
 /*
- * What an allocator holds now, as a picture.
+ * Makes a picture of an allocator's present state.
  */
 #ifndef MAAR_TOOL_SNAPSHOT_H
 #define MAAR_TOOL_SNAPSHOT_H
@@ -9,13 +9,13 @@
 #include "support/picture.h"
 
 /*
- * Says what a live allocation is, by its user data, and writes a short label. Called for each live
- * range.
+ * Returns the kind of a live allocation by its user data, and writes a short label. Called for each
+ * live range.
  */
 typedef enum support_picture_kind (*tool_snapshot_describe)(void* context, void* user_data,
                                                             char* label, size_t size);
 
-/* Pages of an allocation: lists of blocks show them without saying whose they are. */
+/* A page run of an allocation. The lists of blocks show pages without their owners. */
 struct tool_snapshot_run {
     uint64_t block_id;
     VkDeviceSize offset;
@@ -28,8 +28,8 @@ struct tool_snapshot_runs {
     size_t count;
 };
 
-/* Fills the blocks of a picture; title and subtitle stay. runs may be NULL. False when out of
- * memory. */
+/* Fills in the blocks of a picture and leaves the title and the subtitle. `runs` may be NULL.
+ * Returns false when out of memory. */
 bool tool_snapshot_take(const struct tool_device* tool, MaarAllocator allocator,
                         tool_snapshot_describe describe, void* context,
                         struct tool_snapshot_runs* runs, struct support_picture* picture);

@@ -1,5 +1,5 @@
 /*
- * Pools, submissions and sums of the sparse strategy; see tool_sparse.h.
+ * The pools, submissions and sums of the sparse strategy; see tool_sparse.h.
  */
 #include "tool_sparse.h"
 
@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Events between two submissions of what is recorded: as many as a frame of a game may have. */
+/* The events between two submissions of recorded binds: as many as in a frame of a game. */
 #define EVENTS_PER_SUBMISSION 64u
 
 struct tool_sparse {
     MaarAllocator allocator;
-    pthread_mutex_t mutex; /* guards the pools while one is made */
+    pthread_mutex_t mutex; /* guards the creation of pools */
     MaarPool pools[VK_MAX_MEMORY_TYPES];
     atomic_uint events; /* since the last submission */
     _Atomic uint64_t live_bytes;

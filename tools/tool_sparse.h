@@ -1,7 +1,7 @@
 /*
- * The sparse strategy of a replay: one pool that stitches for each memory type that is needed, the
- * book of page runs, binds submitted now and then, and the bytes that it is to be measured by.
- * Internally synchronized.
+ * The sparse strategy of a replay: one stitching pool for each memory type in use, a record of the
+ * page runs, regular submissions of binds, and the sum of bytes for the results. Internally
+ * synchronized.
  */
 #ifndef MAAR_TOOL_SPARSE_H
 #define MAAR_TOOL_SPARSE_H
@@ -11,41 +11,43 @@
 
 struct tool_sparse;
 
-/* Pages of one allocation, as they were when it came. */
+/* The pages of an allocation at its creation. */
 struct tool_page_runs {
-    uint32_t count; /* 0: not made of pages */
+    uint32_t count; /* 0: the allocation is not made of pages */
     MaarPageRun* runs;
-    uint32_t* nodes;      /* in the book, or NULL */
-    VkDeviceSize counted; /* bytes that it counts in the page-rounded sum */
+    uint32_t* nodes;      /* in the checker, or NULL */
+    VkDeviceSize counted; /* its bytes in the page-rounded sum */
 };
 
-/* Whether a device can stitch, as it was opened. */
+/* Returns whether a device, as opened, can stitch. */
 bool tool_sparse_is_possible(const struct tool_device* tool);
 
 struct tool_sparse* tool_sparse_create(MaarAllocator allocator);
-/* Destroys its pools; nothing may live in them. Safe with NULL. */
+/* Destroys the pools, in which nothing may be alive. `sparse` may be NULL. */
 void tool_sparse_destroy(struct tool_sparse* sparse);
 
-/* The pool of a type, made when it is first asked for. */
+/* Returns the pool of a memory type. The first call for a type creates its pool. */
 VkResult tool_sparse_pool(struct tool_sparse* sparse, uint32_t type, MaarPool* pool);
 
-/* Submits what is recorded: always, or when it is time after one event more. */
+/* Submits the recorded binds: the first function always, the second when enough events have
+ * passed. */
 VkResult tool_sparse_submit(struct tool_sparse* sparse, MaarPoint* point);
 VkResult tool_sparse_note_event(struct tool_sparse* sparse, bool is_frame);
 
-/* Reads an allocation's runs and counts it; false when out of memory. */
+/* Reads an allocation's page runs and adds the allocation to the sum. Returns false when out of
+ * memory. */
 bool tool_sparse_enter(struct tool_sparse* sparse, MaarAllocation allocation,
                        struct tool_page_runs* out);
-/* The same pages are still there. */
+/* Returns whether an allocation still has the same pages. */
 bool tool_sparse_is_unmoved(struct tool_sparse* sparse, MaarAllocation allocation,
                             const struct tool_page_runs* runs);
-/* Not counted any more; frees what it holds. */
+/* Removes an allocation from the sum and frees the list of its runs. */
 void tool_sparse_leave(struct tool_sparse* sparse, struct tool_page_runs* runs);
 
-/* Bytes of a page block; 0 when there is none of that number. Slow. */
+/* Returns the bytes of a page block; 0 when no block has the number. Slow. */
 VkDeviceSize tool_sparse_block_size(struct tool_sparse* sparse, uint64_t block_id);
 
-/* Fills what the outcome says of pages. */
+/* Fills in the results about pages. */
 void tool_sparse_report(struct tool_sparse* sparse, struct tool_outcome* outcome);
 
 #endif

@@ -142,7 +142,7 @@ uint64_t tool_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Begins the strings that stand for numbers which the JSON library cannot hold. */
+/* The beginning of strings that stand for numbers which the JSON library cannot represent. */
 static const char number_mark[] = "#u64:";
 
 json_t* tool_json_number(uint64_t value)
@@ -169,7 +169,7 @@ uint64_t tool_json_value(const json_t* number)
                         : (uint64_t)json_integer_value(number);
 }
 
-/* Makes the marked strings numbers. A quote within a string has a backslash before it. */
+/* Turns the marked strings into numbers. A quote within a string has a backslash before it. */
 static void unmark_numbers(char* text)
 {
     const size_t length = sizeof(number_mark) - 1;
@@ -204,7 +204,7 @@ bool tool_print_json(struct json_t* object)
 
 void tool_complain(const char* format, ...)
 {
-    char line[12288]; /* a message may name several paths */
+    char line[12288]; /* a message may contain several paths */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof(line), format, arguments);
@@ -212,7 +212,7 @@ void tool_complain(const char* format, ...)
     fprintf(stderr, "maar: %s\n", line);
 }
 
-/* How many long options begin so. */
+/* Returns the number of long options that begin with a text. */
 static unsigned count_matches(const char* text, const struct option* options)
 {
     const size_t length = strcspn(text + 2, "=");

@@ -47,13 +47,13 @@ static VkResult sim_device_fill_queues(struct sim_device* device)
 static void sim_device_read_overallocation(struct sim_device* device,
                                            const VkDeviceCreateInfo* info)
 {
-    const VkDeviceMemoryOverallocationCreateInfoAMD* wish =
+    const VkDeviceMemoryOverallocationCreateInfoAMD* request =
         sim_chain_find(info->pNext, VK_STRUCTURE_TYPE_DEVICE_MEMORY_OVERALLOCATION_CREATE_INFO_AMD);
-    if (wish != NULL && (device->extensions >> SIM_EXT_OVERALLOCATION_AMD & 1u) != 0 &&
-        wish->overallocationBehavior != VK_MEMORY_OVERALLOCATION_BEHAVIOR_DEFAULT_AMD) {
+    if (request != NULL && (device->extensions >> SIM_EXT_OVERALLOCATION_AMD & 1u) != 0 &&
+        request->overallocationBehavior != VK_MEMORY_OVERALLOCATION_BEHAVIOR_DEFAULT_AMD) {
         device->overcommit_known = true;
         device->overcommit =
-            wish->overallocationBehavior == VK_MEMORY_OVERALLOCATION_BEHAVIOR_ALLOWED_AMD;
+            request->overallocationBehavior == VK_MEMORY_OVERALLOCATION_BEHAVIOR_ALLOWED_AMD;
     }
 }
 

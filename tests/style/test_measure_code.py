@@ -117,9 +117,9 @@ class Measures(unittest.TestCase):
             "median of functions is 19": {"core/a.c": function(19, "a"), "bench/a.c": small},
             "p90 of functions is 41": {
                 "core/a.c": function(9, "a") * 8 + function(41, "b") + function(41, "c")},
-            "stands 2 times: core/a.c:1, support/b.c:1": {
+            "occurs 2 times: core/a.c:1, support/b.c:1": {
                 "core/a.c": function(6), "support/b.c": function(6)},
-            "stands 2 times: tests/a.c:1, tests/b.c:1": {
+            "occurs 2 times: tests/a.c:1, tests/b.c:1": {
                 "tests/a.c": function(8), "tests/b.c": function(8)},
         }
         for words, files in breaches.items():

@@ -230,12 +230,12 @@ class Files(Case):
             self.assertIn(expected, text)
             self.assertEqual("capacity 401 MiB" in text, code == 1)
 
-    def test_column_that_means_nothing_is_told_of(self):
+    def test_unknown_column_is_reported(self):
         path = self.write("id,first,last,size,align,class,offset\na,0,1,8,4,0,0\n")
         done = maar(path, "--output", "-")
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stderr,
-                         f"maar: {path}:1: column 'align' is kept, but means nothing here\n")
+                         f"maar: {path}:1: the column 'align' is unknown; the output keeps it\n")
         self.assertEqual(done.stdout.splitlines()[0], "id,first,last,size,align,class,offset")
 
     def test_several_files_go_on_after_a_bad_one(self):
@@ -251,7 +251,7 @@ class Arguments(Case):
         self.refused("no such frame graph", "nothing")
         self.refused("--edges needs --passes", "x", "--edges", "y")
         self.refused("--passes belongs to one file", "x", "y", "--passes", "z")
-        self.refused("both want the standard output", "x", "--output", "-", "--json")
+        self.refused("both use standard output", "x", "--output", "-", "--json")
         self.refused("name the same file: y", "x", "--output", "y", "--picture", "y")
         self.refused("--output needs the name of a file", "x", "--output", "")
         self.refused("--picture needs the name of a file", "x", "--picture", "")
@@ -285,7 +285,7 @@ class Arguments(Case):
             path = self.write(text)
             self.refused(re.escape(f"{path}:{line}: ") + ".+", path)
 
-    def test_lifetimes_told_twice_exit_2(self):
+    def test_lifetimes_given_twice_exit_2(self):
         for header, both in (("id,size,first,last,uses", "uses and first"),
                              ("id,size,first,last,lower,upper", "first and lower"),
                              ("id,size,uses,upper", "uses and upper")):

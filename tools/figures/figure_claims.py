@@ -1,18 +1,19 @@
-"""What the documents claim in their prose and in tables by hand, against the results.
+"""Compares the claims of the documents, in prose and in handwritten tables, with the results.
 
-docs/project/results/claims.txt says it. Under the name of a document in brackets stands a line for each
-sentence or row, as the document has it (line breaks and runs of blanks do not matter), with places
-in braces for what is measured:
+docs/project/results/claims.txt lists the claims. Each section begins with the name of a document in
+brackets. Each line below repeats a sentence or a row of the document, where line breaks and runs of
+blanks do not matter. Places in braces stand for measured values:
 
-    {KEY}              the number here is the value of KEY, rounded to the digits that stand here
-    {KEY ~20}          ... or off by 20 % of it at most
-    {KEY <=}  {KEY >=} the value is at most, at least, the number here
-    {WORDS = KEY A..B} the words stand here, and the value is from A to B
-    {WORDS = KEY TEXT} the words stand here, and the value is TEXT
+    {KEY}              the document has the value of KEY, rounded to the digits of the document
+    {KEY ~20}          the document has a number that differs by at most 20 % from the value
+    {KEY <=}  {KEY >=} the value is at most, or at least, the number of the document
+    {WORDS = KEY A..B} the document has the words, and the value is from A to B
+    {WORDS = KEY TEXT} the document has the words, and the value is TEXT
 
-A line that begins with "!" is text whose numbers are no results: versions, sizes of workloads. In
-a document named with "every number", each number outside code, links and generated tables must be
-in one line or the other; with "every time", each number that has a unit of time, or is a percentage.
+A line that begins with "!" is text whose numbers are not results: versions, sizes of workloads. In
+a document marked "every number", each number outside code, links and generated tables must occur in
+a line of either kind. In a document marked "every time", this holds for each percentage and for each
+number with a unit of time.
 """
 
 import re
@@ -42,20 +43,20 @@ class Place:
         elif len(parts) == 2:
             self.rule = parts[1]
         elif len(parts) != 1:
-            raise ValueError(f"{{{text}}} is no place")
+            raise ValueError(f"{{{text}}} is not a place")
 
     def pattern(self):
         return re.escape(self.words) if self.words is not None else NUMBER
 
     def fault(self, shown, values):
-        """What is wrong with what stands here, or None."""
+        """Returns the error of the text at this place, or None."""
         if self.key not in values:
-            return f"there is no result {self.key}"
+            return f"the results do not contain {self.key}"
         value = values[self.key]
         if self.words is not None:
             return self.fault_of_words(value)
         if not isinstance(value, (int, float)) or isinstance(value, bool):
-            return f"{self.key} is {value}, no number"
+            return f"{self.key} is {value}, which is not a number"
         digits = len(shown.partition(".")[2])
         number = float(shown.replace(",", ""))
         if self.rule == "<=":
@@ -67,8 +68,8 @@ class Place:
         elif not self.rule:
             good = abs(number - value) <= 0.5000001 * 10 ** -digits
         else:
-            return f"{self.rule} is no rule"
-        return None if good else f"{shown} stands there, {self.key} is {value}"
+            return f"{self.rule} is not a rule"
+        return None if good else f"the document says {shown}, but {self.key} is {value}"
 
     def fault_of_words(self, value):
         bounds = re.fullmatch(r"(-?[0-9.]+?)\.\.(-?[0-9.]+)", self.wanted)
@@ -76,7 +77,7 @@ class Place:
             good = float(bounds.group(1)) <= value <= float(bounds.group(2))
         else:
             good = str(value) == self.wanted
-        return None if good else f"\"{self.words}\" stands there, {self.key} is {value}"
+        return None if good else f"the document says \"{self.words}\", but {self.key} is {value}"
 
 
 class Claim:
@@ -96,7 +97,7 @@ class Claim:
         found = list(self.pattern.finditer(document))
         if len(found) != 1:
             return [f"claims.txt:{self.line_number}: " + (
-                "stands there more than once: " if found else "does not stand there: ") + self.text]
+                "the document contains this more than once: " if found else "the document does not contain this: ") + self.text]
         covered.append(found[0].span())
         faults = (place.fault(shown, values)
                   for place, shown in zip(self.places, found[0].groups())
@@ -105,7 +106,7 @@ class Claim:
 
 
 def parse(text):
-    """{document: (kind of numbers that must be claimed or "", claims, exempt texts)}"""
+    """Returns {document: (kind of numbers that must be claimed or "", claims, exempt texts)}."""
     documents, here = {}, None
     for number, line in enumerate(text.splitlines(), 1):
         line = line.rstrip()
@@ -122,7 +123,7 @@ def parse(text):
 
 
 def blanked(text):
-    """The text with everything blanked in which numbers are no claims: the same length."""
+    """Returns the text with blanks for all parts whose numbers are not claims. The length stays."""
     def blank(match):
         return re.sub(r"[^\n]", " ", match.group(0))
     for pattern in (r"<!-- figures: .*?<!-- figures end -->", r"<!--.*?-->", r"^```.*?^```",
@@ -133,7 +134,7 @@ def blanked(text):
 
 
 def flat_with_map(text):
-    """The flattened text, and for each of its characters where it stands in the text."""
+    """Returns the flattened text, and the position in the text of each of its characters."""
     out, places = [], []
     for index, character in enumerate(text):
         if character.isspace():
@@ -154,7 +155,7 @@ def check_document(name, text, entry, values, disturbed=frozenset()):
     for number, words in exempt:
         spans = [match.span() for match in re.finditer(re.escape(words), document)]
         if not spans:
-            findings.append(f"claims.txt:{number}: does not stand in {name}: {words}")
+            findings.append(f"claims.txt:{number}: {name} does not contain this: {words}")
         covered += spans
     if kind:
         open_text = blanked(text)
@@ -180,7 +181,7 @@ def check_all(root, values, disturbed):
 
 
 def inventory(root, origins):
-    """(document, what stands there, key, section) of each figure in prose and in tables by hand."""
+    """Returns (document, text, key, section) of each figure in prose and in handwritten tables."""
     documents = parse((root / "docs/project/results/claims.txt").read_text(encoding="utf-8"))
     for name, entry in documents.items():
         document = flat((root / name).read_text(encoding="utf-8"))

@@ -1,9 +1,9 @@
-"""The machinery of scripts/figures: sections, the commands that they run, what they leave.
+"""The sections of scripts/figures: running their commands and storing their results.
 
-A section is a function that runs commands and sets values, each under a flat key. What it leaves is
-docs/project/results/figures/SECTION.json (values, commands, commit, how long it took) and SECTION.jsonl
-(the lines that the programs printed). Tables and claims are made of these files alone
-(figure_tables, figure_claims).
+A section is a function that runs commands and sets values, each under a flat key. Its results are
+docs/project/results/figures/SECTION.json (values, commands, commit, duration) and SECTION.jsonl (the
+lines that the programs printed). Tables and claims depend only on these files (figure_tables,
+figure_claims).
 """
 
 import datetime
@@ -19,20 +19,20 @@ import time
 
 SECTIONS = {}
 MIB = 1 << 20
-# Above this share of one processor other programs disturb times.
+# Times are disturbed if other programs use more than this share of one processor.
 QUIET = 0.2
 
 
 class Absent(Exception):
-    """This machine lacks what a section needs."""
+    """This machine lacks something that a section needs."""
 
 
 class Failed(Exception):
-    """A program said that something is wrong."""
+    """A program reported an error."""
 
 
 def section(name, timed, says, slow=False):
-    """Registers a section. timed: some of its values are times, which want a quiet machine."""
+    """Registers a section. timed: some of its values are times, which need a quiet machine."""
     def register(function):
         SECTIONS[name] = {"run": function, "timed": timed, "says": says, "slow": slow}
         return function
@@ -40,7 +40,7 @@ def section(name, timed, says, slow=False):
 
 
 class Machine:
-    """What is there: programs, drivers, data, peers."""
+    """The environment of sections: programs, drivers, data, peers."""
 
     def __init__(self, root, options):
         self.root = root
@@ -53,7 +53,7 @@ class Machine:
         self.built = set()
 
     def need_targets(self, *targets):
-        """Builds them, unless the build folder was given as it is."""
+        """Builds programs, unless the user gave a finished build folder."""
         missing = [target for target in targets if target not in self.built]
         if missing:
             done = subprocess.run(["cmake", "--build", str(self.build), "--target", *missing],
@@ -79,17 +79,17 @@ class Machine:
 
     def need_vma(self):
         if not self.has_vma():
-            raise Absent("VulkanMemoryAllocator was not found; name its folder with --vma")
+            raise Absent("VulkanMemoryAllocator was not found; give its folder by --vma")
 
     def need_shared(self, name):
         folder = self.shared / name
         if not folder.is_dir():
-            raise Absent(f"{folder} is not there; MAAR_SHARED_DATA names the folder of data that "
+            raise Absent(f"{folder} does not exist; MAAR_SHARED_DATA names the folder of data that "
                          "is not part of the project")
         return folder
 
     def lavapipe(self):
-        """The environment of a rig; a driver's file as the loader wants it."""
+        """Returns the environment of a rig. It names a driver's file in the form that the loader expects."""
         return self._driver("lvp_icd*.json", "lavapipe (Debian: mesa-vulkan-drivers)")
 
     def radv(self, gpu):
@@ -106,12 +106,12 @@ class Machine:
     def _driver(pattern, name):
         found = sorted(pathlib.Path("/usr/share/vulkan/icd.d").glob(pattern))
         if not found:
-            raise Absent(f"no driver {name}")
+            raise Absent(f"the driver {name} was not found")
         return {"VK_ICD_FILENAMES": str(found[0])}
 
     def need_layer(self):
         if not list(pathlib.Path("/usr/share/vulkan").glob("*/VkLayer_khronos_validation.json")):
-            raise Absent("no validation layer (Debian: vulkan-validationlayers)")
+            raise Absent("the validation layer was not found (Debian: vulkan-validationlayers)")
 
     def need_program(self, name):
         folders = os.environ.get("PATH", "").split(":")
@@ -120,7 +120,7 @@ class Machine:
 
 
 class Others:
-    """What other programs take of the processors while a section runs, as a share of one."""
+    """The use of processors by other programs while a section runs, as a share of one processor."""
 
     def __init__(self):
         self.wall, self.busy, self.own = time.monotonic(), self.busy_s(), self.own_s()
@@ -130,7 +130,7 @@ class Others:
         try:
             words = pathlib.Path("/proc/stat").read_text(encoding="ascii").split("\n")[0].split()
         except OSError:
-            return 0.0  # nobody tells
+            return 0.0  # the system does not report it
         user, nice, system, _, _, irq, softirq = map(int, words[1:8])
         return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
 
@@ -146,7 +146,7 @@ class Others:
 
 
 def shorten(paths):
-    """Many files of one folder as a reader would name them."""
+    """Returns many files of one folder in the form that a reader would type."""
     if len(paths) < 4:
         return paths
     start = os.path.commonprefix([pathlib.Path(path).name for path in paths])
@@ -154,13 +154,13 @@ def shorten(paths):
 
 
 class Run:
-    """One section under way."""
+    """One running section."""
 
     def __init__(self, machine, name, scratch):
         self.machine = machine
         self.name = name
         self.quick = machine.quick
-        self.scratch = scratch  # a folder for files; pictures go to docs/pictures afterwards
+        self.scratch = scratch  # a folder for files; pictures are copied to docs/pictures afterwards
         self.values = {}
         self.lines = []
         self.commands = []
@@ -176,7 +176,7 @@ class Run:
         self.values[key] = value
 
     def readable(self, arguments, environment):
-        """A command as a reader would type it in the root of the sources."""
+        """Returns a command in the form that a reader would type in the root of the sources."""
         words = [f"{key}={value}" for key, value in environment.items()]
         paths = []
         for argument in map(str, arguments):
@@ -195,7 +195,7 @@ class Run:
         return text.replace(" ./", " ").removeprefix("./")
 
     def text(self, *arguments, environment=None, codes=(0,), targets=(), timeout=1800):
-        """Runs a command and returns what it printed; records both."""
+        """Runs a command and returns its output. Records both."""
         self.machine.need_targets(*targets)
         environment = environment or {}
         command = self.readable(arguments, environment)
@@ -212,11 +212,11 @@ class Run:
         return done.stdout
 
     def objects(self, *arguments, **options):
-        """The lines of JSON that a command printed."""
+        """Returns the lines of JSON that a command printed."""
         found = [json.loads(line) for line in self.text(*arguments, **options).splitlines()
                  if line.startswith("{")]
         if not found:
-            raise Failed(f"{self.commands[-1]} printed no line of JSON")
+            raise Failed(f"{self.commands[-1]} did not print a line of JSON")
         self.lines += found
         return found
 
@@ -246,12 +246,13 @@ def is_timed(record, key):
 
 
 def round_values(value):
-    """Enough digits for every table, and no noise."""
+    """Rounds a value: it keeps enough digits for every table, and no noise."""
     return float(f"{value:.9g}") if isinstance(value, float) else value
 
 
 def run_section(machine, name, results, scratch):
-    """Runs it and writes its file; returns "done", "skipped: ..." or "FAILED: ...", and seconds."""
+    """Runs a section and writes its file. Returns "done", "skipped: ..." or "FAILED: ...", and the
+    seconds."""
     entry = SECTIONS[name]
     run = Run(machine, name, scratch)
     began = time.monotonic()
@@ -285,14 +286,14 @@ def run_section(machine, name, results, scratch):
 
 
 def load_results(results):
-    """All values of all sections, the sections that they come from, and those keys whose values are
-    times that other programs disturbed: they prove nothing, for a claim or against it."""
+    """Returns all values of all sections, the section of each, and the keys of times that other programs
+    disturbed. Disturbed times neither support nor contradict a claim."""
     values, origins, disturbed = {}, {}, set()
     for path in sorted(results.glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
         for key, value in record["values"].items():
             if key in values:
-                sys.exit(f"{path}: {key} is in {origins[key]} too")
+                sys.exit(f"{path}: {origins[key]} contains {key} too")
             values[key], origins[key] = value, record["section"]
             if record.get("others", 2) > QUIET and is_timed(record, key):
                 disturbed.add(key)

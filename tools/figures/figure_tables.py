@@ -1,10 +1,10 @@
-"""The tables of the documents that are made of results: what stands between
+"""Generates tables of the documents from results. The text between the marks
 
     <!-- figures: NAME -->
     <!-- figures end -->
 
-is written by the function of that name here, from the values of all sections, and must stay what it
-writes. A document may have such marks anywhere; prose around them is by hand.
+comes from the function of that name, which reads the values of all sections. Nobody edits this text
+by hand. A document may have such marks anywhere; people write the prose around them.
 """
 
 import pathlib
@@ -33,7 +33,7 @@ def table(name):
 
 
 def number(value, digits=0):
-    """As the documents write numbers; a value that does not apply is a blank."""
+    """Formats a number for the documents. A value that does not apply becomes a blank."""
     return "" if value is None else f"{value:,.{digits}f}"
 
 
@@ -271,7 +271,7 @@ def hard(v):
 
 
 def fault_rows(v, prefix, columns):
-    """Functions in the order of the table that the test wrote."""
+    """Returns the functions in the order of the table that the test wrote."""
     names = []
     for key in v:
         match = re.fullmatch(rf"{prefix}\.(maar\w+)\.injections", key)
@@ -322,8 +322,8 @@ def documents(root):
 
 
 class Reader(dict):
-    """Values that remember which of them were read. One that was not measured (null) may be asked for
-    by get alone."""
+    """Values that record which of them were read. Only get() may read a value that was not measured
+    (null)."""
 
     def __init__(self, values):
         super().__init__(values)
@@ -344,22 +344,22 @@ class Reader(dict):
 def rendered(text, values, disturbed, findings, name):
     def replace(match):
         if match.group(2) not in TABLES:
-            findings.append(f"{name}: no such table: {match.group(2)}")
+            findings.append(f"{name}: unknown table: {match.group(2)}")
             return match.group(0)
         reader = Reader(values)
         try:
             made = TABLES[match.group(2)](reader)
         except KeyError as missing:
-            findings.append(f"{name}: no result {missing} for the table {match.group(2)}")
+            findings.append(f"{name}: the table {match.group(2)} needs the missing result {missing}")
             return match.group(0)
         if reader.read & disturbed and match.group(3):
-            return match.group(0)  # stays until it is measured on a quiet machine
+            return match.group(0)  # the old table stays until a quiet machine measures new times
         return f"{match.group(1)}{made}{match.group(4)}"
     return MARK.sub(replace, text)
 
 
 def render_all(root, values, disturbed):
-    """Writes every table anew, but those with disturbed times."""
+    """Rewrites every table without disturbed times."""
     for path in documents(root):
         text = path.read_text(encoding="utf-8")
         made = rendered(text, values, disturbed, [], path.name)
@@ -369,21 +369,21 @@ def render_all(root, values, disturbed):
 
 
 def check_all(root, values, disturbed):
-    """Tables that are not what the results say."""
+    """Returns the tables that differ from the results."""
     findings, seen = [], set()
     for path in documents(root):
         text = path.read_text(encoding="utf-8")
         name = pathlib.Path(path).relative_to(root).as_posix()
         seen.update(match.group(2) for match in MARK.finditer(text))
         if rendered(text, values, disturbed, findings, name) != text:
-            findings.append(f"{name}: a table is not what docs/project/results/figures says; "
+            findings.append(f"{name}: a table differs from docs/project/results/figures; run "
                             "scripts/figures --render")
-    findings += [f"no document has the table {name}" for name in sorted(set(TABLES) - seen)]
+    findings += [f"no document contains the table {name}" for name in sorted(set(TABLES) - seen)]
     return findings
 
 
 def inventory(root):
-    """(document, table, cells that hold a number) of each table."""
+    """Returns (document, table, number of cells with a number) of each table."""
     for path in documents(root):
         name = pathlib.Path(path).relative_to(root).as_posix()
         for match in MARK.finditer(path.read_text(encoding="utf-8")):

@@ -1,4 +1,4 @@
-"""Sections of scripts/figures: what programs' traces and the allocator cost in memory and time."""
+"""Sections of scripts/figures: the cost of traces and of the allocator in memory and time."""
 
 import pathlib
 
@@ -26,7 +26,7 @@ def name_of(path):
 
 
 def set_replays(run, prefix, replays, whole):
-    """Sums over replays. whole: each must have every byte verified."""
+    """Sums the results of replays. whole: every byte of each replay must have been verified."""
     good = [line for line in replays
             if line["verified_bytes"] == line["allocated_bytes"] and line["mismatches"] == 0]
     run.set(f"{prefix}.runs", len(replays))
@@ -104,8 +104,8 @@ def replay_large(run):
 
 
 @section("sparse", timed="partly",
-         says="seventeen traces made of pages, beside TLSF, Maar's default and VMA; and the ten "
-              "largest in heaps with 5 % to spare")
+         says="seventeen traces with resources made of pages, beside TLSF, Maar's default and VMA; and the ten "
+              "largest traces in heaps with 5 % to spare")
 def replay_sparse(run):
     traces = all_traces(run)
     found = {}
@@ -167,7 +167,7 @@ def set_sparse_totals(run, names, large):
 
 
 def replay_scarce(run, traces, found):
-    """Heap 1 is the card's; nothing may lie in the other."""
+    """Heap 1 is the card's memory. The other heap must stay empty."""
     failing = {strategy: 0 for strategy in ("sparse", "tlsf", "auto")}
     for trace in traces:
         name = name_of(trace)
@@ -183,15 +183,15 @@ def replay_scarce(run, traces, found):
 
 
 @section("reserved", timed=False,
-         says="what seventeen traces reserve, by Maar and by VMA, with their own block sizes and "
-              "with the same")
+         says="the memory that Maar and VMA reserve for seventeen traces, with their own block sizes and "
+              "with equal ones")
 def reserved(run):
     run.machine.need_vma()
     try:
         traces = all_traces(run)
     except Absent:
         traces = captured(run)
-        run.notes.append("the captured traces alone; MAAR_SHARED_DATA has the others")
+        run.notes.append("only the captured traces; MAAR_SHARED_DATA names the folder of the others")
     for device, prefix, policy in ((CARD, "reserved", "default,same"),
                                    (CARD_PAGES, "reserved_pages", "default")):
         ends = ENDS if device == CARD else ENDLESS
@@ -237,7 +237,7 @@ STRATEGIES = "maar-tlsf,maar-buddy,vma,vma-min-time,vma-min-memory"
 
 
 def placements(run, *options):
-    """Lines of 10,000 to a million live ranges, rounded sizes and raw; of a million fewer peers."""
+    """Runs 10,000 to a million live ranges, with rounded and with raw sizes; a million with fewer peers."""
     for live in (1000,) if run.quick else (10000, 100000, 1000000):
         for sizes in ("rounded", "raw"):
             peers = STRATEGIES

@@ -1,4 +1,4 @@
-"""Sections of scripts/figures: plans, pages, sharing; samples and pictures; what tests count."""
+"""Sections of scripts/figures: plans, pages, sharing; samples and pictures; counts of tests."""
 
 import csv
 import json
@@ -16,10 +16,10 @@ TRANSFERABLE = ("size-best", "time-first", "lifetime", "breadth", "slots", "obje
 
 
 def keep_picture(run, made, name):
-    """A picture that docs/pictures has under this name; told when it is another one than before."""
+    """Copies a picture to docs/pictures, and adds a note if the picture has changed."""
     kept = run.machine.root / "docs" / "pictures" / name
     if not kept.is_file() or kept.read_bytes() != made.read_bytes():
-        run.notes.append(f"docs/pictures/{name} is not what it was")
+        run.notes.append(f"docs/pictures/{name} has changed")
         if not run.quick:
             shutil.copyfile(made, kept)
 
@@ -27,7 +27,7 @@ def keep_picture(run, made, name):
 # ---- plans ----
 
 @section("plans", timed="partly",
-         says="ten frame graphs: peaks, edges and times of the planner, beside the rules of others")
+         says="ten frame graphs: peaks, edges and times of the planner, beside the rules of other planners")
 def plans(run):
     runs = "5" if run.quick else "1000"
     frames = {}
@@ -66,12 +66,12 @@ def plans(run):
 
 @section("plans-hard", timed="partly",
          says="google/minimalloc's instances A to K into their customary capacity, rows as they "
-              "are, shuffled and mirrored; its own solver where --minimalloc names it")
+              "are, shuffled and mirrored; also google/minimalloc's solver if --minimalloc names it")
 def plans_hard(run):
     run.machine.need_shared("minimalloc")
     solver = ("--minimalloc", run.machine.minimalloc) if run.machine.minimalloc else ()
     if not solver:
-        run.notes.append("google/minimalloc's own solver was not there; --minimalloc names it")
+        run.notes.append("google/minimalloc's own solver was not found; --minimalloc names it")
     shared = {"MAAR_SHARED_DATA": str(run.machine.shared)}
     worst = 0
     for line in run.bench("plan", "--workload", "hard", *solver, environment=shared):
@@ -123,7 +123,7 @@ def paging(run):
             run.set(f"{key}.pages_s", line["pages"] / line["min_us"] * 1e6)
 
 
-@section("tiles", timed=True, says="what a cache of a texture's tiles costs the host in a frame")
+@section("tiles", timed=True, says="the cost of a cache of texture tiles on the host, for each frame")
 def tiles(run):
     few = ("--updates", "20") if run.quick else ()
     line = run.bench("paging", "--tiles", "--device", CARD_PAGES, *few)[0]
@@ -134,8 +134,8 @@ def tiles(run):
 
 
 @section("sharing", timed="partly",
-         says="buffers that another device has too: objects, exports, imports, beside VMA and one "
-              "memory each; and with 1,024 descriptors")
+         says="buffers that a second device shares: objects, exports, imports, beside VMA and one "
+              "device memory for each; and with 1,024 descriptors")
 def sharing(run):
     run.machine.need_vma()
     for live in (100,) if run.quick else (1000, 10000):
@@ -259,12 +259,12 @@ def virtual_texture(run):
     last = sorted(folder.glob("frame_????.png"))[-1]
     keep_picture(run, last, "virtual_texture.png")
     keep_picture(run, folder / "tiles.svg", "virtual_texture_tiles.svg")
-    if run.is_quiet():  # its curves depend on how fast tiles come
+    if run.is_quiet():  # its curves depend on the speed of the loading of tiles
         keep_picture(run, folder / "figures.svg", "virtual_texture_figures.svg")
 
 
 @section("shared-particles", timed=False,
-         says="particles that one process moves and another renders, each compared")
+         says="particles that one process moves and another renders, with each particle compared")
 def shared_particles(run):
     picture = run.scratch / "shared_particles.png"
     some = ("--particles", "1000", "--frames", "8") if run.quick else ()
@@ -305,7 +305,7 @@ def pictures(run):
 # ---- what tests count ----
 
 @section("faults", timed=False,
-         says="each call of each function made to fail, alone and in what is shared")
+         says="each call of each function made to fail, alone and in shared parts")
 def faults(run):
     for program, prefix in (("test_allocator_faults", "faults"),
                             ("test_sharing_faults", "sharing_faults")):
@@ -350,7 +350,7 @@ def replay_faults(run):
 
 
 @section("barriers", timed=False,
-         says="barriers of random graphs left out in turn, and how many were missed by nobody")
+         says="barriers of random graphs left out in turn, and the number that no check missed")
 def barriers(run):
     printed = run.text(run.machine.build / "tests" / "transient" / "test_transient_barriers",
                        targets=("maar_test_test_transient_barriers",))
@@ -361,7 +361,7 @@ def barriers(run):
 
 
 @section("plans-random", timed=False, slow=True,
-         says="the planner against trying everything, 40,000 small inputs")
+         says="the planner against exhaustive search, 40,000 small inputs")
 def plans_random(run):
     rounds = "400" if run.quick else "40000"
     printed = run.text(run.machine.build / "tests" / "plan" / "test_plan_random",
@@ -372,7 +372,7 @@ def plans_random(run):
             int(re.search(r"([0-9]+) solved by trying everything", printed).group(1)))
 
 
-@section("types", timed=False, says="memory types that VMA and Maar choose on every profile")
+@section("types", timed=False, says="the memory types that VMA and Maar choose on every profile")
 def types(run):
     run.machine.need_vma()
     table = run.scratch / "types.md"
@@ -393,7 +393,7 @@ def types(run):
 
 
 @section("tree", timed=False,
-         says="what the sources hold: profiles, traces, fuzz targets, functions")
+         says="the contents of the sources: profiles, traces, fuzz targets, functions")
 def tree(run):
     root = run.machine.root
     run.set("tree.profiles", len(list((root / "data" / "profiles").glob("*.json"))))
