@@ -186,13 +186,14 @@ static uint32_t placement_kind_of(const struct maar_pool* pool, MaarResourceKind
 
 /* Brings what was lacking, leaving the lock: VK_INCOMPLETE then. Or notes that there is no room. */
 MAAR_NOINLINE VkResult place_in_vain(struct maar_arena* arena, struct maar_block* block,
-                                     VkResult result)
+                                     enum maar_place_outcome outcome)
 {
     MaarAllocator allocator = arena->pool->allocator;
-    if (result != VK_INCOMPLETE) {
+    if (outcome == MAAR_PLACE_NO_ROOM) {
         maar_arena_note_room(arena, block);
-        return result;
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
+    VkResult result = VK_SUCCESS;
     ++block->pin_count;
     if (arena->slots.head == MAAR_SLOT_NONE) {
         result = maar_slots_refill(&allocator->slots, &arena->lock, &arena->slots);
@@ -206,7 +207,7 @@ MAAR_NOINLINE VkResult place_in_vain(struct maar_arena* arena, struct maar_block
 MAAR_INLINE VkResult place_in(struct maar_arena* arena, struct maar_block* block,
                               const struct maar_place_request* request, struct maar_made* made)
 {
-    VkResult result = VK_INCOMPLETE;
+    enum maar_place_outcome outcome = MAAR_PLACE_WANTS_STORAGE;
     if (arena->slots.head != MAAR_SLOT_NONE) {
         const struct maar_placement_request placement = {
             .size = request->size,
@@ -216,8 +217,8 @@ MAAR_INLINE VkResult place_in(struct maar_arena* arena, struct maar_block* block
             .upper = request->upper,
         };
         struct maar_placement_range range;
-        result = maar_placement_allocate(block->placement, &placement, &range);
-        if (result == VK_SUCCESS) {
+        outcome = maar_placement_allocate(block->placement, &placement, &range);
+        if (outcome == MAAR_PLACED) {
             fill_slot(arena, block, request, &range, made);
             /* What is left is looked at now and then; a request that fails for it will, too. */
             if ((block->range_count & ROOM_LOOK_MASK) == 0) {
@@ -226,7 +227,7 @@ MAAR_INLINE VkResult place_in(struct maar_arena* arena, struct maar_block* block
             return VK_SUCCESS;
         }
     }
-    return place_in_vain(arena, block, result);
+    return place_in_vain(arena, block, outcome);
 }
 
 VkResult maar_arena_place_in(struct maar_arena* arena, struct maar_block* block,

@@ -245,7 +245,7 @@ uint32_t maar_thread_arena(MaarAllocator allocator);
 bool maar_arena_init(struct maar_arena* arena, struct maar_pool* pool, uint32_t number);
 /* The arena that this thread allocates from, locked. */
 struct maar_arena* maar_arena_enter(struct maar_pool* pool);
-/* Brings storage to a placement that answered VK_INCOMPLETE. Under its owner's lock, which it
+/* Brings storage to a placement that wants it. Under its owner's lock, which it
  * leaves and takes again: the owner keeps the placement alive meanwhile, and looks again
  * afterwards. */
 VkResult maar_bring_storage(const VkAllocationCallbacks* callbacks, struct maar_mutex* lock,

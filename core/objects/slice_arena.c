@@ -218,17 +218,19 @@ static VkResult place_slice_in(MaarAllocator allocator, struct maar_slice_buffer
         .size = job->size,
         .alignment = job->alignment,
     };
-    VkResult result = maar_placement_allocate(home->placement, &request, &job->range);
-    if (result == VK_SUCCESS) {
+    const enum maar_place_outcome outcome =
+        maar_placement_allocate(home->placement, &request, &job->range);
+    if (outcome == MAAR_PLACED) {
         job->home = home;
         ++home->slice_count;
         return VK_SUCCESS;
     }
-    if (result != VK_INCOMPLETE) {
-        return result;
+    if (outcome == MAAR_PLACE_NO_ROOM) {
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
     ++home->pin_count;
-    result = maar_bring_storage(allocator->callbacks, &home->shelf->arena->lock, home->placement);
+    const VkResult result =
+        maar_bring_storage(allocator->callbacks, &home->shelf->arena->lock, home->placement);
     --home->pin_count;
     return result == VK_SUCCESS ? VK_INCOMPLETE : result;
 }

@@ -143,9 +143,9 @@ static bool placement_is_live(const struct maar_placement* placement, uint32_t n
            placement_state(&placement->nodes[node]) == PLACEMENT_LIVE;
 }
 
-VkResult maar_placement_allocate(struct maar_placement* placement,
-                                 const struct maar_placement_request* request,
-                                 struct maar_placement_range* range)
+enum maar_place_outcome maar_placement_allocate(struct maar_placement* placement,
+                                                const struct maar_placement_request* request,
+                                                struct maar_placement_range* range)
 {
     range->node = MAAR_PLACEMENT_NO_NODE;
     switch (placement->strategy) {
@@ -179,17 +179,17 @@ bool maar_placement_free_into(struct maar_placement* placement, uint32_t node, V
     return true;
 }
 
-VkResult maar_placement_resize(struct maar_placement* placement, VkDeviceSize size)
+bool maar_placement_resize(struct maar_placement* placement, VkDeviceSize size)
 {
     if (size <= placement->size) {
-        return VK_SUCCESS;
+        return true;
     }
     switch (placement->strategy) {
     case MAAR_PLACEMENT_STRATEGY_BUDDY:
         return maar_buddy_resize(placement, size);
     case MAAR_PLACEMENT_STRATEGY_LINEAR:
         placement->size = size;
-        return VK_SUCCESS;
+        return true;
     default:
         return maar_tlsf_resize(placement, size);
     }

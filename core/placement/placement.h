@@ -4,9 +4,9 @@
  *
  * Not synchronized: the owner of a placement locks. No function here but
  * create, destroy and the storage helpers' callers touches host memory: a
- * placement that lacks room for metadata says so with VK_INCOMPLETE, and its
- * owner, having left its lock, brings a larger storage. So no lock is ever held
- * across a host allocation.
+ * placement that lacks room for metadata answers MAAR_PLACE_WANTS_STORAGE, and
+ * its owner, having left its lock, brings a larger storage. So no lock is ever
+ * held across a host allocation.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_H
@@ -60,14 +60,15 @@ VkResult maar_placement_create(const struct maar_placement_info* info,
 void maar_placement_destroy(struct maar_placement* placement,
                             const VkAllocationCallbacks* callbacks);
 
-/*
- * VK_SUCCESS; VK_ERROR_OUT_OF_POOL_MEMORY when no free range fits;
- * VK_INCOMPLETE when metadata storage must be brought first (nothing has
- * changed then, and the call is to be repeated).
- */
-VkResult maar_placement_allocate(struct maar_placement* placement,
-                                 const struct maar_placement_request* request,
-                                 struct maar_placement_range* range);
+enum maar_place_outcome {
+    MAAR_PLACED,
+    MAAR_PLACE_NO_ROOM,       /* no free range fits */
+    MAAR_PLACE_WANTS_STORAGE, /* nothing has changed: bring storage, then repeat the call */
+};
+
+enum maar_place_outcome maar_placement_allocate(struct maar_placement* placement,
+                                                const struct maar_placement_request* request,
+                                                struct maar_placement_range* range);
 /* Has the processor fetch what freeing a live node will touch first. Alone of these it may be
  * called without the owner's lock. */
 void maar_placement_prefetch(const struct maar_placement* placement, uint32_t node);
@@ -78,9 +79,9 @@ bool maar_placement_free(struct maar_placement* placement, uint32_t node);
 bool maar_placement_free_into(struct maar_placement* placement, uint32_t node, VkDeviceSize* size);
 /* Frees everything; keeps the storage. */
 void maar_placement_reset(struct maar_placement* placement);
-/* Grows the range at its end; size >= the present one. May answer VK_INCOMPLETE
+/* Grows the range at its end; size >= the present one. Returns false when it wants storage first,
  * as above. */
-VkResult maar_placement_resize(struct maar_placement* placement, VkDeviceSize size);
+bool maar_placement_resize(struct maar_placement* placement, VkDeviceSize size);
 /* Offset, size and user tag of a live node; false if it names none. */
 bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
                         struct maar_placement_range* range, uint64_t* user, uint32_t* kind);
@@ -95,7 +96,7 @@ static inline MaarRange maar_placement_handle(uint32_t node, uint32_t generation
 #endif
 }
 
-/* After VK_INCOMPLETE: how many bytes of storage to bring. */
+/* Returns how many bytes of storage a placement wants. */
 size_t maar_placement_storage_wanted(const struct maar_placement* placement);
 /* Takes memory of that size (16-byte aligned, from the same callbacks); returns
  * memory that the caller is to free, possibly NULL, possibly the memory itself

@@ -78,16 +78,16 @@ void maar_buddy_reset(struct maar_placement* placement)
     buddy_extend(placement, 0, placement->size);
 }
 
-VkResult maar_buddy_resize(struct maar_placement* placement, VkDeviceSize size)
+bool maar_buddy_resize(struct maar_placement* placement, VkDeviceSize size)
 {
     if (!placement_has_slots(placement, 2 * PLACEMENT_ORDERS)) {
-        return VK_INCOMPLETE;
+        return false;
     }
     const VkDeviceSize begin = placement->size;
     placement->size = size;
     placement->free_extent += (size - begin) << PLACEMENT_SIZE_SHIFT;
     buddy_extend(placement, begin, size);
-    return VK_SUCCESS;
+    return true;
 }
 
 /* A free node and the place of the request in it, of the lowest order that has
@@ -113,23 +113,23 @@ static uint32_t buddy_find(const struct maar_placement* placement,
     return PLACEMENT_NONE;
 }
 
-VkResult maar_buddy_allocate(struct maar_placement* placement,
-                             const struct maar_placement_request* request,
-                             struct maar_placement_range* range)
+enum maar_place_outcome maar_buddy_allocate(struct maar_placement* placement,
+                                            const struct maar_placement_request* request,
+                                            struct maar_placement_range* range)
 {
     VkDeviceSize offset = UINT64_MAX;
     if (request->size > placement->size) {
-        return VK_ERROR_OUT_OF_POOL_MEMORY;
+        return MAAR_PLACE_NO_ROOM;
     }
     const uint32_t slot = buddy_find(placement, request, &offset);
     if (slot == PLACEMENT_NONE) {
-        return VK_ERROR_OUT_OF_POOL_MEMORY;
+        return MAAR_PLACE_NO_ROOM;
     }
     struct placement_node* taken = &placement->nodes[slot];
     VkDeviceSize begin = placement_offset(taken);
     uint32_t order = placement_tag(taken);
     if (!placement_has_slots(placement, order)) {
-        return VK_INCOMPLETE;
+        return MAAR_PLACE_WANTS_STORAGE;
     }
     placement_bin_remove(placement, order, taken);
     while (order != 0) {
@@ -154,7 +154,7 @@ VkResult maar_buddy_allocate(struct maar_placement* placement,
                   request->size);
     placement_count_in(placement, request->size, (VkDeviceSize)1 << order);
     placement_tell_range(placement, slot, request, range);
-    return VK_SUCCESS;
+    return MAAR_PLACED;
 }
 
 VkDeviceSize maar_buddy_free(struct maar_placement* placement, uint32_t slot)

@@ -173,9 +173,9 @@ static inline VkDeviceSize linear_find_plain(const struct maar_placement* placem
     return placement_fits(offset, size, end) ? offset : UINT64_MAX;
 }
 
-VkResult maar_linear_allocate(struct maar_placement* placement,
-                              const struct maar_placement_request* request,
-                              struct maar_placement_range* range)
+enum maar_place_outcome maar_linear_allocate(struct maar_placement* placement,
+                                             const struct maar_placement_request* request,
+                                             struct maar_placement_range* range)
 {
     uint32_t tag = 0;
     VkDeviceSize offset = UINT64_MAX;
@@ -186,10 +186,10 @@ VkResult maar_linear_allocate(struct maar_placement* placement,
         offset = linear_find(placement, request, &tag);
     }
     if (offset == UINT64_MAX) {
-        return VK_ERROR_OUT_OF_POOL_MEMORY;
+        return MAAR_PLACE_NO_ROOM;
     }
     if (!placement_has_slots(placement, 1)) {
-        return VK_INCOMPLETE;
+        return MAAR_PLACE_WANTS_STORAGE;
     }
     struct placement_sequence* sequence = &placement->sequences[tag];
     const uint32_t slot = placement_take_slot(placement);
@@ -204,7 +204,7 @@ VkResult maar_linear_allocate(struct maar_placement* placement,
     placement->range_count += 1;
     placement->used_size += request->size;
     placement_tell_range(placement, slot, request, range);
-    return VK_SUCCESS;
+    return MAAR_PLACED;
 }
 
 /* Takes a node out of its run. */

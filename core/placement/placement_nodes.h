@@ -430,32 +430,32 @@ void maar_placement_tell_free(struct placement_walk* walk, VkDeviceSize offset, 
  * placement.h. */
 uint32_t maar_tlsf_bin_count(VkDeviceSize size);
 void maar_tlsf_reset(struct maar_placement* placement);
-VkResult maar_tlsf_allocate(struct maar_placement* placement,
-                            const struct maar_placement_request* request,
-                            struct maar_placement_range* range);
+enum maar_place_outcome maar_tlsf_allocate(struct maar_placement* placement,
+                                           const struct maar_placement_request* request,
+                                           struct maar_placement_range* range);
 /* Lets the free node on one side, or on both, take over the extent of a node, which is dropped.
  * Returns theirs. */
 uint64_t maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint64_t extent);
 /* Frees the live range that reaches the end of the space; the extent of what is free now. */
 uint64_t maar_tlsf_free_last(struct maar_placement* placement, uint32_t slot);
-VkResult maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size);
+bool maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size);
 VkDeviceSize maar_tlsf_largest_free_bound(const struct maar_placement* placement);
 const char* maar_tlsf_check(const struct maar_placement* placement);
 
 void maar_buddy_reset(struct maar_placement* placement);
-VkResult maar_buddy_allocate(struct maar_placement* placement,
-                             const struct maar_placement_request* request,
-                             struct maar_placement_range* range);
+enum maar_place_outcome maar_buddy_allocate(struct maar_placement* placement,
+                                            const struct maar_placement_request* request,
+                                            struct maar_placement_range* range);
 /* How large the free range is, at most, that holds the node now. */
 VkDeviceSize maar_buddy_free(struct maar_placement* placement, uint32_t slot);
-VkResult maar_buddy_resize(struct maar_placement* placement, VkDeviceSize size);
+bool maar_buddy_resize(struct maar_placement* placement, VkDeviceSize size);
 VkDeviceSize maar_buddy_largest_free_bound(const struct maar_placement* placement);
 const char* maar_buddy_check(const struct maar_placement* placement);
 
 void maar_linear_reset(struct maar_placement* placement);
-VkResult maar_linear_allocate(struct maar_placement* placement,
-                              const struct maar_placement_request* request,
-                              struct maar_placement_range* range);
+enum maar_place_outcome maar_linear_allocate(struct maar_placement* placement,
+                                             const struct maar_placement_request* request,
+                                             struct maar_placement_range* range);
 VkDeviceSize maar_linear_free(struct maar_placement* placement, uint32_t slot);
 VkDeviceSize maar_linear_free_size(const struct maar_placement* placement);
 VkDeviceSize maar_linear_largest_free_bound(const struct maar_placement* placement);

@@ -272,9 +272,9 @@ static uint32_t tlsf_cut(struct maar_placement* placement, uint32_t slot, VkDevi
 }
 
 /* Whatever the alignment and the kind, wherever the place is. */
-static VkResult tlsf_allocate_rare(struct maar_placement* placement,
-                                   const struct maar_placement_request* request,
-                                   struct maar_placement_range* range)
+static enum maar_place_outcome tlsf_allocate_rare(struct maar_placement* placement,
+                                                  const struct maar_placement_request* request,
+                                                  struct maar_placement_range* range)
 {
     const VkDeviceSize divisor = request->alignment & (~request->alignment + 1);
     const VkDeviceSize unit = divisor < placement->unit ? divisor : placement->unit;
@@ -287,10 +287,10 @@ static VkResult tlsf_allocate_rare(struct maar_placement* placement,
     const bool plain = request->alignment == unit && !query.minds_kind;
     const struct tlsf_place place = tlsf_find_any(placement, &query, plain);
     if (place.slot == PLACEMENT_NONE) {
-        return VK_ERROR_OUT_OF_POOL_MEMORY;
+        return MAAR_PLACE_NO_ROOM;
     }
     if (!placement_has_slots(placement, 2)) {
-        return VK_INCOMPLETE;
+        return MAAR_PLACE_WANTS_STORAGE;
     }
     const VkDeviceSize cut = place.offset + query.rounded;
     const VkDeviceSize end = cut < placement->size ? cut : placement->size;
@@ -302,22 +302,22 @@ static VkResult tlsf_allocate_rare(struct maar_placement* placement,
     if (unit != placement->unit) {
         tlsf_set_unit(placement, unit);
     }
-    return VK_SUCCESS;
+    return MAAR_PLACED;
 }
 
-VkResult maar_tlsf_allocate(struct maar_placement* placement,
-                            const struct maar_placement_request* request,
-                            struct maar_placement_range* range)
+enum maar_place_outcome maar_tlsf_allocate(struct maar_placement* placement,
+                                           const struct maar_placement_request* request,
+                                           struct maar_placement_range* range)
 {
     if (request->size > placement->size) {
-        return VK_ERROR_OUT_OF_POOL_MEMORY;
+        return MAAR_PLACE_NO_ROOM;
     }
     if (placement_tlsf_is_plain(placement, request->alignment, request->kind)) {
         const struct placement_tlsf_wish wish = {&request->size, &request->kind, &request->user};
         if (placement_tlsf_allocate_plain(placement, wish, &range->node, &range->generation,
                                           &range->offset)) {
             range->size = request->size;
-            return VK_SUCCESS;
+            return MAAR_PLACED;
         }
     }
     return tlsf_allocate_rare(placement, request, range);
@@ -369,15 +369,15 @@ uint64_t maar_tlsf_free_last(struct maar_placement* placement, uint32_t slot)
     return placement_tlsf_free_extent(placement, slot, extent);
 }
 
-VkResult maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size)
+bool maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size)
 {
     const uint32_t bins = maar_tlsf_bin_count(size);
     if (bins > placement->bin_count) {
         placement->wanted_bins = bins;
-        return VK_INCOMPLETE;
+        return false;
     }
     if (!placement_has_slots(placement, 1)) {
-        return VK_INCOMPLETE;
+        return false;
     }
     const uint32_t last = placement_prev(&placement->nodes[PLACEMENT_NONE]);
     const struct placement_node* node = &placement->nodes[last];
@@ -398,7 +398,7 @@ VkResult maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size)
     }
     placement->size = size;
     placement->plain_size = size;
-    return VK_SUCCESS;
+    return true;
 }
 
 VkDeviceSize maar_tlsf_largest_free_bound(const struct maar_placement* placement)

@@ -49,7 +49,7 @@ static void range_check_heavily(MaarRangeAllocator allocator)
 #endif
 }
 
-/* After VK_INCOMPLETE: brings storage. */
+/* Brings the storage that the placement wants. */
 static VkResult range_bring_storage(MaarRangeAllocator allocator)
 {
     const size_t size = maar_placement_storage_wanted(allocator->placement);
@@ -193,19 +193,20 @@ static VkResult range_allocate_fail(MaarRange* pRange, VkDeviceSize* pOffset, Vk
     return result;
 }
 
-/* Brings storage until it is enough; as a rule once. */
-static VkResult range_allocate_cold(MaarRangeAllocator allocator,
-                                    const struct maar_placement_request* request,
-                                    struct maar_placement_range* range)
+/* Places a request. Brings storage where the placement wants it, as a rule once. */
+static VkResult range_place(MaarRangeAllocator allocator,
+                            const struct maar_placement_request* request,
+                            struct maar_placement_range* range)
 {
-    VkResult result = VK_INCOMPLETE;
-    while (result == VK_INCOMPLETE) {
-        result = range_bring_storage(allocator);
-        if (result == VK_SUCCESS) {
-            result = maar_placement_allocate(allocator->placement, request, range);
+    enum maar_place_outcome outcome = maar_placement_allocate(allocator->placement, request, range);
+    while (outcome == MAAR_PLACE_WANTS_STORAGE) {
+        const VkResult result = range_bring_storage(allocator);
+        if (result != VK_SUCCESS) {
+            return result;
         }
+        outcome = maar_placement_allocate(allocator->placement, request, range);
     }
-    return result;
+    return outcome == MAAR_PLACED ? VK_SUCCESS : VK_ERROR_OUT_OF_POOL_MEMORY;
 }
 
 /* Whatever maarAllocateRange has not done in line. */
@@ -227,10 +228,7 @@ static VkResult range_allocate_any(MaarRangeAllocator allocator, const MaarRange
         .upper = (pInfo->flags & MAAR_RANGE_ALLOCATE_UPPER_BIT) != 0,
     };
     struct maar_placement_range range;
-    VkResult result = maar_placement_allocate(allocator->placement, &request, &range);
-    if (result == VK_INCOMPLETE) {
-        result = range_allocate_cold(allocator, &request, &range);
-    }
+    const VkResult result = range_place(allocator, &request, &range);
     if (result != VK_SUCCESS) {
         return range_allocate_fail(pRange, pOffset, result);
     }
@@ -313,12 +311,9 @@ VkResult VKAPI_CALL maarResizeRangeAllocator(MaarRangeAllocator allocator, VkDev
         return range_misuse(allocator, "maarResizeRangeAllocator: size is below the present one or "
                                        "above MAAR_RANGE_MAX_SIZE");
     }
-    VkResult result = maar_placement_resize(allocator->placement, size);
-    while (result == VK_INCOMPLETE) {
+    VkResult result = VK_SUCCESS;
+    while (result == VK_SUCCESS && !maar_placement_resize(allocator->placement, size)) {
         result = range_bring_storage(allocator);
-        if (result == VK_SUCCESS) {
-            result = maar_placement_resize(allocator->placement, size);
-        }
     }
     if (result == VK_SUCCESS) {
         allocator->size = size;

@@ -239,18 +239,18 @@ static void model_allocate(struct model* model, const struct model_walk* walk)
         return;
     }
     struct maar_placement_range range;
-    VkResult result = maar_placement_allocate(model->placement, &request, &range);
-    for (uint32_t tries = 0; result == VK_INCOMPLETE && tries < 2; ++tries) {
+    enum maar_place_outcome outcome = maar_placement_allocate(model->placement, &request, &range);
+    for (uint32_t tries = 0; outcome == MAAR_PLACE_WANTS_STORAGE && tries < 2; ++tries) {
         model_bring_storage(model);
-        result = maar_placement_allocate(model->placement, &request, &range);
+        outcome = maar_placement_allocate(model->placement, &request, &range);
     }
-    if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
+    if (outcome == MAAR_PLACE_NO_ROOM) {
         model->outcome->refused += 1;
         model_test_refusal(model, &request, walk);
         return;
     }
-    if (result != VK_SUCCESS) {
-        model_fail(model, "allocate answered %d", (int)result);
+    if (outcome != MAAR_PLACED) {
+        model_fail(model, "allocate answered %d", (int)outcome);
         return;
     }
     struct model_range* added = &model->ranges[model->count];
@@ -319,13 +319,13 @@ static void model_resize(struct model* model)
     if (size > MAAR_RANGE_MAX_SIZE || size > 4 * model->options->info.size) {
         size = model->size;
     }
-    VkResult result = maar_placement_resize(model->placement, size);
-    for (uint32_t tries = 0; result == VK_INCOMPLETE && tries < 2; ++tries) {
+    bool resized = maar_placement_resize(model->placement, size);
+    for (uint32_t tries = 0; !resized && tries < 2; ++tries) {
         model_bring_storage(model);
-        result = maar_placement_resize(model->placement, size);
+        resized = maar_placement_resize(model->placement, size);
     }
-    if (result != VK_SUCCESS) {
-        model_fail(model, "resize answered %d", (int)result);
+    if (!resized) {
+        model_fail(model, "resize wants storage again and again");
     }
     model->size = size;
 }
