@@ -240,7 +240,7 @@ static void docs_messages_and_leaks_have_names(void** state)
     struct rig rig;
     rig_open(&rig, NULL);
     FILE* const file = open_printed();
-    rig.create_info.pfnMessage = tell;
+    rig.create_info.pfnMessage = log_message;
     rig.create_info.pMessageUserData = file;
     rig_make_allocator(&rig);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
