@@ -76,6 +76,14 @@ def read_source(path, text):
     return source
 
 
+def prototypes(source):
+    """The functions that a header declares; some other names of a declaration may be among them."""
+    text, bodies = None, source.text
+    while text != bodies:
+        text, bodies = bodies, re.sub(r"\{[^{}]*\}", ";", bodies)
+    return set(re.findall(r"\b(\w+)\s*\((?=[^;]*\)[^;{]*;)", bodies)) - set(source.functions)
+
+
 def read_sources(root, rooms=("core",)):
     sources = {}
     for room in rooms:

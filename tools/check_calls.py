@@ -36,7 +36,6 @@ is any finding, and with 77 if the build folder has no objects.
 """
 
 import argparse
-import re
 import sys
 import tomllib
 from collections import defaultdict
@@ -191,15 +190,6 @@ def check_circles(graph, crossing, options):
             yield f"function pointers in both directions between {', '.join(members)}"
 
 
-def prototyped_files(source, home):
-    """The files that define what a header prototypes."""
-    bodies = re.sub(r"\{[^{}]*\}", ";", source.text)
-    while "{" in bodies and re.search(r"\{[^{}]*\}", bodies):
-        bodies = re.sub(r"\{[^{}]*\}", ";", bodies)
-    names = re.findall(r"\b(\w+)\s*\((?=[^;]*\)[^;{]*;)", bodies)
-    return {home[name] for name in names if name in home}
-
-
 def check_headers(root, graph, options):
     for path, source in graph.core.items():
         if not path.endswith(".h"):
@@ -207,7 +197,7 @@ def check_headers(root, graph, options):
         lines = (root / path).read_text(encoding="utf-8").count("\n")
         if lines > options.most_header:
             yield f"{path}: {lines} lines; at most {options.most_header}"
-        files = prototyped_files(source, graph.home)
+        files = {graph.home[name] for name in call_graph.prototypes(source) if name in graph.home}
         if len(files) > options.most_prototyped:
             yield (f"{path}: prototypes {len(files)} files ({show_names(files, 20)}); "
                    f"at most {options.most_prototyped}")
