@@ -1,25 +1,50 @@
 /*
- * Images: create, allocate, bind, whole or plane by plane; undone in reverse when a step fails.
+ * The public calls on whole images: create, allocate for, bind, destroy. object.h has their steps.
  */
-#include "core/objects/requirements.h"
+#include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 #include "core/objects/stitched.h"
-#include "core/objects/vulkan_bits.h"
 
-VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
-                               const VkImageCreateInfo* info, const char* disjoint)
+static VkResult create_image(MaarAllocator allocator, const char* call,
+                             const VkImageCreateInfo* image_info,
+                             const MaarAllocationCreateInfo* info, VkImage* image,
+                             MaarAllocation* allocation)
 {
-    VkResult result = maar_check_structure(allocator, call, "pImageInfo", info,
-                                           VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    const struct maar_device* device = &allocator->device;
+    enum maar_stitch_end stitched = MAAR_STITCH_OTHERWISE;
+    VkResult result = VK_SUCCESS;
+    if (maar_may_stitch(info)) {
+        stitched = maar_create_stitched_image(allocator, call, image_info, info, &result, image,
+                                              allocation);
+        if (stitched == MAAR_STITCH_ENDED) {
+            return result;
+        }
+    }
+    struct maar_shared_image shared;
+    result = maar_share_image(
+        allocator, call, image_info, maar_export_types(info),
+        (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, &shared);
     if (result != VK_SUCCESS) {
         return result;
     }
-    if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
-        return maar_misuse(allocator, call, disjoint);
+    struct maar_object object = {0};
+    maar_lock_rank_expect_none();
+    result = device->vkCreateImage(device->handle, shared.use, device->callbacks, &object.image);
+    if (result != VK_SUCCESS) {
+        maar_report_no_object(allocator, call, "image", result);
+        return result;
     }
-    if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return maar_misuse(allocator, call, "pImageInfo is sparse; sparse images are not bound so");
+    MaarMemoryRequest request;
+    maar_image_request(allocator, object.image, maar_tiling_kind(image_info->tiling), 0, &request);
+    request.requiresDedicated |= shared.dedicated ? VK_TRUE : VK_FALSE;
+    result = maar_place_object(allocator, call, object, &request, info, false, allocation);
+    if (result != VK_SUCCESS) {
+        return result;
     }
+    if (stitched == MAAR_STITCH_NO_SPACE) {
+        maar_note_fallback(allocator, *allocation);
+    }
+    *image = object.image;
     return VK_SUCCESS;
 }
 
@@ -47,78 +72,53 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    VkResult stitched = VK_INCOMPLETE;
-    if (maar_may_stitch(pCreateInfo)) {
-        stitched = maar_create_stitched_image(allocator, __func__, pImageInfo, pCreateInfo, pImage,
-                                              pAllocation);
-        if (stitched != VK_INCOMPLETE && stitched != VK_NOT_READY) {
-            return stitched;
-        }
+    return create_image(allocator, __func__, pImageInfo, pCreateInfo, pImage, pAllocation);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL
+maarAllocateMemoryForImage(MaarAllocator allocator, VkImage image, VkImageTiling tiling,
+                           const MaarAllocationCreateInfo* pCreateInfo, MaarAllocation* pAllocation)
+{
+    if (pAllocation != NULL) {
+        *pAllocation = VK_NULL_HANDLE;
     }
-    const struct maar_device* device = &allocator->device;
-    VkImage image = VK_NULL_HANDLE;
-    MaarAllocation allocation = VK_NULL_HANDLE;
-    struct maar_shared_image shared;
-    result = maar_share_image(
-        allocator, __func__, pImageInfo, maar_export_types(pCreateInfo),
-        (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, &shared);
+    VkResult result = maar_enter(allocator);
     if (result != VK_SUCCESS) {
         return result;
     }
-    maar_lock_rank_expect_none();
-    result = device->vkCreateImage(device->handle, shared.use, device->callbacks, &image);
-    if (result != VK_SUCCESS) {
-        maar_report_no_object(allocator, __func__, "image", result);
-        return result;
+    if (image == VK_NULL_HANDLE || pAllocation == NULL) {
+        return maar_misuse(allocator, __func__,
+                           pAllocation == NULL ? "pAllocation is NULL" : "image is VK_NULL_HANDLE");
     }
     MaarMemoryRequest request;
-    maar_image_request(allocator, image, maar_tiling_kind(pImageInfo->tiling), 0, &request);
-    request.requiresDedicated |= shared.dedicated ? VK_TRUE : VK_FALSE;
-    result = maar_allocate(allocator, __func__, &request, pCreateInfo, false, &allocation);
-    if (result == VK_SUCCESS) {
-        result = maarBindImage(allocator, allocation, 0, image, NULL);
-    }
+    maar_image_request(allocator, image, maar_tiling_kind(tiling), 0, &request);
+    return maar_allocate(allocator, __func__, &request, pCreateInfo, false, pAllocation);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarBindImage(MaarAllocator allocator, MaarAllocation allocation,
+                                             VkDeviceSize offset, VkImage image, const void* pNext)
+{
+    VkResult result = maar_enter(allocator);
     if (result != VK_SUCCESS) {
-        /* The object first: a failed bind may have left it bound. */
-        device->vkDestroyImage(device->handle, image, device->callbacks);
-        maar_undo_allocation(allocator, allocation);
         return result;
     }
-    if (stitched == VK_NOT_READY) {
-        maar_note_fallback(allocator, allocation);
+    if (image == VK_NULL_HANDLE) {
+        return maar_misuse(allocator, __func__, "image is VK_NULL_HANDLE");
     }
-    *pImage = image;
-    *pAllocation = allocation;
-    return VK_SUCCESS;
-}
-
-static void destroy_image_bits(const struct maar_device* device, uint64_t image)
-{
-    device->vkDestroyImage(device->handle, MAAR_FROM_BITS(VkImage, image), device->callbacks);
-}
-
-static void destroy_pending_image(MaarAllocator allocator, const struct maar_retire_item* item)
-{
-    if (item->object != 0) {
-        destroy_image_bits(&allocator->device, item->object);
+    struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (item->slot_index != MAAR_SLOT_NONE) {
-        maar_release_pending(allocator, (uint32_t)item->slot_index);
-    }
-}
-
-static VkResult destroy_now(MaarAllocator allocator, const char* call, VkImage image,
-                            MaarAllocation allocation)
-{
-    return maar_destroy_object(allocator, call, MAAR_TO_BITS(image), allocation, destroy_image_bits,
-                               destroy_pending_image);
+    const struct maar_object object = {.image = image};
+    return maar_bind_object(allocator, slot, offset, object, pNext);
 }
 
 VKAPI_ATTR void VKAPI_CALL maarDestroyImage(MaarAllocator allocator, VkImage image,
                                             MaarAllocation allocation)
 {
+    const struct maar_object object = {.image = image};
     if (maar_enter(allocator) == VK_SUCCESS) {
-        (void)destroy_now(allocator, __func__, image, allocation);
+        (void)maar_destroy_object(allocator, __func__, object, allocation);
     }
 }
 
@@ -126,132 +126,36 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyImageAfter(MaarAllocator allocator, Vk
                                                      MaarAllocation allocation, uint32_t pointCount,
                                                      const MaarPoint* pPoints)
 {
+    const struct maar_object object = {.image = image};
+    VkResult result = maar_enter(allocator);
+    return result != VK_SUCCESS ? result
+                                : maar_destroy_object_after(allocator, __func__, object, allocation,
+                                                            pointCount, pPoints);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForImage(
+    MaarAllocator allocator, const VkImageCreateInfo* pImageInfo,
+    const MaarAllocationCreateInfo* pCreateInfo, MaarMemoryTypeChoice* pChoice)
+{
     VkResult result = maar_enter(allocator);
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (image == VK_NULL_HANDLE && allocation == VK_NULL_HANDLE) {
-        return VK_SUCCESS;
-    }
-    if (pointCount == 0) {
-        return destroy_now(allocator, __func__, image, allocation);
-    }
-    return maar_free_after(allocator, __func__, MAAR_TO_BITS(image), allocation, pointCount,
-                           pPoints, destroy_pending_image);
-}
-
-static const VkImageAspectFlagBits plane_aspects[MAAR_MAX_PLANES] = {
-    VK_IMAGE_ASPECT_PLANE_0_BIT,
-    VK_IMAGE_ASPECT_PLANE_1_BIT,
-    VK_IMAGE_ASPECT_PLANE_2_BIT,
-};
-
-/* All planes in one call of the driver. */
-static VkResult bind_planes(MaarAllocator allocator, VkImage image, uint32_t plane_count,
-                            const MaarAllocation* allocations)
-{
-    const struct maar_device* device = &allocator->device;
-    VkBindImagePlaneMemoryInfo planes[MAAR_MAX_PLANES];
-    VkBindImageMemoryInfo binds[MAAR_MAX_PLANES];
-    for (uint32_t i = 0; i < plane_count; ++i) {
-        const struct maar_slot* slot =
-            maar_resolve(allocator, "maarCreateDisjointImage", allocations[i], NULL);
-        planes[i] = (VkBindImagePlaneMemoryInfo){
-            .sType = VK_STRUCTURE_TYPE_BIND_IMAGE_PLANE_MEMORY_INFO,
-            .planeAspect = plane_aspects[i],
-        };
-        binds[i] = (VkBindImageMemoryInfo){
-            .sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_INFO,
-            .pNext = &planes[i],
-            .image = image,
-            .memory = slot->block->memory,
-            .memoryOffset = maar_slot_offset(slot),
-        };
-    }
-    return device->vkBindImageMemory2(device->handle, plane_count, binds);
-}
-
-static VkResult check_disjoint(MaarAllocator allocator, const char* call,
-                               const VkImageCreateInfo* info, uint32_t plane_count)
-{
-    VkResult result = maar_check_structure(allocator, call, "pImageInfo", info,
-                                           VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    result = maar_check_structure(allocator, __func__, "pImageInfo", pImageInfo,
+                                  VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
     if (result != VK_SUCCESS) {
         return result;
     }
-    if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) == 0) {
-        return maar_misuse(allocator, call, "pImageInfo->flags lacks VK_IMAGE_CREATE_DISJOINT_BIT");
-    }
-    if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return maar_misuse(allocator, call, "pImageInfo is sparse; sparse images are not bound so");
-    }
-    if (plane_count < 2 || plane_count > MAAR_MAX_PLANES) {
-        return maar_misuse(allocator, call, "planeCount is neither 2 nor 3");
-    }
-    return VK_SUCCESS;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
-                                                       const VkImageCreateInfo* pImageInfo,
-                                                       const MaarAllocationCreateInfo* pCreateInfo,
-                                                       uint32_t planeCount, VkImage* pImage,
-                                                       MaarAllocation* pAllocations)
-{
-    if (pImage != NULL) {
-        *pImage = VK_NULL_HANDLE;
-    }
-    for (uint32_t i = 0; pAllocations != NULL && i < planeCount && i < MAAR_MAX_PLANES; ++i) {
-        pAllocations[i] = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (pImage == NULL || pAllocations == NULL) {
-        return maar_misuse(allocator, __func__, "pImage or pAllocations is NULL");
-    }
-    result = check_disjoint(allocator, __func__, pImageInfo, planeCount);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (maar_export_types(pCreateInfo) != 0) {
+    if ((pImageInfo->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
         return maar_misuse(allocator, __func__,
-                           "pCreateInfo asks for memory that can be exported; the planes of a "
-                           "disjoint image are not shared");
+                           "pImageInfo is disjoint: its planes have types of their own");
     }
-    const struct maar_device* device = &allocator->device;
-    VkImage image = VK_NULL_HANDLE;
-    uint32_t made = 0;
-    maar_lock_rank_expect_none();
-    result = device->vkCreateImage(device->handle, pImageInfo, device->callbacks, &image);
+    MaarMemoryRequest request;
+    result = maar_image_info_request(allocator, pImageInfo, &request);
     if (result != VK_SUCCESS) {
-        maar_report_no_object(allocator, __func__, "image", result);
         return result;
     }
-    for (; made < planeCount; ++made) {
-        MaarMemoryRequest request;
-        maar_image_request(allocator, image, maar_tiling_kind(pImageInfo->tiling),
-                           plane_aspects[made], &request);
-        result =
-            maar_allocate(allocator, __func__, &request, pCreateInfo, false, &pAllocations[made]);
-        if (result != VK_SUCCESS) {
-            goto undo;
-        }
-    }
-    result = bind_planes(allocator, image, planeCount, pAllocations);
-    if (result != VK_SUCCESS) {
-        goto undo;
-    }
-    *pImage = image;
-    return VK_SUCCESS;
-
-undo:
-    /* The object first: a failed bind may have left some of its planes bound. */
-    device->vkDestroyImage(device->handle, image, device->callbacks);
-    while (made > 0) {
-        --made;
-        maar_undo_allocation(allocator, pAllocations[made]);
-        pAllocations[made] = VK_NULL_HANDLE;
-    }
-    return result;
+    return maar_choose_memory_type(allocator, __func__, request.requirements.memoryTypeBits,
+                                   pCreateInfo != NULL ? pCreateInfo : &maar_default_create_info,
+                                   pChoice);
 }

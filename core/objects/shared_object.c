@@ -81,6 +81,36 @@ static const uint64_t* find_modifiers(const VkImageCreateInfo* info, uint32_t* c
     return list->pDrmFormatModifiers;
 }
 
+/* Asks for every modifier that an image may have. The driver picks one of a list, so what holds is
+ * what holds for each. */
+static VkResult ask_modifiers(const struct maar_device* device, const VkImageCreateInfo* info,
+                              struct image_question* question, VkExternalMemoryProperties* answer)
+{
+    uint32_t count = 0;
+    const uint64_t* modifiers = find_modifiers(info, &count);
+    question->modifier.pNext = question->format.pNext;
+    question->format.pNext = &question->modifier;
+    VkExternalMemoryProperties common = {0};
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < count && result == VK_SUCCESS; ++i) {
+        VkExternalMemoryProperties one;
+        question->modifier.drmFormatModifier = modifiers[i];
+        result = ask_image(device, question, &one);
+        const VkExternalMemoryFeatureFlags dedicated =
+            (common.externalMemoryFeatures | one.externalMemoryFeatures) &
+            (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT;
+        if (i == 0) {
+            common = one;
+        }
+        common.externalMemoryFeatures &= one.externalMemoryFeatures;
+        common.externalMemoryFeatures |= dedicated;
+        common.compatibleHandleTypes &= one.compatibleHandleTypes;
+        common.exportFromImportedHandleTypes &= one.exportFromImportedHandleTypes;
+    }
+    *answer = common;
+    return result;
+}
+
 VkResult maar_image_sharing(MaarAllocator allocator, const VkImageCreateInfo* info,
                             VkExternalMemoryHandleTypeFlagBits type,
                             VkExternalMemoryProperties* properties)
@@ -119,30 +149,7 @@ VkResult maar_image_sharing(MaarAllocator allocator, const VkImageCreateInfo* in
     if (info->tiling != VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT) {
         return ask_image(device, &question, properties);
     }
-    /* The driver picks one of the list, so every one must do. */
-    uint32_t count = 0;
-    const uint64_t* modifiers = find_modifiers(info, &count);
-    question.modifier.pNext = question.format.pNext;
-    question.format.pNext = &question.modifier;
-    VkExternalMemoryProperties common = {0};
-    VkResult result = VK_SUCCESS;
-    for (uint32_t i = 0; i < count && result == VK_SUCCESS; ++i) {
-        VkExternalMemoryProperties one;
-        question.modifier.drmFormatModifier = modifiers[i];
-        result = ask_image(device, &question, &one);
-        const VkExternalMemoryFeatureFlags dedicated =
-            (common.externalMemoryFeatures | one.externalMemoryFeatures) &
-            (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT;
-        if (i == 0) {
-            common = one;
-        }
-        common.externalMemoryFeatures &= one.externalMemoryFeatures;
-        common.externalMemoryFeatures |= dedicated;
-        common.compatibleHandleTypes &= one.compatibleHandleTypes;
-        common.exportFromImportedHandleTypes &= one.exportFromImportedHandleTypes;
-    }
-    *properties = common;
-    return result;
+    return ask_modifiers(device, info, &question, properties);
 }
 
 /* What a driver's answer means for an object that wants all of `types`. */

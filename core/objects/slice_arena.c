@@ -3,6 +3,8 @@
  */
 #include "core/objects/slice_arena.h"
 
+#include "core/objects/buffer.h"
+
 /* The first buffer of a shelf, bytes; each further one is twice the last, up to the largest. 64 KiB
  * holds 256 uniform buffers of 256 bytes; 4 MiB is the size from which a block has room to spare.
  */

@@ -14,8 +14,7 @@
 #ifndef MAAR_CORE_OBJECTS_SLICE_ARENA_H
 #define MAAR_CORE_OBJECTS_SLICE_ARENA_H
 
-#include "core/objects/requirements.h"
-#include "core/objects/vulkan_bits.h"
+#include "core/objects/object.h"
 #include "maar/objects.h"
 
 struct maar_slice_buffer {

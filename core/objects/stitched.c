@@ -8,14 +8,14 @@
  */
 #include "core/objects/stitched.h"
 
-#include "core/objects/requirements.h"
+#include "core/objects/object.h"
 #include "core/paging/pages.h"
 
 /* Least size that is stitched, in pages. Rounding up to whole pages takes half a page on average,
  * a sixteenth of that. */
 enum { THRESHOLD_PAGES = 8 };
 
-static bool has_external_link(const void* chain, VkStructureType type)
+static bool has_link(const void* chain, VkStructureType type)
 {
     const VkBaseInStructure* link = chain;
     while (link != NULL && link->sType != type) {
@@ -24,32 +24,40 @@ static bool has_external_link(const void* chain, VkStructureType type)
     return link != NULL;
 }
 
-/* The pool, and that it can serve what is asked for; misuse is told. */
-static VkResult check_pool(MaarAllocator allocator, const char* call,
-                           const MaarAllocationCreateInfo* info)
+/* An object on its way. */
+struct stitch_job {
+    MaarAllocator allocator;
+    const char* call;
+    const MaarAllocationCreateInfo* info;
+    struct maar_pool* pool;
+    VkDeviceSize taken;       /* address space that is held for the object */
+    enum maar_stitch_end end; /* how the call ends if the object is not made of pages */
+};
+
+/* Returns VK_SUCCESS when the pool can serve what is asked for; reports misuse. */
+static VkResult check_pool(const struct stitch_job* job)
 {
-    const struct maar_pool* pool = maar_pool_of(info->pool);
+    MaarAllocator allocator = job->allocator;
+    const struct maar_pool* pool = job->pool;
+    const MaarAllocationCreateInfo* info = job->info;
     if (pool->allocator != allocator) {
-        return maar_misuse(allocator, call, "pCreateInfo->pool is not a pool of this allocator");
+        return maar_misuse(allocator, job->call,
+                           "pCreateInfo->pool is not a pool of this allocator");
     }
-    const VkResult result = maar_check_create_info(allocator, call, "pCreateInfo", info);
+    const VkResult result = maar_check_create_info(allocator, job->call, "pCreateInfo", info);
     if (result != VK_SUCCESS) {
         return result;
     }
-    if ((maar_type_flags(allocator, pool->type_index) & info->requiredFlags) !=
-        info->requiredFlags) {
-        return maar_misuse(allocator, call,
-                           "the pool's memory type lacks some of pCreateInfo->requiredFlags");
+    const char* fault = NULL;
+    if ((info->requiredFlags & ~maar_type_flags(allocator, pool->type_index)) != 0) {
+        fault = "the pool's memory type lacks some of pCreateInfo->requiredFlags";
+    } else if (info->memoryTypeBits != 0 &&
+               (info->memoryTypeBits & (1u << pool->type_index)) == 0) {
+        fault = "the pool's memory type is not among pCreateInfo->memoryTypeBits";
+    } else if ((maar_export_types(info) & ~pool->export_types) != 0) {
+        fault = "MaarExportInfo names handle types that the pool was not made for";
     }
-    if (info->memoryTypeBits != 0 && (info->memoryTypeBits & (1u << pool->type_index)) == 0) {
-        return maar_misuse(allocator, call,
-                           "the pool's memory type is not among pCreateInfo->memoryTypeBits");
-    }
-    if ((maar_export_types(info) & ~pool->export_types) != 0) {
-        return maar_misuse(allocator, call,
-                           "MaarExportInfo names handle types that the pool was not made for");
-    }
-    return VK_SUCCESS;
+    return fault == NULL ? VK_SUCCESS : maar_misuse(allocator, job->call, fault);
 }
 
 static VkDeviceSize threshold_of(const struct maar_pool* pool, VkDeviceSize page_size)
@@ -75,48 +83,55 @@ static bool is_for_pages(struct maar_pool* pool, const VkMemoryRequirements* nee
            needs->size < MAAR_RANGE_MAX_SIZE;
 }
 
-/* Address space for an object; VK_NOT_READY: there is none left, told, and the object goes to the
- * pool's other blocks. */
-static VkResult take_page_space(MaarAllocator allocator, const char* call,
-                                const MaarAllocationCreateInfo* info, VkDeviceSize size)
+/* Takes address space for the object. If there is none left, that is reported, and the object goes
+ * to the pool's other blocks where the caller allows it. */
+static VkResult take_page_space(struct stitch_job* job, VkDeviceSize size)
 {
-    const bool strict = (info->flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0;
-    const VkResult result = maar_paging_take_space(
-        allocator, call, size, strict ? NULL : "; the object goes to the pool's other blocks");
-    return result == VK_SUCCESS || strict ? result : VK_NOT_READY;
+    const bool strict = (job->info->flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0;
+    const VkResult result =
+        maar_paging_take_space(job->allocator, job->call, size,
+                               strict ? NULL : "; the object goes to the pool's other blocks");
+    if (result != VK_SUCCESS && !strict) {
+        job->end = MAAR_STITCH_NO_SPACE;
+    }
+    job->taken += result == VK_SUCCESS ? size : 0;
+    return result;
 }
 
-/* Everything but the object: slot, table, pages, and the rest of the address space, of which so
- * much was taken already. The table's info says which object. */
-static VkResult stitch(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
-                       const MaarAllocationCreateInfo* info, VkDeviceSize taken,
-                       struct maar_page_table_info* table_info, MaarAllocation* allocation)
+/* Makes all but the object itself: slot, page table, pages, and the rest of the address space. */
+static VkResult stitch(struct stitch_job* job, const MaarMemoryRequest* request,
+                       struct maar_object object, MaarAllocation* allocation)
 {
+    MaarAllocator allocator = job->allocator;
     const VkMemoryRequirements* needs = &request->requirements;
     const VkDeviceSize page_bytes = maar_align_up(needs->size, needs->alignment);
+    const struct maar_page_table_info table_info = {
+        .target = object.image != VK_NULL_HANDLE ? MAAR_PAGES_OPAQUE : MAAR_PAGES_BUFFER,
+        .buffer = object.buffer,
+        .image = object.image,
+        .call = job->call,
+        .page_size = needs->alignment,
+        .type_bits = needs->memoryTypeBits,
+        .kind = request->kind,
+        .memory = job->info,
+        .size = needs->size,
+    };
     struct maar_stitched stitched;
     struct maar_page_table* table = NULL;
-    table_info->call = call;
-    table_info->page_size = needs->alignment;
-    table_info->type_bits = needs->memoryTypeBits;
-    table_info->kind = request->kind;
-    table_info->memory = info;
-    table_info->size = needs->size;
-    const VkDeviceSize rest = page_bytes > taken ? page_bytes - taken : 0;
-    VkResult result = take_page_space(allocator, call, info, rest);
+    VkResult result = take_page_space(job, page_bytes > job->taken ? page_bytes - job->taken : 0);
     if (result != VK_SUCCESS) {
         return result;
     }
-    result = maar_stitched_prepare(maar_pool_of(info->pool), request, info, &stitched);
+    result = maar_stitched_prepare(job->pool, request, job->info, &stitched);
     if (result != VK_SUCCESS) {
-        goto return_space;
+        return result;
     }
-    result = maar_page_table_create(allocator, table_info, &table);
+    result = maar_page_table_create(allocator, &table_info, &table);
     if (result != VK_SUCCESS) {
         goto discard;
     }
     const struct maar_page_range all = {.table = table, .count = maar_page_table_count(table)};
-    result = maar_pages_commit(allocator, call, 1, &all);
+    result = maar_pages_commit(allocator, job->call, 1, &all);
     if (result != VK_SUCCESS) {
         goto destroy_table;
     }
@@ -132,59 +147,69 @@ destroy_table:
     maar_page_table_destroy(table);
 discard:
     maar_stitched_discard(&stitched);
-return_space:
-    maar_paging_return_space(allocator, rest);
     return result;
 }
 
-VkResult maar_create_stitched_buffer(MaarAllocator allocator, const char* call,
-                                     const VkBufferCreateInfo* buffer_info,
-                                     const MaarAllocationCreateInfo* info, VkBuffer* buffer,
-                                     MaarAllocation* allocation)
+/* Stitches an object that was just created, or destroys it. */
+static enum maar_stitch_end stitch_or_discard(struct stitch_job* job,
+                                              const MaarMemoryRequest* request,
+                                              struct maar_object object, VkResult* result,
+                                              MaarAllocation* allocation)
+{
+    if (!is_for_pages(job->pool, &request->requirements)) {
+        job->end = MAAR_STITCH_OTHERWISE;
+    } else {
+        *result = stitch(job, request, object, allocation);
+        if (*result == VK_SUCCESS) {
+            return MAAR_STITCH_ENDED;
+        }
+    }
+    maar_discard_object(&job->allocator->device, object);
+    maar_paging_return_space(job->allocator, job->taken);
+    return job->end;
+}
+
+enum maar_stitch_end maar_create_stitched_buffer(MaarAllocator allocator, const char* call,
+                                                 const VkBufferCreateInfo* buffer_info,
+                                                 const MaarAllocationCreateInfo* info,
+                                                 VkResult* result, VkBuffer* buffer,
+                                                 MaarAllocation* allocation)
 {
     const struct maar_device* device = &allocator->device;
-    struct maar_pool* pool = maar_pool_of(info->pool);
-    VkResult result = check_pool(allocator, call, info);
-    if (result != VK_SUCCESS) {
-        return result;
+    struct stitch_job job = {allocator, call, info, maar_pool_of(info->pool), 0, MAAR_STITCH_ENDED};
+    *result = check_pool(&job);
+    if (*result == VK_SUCCESS &&
+        has_link(buffer_info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO)) {
+        *result = maar_misuse(allocator, call,
+                              "pBufferInfo is for external memory, but the pool is one of pages, "
+                              "which are never exported");
     }
-    if (has_external_link(buffer_info->pNext,
-                          VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO)) {
-        return maar_misuse(allocator, call,
-                           "pBufferInfo is for external memory, and the pool is one of pages, "
-                           "which are never exported");
+    if (*result != VK_SUCCESS) {
+        return MAAR_STITCH_ENDED;
     }
-    if (is_surely_small(pool, buffer_info->size) ||
+    if (is_surely_small(job.pool, buffer_info->size) ||
         (buffer_info->flags & VK_BUFFER_CREATE_PROTECTED_BIT) != 0) {
-        return VK_INCOMPLETE;
+        return MAAR_STITCH_OTHERWISE;
     }
     VkBufferCreateInfo sparse = *buffer_info;
     sparse.flags |= VK_BUFFER_CREATE_SPARSE_BINDING_BIT;
-    /* Before it is made: that alone may exceed what there is. */
-    result = take_page_space(allocator, call, info, sparse.size);
-    if (result != VK_SUCCESS) {
-        return result;
+    /* Before the buffer is created: the buffer alone may exceed the address space that is left. */
+    *result = take_page_space(&job, sparse.size);
+    if (*result != VK_SUCCESS) {
+        return job.end;
     }
+    struct maar_object object = {0};
     maar_lock_rank_expect_none();
-    result = device->vkCreateBuffer(device->handle, &sparse, device->callbacks, buffer);
-    if (result != VK_SUCCESS) {
-        *buffer = VK_NULL_HANDLE;
-        maar_paging_return_space(allocator, sparse.size);
-        return result;
+    *result = device->vkCreateBuffer(device->handle, &sparse, device->callbacks, &object.buffer);
+    if (*result != VK_SUCCESS) {
+        maar_paging_return_space(allocator, job.taken);
+        return MAAR_STITCH_ENDED;
     }
     MaarMemoryRequest request;
-    maar_buffer_request(allocator, *buffer, &request);
-    result = VK_INCOMPLETE;
-    if (is_for_pages(pool, &request.requirements)) {
-        struct maar_page_table_info table = {.target = MAAR_PAGES_BUFFER, .buffer = *buffer};
-        result = stitch(allocator, call, &request, info, sparse.size, &table, allocation);
-    }
-    if (result != VK_SUCCESS) {
-        device->vkDestroyBuffer(device->handle, *buffer, device->callbacks);
-        maar_paging_return_space(allocator, sparse.size);
-        *buffer = VK_NULL_HANDLE;
-    }
-    return result;
+    maar_buffer_request(allocator, object.buffer, &request);
+    enum maar_stitch_end end = stitch_or_discard(&job, &request, object, result, allocation);
+    *buffer = *allocation != VK_NULL_HANDLE ? object.buffer : VK_NULL_HANDLE;
+    return end;
 }
 
 /* Whether the device makes such an image with VK_IMAGE_CREATE_SPARSE_BINDING_BIT. */
@@ -213,68 +238,59 @@ static bool can_be_sparse(MaarAllocator allocator, const VkImageCreateInfo* info
            (most->sampleCounts & (VkSampleCountFlags)info->samples) != 0;
 }
 
-static bool is_image_for_pages(MaarAllocator allocator, const VkImageCreateInfo* sparse)
+/* Whether an image may be made of pages. Where the driver answers without an object, it is asked
+ * what the image requires; elsewhere *request stays as it is. */
+static bool is_image_for_pages(const struct stitch_job* job, const VkImageCreateInfo* sparse,
+                               MaarMemoryRequest* request)
 {
     if (sparse->tiling != VK_IMAGE_TILING_OPTIMAL ||
         (sparse->usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT) != 0 ||
-        (sparse->flags & VK_IMAGE_CREATE_PROTECTED_BIT) != 0) {
+        (sparse->flags & VK_IMAGE_CREATE_PROTECTED_BIT) != 0 ||
+        !can_be_sparse(job->allocator, sparse)) {
         return false;
     }
-    return can_be_sparse(allocator, sparse);
+    return !job->allocator->device.facts.maintenance4 ||
+           (maar_image_info_request(job->allocator, sparse, request) == VK_SUCCESS &&
+            is_for_pages(job->pool, &request->requirements));
 }
 
-VkResult maar_create_stitched_image(MaarAllocator allocator, const char* call,
-                                    const VkImageCreateInfo* image_info,
-                                    const MaarAllocationCreateInfo* info, VkImage* image,
-                                    MaarAllocation* allocation)
+enum maar_stitch_end maar_create_stitched_image(MaarAllocator allocator, const char* call,
+                                                const VkImageCreateInfo* image_info,
+                                                const MaarAllocationCreateInfo* info,
+                                                VkResult* result, VkImage* image,
+                                                MaarAllocation* allocation)
 {
     const struct maar_device* device = &allocator->device;
-    struct maar_pool* pool = maar_pool_of(info->pool);
-    VkResult result = check_pool(allocator, call, info);
-    if (result != VK_SUCCESS) {
-        return result;
+    struct stitch_job job = {allocator, call, info, maar_pool_of(info->pool), 0, MAAR_STITCH_ENDED};
+    *result = check_pool(&job);
+    if (*result == VK_SUCCESS &&
+        has_link(image_info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO)) {
+        *result = maar_misuse(allocator, call,
+                              "pImageInfo is for external memory, but the pool is one of pages, "
+                              "which are never exported");
     }
-    if (has_external_link(image_info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO)) {
-        return maar_misuse(allocator, call,
-                           "pImageInfo is for external memory, and the pool is one of pages, "
-                           "which are never exported");
+    if (*result != VK_SUCCESS) {
+        return MAAR_STITCH_ENDED;
     }
     VkImageCreateInfo sparse = *image_info;
     sparse.flags |= VK_IMAGE_CREATE_SPARSE_BINDING_BIT;
-    MaarMemoryRequest request;
-    VkDeviceSize taken = 0;
-    if (!is_image_for_pages(allocator, &sparse)) {
-        return VK_INCOMPLETE;
+    MaarMemoryRequest request = {0};
+    if (!is_image_for_pages(&job, &sparse, &request)) {
+        return MAAR_STITCH_OTHERWISE;
     }
-    /* Where that takes no object, ask before one is made. */
-    if (device->facts.maintenance4) {
-        if (maar_image_info_request(allocator, &sparse, &request) != VK_SUCCESS ||
-            !is_for_pages(pool, &request.requirements)) {
-            return VK_INCOMPLETE;
-        }
-        taken = request.requirements.size;
-        result = take_page_space(allocator, call, info, taken);
-        if (result != VK_SUCCESS) {
-            return result;
-        }
+    *result = take_page_space(&job, request.requirements.size);
+    if (*result != VK_SUCCESS) {
+        return job.end;
     }
+    struct maar_object object = {0};
     maar_lock_rank_expect_none();
-    result = device->vkCreateImage(device->handle, &sparse, device->callbacks, image);
-    if (result != VK_SUCCESS) {
-        *image = VK_NULL_HANDLE;
-        maar_paging_return_space(allocator, taken);
-        return result;
+    *result = device->vkCreateImage(device->handle, &sparse, device->callbacks, &object.image);
+    if (*result != VK_SUCCESS) {
+        maar_paging_return_space(allocator, job.taken);
+        return MAAR_STITCH_ENDED;
     }
-    maar_image_request(allocator, *image, MAAR_RESOURCE_KIND_OPTIMAL, 0, &request);
-    result = VK_INCOMPLETE;
-    if (is_for_pages(pool, &request.requirements)) {
-        struct maar_page_table_info table = {.target = MAAR_PAGES_OPAQUE, .image = *image};
-        result = stitch(allocator, call, &request, info, taken, &table, allocation);
-    }
-    if (result != VK_SUCCESS) {
-        device->vkDestroyImage(device->handle, *image, device->callbacks);
-        maar_paging_return_space(allocator, taken);
-        *image = VK_NULL_HANDLE;
-    }
-    return result;
+    maar_image_request(allocator, object.image, MAAR_RESOURCE_KIND_OPTIMAL, 0, &request);
+    enum maar_stitch_end end = stitch_or_discard(&job, &request, object, result, allocation);
+    *image = *allocation != VK_NULL_HANDLE ? object.image : VK_NULL_HANDLE;
+    return end;
 }

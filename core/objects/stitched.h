@@ -18,16 +18,24 @@ static inline bool maar_may_stitch(const MaarAllocationCreateInfo* info)
            info->dedicated != MAAR_DEDICATED_ALWAYS && (info->flags & apart) == 0;
 }
 
-/* maarCreateBuffer and maarCreateImage, in a pool that stitches. VK_INCOMPLETE: it is to be made as
- * in any other pool. VK_NOT_READY: likewise, for want of address space, told; a fallback to be
- * noted with maar_note_fallback. */
-VkResult maar_create_stitched_buffer(MaarAllocator allocator, const char* call,
-                                     const VkBufferCreateInfo* buffer_info,
-                                     const MaarAllocationCreateInfo* info, VkBuffer* buffer,
-                                     MaarAllocation* allocation);
-VkResult maar_create_stitched_image(MaarAllocator allocator, const char* call,
-                                    const VkImageCreateInfo* image_info,
-                                    const MaarAllocationCreateInfo* info, VkImage* image,
-                                    MaarAllocation* allocation);
+/* How an attempt to make an object of pages ends. */
+enum maar_stitch_end {
+    MAAR_STITCH_ENDED,     /* the object was made, or the call fails: *result says which */
+    MAAR_STITCH_OTHERWISE, /* make the object as in any other pool */
+    MAAR_STITCH_NO_SPACE   /* the same for want of address space, which was reported; the fallback
+                              is to be noted with maar_note_fallback */
+};
+
+/* Make an object of pages, in a pool that stitches. */
+enum maar_stitch_end maar_create_stitched_buffer(MaarAllocator allocator, const char* call,
+                                                 const VkBufferCreateInfo* buffer_info,
+                                                 const MaarAllocationCreateInfo* info,
+                                                 VkResult* result, VkBuffer* buffer,
+                                                 MaarAllocation* allocation);
+enum maar_stitch_end maar_create_stitched_image(MaarAllocator allocator, const char* call,
+                                                const VkImageCreateInfo* image_info,
+                                                const MaarAllocationCreateInfo* info,
+                                                VkResult* result, VkImage* image,
+                                                MaarAllocation* allocation);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "core/objects/vulkan_bits.h"
 
 #define KNOWN_RESERVATION_FLAGS                                                                    \
     ((MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_ALIASED_BIT |                             \

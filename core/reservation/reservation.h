@@ -5,7 +5,7 @@
 #ifndef MAAR_CORE_OBJECTS_RESERVATION_H
 #define MAAR_CORE_OBJECTS_RESERVATION_H
 
-#include "core/objects/requirements.h"
+#include "core/objects/object.h"
 #include "core/paging/copy_queue.h"
 #include "core/paging/pages.h"
 

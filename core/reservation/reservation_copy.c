@@ -5,7 +5,7 @@
  *
  * A buffer whose copy no submission has taken was never usable: growing again drops it.
  */
-#include "core/objects/vulkan_bits.h"
+#include "core/objects/buffer.h"
 #include "core/reservation/reservation.h"
 
 /* Least unit of growth, bytes: that of sparse buffers on most devices, so that programs see like

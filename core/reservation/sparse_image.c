@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "core/host_stack.h"
-#include "core/objects/requirements.h"
-#include "core/objects/vulkan_bits.h"
+#include "core/objects/object.h"
 
 /* What a driver answers at most: an entry an aspect, and metadata. */
 enum { REQUIREMENTS = 6 };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/host_stack.h"
-#include "core/objects/vulkan_bits.h"
+#include "core/objects/buffer.h"
 
 /* Uploads that an update starts when the program does not say: 4 MiB of usual tiles, which a bus of
  * 16 GB/s takes in a sixtieth of a frame. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/objects/vulkan_bits.h"
+#include "core/objects/object.h"
 #include "core/transient/transient_internal.h"
 
 #define KNOWN_HEAP_FLAGS                                                                           \

@@ -4,8 +4,7 @@
  */
 #include <string.h>
 
-#include "core/objects/requirements.h"
-#include "core/objects/vulkan_bits.h"
+#include "core/objects/object.h"
 #include "core/transient/transient_internal.h"
 
 /* One creation or update on its way. */
@@ -198,13 +197,13 @@ static VkResult create_object(const struct making* m, uint32_t copy, uint32_t in
         return result;
     }
     ++m->state->created_count;
-    if (resource->is_image) {
-        result = maarBindImage(m->allocator, memory->allocation, resource->offset,
-                               MAAR_FROM_BITS(VkImage, object->handle), NULL);
-    } else {
-        result = maarBindBuffer(m->allocator, memory->allocation, resource->offset,
-                                MAAR_FROM_BITS(VkBuffer, object->handle), NULL);
-    }
+    const uint64_t handle = object->handle;
+    const struct maar_object bound = {
+        .buffer = resource->is_image ? VK_NULL_HANDLE : MAAR_FROM_BITS(VkBuffer, handle),
+        .image = resource->is_image ? MAAR_FROM_BITS(VkImage, handle) : VK_NULL_HANDLE,
+    };
+    const struct maar_slot* slot = maar_slot_of_own(m->allocator, memory->allocation);
+    result = maar_bind_object(m->allocator, slot, resource->offset, bound, NULL);
     return result == VK_SUCCESS ? create_views(m, index, object) : result;
 }
 

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "core/objects/requirements.h"
+#include "core/objects/object.h"
 #include "core/transient/transient_internal.h"
 
 MaarAllocationCreateInfo maar_transient_how(const struct maar_transient_heap* heap, bool lazy)

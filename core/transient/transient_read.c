@@ -1,7 +1,7 @@
 /*
  * Reading a transient heap: its figures, its resources, and what to do around its passes.
  */
-#include "core/objects/vulkan_bits.h"
+#include "core/objects/object.h"
 #include "core/transient/transient_internal.h"
 
 /* VK_SUCCESS when the heap is one of the allocator's and the structure is what it should be. */

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "core/objects/vulkan_bits.h"
+#include "core/objects/object.h"
 #include "core/transient/transient_internal.h"
 
 enum garbage_kind { GARBAGE_VIEW, GARBAGE_IMAGE, GARBAGE_BUFFER };

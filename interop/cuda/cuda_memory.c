@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "core/objects/requirements.h"
+#include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 #include "interop/cuda/cuda_internal.h"
 #include "interop/share/share_internal.h"

@@ -7,7 +7,7 @@
  * synchronized by its owner.
  */
 #include "core/memory/queue_lock.h"
-#include "core/objects/requirements.h"
+#include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 #include "core/paging/pages.h"
 #include "core/time/timeline.h"

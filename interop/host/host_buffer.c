@@ -9,9 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/objects/requirements.h"
+#include "core/objects/buffer.h"
 #include "core/objects/shared_object.h"
-#include "core/objects/vulkan_bits.h"
 #include "core/port_page.h"
 #include "maar/share.h"
 

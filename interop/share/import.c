@@ -3,9 +3,8 @@
  * the caller's own is taken only when everything has worked, and hangs on the block from then on,
  * for those who export it again.
  */
-#include "core/objects/requirements.h"
+#include "core/objects/object.h"
 #include "core/objects/shared_object.h"
-#include "core/objects/vulkan_bits.h"
 #include "interop/share/share_internal.h"
 
 /* What is to be bound, if anything. */

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "core/objects/requirements.h"
+#include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 #include "interop/share/share_internal.h"
 

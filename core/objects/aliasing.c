@@ -1,0 +1,153 @@
+/*
+ * Aliasing objects: buffers and images on memory that exists, which another object may occupy too.
+ */
+#include "core/objects/object.h"
+#include "core/objects/shared_object.h"
+
+/* Whether an object with these requirements may live at an offset of the allocation. */
+static VkResult check_fit(MaarAllocator allocator, const char* call, const struct maar_slot* slot,
+                          VkDeviceSize offset, const MaarMemoryRequest* request)
+{
+    const VkMemoryRequirements* needs = &request->requirements;
+    if (request->requiresDedicated == VK_TRUE) {
+        return maar_misuse(allocator, call,
+                           "the driver requires memory of its own for the object, which can share "
+                           "none");
+    }
+    if (needs->size > maar_slot_size(slot) - offset) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: the object needs %llu bytes; the allocation has %llu from offset %llu on",
+                    call, (unsigned long long)needs->size,
+                    (unsigned long long)(maar_slot_size(slot) - offset),
+                    (unsigned long long)offset);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (needs->alignment > 1 && (maar_slot_offset(slot) + offset) % needs->alignment != 0) {
+        return maar_misuse(allocator, call,
+                           "the allocation's offset does not have the object's alignment");
+    }
+    if ((needs->memoryTypeBits & (1u << slot->block->pool->type_index)) == 0) {
+        return maar_misuse(allocator, call,
+                           "the object may not live in the allocation's memory type");
+    }
+    if (slot->block->named) {
+        return maar_misuse(allocator, call,
+                           "the allocation is dedicated to another object; make it with "
+                           "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT");
+    }
+    /* A pool of one kind leaves no room between kinds, whatever the flag says. */
+    const struct maar_pool* pool = slot->block->pool;
+    bool kept_apart = slot->can_alias && !pool->single_kind;
+    if (!kept_apart && slot->block->placement != NULL && allocator->device.facts.granularity > 1 &&
+        request->kind != (MaarResourceKind)slot->kind) {
+        return maar_misuse(allocator, call,
+                           "the object is of another kind than the allocation, whose "
+                           "neighbours may share its page; make the allocation with "
+                           "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT in a pool of any kind");
+    }
+    return VK_SUCCESS;
+}
+
+/* Binds an object that was just created, or destroys it. */
+static VkResult fit_and_bind(MaarAllocator allocator, const char* call,
+                             const struct maar_slot* slot, VkDeviceSize offset,
+                             struct maar_object object, const MaarMemoryRequest* request)
+{
+    VkResult result = check_fit(allocator, call, slot, offset, request);
+    if (result == VK_SUCCESS) {
+        result = maar_bind_object(allocator, slot, offset, object, NULL);
+    }
+    if (result != VK_SUCCESS) {
+        maar_discard_object(&allocator->device, object);
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
+                                                        MaarAllocation allocation,
+                                                        VkDeviceSize offset,
+                                                        const VkBufferCreateInfo* pBufferInfo,
+                                                        VkBuffer* pBuffer)
+{
+    if (pBuffer != NULL) {
+        *pBuffer = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pBuffer == NULL) {
+        return maar_misuse(allocator, __func__, "pBuffer is NULL");
+    }
+    result = maar_check_buffer_info(allocator, __func__, pBufferInfo);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    const struct maar_device* device = &allocator->device;
+    struct maar_object object = {0};
+    struct maar_shared_buffer shared;
+    result = maar_share_buffer(allocator, __func__, pBufferInfo, slot->block->shared_types,
+                               maar_block_sharing(slot->block), &shared);
+    if (result == VK_SUCCESS) {
+        result =
+            device->vkCreateBuffer(device->handle, shared.use, device->callbacks, &object.buffer);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    MaarMemoryRequest request;
+    maar_buffer_request(allocator, object.buffer, &request);
+    request.requiresDedicated |= shared.dedicated ? VK_TRUE : VK_FALSE;
+    result = fit_and_bind(allocator, __func__, slot, offset, object, &request);
+    *pBuffer = result == VK_SUCCESS ? object.buffer : VK_NULL_HANDLE;
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingImage(MaarAllocator allocator,
+                                                       MaarAllocation allocation,
+                                                       VkDeviceSize offset,
+                                                       const VkImageCreateInfo* pImageInfo,
+                                                       VkImage* pImage)
+{
+    if (pImage != NULL) {
+        *pImage = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pImage == NULL) {
+        return maar_misuse(allocator, __func__, "pImage is NULL");
+    }
+    result = maar_check_image_info(allocator, __func__, pImageInfo,
+                                   "pImageInfo is disjoint; bind its planes with maarBindImage");
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    const struct maar_device* device = &allocator->device;
+    struct maar_object object = {0};
+    struct maar_shared_image shared;
+    result = maar_share_image(allocator, __func__, pImageInfo, slot->block->shared_types,
+                              maar_block_sharing(slot->block), &shared);
+    if (result == VK_SUCCESS) {
+        result =
+            device->vkCreateImage(device->handle, shared.use, device->callbacks, &object.image);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    MaarMemoryRequest request;
+    maar_image_request(allocator, object.image, maar_tiling_kind(pImageInfo->tiling), 0, &request);
+    request.requiresDedicated |= shared.dedicated ? VK_TRUE : VK_FALSE;
+    result = fit_and_bind(allocator, __func__, slot, offset, object, &request);
+    *pImage = result == VK_SUCCESS ? object.image : VK_NULL_HANDLE;
+    return result;
+}

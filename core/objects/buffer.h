@@ -1,0 +1,24 @@
+/*
+ * Buffers for Maar's own use: staging memory, slices, copies of host memory.
+ */
+#ifndef MAAR_CORE_OBJECTS_BUFFER_H
+#define MAAR_CORE_OBJECTS_BUFFER_H
+
+#include "core/objects/object.h"
+
+/* Does what maarCreateBuffer does after its checks. internal: the memory is Maar's own and no leak.
+ */
+VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
+                            const VkBufferCreateInfo* buffer_info,
+                            const MaarAllocationCreateInfo* info, bool internal, VkBuffer* buffer,
+                            MaarAllocation* allocation);
+
+/* Does what maarDestroyBuffer does after its checks, also for a poisoned allocator. */
+static inline VkResult maar_destroy_buffer(MaarAllocator allocator, const char* call,
+                                           VkBuffer buffer, MaarAllocation allocation)
+{
+    const struct maar_object object = {.buffer = buffer};
+    return maar_destroy_object(allocator, call, object, allocation);
+}
+
+#endif

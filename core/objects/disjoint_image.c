@@ -1,0 +1,129 @@
+/*
+ * Disjoint images: each plane has an allocation of its own, and all planes are bound by one call of
+ * the driver.
+ */
+#include "core/objects/object.h"
+
+static const VkImageAspectFlagBits plane_aspects[MAAR_MAX_PLANES] = {
+    VK_IMAGE_ASPECT_PLANE_0_BIT,
+    VK_IMAGE_ASPECT_PLANE_1_BIT,
+    VK_IMAGE_ASPECT_PLANE_2_BIT,
+};
+
+static VkResult bind_planes(MaarAllocator allocator, VkImage image, uint32_t plane_count,
+                            const MaarAllocation* allocations)
+{
+    const struct maar_device* device = &allocator->device;
+    VkBindImagePlaneMemoryInfo planes[MAAR_MAX_PLANES];
+    VkBindImageMemoryInfo binds[MAAR_MAX_PLANES];
+    for (uint32_t i = 0; i < plane_count; ++i) {
+        const struct maar_slot* slot = maar_slot_of_own(allocator, allocations[i]);
+        planes[i] = (VkBindImagePlaneMemoryInfo){
+            .sType = VK_STRUCTURE_TYPE_BIND_IMAGE_PLANE_MEMORY_INFO,
+            .planeAspect = plane_aspects[i],
+        };
+        binds[i] = (VkBindImageMemoryInfo){
+            .sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_INFO,
+            .pNext = &planes[i],
+            .image = image,
+            .memory = slot->block->memory,
+            .memoryOffset = maar_slot_offset(slot),
+        };
+    }
+    return device->vkBindImageMemory2(device->handle, plane_count, binds);
+}
+
+static VkResult check_disjoint(MaarAllocator allocator, const char* call,
+                               const VkImageCreateInfo* info, uint32_t plane_count)
+{
+    VkResult result = maar_check_structure(allocator, call, "pImageInfo", info,
+                                           VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) == 0) {
+        return maar_misuse(allocator, call, "pImageInfo->flags lacks VK_IMAGE_CREATE_DISJOINT_BIT");
+    }
+    if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
+        return maar_misuse(allocator, call, "pImageInfo is sparse; sparse images are not bound so");
+    }
+    if (plane_count < 2 || plane_count > MAAR_MAX_PLANES) {
+        return maar_misuse(allocator, call, "planeCount is neither 2 nor 3");
+    }
+    return VK_SUCCESS;
+}
+
+/* Creates the image and the allocations of its planes, all or nothing. */
+static VkResult create_planes(MaarAllocator allocator, const char* call,
+                              const VkImageCreateInfo* image_info,
+                              const MaarAllocationCreateInfo* info, uint32_t plane_count,
+                              VkImage* image, MaarAllocation* allocations)
+{
+    const struct maar_device* device = &allocator->device;
+    struct maar_object object = {0};
+    uint32_t made = 0;
+    maar_lock_rank_expect_none();
+    VkResult result =
+        device->vkCreateImage(device->handle, image_info, device->callbacks, &object.image);
+    if (result != VK_SUCCESS) {
+        maar_report_no_object(allocator, call, "image", result);
+        return result;
+    }
+    for (; made < plane_count; ++made) {
+        MaarMemoryRequest request;
+        maar_image_request(allocator, object.image, maar_tiling_kind(image_info->tiling),
+                           plane_aspects[made], &request);
+        result = maar_allocate(allocator, call, &request, info, false, &allocations[made]);
+        if (result != VK_SUCCESS) {
+            goto undo;
+        }
+    }
+    result = bind_planes(allocator, object.image, plane_count, allocations);
+    if (result != VK_SUCCESS) {
+        goto undo;
+    }
+    *image = object.image;
+    return VK_SUCCESS;
+
+undo:
+    /* The object first: a failed bind may have left some of its planes bound. */
+    maar_discard_object(device, object);
+    while (made > 0) {
+        --made;
+        maar_undo_allocation(allocator, allocations[made]);
+        allocations[made] = VK_NULL_HANDLE;
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
+                                                       const VkImageCreateInfo* pImageInfo,
+                                                       const MaarAllocationCreateInfo* pCreateInfo,
+                                                       uint32_t planeCount, VkImage* pImage,
+                                                       MaarAllocation* pAllocations)
+{
+    if (pImage != NULL) {
+        *pImage = VK_NULL_HANDLE;
+    }
+    for (uint32_t i = 0; pAllocations != NULL && i < planeCount && i < MAAR_MAX_PLANES; ++i) {
+        pAllocations[i] = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pImage == NULL || pAllocations == NULL) {
+        return maar_misuse(allocator, __func__, "pImage or pAllocations is NULL");
+    }
+    result = check_disjoint(allocator, __func__, pImageInfo, planeCount);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (maar_export_types(pCreateInfo) != 0) {
+        return maar_misuse(allocator, __func__,
+                           "pCreateInfo asks for memory that can be exported; the planes of a "
+                           "disjoint image are not shared");
+    }
+    return create_planes(allocator, __func__, pImageInfo, pCreateInfo, planeCount, pImage,
+                         pAllocations);
+}

@@ -1,0 +1,313 @@
+/*
+ * The steps that public calls on buffers and images are made of. A creation is: check the create
+ * info, create the object, ask for its requirements, allocate, bind; it is undone in reverse when a
+ * step fails. No lock is held across a call of the driver.
+ */
+#include "core/objects/object.h"
+
+/* ---- create infos ---- */
+
+VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,
+                                const VkBufferCreateInfo* info)
+{
+    VkResult result = maar_check_structure(allocator, call, "pBufferInfo", info,
+                                           VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (info->size == 0) {
+        return maar_misuse(allocator, call, "pBufferInfo->size is 0");
+    }
+    if ((info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0) {
+        return maar_misuse(allocator, call,
+                           "pBufferInfo is sparse; sparse buffers are not bound so");
+    }
+    if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
+        !allocator->device.facts.buffer_device_address) {
+        return maar_misuse(allocator, call,
+                           "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the "
+                           "bufferDeviceAddress feature was not among pEnabledFeatures");
+    }
+    return VK_SUCCESS;
+}
+
+VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
+                               const VkImageCreateInfo* info, const char* disjoint)
+{
+    VkResult result = maar_check_structure(allocator, call, "pImageInfo", info,
+                                           VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
+        return maar_misuse(allocator, call, disjoint);
+    }
+    if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
+        return maar_misuse(allocator, call, "pImageInfo is sparse; sparse images are not bound so");
+    }
+    return VK_SUCCESS;
+}
+
+/* ---- requirements ---- */
+
+/* What the driver answers to a question for requirements. */
+struct requirement_answer {
+    VkMemoryRequirements2 requirements;
+    VkMemoryDedicatedRequirements dedicated;
+};
+
+/* Returns the head of the chain that the driver is to fill. */
+static VkMemoryRequirements2* open_answer(struct requirement_answer* answer)
+{
+    *answer = (struct requirement_answer){
+        .requirements = {.sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2,
+                         .pNext = &answer->dedicated},
+        .dedicated = {.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS},
+    };
+    return &answer->requirements;
+}
+
+static void fill_request(const struct requirement_answer* answer, MaarResourceKind kind,
+                         MaarMemoryRequest* request)
+{
+    *request = (MaarMemoryRequest){
+        .sType = MAAR_STRUCTURE_TYPE_MEMORY_REQUEST,
+        .requirements = answer->requirements.memoryRequirements,
+        .kind = kind,
+        .prefersDedicated = answer->dedicated.prefersDedicatedAllocation,
+        .requiresDedicated = answer->dedicated.requiresDedicatedAllocation,
+    };
+}
+
+void maar_buffer_request(MaarAllocator allocator, VkBuffer buffer, MaarMemoryRequest* request)
+{
+    const struct maar_device* device = &allocator->device;
+    const VkBufferMemoryRequirementsInfo2 info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2,
+        .buffer = buffer,
+    };
+    struct requirement_answer answer;
+    maar_lock_rank_expect_none();
+    device->vkGetBufferMemoryRequirements2(device->handle, &info, open_answer(&answer));
+    fill_request(&answer, MAAR_RESOURCE_KIND_LINEAR, request);
+    request->dedicatedBuffer = buffer;
+}
+
+void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind kind,
+                        VkImageAspectFlagBits plane, MaarMemoryRequest* request)
+{
+    const struct maar_device* device = &allocator->device;
+    const VkImagePlaneMemoryRequirementsInfo plane_info = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_PLANE_MEMORY_REQUIREMENTS_INFO,
+        .planeAspect = plane,
+    };
+    const VkImageMemoryRequirementsInfo2 info = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_REQUIREMENTS_INFO_2,
+        .pNext = plane != 0 ? &plane_info : NULL,
+        .image = image,
+    };
+    struct requirement_answer answer;
+    maar_lock_rank_expect_none();
+    device->vkGetImageMemoryRequirements2(device->handle, &info, open_answer(&answer));
+    fill_request(&answer, kind, request);
+    /* A disjoint image does not have memory of its own that could be named. */
+    request->dedicatedImage = plane != 0 ? VK_NULL_HANDLE : image;
+}
+
+VkResult maar_buffer_info_request(MaarAllocator allocator, const VkBufferCreateInfo* info,
+                                  MaarMemoryRequest* request)
+{
+    const struct maar_device* device = &allocator->device;
+    maar_lock_rank_expect_none();
+    if (device->facts.maintenance4) {
+        const VkDeviceBufferMemoryRequirements question = {
+            .sType = VK_STRUCTURE_TYPE_DEVICE_BUFFER_MEMORY_REQUIREMENTS,
+            .pCreateInfo = info,
+        };
+        struct requirement_answer answer;
+        device->vkGetDeviceBufferMemoryRequirements(device->handle, &question,
+                                                    open_answer(&answer));
+        fill_request(&answer, MAAR_RESOURCE_KIND_LINEAR, request);
+        return VK_SUCCESS;
+    }
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkResult result = device->vkCreateBuffer(device->handle, info, device->callbacks, &buffer);
+    if (result == VK_SUCCESS) {
+        maar_buffer_request(allocator, buffer, request);
+        request->dedicatedBuffer = VK_NULL_HANDLE;
+        device->vkDestroyBuffer(device->handle, buffer, device->callbacks);
+    }
+    return result;
+}
+
+VkResult maar_image_info_request(MaarAllocator allocator, const VkImageCreateInfo* info,
+                                 MaarMemoryRequest* request)
+{
+    const struct maar_device* device = &allocator->device;
+    const MaarResourceKind kind = maar_tiling_kind(info->tiling);
+    maar_lock_rank_expect_none();
+    if (device->facts.maintenance4) {
+        const VkDeviceImageMemoryRequirements question = {
+            .sType = VK_STRUCTURE_TYPE_DEVICE_IMAGE_MEMORY_REQUIREMENTS,
+            .pCreateInfo = info,
+        };
+        struct requirement_answer answer;
+        device->vkGetDeviceImageMemoryRequirements(device->handle, &question, open_answer(&answer));
+        fill_request(&answer, kind, request);
+        return VK_SUCCESS;
+    }
+    VkImage image = VK_NULL_HANDLE;
+    VkResult result = device->vkCreateImage(device->handle, info, device->callbacks, &image);
+    if (result == VK_SUCCESS) {
+        maar_image_request(allocator, image, kind, 0, request);
+        request->dedicatedImage = VK_NULL_HANDLE;
+        device->vkDestroyImage(device->handle, image, device->callbacks);
+    }
+    return result;
+}
+
+/* ---- binding ---- */
+
+struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
+                                   MaarAllocation allocation, VkDeviceSize offset)
+{
+    struct maar_slot* slot = maar_resolve(allocator, call, allocation, NULL);
+    if (slot != NULL && slot->stitched) {
+        (void)maar_misuse(allocator, call,
+                          "allocation is made of pages for one object; nothing else can be bound "
+                          "to it");
+        return NULL;
+    }
+    if (slot != NULL && offset >= maar_slot_size(slot)) {
+        (void)maar_misuse(allocator, call, "offset is not within the allocation");
+        return NULL;
+    }
+    return slot;
+}
+
+VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot,
+                          VkDeviceSize offset, struct maar_object object, const void* next)
+{
+    const struct maar_device* device = &allocator->device;
+    const VkDeviceMemory memory = slot->block->memory;
+    const VkDeviceSize place = maar_slot_offset(slot) + offset;
+    maar_lock_rank_expect_none();
+    if (object.buffer != VK_NULL_HANDLE) {
+        const VkBindBufferMemoryInfo bind = {
+            .sType = VK_STRUCTURE_TYPE_BIND_BUFFER_MEMORY_INFO,
+            .pNext = next,
+            .buffer = object.buffer,
+            .memory = memory,
+            .memoryOffset = place,
+        };
+        return device->vkBindBufferMemory2(device->handle, 1, &bind);
+    }
+    const VkBindImageMemoryInfo bind = {
+        .sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_INFO,
+        .pNext = next,
+        .image = object.image,
+        .memory = memory,
+        .memoryOffset = place,
+    };
+    return device->vkBindImageMemory2(device->handle, 1, &bind);
+}
+
+VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maar_object object,
+                           const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
+                           bool internal, MaarAllocation* allocation)
+{
+    VkResult result = maar_allocate(allocator, call, request, info, internal, allocation);
+    if (result == VK_SUCCESS) {
+        const struct maar_slot* slot = maar_slot_of_own(allocator, *allocation);
+        result = maar_bind_object(allocator, slot, 0, object, NULL);
+    }
+    if (result != VK_SUCCESS) {
+        /* The object first: a failed bind may have left it bound. */
+        maar_discard_object(&allocator->device, object);
+        maar_undo_allocation(allocator, *allocation);
+        *allocation = VK_NULL_HANDLE;
+    }
+    return result;
+}
+
+/* ---- destruction ---- */
+
+void maar_discard_object(const struct maar_device* device, struct maar_object object)
+{
+    maar_lock_rank_expect_none();
+    if (object.buffer != VK_NULL_HANDLE) {
+        device->vkDestroyBuffer(device->handle, object.buffer, device->callbacks);
+    }
+    if (object.image != VK_NULL_HANDLE) {
+        device->vkDestroyImage(device->handle, object.image, device->callbacks);
+    }
+}
+
+static void destroy_pending(MaarAllocator allocator, const struct maar_retire_item* item,
+                            struct maar_object object)
+{
+    maar_discard_object(&allocator->device, object);
+    if (item->slot_index != MAAR_SLOT_NONE) {
+        maar_release_pending(allocator, (uint32_t)item->slot_index);
+    }
+}
+
+static void destroy_pending_buffer(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    const struct maar_object object = {.buffer = MAAR_FROM_BITS(VkBuffer, item->object)};
+    destroy_pending(allocator, item, object);
+}
+
+static void destroy_pending_image(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    const struct maar_object object = {.image = MAAR_FROM_BITS(VkImage, item->object)};
+    destroy_pending(allocator, item, object);
+}
+
+static maar_retire_action action_of(struct maar_object object)
+{
+    return object.image != VK_NULL_HANDLE ? destroy_pending_image : destroy_pending_buffer;
+}
+
+static uint64_t bits_of(struct maar_object object)
+{
+    return object.image != VK_NULL_HANDLE ? MAAR_TO_BITS(object.image)
+                                          : MAAR_TO_BITS(object.buffer);
+}
+
+VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct maar_object object,
+                             MaarAllocation allocation)
+{
+    uint32_t index = 0;
+    struct maar_slot* slot = NULL;
+    if (allocation != VK_NULL_HANDLE) {
+        slot = maar_resolve(allocator, call, allocation, &index);
+        if (slot == NULL) {
+            return VK_ERROR_VALIDATION_FAILED_EXT;
+        }
+        if (!maar_slot_claim(slot, allocation)) {
+            return maar_refuse_late_free(allocator, call);
+        }
+        if (slot->stitched) {
+            maar_stitched_end(allocator, slot, index, bits_of(object), 0, NULL, action_of(object));
+            return VK_SUCCESS;
+        }
+    }
+    maar_discard_object(&allocator->device, object);
+    if (slot != NULL) {
+        maar_release_slot(allocator, slot, index);
+    }
+    return VK_SUCCESS;
+}
+
+VkResult maar_destroy_object_after(MaarAllocator allocator, const char* call,
+                                   struct maar_object object, MaarAllocation allocation,
+                                   uint32_t point_count, const MaarPoint* points)
+{
+    if (bits_of(object) == 0 && allocation == VK_NULL_HANDLE) {
+        return VK_SUCCESS;
+    }
+    return point_count == 0 ? maar_destroy_object(allocator, call, object, allocation)
+                            : maar_free_after(allocator, call, bits_of(object), allocation,
+                                              point_count, points, action_of(object));
+}

@@ -1,0 +1,102 @@
+/*
+ * The steps below the public calls on buffers and images: what is checked of a create info, what an
+ * object requires of its memory, how an object is bound, and how it is destroyed. No step enters
+ * the allocator or resolves a handle that its caller has resolved.
+ */
+#ifndef MAAR_CORE_OBJECTS_OBJECT_H
+#define MAAR_CORE_OBJECTS_OBJECT_H
+
+#include "core/memory/memory_internal.h"
+#include "maar/objects.h"
+
+/* Non-dispatchable handles are pointers on 64-bit platforms and integers elsewhere. */
+#if defined(VK_USE_64_BIT_PTR_DEFINES) && VK_USE_64_BIT_PTR_DEFINES == 1
+#define MAAR_TO_BITS(handle) ((uint64_t)(uintptr_t)(handle))
+#define MAAR_FROM_BITS(type, bits) ((type)(uintptr_t)(bits))
+#else
+#define MAAR_TO_BITS(handle) ((uint64_t)(handle))
+#define MAAR_FROM_BITS(type, bits) ((type)(bits))
+#endif
+
+/* A buffer or an image; the other one is VK_NULL_HANDLE. */
+struct maar_object {
+    VkBuffer buffer;
+    VkImage image;
+};
+
+/* Vulkan does not say to which kind a tiling by DRM format modifier belongs. */
+static inline MaarResourceKind maar_tiling_kind(VkImageTiling tiling)
+{
+    switch (tiling) {
+    case VK_IMAGE_TILING_LINEAR:
+        return MAAR_RESOURCE_KIND_LINEAR;
+    case VK_IMAGE_TILING_OPTIMAL:
+        return MAAR_RESOURCE_KIND_OPTIMAL;
+    default:
+        return MAAR_RESOURCE_KIND_UNKNOWN;
+    }
+}
+
+/* ---- create infos ---- */
+
+/* Returns VK_SUCCESS for a buffer, or an image that is not disjoint, which Maar can bind to an
+ * allocation; reports what is wrong otherwise. disjoint: the message for a disjoint image. */
+VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,
+                                const VkBufferCreateInfo* info);
+VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
+                               const VkImageCreateInfo* info, const char* disjoint);
+
+/* ---- requirements ---- */
+
+/* Asks the driver what an object requires of its memory. plane: the aspect of a plane of a disjoint
+ * image, 0 for the whole image. */
+void maar_buffer_request(MaarAllocator allocator, VkBuffer buffer, MaarMemoryRequest* request);
+void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind kind,
+                        VkImageAspectFlagBits plane, MaarMemoryRequest* request);
+
+/* Asks what an object would require that does not exist yet. Where VK_KHR_maintenance4 is not
+ * enabled, the object is created for the question. */
+VkResult maar_buffer_info_request(MaarAllocator allocator, const VkBufferCreateInfo* info,
+                                  MaarMemoryRequest* request);
+VkResult maar_image_info_request(MaarAllocator allocator, const VkImageCreateInfo* info,
+                                 MaarMemoryRequest* request);
+
+/* ---- binding ---- */
+
+/* Returns the slot of an allocation that an object may be bound to at that offset, or NULL after
+ * reporting why there is none. */
+struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
+                                   MaarAllocation allocation, VkDeviceSize offset);
+
+/* Returns the slot of an allocation that the caller has made itself and not handed out yet. */
+static inline struct maar_slot* maar_slot_of_own(MaarAllocator allocator, MaarAllocation allocation)
+{
+    return maar_slot_at(&allocator->slots, (uint32_t)maar_handle_bits(allocation) - 1u);
+}
+
+/* Binds an object to a live slot, at an offset inside the slot. */
+VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot,
+                          VkDeviceSize offset, struct maar_object object, const void* next);
+
+/* Allocates memory for an object that was just created, and binds the object to it. On failure the
+ * object is destroyed and *allocation is VK_NULL_HANDLE. internal: the memory is Maar's own and no
+ * leak. */
+VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maar_object object,
+                           const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
+                           bool internal, MaarAllocation* allocation);
+
+/* ---- destruction ---- */
+
+/* Destroys an object alone, if there is one. */
+void maar_discard_object(const struct maar_device* device, struct maar_object object);
+
+/* Destroys an object and frees its allocation; either may be null. Also for a poisoned allocator.
+ * When the allocation is stale, that is reported and neither ends. */
+VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct maar_object object,
+                             MaarAllocation allocation);
+/* Does so when the points have passed; at once if there are none. */
+VkResult maar_destroy_object_after(MaarAllocator allocator, const char* call,
+                                   struct maar_object object, MaarAllocation allocation,
+                                   uint32_t point_count, const MaarPoint* points);
+
+#endif
