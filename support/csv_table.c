@@ -1,6 +1,6 @@
 /*
- * CSV into cells; see csv_table.h. One pass: a cell and its zero never need more room than the cell
- * and its separator take in the file, so that the text is allocated once.
+ * Parses CSV into cells; see csv_table.h. One pass is enough. A cell and its terminating zero never
+ * need more room than the cell and its separator in the file, so that the text is allocated once.
  */
 #include "support/csv_table.h"
 
@@ -20,7 +20,7 @@ struct table_reader {
     const char* at;
     const char* end;
     size_t line;
-    char* write; /* where the next cell's text goes */
+    char* write; /* the place of the next cell's text */
     size_t cell_count, cell_room;
     size_t line_count, line_room;
 };
@@ -30,7 +30,7 @@ static bool table_is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Whether a line ends here, a carriage return before it included. */
+/* Returns whether a line ends here. A carriage return before the line end belongs to it. */
 static bool table_at_end(const struct table_reader* reader)
 {
     return reader->at == reader->end || *reader->at == '\n' ||
@@ -57,7 +57,7 @@ static void table_skip_blanks(struct table_reader* reader)
 
 static bool table_out_of_memory(struct table_reader* reader)
 {
-    support_error_set(reader->error, reader->name, reader->line, "no memory for this table");
+    support_error_set(reader->error, reader->name, reader->line, "out of memory for this table");
     return false;
 }
 
@@ -93,7 +93,7 @@ static bool table_add_line(struct table_reader* reader)
     return true;
 }
 
-/* A quoted cell; the reader stands behind the opening quote, and then behind the closing one. */
+/* Reads a quoted cell. The reader moves from behind the opening quote to behind the closing one. */
 static bool table_read_quoted(struct table_reader* reader)
 {
     const size_t first_line = reader->line;
@@ -142,7 +142,7 @@ static bool table_read_cell(struct table_reader* reader)
     return table_add_cell(reader, text);
 }
 
-/* A row with something in it; the reader stands at its first cell. */
+/* Reads a row that is not empty. The reader stands at its first cell. */
 static bool table_read_row(struct table_reader* reader)
 {
     struct support_table* const table = reader->table;
@@ -177,7 +177,7 @@ static bool table_check_header(struct table_reader* reader)
 {
     const struct support_table* const table = reader->table;
     if (reader->line_count == 0) {
-        support_error_set(reader->error, reader->name, 1, "there is no header");
+        support_error_set(reader->error, reader->name, 1, "the file has no header");
         return false;
     }
     if (table->column_count > TABLE_MAX_COLUMNS) {
@@ -188,7 +188,7 @@ static bool table_check_header(struct table_reader* reader)
     for (size_t i = 0; i < table->column_count; ++i) {
         if (support_table_find(table, table->cells[i]) != i) {
             support_error_set(reader->error, reader->name, table->lines[0],
-                              "column '%.40s' is there twice", table->cells[i]);
+                              "column '%.40s' occurs twice", table->cells[i]);
             return false;
         }
     }
@@ -202,7 +202,8 @@ static bool table_read_rows(struct table_reader* reader)
         for (const char* at = reader->at; at < zero; ++at) {
             reader->line += *at == '\n' ? 1 : 0;
         }
-        support_error_set(reader->error, reader->name, reader->line, "a zero byte: this is no CSV");
+        support_error_set(reader->error, reader->name, reader->line,
+                          "the file contains a zero byte and so is not CSV");
         return false;
     }
     while (reader->at != reader->end) {

@@ -1,6 +1,6 @@
 /*
- * The reader of frame graphs; see frame_graph.h. Tables are read whole, then rows into the arrays
- * that the planner takes; texts stay in the tables.
+ * Reads frame graphs; see frame_graph.h. Whole tables are read first. Their rows then fill the
+ * arrays of the planner's input; texts stay in the tables.
  */
 #include "support/frame_graph.h"
 
@@ -10,33 +10,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No file of a graph is nearly as large; what is has been mistaken for one. */
+/* The largest accepted file. Every file of a graph is far smaller; a larger file is something
+ * else. */
 #define GRAPH_MAX_BYTES ((size_t)1 << 28)
 
 #define GRAPH_MAX_ALIGNMENT ((uint64_t)1 << 48)
 
-/* How the header says when a resource lives. */
+/* The forms in which a header gives the lifetimes of resources. */
 enum graph_form {
     GRAPH_FORM_USES,
     GRAPH_FORM_PASSES,
     GRAPH_FORM_TIMES,
 };
 
-/* The columns of the table of resources; those that are missing are column_count. */
+/* The columns of the table of resources. A missing column has the value column_count. */
 struct graph_columns {
     enum graph_form form;
     size_t id, size, alignment, name, types, kind, fixed;
     size_t uses, from, to;
 };
 
-/* The groups of columns that say when a resource lives; a header may have one of them. */
+/* The groups of columns that give lifetimes. A header has exactly one group. */
 static const char* const graph_groups[][2] = {
     [GRAPH_FORM_USES] = {"uses", "uses"},
     [GRAPH_FORM_PASSES] = {"first", "last"},
     [GRAPH_FORM_TIMES] = {"lower", "upper"},
 };
 
-/* A column of the header that belongs to the group; NULL when there is none. */
+/* Returns a column of the header that belongs to a group; NULL when the header has none. */
 static const char* graph_find_group(const struct support_table* table, enum graph_form form)
 {
     for (size_t i = 0; i < 2; ++i) {
@@ -47,7 +48,7 @@ static const char* graph_find_group(const struct support_table* table, enum grap
     return NULL;
 }
 
-/* Finds out how the header says when a resource lives; it may say so in one way only. */
+/* Finds the form in which the header gives lifetimes. A header may use only one form. */
 static bool graph_find_form(const struct graph_reader* reader, enum graph_form* form)
 {
     static const enum graph_form forms[] = {GRAPH_FORM_USES, GRAPH_FORM_PASSES, GRAPH_FORM_TIMES};
@@ -56,8 +57,8 @@ static bool graph_find_form(const struct graph_reader* reader, enum graph_form* 
         const char* const other = graph_find_group(reader->table, forms[i]);
         if (other != NULL && found != NULL) {
             support_error_set(reader->error, reader->name, reader->table->lines[0],
-                              "the header has both %s and %s: only one of them may say when a "
-                              "resource lives",
+                              "the header has both %s and %s, but only one of them may give the "
+                              "lifetimes of resources",
                               found, other);
             return false;
         }
@@ -87,7 +88,7 @@ static bool graph_find_columns(const struct graph_reader* reader, struct graph_c
     columns->uses = support_table_find(table, "uses");
     if (columns->form != GRAPH_FORM_USES && reader->graph->passes != NULL) {
         support_error_set(reader->error, reader->name, reader->table->lines[0],
-                          "passes were given, and the header has no column uses");
+                          "passes were given, but the header has no column uses");
         return false;
     }
     const char* const* const group = graph_groups[columns->form];
@@ -158,13 +159,13 @@ static bool graph_read_fixed(const struct graph_reader* reader, size_t column,
         return false;
     }
     if (resource->fixedOffset % resource->alignment != 0) {
-        return graph_fail(reader, column, "is no multiple of the alignment");
+        return graph_fail(reader, column, "is not a multiple of the alignment");
     }
     resource->flags |= MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT;
     return true;
 }
 
-/* From first and last, or lower and upper. */
+/* Reads a lifetime from first and last, or from lower and upper. */
 static bool graph_read_interval(const struct graph_reader* reader,
                                 const struct graph_columns* columns, struct support_frame_row* row)
 {
@@ -181,7 +182,7 @@ static bool graph_read_interval(const struct graph_reader* reader,
     return last >= row->begin || graph_fail(reader, columns->to, "is below first");
 }
 
-/* Counts the uses of a row, and with `out` writes them there. */
+/* Counts the uses of a row, and writes them to `out` if it is not NULL. */
 static bool graph_read_uses(const struct graph_reader* reader, size_t column, uint32_t* out,
                             uint32_t* count)
 {
@@ -196,7 +197,7 @@ static bool graph_read_uses(const struct graph_reader* reader, size_t column, ui
             return graph_fail(reader, column, "are not numbers separated by blanks");
         }
         if (pass >= passes) {
-            return graph_fail(reader, column, "name a pass that is not there");
+            return graph_fail(reader, column, "name a pass that does not exist");
         }
         if (out != NULL) {
             out[*count] = (uint32_t)pass;
@@ -204,10 +205,10 @@ static bool graph_read_uses(const struct graph_reader* reader, size_t column, ui
         ++*count;
         at = end;
     }
-    return *count != 0 || graph_fail(reader, column, "are none");
+    return *count != 0 || graph_fail(reader, column, "are missing");
 }
 
-/* The stretch of the order that a resource's uses span. */
+/* Finds the part of the order that a resource's uses span. */
 static void graph_span_uses(const struct support_frame_graph* graph,
                             const MaarPlanResource* resource, struct support_frame_row* row)
 {
@@ -264,13 +265,13 @@ static bool graph_read_resource(const struct graph_reader* reader,
         return false;
     }
     if (resource->size == 0) {
-        return graph_fail(reader, columns->size, "is no size");
+        return graph_fail(reader, columns->size, "is not a size");
     }
     resource->alignment = resource->alignment == 0 ? 1 : resource->alignment;
     const uint64_t blocks = (resource->size + resource->alignment - 1) / resource->alignment;
     *total += blocks * resource->alignment;
     if (*total > MAAR_PLAN_MAX_SIZE) {
-        return graph_fail(reader, columns->size, "is too large: the sum passes 2^60");
+        return graph_fail(reader, columns->size, "is too large: the sum exceeds 2^60");
     }
     return graph_read_types(reader, columns->types, &resource->memoryTypeBits) &&
            graph_read_kind(reader, columns->kind, &resource->kind) &&
@@ -278,7 +279,7 @@ static bool graph_read_resource(const struct graph_reader* reader,
            (columns->form == GRAPH_FORM_USES || graph_read_interval(reader, columns, row));
 }
 
-/* A row to sort. */
+/* A key for sorting rows. */
 struct graph_key {
     const char* id;
     uint64_t begin;
@@ -300,7 +301,7 @@ static bool graph_check_ids(struct graph_reader* reader, struct graph_key* keys,
     for (uint32_t i = 1; i < count; ++i) {
         if (strcmp(keys[i - 1].id, keys[i].id) == 0) {
             reader->row = keys[i].row;
-            return graph_fail(reader, column, "was there before");
+            return graph_fail(reader, column, "occurred before");
         }
     }
     return true;
@@ -313,7 +314,7 @@ static int graph_compare_begins(const void* a, const void* b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* How many keys begin before a time. */
+/* Returns the number of keys that begin before a time. */
 static uint32_t graph_count_before(const struct graph_key* keys, uint32_t count, uint64_t time)
 {
     uint32_t low = 0;
@@ -330,9 +331,9 @@ static uint32_t graph_count_before(const struct graph_key* keys, uint32_t count,
 }
 
 /*
- * Passes of the resources: the file's numbers where they are small, else the ranks of the times at
- * which resources begin. Of two that meet, the one that begins later begins while the other lives:
- * so no meeting is lost, and none is added.
+ * Numbers the passes of the resources. Small numbers of the file are used directly. Large ones are
+ * replaced by the ranks of the times at which resources begin. If two resources overlap in time,
+ * the later one begins while the other lives. Therefore the ranks keep every overlap and add none.
  */
 static void graph_number_passes(struct support_frame_graph* graph, struct graph_key* keys)
 {
@@ -400,7 +401,7 @@ static bool graph_read_resources(struct graph_reader* reader)
            graph_finish_rows(reader, &columns);
 }
 
-/* Whole graphs. */
+/* The functions for whole graphs. */
 
 void support_frame_graph_take_name(const char* path, char name[SUPPORT_FRAME_NAME_SIZE])
 {
@@ -480,7 +481,7 @@ void support_frame_graph_describe(const struct support_frame_graph* graph, MaarP
     info->pDependencies = graph->dependencies;
 }
 
-/* Whether a column of that name is written anew. */
+/* Returns whether a new column replaces the column with this name. */
 static bool graph_is_replaced(const char* name, const struct support_frame_column* columns,
                               size_t column_count)
 {
@@ -492,7 +493,7 @@ static bool graph_is_replaced(const char* name, const struct support_frame_colum
     return false;
 }
 
-/* Writes a row's cells, or for row SIZE_MAX the header. */
+/* Writes a row's cells. Row SIZE_MAX stands for the header. */
 static void graph_write_row(const struct support_frame_graph* graph, size_t row,
                             const struct support_frame_column* columns, size_t column_count,
                             FILE* file)

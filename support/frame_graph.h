@@ -1,16 +1,17 @@
 /*
- * Frame graphs, for the transient planner: CSV files into what maarCreatePlan takes, and back.
+ * Frame graphs for the transient planner: converts CSV files into the input of maarCreatePlan(),
+ * and back.
  *
- * Resources, a row each, in one of three forms that the header tells apart:
+ * The table of resources has one row for each resource. Its header selects one of three forms:
  *   uses            the passes that use it, separated by blanks
  *   first, last     passes, both included
- *   lower, upper    times, the upper one excluded
- * All have id (any text, each once) and size; alignment, name, memory_types, kind (buffer,
- * image_linear, image_optimal) and fixed_offset may be there. Other columns are kept as text. A
- * header with columns of two forms is an error.
+ *   lower, upper times, the upper one excluded Every form has the columns id (a unique text) and
+ * size. The columns alignment, name, memory_types, kind (buffer, image_linear, image_optimal) and
+ * fixed_offset are optional. Other columns are kept as text. A header with columns of two forms is
+ * an error.
  *
- * Passes (pass, queue, and perhaps name) and edges (from, to) are tables of their own, for uses.
- * Anything wrong is an error "file:line: reason". No globals; safe from any thread.
+ * With uses, passes (pass, queue and optionally name) and edges (from, to) are separate tables.
+ * Every deviation is an error "file:line: reason". No globals; safe from any thread.
  */
 #ifndef MAAR_SUPPORT_FRAME_GRAPH_H
 #define MAAR_SUPPORT_FRAME_GRAPH_H
@@ -21,18 +22,18 @@
 
 #define SUPPORT_FRAME_NAME_SIZE 256u
 
-/* What the plan does not need to know of a resource. */
+/* The facts of a resource that the planner does not need. */
 struct support_frame_row {
     const char* id;
-    const char* name;    /* empty where there is none */
-    uint64_t begin, end; /* as the file has them, end excluded; with uses, places in the order */
+    const char* name;    /* empty when missing */
+    uint64_t begin, end; /* as in the file, end excluded; with uses, places in the order */
 };
 
-/* What the plan does not need to know of a pass. */
+/* The facts of a pass that the planner does not need. */
 struct support_frame_pass {
-    const char* name;  /* empty where there is none */
-    const char* queue; /* as the file has it */
-    uint32_t place;    /* in one order that keeps all others */
+    const char* name;  /* empty when missing */
+    const char* queue; /* as in the file */
+    uint32_t place;    /* its place in one order that respects all orders between passes */
 };
 
 struct support_frame_graph {
@@ -40,7 +41,7 @@ struct support_frame_graph {
     MaarPlanResource* resources;
     struct support_frame_row* rows;
     uint32_t resource_count;
-    struct support_frame_pass* passes; /* NULL where none were given */
+    struct support_frame_pass* passes; /* NULL if none were given */
     uint32_t* pass_queues;
     uint32_t pass_count, queue_count;
     MaarPlanDependency* dependencies;
@@ -51,37 +52,37 @@ struct support_frame_graph {
 
 /* A file in memory. */
 struct support_frame_text {
-    const char* name; /* what messages call it */
-    const char* data; /* NULL where it is not given */
+    const char* name; /* the name in messages */
+    const char* data; /* NULL if the file is missing */
     size_t size;
 };
 
 /*
- * Loads resources, and where their paths are not NULL passes and edges. On failure the graph is
+ * Loads resources, and also passes and edges if their paths are not NULL. On failure the graph is
  * empty.
  */
 bool support_frame_graph_load(const char* path, const char* pass_path, const char* edge_path,
                               struct support_frame_graph* graph, struct support_error* error);
 
-/* The same from memory. */
+/* Loads a graph from memory. */
 bool support_frame_graph_parse(const struct support_frame_text* resources,
                                const struct support_frame_text* passes,
                                const struct support_frame_text* edges,
                                struct support_frame_graph* graph, struct support_error* error);
 
-/* What a graph of that path is called. */
+/* Writes the name of a graph with a path. */
 void support_frame_graph_take_name(const char* path, char name[SUPPORT_FRAME_NAME_SIZE]);
 
-/* Whether a column of resources is one that the reader looks at. */
+/* Returns whether the reader knows a column of resources. */
 bool support_frame_column_is_known(const char* column);
 
-/* Fills in the resources, passes and dependencies; they point into the graph. */
+/* Fills in the resources, passes and dependencies. The pointers point into the graph. */
 void support_frame_graph_describe(const struct support_frame_graph* graph,
                                   MaarPlanCreateInfo* info);
 
 /*
- * Writes the resources' table as it was read, followed by columns of numbers, which replace those
- * of the same names.
+ * Writes the table of resources as it was read, followed by new columns of numbers. A new column
+ * replaces a read column with the same name.
  */
 struct support_frame_column {
     const char* name;
@@ -91,7 +92,7 @@ void support_frame_graph_write(const struct support_frame_graph* graph,
                                const struct support_frame_column* columns, size_t column_count,
                                FILE* file);
 
-/* Frees what a graph holds and empties it. */
+/* Frees the contents of a graph and empties it. */
 void support_frame_graph_release(struct support_frame_graph* graph);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Passes and edges of frame graphs; see frame_reader.h. Passes are put into one order by taking,
- * time and again, those that wait for no other; when some are left, there is a cycle among them.
+ * Reads passes and edges of frame graphs; see frame_reader.h. The order of the passes is built step
+ * by step from passes that wait for no other. If passes remain in the end, their edges form a
+ * cycle.
  */
 #include "support/frame_reader.h"
 
@@ -8,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Far more than any device has. */
+/* The most queues of a graph, far more than any device has. */
 enum { GRAPH_MAX_QUEUES = 256 };
 
-/* Numbers the queues in the order in which they are named first. */
+/* Numbers the queues in the order of their first occurrence. */
 static bool graph_number_queues(struct graph_reader* reader)
 {
     struct support_frame_graph* const graph = reader->graph;
@@ -60,7 +61,7 @@ bool graph_read_passes(struct graph_reader* reader)
             return graph_fail(reader, pass, "is not below the number of passes");
         }
         if (graph->passes[index].queue != NULL) {
-            return graph_fail(reader, pass, "was there before");
+            return graph_fail(reader, pass, "occurred before");
         }
         graph->passes[index].queue = graph_text(reader, queue);
         graph->passes[index].name = graph_text(reader, name);
@@ -88,7 +89,7 @@ static bool graph_read_pairs(struct graph_reader* reader)
                 return false;
             }
             if (ends[i] >= graph->pass_count) {
-                return graph_fail(reader, columns[i], "is no pass");
+                return graph_fail(reader, columns[i], "is not a pass");
             }
         }
         graph->dependencies[reader->row] =
@@ -97,15 +98,15 @@ static bool graph_read_pairs(struct graph_reader* reader)
     return true;
 }
 
-/* What it takes to walk the passes in an order that keeps all others. */
+/* The data for a walk over the passes in an order that respects all others. */
 struct graph_walk {
-    uint32_t* first;   /* of a pass in `targets`; one more than there are passes */
-    uint32_t* targets; /* passes that follow, program order included */
-    uint32_t* waiting; /* how many passes a pass still waits for */
-    uint32_t* ready;   /* passes that wait for none, in the order in which they are taken */
+    uint32_t* first;   /* index of a pass's first target; one element more than passes */
+    uint32_t* targets; /* passes that follow, including those by program order */
+    uint32_t* waiting; /* the number of passes for which each pass still waits */
+    uint32_t* ready;   /* passes that wait for no other, in the order of the walk */
 };
 
-/* Calls back for each pair of passes of which one directly follows the other. */
+/* Calls a function for each pair of passes of which one directly follows the other. */
 static void graph_for_pairs(const struct support_frame_graph* graph, const uint32_t* next,
                             void (*visit)(struct graph_walk*, uint32_t, uint32_t),
                             struct graph_walk* walk)
@@ -131,7 +132,7 @@ static void graph_put_pair(struct graph_walk* walk, uint32_t before, uint32_t af
     walk->targets[walk->first[before]++] = after;
 }
 
-/* Fills in who follows whom; next[i] is the pass after i on its queue. */
+/* Fills in the targets of all passes. next[i] is the pass after i on its queue. */
 static void graph_link(const struct support_frame_graph* graph, const uint32_t* next,
                        struct graph_walk* walk)
 {
@@ -146,7 +147,8 @@ static void graph_link(const struct support_frame_graph* graph, const uint32_t* 
     walk->first[0] = 0;
 }
 
-/* Gives every pass its place; how many got one: fewer than there are when there is a cycle. */
+/* Gives every pass its place. Returns the number of passes with a place, which is smaller than that
+ * of all passes if a cycle exists. */
 static uint32_t graph_take_places(struct support_frame_graph* graph, struct graph_walk* walk)
 {
     uint32_t taken = 0;
@@ -169,16 +171,16 @@ static uint32_t graph_take_places(struct support_frame_graph* graph, struct grap
 }
 
 /*
- * Names an edge of a cycle. Passes that still wait for others are on cycles or behind them; going
- * back from one of them as often as there are passes ends on a cycle, and one round of that passes
- * an edge that goes back in the order of the numbers: a row of the table, since program order never
- * does.
+ * Names an edge of a cycle. The passes that still wait for others lie on cycles or behind them. As
+ * many steps back from one of them as there are passes therefore lead to a cycle. Once around that
+ * cycle, at least one edge goes from a higher number to a lower one. Program order never does so,
+ * so that this edge is a row of the table.
  */
 static void graph_report_cycle(const struct graph_reader* reader, const struct graph_walk* walk)
 {
     const struct support_frame_graph* const graph = reader->graph;
     uint32_t* const from =
-        walk->ready; /* for each pass that waits, one of those that it waits for */
+        walk->ready; /* for each waiting pass, one of the passes for which it waits */
     uint32_t pass = 0;
     for (uint32_t i = 0; i < graph->pass_count; ++i) {
         for (uint32_t j = walk->first[i]; walk->waiting[i] != 0 && j < walk->first[i + 1]; ++j) {
@@ -203,7 +205,7 @@ static void graph_report_cycle(const struct graph_reader* reader, const struct g
     }
 }
 
-/* Puts the passes into one order: that of their numbers, where that keeps the edges. */
+/* Puts the passes into one order: that of their numbers if it respects the edges. */
 static bool graph_order_passes(struct graph_reader* reader)
 {
     struct support_frame_graph* const graph = reader->graph;
@@ -225,7 +227,7 @@ static bool graph_order_passes(struct graph_reader* reader)
                               .ready = memory + 2 * (size_t)count + 1,
                               .targets = memory + 5 * (size_t)count + 1};
     uint32_t* const next = memory + 3 * (size_t)count + 1;
-    uint32_t* const last = memory + 4 * (size_t)count + 1; /* of each queue, so far */
+    uint32_t* const last = memory + 4 * (size_t)count + 1; /* the last pass of each queue so far */
     memset(next, 0xFF, 2 * (size_t)count * sizeof(*next));
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t* const before = &last[graph->pass_queues[i]];

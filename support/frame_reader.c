@@ -1,5 +1,5 @@
 /*
- * Cells of the tables of frame graphs; see frame_reader.h.
+ * Reads cells of the tables of frame graphs; see frame_reader.h.
  */
 #include "support/frame_reader.h"
 
@@ -67,7 +67,7 @@ bool graph_column(const struct graph_reader* reader, const char* column, size_t*
     *index = support_table_find(reader->table, column);
     if (*index == reader->table->column_count) {
         support_error_set(reader->error, reader->name, reader->table->lines[0],
-                          "there is no column %s", column);
+                          "the header has no column %s", column);
         return false;
     }
     return true;
@@ -96,7 +96,7 @@ void* graph_allocate(const struct graph_reader* reader, size_t count, size_t siz
 {
     void* const memory = calloc(count != 0 ? count : 1, size);
     if (memory == NULL) {
-        support_error_set(reader->error, reader->name, 0, "no memory for this graph");
+        support_error_set(reader->error, reader->name, 0, "out of memory for this graph");
     }
     return memory;
 }

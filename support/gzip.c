@@ -1,5 +1,5 @@
 /*
- * Gzip by zlib, all at once.
+ * Expands gzip data by zlib in one call.
  */
 #include "support/gzip.h"
 
@@ -38,7 +38,7 @@ static bool gzip_grow(struct gzip_output* output, size_t hint)
     return true;
 }
 
-/* Expands one member; the stream is left behind it. Returns NULL, or what is wrong. */
+/* Expands one member. The stream then stands behind it. Returns NULL, or a text about the error. */
 static const char* gzip_member(z_stream* stream, const unsigned char* end, size_t max_size,
                                struct gzip_output* output)
 {
@@ -46,7 +46,7 @@ static const char* gzip_member(z_stream* stream, const unsigned char* end, size_
     int status = Z_OK;
     while (status != Z_STREAM_END) {
         if (!gzip_grow(output, hint)) {
-            return "no memory to expand it";
+            return "out of memory for the expanded data";
         }
         const size_t left_in = (size_t)(end - stream->next_in);
         const size_t left_out = output->capacity - output->size - 1;
@@ -57,7 +57,7 @@ static const char* gzip_member(z_stream* stream, const unsigned char* end, size_
         status = inflate(stream, Z_NO_FLUSH);
         output->size += offered - stream->avail_out;
         if (max_size != 0 && output->size > max_size) {
-            return "expands to more than is allowed";
+            return "expands to more than the allowed size";
         }
         if (status == Z_BUF_ERROR && stream->next_in == end) {
             return "the gzip stream is truncated";
@@ -84,14 +84,14 @@ bool support_gunzip(const char* name, const void* data, size_t size, size_t max_
     /* zlib's interface lacks a const here; inflate does not write to its input. */
     stream.next_in = (unsigned char*)(uintptr_t)data;
     if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK) {
-        support_error_set(error, name, 0, "zlib cannot start");
+        support_error_set(error, name, 0, "zlib cannot be initialised");
         return false;
     }
     const char* wrong = NULL;
     do {
         wrong = gzip_member(&stream, end, max_size, &output);
         if (wrong == NULL && inflateReset(&stream) != Z_OK) {
-            wrong = "zlib cannot go on";
+            wrong = "zlib cannot continue";
         }
     } while (wrong == NULL && stream.next_in != end);
     if (wrong != NULL) {

@@ -1,10 +1,10 @@
 /*
- * The checker of barriers: accesses, dependencies and what they order.
+ * The checker of barriers: accesses, and the order that dependencies create.
  *
- * Each part of an access (one stage of it) is an event that knows, for each queue, which stages of
- * later commands come after it, and which of their accesses see what it wrote. Barriers, signals
- * and waits extend that; an access asks it of every event on its bytes. A write that is ordered
- * after an event supersedes it.
+ * Each part of an access (one of its stages) is an event. For each queue an event records the
+ * stages of later commands that are ordered after it, and the accesses that see its writes.
+ * Barriers, signals and waits extend this record. A new access checks it for every event on its
+ * bytes. A write that is ordered after an event supersedes the event.
  */
 #include "support/hazards_internal.h"
 
@@ -74,7 +74,7 @@ void hazard_report(struct hazards* h, const char* format, ...)
 
 /* ---- pairs ---- */
 
-/* Whether two resources get in each other's way in a segment that both touch. */
+/* Returns whether two resources conflict in a segment that both touch. */
 static bool conflict(const struct hazards* h, const struct hazard_segment* segment, uint32_t a,
                      uint32_t b)
 {
@@ -115,7 +115,7 @@ static void check_pair(struct hazards* h, const struct hazard_event* before, uin
     }
 }
 
-/* A change of layout or ownership, which sees whatever is available. */
+/* Checks a change of layout or ownership, which sees all available writes. */
 static void check_transition(struct hazards* h, const struct hazard_event* before, uint32_t queue,
                              uint32_t resource, const VkImageMemoryBarrier2* scope)
 {
@@ -140,7 +140,7 @@ static void check_transition(struct hazards* h, const struct hazard_event* befor
     }
 }
 
-/* Whose contents a segment holds from now on. */
+/* Sets the resource whose contents a segment holds from now on. */
 static void own(struct hazards* h, struct hazard_segment* segment, uint32_t resource, bool defined)
 {
     if (segment->owner != HAZARD_NONE && segment->owner != resource) {
@@ -150,8 +150,8 @@ static void own(struct hazards* h, struct hazard_segment* segment, uint32_t reso
     segment->defined = defined;
 }
 
-/* Contents after a write: those of the resource, and of nobody on granules that it shares with the
- * other kind. */
+/* Updates the contents after a write. The segment holds the contents of the resource. Granules that
+ * the resource shares with the other kind hold no resource's contents. */
 static void write_contents(struct hazards* h, struct hazard_segment* segment, uint32_t resource,
                            bool defined)
 {
@@ -174,7 +174,7 @@ static void check_contents(struct hazards* h, uint32_t resource, bool must_be_de
                           segment->owner == HAZARD_NONE ? "nobody"
                                                         : h->resources[segment->owner].name);
         } else if (must_be_defined && !segment->defined) {
-            hazard_report(h, "\"%s\" is read and was not written", h->resources[resource].name);
+            hazard_report(h, "\"%s\" is read but was not written", h->resources[resource].name);
         }
     }
 }
@@ -187,10 +187,10 @@ static void check_owner(struct hazards* h, struct hazard_known* known, uint32_t 
         known->released = false;
         known->family = family;
     } else if (known->released) {
-        hazard_report(h, "\"%s\" was released to family %u and not acquired", known->name,
+        hazard_report(h, "\"%s\" was released to family %u but not acquired", known->name,
                       known->release_to);
     } else if (known->family != HAZARD_NONE && known->family != family) {
-        hazard_report(h, "\"%s\" is owned by family %u and used by family %u", known->name,
+        hazard_report(h, "\"%s\" is owned by family %u but used by family %u", known->name,
                       known->family, family);
     }
     known->family = family;
@@ -207,7 +207,8 @@ static void supersede(struct hazards* h, struct hazard_segment* segment, uint32_
     }
 }
 
-/* An earlier read of the same stage, queue and resource says less than a later one. */
+/* Removes an earlier read of the same stage, queue and resource. The later read implies all its
+ * demands. */
 static void forget_earlier_read(struct hazards* h, struct hazard_segment* segment,
                                 const struct hazard_event* read)
 {
@@ -273,7 +274,7 @@ void hazards_access(struct hazards* hazards, uint32_t queue, const struct hazard
                       (int)access->layout);
     }
     if (!known->info.concurrent) {
-        /* An image changes hands by its first layout. */
+        /* An image takes over its bytes by its first change of layout. */
         check_owner(hazards, known, queue, access->discards && known->info.image == VK_NULL_HANDLE);
     }
     check_access(hazards, queue, access, stages, writes != 0);
@@ -289,8 +290,8 @@ void hazards_access(struct hazards* hazards, uint32_t queue, const struct hazard
 
 /* ---- barriers ---- */
 
-/* One memory dependency; HAZARD_NONE: of all resources. Its effect is pending until all barriers of
- * the call have been looked at. */
+/* Applies one memory dependency; HAZARD_NONE stands for all resources. The effect stays pending
+ * until all barriers of the call have been processed. */
 static void depend(struct hazards* h, uint32_t queue, const VkMemoryBarrier2* barrier,
                    uint32_t resource)
 {
@@ -348,7 +349,8 @@ static uint32_t find_resource(const struct hazards* h, VkBuffer buffer, VkImage 
     return HAZARD_NONE;
 }
 
-/* Layouts and owners before a change of either; whether the contents go. */
+/* Checks layouts and owners before a change of either. Returns whether the contents are
+ * discarded. */
 static bool check_change(struct hazards* h, uint32_t queue, uint32_t resource,
                          const VkImageMemoryBarrier2* b, bool release, bool acquire)
 {
@@ -364,14 +366,14 @@ static bool check_change(struct hazards* h, uint32_t queue, uint32_t resource,
     if (acquire) {
         if (!known->released || known->release_to != b->dstQueueFamilyIndex ||
             known->release_old != b->oldLayout || known->release_new != b->newLayout) {
-            hazard_report(h, "\"%s\" is acquired otherwise than it was released", known->name);
+            hazard_report(h, "the acquisition of \"%s\" does not match its release", known->name);
         }
         known->released = false;
         known->family = b->dstQueueFamilyIndex;
         return false;
     }
     if (known->layout != b->oldLayout && known->info.image != VK_NULL_HANDLE) {
-        hazard_report(h, "\"%s\" is in layout %d, not the old one of its barrier, %d", known->name,
+        hazard_report(h, "\"%s\" is in layout %d, not in the barrier's old layout %d", known->name,
                       (int)known->layout, (int)b->oldLayout);
     }
     if (!known->info.concurrent) {
@@ -386,8 +388,8 @@ static bool check_change(struct hazards* h, uint32_t queue, uint32_t resource,
     return false;
 }
 
-/* Changes of layout and owner, for images and buffers alike; `b` names the layouts. Returns the
- * event to be listed once the call is over. */
+/* Applies a change of layout or owner, for images and buffers; `b` names the layouts. Returns the
+ * event, which the caller lists at the end of the call. */
 static uint32_t change(struct hazards* h, uint32_t queue, uint32_t resource,
                        const VkImageMemoryBarrier2* b)
 {
@@ -466,7 +468,7 @@ static void change_one(struct hazards* h, uint32_t queue, uint32_t resource,
     };
     *events = HAZARD_NONE;
     if (resource == HAZARD_NONE) {
-        hazard_report(h, "a barrier names a resource that is not known");
+        hazard_report(h, "a barrier names an unknown resource");
         return;
     }
     depend(h, queue, &memory, resource);
@@ -549,7 +551,7 @@ void hazards_wait(struct hazards* hazards, uint32_t queue, uint64_t semaphore, u
     const struct hazard_signal* signal = find_signal(hazards, semaphore, value);
     const VkPipelineStageFlags2 second = hazard_stages(stages, false);
     if (signal == NULL) {
-        hazard_report(hazards, "a wait for a semaphore that nothing signals");
+        hazard_report(hazards, "a wait is for a semaphore that nothing signals");
         return;
     }
     for (uint32_t i = 0; i < signal->count; ++i) {

@@ -1,6 +1,6 @@
 /*
- * Bytes of the checker of barriers: segments that the same resources have, and the events that
- * nothing has superseded there.
+ * The bytes of the checker of barriers: segments, each of which belongs to the same resources
+ * throughout, and the events there that nothing has superseded.
  */
 #include "support/hazards_internal.h"
 
@@ -33,7 +33,7 @@ static VkDeviceSize granule_end(const struct hazards* h, VkDeviceSize at)
     return granule_begin(h, at + h->granularity - 1);
 }
 
-/* Makes an end of a segment at an offset. */
+/* Divides a segment at an offset. */
 static void cut(struct hazards* h, uint64_t memory, VkDeviceSize at)
 {
     for (uint32_t i = 0; i < h->segment_count; ++i) {
@@ -57,7 +57,7 @@ static void cut(struct hazards* h, uint64_t memory, VkDeviceSize at)
     }
 }
 
-/* Makes segments where there are none yet. */
+/* Creates segments where none exist. */
 static void fill(struct hazards* h, uint64_t memory, VkDeviceSize low, VkDeviceSize high)
 {
     while (low < high) {

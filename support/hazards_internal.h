@@ -1,5 +1,5 @@
 /*
- * What the files of the checker of barriers share.
+ * Declarations that the files of the checker of barriers share.
  */
 #ifndef MAAR_SUPPORT_HAZARDS_INTERNAL_H
 #define MAAR_SUPPORT_HAZARDS_INTERNAL_H
@@ -16,14 +16,16 @@ enum {
 };
 #define HAZARD_NONE UINT32_MAX
 
-/* A stage of no command: changes of layout and of ownership, which "all commands" takes in. */
+/* The stage of changes of layout and ownership. No command has it, but "all commands"
+ * includes it. */
 #define HAZARD_STAGE_BARRIER ((VkPipelineStageFlags2)1 << 63)
 
-/* What comes after an event on one queue, of all that is submitted from now on. */
+/* The later submitted work of one queue that is ordered after an event. */
 struct hazard_reach {
     VkPipelineStageFlags2 after;
-    VkPipelineStageFlags2 landed;              /* of these, after its writes became available */
-    VkAccessFlags2 visible[HAZARD_STAGE_BITS]; /* by stage: accesses that see it */
+    VkPipelineStageFlags2 landed; /* part of `after`: those after its writes became available */
+    VkAccessFlags2
+        visible[HAZARD_STAGE_BITS]; /* for each stage: the accesses that see its writes */
 };
 
 /* One stage's part of an access, or a change of layout. */
@@ -39,16 +41,16 @@ struct hazard_event {
     bool pending_available;
     char place[HAZARD_PLACE_SIZE];
     struct hazard_reach* reach;  /* one for each queue */
-    struct hazard_reach pending; /* what the barriers of the present call add on their queue */
+    struct hazard_reach pending; /* the additions of the present call's barriers on their queue */
 };
 
-/* Bytes that the same resources have. */
+/* A range of bytes that belong to the same resources. */
 struct hazard_segment {
     uint64_t memory;
     VkDeviceSize low;
     VkDeviceSize high;
-    uint32_t owner; /* whose contents it holds, HAZARD_NONE for nobody's */
-    bool defined;   /* it was written since its owner got it */
+    uint32_t owner; /* the resource whose contents it holds, or HAZARD_NONE */
+    bool defined;   /* written since its owner took it over */
     uint32_t event_count;
     uint32_t event_capacity;
     uint32_t* events;
@@ -59,8 +61,8 @@ struct hazard_known {
     char name[48];
     bool forgotten;
     VkImageLayout layout;
-    uint32_t family; /* HAZARD_NONE: nobody's */
-    bool released;   /* on its way to another family */
+    uint32_t family; /* HAZARD_NONE: no owner */
+    bool released;   /* released to another family and not yet acquired */
     uint32_t release_to;
     VkImageLayout release_old;
     VkImageLayout release_new;
@@ -82,7 +84,7 @@ struct hazard_signal {
 struct hazard_command {
     bool is_barrier;
     struct hazard_access access;
-    VkDependencyInfo dependency; /* with arrays of its own */
+    VkDependencyInfo dependency; /* with its own copies of the arrays */
     char place[HAZARD_PLACE_SIZE];
 };
 
@@ -104,7 +106,7 @@ struct hazards {
     uint32_t* families;
     VkDeviceSize granularity;
     uint64_t serial;
-    uint64_t serial_before; /* the last one before the present call of barriers */
+    uint64_t serial_before; /* the last serial before the present call of barriers */
     uint64_t pair_count;
     char place[HAZARD_PLACE_SIZE];
     uint32_t resource_count;
@@ -125,27 +127,27 @@ struct hazards {
 
 /* ---- hazards_masks.c ---- */
 
-/* All single stages that a mask stands for, as the source (first) or the destination of a
- * dependency. */
+/* Returns all single stages of a mask, as the source (first) or the destination of a dependency. */
 VkPipelineStageFlags2 hazard_stages(VkPipelineStageFlags2 mask, bool first);
 VkAccessFlags2 hazard_accesses(VkAccessFlags2 mask);
-/* The writing ones, each by itself. */
+/* Returns the single writing accesses of a mask. */
 VkAccessFlags2 hazard_writes(VkAccessFlags2 mask);
 
 /* ---- hazards_bytes.c ---- */
 
 void* hazard_resize(void* memory, size_t count, size_t size);
 void hazard_copy_text(char* to, size_t size, const char* text);
-/* Divides the memory at the resource's ends. */
+/* Divides the memory at both ends of the resource. */
 void hazard_cover(struct hazards* h, uint32_t resource);
-/* How a resource touches a segment: not; by its granules alone; with its bytes. */
+/* The ways in which a resource touches a segment: not at all, only by its granules, or with its
+ * bytes. */
 enum hazard_touch { HAZARD_APART, HAZARD_GRANULE, HAZARD_BYTES };
 enum hazard_touch hazard_touches(const struct hazards* h, uint32_t resource,
                                  const struct hazard_segment* segment);
 uint32_t hazard_new_event(struct hazards* h, uint32_t resource, uint32_t queue,
                           VkPipelineStageFlags2 stage, VkAccessFlags2 writes, bool write);
 void hazard_list_event(struct hazards* h, struct hazard_segment* segment, uint32_t event);
-/* The last entry takes its place. */
+/* Removes an event. The last entry of the list takes its place. */
 void hazard_unlist_event(struct hazards* h, struct hazard_segment* segment, uint32_t at);
 
 /* ---- hazards.c ---- */

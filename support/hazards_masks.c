@@ -1,5 +1,5 @@
 /*
- * What masks of stages and accesses stand for.
+ * Expands masks of stages and accesses.
  */
 #include "support/hazards_internal.h"
 
@@ -18,7 +18,7 @@
      VK_PIPELINE_STAGE_2_EARLY_FRAGMENT_TESTS_BIT | VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT |      \
      VK_PIPELINE_STAGE_2_LATE_FRAGMENT_TESTS_BIT |                                                 \
      VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT)
-/* Masks of several stages, which no single access has. */
+/* The masks of several stages, which no single access has. */
 #define GROUPS                                                                                     \
     (VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT |                 \
      VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT | VK_PIPELINE_STAGE_2_VERTEX_INPUT_BIT |                 \

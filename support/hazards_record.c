@@ -1,5 +1,5 @@
 /*
- * The checker of barriers as command buffers: what is recorded waits until it is submitted.
+ * The command buffers of the checker of barriers: recorded events take effect on submission.
  */
 #include "support/hazards_internal.h"
 
@@ -98,7 +98,7 @@ static void play(struct hazards* h, uint32_t queue, VkCommandBuffer commands)
     }
 }
 
-/* Binary semaphores: the nth wait is for the nth signal. */
+/* Numbers the signals and waits of binary semaphores: the nth wait is for the nth signal. */
 static struct hazard_count* count_of(struct hazards* h, uint64_t semaphore)
 {
     for (uint32_t i = 0; i < h->binary_count; ++i) {

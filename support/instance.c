@@ -65,7 +65,8 @@ static VkResult create_plain(const struct support_instance_info* info, VkInstanc
     return result;
 }
 
-/* The messenger is chained as well, for what is said while the instance comes and goes. */
+/* The messenger is also chained, for messages during the creation and the destruction of the
+ * instance. */
 static VkResult create_validated(const struct support_instance_info* info,
                                  struct support_instance* instance)
 {

@@ -1,9 +1,10 @@
 /*
- * The Vulkan instance of a program, from the loader, with or without the validation layer, or
- * simulated; and what layer and simulated driver have to say, counted and the first of it printed.
+ * The Vulkan instance of a program. It comes from the loader, with or without the validation layer,
+ * or from the simulated driver. Messages of the layer and violations of the simulated driver are
+ * counted, and the first of them printed.
  *
- * Everything goes through volk's global functions: one instance at a time. Messages may come on any
- * thread.
+ * All calls use volk's global functions, so that one instance exists at a time. Messages may arrive
+ * on any thread.
  */
 #ifndef MAAR_SUPPORT_INSTANCE_H
 #define MAAR_SUPPORT_INSTANCE_H
@@ -17,20 +18,21 @@
 
 #define SUPPORT_VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
 
-/* Messages printed of one run; the others are only counted. */
+/* The most messages that one run prints. Further messages are only counted. */
 #define SUPPORT_MOST_PRINTED 20u
 
-/* Messages of one kind; a printed one begins with "program: kind: ". */
+/* The messages of one kind. A printed message begins with "program: kind: ". */
 struct support_messages {
     const char* program;
     const char* kind;
     atomic_uint count;
 };
 
-/* Counts a message, and prints it to standard error unless `quiet` or too many were. */
+/* Counts a message. Prints it on standard error unless `quiet` is set or too many were printed. */
 void support_messages_add(struct support_messages* messages, const char* text, bool quiet);
 
-/* For MaarSimulatedInstanceCreateInfo: each violation is a message. User data: the messages. */
+/* The callback for MaarSimulatedInstanceCreateInfo: each violation is a message. The user data are
+ * the messages. */
 void VKAPI_CALL support_receive_violation(void* messages, MaarSimulatedViolation violation,
                                           const char* text);
 
@@ -38,9 +40,10 @@ struct support_instance_info {
     const char* application;
     uint32_t api_version;
     const MaarSimulatedInstanceCreateInfo* simulated; /* NULL: the loader's drivers */
-    bool validate;     /* the validation layer with its checks of synchronization; not simulated */
-    bool quiet_advice; /* what the layer only has to say about performance is no message */
-    struct support_messages* messages; /* of the layer; may be NULL without it */
+    bool validate;     /* enable the validation layer with its checks of synchronization; not for
+                          simulated drivers */
+    bool quiet_advice; /* ignore the layer's messages about performance */
+    struct support_messages* messages; /* of the layer; may be NULL without the layer */
 };
 
 struct support_instance {
@@ -49,18 +52,18 @@ struct support_instance {
 };
 
 /*
- * Opens it and loads volk's functions. VK_ERROR_INITIALIZATION_FAILED: no loader;
- * VK_ERROR_LAYER_NOT_PRESENT: no validation layer; VK_ERROR_INCOMPATIBLE_DRIVER: no driver. Close
- * in any case.
+ * Opens an instance and loads volk's functions. Returns VK_ERROR_INITIALIZATION_FAILED without a
+ * loader, VK_ERROR_LAYER_NOT_PRESENT without the validation layer, and VK_ERROR_INCOMPATIBLE_DRIVER
+ * without a driver. The caller closes the instance in every case.
  */
 VkResult support_instance_open(struct support_instance* instance,
                                const struct support_instance_info* info);
 
-/* Devices first. Messages are final afterwards. */
+/* Closes the instance. Devices must have been destroyed. No message arrives after this call. */
 void support_instance_close(struct support_instance* instance);
 
-/* What to prefer where nobody chose: discrete before integrated before virtual before CPU before
- * others. Below Vulkan 1.1: negative. */
+/* Returns the rank of a device for the automatic choice: discrete before integrated before virtual
+ * before CPU before others. The rank is negative below Vulkan 1.1. */
 int support_device_rank(VkPhysicalDevice physical);
 
 #endif

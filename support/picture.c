@@ -1,10 +1,10 @@
 /*
- * Blocks of memory as SVG; see picture.h.
+ * Draws blocks of memory as SVG; see picture.h.
  *
- * Three layouts. Shared blocks, when there are few, are maps: lines of equally many bytes, one
- * below the other, as text is set; empty lines in a row are folded into one. When there are many,
- * each is one bar in a grid. Dedicated blocks, which hold one allocation each, lie side by side on
- * shelves.
+ * A picture uses three layouts. A small number of shared blocks are drawn as maps: lines of equal
+ * numbers of bytes, one below the other, like lines of text. Consecutive empty lines are folded
+ * into one. A large number of shared blocks are drawn as one bar each in a grid. Dedicated blocks,
+ * which hold one allocation each, lie side by side on shelves.
  */
 #include "support/picture.h"
 
@@ -23,17 +23,17 @@
 #define LABEL_HEIGHT 18.0
 #define LEGEND_HEIGHT 18.0
 
-/* Lines that all maps together aim at, and the most blocks that are drawn as maps. */
+/* The intended number of lines of all maps together, and the most blocks that are drawn as maps. */
 #define MAP_LINES 28u
 #define MAP_MAX_BLOCKS 24u
 
-/* How much finer lines may get because others are folded. */
+/* The factor by which lines may become finer because others are folded. */
 #define MAP_FINEST 256u
 
-/* Fewest empty lines in a row that are folded. */
+/* The fewest consecutive empty lines that are folded. */
 #define MAP_MIN_FOLD 3u
 
-/* Columns of the grid, and the most blocks in it. */
+/* The columns of the grid, and the most blocks in it. */
 #define GRID_COLUMNS 5u
 #define GRID_MAX_BLOCKS 400u
 #define GRID_ROW_HEIGHT 32.0
@@ -47,8 +47,8 @@
 #define COLOUR_FRAME "#8C959F"
 
 /*
- * Okabe and Ito's colours, which the common kinds of colour blindness keep apart; two tints each,
- * so that neighbours of one kind can be told apart.
+ * The colours of Okabe and Ito, which people with the common kinds of colour blindness can
+ * distinguish. Each has two tints, which distinguish neighbours of one kind.
  */
 struct kind_style {
     const char* name;
@@ -74,7 +74,7 @@ static const enum support_picture_kind legend_order[SUPPORT_PICTURE_KIND_COUNT] 
     SUPPORT_PICTURE_PADDING, SUPPORT_PICTURE_FREE,
 };
 
-/* What has been measured before anything is drawn. */
+/* The measures that are computed before anything is drawn. */
 struct picture_layout {
     uint64_t totals[SUPPORT_PICTURE_KIND_COUNT];
     uint64_t reserved;
@@ -108,8 +108,8 @@ static double percent(uint64_t part, uint64_t whole)
 }
 
 /*
- * How many bytes of a block from start on are drawn as one line: those of a line, or of several
- * that are empty and folded. `range` is the first that may reach beyond start, and is moved there.
+ * Returns the bytes of a block, from `start` on, that one line shows: those of one line, or of
+ * several folded empty lines. `range` is moved to the first range that may reach beyond `start`.
  */
 static uint64_t next_line(const struct support_picture_block* block, uint64_t line_bytes,
                           uint64_t start, size_t* range)
@@ -125,7 +125,7 @@ static uint64_t next_line(const struct support_picture_block* block, uint64_t li
          ++i) {
         end = block->ranges[i].offset + block->ranges[i].size;
     }
-    /* The last line of a block may be a short one. */
+    /* The last line of a block may be shorter. */
     const uint64_t lines =
         end >= block->size ? (left + line_bytes - 1) / line_bytes : (end - start) / line_bytes;
     const uint64_t bytes = lines >= MAP_MIN_FOLD ? lines * line_bytes : line_bytes;
@@ -145,7 +145,7 @@ static uint64_t count_lines(const struct support_picture* picture, uint64_t line
     return lines;
 }
 
-/* Where the next cell of a shelf goes; returns its width. */
+/* Finds the place of a shelf's next cell. Returns the width of the cell. */
 static double next_cell(const struct picture_layout* layout, uint64_t size, double* x, double* y)
 {
     double width = INNER_WIDTH * (double)size / (double)layout->shelf_bytes;
@@ -208,7 +208,7 @@ static double measure_shelves(const struct support_picture* picture, struct pict
     if (layout->dedicated_count == 0) {
         return 0.0;
     }
-    /* A few shelves when there are many; one when there are few. */
+    /* Many dedicated blocks get several shelves, few blocks get one. */
     const uint64_t shelves = layout->dedicated_count < 8    ? 2
                              : layout->dedicated_count < 64 ? 6
                                                             : 12;
@@ -227,7 +227,7 @@ static double measure_shelves(const struct support_picture* picture, struct pict
     return LABEL_HEIGHT + y + SHELF_HEIGHT + 12.0;
 }
 
-/* Black or white text inside something, when there is room for it. */
+/* Draws black or white text inside a shape if the text fits. */
 static void draw_inside(struct support_svg* svg, double x, double y, double width, double height,
                         const char* fill, const char* text)
 {
@@ -244,8 +244,8 @@ static void draw_inside(struct support_svg* svg, double x, double y, double widt
 }
 
 /*
- * What each colour means, with its bytes, in as many rows as it takes. Draws nothing without svg;
- * returns the height of the rows after the first.
+ * Draws the legend, with the bytes of each colour, in as many rows as necessary. Draws nothing if
+ * `svg` is NULL. Returns the height of the rows after the first.
  */
 static double draw_legend(struct support_svg* svg, const struct picture_layout* layout)
 {
@@ -278,7 +278,8 @@ static double draw_legend(struct support_svg* svg, const struct picture_layout* 
     return y - 90.0;
 }
 
-/* Title, subtitle, all bytes by what they are, and the legend with the same figures. */
+/* Draws the title, the subtitle, a bar of all bytes by kind, and the legend with the same
+ * figures. */
 static void draw_head(struct support_svg* svg, const struct support_picture* picture,
                       const struct picture_layout* layout)
 {
@@ -307,7 +308,7 @@ static void draw_head(struct support_svg* svg, const struct support_picture* pic
     draw_legend(svg, layout);
 }
 
-/* A bar or line that shows bytes [start, start + bytes) of a block. */
+/* Draws a bar or line that shows bytes [start, start + bytes) of a block. */
 struct bar {
     const struct support_picture_block* block;
     uint64_t start, bytes;
@@ -315,7 +316,7 @@ struct bar {
     bool labels;
 };
 
-/* Ranges narrower than this are drawn together, in the colour of most of their bytes. */
+/* Narrower ranges are drawn together, in the colour of most of their bytes. */
 #define NARROW 1.2
 
 static void draw_run(struct support_svg* svg, const struct bar* bar, const uint64_t* kinds,
@@ -336,7 +337,7 @@ static void draw_range(struct support_svg* svg, const struct bar* bar,
                        size_t tint)
 {
     if (range->kind == SUPPORT_PICTURE_FREE) {
-        return; /* the ground shows it */
+        return; /* the background shows it */
     }
     char size[32];
     char title[128];
@@ -399,7 +400,7 @@ static void draw_bar(struct support_svg* svg, const struct bar* bar, size_t* fir
     support_svg_frame(svg, bar->x, bar->y, bar->width, bar->height, COLOUR_FRAME, 0.7);
 }
 
-/* The offset of a line, exactly. */
+/* Writes the exact offset of a line. */
 static void draw_offset(struct support_svg* svg, uint64_t bytes, double y, double height)
 {
     static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -419,7 +420,7 @@ static void draw_offset(struct support_svg* svg, uint64_t bytes, double y, doubl
     support_svg_text(svg, &offset, text);
 }
 
-/* Empty lines, folded: a full line without a frame that says how many bytes they are. */
+/* Draws folded empty lines as one full line without a frame, with their number of bytes. */
 static void draw_fold(struct support_svg* svg, uint64_t bytes, double y, double height)
 {
     const double width = INNER_WIDTH - GUTTER;
@@ -431,7 +432,7 @@ static void draw_fold(struct support_svg* svg, uint64_t bytes, double y, double 
     draw_inside(svg, MARGIN + GUTTER, y, width, height, styles[SUPPORT_PICTURE_FREE].text, text);
 }
 
-/* A line above what it says; where that begins. */
+/* Draws a line above a section's heading. Returns the place of the heading. */
 static double draw_heading(struct support_svg* svg, double y, const char* text)
 {
     const struct support_svg_text style = {.x = MARGIN,
@@ -567,7 +568,7 @@ static double draw_shelves(struct support_svg* svg, const struct support_picture
     return y + shelf + SHELF_HEIGHT + 12.0;
 }
 
-/* What is not drawn is at least said. */
+/* Writes the number of blocks that are not drawn. */
 static void draw_rest(struct support_svg* svg, const struct support_picture* picture,
                       const struct picture_layout* layout, double y)
 {

@@ -1,8 +1,9 @@
 /*
- * Plans as SVG; see plan_picture.h.
+ * Draws plans as SVG; see plan_picture.h.
  *
- * Parts are panels, one below the other, as high as their sizes relate. Below them, on the same
- * axis of time, stand the passes with their queues, where they are known, and the bytes alive.
+ * Each part is a panel. The panels stand one below the other, with heights in proportion to their
+ * sizes. Below them, on the same time axis, stand the passes with their queues, if they are known,
+ * and the live bytes.
  */
 #include "support/plan_picture.h"
 
@@ -15,17 +16,18 @@
 
 #define CHART_WIDTH 1280.0
 #define CHART_LEFT 86.0   /* offsets */
-#define CHART_RIGHT 152.0 /* what the lines are */
+#define CHART_RIGHT 152.0 /* names of the lines */
 #define CHART_INNER (CHART_WIDTH - CHART_LEFT - CHART_RIGHT)
 #define CHART_HEAD 78.0
-#define CHART_PANELS 640.0 /* height of all panels together, as long as none gets too low */
+#define CHART_PANELS 640.0 /* height of all panels together, unless a panel would become too low   \
+                            */
 #define CHART_MIN_PANEL 70.0
 #define CHART_PANEL_GAP 30.0
 #define CHART_LIVE 120.0
 #define CHART_AXIS 34.0
 #define CHART_FOOT 12.0
 #define CHART_QUEUE 15.0
-#define CHART_NAMES 96.0 /* names of passes, set upright */
+#define CHART_NAMES 96.0 /* names of passes, in vertical text */
 
 #define CHART_TEXT "#1B1F24"
 #define CHART_DIM "#57606A"
@@ -36,14 +38,14 @@
 #define CHART_BOUND "#0B6E4F"
 #define CHART_CAPACITY "#6F42C1"
 
-/* Between the texts in the margin. */
+/* The distance between the texts in the margin. */
 #define CHART_TEXT_STEP 14.0
 
-/* A panel may have so many lines of offsets, the axis so many numbers. */
+/* The most lines of offsets in a panel, and the most numbers on the axis. */
 #define CHART_MAX_TICKS 8u
 #define CHART_MAX_NUMBERS 24u
 
-/* What a rectangle needs for a border and for text, units of the drawing. */
+/* The smallest sizes of a rectangle with a border and with text, in units of the drawing. */
 #define ITEM_MIN_BORDER 4.0
 #define ITEM_TEXT 9.5
 #define ITEM_MIN_TEXT 26.0
@@ -78,7 +80,7 @@ static double chart_x(const struct chart* chart, uint64_t time)
            CHART_INNER * (double)(time - chart->begin) / (double)(span != 0 ? span : 1);
 }
 
-/* The smallest of 1, 2, 5, 10, 20, ... that makes at most so many steps. */
+/* Returns the smallest of 1, 2, 5, 10, 20, ... that makes at most `most` steps. */
 static uint64_t chart_decimal_step(uint64_t span, uint64_t most)
 {
     static const uint64_t factors[] = {1, 2, 5};
@@ -100,7 +102,7 @@ static uint64_t chart_binary_step(uint64_t span)
     return step;
 }
 
-/* The same for the same name, and unlike for others: spread over the circle of hues. */
+/* Returns the hue of a name. Different names are spread over the circle of hues. */
 static void chart_colour(const struct support_plan_item* item, char* out, size_t size)
 {
     const char* const text = item->name[0] != '\0' ? item->name : item->id;
@@ -122,7 +124,7 @@ static double chart_panel_height(const struct chart* chart, size_t part)
     return share > CHART_MIN_PANEL ? share : CHART_MIN_PANEL;
 }
 
-/* A vertical text that ends at a point, or one that is centred on it. */
+/* Draws a vertical text that ends at a point, or is centred on it. */
 static void chart_upright(struct chart* chart, double x, double y, const char* anchor, double room,
                           double size, const char* text)
 {
@@ -149,7 +151,8 @@ static void chart_line(struct chart* chart, double y, const char* colour, const 
                     CHART_LEFT, y, CHART_LEFT + CHART_INNER, colour, dashes);
 }
 
-/* The name inside of a rectangle, lying or, where it only fits so, standing; and the size below it.
+/* Draws the name inside a rectangle, and the size below it. The text is horizontal, or vertical if
+ * it only fits that way.
  */
 static void chart_label_item(struct chart* chart, const struct support_plan_item* item, double x,
                              double y, double width, double height)
@@ -208,7 +211,7 @@ static void chart_draw_item(struct chart* chart, const struct support_plan_item*
     chart_label_item(chart, item, x, y, width, height);
 }
 
-/* A line across a panel, and what it is. */
+/* A line across a panel, and its name. */
 struct chart_mark {
     const char* what;
     const char* colour;
@@ -216,8 +219,8 @@ struct chart_mark {
     uint64_t bytes;
 };
 
-/* The lines of peak, lower bound and a capacity that is too small, and what they are, in the
- * margin: each text at its line, or below the text before it. */
+/* Draws the lines of the peak, of the lower bound and of a capacity that is too small. Their names
+ * stand in the margin, each beside its line or below the previous name. */
 static void chart_draw_bounds(struct chart* chart, double top, double scale, uint64_t peak,
                               uint64_t bound, uint64_t capacity)
 {
@@ -249,7 +252,7 @@ static void chart_draw_bounds(struct chart* chart, double top, double scale, uin
     }
 }
 
-/* Lines of offsets, and their numbers in front. */
+/* Draws lines of offsets with their numbers in front. */
 static void chart_draw_scale(struct chart* chart, double top, double height, uint64_t size)
 {
     const uint64_t step = chart_binary_step(size);
@@ -289,7 +292,7 @@ static double chart_draw_panels(struct chart* chart, double top)
     return top - CHART_PANEL_GAP;
 }
 
-/* A moment at which bytes come or go. */
+/* A time at which the number of live bytes changes. */
 struct chart_event {
     uint64_t time;
     uint64_t come, go;
@@ -302,7 +305,7 @@ static int chart_compare_events(const void* a, const void* b)
     return (x->time > y->time) - (x->time < y->time);
 }
 
-/* All comings and goings by time; NULL when out of memory. The caller frees them. */
+/* Returns all changes, sorted by time; NULL when out of memory. The caller frees them. */
 static struct chart_event* chart_list_events(struct chart* chart)
 {
     const size_t count = chart->picture->item_count;
@@ -318,7 +321,7 @@ static struct chart_event* chart_list_events(struct chart* chart)
     return events;
 }
 
-/* The bytes alive as steps; first to find their maximum, then to draw them. */
+/* Walks the live bytes as steps: first to find their maximum, then to draw them. */
 static void chart_walk_alive(struct chart* chart, const struct chart_event* events, double bottom,
                              double scale, bool draw)
 {
@@ -369,7 +372,7 @@ static double chart_draw_alive(struct chart* chart, double top)
     return top + CHART_LIVE;
 }
 
-/* Numbers of passes, or times, below a panel. */
+/* Draws the numbers of passes, or times, below a panel. */
 static double chart_draw_axis(struct chart* chart, double top)
 {
     const uint64_t span = chart->end - chart->begin;
@@ -392,7 +395,7 @@ static double chart_draw_axis(struct chart* chart, double top)
     return top + CHART_AXIS;
 }
 
-/* A row of cells for each queue, and the passes' names where there is room. */
+/* Draws a row of cells for each queue, and the names of passes that fit. */
 static double chart_draw_passes(struct chart* chart, double top)
 {
     static const char* const colours[] = {"#4C78A8", "#E08A2E", "#54A24B", "#B279A2"};

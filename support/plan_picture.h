@@ -1,6 +1,6 @@
 /*
- * A picture of a plan of transient memory, as SVG: time to the right, offsets upwards, a rectangle
- * for each resource; below it how many bytes are alive. Knows nothing of Vulkan or of the planner.
+ * Draws a plan of transient memory as SVG: time to the right, offsets upwards, a rectangle for each
+ * resource, and the live bytes below. Depends neither on Vulkan nor on the planner.
  */
 #ifndef MAAR_SUPPORT_PLAN_PICTURE_H
 #define MAAR_SUPPORT_PLAN_PICTURE_H
@@ -9,26 +9,26 @@
 
 #include <stdint.h>
 
-/* A resource where it was placed. */
+/* A placed resource. */
 struct support_plan_item {
     const char* id;
-    const char* name;    /* empty where there is none; decides the colour */
+    const char* name;    /* empty if unknown; decides the colour */
     uint64_t begin, end; /* end excluded */
     uint64_t offset, size;
-    uint32_t part; /* which of the picture's parts it lies in */
+    uint32_t part; /* index of its part */
 };
 
-/* Memory that resources share. */
+/* A part of memory that resources share. */
 struct support_plan_part {
-    char label[96]; /* shown when there are several */
+    char label[96]; /* shown if the picture has several parts */
     uint64_t size;
-    uint64_t lower_bound; /* nothing can be smaller */
+    uint64_t lower_bound; /* no plan is smaller */
 };
 
 /* A pass, at the time of its place in the array. */
 struct support_plan_pass {
     const char* name;
-    uint32_t queue; /* which of the picture's queues */
+    uint32_t queue; /* index of its queue */
 };
 
 struct support_plan_picture {
@@ -38,14 +38,14 @@ struct support_plan_picture {
     size_t item_count;
     const struct support_plan_part* parts;
     size_t part_count;
-    const struct support_plan_pass* passes; /* NULL where nothing is known of them */
+    const struct support_plan_pass* passes; /* NULL if unknown */
     size_t pass_count;
     const char* const* queues; /* their names */
     size_t queue_count;
-    uint64_t capacity; /* a line where all parts together are larger; 0 for none */
+    uint64_t capacity; /* drawn as a line if all parts together are larger; 0 for none */
 };
 
-/* Draws it into a file. */
+/* Draws a picture into a file. */
 bool support_plan_picture_write(const struct support_plan_picture* picture, const char* path,
                                 struct support_error* error);
 

@@ -1,5 +1,5 @@
 /*
- * PNG by libpng's simplified interface.
+ * Writes PNG files by libpng's simplified interface.
  */
 #include "support/png_file.h"
 
@@ -25,7 +25,8 @@ bool support_png_write(const char* path, uint32_t width, uint32_t height, const 
     image.width = width;
     image.height = height;
     image.format = PNG_FORMAT_RGB;
-    /* Through memory: libpng removes what it cannot write, even a device. */
+    /* The picture is encoded in memory, since libpng removes a file that it cannot write, even a
+     * device. */
     png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
     void* const text = malloc(size);
     bool written = text != NULL;

@@ -1,5 +1,5 @@
 /*
- * The maar-device-profile/1 reader.
+ * Reads device profiles with the schema maar-device-profile/1.
  */
 #include "support/profile.h"
 #include "support/profile_json.h"
@@ -13,11 +13,11 @@ enum {
     PROFILE_MAX_QUEUES = 4096,
 };
 
-/* Larger heaps and alignments than these are mistakes: 1 EiB, and 1 GiB. */
+/* The limits of sensible heaps and alignments: 1 EiB and 1 GiB. Larger values are errors. */
 static const uint64_t profile_max_heap = (uint64_t)1 << 60;
 static const uint64_t profile_max_alignment = (uint64_t)1 << 30;
 
-/* What a profile that is silent about it is taken to report: the weakest that Vulkan permits. */
+/* The values of missing fields: the weakest that Vulkan permits. */
 static const VkDeviceSize profile_offset_alignment = 256;
 static const VkDeviceSize profile_map_alignment = 64;
 static const uint32_t profile_storage_range = 1u << 27;
@@ -41,7 +41,7 @@ static const struct profile_word profile_type_flags[] = {
     {"RDMA_CAPABLE_NV", VK_MEMORY_PROPERTY_RDMA_CAPABLE_BIT_NV},
 };
 
-/* Video queues by value, as older headers keep their names for beta programs. */
+/* The video queues are numbers here, since older headers name them only for beta programs. */
 static const struct profile_word profile_queue_flags[] = {
     {"GRAPHICS", VK_QUEUE_GRAPHICS_BIT},
     {"COMPUTE", VK_QUEUE_COMPUTE_BIT},
@@ -173,7 +173,7 @@ static bool profile_read_limits(const struct profile_source* source, const json_
                        &limits->maxStorageBufferRange);
 }
 
-/* The elements of an array of objects, from 1 to most; NULL after an error. */
+/* Returns an array of 1 to `most` objects; NULL after an error. */
 static const json_t* profile_rows(const struct profile_source* source, const json_t* root,
                                   const char* key, size_t most, uint32_t* count)
 {
@@ -188,7 +188,7 @@ static const json_t* profile_rows(const struct profile_source* source, const jso
     }
     for (size_t i = 0; i < json_array_size(array); i++) {
         if (!json_is_object(json_array_get(array, i))) {
-            profile_fail(source, "", key, "holds something that is not an object");
+            profile_fail(source, "", key, "contains an element that is not an object");
             return NULL;
         }
     }
@@ -267,7 +267,7 @@ static bool profile_read_queues(const struct profile_source* source, const json_
             return false;
         }
         if (family->count == 0 || family->count > PROFILE_MAX_QUEUES) {
-            return profile_fail(source, path, "count", "is zero or absurd");
+            return profile_fail(source, path, "count", "is zero or too large");
         }
     }
     return rows != NULL;
@@ -296,7 +296,7 @@ static bool profile_read_extensions(const struct profile_source* source, const j
     for (size_t i = 0; good && i < json_array_size(names); i++) {
         const char* const name = json_string_value(json_array_get(names, i));
         if (name == NULL || name[0] == 0 || strlen(name) >= MAAR_SIMULATED_MAX_NAME) {
-            return profile_fail(source, "", "extensions", "holds something that is not a name");
+            return profile_fail(source, "", "extensions", "contains an element that is not a name");
         }
         good = profile_add_extension(source, name, profile);
     }
@@ -308,7 +308,7 @@ static bool profile_read_extensions(const struct profile_source* source, const j
     return good;
 }
 
-/* One value under either of the two names that sources use for it. */
+/* Reads one value under either of the two names that sources use for it. */
 static bool profile_read_either(const struct profile_source* source, const char* path,
                                 const json_t* from, const char* key, const char* other,
                                 VkBool32* value)
@@ -360,7 +360,7 @@ static bool profile_read_sparse(const struct profile_source* source, const json_
     return good;
 }
 
-/* One answer of a probe: where its alignment and type bits go; NULL where they are not needed. */
+/* The destinations of a probe's alignment and type bits; NULL if they are not needed. */
 struct profile_probe {
     const char* what;
     VkDeviceSize* alignment;
@@ -390,8 +390,9 @@ static bool profile_read_probe(const struct profile_source* source, const char* 
     return true;
 }
 
-/* What a probe says of the mip tail of an image. An offset that lies in the image is where a driver
- * puts it who thinks as the simulated one does; any other is the driver's secret, and is kept. */
+/* Reads a probe's answer about the mip tail of an image. An offset inside the image has the same
+ * meaning as in the simulated driver. Any other offset has a meaning that only its driver knows;
+ * the profile keeps it. */
 static bool profile_read_tail(const struct profile_source* source, const char* path,
                               const json_t* row, MaarSimulatedRequirements* to)
 {
@@ -436,7 +437,8 @@ static bool profile_read_requirements(const struct profile_source* source, const
         char what[96] = "";
         snprintf(path, sizeof(path), "requirements[%zu]", i);
         if (!json_is_object(row)) {
-            return profile_fail(source, "", "requirements", "holds something that is no object");
+            return profile_fail(source, "", "requirements",
+                                "contains an element that is not an object");
         }
         good = profile_string(source, path, row, "what", PROFILE_REQUIRED, what, sizeof(what));
         const bool refused = json_object_get(row, "result") != NULL;
@@ -455,7 +457,7 @@ static bool profile_read_requirements(const struct profile_source* source, const
             }
         }
     }
-    /* How sizes are rounded shows in the first two buffers: 1 and 65537 bytes. */
+    /* The first two buffers, of 1 and 65537 bytes, show the rounding of sizes. */
     const VkDeviceSize unit = probes[0].size;
     if (unit != 0 && (unit & (unit - 1)) == 0 &&
         probes[1].size == (65537 + unit - 1) / unit * unit) {

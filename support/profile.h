@@ -1,7 +1,7 @@
 /*
- * Device profiles, schema maar-device-profile/1, into MaarSimulatedProfile. Strict: a wrong type,
- * an unknown flag, a number out of range or an index to nowhere is an error that names the field.
- * What a profile does not say stays zero, but for the fallbacks listed in
+ * Converts device profiles with the schema maar-device-profile/1 into MaarSimulatedProfile. The
+ * reader is strict: a wrong type, an unknown flag, a number out of range or an invalid index is an
+ * error that names the field. Missing fields stay zero, except for the fallbacks listed in
  * docs/simulated-devices.md.
  */
 #ifndef MAAR_SUPPORT_PROFILE_H
@@ -10,11 +10,12 @@
 #include "maar/simulated.h"
 #include "readfile.h"
 
-/* Loads a file. profile is filled wholly, or zeroed on failure; it is large: keep it off stacks. */
+/* Loads a file. Fills in the whole profile, or zeroes it on failure. A profile is large and should
+ * not lie on the stack. */
 bool support_profile_load(const char* path, MaarSimulatedProfile* profile,
                           struct support_error* error);
 
-/* The same from memory. name is what messages call it. */
+/* Loads a profile from memory. Messages call it `name`. */
 bool support_profile_parse(const char* name, const char* text, size_t size,
                            MaarSimulatedProfile* profile, struct support_error* error);
 

@@ -1,6 +1,6 @@
 /*
- * JSON with exact 64-bit integers. The parser underneath keeps integers signed, and budgets of 16
- * EiB are real; so an integer above its range is put into a marked string before it parses.
+ * JSON with exact 64-bit integers. The underlying parser has signed integers, and budgets of 16 EiB
+ * exist. Therefore an integer above the parser's range becomes a marked string before parsing.
  */
 #include "support/profile_json.h"
 
@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Begins the strings that stand for large integers; no profile has a reason to. */
+/* The beginning of strings that stand for large integers. No string of a profile begins like
+ * this. */
 static const char profile_mark[] = "#u64:";
 
 enum { PROFILE_MARK_SIZE = sizeof(profile_mark) - 1, PROFILE_SAFE_DIGITS = 18 };
 
-/* Length of the integer literal at text, 0 when there is none or it is not a plain integer. */
+/* Returns the length of the integer literal at `text`; 0 if the text does not begin with a plain
+ * integer. */
 static size_t profile_integer_length(const char* text, const char* end)
 {
     size_t length = 0;
@@ -24,11 +26,11 @@ static size_t profile_integer_length(const char* text, const char* end)
     return next == '.' || next == 'e' || next == 'E' ? 0 : length;
 }
 
-/* A copy of the text in which large integers are marked strings. The caller frees it. */
+/* Returns a copy of the text in which large integers are marked strings. The caller frees it. */
 static char* profile_mark_integers(const char* text, size_t size, size_t* marked_size)
 {
     const char* const end = text + size;
-    /* The shortest large literal has 19 digits, and grows by the mark and two quotes. */
+    /* The shortest large literal has 19 digits and grows by the mark and two quotes. */
     char* const marked = malloc(size + (size / PROFILE_SAFE_DIGITS + 1) * (PROFILE_MARK_SIZE + 2));
     if (marked == NULL) {
         return NULL;
@@ -66,7 +68,7 @@ json_t* profile_json_parse(struct profile_source* source, const char* text, size
     size_t marked_size = 0;
     char* marked = profile_mark_integers(text, size, &marked_size);
     if (marked == NULL) {
-        support_error_set(source->error, source->name, 0, "no memory for this profile");
+        support_error_set(source->error, source->name, 0, "out of memory for this profile");
         return NULL;
     }
     json_error_t wrong;
@@ -120,7 +122,7 @@ json_t* profile_array(const struct profile_source* source, const char* path, con
     return member;
 }
 
-/* Digits alone, in base 10 or 16. */
+/* Reads digits of base 10 or 16, and nothing else. */
 static bool profile_digits(const char* text, unsigned base, uint64_t* value)
 {
     uint64_t sum = 0;
@@ -247,7 +249,7 @@ bool profile_string(const struct profile_source* source, const char* path, const
     }
     const size_t length = json_string_length(member);
     if (length >= room || strlen(json_string_value(member)) != length) {
-        return profile_fail(source, path, key, "is too long, or holds a zero byte");
+        return profile_fail(source, path, key, "is too long, or contains a zero byte");
     }
     memcpy(value, json_string_value(member), length + 1);
     return true;
@@ -270,7 +272,7 @@ bool profile_flags(const struct profile_source* source, const char* path, const 
             at++;
         }
         if (at == word_count) {
-            return profile_fail(source, path, key, "holds an unknown word");
+            return profile_fail(source, path, key, "contains an unknown word");
         }
         sum |= words[at].value;
     }

@@ -1,6 +1,6 @@
 /*
- * Typed access to the JSON of a profile. Every function names the field in its message when it
- * fails, and leaves what it should have filled as it was.
+ * Typed access to the JSON of a profile. A failing function names the field in its message and
+ * leaves its output unchanged.
  */
 #ifndef MAAR_SUPPORT_PROFILE_JSON_H
 #define MAAR_SUPPORT_PROFILE_JSON_H
@@ -10,7 +10,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* Where a message says that it happened. */
+/* The place that messages name. */
 struct profile_source {
     const char* name;
     struct support_error* error;
@@ -26,39 +26,40 @@ struct profile_word {
     uint32_t value;
 };
 
-/* Parses text; integers of up to 64 bits without a sign are kept exact. NULL after an error. */
+/* Parses text. Integers of up to 64 bits without a sign stay exact. Returns NULL after an error. */
 json_t* profile_json_parse(struct profile_source* source, const char* text, size_t size);
 
-/* Says "name: path.key reason" and returns false. */
+/* Sets the error "name: path.key reason" and returns false. */
 bool profile_fail(const struct profile_source* source, const char* path, const char* key,
                   const char* reason);
 
-/* A member that is an object, or an array; NULL when absent. *good turns false on a wrong type or
- * when a required one is absent. */
+/* Returns a member that is an object, or an array; NULL when absent. Sets *good to false if the
+ * type is wrong or a required member is absent. */
 json_t* profile_object(const struct profile_source* source, const char* path, const json_t* parent,
                        const char* key, enum profile_presence presence, bool* good);
 json_t* profile_array(const struct profile_source* source, const char* path, const json_t* parent,
                       const char* key, enum profile_presence presence, bool* good);
 
-/* An unsigned number up to max. *found, if not NULL, says whether it was there. */
+/* Reads an unsigned number up to `max`. If `found` is not NULL, *found becomes whether the number
+ * is present. */
 bool profile_u64(const struct profile_source* source, const char* path, const json_t* parent,
                  const char* key, enum profile_presence presence, uint64_t max, uint64_t* value,
                  bool* found);
-/* Zero or a power of two. */
+/* Reads zero or a power of two. */
 bool profile_power(const struct profile_source* source, const char* path, const json_t* parent,
                    const char* key, uint64_t max, uint64_t* value);
 bool profile_u32(const struct profile_source* source, const char* path, const json_t* parent,
                  const char* key, enum profile_presence presence, uint32_t* value);
-/* A number in a string, as 0x1002. */
+/* Reads a number in a string, such as "0x1002". */
 bool profile_hex(const struct profile_source* source, const char* path, const json_t* parent,
                  const char* key, uint32_t* value);
-/* true, false, 1 or 0. */
+/* Reads true, false, 1 or 0. */
 bool profile_bool(const struct profile_source* source, const char* path, const json_t* parent,
                   const char* key, uint32_t* value);
-/* A string that fits room bytes, its final zero included. */
+/* Reads a string that fits `room` bytes, including its final zero. */
 bool profile_string(const struct profile_source* source, const char* path, const json_t* parent,
                     const char* key, enum profile_presence presence, char* value, size_t room);
-/* An array of words, or-ed together. */
+/* Reads an array of words and combines their bits. */
 bool profile_flags(const struct profile_source* source, const char* path, const json_t* parent,
                    const char* key, const struct profile_word* words, size_t word_count,
                    uint32_t* value);

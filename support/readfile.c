@@ -1,5 +1,5 @@
 /*
- * Whole files into memory and out of it, and the messages of this library.
+ * Reads and writes whole files, and sets the messages of this library.
  */
 #include "support/readfile.h"
 
@@ -30,7 +30,7 @@ void support_error_set(struct support_error* error, const char* file, size_t lin
     va_end(arguments);
 }
 
-/* Grows a buffer so that it has room for more than used + 1 bytes. */
+/* Grows a buffer to more than `used` + 1 bytes. */
 static bool read_file_grow(char** data, size_t* capacity, size_t used)
 {
     if (used + 1 < *capacity) {
@@ -62,7 +62,7 @@ bool support_read_file(const char* path, size_t max_size, char** data, size_t* s
     bool good = false;
     for (;;) {
         if (!read_file_grow(&bytes, &capacity, used)) {
-            support_error_set(error, path, 0, "no memory for more than %zu bytes", used);
+            support_error_set(error, path, 0, "out of memory beyond %zu bytes", used);
             break;
         }
         const size_t got = fread(bytes + used, 1, capacity - used - 1, file);

@@ -1,5 +1,5 @@
 /*
- * Whole files, read into memory and written from it. No globals; safe from any thread.
+ * Reads whole files into memory and writes them from memory. No globals; safe from any thread.
  */
 #ifndef MAAR_SUPPORT_READFILE_H
 #define MAAR_SUPPORT_READFILE_H
@@ -8,13 +8,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A message of the support library: one sentence, "file:line: reason" where there is a line. */
+/* A message of the support library: one sentence of the form "file:line: reason", or without the
+ * line. */
 struct support_error {
     char text[512];
 };
 
-/* Fills an error. line 0: "file: reason". error may be NULL. */
-#if defined(__MINGW_PRINTF_FORMAT) /* which knows %zu, unlike the system's own */
+/* Fills in an error. With line 0 the form is "file: reason". `error` may be NULL. */
+#if defined(__MINGW_PRINTF_FORMAT) /* supports %zu, unlike the system's own format */
 __attribute__((format(__MINGW_PRINTF_FORMAT, 4, 5)))
 #elif defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
@@ -23,13 +24,15 @@ void support_error_set(struct support_error* error, const char* file, size_t lin
                        const char* format, ...);
 
 /*
- * Reads path whole. A zero byte follows the data, not counted in *size. The caller frees *data with
- * free(). Files above max_size bytes are refused; 0 is no limit. On failure *data is NULL.
+ * Reads the whole file at `path`. A zero byte follows the data, which *size does not count. The
+ * caller frees *data with free(). A file above `max_size` bytes is an error; 0 means no limit. On
+ * failure *data is NULL.
  */
 bool support_read_file(const char* path, size_t max_size, char** data, size_t* size,
                        struct support_error* error);
 
-/* Writes a file whole, or says why not and leaves none: what is no plain file, a device say, stays.
+/* Writes a whole file. On failure sets an error and removes the file, unless it is not a plain file
+ * but, for example, a device.
  */
 bool support_write_file(const char* path, const void* data, size_t size,
                         struct support_error* error);

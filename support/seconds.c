@@ -1,5 +1,5 @@
 /*
- * See seconds.h.
+ * Reads the steady clock; see seconds.h.
  */
 #define _POSIX_C_SOURCE 199309L
 

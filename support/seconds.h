@@ -4,7 +4,7 @@
 #ifndef MAAR_SUPPORT_SECONDS_H
 #define MAAR_SUPPORT_SECONDS_H
 
-/* Seconds since a moment that stays the same while the program runs. */
+/* Returns the seconds since a moment that stays fixed during the run of the program. */
 double support_seconds_now(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * See shader.h.
+ * Creates shader stages and pipelines; see shader.h.
  */
 #include "support/shader.h"
 

@@ -1,5 +1,5 @@
 /*
- * Pipelines of the programs' own shaders, by volk's global functions. Safe from any thread.
+ * Creates pipelines of the programs' own shaders by volk's global functions. Safe from any thread.
  */
 #ifndef MAAR_SUPPORT_SHADER_H
 #define MAAR_SUPPORT_SHADER_H
@@ -14,7 +14,7 @@ struct support_shader {
     size_t size; /* bytes */
 };
 
-/* Initialises one with the array of a generated header: SUPPORT_SHADER(fill_comp). */
+/* Initialises a support_shader with the array of a generated header: SUPPORT_SHADER(fill_comp). */
 #define SUPPORT_SHADER(name)                                                                       \
     {                                                                                              \
         maar_shader_##name, sizeof(maar_shader_##name)                                             \
@@ -23,7 +23,7 @@ struct support_shader {
 VkResult support_create_module(VkDevice device, const struct support_shader* shader,
                                VkShaderModule* module);
 
-/* A stage that begins at main. */
+/* Returns a stage whose entry point is main. */
 VkPipelineShaderStageCreateInfo support_shader_stage(VkShaderStageFlagBits stage,
                                                      VkShaderModule module);
 

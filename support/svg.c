@@ -1,5 +1,5 @@
 /*
- * SVG as text; see svg.h.
+ * Writes SVG as text; see svg.h.
  */
 #include "support/svg.h"
 
@@ -46,8 +46,8 @@ void support_svg_raw(struct support_svg* svg, const char* format, ...)
     va_end(again);
 }
 
-/* Bytes of the character at the start of text, at most left of them; 0 when it is not UTF-8, or
- * none that XML permits. */
+/* Returns the bytes of the first character of a text, at most `left`; 0 if the character is not
+ * UTF-8 or XML forbids it. */
 static size_t character_size(const char* text, size_t left)
 {
     static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -81,7 +81,7 @@ static void add_bytes(struct support_svg* svg, const char* bytes, size_t count)
     }
 }
 
-/* Control characters are left out; other bytes that are no character become U+FFFD. */
+/* Omits control characters. Other bytes that form no character become U+FFFD. */
 static void add_escaped(struct support_svg* svg, const char* text, size_t length)
 {
     for (size_t i = 0; i < length; ++i) {
@@ -145,7 +145,7 @@ void support_svg_frame(struct support_svg* svg, double x, double y, double width
                     x, y, width, height, stroke, thickness);
 }
 
-/* Widths of DejaVu Sans, the widest of the usual fonts, in parts of the font's size. */
+/* The widths of DejaVu Sans, the widest of the usual fonts, in parts of the font's size. */
 static double width_of(char character)
 {
     if (strchr("ijl.,:;'|!", character) != NULL) {
@@ -188,7 +188,7 @@ void support_svg_text(struct support_svg* svg, const struct support_svg_text* st
             ++length;
         }
         while (length != 0 && ((unsigned char)text[length] & 0xC0u) == 0x80) {
-            --length; /* not within a character */
+            --length; /* never inside a character */
         }
         if (length == 0) {
             return;

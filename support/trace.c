@@ -1,6 +1,6 @@
 /*
- * The maar-trace/1 reader: one pass over the text, growing three arrays, with a hash table from the
- * file's ids to resources that lives for the pass.
+ * Reads maar-trace/1 in one pass over the text, which grows three arrays. A hash table maps the
+ * file's ids to resources during the pass.
  */
 #include "support/trace.h"
 #include "support/gzip.h"
@@ -14,7 +14,7 @@ enum {
     TRACE_MAX_STREAM = 65535,
 };
 
-/* Refuses larger files, and gzip streams that expand beyond it: 4 GiB of text is 40 M events. */
+/* The largest file, also after expansion of a gzip stream: 4 GiB of text hold 40 M events. */
 static const uint64_t trace_max_bytes = (uint64_t)4 << 30;
 
 static const char trace_header[] = "op,id,kind,size,alignment,types,stream,time_ns,usage,note";
@@ -85,7 +85,7 @@ static bool trace_is(struct trace_field field, const char* word)
     return strlen(word) == field.size && memcmp(field.text, word, field.size) == 0;
 }
 
-/* What a message shows of a field. */
+/* The length of a field in messages. */
 static int trace_shown(struct trace_field field)
 {
     return field.size < 40 ? (int)field.size : 40;
@@ -108,7 +108,7 @@ static bool trace_decimal(struct trace_reader* reader, enum trace_column column,
     return *value <= max || trace_fail(reader, column, "is too large");
 }
 
-/* A hexadecimal number of 32 bits, or fallback when the column is empty. */
+/* Reads a hexadecimal number of 32 bits, or the fallback when the column is empty. */
 static bool trace_hex(struct trace_reader* reader, enum trace_column column, uint32_t fallback,
                       uint32_t* value)
 {
@@ -129,8 +129,8 @@ static bool trace_hex(struct trace_reader* reader, enum trace_column column, uin
     return true;
 }
 
-/* The array, grown if it has no room for one more element; NULL, and the array as it was, when
- * there is no memory. */
+/* Returns the array, grown if it is full. Returns NULL and leaves the array unchanged when out of
+ * memory. */
 static void* trace_grow(struct trace_reader* reader, void* array, size_t* capacity, size_t count,
                         size_t element)
 {
@@ -143,7 +143,8 @@ static void* trace_grow(struct trace_reader* reader, void* array, size_t* capaci
         grown = realloc(array, larger * element);
     }
     if (grown == NULL) {
-        support_error_set(reader->error, reader->name, reader->line, "no memory for this trace");
+        support_error_set(reader->error, reader->name, reader->line,
+                          "out of memory for this trace");
         return NULL;
     }
     *capacity = larger;
@@ -171,7 +172,8 @@ static bool trace_table_grow(struct trace_reader* reader)
         reader->table_size == 0 ? (size_t)2 * TRACE_FIRST_ROWS : reader->table_size * 2;
     uint32_t* table = calloc(size, sizeof(*table));
     if (table == NULL) {
-        support_error_set(reader->error, reader->name, reader->line, "no memory for this trace");
+        support_error_set(reader->error, reader->name, reader->line,
+                          "out of memory for this trace");
         return false;
     }
     free(reader->table);
@@ -298,7 +300,7 @@ static bool trace_read_alloc(struct trace_reader* reader, struct support_trace_e
         return trace_fail(reader, COLUMN_ID, "was used before");
     }
     if (reader->live_bytes > UINT64_MAX - resource->size) {
-        return trace_fail(reader, COLUMN_SIZE, "overflows the sum of what is alive");
+        return trace_fail(reader, COLUMN_SIZE, "overflows the sum of live bytes");
     }
     resource->alloc_time_ns = event->time_ns;
     resource->alloc_event = (uint32_t)trace->event_count;
@@ -340,7 +342,7 @@ static bool trace_read_free(struct trace_reader* reader, struct support_trace_ev
     return true;
 }
 
-/* Cuts a line into its columns. */
+/* Divides a line into its columns. */
 static bool trace_split(struct trace_reader* reader, const char* line, size_t size)
 {
     size_t column = 0;

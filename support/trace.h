@@ -1,9 +1,11 @@
 /*
- * Memory traces, maar-trace/1: CSV, plain or gzip-compressed, into a compact array of events.
+ * Reads memory traces of the schema maar-trace/1 (CSV, plain or gzip-compressed) into a compact
+ * array of events.
  *
- * Strict: the header must be exact; a missing column, a bad number, an id used twice, a free of an
- * unknown or freed id is an error "file:line: reason". Ids are renumbered densely in order of their
- * allocation, so that a replayer needs an array and no map. No globals; safe from any thread.
+ * The reader is strict. The header must be exact. A missing column, a bad number, an id used twice,
+ * or a free of an unknown or freed id is an error "file:line: reason". Ids are renumbered densely
+ * in the order of their allocation, so that a replayer needs an array instead of a map. No globals;
+ * safe from any thread.
  */
 #ifndef MAAR_SUPPORT_TRACE_H
 #define MAAR_SUPPORT_TRACE_H
@@ -24,7 +26,7 @@ enum support_trace_kind {
     SUPPORT_TRACE_IMAGE_OPTIMAL = 2,
 };
 
-/* What the note of an image row says. */
+/* The contents of the note of an image row. */
 struct support_trace_image {
     uint32_t format; /* VkFormat; 0 when the row has no note */
     uint32_t width, height, depth;
@@ -69,14 +71,14 @@ struct support_trace {
 /* Loads a file. On failure the trace is empty, and the error says file, line and reason. */
 bool support_trace_load(const char* path, struct support_trace* trace, struct support_error* error);
 
-/* The same from memory, plain or gzip. name is what messages call it. */
+/* Loads a trace from memory, plain or gzip-compressed. Messages call it `name`. */
 bool support_trace_parse(const char* name, const void* data, size_t size,
                          struct support_trace* trace, struct support_error* error);
 
-/* The name of the trace that a file holds: without folder, .csv and .gz. */
+/* Writes the name of a file's trace: the file's name without folder, .csv and .gz. */
 void support_trace_take_name(const char* path, char name[256]);
 
-/* Frees what a trace holds and empties it. */
+/* Frees the contents of a trace and empties it. */
 void support_trace_release(struct support_trace* trace);
 
 /* Parses "format=N extent=WxHxD mips=N layers=N samples=N", all required, in any order. */

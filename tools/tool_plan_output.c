@@ -140,7 +140,7 @@ static void title_plan(const struct tool_plan_result* result, struct support_pla
     snprintf(picture->title, sizeof(picture->title), "%.100s: %" PRIu32 " resources of %s in %s",
              result->graph.name, info->resourceCount, total, peak);
     snprintf(picture->subtitle, sizeof(picture->subtitle),
-             "%s; without sharing %.2f times as much; %" PRIu32 " aliasing edges%s", proof,
+             "%s; %.2f times as much without sharing; %" PRIu32 " aliasing edges%s", proof,
              info->peakSize == 0 ? 1.0 : (double)info->totalSize / (double)info->peakSize,
              info->edgeCount, edges);
     if (!info->provedOptimal) {

@@ -168,15 +168,15 @@ static void frame_graph_resource_mistakes_are_named(void** state)
 {
     (void)state;
     static const char* const cases[][2] = {
-        {"", "1: there is no header"},
+        {"", "1: the file has no header"},
         {"id,size\n", "1: the header has neither uses, nor first and last, nor lower and upper"},
-        {"id,first,size\n", "1: there is no column last"},
-        {"id,size,first,last,lower,upper\n",
-         "1: the header has both first and lower: only one of them may say when a resource lives"},
-        {"id,size,last,uses\n",
-         "1: the header has both uses and last: only one of them may say when a resource lives"},
-        {"first,last,size\n", "1: there is no column id"},
-        {"id,id,first,last,size\n", "1: column 'id' is there twice"},
+        {"id,first,size\n", "1: the header has no column last"},
+        {"id,size,first,last,lower,upper\n", "1: the header has both first and lower, but only one "
+                                             "of them may give the lifetimes of resources"},
+        {"id,size,last,uses\n", "1: the header has both uses and last, but only one of them may "
+                                "give the lifetimes of resources"},
+        {"first,last,size\n", "1: the header has no column id"},
+        {"id,id,first,last,size\n", "1: column 'id' occurs twice"},
         {"id,first,last,size\na,0,0\n", "2: 3 columns, where the header has 4"},
         {"id,first,last,size\na,0,0,1\n\nb,1,0,1\n", "4: last '0' is below first"},
         {"id,lower,upper,size\na,1,1,1\n", "2: upper '1' is not above lower"},
@@ -186,25 +186,25 @@ static void frame_graph_resource_mistakes_are_named(void** state)
          "2: last '18446744073709551616' is not an unsigned number of 64 bits"},
         {"id,first,last,size\na,0,18446744073709551615,1\n",
          "2: last '18446744073709551615' is too large"},
-        {"id,first,last,size\na,0,0,0\n", "2: size '0' is no size"},
+        {"id,first,last,size\na,0,0,0\n", "2: size '0' is not a size"},
         {"id,first,last,size\na,0,0,\n", "2: size '' is empty"},
         {"id,first,last,size\na,0,0,1152921504606846977\n",
          "2: size '1152921504606846977' is too large"},
         {"id,first,last,size\na,0,0,1152921504606846976\nb,0,0,1\n",
-         "3: size '1' is too large: the sum passes 2^60"},
+         "3: size '1' is too large: the sum exceeds 2^60"},
         {"id,first,last,size,alignment\na,0,0,1,281474976710657\n",
          "2: alignment '281474976710657' is too large"},
-        {"id,first,last,size\na,0,0,1\nb,0,0,1\na,0,0,1\n", "4: id 'a' was there before"},
+        {"id,first,last,size\na,0,0,1\nb,0,0,1\na,0,0,1\n", "4: id 'a' occurred before"},
         {"id,first,last,size\n,0,0,1\n", "2: id '' is empty"},
         {"id,first,last,size,kind\na,0,0,1,image\n",
          "2: kind 'image' is not buffer, image_linear or image_optimal"},
         {"id,first,last,size,memory_types\na,0,0,1,0x1G\n",
          "2: memory_types '0x1G' is not a number of 32 bits"},
         {"id,first,last,size,alignment,fixed_offset\na,0,0,1,4,6\n",
-         "2: fixed_offset '6' is no multiple of the alignment"},
+         "2: fixed_offset '6' is not a multiple of the alignment"},
         {"id,size,uses\na,1,0 x\n", "2: uses '0 x' are not numbers separated by blanks"},
-        {"id,size,uses\na,1,\n", "2: uses '' are none"},
-        {"id,size,uses\na,1,65536\n", "2: uses '65536' name a pass that is not there"},
+        {"id,size,uses\na,1,\n", "2: uses '' are missing"},
+        {"id,size,uses\na,1,65536\n", "2: uses '65536' name a pass that does not exist"},
         {"id,first,last,size\n\"a,0,0,1\n", "2: a quote is not closed"},
         {"id,first,last,size\n\"a\"b,0,0,1\n", "2: text follows a closing quote"},
     };
@@ -223,7 +223,7 @@ static void frame_graph_zero_byte_is_named(void** state)
     struct support_frame_graph graph;
     struct support_error error = {"no message"};
     assert_false(support_frame_graph_parse(&text, &none, &none, &graph, &error));
-    assert_string_equal(error.text, "z.csv:2: a zero byte: this is no CSV");
+    assert_string_equal(error.text, "z.csv:2: the file contains a zero byte and so is not CSV");
 }
 
 static void frame_graph_pass_mistakes_are_named(void** state)
@@ -232,11 +232,11 @@ static void frame_graph_pass_mistakes_are_named(void** state)
     static const char resources[] = "id,size,uses\na,1,0\n";
     static const char passes[] = "pass,queue\n0,0\n1,0\n2,1\n";
     static const char* const cases[][3] = {
-        {"pass\n0\n", NULL, "passes.csv:1: there is no column queue"},
+        {"pass\n0\n", NULL, "passes.csv:1: the header has no column queue"},
         {"pass,queue\n1,0\n", NULL, "passes.csv:2: pass '1' is not below the number of passes"},
-        {"pass,queue\n0,0\n0,0\n", NULL, "passes.csv:3: pass '0' was there before"},
-        {passes, "from\n", "edges.csv:1: there is no column to"},
-        {passes, "from,to\n0,3\n", "edges.csv:2: to '3' is no pass"},
+        {"pass,queue\n0,0\n0,0\n", NULL, "passes.csv:3: pass '0' occurred before"},
+        {passes, "from\n", "edges.csv:1: the header has no column to"},
+        {passes, "from,to\n0,3\n", "edges.csv:2: to '3' is not a pass"},
         {passes, "from,to\n0,2\n2,1\n1,0\n", "edges.csv:4: the edge from 1 to 0 closes a cycle"},
         {passes, "from,to\n0,1\n2,2\n", "edges.csv:3: the edge from 2 to 2 closes a cycle"},
         {passes, "from,to\n1,2\n2,0\n", "edges.csv:3: the edge from 2 to 0 closes a cycle"},
@@ -245,10 +245,10 @@ static void frame_graph_pass_mistakes_are_named(void** state)
         expect_error(resources, cases[i][0], cases[i][1], cases[i][2]);
     }
     expect_error("id,first,last,size\n", passes, NULL,
-                 "folder/made.resources.csv:1: passes were given, and the header has no column "
+                 "folder/made.resources.csv:1: passes were given, but the header has no column "
                  "uses");
     expect_error("id,size,uses\na,1,3\n", passes, NULL,
-                 "folder/made.resources.csv:2: uses '3' name a pass that is not there");
+                 "folder/made.resources.csv:2: uses '3' name a pass that does not exist");
 }
 
 static void frame_graph_is_written_as_it_was_read(void** state)

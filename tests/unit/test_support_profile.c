@@ -135,21 +135,21 @@ static void wrong_heaps_and_types_are_named(void** state)
     refused(IDENTITY LIMITS TYPES "}", "unit.json: heaps is missing");
     refused(IDENTITY LIMITS "\"heaps\":[]," TYPES "}", "unit.json: heaps is empty");
     refused(IDENTITY LIMITS "\"heaps\":[7]," TYPES "}",
-            "unit.json: heaps holds something that is not an object");
+            "unit.json: heaps contains an element that is not an object");
     refused(IDENTITY LIMITS "\"heaps\":[{\"size\":0,\"flags\":[]}]," TYPES "}",
             "unit.json: heaps[0].size is zero");
     refused(IDENTITY LIMITS "\"heaps\":[{\"size\":4611686018427387904,\"flags\":[]}]," TYPES "}",
             "unit.json: heaps[0].size is too large");
     refused(IDENTITY LIMITS "\"heaps\":[{\"size\":1,\"flags\":[\"FAST\"]}]," TYPES "}",
-            "unit.json: heaps[0].flags holds an unknown word");
+            "unit.json: heaps[0].flags contains an unknown word");
     refused(IDENTITY LIMITS HEAPS "\"types\":[{\"heap\":1,\"flags\":[]}]}",
             "unit.json: types[0].heap is not the index of a heap");
     refused(IDENTITY LIMITS HEAPS "\"types\":[{\"heap\":0,\"flags\":[3]}]}",
-            "unit.json: types[0].flags holds an unknown word");
+            "unit.json: types[0].flags contains an unknown word");
     refused(IDENTITY LIMITS HEAPS TYPES ",\"queueFamilies\":[{\"count\":0,\"flags\":[]}]}",
-            "unit.json: queueFamilies[0].count is zero or absurd");
+            "unit.json: queueFamilies[0].count is zero or too large");
     refused(IDENTITY LIMITS HEAPS TYPES ",\"extensions\":[1]}",
-            "unit.json: extensions holds something that is not a name");
+            "unit.json: extensions contains an element that is not a name");
     refused(IDENTITY LIMITS HEAPS TYPES ",\"sparse\":{\"features\":{\"sparseBinding\":2}}}",
             "unit.json: sparse.features.sparseBinding is not 0, 1, true or false");
     refused(IDENTITY LIMITS HEAPS TYPES
