@@ -290,7 +290,7 @@ class Arguments(Case):
                              ("id,size,first,last,lower,upper", "first and lower"),
                              ("id,size,uses,upper", "uses and upper")):
             path = self.write(header + "\n")
-            self.refused(re.escape(f"{path}:1: the header has both {both}: "), path)
+            self.refused(re.escape(f"{path}:1: the header has both {both}, "), path)
 
     def test_input_that_the_planner_refuses_exits_2(self):
         path = self.write("id,first,last,size,fixed_offset\na,0,1,8,0\nb,1,2,8,4\n")

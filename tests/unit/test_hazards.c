@@ -369,7 +369,7 @@ static void acquire_without_release_is_found(void** state)
     const VkImageMemoryBarrier2 barrier = move(0, 1);
     write_image_and_release(s, false);
     image_barrier(s, 1, &barrier);
-    expect(s, 1, "acquired otherwise");
+    expect(s, 1, "does not match its release");
 }
 
 static void release_without_acquire_is_found(void** state)
