@@ -1,6 +1,6 @@
 /*
- * What the device-level benchmarks ask of an allocator that they measure: Maar,
- * VulkanMemoryAllocator (where it was found), and the bare driver as a control.
+ * The interface of the allocators in the device-level benchmarks: Maar, VulkanMemoryAllocator (if
+ * it was found), and the driver alone as a control.
  */
 #ifndef MAAR_BENCH_ALLOCATOR_PEER_H
 #define MAAR_BENCH_ALLOCATOR_PEER_H
@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-/* One allocation. Zero is none. */
+/* One allocation. All zero means none. */
 struct allocator_item {
     union {
         uint64_t number;
@@ -22,9 +22,9 @@ struct allocator_item {
     VkBuffer buffer;
 };
 
-/* What a peer took from the driver, as its callbacks tell. */
+/* The device memory that a peer took, as its callbacks report. */
 struct allocator_tally {
-    atomic_uint_fast64_t calls; /* of vkAllocateMemory that succeeded */
+    atomic_uint_fast64_t calls; /* successful calls of vkAllocateMemory */
     atomic_uint_fast64_t blocks;
     atomic_uint_fast64_t bytes;
     atomic_uint_fast64_t peak_bytes;
@@ -32,31 +32,31 @@ struct allocator_tally {
 
 struct allocator_options {
     bool externally_synchronized;
-    VkDeviceSize block_size; /* preferred; 0: the allocator's own */
+    VkDeviceSize block_size; /* the preferred size; 0: the allocator's default */
 };
 
-/* Where an allocation lies. */
+/* The location of an allocation. */
 struct allocator_place {
     VkDeviceMemory memory;
     VkDeviceSize offset;
-    VkDeviceSize block_size; /* UINT64_MAX when nobody knows */
+    VkDeviceSize block_size; /* UINT64_MAX if unknown */
 };
 
 struct allocator_peer {
     const char* name;
-    bool is_control; /* a driver without an allocator: only what the workload says makes sense */
-    /* Ends the program on failure. tally outlives the allocator. */
+    bool is_control; /* the driver without an allocator: suitable only for the named workloads */
+    /* Creates the allocator. Ends the program on failure. `tally` outlives the allocator. */
     void* (*create)(const struct bench_device* device, const struct allocator_options* options,
                     struct allocator_tally* tally);
     void (*destroy)(void* allocator);
-    /* DEVICE_LOCAL memory of any type; false when there is none. */
+    /* Allocates DEVICE_LOCAL memory of any type. Returns false on failure. */
     bool (*allocate)(void* allocator, VkDeviceSize size, VkDeviceSize alignment,
                      struct allocator_item* item);
     void (*free)(void* allocator, const struct allocator_item* item);
-    /* A storage buffer in device-local memory. NULL: the peer has no such thing. */
+    /* Creates a storage buffer in device-local memory. NULL: the peer does not support buffers. */
     bool (*create_buffer)(void* allocator, VkDeviceSize size, struct allocator_item* item);
     void (*destroy_buffer)(void* allocator, const struct allocator_item* item);
-    /* NULL: nothing is placed. */
+    /* Finds the location of an allocation. NULL: the peer places nothing. */
     void (*place)(void* allocator, const struct allocator_item* item,
                   struct allocator_place* place);
 };
@@ -65,21 +65,21 @@ extern const struct allocator_peer allocator_peer_maar;
 #if MAAR_BENCH_VMA
 extern const struct allocator_peer allocator_peer_vma;
 #endif
-/* vkAllocateMemory and vkFreeMemory. */
+/* The control that calls vkAllocateMemory and vkFreeMemory. */
 extern const struct allocator_peer allocator_peer_driver;
-/* A buffer is created and bound, always to the same block, or created only. */
+/* The controls that create a buffer and bind it, always to the same block, or only create it. */
 extern const struct allocator_peer allocator_peer_bind;
 extern const struct allocator_peer allocator_peer_create;
 
-/* The allocators to compare, the reference last; not the controls. */
+/* The allocators to compare, without the controls. The reference is last. */
 extern const struct allocator_peer* const allocator_peers[];
 extern const uint32_t allocator_peer_count;
 
-/* For the peers' callbacks. */
+/* Update a tally; for the peers' callbacks. */
 void allocator_tally_add(struct allocator_tally* tally, VkDeviceSize size);
 void allocator_tally_remove(struct allocator_tally* tally, VkDeviceSize size);
 
-/* The buffer that all peers create. */
+/* Returns the description of the buffer that all peers create. */
 VkBufferCreateInfo allocator_buffer_info(VkDeviceSize size);
 
 #endif

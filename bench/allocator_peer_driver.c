@@ -1,6 +1,6 @@
 /*
- * The driver without an allocator: what the calls cost that no allocator can avoid. And what all
- * peers share.
+ * The driver without an allocator, which shows the cost of the calls that no allocator can avoid.
+ * Also the functions that all peers share.
  */
 #include "bench/allocator_peer.h"
 
@@ -73,7 +73,7 @@ static VkResult take(const struct driver* driver, VkDeviceSize size, VkDeviceMem
     return vkAllocateMemory(driver->device, &info, NULL, memory);
 }
 
-/* The memory type is one that the buffers of this benchmark accept. */
+/* Chooses a memory type that this benchmark's buffers accept. */
 static void* create(const struct bench_device* device, const struct allocator_options* options,
                     struct allocator_tally* tally)
 {
@@ -84,7 +84,7 @@ static void* create(const struct bench_device* device, const struct allocator_op
     const VkBufferCreateInfo info = allocator_buffer_info(BENCH_ALIGNMENT);
     VkBuffer buffer = VK_NULL_HANDLE;
     if (vkCreateBuffer(driver->device, &info, NULL, &buffer) != VK_SUCCESS) {
-        bench_die(BENCH_EXIT_FAILED, "the driver creates no buffer");
+        bench_die(BENCH_EXIT_FAILED, "the driver cannot create a buffer");
     }
     VkMemoryRequirements requirements;
     vkGetBufferMemoryRequirements(driver->device, buffer, &requirements);
@@ -99,7 +99,7 @@ static void* create_with_block(const struct bench_device* device,
 {
     struct driver* const driver = create(device, options, tally);
     if (take(driver, BIND_BLOCK_SIZE, &driver->block) != VK_SUCCESS) {
-        bench_die(BENCH_EXIT_FAILED, "the driver allocates no memory");
+        bench_die(BENCH_EXIT_FAILED, "the driver cannot allocate memory");
     }
     allocator_tally_add(tally, BIND_BLOCK_SIZE);
     return driver;

@@ -1,5 +1,5 @@
 /*
- * Maar as the device-level benchmarks see it.
+ * Maar behind the interface of the device-level benchmarks.
  */
 #include "bench/allocator_peer.h"
 
@@ -93,7 +93,7 @@ static void place(void* allocator, const struct allocator_item* item, struct all
 {
     MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
     if (maarGetAllocationInfo(allocator, item->allocation.maar, &info) != VK_SUCCESS) {
-        bench_die(BENCH_EXIT_FAILED, "maar knows nothing of an allocation");
+        bench_die(BENCH_EXIT_FAILED, "maar does not know an allocation");
     }
     *out = (struct allocator_place){
         .memory = info.memory, .offset = info.offset, .block_size = info.blockSize};

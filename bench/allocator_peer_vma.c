@@ -1,5 +1,5 @@
 /*
- * VulkanMemoryAllocator as the device-level benchmarks see it.
+ * VulkanMemoryAllocator behind the interface of the device-level benchmarks.
  */
 #include "bench/allocator_peer.h"
 

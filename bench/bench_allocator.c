@@ -1,7 +1,8 @@
 /*
- * Device-level benchmark: random churn of memory and of buffers through Maar, through
- * VulkanMemoryAllocator, and through the bare driver, on one device, in one process. Run k of every
- * contestant comes before run k + 1 of any, so that what disturbs the machine disturbs all alike.
+ * The device-level benchmark: random churn of memory and of buffers by Maar, by
+ * VulkanMemoryAllocator and by the driver alone, on one device in one process. Run k of every
+ * contestant precedes run k + 1 of any, so that a disturbance of the machine affects all of them
+ * equally.
  */
 #include "bench/allocator_peer.h"
 #include "bench/bench_common.h"
@@ -15,16 +16,17 @@
 enum {
     MAX_CONTESTANTS = 16,
     LARGE = 100000,
-    OPERATIONS = 20000,         /* of a run */
-    DRIVER_OPERATIONS = 5000,   /* of a run that calls vkAllocateMemory, which is slow */
-    LEAD = 10,                  /* one of so many operations of a run goes before the timed ones */
-    LEAST_LEAD = 2000,          /* but at least so many */
-    WARM_UP_RUNS = 2,           /* untimed runs before the timed ones, unless asked otherwise */
-    DRIVER_MAX_LIVE = 10000,    /* VkDeviceMemory objects: a process has 65,530 mappings */
-    DRIVER_COUNT_RESERVE = 256, /* VkDeviceMemory left to the others where the device limits them */
+    OPERATIONS = 20000,       /* of a run */
+    DRIVER_OPERATIONS = 5000, /* of a run that calls vkAllocateMemory, which is slow */
+    LEAD = 10,                /* one in LEAD operations of a run precedes the timed ones */
+    LEAST_LEAD = 2000,        /* the least number of these operations */
+    WARM_UP_RUNS = 2,         /* untimed runs before the timed ones, by default */
+    DRIVER_MAX_LIVE = 10000,  /* VkDeviceMemory objects: a process has 65,530 mappings */
+    DRIVER_COUNT_RESERVE =
+        256, /* VkDeviceMemory objects kept for other contestants if the device limits them */
 };
 
-/* The part of a run by which a thread may be late for the run to count as quiet. */
+/* The largest part of a run by which a thread may be late in a quiet run. */
 #define MOST_SKEW 0.05
 
 struct allocator_bench {
@@ -36,31 +38,31 @@ struct allocator_bench {
     uint64_t block_size;
     uint32_t live;
     uint32_t threads;
-    uint32_t runs;       /* 0: as many as suit the number of live allocations */
-    uint32_t operations; /* of a run, each thread; 0 likewise */
-    uint32_t warm_up;    /* operations per slot; 0: two runs */
+    uint32_t runs;       /* 0: chosen by the number of live allocations */
+    uint32_t operations; /* of a run, for each thread; 0: likewise */
+    uint32_t warm_up;    /* operations per slot; 0: two untimed runs */
     struct bench_device device;
     struct bench_team* alone;
     struct bench_team* together;
     struct bench_table table;
 };
 
-/* What one thread of a contestant does. */
+/* The work of one thread of a contestant. */
 struct worker {
     struct allocator_item* items;
     uint32_t* sizes;
     uint32_t slot_count;
     struct bench_operation* operations;
-    uint32_t lead; /* operations before those that are timed */
+    uint32_t lead; /* operations before the timed ones */
     uint32_t operation_count;
     uint64_t state; /* of the random numbers */
     uint64_t failures;
-    double start, end;  /* of the last run, on the wall's clock, ns */
-    double cpu_ns;      /* of it */
-    uint64_t preempted; /* how often others got the processor in it */
+    double start, end;  /* of the last run, wall clock, ns */
+    double cpu_ns;      /* of the last run */
+    uint64_t preempted; /* the number of preemptions in the last run */
 };
 
-/* An allocator in use by some threads. */
+/* An allocator that one or more threads use. */
 struct contestant {
     const struct allocator_bench* bench;
     const struct allocator_peer* peer;
@@ -75,7 +77,7 @@ struct contestant {
     uint64_t fill_calls;
     double host_bytes;
     double wall[BENCH_MAX_RUNS], cpu[BENCH_MAX_RUNS], parallel[BENCH_MAX_RUNS];
-    double quiet[BENCH_MAX_RUNS]; /* the wall's times of runs that nobody preempted */
+    double quiet[BENCH_MAX_RUNS]; /* wall-clock times of runs without preemption */
     uint32_t quiet_count;
 };
 
@@ -127,14 +129,15 @@ static void churn(const struct contestant* contestant, struct worker* worker,
     }
 }
 
-/* What is timed and counted; a function of its own, so that profilers can name it. */
+/* The measured loop. It is a separate function, so that profilers can name it. */
 static BENCH_NOINLINE void bench_operations(const struct contestant* contestant,
                                             struct worker* worker)
 {
     churn(contestant, worker, &worker->operations[worker->lead], worker->operation_count);
 }
 
-/* Plays what was drawn, all threads at a time; the lead brings this contestant into the caches. */
+/* Runs the drawn operations on all threads at once. The lead brings this contestant into the
+ * caches. */
 static void play(const struct contestant* contestant, struct worker* worker)
 {
     churn(contestant, worker, worker->operations, worker->lead);
@@ -237,7 +240,7 @@ static void begin(struct contestant* contestant)
     contestant->host_bytes += bench_heap_bytes();
 }
 
-/* The wall's time is from the first thread's start to the last one's end. */
+/* The wall-clock time lasts from the first thread's start to the last thread's end. */
 static void run(struct contestant* contestant, uint32_t index)
 {
     bench_team_run(contestant->team, run_work, contestant);
@@ -259,7 +262,7 @@ static void run(struct contestant* contestant, uint32_t index)
     }
 }
 
-/* Checks where everything lies; returns the bytes that live. */
+/* Checks the locations of all allocations. Returns the live bytes. */
 static double check(const struct contestant* contestant)
 {
     struct bench_range* const ranges = bench_allocate(contestant->live, sizeof(*ranges));
@@ -298,7 +301,7 @@ static void end(struct contestant* contestant)
     free(contestant->workers);
 }
 
-/* Another contestant, synchronized alike. NULL: there is none. */
+/* Returns another contestant with the same synchronization, or NULL. */
 static const struct contestant* find_other(const struct contestant* all, uint32_t count,
                                            const struct contestant* contestant, const char* peer,
                                            uint32_t threads)
@@ -319,7 +322,8 @@ static double quiet_ns(const struct contestant* contestant)
                : NAN;
 }
 
-/* One thread: CPU times of the same runs. More: the wall's of the quiet ones. */
+/* With one thread, compares CPU times of the same runs; with more, wall-clock times of quiet
+ * runs. */
 static double ratio_to_vma(const struct contestant* all, uint32_t count,
                            const struct contestant* contestant, uint32_t runs)
 {
@@ -332,7 +336,7 @@ static double ratio_to_vma(const struct contestant* all, uint32_t count,
                                     : quiet_ns(contestant) / quiet_ns(vma);
 }
 
-/* Operations in a time, all threads together, as a multiple of what one thread gets done. */
+/* Returns the throughput of all threads together as a multiple of one thread's. */
 static double speedup(const struct contestant* all, uint32_t count,
                       const struct contestant* contestant)
 {
@@ -483,14 +487,14 @@ static void parse(struct allocator_bench* bench, int argc, char** argv)
         {"--sync", "LIST", BENCH_OPTION_TEXT, &bench->sync, "internal, external, or all"},
         {"--live", "N", BENCH_OPTION_COUNT, &bench->live, "allocations alive (10000)"},
         {"--threads", "N", BENCH_OPTION_COUNT, &bench->threads,
-         "also with so many threads on one allocator"},
+         "also with N threads on one allocator"},
         {"--runs", "N", BENCH_OPTION_COUNT, &bench->runs, "timed runs (21; 11 from 100000 live)"},
         {"--operations", "N", BENCH_OPTION_COUNT, &bench->operations,
          "pairs of a run, each thread (20000)"},
         {"--warm-up", "ROUNDS", BENCH_OPTION_COUNT, &bench->warm_up,
          "untimed pairs per slot, instead of two untimed runs"},
         {"--block-size", "SIZE", BENCH_OPTION_SIZE, &bench->block_size,
-         "preferred block size of both, instead of their own"},
+         "preferred block size of both, instead of their defaults"},
     };
     const struct bench_command command = {
         .name = "bench_allocator",

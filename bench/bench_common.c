@@ -1,5 +1,5 @@
 /*
- * What all benchmarks share; see bench_common.h.
+ * Functions that all benchmarks share; see bench_common.h.
  */
 #include "bench_common.h"
 
@@ -191,7 +191,7 @@ void bench_check_ranges(const char* who, struct bench_range* ranges, size_t coun
         const bool alone = i == 0 || ranges[i - 1].space != range->space;
         const char* problem = NULL;
         if (!alone && ranges[i - 1].offset + ranges[i - 1].size > range->offset) {
-            problem = "overlaps another one";
+            problem = "overlaps another range";
         } else if (range->alignment != 0 && range->offset % range->alignment != 0) {
             problem = "is misaligned";
         } else if (range->size > range->space_size ||
@@ -204,7 +204,7 @@ void bench_check_ranges(const char* who, struct bench_range* ranges, size_t coun
     }
 }
 
-/* The next item of a comma-separated list, or NULL. */
+/* Returns the next item of a comma-separated list, or NULL. */
 static const char* next_item(const char** list, size_t* length)
 {
     const char* const item = *list;
@@ -253,7 +253,7 @@ void bench_check_list(const char* option, const char* list, const char* const* n
 void bench_note_peers(void)
 {
 #if !MAAR_BENCH_VMA
-    bench_complain("skipped: VulkanMemoryAllocator was not found when this was built "
+    bench_complain("skipped: VulkanMemoryAllocator was not found when this program was built "
                    "(MAAR_VMA_INCLUDE_DIR)");
 #endif
 }

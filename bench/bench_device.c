@@ -1,5 +1,5 @@
 /*
- * Devices of the benchmarks; see bench_device.h.
+ * Opens the benchmarks' devices; see bench_device.h.
  */
 #include "bench_device.h"
 
@@ -17,7 +17,7 @@
 enum { MAX_PHYSICAL_DEVICES = 16, CLOCK_READINGS = 200 };
 
 static _Thread_local struct bench_driver_time driver_time;
-static double clock_cost; /* nanoseconds of CPU time that reading that time takes */
+static double clock_cost; /* the CPU time of reading the CPU time, ns */
 
 static void measure_clock(void)
 {
@@ -29,7 +29,7 @@ static void measure_clock(void)
     }
 }
 
-/* A reading costs as much again outside what it measures. */
+/* A reading has the same cost again outside its measured part. */
 static void stop_clock(double start)
 {
     driver_time.ns += bench_thread_ns() - start + clock_cost;
@@ -76,7 +76,7 @@ static void VKAPI_CALL receive_violation(void* user_data, MaarSimulatedViolation
 {
     (void)user_data;
     (void)violation;
-    bench_die(BENCH_EXIT_FAILED, "the simulated driver saw a breach: %s", text);
+    bench_die(BENCH_EXIT_FAILED, "the simulated driver found a violation: %s", text);
 }
 
 static MaarSimulatedProfile* load_profile(const char* name, const struct bench_heaps* heaps)
@@ -126,7 +126,7 @@ static void create_instance(struct bench_device* device,
     }
 }
 
-/* Binds of the controls overlap on purpose. */
+/* The controls overlap their binds on purpose. */
 static void open_simulated(struct bench_device* device, const char* name,
                            const struct bench_heaps* heaps)
 {
@@ -165,7 +165,7 @@ static VkPhysicalDevice pick_by_number(const VkPhysicalDevice* devices, uint32_t
     return fits ? devices[index] : VK_NULL_HANDLE;
 }
 
-/* The first device that is as much of a GPU as any. */
+/* Returns the first device of the best rank. */
 static VkPhysicalDevice pick_by_type(const VkPhysicalDevice* devices, uint32_t count)
 {
     VkPhysicalDevice chosen = VK_NULL_HANDLE;
@@ -195,8 +195,7 @@ static void pick_physical(struct bench_device* device, const char* name)
     }
     vkGetPhysicalDeviceProperties(device->physical, &device->properties);
     if (device->properties.apiVersion < BENCH_API_VERSION) {
-        bench_die(BENCH_EXIT_USAGE, "%s: Vulkan 1.1 is the least that Maar uses",
-                  device->properties.deviceName);
+        bench_die(BENCH_EXIT_USAGE, "%s: Maar requires Vulkan 1.1", device->properties.deviceName);
     }
     VkPhysicalDeviceMemoryProperties memory;
     vkGetPhysicalDeviceMemoryProperties(device->physical, &memory);

@@ -1,5 +1,5 @@
 /*
- * Command lines of the benchmarks; see bench_options.h.
+ * Parses the benchmarks' command lines; see bench_options.h.
  */
 #include "bench_options.h"
 
@@ -79,8 +79,8 @@ static void print_usage(const struct bench_command* command)
                  option->value != NULL ? option->value : "");
         printf("  %-24s %s\n", left, option->help);
     }
-    printf("  %-24s %s\n", "--help", "print this and leave");
-    printf("\nPrints one line of JSON for each result, and a table to standard error.\n");
+    printf("  %-24s %s\n", "--help", "print this text and exit");
+    printf("\nPrints one line of JSON for each result, and a table on standard error.\n");
 }
 
 static const struct bench_option* find_option(const struct bench_command* command, const char* name)

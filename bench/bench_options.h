@@ -1,5 +1,5 @@
 /*
- * Command lines of the benchmarks, described by a table.
+ * Parses the benchmarks' command lines, which tables describe.
  */
 #ifndef MAAR_BENCH_OPTIONS_H
 #define MAAR_BENCH_OPTIONS_H
@@ -17,29 +17,30 @@ enum bench_option_kind {
 
 /* Heap sizes given on the command line. */
 struct bench_heaps {
-    uint64_t sizes[16]; /* 0: as the profile says */
+    uint64_t sizes[16]; /* 0: the profile's size */
 };
 
 struct bench_option {
-    const char* name; /* with its dashes */
+    const char* name; /* including its dashes */
     const char* value;
     enum bench_option_kind kind;
     void* target;
     const char* help;
 };
 
-/* A command line's description. */
+/* The description of a command line. */
 struct bench_command {
     const char* name;
     const char* summary;
-    const char* operands; /* as the usage line names them; NULL when there are none */
+    const char* operands; /* their names in the usage line; NULL without operands */
     const struct bench_option* options;
     uint32_t option_count;
 };
 
 /*
- * Fills the options' targets. --help prints the usage and ends the program with 0, a wrong argument
- * is complained of and ends it with 2. Returns the index of the first operand, which all follow.
+ * Fills in the options' targets. --help prints the usage and ends the program with 0. A wrong
+ * argument prints an error and ends the program with 2. Returns the index of the first operand;
+ * operands follow all options.
  */
 int bench_parse_options(const struct bench_command* command, int argc, char** argv);
 

@@ -1,13 +1,13 @@
 /*
- * What it takes to bind pages: Maar's commits and its one submission beside a program that says one
- * bind for each page, in one call of vkQueueBindSparse or in one call a page. The same number of
- * pages of the same buffer on the same device, in one run; every way waits until the device is
- * done.
+ * The cost of binding pages. The benchmark compares Maar's commits and single submission with a
+ * program that names one bind for each page, in one call of vkQueueBindSparse or in one call for
+ * each page. Each run binds the same number of pages of the same buffer on the same device in every
+ * way. Every way waits until the device is done.
  *
- * Maar takes pages and says what they are in as few binds as can be; the others bind memory that is
- * there already, page i of the buffer to page i of a block.
+ * Maar allocates pages and merges them into as few binds as possible. The other ways bind existing
+ * memory: page i of the buffer to page i of a block.
  *
- * With --tiles, what a cache of a texture's tiles costs instead: bench_tiles.c.
+ * With --tiles, the program instead measures the cost of a cache of texture tiles: bench_tiles.c.
  */
 #include "bench_common.h"
 #include "bench_device.h"
@@ -23,7 +23,7 @@
 
 enum { SCATTERED_PAGES = 1000, SCATTER_STEP = 3, DEFAULT_RUNS = 9, DEFAULT_UPDATES = 600 };
 
-/* Bytes of memory that the ways without Maar bind from: as large as Maar's page blocks. */
+/* The bytes of the memory for binds without Maar. Maar's page blocks have the same size. */
 #define NAIVE_BLOCK ((VkDeviceSize)16 << 20)
 #define WAIT_NS 10000000000u
 
@@ -50,7 +50,7 @@ struct paging_bench {
     struct bench_table table;
 };
 
-/* Which pages of a buffer are bound. */
+/* The pages of a buffer to bind. */
 struct paging_load {
     const char* name;
     uint32_t count;
@@ -58,8 +58,8 @@ struct paging_load {
 };
 
 struct paging_times {
-    double record[BENCH_MAX_RUNS]; /* until everything was submitted */
-    double done[BENCH_MAX_RUNS];   /* until the device was through */
+    double record[BENCH_MAX_RUNS]; /* time until everything was submitted */
+    double done[BENCH_MAX_RUNS];   /* time until the device was done */
     uint64_t binds;
     uint64_t calls;
 };
@@ -137,7 +137,7 @@ static VkBufferCreateInfo describe_range(VkDeviceSize size)
     };
 }
 
-/* How large a page is, and which memory type Maar takes for it. */
+/* Finds the size of a page and Maar's memory type for it. */
 static void ask_pages(struct paging_bench* bench)
 {
     const VkBufferCreateInfo info = describe_range(65536);
@@ -216,7 +216,7 @@ static void time_maar(struct paging_bench* bench, const struct paging_load* load
     free(ranges);
 }
 
-/* One submission of binds, after the one before it. */
+/* Submits binds, after the previous submission. */
 static void call_bind(struct paging_bench* bench, VkBuffer buffer, const VkSparseMemoryBind* binds,
                       uint32_t count)
 {
@@ -322,7 +322,7 @@ static void report(struct paging_bench* bench, const struct paging_load* load, e
     bench_row_end(&row, &bench->table);
 }
 
-/* The ways take turns, so that what the machine does besides falls on all. */
+/* The ways take turns, so that other work of the machine affects all of them. */
 static void run_load(struct paging_bench* bench, const struct paging_load* load)
 {
     struct paging_times* const times = bench_allocate(WAY_COUNT, sizeof(*times));
@@ -361,8 +361,8 @@ int main(int argc, char** argv)
         {"--heap", "N=SIZE", BENCH_OPTION_HEAP, &bench.heaps, "size of a simulated heap"},
         {"--pages", "N", BENCH_OPTION_COUNT, &bench.pages, "adjacent pages bound at once (4096)"},
         {"--runs", "N", BENCH_OPTION_COUNT, &bench.runs, "timed runs (9)"},
-        {"--tiles", NULL, BENCH_OPTION_FLAG, &bench.tiles, "a cache of tiles instead"},
-        {"--updates", "N", BENCH_OPTION_COUNT, &bench.updates, "of that cache (600)"},
+        {"--tiles", NULL, BENCH_OPTION_FLAG, &bench.tiles, "measure a cache of tiles instead"},
+        {"--updates", "N", BENCH_OPTION_COUNT, &bench.updates, "updates of that cache (600)"},
     };
     const struct bench_command command = {
         .name = "bench_paging",

@@ -1,7 +1,7 @@
 /*
- * Placement benchmark: random churn, growth to the first failure, fill from empty, and ordered
- * workloads, at the level of offsets. Run k of every contestant comes before run k + 1 of any, and
- * all of them see the same sizes and slots.
+ * The placement benchmark: random churn, growth to the first failure, fill from empty, and ordered
+ * workloads, at the level of offsets. Run k of every contestant precedes run k + 1 of any. All
+ * contestants get the same sizes and slots.
  */
 #include "bench/bench_common.h"
 #include "bench/bench_options.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-    LEAD = 10, /* one of so many operations of a run goes before the timed ones */
+    LEAD = 10, /* one in LEAD operations of a run precedes the timed ones */
     ORDERED_RUNS = 7
 };
 
@@ -21,9 +21,9 @@ struct placement_bench {
     const char* workload;
     const char* peers;
     uint32_t live;
-    uint32_t runs;       /* 0: as the workload has it */
-    uint32_t operations; /* of a run; 0: as the workload has it */
-    uint32_t warm_up;    /* operations per slot; 0: as the workload has it */
+    uint32_t runs;       /* 0: the workload's default */
+    uint32_t operations; /* of a run; 0: the workload's default */
+    uint32_t warm_up;    /* operations per slot; 0: the workload's default */
     bool raw;
     double mean;
     struct bench_table table;
@@ -35,7 +35,7 @@ struct bench_slot {
     uint64_t size;
 };
 
-/* One peer with its block. */
+/* A peer and its block. */
 struct contestant {
     const struct placement_bench* bench;
     const struct placement_peer* peer;
@@ -77,7 +77,7 @@ static void free_nothing(void* block, uint64_t handle)
     (void)handle;
 }
 
-/* What the loop costs. */
+/* The peer that places nothing, which shows the cost of the loop. */
 static const struct placement_peer empty_peer = {
     .name = "empty",
     .is_control = true,
@@ -121,7 +121,7 @@ static void churn(struct contestant* contestant, const struct bench_operation* o
     }
 }
 
-/* What is timed and counted; a function of its own, so that profilers can name it. */
+/* The measured loop. It is a separate function, so that profilers can name it. */
 static BENCH_NOINLINE void bench_operations(struct contestant* contestant,
                                             const struct bench_operation* operations,
                                             uint32_t count)
@@ -180,7 +180,7 @@ static uint32_t warm_up_rounds(const struct placement_bench* bench)
     return bench->raw && bench->live >= 100000 ? 4 : 10;
 }
 
-/* Fills the slots and churns them warm. Returns the state of the random numbers. */
+/* Fills the slots and warms them up by churn. Returns the state of the random numbers. */
 static uint64_t warm_up(struct contestant* contestant)
 {
     const struct placement_bench* const bench = contestant->bench;
@@ -210,7 +210,7 @@ static const struct contestant* find_rival(const struct contestant* all, uint32_
     return NULL;
 }
 
-/* runs 0: nothing was timed. */
+/* Prints a result. With `runs` 0 nothing was timed. */
 static void report(struct placement_bench* bench, const char* workload,
                    const struct contestant* contestant, const struct contestant* rival,
                    uint32_t runs, uint32_t operations)
@@ -303,7 +303,7 @@ static bool grow_once(struct contestant* contestant, struct bench_slot* slot, ui
                                       &slot->offset);
 }
 
-/* From the churned state: free one, allocate two, until the first failure. */
+/* Grows from the churned state: frees one, allocates two, until the first failure. */
 static double grow(struct contestant* contestant, uint64_t state)
 {
     const uint32_t live = contestant->bench->live;
@@ -347,7 +347,7 @@ static void run_growth(struct placement_bench* bench, struct contestant* all, ui
     }
 }
 
-/* An empty block, filled to the first failure. */
+/* Fills an empty block until the first failure. */
 static void fill(struct contestant* contestant, uint32_t limit)
 {
     uint64_t state = BENCH_SEED;
@@ -373,7 +373,7 @@ static void run_fill(struct placement_bench* bench, struct contestant* all, uint
     }
 }
 
-/* FIFO: free the oldest, allocate the same size again, once for each. */
+/* FIFO: frees the oldest and allocates the same size again, once for each. */
 static void order_fifo(struct contestant* contestant)
 {
     const struct placement_peer* const peer = contestant->peer;
@@ -403,7 +403,7 @@ static void order_fill(struct contestant* contestant)
     }
 }
 
-/* LIFO: allocate all, free in reverse. */
+/* LIFO: allocates all, then frees in reverse order. */
 static void order_lifo(struct contestant* contestant)
 {
     const struct placement_peer* const peer = contestant->peer;
@@ -415,7 +415,7 @@ static void order_lifo(struct contestant* contestant)
     }
 }
 
-/* Bump: allocate all, forget all. */
+/* Bump: allocates all, then resets the block. */
 static void order_bump(struct contestant* contestant)
 {
     order_fill(contestant);
@@ -479,7 +479,7 @@ static void run_ordered(struct placement_bench* bench, struct contestant* all, u
 struct workload {
     const char* name;
     void (*run)(struct placement_bench* bench, struct contestant* all, uint32_t count);
-    bool is_ordered; /* linear peers can do it */
+    bool is_ordered; /* linear peers can run it */
     bool wants_placement;
 };
 
@@ -504,16 +504,16 @@ static void parse(struct placement_bench* bench, int argc, char** argv)
     const struct bench_option options[] = {
         {"--workload", "LIST", BENCH_OPTION_TEXT, &bench->workload,
          "churn, growth, fill, ordered, or all"},
-        {"--peer", "LIST", BENCH_OPTION_TEXT, &bench->peers, "such as maar-tlsf,vma; or all"},
+        {"--peer", "LIST", BENCH_OPTION_TEXT, &bench->peers, "for example maar-tlsf,vma; or all"},
         {"--live", "N", BENCH_OPTION_COUNT, &bench->live, "allocations alive (10000)"},
-        {"--raw", NULL, BENCH_OPTION_FLAG, &bench->raw, "sizes as drawn, not multiples of 256"},
+        {"--raw", NULL, BENCH_OPTION_FLAG, &bench->raw, "use sizes as drawn, not multiples of 256"},
         {"--runs", "N", BENCH_OPTION_COUNT, &bench->runs, "timed runs"},
         {"--operations", "N", BENCH_OPTION_COUNT, &bench->operations, "pairs of a run"},
         {"--warm-up", "ROUNDS", BENCH_OPTION_COUNT, &bench->warm_up, "untimed pairs per slot"},
     };
     const struct bench_command command = {
         .name = "bench_placement",
-        .summary = "Times the placement of ranges in one block, integers in, offsets out.",
+        .summary = "Times the placement of ranges in one block: integers in, offsets out.",
         .options = options,
         .option_count = sizeof(options) / sizeof(options[0]),
     };

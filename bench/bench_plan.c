@@ -1,6 +1,7 @@
 /*
- * Planner benchmark: transient resources placed by Maar's planner and by the heuristics of engines
- * and runtimes; and the hard instances of google/minimalloc, as they are, shuffled and mirrored.
+ * The planner benchmark. Maar's planner and the heuristics of engines and runtimes place the same
+ * transient resources. The benchmark also runs the hard instances of google/minimalloc, unchanged,
+ * shuffled and mirrored.
  */
 #include "bench/bench_common.h"
 #include "bench/bench_options.h"
@@ -23,7 +24,7 @@ enum {
 
 #define MIB 1048576.0
 
-/* A heuristic is timed for so long at most. */
+/* The longest time for the runs of a heuristic. */
 #define PEER_BUDGET_NS 1e9
 
 struct plan_bench {
@@ -35,7 +36,7 @@ struct plan_bench {
     struct bench_table table;
 };
 
-/* What a contestant did on an instance. */
+/* The result of a contestant on an instance. */
 struct plan_figures {
     double place_ns[BENCH_MAX_RUNS];
     uint32_t runs;
@@ -64,7 +65,7 @@ static MaarPlanInfo read_info(MaarPlan plan)
     return info;
 }
 
-/* Whether everything lies right, by the bench's own book; all instances have one class. */
+/* Checks a plan by the benchmark's own rules. All instances have one class. */
 static void check_plan(const struct plan_scene* scene, MaarPlan plan, bool with_edges)
 {
     uint32_t count = scene->count;
@@ -83,7 +84,7 @@ static void check_plan(const struct plan_scene* scene, MaarPlan plan, bool with_
     free(placements);
 }
 
-/* The same of a graph alone, edges left out. */
+/* Returns the same information for a graph without edges. */
 static void check_graph_plan(const struct support_frame_graph* graph, MaarPlan plan)
 {
     struct plan_scene scene;
@@ -92,7 +93,7 @@ static void check_graph_plan(const struct support_frame_graph* graph, MaarPlan p
     plan_scene_close(&scene);
 }
 
-/* The time of a call that finds its plan in the cache. */
+/* Returns the time of a call that finds its plan in the cache. */
 static double time_cached(MaarPlanCreateInfo info)
 {
     const MaarPlanCacheCreateInfo cache_info = {.sType =
@@ -140,20 +141,19 @@ static void measure_maar(const struct plan_bench* bench, const struct support_fr
     }
 }
 
-/* Ends the program where the rules of the others say nothing of what the file asks for. */
+/* Ends the program if the file requests something that the other rules do not cover. */
 static void require_plain(const struct support_frame_graph* graph, const char* path)
 {
     for (uint32_t i = 0; i < graph->resource_count; ++i) {
         if ((graph->resources[i].flags & MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT) != 0) {
             bench_die(BENCH_EXIT_USAGE,
-                      "%s: resource %s has a fixed_offset, which no rule but "
-                      "Maar's knows",
+                      "%s: resource %s has a fixed_offset, which only Maar's planner supports",
                       path, graph->rows[i].id);
         }
         if (graph->resources[i].memoryTypeBits != graph->resources[0].memoryTypeBits) {
             bench_die(BENCH_EXIT_USAGE,
-                      "%s: resource %s has other memory_types than resource %s, "
-                      "of which no rule but Maar's knows",
+                      "%s: resource %s has other memory_types than resource %s, which only Maar's "
+                      "planner supports",
                       path, graph->rows[i].id, graph->rows[0].id);
         }
     }
@@ -193,7 +193,7 @@ static void begin_row(struct bench_row* row, const char* workload, const char* i
     bench_row_count(row, "resources", resources);
 }
 
-/* The median of the runs; min and median of a heuristic come of the same list. */
+/* Returns the median of the runs. A heuristic's minimum and median come from the same list. */
 static void report_figures(struct plan_bench* bench, const struct support_frame_graph* graph,
                            const char* peer, const struct plan_figures* figures, bool ours)
 {
@@ -277,7 +277,8 @@ static void run_frames(struct plan_bench* bench)
     }
 }
 
-/* Loads one of A..K; false, after saying so, where they are not. */
+/* Loads one of the instances A to K. Prints a message and returns false if the file does not
+ * exist. */
 static bool load_hard(const struct plan_bench* bench, char letter,
                       struct support_frame_graph* graph)
 {
@@ -285,7 +286,7 @@ static bool load_hard(const struct plan_bench* bench, char letter,
     snprintf(path, sizeof(path), "%s/minimalloc/%c.1048576.csv", bench->data, letter);
     FILE* const file = fopen(path, "rb");
     if (file == NULL) {
-        bench_complain("skipped: %s is not there; see --data", path);
+        bench_complain("skipped: %s does not exist; see --data", path);
         return false;
     }
     fclose(file);
@@ -299,7 +300,7 @@ static const char* fit_name(MaarPlanFit fit)
     return names[fit];
 }
 
-/* Where the solver put things is not looked at. */
+/* The solver's placement itself is not checked. */
 static void report_hard(struct plan_bench* bench, const char* instance, const char* variant,
                         const char* peer, uint32_t resources, double cpu_ms, const char* fits,
                         uint64_t nodes)
@@ -314,7 +315,7 @@ static void report_hard(struct plan_bench* bench, const char* instance, const ch
     bench_row_end(&row, &bench->table);
 }
 
-/* Whether the capacity is met, by Maar; returns the CPU time. */
+/* Finds out whether Maar's plan fits the capacity. Returns the CPU time. */
 static double decide(struct plan_bench* bench, const struct support_frame_graph* graph,
                      const char* variant, uint64_t* nodes)
 {
@@ -364,7 +365,7 @@ static void run_variant(struct plan_bench* bench, enum plan_variant variant)
     }
 }
 
-/* The instances whose customary capacity is not the least one. */
+/* The instances whose customary capacity is not the least possible one. */
 static void run_optimise(struct plan_bench* bench)
 {
     static const char letters[] = {'C', 'D', 'J'};
@@ -405,17 +406,17 @@ static int parse(struct plan_bench* bench, int argc, char** argv)
         {"--peer", "LIST", BENCH_OPTION_TEXT, &bench->peers,
          "of frames: maar, size-best, ... (see bench/README.md), or all"},
         {"--runs", "N", BENCH_OPTION_COUNT, &bench->runs, "timed runs of frames (1000)"},
-        {"--seed", "N", BENCH_OPTION_COUNT, &bench->seed, "of the shuffled rows (1)"},
+        {"--seed", "N", BENCH_OPTION_COUNT, &bench->seed, "seed of the shuffled rows (1)"},
         {"--seconds", "N", BENCH_OPTION_COUNT, &bench->seconds,
          "time limit of workload optimise (10)"},
         {"--data", "FOLDER", BENCH_OPTION_TEXT, &bench->data,
-         "holds minimalloc/A.1048576.csv ... ($MAAR_SHARED_DATA)"},
+         "folder of minimalloc/A.1048576.csv ... ($MAAR_SHARED_DATA)"},
         {"--minimalloc", "PROGRAM", BENCH_OPTION_TEXT, &bench->minimalloc,
-         "google/minimalloc's solver, as a peer on the hard instances"},
+         "path of google/minimalloc's solver, a peer on the hard instances"},
     };
     const struct bench_command command = {
         .name = "bench_plan",
-        .summary = "Places transient resources by the planner and by other rules.",
+        .summary = "Places transient resources by Maar's planner and by other rules.",
         .operands = "[FILE.csv...]",
         .options = options,
         .option_count = sizeof(options) / sizeof(options[0]),

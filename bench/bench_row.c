@@ -1,5 +1,6 @@
 /*
- * JSON lines and tables; see bench_row.h. Texts are escaped; keys are ours and need none.
+ * Prints JSON lines and tables; see bench_row.h. Texts are escaped. Keys are constants that need no
+ * escaping.
  */
 #include "bench_row.h"
 
@@ -31,7 +32,7 @@ void bench_row_begin(struct bench_row* row, const char* bench)
     append(row->json, "{\"bench\":\"%s\"", bench);
 }
 
-/* Writes the cell to the table, texts to the left of their column and numbers to the right. */
+/* Writes the cell to the table. Texts are aligned left and numbers right. */
 static void add_cell(struct bench_row* row, const char* key, const char* cell, int least)
 {
     if (key[0] == '.') {

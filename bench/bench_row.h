@@ -1,5 +1,5 @@
 /*
- * One result: a line of JSON on standard output and a row of a table on standard error.
+ * Prints one result: a line of JSON on standard output and a row of a table on standard error.
  */
 #ifndef MAAR_BENCH_ROW_H
 #define MAAR_BENCH_ROW_H
@@ -8,7 +8,8 @@
 
 enum { BENCH_ROW_TEXT = 2048, BENCH_ROW_CELLS = 32 };
 
-/* A table whose header is printed again when the columns change. Zero it before the first row. */
+/* A table. Its header is printed again when the columns change. The caller zeroes it before the
+ * first row. */
 struct bench_table {
     char header[BENCH_ROW_TEXT];
 };
@@ -22,14 +23,16 @@ struct bench_row {
 /* Begins a row of the named benchmark. */
 void bench_row_begin(struct bench_row* row, const char* bench);
 
-/* Adds a column; a key that begins with '.' is in the JSON (without the dot), not in the table. */
+/* Adds a column. A key that begins with '.' is in the JSON (without the dot), but not in the
+ * table. */
 void bench_row_text(struct bench_row* row, const char* key, const char* value);
-/* A text for a wide column. */
+/* Adds a text in a wide column. */
 void bench_row_name(struct bench_row* row, const char* key, const char* value);
 void bench_row_count(struct bench_row* row, const char* key, uint64_t value);
-/* digits: after the point, in the table. A value that is not finite is null and "-". */
+/* Adds a number; the table shows `digits` digits after the point. A value that is not finite
+ * becomes null and "-". */
 void bench_row_number(struct bench_row* row, const char* key, double value, int digits);
-/* A column without a value in this row. */
+/* Adds a column without a value in this row. */
 void bench_row_none(struct bench_row* row, const char* key);
 
 /* Prints the row. */

@@ -1,7 +1,8 @@
 /*
- * What sharing costs: many buffers made on one device and used on another of the same driver, by
- * Maar, by VMA with the rest written around it, and with a VkDeviceMemory for each; and the single
- * calls of it, handoffs and messages. bench/README.md says what is counted.
+ * The cost of sharing. Many buffers are created on one device and used on another device of the
+ * same driver: by Maar, by VMA with the missing parts written around it, and with one
+ * VkDeviceMemory for each buffer. The program also times single calls: handoffs and messages.
+ * bench/README.md describes the counts.
  */
 #include "bench/bench_common.h"
 #include "bench/bench_options.h"
@@ -16,7 +17,7 @@
 
 enum { DEFAULT_RUNS = 9, DEFAULT_LIVE = 1000 };
 
-/* The reference, with a memory for each buffer, comes last. */
+/* The reference, with a device memory for each buffer, is last. */
 static const struct sharing_peer* const peers[] = {
     &sharing_peer_maar,   &sharing_peer_maar_each,
 #if MAAR_BENCH_VMA
@@ -36,19 +37,20 @@ struct sharing_bench {
     struct bench_table table;
 };
 
-/* Of one contestant; times in CPU nanoseconds for each buffer. */
+/* The results of one contestant. Times are CPU nanoseconds for each buffer. */
 struct buffer_figures {
     double create[BENCH_MAX_RUNS];
     double hand_over[BENCH_MAX_RUNS];
     double destroy[BENCH_MAX_RUNS];
     double all[BENCH_MAX_RUNS];
-    struct sharing_counts counts; /* when all were shared */
-    uint32_t descriptors;         /* open then that were not open before */
-    uint32_t made;                /* buffers that there was memory for */
-    uint32_t shared;              /* how many of them went over */
+    struct sharing_counts counts; /* when all buffers were shared */
+    uint32_t descriptors;         /* additional open descriptors at that time */
+    uint32_t made;                /* created buffers */
+    uint32_t shared;              /* those of them that reached the other side */
 };
 
-/* The system's limit on open descriptors, as high as it may be: drivers keep one for each memory.
+/* Raises the system's limit of open descriptors to the maximum, since drivers keep one for each
+ * memory.
  */
 static void raise_limit(void)
 {
@@ -59,7 +61,8 @@ static void raise_limit(void)
     }
 }
 
-/* Descriptors of this process; 0 where nobody tells, or there is none left to ask with. */
+/* Returns the number of this process's descriptors; 0 if the system does not report it, or no
+ * descriptor is left for the query. */
 static uint32_t count_descriptors(DIR* folder)
 {
     uint32_t count = 0;
@@ -81,7 +84,7 @@ static void draw_items(struct sharing_bench* bench)
     }
 }
 
-/* Writes a number at the begin of a buffer, or reads it there. */
+/* Writes a number at the beginning of a buffer, or reads it there. */
 static void touch(const struct sharing_side* side, const struct sharing_place* place, bool writes,
                   uint64_t* number)
 {
@@ -97,7 +100,7 @@ static void touch(const struct sharing_side* side, const struct sharing_place* p
     side->table.vkUnmapMemory(side->handle, place->memory);
 }
 
-/* What the exporter wrote into all buffers the importer must find in each. */
+/* Checks that the importer finds the exporter's number in each buffer. */
 static void check_bytes(struct sharing_bench* bench, const struct sharing_peer* peer, void* state,
                         uint32_t count)
 {
@@ -112,13 +115,13 @@ static void check_bytes(struct sharing_bench* bench, const struct sharing_peer* 
         peer->place(state, &bench->items[i], places);
         touch(&bench->devices.sides[SHARING_IMPORTER], &places[SHARING_IMPORTER], false, &number);
         if (number != BENCH_SEED + i) {
-            bench_die(BENCH_EXIT_FAILED, "%s: buffer %u has other bytes on the other side",
+            bench_die(BENCH_EXIT_FAILED, "%s: buffer %u has other bytes on the importer's side",
                       peer->name, i);
         }
     }
 }
 
-/* One run; the first, which is not timed, compares bytes instead. */
+/* Does one run. The first run is not timed and compares bytes instead. */
 static void share_all(struct sharing_bench* bench, const struct sharing_peer* peer, int run,
                       struct buffer_figures* figures)
 {
@@ -167,7 +170,7 @@ static void share_all(struct sharing_bench* bench, const struct sharing_peer* pe
     }
 }
 
-/* Bytes of the first buffers, of which there were as many. */
+/* Returns the bytes of the first `count` buffers. */
 static double bytes_of(const struct sharing_bench* bench, uint32_t count)
 {
     double bytes = 0;
@@ -177,7 +180,7 @@ static double bytes_of(const struct sharing_bench* bench, uint32_t count)
     return bytes;
 }
 
-/* Times of a buffer, microseconds. Where none went over there are none. */
+/* Prints the times of a buffer in microseconds, if at least one buffer was shared. */
 static void add_times(struct sharing_bench* bench, struct bench_row* row,
                       const struct buffer_figures* figures, const struct buffer_figures* reference)
 {
@@ -242,7 +245,7 @@ static void run_buffers(struct sharing_bench* bench)
     free(figures);
 }
 
-/* reference: whom the others are compared with; NULL for nobody. */
+/* `reference` is the contestant for the comparison; may be NULL. */
 static void report_calls(struct sharing_bench* bench, const struct sharing_times* times,
                          const struct sharing_times* reference)
 {
@@ -307,7 +310,7 @@ int main(int argc, char** argv)
         {"--device", "DEVICE", BENCH_OPTION_TEXT, &bench.device_name,
          "auto (default), vulkan:N, or simulated:PROFILE"},
         {"--workload", "LIST", BENCH_OPTION_TEXT, &bench.workloads,
-         "of buffers, handoff, message; or all (default)"},
+         "buffers, handoff, message; or all (default)"},
         {"--live", "N", BENCH_OPTION_COUNT, &bench.live, "buffers shared at once (1000)"},
         {"--runs", "N", BENCH_OPTION_COUNT, &bench.runs, "timed runs (9)"},
     };

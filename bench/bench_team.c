@@ -1,5 +1,5 @@
 /*
- * Threads of the benchmarks; see bench_team.h. The mutex guards generation, busy, work, argument.
+ * The benchmarks' threads; see bench_team.h. The mutex guards generation, busy, work and argument.
  */
 #include "bench_team.h"
 
@@ -11,8 +11,9 @@
 #include <stdlib.h>
 
 /*
- * Looks at the barrier, some milliseconds, before the processor is offered to others, who may be
- * the ones awaited: threads that have processors of their own must not give them away.
+ * The number of polls of the barrier, some milliseconds, before a thread yields its processor. The
+ * awaited thread may need that processor. A thread that has its own processor must not give it away
+ * sooner.
  */
 enum { SPINS = 1000000 };
 
@@ -27,7 +28,7 @@ struct bench_team {
     struct member* members;
     pthread_mutex_t mutex;
     pthread_cond_t started, finished;
-    uint64_t generation; /* of work; UINT64_MAX: leave */
+    uint64_t generation; /* number of the current work; UINT64_MAX: exit */
     uint32_t busy;
     void (*work)(void* argument, uint32_t index);
     void* argument;
@@ -36,8 +37,8 @@ struct bench_team {
 };
 
 /*
- * Keeps the thread on a processor of its own, as far as there are enough: schedulers leave two
- * threads that run for milliseconds at a time on one processor.
+ * Binds the thread to its own processor, if enough processors exist. Schedulers leave two threads
+ * that run for milliseconds at a time on one processor.
  */
 static void pin(uint32_t index)
 {

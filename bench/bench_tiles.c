@@ -1,8 +1,8 @@
 /*
- * A flight over a texture, without a shader: see bench_tiles.h. The viewer sees 1920 x 1080 pixels,
- * the nearer half at a texel each, the farther half at two; one pixel of each 8 x 8 asks for its
- * tile. Uploads are recorded and count as executed at once, so that the cache is as busy as its
- * budget allows.
+ * A flight over a texture, without a shader; see bench_tiles.h. The viewer sees 1920 x 1080 pixels:
+ * the nearer half with one texel for each pixel, the farther half with two. One pixel of each 8 x 8
+ * requests its tile. Uploads are recorded and count as executed at once, so that the cache is as
+ * busy as its budget allows.
  */
 #include "bench_tiles.h"
 
@@ -13,7 +13,7 @@
 
 enum {
     TEXTURE_SIZE = 16384,
-    TILE_TEXELS = 128, /* of RGBA8 in pages of 64 KiB */
+    TILE_TEXELS = 128, /* RGBA8 texels of a page of 64 KiB */
     STEP = 8,
     COLUMNS = 1920 / STEP,
     ROWS = 1080 / STEP,
@@ -33,7 +33,7 @@ struct flight {
     uint32_t* requests;
     uint8_t* levels;
     uint32_t level_count;
-    uint64_t generation; /* of the levels that were read last */
+    uint64_t generation; /* generation of the levels that were last read */
     uint32_t level_reads;
     double update_ns, levels_ns, binds_ns;
 };
@@ -89,7 +89,7 @@ static void create_commands(struct flight* flight)
                  "vkAllocateCommandBuffers");
 }
 
-/* What the screen sees when the viewer stands there. */
+/* Requests the tiles that are visible from a position. */
 static void ask(struct flight* flight, uint32_t x, uint32_t y)
 {
     for (uint32_t row = 0; row < ROWS; ++row) {
@@ -141,7 +141,7 @@ static void fly_on(struct flight* flight, uint32_t number)
     MaarTileCacheInfo info = {.sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_INFO};
     bench_expect(maarGetTileCacheInfo(allocator, flight->cache, &info), "maarGetTileCacheInfo");
     if (info.peakCommittedSize > BUDGET) {
-        bench_die(BENCH_EXIT_FAILED, "the cache has passed its budget");
+        bench_die(BENCH_EXIT_FAILED, "the cache has exceeded its budget");
     }
     if (info.levelsGeneration != flight->generation) {
         const double read = bench_thread_ns();

@@ -1,8 +1,8 @@
 /*
- * Trace benchmark: what programs allocated and freed, played through Maar and through
- * VulkanMemoryAllocator at the level of memory, on one device, in one process, in turn: as recorded
- * (what it takes of the device, and how long it takes), or as so many overlapping copies that a
- * given number of resources is alive.
+ * The trace benchmark. Maar and VulkanMemoryAllocator take turns in replaying the allocations and
+ * frees of programs, at the level of memory, on one device in one process. A trace is replayed as
+ * recorded, which shows the device memory and the time that it takes. Or enough overlapping copies
+ * of it are replayed to keep a given number of resources alive.
  */
 #include "bench/allocator_peer.h"
 #include "bench/bench_common.h"
@@ -22,11 +22,12 @@ enum {
 
 #define GIB 1073741824.0
 
-/* What may live of a heap. Where no extension tells a budget, allocators assume 80 % of the heap.
+/* The share of a heap that may be live. Allocators assume a budget of 80 % of the heap if no
+ * extension reports one.
  */
 #define MOST_OF_HEAP 0.7
 
-/* Not the size that either prefers by itself, 256 MiB. */
+/* This differs from the default of both allocators, 256 MiB. */
 #define SAME_BLOCK_SIZE (UINT64_C(64) << 20)
 
 struct trace_bench {
@@ -44,7 +45,7 @@ struct trace_bench {
     struct bench_table table;
 };
 
-/* One peer, one policy. */
+/* One peer with one policy. */
 struct player {
     const struct trace_bench* bench;
     const struct allocator_peer* peer;
@@ -54,13 +55,13 @@ struct player {
     struct allocator_tally tally;
     struct allocator_item* items;
     uint64_t failures;
-    uint64_t calls; /* of vkAllocateMemory, failed ones too */
+    uint64_t calls; /* of vkAllocateMemory, including failed calls */
     double host_bytes;
-    double ns[BENCH_MAX_RUNS]; /* of an operation, without the driver */
+    double ns[BENCH_MAX_RUNS]; /* of an operation, without the driver's share */
     double driver_ns[BENCH_MAX_RUNS];
 };
 
-/* What is timed and counted; a function of its own, so that profilers can name it. */
+/* The measured loop. It is a separate function, so that profilers can name it. */
 static BENCH_NOINLINE void bench_operations(struct player* player, const struct trace_step* steps,
                                             size_t count)
 {
@@ -84,7 +85,7 @@ static BENCH_NOINLINE void bench_operations(struct player* player, const struct 
     }
 }
 
-/* Plays some steps, whose time becomes that of a run. */
+/* Replays some steps and stores their time as that of a run. */
 static void play(struct player* player, size_t first, size_t count, uint32_t run)
 {
     const struct bench_driver_time driver = bench_device_driver_time();
@@ -97,7 +98,7 @@ static void play(struct player* player, size_t first, size_t count, uint32_t run
     player->calls += now.allocate_calls - driver.allocate_calls;
 }
 
-/* Checks where everything lies after the first steps of the script. */
+/* Checks the locations of all allocations after the first steps of the script. */
 static void check(const struct player* player, size_t count)
 {
     const struct trace_script* const script = &player->bench->script;
@@ -144,7 +145,7 @@ static void end(struct player* player)
     player->peer->destroy(player->allocator);
 }
 
-/* The whole trace, from nothing. */
+/* Replays the whole trace from an empty allocator. */
 static void play_record(struct player* player, uint32_t run)
 {
     begin(player);
@@ -152,7 +153,7 @@ static void play_record(struct player* player, uint32_t run)
     end(player);
 }
 
-/* Up to the peak, untimed: whether everything lies right, and what it takes of the host. */
+/* Replays up to the peak, untimed. Checks all locations and counts the used host memory. */
 static void check_record(struct player* player)
 {
     const size_t peak = player->bench->script.peak + 1;
@@ -230,7 +231,7 @@ static void run_record(struct trace_bench* bench, struct player* all, uint32_t c
     report_all(bench, all, count, runs);
 }
 
-/* The steps after which the given number lives are cut into runs. */
+/* Divides the steps after which the given number of resources lives into runs. */
 static void run_scaled(struct trace_bench* bench, struct player* all, uint32_t count)
 {
     const uint32_t runs = bench->runs != 0 ? bench->runs : SCALE_RUNS;
@@ -279,7 +280,8 @@ static uint32_t list_players(const struct trace_bench* bench, struct player* all
     return count;
 }
 
-/* Near the end of a heap allocators do other things than allocate: they are not compared there. */
+/* Returns whether a heap is large enough. Near the end of a heap, allocators do other work than
+ * allocation and are not compared. */
 static bool fits(const struct trace_bench* bench)
 {
     const double heap = (double)bench->device.heap_size;
@@ -287,8 +289,8 @@ static bool fits(const struct trace_bench* bench)
     if (peak <= heap * MOST_OF_HEAP) {
         return true;
     }
-    bench_complain("skipped: %s: %.1f GiB live, and the heap of %s has %.1f; a simulated one can "
-                   "be larger: see --heap",
+    bench_complain("skipped: %s: %.1f GiB live, but the heap of %s has %.1f GiB; --heap makes a "
+                   "simulated heap larger",
                    bench->trace->name, peak / GIB, bench->device.properties.deviceName, heap / GIB);
     return false;
 }
@@ -323,7 +325,7 @@ static void run_trace(struct trace_bench* bench, const char* path)
         trace_script_scale(&trace, bench->scale, runs * bench->operations, &bench->script);
     }
     if (bench->script.peak_bytes == 0) {
-        bench_die(BENCH_EXIT_USAGE, "%s: nothing is allocated in it", path);
+        bench_die(BENCH_EXIT_USAGE, "%s: the trace allocates nothing", path);
     }
     if (fits(bench)) {
         play_all(bench);
@@ -340,18 +342,18 @@ static int parse(struct trace_bench* bench, int argc, char** argv)
         {"--heap", "N=SIZE", BENCH_OPTION_HEAP, &bench->heaps, "size of a simulated heap"},
         {"--peer", "LIST", BENCH_OPTION_TEXT, &bench->peers, "maar, vma, or all"},
         {"--policy", "LIST", BENCH_OPTION_TEXT, &bench->policies,
-         "block sizes: default (each its own), same, or all"},
+         "block sizes: default (each allocator's own), same, or all"},
         {"--block-size", "SIZE", BENCH_OPTION_SIZE, &bench->block_size,
          "preferred block size of policy same (64MiB)"},
         {"--scale", "N", BENCH_OPTION_COUNT, &bench->scale,
-         "overlapping copies, until N resources are alive"},
+         "replay overlapping copies until N resources are alive"},
         {"--runs", "N", BENCH_OPTION_COUNT, &bench->runs, "timed runs (5; 21 with --scale)"},
         {"--operations", "N", BENCH_OPTION_COUNT, &bench->operations,
          "allocations and frees of a run with --scale (20000)"},
     };
     const struct bench_command command = {
         .name = "bench_trace",
-        .summary = "Plays traces (maar-trace/1, plain or gzip) through the allocators.",
+        .summary = "Replays traces (maar-trace/1, plain or gzip) with the allocators.",
         .operands = "TRACE...",
         .options = options,
         .option_count = sizeof(options) / sizeof(options[0]),

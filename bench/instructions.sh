@@ -1,19 +1,20 @@
 #!/bin/sh
-# Instructions of one free + allocate pair, by callgrind: six runs less one run, so that filling and
-# warming up do not count. PEER is one that the program knows, maar-tlsf or maar by default; OPTION
-# is one of the program's own, such as --raw, --workload buffer, --sync external or --device.
+# Counts the instructions of one pair of a free and an allocation, by callgrind: those of six runs
+# minus those of one run, so that filling and warming up do not count. PEER is a peer of the
+# program; the default is maar-tlsf or maar. OPTION is an option of the program, such as --raw or
+# --device.
 #
 # usage: bench/instructions.sh PROGRAM [LIVE] [PEER] [OPTION...]
 set -eu
 
 case ${1-} in
 -h | --help)
-    sed -n '2,6s/^# \{0,1\}//p' "$0"
+    sed -n '2,7s/^# \{0,1\}//p' "$0"
     exit 0
     ;;
 esac
 if [ $# -lt 1 ]; then
-    sed -n '2,6s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
     exit 2
 fi
 program=$1
@@ -34,11 +35,11 @@ bench_allocator)
 esac
 [ $# -lt 2 ] || shift
 [ $# -lt 1 ] || shift
-# What is divided by, and what is printed, would be others.
+# These options would change the divisor or the printed values.
 for option; do
     case $option in
     --live | --peer | --runs | --operations | --threads)
-        echo "instructions.sh: $option is no option of this script" >&2
+        echo "instructions.sh: this script sets $option itself" >&2
         exit 2
         ;;
     esac

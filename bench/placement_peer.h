@@ -1,5 +1,5 @@
 /*
- * What the placement benchmark asks of an allocator that it measures: offsets out of one block.
+ * The interface of the allocators in the placement benchmark: offsets in one block.
  */
 #ifndef MAAR_BENCH_PLACEMENT_PEER_H
 #define MAAR_BENCH_PLACEMENT_PEER_H
@@ -9,16 +9,16 @@
 
 struct placement_peer {
     const char* name;
-    /* The peer whose times this one's are divided by; NULL: none's. */
+    /* The peer by whose times this peer's times are divided; may be NULL. */
     const char* rival;
-    /* For ordered workloads only: churn makes no sense with it. */
+    /* For ordered workloads only, since the peer cannot churn. */
     bool is_ordered;
-    /* Places nothing: what the loop costs. */
+    /* The peer places nothing, which shows the cost of the loop. */
     bool is_control;
-    /* NULL when the block cannot be made. */
+    /* Creates the block. Returns NULL on failure. */
     void* (*create)(uint64_t capacity);
     void (*destroy)(void* block);
-    /* false when nothing fits. The handle is not 0. */
+    /* Places a range. Returns false when the range does not fit. The handle is not 0. */
     bool (*allocate)(void* block, uint64_t size, uint64_t alignment, uint64_t* handle,
                      uint64_t* offset);
     void (*free)(void* block, uint64_t handle);

@@ -1,5 +1,5 @@
 /*
- * Maar's range allocator as the placement benchmark sees it.
+ * Maar's range allocator behind the interface of the placement benchmark.
  */
 #include <maar/range.h>
 

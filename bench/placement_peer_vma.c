@@ -1,5 +1,5 @@
 /*
- * VulkanMemoryAllocator's virtual blocks as the placement benchmark sees them.
+ * VulkanMemoryAllocator's virtual blocks behind the interface of the placement benchmark.
  */
 #include "volk.h"
 

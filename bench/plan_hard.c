@@ -1,5 +1,5 @@
 /*
- * Hard instances and their published solver; see plan_hard.h.
+ * The hard instances and their published solver; see plan_hard.h.
  */
 #include "bench/plan_hard.h"
 
@@ -59,13 +59,13 @@ void plan_hard_vary(struct support_frame_graph* graph, enum plan_variant variant
     }
 }
 
-/* A new file of its own; ends the program when there is none to be had. */
+/* Creates a new temporary file. Ends the program on failure. */
 static FILE* open_scratch(char* path)
 {
     const int descriptor = mkstemp(path);
     FILE* const file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
     if (file == NULL) {
-        bench_die(BENCH_EXIT_FAILED, "%s cannot be made", path);
+        bench_die(BENCH_EXIT_FAILED, "%s cannot be created", path);
     }
     return file;
 }

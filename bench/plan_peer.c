@@ -1,8 +1,9 @@
 /*
- * Heuristics for transient memory; see plan_peer.h.
+ * The heuristics for transient memory; see plan_peer.h.
  *
- * All but the skyline and the slots go through the resources in some order and look at the gaps
- * between those that are placed already and must not share bytes with the one at hand.
+ * Except for the skyline and the slots, each heuristic takes the resources in some order. For the
+ * current resource, it examines the gaps between the placed resources that must not share bytes
+ * with it.
  */
 #include "bench/plan_peer.h"
 
@@ -11,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which gap a resource goes into; on top of all where there is none. */
+/* The choice of a gap for a resource. Without a suitable gap, the resource goes on top of all. */
 enum gap_rule {
     GAP_FIRST,
     GAP_BEST,
-    GAP_FIRST_LOOSE, /* the first that is larger than needed: an exact fit is refused */
+    GAP_FIRST_LOOSE, /* the first gap that is larger than needed, never an exact fit */
 };
 
 bool plan_scene_meet(const struct plan_scene* scene, uint32_t resource, uint32_t other)
@@ -33,7 +34,7 @@ static uint64_t align_up(uint64_t offset, uint64_t alignment)
     return (offset + alignment - 1) / alignment * alignment;
 }
 
-/* Puts a resource down: into the list of what is placed, by offset. */
+/* Places a resource: adds it to the list of placed resources, which is sorted by offset. */
 static void put(struct plan_scene* scene, uint64_t* offsets, uint32_t resource, uint64_t offset)
 {
     uint32_t at = scene->placed_count++;
@@ -49,7 +50,7 @@ static void place_in_gap(struct plan_scene* scene, uint64_t* offsets, uint32_t r
                          enum gap_rule rule)
 {
     const uint64_t size = scene->sizes[resource];
-    uint64_t top = 0; /* of what was passed so far, aligned */
+    uint64_t top = 0; /* the highest end of the examined resources, aligned */
     uint64_t best = UINT64_MAX;
     uint64_t best_gap = UINT64_MAX;
     for (uint32_t i = 0; i < scene->placed_count; ++i) {
@@ -73,7 +74,7 @@ static void place_in_gap(struct plan_scene* scene, uint64_t* offsets, uint32_t r
     put(scene, offsets, resource, best != UINT64_MAX ? best : top);
 }
 
-/* Sorts the order by rising keys; equal ones stay in order. */
+/* Sorts the order by rising keys. The sort is stable. */
 static void sort_order(struct plan_scene* scene)
 {
     for (uint32_t i = 0; i < scene->count; ++i) {
@@ -145,7 +146,8 @@ static void place_conflicts(struct plan_scene* scene, uint64_t* offsets)
     place_in_order(scene, offsets, GAP_FIRST);
 }
 
-/* The bytes alive when each resource begins: nowhere are there more. */
+/* Computes the live bytes at the beginning of each resource. Their maximum is the global
+ * maximum. */
 static void measure_alive(const struct plan_scene* scene, uint64_t* alive)
 {
     for (uint32_t i = 0; i < scene->count; ++i) {
@@ -157,7 +159,8 @@ static void measure_alive(const struct plan_scene* scene, uint64_t* alive)
     }
 }
 
-/* Moments in the order of how many bytes are alive; of each, what is not placed yet by size. */
+/* Takes the times in the order of their live bytes, and at each time the unplaced resources
+ * by size. */
 static void place_breadth(struct plan_scene* scene, uint64_t* offsets)
 {
     measure_alive(scene, scene->floors);
@@ -185,7 +188,7 @@ static void place_breadth(struct plan_scene* scene, uint64_t* offsets)
     }
 }
 
-/* Whether nothing that was placed at an offset meets the resource. */
+/* Returns whether no resource that was placed at an offset overlaps the resource in time. */
 static bool is_slot_free(const struct plan_scene* scene, const uint64_t* offsets, uint32_t resource,
                          uint64_t offset)
 {
@@ -198,8 +201,8 @@ static bool is_slot_free(const struct plan_scene* scene, const uint64_t* offsets
     return true;
 }
 
-/* In time order each resource takes the smallest free slot that holds it, or makes one of its own
- * size; with `exact`, only slots of the same size. Slots lie one behind the other. */
+/* In time order, each resource takes the smallest free slot that can hold it, or creates a slot of
+ * its own size. With `exact`, it takes only slots of its own size. The slots follow one another. */
 static void place_slots(struct plan_scene* scene, uint64_t* offsets, bool exact)
 {
     uint64_t top = 0;
@@ -207,7 +210,7 @@ static void place_slots(struct plan_scene* scene, uint64_t* offsets, bool exact)
     memcpy(scene->keys, scene->begins, scene->count * sizeof(*scene->keys));
     sort_order(scene);
     scene->placed_count = 0;
-    uint64_t* const starts = scene->keys; /* of the slots, whose sizes are in floors */
+    uint64_t* const starts = scene->keys; /* of the slots, whose sizes are in `floors` */
     for (uint32_t i = 0; i < scene->count; ++i) {
         const uint32_t resource = scene->order[i];
         const uint64_t size = scene->sizes[resource];
@@ -241,8 +244,8 @@ static void place_slot_pool(struct plan_scene* scene, uint64_t* offsets)
 }
 
 /*
- * Always the resource that can lie lowest on top of those that it meets, never in a hole; of
- * equals, the one that comes first in the order.
+ * Always places the resource with the lowest possible offset on top of all resources that overlap
+ * it in time, never in a hole. Among equal offsets, the first resource of the order is placed.
  */
 static void place_skyline(struct plan_scene* scene, uint64_t* offsets)
 {
@@ -270,7 +273,7 @@ static void place_skyline(struct plan_scene* scene, uint64_t* offsets)
     }
 }
 
-/* Puts the wide before the narrow, and of equals those of more bytes times width first. */
+/* Sorts wide resources before narrow ones, and equally wide ones by bytes times width. */
 static void place_skyline_width(struct plan_scene* scene, uint64_t* offsets)
 {
     const uint64_t most = ((uint64_t)1 << 40) - 1;
@@ -281,7 +284,7 @@ static void place_skyline_width(struct plan_scene* scene, uint64_t* offsets)
     place_skyline(scene, offsets);
 }
 
-/* By the most bytes that a resource is alive with. */
+/* Sorts by the most bytes that are alive together with a resource. */
 static void place_skyline_total(struct plan_scene* scene, uint64_t* offsets)
 {
     measure_alive(scene, scene->floors);
@@ -331,7 +334,7 @@ uint64_t plan_scene_check(const struct plan_scene* scene, const char* who, const
     return peak;
 }
 
-/* Whether a resource is over when another begins. */
+/* Returns whether a resource ends before another begins. */
 static bool is_before(const struct plan_scene* scene, uint32_t resource, uint32_t other)
 {
     return scene->before != NULL ? scene->before[(size_t)resource * scene->count + other]
@@ -345,7 +348,7 @@ static int compare_offsets(const void* a, const void* b)
     return (x > y) - (x < y);
 }
 
-/* Marks, for the bytes at an offset, each user and the next one. */
+/* For the bytes at an offset, marks each pair of a user and the next user. */
 static void link_bytes(const struct plan_scene* scene, const uint64_t* offsets, uint64_t at,
                        uint32_t* users, bool* edges)
 {
@@ -391,7 +394,7 @@ uint32_t plan_scene_count_edges(const struct plan_scene* scene, const uint64_t* 
     return total;
 }
 
-/* Passes in order, closed under transitivity. The caller frees it. */
+/* Returns the transitive closure of the order of passes. The caller frees it. */
 static bool* close_passes(const struct support_frame_graph* graph)
 {
     const size_t count = graph->pass_count;

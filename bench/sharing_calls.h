@@ -1,5 +1,5 @@
 /*
- * Single calls of sharing, for bench_sharing: handoffs, descriptors, messages.
+ * Times single calls of sharing, for bench_sharing: handoffs, descriptors, messages.
  */
 #ifndef MAAR_BENCH_SHARING_CALLS_H
 #define MAAR_BENCH_SHARING_CALLS_H
@@ -7,13 +7,13 @@
 #include "bench/bench_common.h"
 #include "bench/sharing_device.h"
 
-/* What one contestant took, nanoseconds for each call. */
+/* The times of one contestant, nanoseconds for each call. */
 struct sharing_times {
     const char* workload;
     const char* peer;
     const char* self_check;
     double cpu[BENCH_MAX_RUNS];  /* of the calling thread */
-    double wall[BENCH_MAX_RUNS]; /* until all was done */
+    double wall[BENCH_MAX_RUNS]; /* until all calls were done */
 };
 
 enum {
@@ -23,12 +23,13 @@ enum {
     SHARING_MESSAGE_SYSTEM = 3
 };
 
-/* maar, driver, driver-record: the last but one submits what it recorded once. So many are
- * submitted before the device is waited for; at most SHARING_MAX_IN_FLIGHT. */
+/* Times handoffs by the contestants maar, driver and driver-record. The contestant driver records
+ * its commands once. `in_flight` handoffs, at most SHARING_MAX_IN_FLIGHT, are submitted before the
+ * program waits for the device. */
 void sharing_time_handoffs(const struct sharing_devices* devices, uint32_t runs, uint32_t in_flight,
                            struct sharing_times times[SHARING_HANDOFF_PEERS]);
 
-/* write, read; then message of maar and of system. */
+/* Times a write and a read of descriptors, then messages by Maar and by the system. */
 void sharing_time_messages(const struct sharing_devices* devices, uint32_t runs,
                            struct sharing_times times[SHARING_MESSAGE_PEERS]);
 

@@ -1,5 +1,5 @@
 /*
- * See sharing_device.h.
+ * Opens two devices of one driver; see sharing_device.h.
  */
 #include "bench/sharing_device.h"
 
@@ -118,7 +118,7 @@ static void require_sharing(const struct sharing_devices* devices)
         bench_die(BENCH_EXIT_USAGE, "%s: cannot share buffers by opaque file descriptors", name);
     }
     if ((features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) != 0) {
-        bench_die(BENCH_EXIT_USAGE, "%s: wants memory of its own for each shared buffer", name);
+        bench_die(BENCH_EXIT_USAGE, "%s: requires a dedicated memory for each shared buffer", name);
     }
     if (devices->advice.mainQueueFamily == UINT32_MAX ||
         !devices->advice.timelineSemaphore.timelineSemaphore) {
@@ -149,7 +149,7 @@ static void open_side(const struct sharing_devices* devices, struct sharing_side
     side->table.vkGetDeviceQueue(side->handle, devices->family, 0, &side->queue);
 }
 
-/* The first type that buffers may live in and the host sees, DEVICE_LOCAL if there is one. */
+/* Returns the first host-visible memory type for buffers, DEVICE_LOCAL if possible. */
 static uint32_t choose_type(const struct sharing_devices* devices)
 {
     const struct sharing_side* const side = &devices->sides[SHARING_EXPORTER];
@@ -172,7 +172,7 @@ static uint32_t choose_type(const struct sharing_devices* devices)
             }
         }
     }
-    bench_die(BENCH_EXIT_USAGE, "%s: no memory type that the host sees",
+    bench_die(BENCH_EXIT_USAGE, "%s: no host-visible memory type",
               devices->base.properties.deviceName);
 }
 

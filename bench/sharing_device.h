@@ -1,6 +1,6 @@
 /*
- * Two devices of one driver, the one that exports and the one that imports, for bench_sharing; and
- * what the contestants ask of the driver, counted. One pair is open at a time.
+ * Two devices of one driver for bench_sharing: an exporter and an importer. The contestants' calls
+ * of the driver are counted. One pair is open at a time.
  */
 #ifndef MAAR_BENCH_SHARING_DEVICE_H
 #define MAAR_BENCH_SHARING_DEVICE_H
@@ -19,13 +19,13 @@ struct sharing_side {
     struct VolkDeviceTable table;
 };
 
-/* Of both sides since the last reset. */
+/* The counts of both sides since the last reset. */
 struct sharing_counts {
-    uint64_t allocations; /* of vkAllocateMemory that imported nothing */
+    uint64_t allocations; /* calls of vkAllocateMemory without an import */
     uint64_t reserved;    /* their bytes */
-    uint64_t imports;     /* of vkAllocateMemory that did */
+    uint64_t imports;     /* calls of vkAllocateMemory with an import */
     uint64_t imported;    /* their bytes */
-    uint64_t exports;     /* of vkGetMemoryFdKHR */
+    uint64_t exports;     /* calls of vkGetMemoryFdKHR */
     uint64_t frees;
 };
 
@@ -34,16 +34,16 @@ struct sharing_devices {
     MaarDeviceRecommendation advice;
     struct sharing_side sides[SHARING_SIDES];
     uint32_t family;     /* of the queues */
-    uint32_t type_index; /* of all memory; HOST_VISIBLE, so that bytes can be compared */
+    uint32_t type_index; /* type of all memory; HOST_VISIBLE, so that bytes can be compared */
 };
 
-/* Ends the program with 2 when the device cannot share buffers so. */
+/* Opens a pair. Ends the program with 2 when the device cannot share buffers in this way. */
 void sharing_open(struct sharing_devices* devices, const char* name);
 void sharing_close(struct sharing_devices* devices);
 
 MaarAllocator sharing_make_maar(const struct sharing_devices* devices, int side);
 
-/* vkGetDeviceProcAddr, with the three functions below instead of the driver's. */
+/* A vkGetDeviceProcAddr that returns the three functions below instead of the driver's. */
 PFN_vkVoidFunction VKAPI_CALL sharing_proc_addr(VkDevice device, const char* name);
 VKAPI_ATTR VkResult VKAPI_CALL sharing_allocate(VkDevice device, const VkMemoryAllocateInfo* info,
                                                 const VkAllocationCallbacks* callbacks,
@@ -56,7 +56,7 @@ VKAPI_ATTR VkResult VKAPI_CALL sharing_get_fd(VkDevice device, const VkMemoryGet
 void sharing_reset_counts(void);
 struct sharing_counts sharing_get_counts(void);
 
-/* The buffer that all contestants share; its chain is static. */
+/* Returns the description of the buffer that all contestants share. Its chain is static. */
 VkBufferCreateInfo sharing_buffer_info(VkDeviceSize size);
 
 #endif

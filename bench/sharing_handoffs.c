@@ -1,6 +1,7 @@
 /*
- * Handoffs of one buffer: released and acquired in turn, each waiting for the one before. Maar
- * records each; the driver alone submits the same barrier, recorded once or each time anew.
+ * Handoffs of one buffer. The buffer is released and acquired in turn, and each step waits for the
+ * previous one. Maar records each step. The driver alone submits the same barrier, recorded once or
+ * recorded again each time.
  */
 #include "bench/sharing_calls.h"
 
@@ -113,7 +114,7 @@ static void make_command_buffers(struct handoff_bench* bench)
     }
 }
 
-/* Of Maar: waits for the value before and signals the next. */
+/* Does a handoff by Maar: waits for the previous value and signals the next. */
 static void hand_off_maar(struct handoff_bench* bench, uint32_t index)
 {
     const MaarHandoffResource resource = {
@@ -234,8 +235,8 @@ void sharing_time_handoffs(const struct sharing_devices* devices, uint32_t runs,
             time_handoffs(&bench, ways[way], &times[way].cpu[run], &times[way].wall[run]);
         }
     }
-    /* Submissions waited for the timeline, and lavapipe's thread of the queue looks at what one
-     * waited for once more after the host has seen its signal. */
+    /* Submissions wait for the timeline. lavapipe's queue thread reads a submission's wait once
+     * more after the host has seen its signal. */
     bench_expect(bench.side->table.vkQueueWaitIdle(bench.side->queue), "vkQueueWaitIdle");
     bench_expect(maarCheckAllocator(bench.allocator, NULL), "maarCheckAllocator");
     maarDestroyBuffer(bench.allocator, bench.buffer, bench.allocation);

@@ -1,7 +1,7 @@
 /*
- * Descriptors written and read, and messages with a file descriptor through a pair of sockets: by
- * Maar, and as 256 bytes that nobody checks by sendmsg and recvmsg alone. Each descriptor that is
- * received is closed.
+ * Times the writing and reading of descriptors, and of messages with a file descriptor through a
+ * pair of sockets. The contestants are Maar, and sendmsg and recvmsg alone with 256 unchecked
+ * bytes. Each received file descriptor is closed.
  */
 #include "bench/sharing_calls.h"
 
@@ -51,7 +51,8 @@ static void describe_buffer(struct message_bench* bench, const struct sharing_de
                                     &bench->descriptor, &bench->handle),
                  "maarDescribeMemory");
     memcpy(bench->descriptor.name, "positions", sizeof("positions"));
-    maarDestroyBuffer(bench->allocator, buffer, allocation); /* the handle keeps the bytes */
+    maarDestroyBuffer(bench->allocator, buffer,
+                      allocation); /* the exported handle keeps the bytes alive */
 }
 
 static void write_descriptor(struct message_bench* bench)
@@ -66,7 +67,7 @@ static void read_descriptor(struct message_bench* bench)
     bench_expect(maarReadDescriptor(bench->allocator, sizeof(bench->bytes), bench->bytes, &read),
                  "maarReadDescriptor");
     if (read.size != bench->descriptor.size) {
-        bench_die(BENCH_EXIT_FAILED, "maar: another descriptor was read than was written");
+        bench_die(BENCH_EXIT_FAILED, "maar: the read descriptor differs from the written one");
     }
 }
 
@@ -81,7 +82,7 @@ static void pass_by_maar(struct message_bench* bench)
                                    &told, &received),
                  "maarReceiveHandle");
     if (told.size != bench->descriptor.size || maarPeekFd(received) < 0) {
-        bench_die(BENCH_EXIT_FAILED, "maar: the message came otherwise than it was sent");
+        bench_die(BENCH_EXIT_FAILED, "maar: the received message differs from the sent one");
     }
     maarDestroyExternalHandle(bench->allocator, received);
 }
@@ -111,7 +112,7 @@ static void pass_by_system(struct message_bench* bench)
     header = CMSG_FIRSTHDR(&message);
     if (sent != MAAR_DESCRIPTOR_SIZE || received != MAAR_DESCRIPTOR_SIZE || header == NULL ||
         memcmp(came, bench->bytes, sizeof(came)) != 0) {
-        bench_die(BENCH_EXIT_FAILED, "system: the message came otherwise than it was sent");
+        bench_die(BENCH_EXIT_FAILED, "system: the received message differs from the sent one");
     }
     memcpy(&fd, CMSG_DATA(header), sizeof(fd));
     close(fd);
@@ -147,7 +148,7 @@ void sharing_time_messages(const struct sharing_devices* devices, uint32_t runs,
         .allocator = sharing_make_maar(devices, SHARING_EXPORTER),
     };
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, bench.sockets) != 0) {
-        bench_die(BENCH_EXIT_FAILED, "no pair of sockets");
+        bench_die(BENCH_EXIT_FAILED, "a pair of sockets cannot be created");
     }
     describe_buffer(&bench, devices);
     write_descriptor(&bench);

@@ -1,5 +1,5 @@
 /*
- * Ways to make many buffers of one device usable on another, for bench_sharing.
+ * The ways to make many buffers of one device usable on another, for bench_sharing.
  */
 #ifndef MAAR_BENCH_SHARING_PEER_H
 #define MAAR_BENCH_SHARING_PEER_H
@@ -8,13 +8,13 @@
 
 #include <stdbool.h>
 
-/* Where a buffer lies on one side. */
+/* The location of a buffer on one side. */
 struct sharing_place {
     VkDeviceMemory memory;
     VkDeviceSize offset;
 };
 
-/* One buffer on one side. Zero is none. */
+/* One buffer on one side. All zero means none. */
 struct sharing_end {
     VkBuffer buffer;
     union {
@@ -32,33 +32,34 @@ struct sharing_item {
 struct sharing_peer {
     const char* name;
     void* (*open)(const struct sharing_devices* devices);
-    /* A buffer that can be exported, bound, on the exporter's side. False, with nothing made, when
-     * there is no memory for it. */
+    /* Creates and binds an exportable buffer on the exporter's side. Returns false and creates
+     * nothing when an allocation fails. */
     bool (*create)(void* state, struct sharing_item* item);
-    /* A buffer on the same bytes, on the importer's side. False, with nothing made, when there is
-     * no descriptor or no memory. */
+    /* Creates a buffer on the same bytes on the importer's side. Returns false and creates nothing
+     * without a descriptor or memory. */
     bool (*hand_over)(void* state, struct sharing_item* item);
-    /* Both ends, of which the second may not exist. */
+    /* Destroys both sides' buffers, of which the second may not exist. */
     void (*destroy)(void* state, struct sharing_item* item);
-    void (*close)(void* state); /* whatever memory is left goes too */
+    void (*close)(void* state); /* also frees all remaining memory */
     void (*place)(void* state, const struct sharing_item* item,
                   struct sharing_place places[SHARING_SIDES]);
 };
 
-/* Each block imported once; each buffer's block imported anew, as one who knows of no blocks does.
+/* Maar, with each block imported once; Maar, with the block imported again for each buffer, like a
+ * program that does not know blocks.
  */
 extern const struct sharing_peer sharing_peer_maar;
 extern const struct sharing_peer sharing_peer_maar_each;
 #if MAAR_BENCH_VMA
-/* The same two, written around VMA. */
+/* The same two ways with VMA, which misses a part that the benchmark adds. */
 extern const struct sharing_peer sharing_peer_vma;
 extern const struct sharing_peer sharing_peer_vma_each;
 #endif
-/* A VkDeviceMemory for each buffer, with Vulkan alone. */
+/* One VkDeviceMemory for each buffer, with Vulkan alone. */
 extern const struct sharing_peer sharing_peer_single;
 
-/* The importer's side without Maar: imports so many bytes as the handle of memory says, makes a
- * buffer and binds it. */
+/* The importer's side without Maar: imports the bytes of a memory's handle, creates a buffer and
+ * binds it. */
 VkResult sharing_import_raw(const struct sharing_devices* devices, VkDeviceMemory memory,
                             VkDeviceSize size, VkDeviceMemory* imported);
 VkResult sharing_bind_raw(const struct sharing_side* side, VkDeviceSize size, VkDeviceMemory memory,

@@ -1,5 +1,5 @@
 /*
- * Buffers shared by Maar.
+ * Shares buffers by Maar.
  */
 #include "bench/sharing_peer.h"
 
@@ -12,7 +12,7 @@
 
 enum { MAX_MAAR_BLOCKS = 1024 };
 
-/* A block on the other side, imported when its first buffer came. */
+/* A block on the importer's side. The first buffer of the block imported it. */
 struct imported_block {
     uint64_t id;
     MaarAllocation allocation;
@@ -86,11 +86,11 @@ static MaarImportInfo describe_import(const MaarExportedMemory* exported)
     };
 }
 
-/* The importer's allocation of a block, made when it is first asked for. */
+/* Returns the importer's allocation of a block. The first call for a block imports it. */
 static MaarAllocation find_imported(struct maar_state* state, const struct sharing_item* item,
                                     uint64_t id)
 {
-    for (uint32_t i = state->block_count; i-- > 0;) { /* most often the latest */
+    for (uint32_t i = state->block_count; i-- > 0;) { /* most often the last one */
         if (state->blocks[i].id == id) {
             return state->blocks[i].allocation;
         }
@@ -172,7 +172,7 @@ static void place_maar_in(MaarAllocator allocator, MaarAllocation allocation,
     *place = (struct sharing_place){.memory = where.memory, .offset = where.offset};
 }
 
-/* An import spans its block, so the offset is the exporter's. */
+/* An import spans its block, so the buffer has the exporter's offset. */
 static void place_maar(void* opaque, const struct sharing_item* item,
                        struct sharing_place places[SHARING_SIDES])
 {

@@ -1,5 +1,5 @@
 /*
- * One exportable VkDeviceMemory for each buffer: no allocator at all.
+ * Shares buffers with one exportable VkDeviceMemory for each, without an allocator.
  */
 #include "bench/sharing_peer.h"
 
@@ -101,7 +101,7 @@ static bool hand_over_single(void* state, struct sharing_item* item)
     const VkBufferCreateInfo info = sharing_buffer_info(item->size);
     bench_expect(side->table.vkCreateBuffer(side->handle, &info, NULL, &end->buffer),
                  "vkCreateBuffer");
-    VkMemoryRequirements needs; /* of equal buffers they are equal on both sides */
+    VkMemoryRequirements needs; /* equal buffers have equal requirements on both sides */
     side->table.vkGetBufferMemoryRequirements(side->handle, end->buffer, &needs);
     if (sharing_import_raw(devices, item->ends[SHARING_EXPORTER].allocation.memory, needs.size,
                            &end->allocation.memory) != VK_SUCCESS) {

@@ -1,6 +1,6 @@
 /*
- * Buffers shared out of a VulkanMemoryAllocator pool of exportable memory. VMA exports and imports
- * nothing itself on Linux, so that part is written around it.
+ * Shares buffers from a VulkanMemoryAllocator pool of exportable memory. VMA itself exports and
+ * imports nothing on Linux, so that this file adds that part.
  */
 #include "bench/sharing_peer.h"
 
@@ -86,11 +86,11 @@ static VmaAllocationInfo2 find_vma(const struct vma_state* state, const struct s
     return where;
 }
 
-/* The importer's memory for a block, imported when it is first asked for. */
+/* Returns the importer's memory for a block. The first call for a block imports it. */
 static VkDeviceMemory find_vma_import(struct vma_state* state, const VmaAllocationInfo2* where)
 {
     const VkDeviceMemory memory = where->allocationInfo.deviceMemory;
-    for (uint32_t i = state->block_count; i-- > 0;) { /* most often the latest */
+    for (uint32_t i = state->block_count; i-- > 0;) { /* most often the last one */
         if (state->blocks[i].memory == memory) {
             return state->blocks[i].imported;
         }

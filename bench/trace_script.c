@@ -1,5 +1,5 @@
 /*
- * Traces as lists of steps; see trace_script.h.
+ * Converts traces to lists of steps; see trace_script.h.
  */
 #include "bench/trace_script.h"
 
@@ -12,7 +12,7 @@
 struct timed_step {
     double time;
     uint32_t copy;
-    uint32_t order; /* within its copy */
+    uint32_t order; /* its position in its copy */
 };
 
 uint64_t trace_alignment(const struct support_trace_resource* resource)
@@ -24,7 +24,7 @@ uint64_t trace_alignment(const struct support_trace_resource* resource)
     return alignment;
 }
 
-/* Finds the peaks of a script whose steps are there. */
+/* Finds the peaks of a script with complete steps. */
 static void find_peaks(const struct support_trace* trace, struct trace_script* script)
 {
     uint64_t bytes = 0;
@@ -61,7 +61,7 @@ void trace_script_record(const struct support_trace* trace, struct trace_script*
     find_peaks(trace, script);
 }
 
-/* One copy: the trace's events without frames, and at its end the frees that it lacks. */
+/* One copy: the trace's events without frames, followed by the missing frees. */
 struct original {
     struct trace_step* steps;
     double* times;
@@ -88,7 +88,7 @@ static void make_original(const struct support_trace* trace, struct original* or
         const double time = (double)event->time_ns;
         if (i != 0 && event->time_ns < trace->events[i - 1].time_ns) {
             bench_die(BENCH_EXIT_USAGE,
-                      "%s: row %zu is earlier than the one before it, so it cannot be scaled",
+                      "%s: row %zu is earlier than the previous row, so the trace cannot be scaled",
                       trace->name, i + 2);
         }
         if (event->op != SUPPORT_TRACE_FRAME) {
@@ -123,7 +123,7 @@ static int compare_timed(const void* a, const void* b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Merges the copies; what happens after the last one has begun is left out. */
+/* Merges the copies, and omits all steps after the beginning of the last copy. */
 static void merge(const struct support_trace* trace, const struct original* original,
                   uint32_t copies, double shift, struct trace_script* script)
 {
@@ -156,14 +156,16 @@ void trace_script_scale(const struct support_trace* trace, uint32_t live_count, 
     struct original original;
     make_original(trace, &original);
     if (original.mean_live <= 0) {
-        bench_die(BENCH_EXIT_USAGE, "%s: nothing lives for any time in it, so it cannot be scaled",
+        bench_die(BENCH_EXIT_USAGE,
+                  "%s: no resource of the trace lives for any time, so the trace cannot be scaled",
                   trace->name);
     }
     const double overlapping = ceil(live_count / original.mean_live);
     const double further = ceil((double)step_count / original.count);
     const double slots = (overlapping + further) * (double)trace->resource_count;
     if (slots > 200e6) {
-        bench_die(BENCH_EXIT_USAGE, "%s: too much to scale to %u live", trace->name, live_count);
+        bench_die(BENCH_EXIT_USAGE, "%s: the trace is too large to scale to %u live", trace->name,
+                  live_count);
     }
     *script = (struct trace_script){.copies = (uint32_t)(overlapping + further)};
     script->slot_count = (uint32_t)slots;

@@ -1,6 +1,6 @@
 /*
- * What a trace asks of an allocator, in order: a list of allocations and frees. Either as recorded,
- * or as many shifted copies of the recording that overlap in time.
+ * A trace as a list of allocations and frees in order. The list is either the recording itself or
+ * many shifted copies of the recording that overlap in time.
  */
 #ifndef MAAR_BENCH_TRACE_SCRIPT_H
 #define MAAR_BENCH_TRACE_SCRIPT_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Allocates or frees one resource; the same slot is not alive twice at a time. */
+/* A step allocates or frees one resource. A slot holds at most one live resource. */
 struct trace_step {
     uint32_t slot;
     uint32_t resource; /* of the trace */
@@ -22,27 +22,29 @@ struct trace_script {
     struct trace_step* steps;
     size_t count;
     uint32_t slot_count;
-    size_t peak;   /* the step after which most bytes live */
-    size_t steady; /* the first step after which about as many live as at the last one */
+    size_t peak;   /* the step after which the most bytes are alive */
+    size_t steady; /* the first step of the steady state, with about as many live resources as at
+                      the end */
     uint64_t peak_bytes;
-    uint32_t peak_count; /* most alive at a time */
+    uint32_t peak_count; /* the most resources that are alive at one time */
     uint32_t copies;
 };
 
-/* The trace as recorded; what is alive at the end is not freed. */
+/* Makes a script of the trace as recorded. Resources that are alive at the end are not freed. */
 void trace_script_record(const struct support_trace* trace, struct trace_script* script);
 
 /*
- * Copies of the trace, each shifted against the last by the same part of the trace's length, so
- * that about live_count resources are alive from step `steady` on, with step_count steps from there
- * to the end. Ends the program when the trace cannot be multiplied so.
+ * Makes a script of copies of the trace. Each copy is shifted against the previous one by the same
+ * part of the trace's length. About `live_count` resources are alive from step `steady` on, and
+ * `step_count` steps follow from there. Ends the program when the trace cannot be multiplied in
+ * this way.
  */
 void trace_script_scale(const struct support_trace* trace, uint32_t live_count, size_t step_count,
                         struct trace_script* script);
 
 void trace_script_release(struct trace_script* script);
 
-/* A resource's alignment as all allocators take it: a power of two. */
+/* Returns a resource's alignment as a power of two, which all allocators accept. */
 uint64_t trace_alignment(const struct support_trace_resource* resource);
 
 #endif

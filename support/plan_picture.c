@@ -20,7 +20,6 @@
 #define CHART_INNER (CHART_WIDTH - CHART_LEFT - CHART_RIGHT)
 #define CHART_HEAD 78.0
 #define CHART_PANELS 640.0 /* height of all panels together, unless one becomes too low */
-* /
 #define CHART_MIN_PANEL 70.0
 #define CHART_PANEL_GAP 30.0
 #define CHART_LIVE 120.0
@@ -50,7 +49,7 @@
 #define ITEM_TEXT 9.5
 #define ITEM_MIN_TEXT 26.0
 
-    struct chart {
+struct chart {
     const struct support_plan_picture* picture;
     struct support_svg svg;
     uint64_t begin, end; /* of all items */

@@ -221,7 +221,7 @@ class Plan(Case):
     def test_hard_instances_missing_are_skipped(self):
         done = bench("plan", "--workload", "hard", "--data", "/none")
         self.assertEqual((done.returncode, done.stdout), (0, ""))
-        self.assertIn("skipped: /none/minimalloc/A.1048576.csv is not there", done.stderr)
+        self.assertIn("skipped: /none/minimalloc/A.1048576.csv does not exist", done.stderr)
 
     def test_files_wrong_exit_2(self):
         self.refused(r"README.md:[0-9]+: ", "plan", pathlib.Path(OPTIONS.source) / "README.md")
