@@ -9,7 +9,9 @@
 #include "core/objects/stitched.h"
 
 #include "core/objects/object.h"
-#include "core/paging/pages.h"
+#include "core/paging/address_space.h"
+#include "core/paging/page_commit.h"
+#include "core/paging/paged_object.h"
 
 /* Least size that is stitched, in pages. Rounding up to whole pages takes half a page on average,
  * a sixteenth of that. */

@@ -5,7 +5,8 @@
 #include "core/paging/copy_queue.h"
 
 #include "core/memory/queue_lock.h"
-#include "core/paging/page_state.h"
+#include "core/paging/paging_state.h"
+#include "core/paging/paging_timeline.h"
 
 /* Command buffers with the value of the submission that last used them. */
 struct maar_copy_commands {
@@ -38,7 +39,7 @@ void maar_copy_queue_destroy(struct maar_copy_queue* queue, MaarAllocator alloca
 
 void maar_copy_record(MaarAllocator allocator, struct maar_page_copy* copy)
 {
-    struct maar_copy_queue* queue = maar_paging_copy_queue(allocator);
+    struct maar_copy_queue* queue = &maar_paging_of(allocator)->copies;
     copy->next = NULL;
     copy->taken = false;
     maar_mutex_lock(queue->lock);
@@ -72,7 +73,7 @@ static void forget_copy(struct maar_copy_queue* queue, const struct maar_page_co
 
 struct maar_page_copy* maar_copy_take_back(MaarAllocator allocator, struct maar_copy_owner* owner)
 {
-    struct maar_copy_queue* queue = maar_paging_copy_queue(allocator);
+    struct maar_copy_queue* queue = &maar_paging_of(allocator)->copies;
     maar_mutex_lock(queue->lock);
     struct maar_page_copy* copy = owner->newest;
     if (copy != NULL && copy->taken) {
@@ -96,7 +97,7 @@ static void forget_all(struct maar_copy_queue* queue, const struct maar_copy_own
 
 void maar_copy_owner_end(MaarAllocator allocator, struct maar_copy_owner* owner)
 {
-    struct maar_copy_queue* queue = maar_paging_copy_queue(allocator);
+    struct maar_copy_queue* queue = &maar_paging_of(allocator)->copies;
     maar_mutex_lock(queue->lock);
     const bool later = owner->taken_count > 0;
     owner->retired = true;

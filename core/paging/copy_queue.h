@@ -82,9 +82,6 @@ VkResult maar_copy_queue_submit(struct maar_copy_queue* queue, MaarAllocator all
 
 /* ---- for what grows ---- */
 
-/* Where an allocator has its copies; implemented beside the paging state. */
-struct maar_copy_queue* maar_paging_copy_queue(MaarAllocator allocator);
-
 /* Records a copy, whose `owner`, `from`, `to`, `size` and `item` are set. */
 void maar_copy_record(MaarAllocator allocator, struct maar_page_copy* copy);
 /* The owner's newest copy, if no submission has it in hand, taken back; else NULL. */

@@ -3,7 +3,12 @@
  * with slots and arenas, is the business of core/memory, which calls this room through the
  * functions that memory_internal.h names.
  */
-#include "core/paging/page_state.h"
+#include "core/paging/address_space.h"
+#include "core/paging/page_table.h"
+#include "core/paging/paged_object.h"
+#include "core/paging/paging_open.h"
+#include "core/paging/paging_state.h"
+#include "core/paging/paging_timeline.h"
 
 #include <string.h>
 
@@ -38,11 +43,10 @@ void maar_stitched_end(MaarAllocator allocator, struct maar_slot* slot, uint32_t
     const bool has_passed =
         value == 0 || maar_paging_wait(maar_paging_of(allocator), value, 0) == VK_SUCCESS;
     if (point_count == 0 && has_passed) {
-        action(allocator, item);
-        maar_retire_discard(allocator, item);
-        return;
+        maar_retire_run(allocator, item);
+    } else {
+        maar_retire_queue(&allocator->retire, item);
     }
-    maar_retire_queue(&allocator->retire, item);
 }
 
 void maar_stitched_destroy(struct maar_block* block)

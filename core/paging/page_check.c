@@ -4,7 +4,9 @@
  *
  * Under the paging lock. Walks everything.
  */
-#include "core/paging/page_state.h"
+#include "core/paging/page_check.h"
+
+#include "core/paging/page_entry.h"
 
 /* One block: its pages from the first to the last, and what the lists say. */
 static const char* check_page_block(const struct maar_page_block* block, uint64_t* free_pages)
@@ -170,4 +172,23 @@ const char* maar_page_tables_check(struct maar_paging* paging)
         broken = "the changes of pages are counted wrongly";
     }
     return broken != NULL ? broken : check_references(paging, true);
+}
+
+const char* maar_paging_check(MaarAllocator allocator)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    if (paging == NULL) {
+        return NULL;
+    }
+    maar_mutex_lock(&paging->lock);
+    const char* broken = NULL;
+    for (const struct maar_page_pool* pool = paging->pools; pool != NULL && broken == NULL;
+         pool = pool->next) {
+        broken = maar_page_pool_check(pool);
+    }
+    if (broken == NULL) {
+        broken = maar_page_tables_check(paging);
+    }
+    maar_mutex_unlock(&paging->lock);
+    return broken;
 }

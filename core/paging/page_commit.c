@@ -5,7 +5,9 @@
  * marked as fresh until all of its ranges have what they need, so that a failing call gives back
  * exactly that. Entries and what they mean: page_table.c. Under the paging lock, but where said.
  */
-#include "core/paging/page_state.h"
+#include "core/paging/page_commit.h"
+
+#include "core/paging/page_entry.h"
 
 /* Leaves for pages [first, first + count). No lock may be held. */
 static VkResult make_leaves(struct maar_page_table* table, uint64_t first, uint64_t count)
@@ -87,56 +89,6 @@ static uint64_t count_missing(const struct maar_page_range* range)
     return missing;
 }
 
-/* The pool of a type for a table, or NULL when there is none yet. */
-static struct maar_page_pool* find_pool(const struct maar_page_table* table, uint32_t type)
-{
-    const struct maar_pool* owner = maar_pool_of(table->memory.pool);
-    const bool apart = table->paging->allocator->device.facts.granularity > table->page_size;
-    for (struct maar_page_pool* pool = table->paging->pools; pool != NULL; pool = pool->next) {
-        if (pool->type_index == type && pool->page_size == table->page_size &&
-            pool->owner == owner && (!apart || pool->kind == (MaarResourceKind)table->kind)) {
-            return pool;
-        }
-    }
-    return NULL;
-}
-
-/* The same, made if need be. No lock may be held. */
-static VkResult open_pool(struct maar_page_table* table, uint32_t type,
-                          struct maar_page_pool** pool)
-{
-    struct maar_paging* paging = table->paging;
-    const VkAllocationCallbacks* callbacks = paging->allocator->callbacks;
-    maar_mutex_lock(&paging->lock);
-    *pool = find_pool(table, type);
-    maar_mutex_unlock(&paging->lock);
-    if (*pool != NULL) {
-        return VK_SUCCESS;
-    }
-    struct maar_page_pool* made = maar_host_calloc(callbacks, 1, sizeof *made);
-    if (made == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    made->owner = maar_pool_of(table->memory.pool);
-    made->type_index = type;
-    made->page_size = table->page_size;
-    made->kind = paging->allocator->device.facts.granularity > table->page_size
-                     ? (MaarResourceKind)table->kind
-                     : MAAR_RESOURCE_KIND_UNKNOWN;
-    made->block_size = made->owner != NULL ? made->owner->page_block_size : 0;
-    maar_mutex_lock(&paging->lock);
-    *pool = find_pool(table, type);
-    if (*pool == NULL) {
-        made->next = paging->pools;
-        paging->pools = made;
-        *pool = made;
-        made = NULL;
-    }
-    maar_mutex_unlock(&paging->lock);
-    maar_host_free(callbacks, made);
-    return VK_SUCCESS;
-}
-
 /* Fills [page, page + count), none of which has a page, from the pool, which has enough. */
 static void fill_run(struct maar_page_table* table, struct maar_page_pool* pool, uint64_t page,
                      uint64_t count)
@@ -189,9 +141,7 @@ static VkResult commit_from(const struct maar_page_range* range, struct maar_pag
     struct maar_paging* paging = range->table->paging;
     maar_mutex_lock(&paging->lock);
     while (is_being_unbound(range)) {
-        maar_mutex_unlock(&paging->lock);
-        maar_thread_yield();
-        maar_mutex_lock(&paging->lock);
+        maar_condition_wait(&paging->changed, &paging->lock);
     }
     if (range->table->may_alias && is_shown_elsewhere(range)) {
         maar_mutex_unlock(&paging->lock);
@@ -211,8 +161,14 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
                                bool grow, bool loud)
 {
     struct maar_page_table* table = range->table;
+    const struct maar_page_pool_key key = {
+        .owner = maar_pool_of(table->memory.pool),
+        .type_index = type,
+        .kind = (MaarResourceKind)table->kind,
+        .page_size = table->page_size,
+    };
     struct maar_page_pool* pool = NULL;
-    VkResult result = open_pool(table, type, &pool);
+    VkResult result = maar_page_pool_open(table->paging, &key, &pool);
     uint64_t missing = 0;
     while (result == VK_SUCCESS) {
         result = commit_from(range, pool, &missing);
@@ -358,6 +314,27 @@ static void report_page_shortage(MaarAllocator allocator, const char* call,
     }
 }
 
+/* Reports pages that are held: a program that forgets maarSubmitBinds finds no pages. */
+static void report_held(MaarAllocator allocator, const char* call)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    VkDeviceSize held = 0;
+    maar_mutex_lock(&paging->lock);
+    for (uint32_t i = 0; i < paging->block_end; ++i) {
+        const struct maar_page_block* block = paging->blocks[i];
+        if (block != NULL) {
+            held += (uint64_t)(block->used_count - block->live_count) * block->pool->page_size;
+        }
+    }
+    maar_mutex_unlock(&paging->lock);
+    if (held > 0) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                    "%s finds no pages, while %llu bytes that were given back wait for "
+                    "maarSubmitBinds",
+                    call, (unsigned long long)held);
+    }
+}
+
 static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t range_count,
                            const struct maar_page_range* ranges, bool quiet)
 {
@@ -384,7 +361,7 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
     }
     if (is_page_shortage(result) && !quiet) {
         report_page_shortage(allocator, call, &ranges[done - 1], result);
-        maar_paging_report_held(allocator, call);
+        report_held(allocator, call);
     }
     /* Pools report their limits so; for a caller without one it is plain lack of memory. */
     return result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_ERROR_OUT_OF_DEVICE_MEMORY : result;

@@ -10,7 +10,10 @@
  *
  * Under the paging lock, but for what calls the driver.
  */
-#include "core/paging/page_state.h"
+#include "core/paging/page_pool.h"
+
+#include "core/paging/paging_state.h"
+#include "core/paging/paging_timeline.h"
 
 #include <string.h>
 
@@ -24,153 +27,54 @@
 /* Small heaps are not eaten up by one block: this share at most. */
 #define HEAP_SHARE 16
 
-/* The class from which on every run is at least this long. */
-static uint32_t sufficient_class(uint32_t length)
+/* ---- pools ---- */
+
+static struct maar_page_pool* find_page_pool(const struct maar_paging* paging,
+                                             const struct maar_page_pool_key* key)
 {
-    if (length < 4) {
-        return length;
+    struct maar_page_pool* pool = paging->pools;
+    while (pool != NULL &&
+           (pool->type_index != key->type_index || pool->page_size != key->page_size ||
+            pool->owner != key->owner || pool->kind != key->kind)) {
+        pool = pool->next;
     }
-    const uint32_t step = 1u << (maar_top_bit(length) - 2);
-    return length > UINT32_MAX - (step - 1) ? MAAR_PAGE_CLASSES
-                                            : maar_page_class(length + (step - 1));
+    return pool;
 }
 
-/* The first class at or above one that has a run; MAAR_PAGE_CLASSES for none. */
-static uint32_t next_run_class(const struct maar_page_block* block, uint32_t from)
+VkResult maar_page_pool_open(struct maar_paging* paging, const struct maar_page_pool_key* given,
+                             struct maar_page_pool** pool)
 {
-    for (uint32_t word = from / 64; word < MAAR_PAGE_CLASSES / 64; ++word) {
-        uint64_t bits = block->classes[word];
-        if (word == from / 64) {
-            bits &= UINT64_MAX << (from % 64);
-        }
-        if (bits != 0) {
-            return word * 64 + maar_low_bit(bits);
-        }
+    const VkAllocationCallbacks* callbacks = paging->allocator->callbacks;
+    struct maar_page_pool_key key = *given;
+    if (paging->allocator->device.facts.granularity <= key.page_size) {
+        key.kind = MAAR_RESOURCE_KIND_UNKNOWN; /* no two pages share a granule */
     }
-    return MAAR_PAGE_CLASSES;
-}
-
-uint32_t maar_page_longest_class(const struct maar_page_block* block)
-{
-    for (uint32_t word = MAAR_PAGE_CLASSES / 64; word-- > 0;) {
-        const uint64_t bits = block->classes[word];
-        if (bits != 0) {
-            return word * 64 + maar_top_bit(bits);
-        }
+    maar_mutex_lock(&paging->lock);
+    *pool = find_page_pool(paging, &key);
+    maar_mutex_unlock(&paging->lock);
+    if (*pool != NULL) {
+        return VK_SUCCESS;
     }
-    return 0;
-}
-
-static void note_longest(struct maar_page_block* block)
-{
-    block->pool->longest[block->place] = (uint8_t)maar_page_longest_class(block);
-}
-
-/* Lists a free run. */
-static void list_free_run(struct maar_page_block* block, uint32_t first, uint32_t length)
-{
-    struct maar_page_mark* marks = block->marks;
-    const uint32_t class = maar_page_class(length);
-    marks[first].run = length;
-    marks[first + length - 1].run = length;
-    marks[first].previous = MAAR_PAGE_NONE;
-    marks[first].next = block->heads[class];
-    if (block->heads[class] != MAAR_PAGE_NONE) {
-        marks[block->heads[class]].previous = first;
+    struct maar_page_pool* made = maar_host_calloc(callbacks, 1, sizeof *made);
+    if (made == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    block->heads[class] = first;
-    block->classes[class / 64] |= (uint64_t)1 << (class % 64);
-}
-
-static void unlist_free_run(struct maar_page_block* block, uint32_t first)
-{
-    struct maar_page_mark* marks = block->marks;
-    const uint32_t length = marks[first].run;
-    const uint32_t class = maar_page_class(length);
-    const uint32_t next = marks[first].next;
-    const uint32_t previous = marks[first].previous;
-    if (previous != MAAR_PAGE_NONE) {
-        marks[previous].next = next;
-    } else {
-        block->heads[class] = next;
-        if (next == MAAR_PAGE_NONE) {
-            block->classes[class / 64] &= ~((uint64_t)1 << (class % 64));
-        }
+    made->owner = key.owner;
+    made->type_index = key.type_index;
+    made->page_size = key.page_size;
+    made->kind = key.kind;
+    made->block_size = key.owner != NULL ? key.owner->page_block_size : 0;
+    maar_mutex_lock(&paging->lock);
+    *pool = find_page_pool(paging, &key);
+    if (*pool == NULL) {
+        made->next = paging->pools;
+        paging->pools = made;
+        *pool = made;
+        made = NULL;
     }
-    if (next != MAAR_PAGE_NONE) {
-        marks[next].previous = previous;
-    }
-    marks[first].run = 0;
-    marks[first + length - 1].run = 0;
-}
-
-/* The statistics of the memory room: what of the block is in use. */
-static void publish_use(const struct maar_page_block* block)
-{
-    const VkDeviceSize size = block->pool->page_size;
-    maar_block_note_pages(block->block, block->live_count * size,
-                          (block->used_count - block->live_count) * size);
-}
-
-static void free_run(struct maar_page_block* block, uint32_t first, uint32_t length)
-{
-    struct maar_page_mark* marks = block->marks;
-    block->pool->free_count += length;
-    block->used_count -= length;
-    block->pool->empty_count += block->used_count == 0;
-    memset(&marks[first], 0, length * sizeof marks[0]);
-    if (first > 0 && marks[first - 1].run != 0) {
-        const uint32_t before = marks[first - 1].run;
-        first -= before;
-        length += before;
-        unlist_free_run(block, first);
-    }
-    if (first + length < block->page_count && marks[first + length].run != 0) {
-        const uint32_t after = marks[first + length].run;
-        unlist_free_run(block, first + length);
-        length += after;
-    }
-    list_free_run(block, first, length);
-}
-
-/* How many runs of the class of a request are looked at before a longer one is cut: they may all be
- * a little too short. */
-enum { CLASS_LOOKS = 8 };
-
-/* The start of a run of at least that length, the shortest class first; MAAR_PAGE_NONE for none. */
-static uint32_t find_run(const struct maar_page_block* block, uint32_t length)
-{
-    uint32_t run = block->heads[maar_page_class(length)];
-    for (uint32_t i = 0; i < CLASS_LOOKS && run != MAAR_PAGE_NONE; ++i) {
-        if (block->marks[run].run >= length) {
-            return run;
-        }
-        run = block->marks[run].next;
-    }
-    const uint32_t class = sufficient_class(length);
-    const uint32_t found =
-        class < MAAR_PAGE_CLASSES ? next_run_class(block, class) : MAAR_PAGE_CLASSES;
-    return found < MAAR_PAGE_CLASSES ? block->heads[found] : MAAR_PAGE_NONE;
-}
-
-static void take_front(struct maar_page_block* block, uint32_t first, uint32_t count)
-{
-    const uint32_t length = block->marks[first].run;
-    unlist_free_run(block, first);
-    if (length > count) {
-        list_free_run(block, first + count, length - count);
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        block->marks[first + i].run = 0;
-        block->marks[first + i].refs = 1;
-        block->marks[first + i].live = 1;
-    }
-    block->pool->empty_count -= block->used_count == 0;
-    block->pool->free_count -= count;
-    block->used_count += count;
-    block->live_count += count;
-    note_longest(block);
-    publish_use(block);
+    maar_mutex_unlock(&paging->lock);
+    maar_host_free(callbacks, made);
+    return VK_SUCCESS;
 }
 
 uint32_t maar_page_pool_take(struct maar_page_pool* pool, uint32_t wanted,
@@ -180,10 +84,10 @@ uint32_t maar_page_pool_take(struct maar_page_pool* pool, uint32_t wanted,
     uint32_t best = 0;
     for (uint32_t i = 0; i < pool->block_count; ++i) {
         if (pool->longest[i] >= class) {
-            *first = find_run(pool->blocks[i], wanted);
+            *first = maar_page_find_run(pool->blocks[i], wanted);
             if (*first != MAAR_PAGE_NONE) {
                 *block = pool->blocks[i];
-                take_front(*block, *first, wanted);
+                maar_page_take(*block, *first, wanted);
                 return wanted;
             }
         }
@@ -193,55 +97,8 @@ uint32_t maar_page_pool_take(struct maar_page_pool* pool, uint32_t wanted,
     *first = (*block)->heads[pool->longest[best]];
     uint32_t count = (*block)->marks[*first].run;
     count = count < wanted ? count : wanted;
-    take_front(*block, *first, count);
+    maar_page_take(*block, *first, count);
     return count;
-}
-
-bool maar_page_share(struct maar_page_block* block, uint32_t page)
-{
-    struct maar_page_mark* mark = &block->marks[page];
-    if (mark->refs == UINT16_MAX) {
-        return false;
-    }
-    ++mark->refs;
-    ++mark->live;
-    return true;
-}
-
-void maar_page_hold(struct maar_page_block* block, uint32_t page, bool held)
-{
-    struct maar_page_mark* mark = &block->marks[page];
-    if (held) {
-        --mark->live;
-        block->live_count -= mark->live == 0;
-    } else {
-        block->live_count += mark->live == 0;
-        ++mark->live;
-    }
-    publish_use(block);
-}
-
-void maar_page_drop(struct maar_page_block* block, uint32_t first, uint32_t count, bool live)
-{
-    uint32_t from = first;
-    for (uint32_t page = first; page < first + count; ++page) {
-        struct maar_page_mark* mark = &block->marks[page];
-        if (live) {
-            --mark->live;
-            block->live_count -= mark->live == 0;
-        }
-        if (--mark->refs != 0) {
-            if (page > from) {
-                free_run(block, from, page - from);
-            }
-            from = page + 1;
-        }
-    }
-    if (first + count > from) {
-        free_run(block, from, first + count - from);
-    }
-    note_longest(block);
-    publish_use(block);
 }
 
 /* ---- growing and shrinking ---- */
@@ -334,8 +191,7 @@ static void list_block(struct maar_paging* paging, struct maar_page_block* block
     pool->page_count += block->page_count;
     pool->free_count += block->page_count;
     ++pool->empty_count;
-    list_free_run(block, 0, block->page_count);
-    note_longest(block);
+    maar_page_block_begin(block);
     paging->block_bytes += block->page_count * pool->page_size;
     if (paging->block_bytes > paging->peak_block_bytes) {
         paging->peak_block_bytes = paging->block_bytes;
@@ -499,8 +355,7 @@ static struct maar_page_block* pick_empty(struct maar_paging* paging, const stru
     /* With nothing recorded, no unbinding is on its way that has not been submitted. */
     const uint64_t done = maar_atomic64_load(&paging->completed);
     const bool all_done = done == maar_atomic64_load(&paging->submitted) &&
-                          paging->first_dirty == NULL &&
-                          maar_atomic32_load_acquire(&paging->submitting) == 0;
+                          paging->first_dirty == NULL && !paging->submitting;
     for (struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
         if (owner != NULL && pool->owner != owner) {
             continue;
@@ -541,6 +396,7 @@ static VkDeviceSize free_blocks(struct maar_paging* paging, struct maar_page_blo
         maar_mutex_lock(&paging->lock);
         --pool->leaving_count;
         maar_mutex_unlock(&paging->lock);
+        maar_condition_wake(&paging->changed);
     }
     return released;
 }
@@ -588,10 +444,7 @@ void maar_page_pool_destroy(struct maar_paging* paging, struct maar_page_pool* p
     MaarAllocator allocator = paging->allocator;
     maar_mutex_lock(&paging->lock);
     while (pool->leaving_count > 0) {
-        /* Another thread is about to free blocks of it. */
-        maar_mutex_unlock(&paging->lock);
-        maar_thread_yield();
-        maar_mutex_lock(&paging->lock);
+        maar_condition_wait(&paging->changed, &paging->lock);
     }
     while (pool->block_count > 0) {
         struct maar_page_block* block = pool->blocks[pool->block_count - 1];

@@ -10,7 +10,9 @@
  * A table belongs to one caller at a time; submissions of other threads read and update it
  * meanwhile, so all of it is under the paging lock.
  */
-#include "core/paging/page_state.h"
+#include "core/paging/page_table.h"
+
+#include "core/paging/page_entry.h"
 
 #include <string.h>
 
@@ -250,9 +252,7 @@ uint64_t maar_page_table_seal(struct maar_page_table* table)
     table->sealed = true;
     maar_page_table_unlist(table);
     while (table->submitting) {
-        maar_mutex_unlock(&paging->lock);
-        maar_thread_yield();
-        maar_mutex_lock(&paging->lock);
+        maar_condition_wait(&paging->changed, &paging->lock);
     }
     for (struct maar_page_leaf* leaf = table->first_dirty; leaf != NULL; leaf = leaf->next_dirty) {
         for (uint32_t i = 0; i < maar_leaf_size(table, leaf->number); ++i) {
@@ -300,9 +300,7 @@ void maar_page_table_destroy(struct maar_page_table* table)
     MaarAllocator allocator = paging->allocator;
     maar_mutex_lock(&paging->lock);
     while (table->submitting) {
-        maar_mutex_unlock(&paging->lock);
-        maar_thread_yield();
-        maar_mutex_lock(&paging->lock);
+        maar_condition_wait(&paging->changed, &paging->lock);
     }
     maar_page_table_unlist(table);
     for (uint64_t i = 0; i < maar_leaf_count(table); ++i) {

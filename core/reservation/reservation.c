@@ -9,6 +9,11 @@
 
 #include <string.h>
 
+#include "core/paging/address_space.h"
+#include "core/paging/paging_info.h"
+#include "core/paging/paging_open.h"
+#include "core/paging/paging_timeline.h"
+
 #define KNOWN_RESERVATION_FLAGS                                                                    \
     ((MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_ALIASED_BIT |                             \
      (MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT |                         \
@@ -245,8 +250,7 @@ static void end_sparse(struct maar_reservation* reservation, bool at_once)
     item->pool = maar_page_table_owner(reservation->table);
     item->object = (uint64_t)(uintptr_t)reservation;
     if (at_once || item->point_count == 0) {
-        finish_sparse(allocator, item);
-        maar_retire_discard(allocator, item);
+        maar_retire_run(allocator, item);
     } else {
         maar_retire_queue(&allocator->retire, item);
     }
@@ -335,7 +339,7 @@ VkResult maar_reservation_create(MaarAllocator allocator, const char* call,
     }
     reservation->listed.what = reservation_kind;
     reservation->listed.name = reservation->name;
-    reservation->listed.end = end_leaked_reservation;
+    reservation->listed.end_leaked = end_leaked_reservation;
     maar_paging_list(allocator, &reservation->listed);
     maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, 1);
     *made = reservation;

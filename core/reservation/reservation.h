@@ -7,7 +7,8 @@
 
 #include "core/objects/object.h"
 #include "core/paging/copy_queue.h"
-#include "core/paging/pages.h"
+#include "core/paging/page_commit.h"
+#include "core/paging/paged_object.h"
 
 /* A buffer on its way out. */
 struct maar_leaving_buffer {

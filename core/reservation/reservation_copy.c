@@ -6,6 +6,7 @@
  * A buffer whose copy no submission has taken was never usable: growing again drops it.
  */
 #include "core/objects/buffer.h"
+#include "core/paging/paging_timeline.h"
 #include "core/reservation/reservation.h"
 
 /* Least unit of growth, bytes: that of sparse buffers on most devices, so that programs see like
@@ -89,8 +90,7 @@ static void release_copying(MaarAllocator allocator, struct maar_copy_owner* own
         item->points[item->point_count++] = maar_paging_point(allocator, owner->value);
     }
     if (copying->at_once || item->point_count == 0) {
-        finish_copying(allocator, item);
-        maar_retire_discard(allocator, item);
+        maar_retire_run(allocator, item);
         return;
     }
     for (struct maar_page_copy* copy = undone; copy != NULL; copy = copy->older) {

@@ -9,6 +9,9 @@
 
 #include "core/host_stack.h"
 #include "core/objects/object.h"
+#include "core/paging/address_space.h"
+#include "core/paging/paging_open.h"
+#include "core/paging/paging_timeline.h"
 
 /* What a driver answers at most: an entry an aspect, and metadata. */
 enum { REQUIREMENTS = 6 };
@@ -518,7 +521,7 @@ static VkResult create(MaarAllocator allocator, const char* call,
     }
     image->listed.what = sparse_image_kind;
     image->listed.name = image->name;
-    image->listed.end = end_leaked;
+    image->listed.end_leaked = end_leaked;
     maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, 1);
     maar_paging_list(allocator, &image->listed);
     *made = image;

@@ -7,7 +7,8 @@
 #ifndef MAAR_CORE_OBJECTS_SPARSE_IMAGE_H
 #define MAAR_CORE_OBJECTS_SPARSE_IMAGE_H
 
-#include "core/paging/pages.h"
+#include "core/paging/page_commit.h"
+#include "core/paging/paged_object.h"
 #include "core/reservation/tile_grid.h"
 
 /* Aspects whose tiles are bound apart: colour, or depth and stencil. */

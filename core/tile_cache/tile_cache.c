@@ -319,7 +319,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateTileCache(MaarAllocator allocator,
     cache->info.levelsGeneration = 1;
     cache->info.bindCount = cache->pinned_size / cache->image->page_size;
     cache->listed.what = tile_cache_kind;
-    cache->listed.end = end_leaked_cache;
+    cache->listed.end_leaked = end_leaked_cache;
     maar_paging_list(allocator, &cache->listed);
     *pCache = cache;
     return VK_SUCCESS;

@@ -82,6 +82,12 @@ void maar_retire_discard(MaarAllocator allocator, struct maar_retire_item* item)
     maar_host_free(allocator->callbacks, item);
 }
 
+void maar_retire_run(MaarAllocator allocator, struct maar_retire_item* item)
+{
+    item->action(allocator, item);
+    maar_retire_discard(allocator, item);
+}
+
 void maar_retire_queue(struct maar_retire* retire, struct maar_retire_item* item)
 {
     (void)maar_atomic64_add(&retire->item_count, 1);

@@ -57,6 +57,8 @@ VkResult maar_retire_check_points(MaarAllocator allocator, const char* call, uin
 struct maar_retire_item* maar_retire_prepare(MaarAllocator allocator, uint32_t point_count,
                                              const MaarPoint* points);
 void maar_retire_discard(MaarAllocator allocator, struct maar_retire_item* item);
+/* Runs the action of an item that was never queued, at once, and frees the item. */
+void maar_retire_run(MaarAllocator allocator, struct maar_retire_item* item);
 void maar_retire_queue(struct maar_retire* retire, struct maar_retire_item* item);
 
 /* Runs the actions of all items whose points have passed. */

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/paging/paging_watch.h"
 #include "core/watch/enumerate.h"
 #include "core/watch/statistics.h"
 
@@ -160,19 +161,21 @@ static bool visit_dump_range(void* context, const MaarRangeInfo* info)
     return true;
 }
 
-static void visit_dump_pages(void* context, MaarBlockRangeState state, VkDeviceSize offset,
-                             VkDeviceSize size)
+static void add_page_run(struct snapshot_walk* walk, const struct maar_page_walk* run)
 {
-    struct snapshot_walk* walk = context;
-    walk->page_runs += state == MAAR_BLOCK_RANGE_STATE_LIVE ? 1 : 0;
-    walk->held_runs += state == MAAR_BLOCK_RANGE_STATE_PENDING ? 1 : 0;
-    add_range(walk, state, offset, size, NULL);
+    walk->page_runs += run->state == MAAR_BLOCK_RANGE_STATE_LIVE ? 1 : 0;
+    walk->held_runs += run->state == MAAR_BLOCK_RANGE_STATE_PENDING ? 1 : 0;
+    add_range(walk, run->state, run->offset, run->size, NULL);
 }
 
 static void walk_block(struct snapshot_walk* walk, const struct maar_block* block)
 {
     if (maar_block_is_paged(block)) {
-        maar_paging_walk_block(walk->allocator, block->id, visit_dump_pages, walk);
+        struct maar_page_walk run;
+        for (bool more = maar_page_walk_begin(walk->allocator, block->id, &run); more;
+             more = maar_page_walk_next(&run)) {
+            add_page_run(walk, &run);
+        }
         end_hole(walk);
         return;
     }

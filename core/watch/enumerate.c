@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/paging/paging_watch.h"
+
 struct block_list {
     MaarBlockInfo* out;
     uint32_t capacity;
@@ -185,16 +187,14 @@ static bool visit_range(void* context, const MaarRangeInfo* info)
     return true;
 }
 
-static void visit_page_run(void* context, MaarBlockRangeState state, VkDeviceSize offset,
-                           VkDeviceSize size)
+static void list_page_run(struct range_list* list, const struct maar_page_walk* run)
 {
-    struct range_list* list = context;
     if (list->out != NULL && list->count < list->capacity) {
         MaarBlockRange* out = &list->out[list->count];
         memset(out, 0, sizeof *out);
-        out->offset = offset;
-        out->size = size;
-        out->state = state;
+        out->offset = run->offset;
+        out->size = run->size;
+        out->state = run->state;
     }
     ++list->count;
 }
@@ -204,7 +204,11 @@ static void list_block_ranges(const struct maar_block* block, struct range_list*
     if (block->placement != NULL) {
         maar_placement_walk(block->placement, visit_range, list);
     } else if (maar_block_is_paged(block)) {
-        maar_paging_walk_block(list->allocator, block->id, visit_page_run, list);
+        struct maar_page_walk run;
+        for (bool more = maar_page_walk_begin(list->allocator, block->id, &run); more;
+             more = maar_page_walk_next(&run)) {
+            list_page_run(list, &run);
+        }
     } else {
         list_range(list, MAAR_RANGE_STATE_LIVE, 0, block->size, block->dedicated_slot);
     }

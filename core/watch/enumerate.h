@@ -4,7 +4,7 @@
 #ifndef MAAR_CORE_WATCH_ENUMERATE_H
 #define MAAR_CORE_WATCH_ENUMERATE_H
 
-#include "core/paging/pages.h"
+#include "core/memory/memory_internal.h"
 
 /* Bytes of the largest element that maar_sort_blocks takes. */
 enum { MAAR_SORT_MOST = 512 };

@@ -3,7 +3,8 @@
  */
 #include "core/watch/statistics.h"
 
-#include "core/paging/pages.h"
+#include "core/paging/page_check.h"
+#include "core/paging/paging_watch.h"
 
 #include <string.h>
 
@@ -196,12 +197,14 @@ static void note_free(struct detail_walk* walk, VkDeviceSize size)
     }
 }
 
-static void visit_pages(void* context, MaarBlockRangeState state, VkDeviceSize offset,
-                        VkDeviceSize size)
+static void note_page_block(struct detail_walk* walk, const struct maar_block* block)
 {
-    (void)offset;
-    if (state == MAAR_BLOCK_RANGE_STATE_FREE) {
-        note_free(context, size);
+    struct maar_page_walk run;
+    for (bool more = maar_page_walk_begin(walk->allocator, block->id, &run); more;
+         more = maar_page_walk_next(&run)) {
+        if (run.state == MAAR_BLOCK_RANGE_STATE_FREE) {
+            note_free(walk, run.size);
+        }
     }
 }
 
@@ -230,7 +233,7 @@ static void walk_pool(const struct maar_pool* pool, struct detail_walk* walk)
              block = block->next) {
             const VkDeviceSize live = maar_block_live_bytes(block);
             if (maar_block_is_paged(block)) {
-                maar_paging_walk_block(walk->allocator, block->id, visit_pages, walk);
+                note_page_block(walk, block);
             } else if (live > 0) {
                 note_live(walk->out, live);
             }

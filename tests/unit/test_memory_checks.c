@@ -5,7 +5,8 @@
 #include "tests/unit/reservation_fixture.h"
 
 #include "core/memory/memory_internal.h"
-#include "core/paging/page_state.h"
+#include "core/paging/page_check.h"
+#include "core/paging/page_entry.h"
 #include "core/placement/placement_nodes.h"
 
 static struct rig rig;

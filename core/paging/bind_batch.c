@@ -7,12 +7,11 @@
  * time through; only the caller's queue lock is held across the call. What goes along is marked
  * meanwhile, since owners may change their minds: afterwards each marked entry becomes what it is.
  */
-#include "core/memory/queue_lock.h"
-#include "core/paging/page_state.h"
+#include "core/paging/bind_batch.h"
+
+#include "core/paging/page_entry.h"
 
 #include <string.h>
-
-/* ---- the batch ---- */
 
 static bool grow_array(const VkAllocationCallbacks* callbacks, void** array, uint32_t count,
                        size_t size)
@@ -266,7 +265,7 @@ static void take_table(struct maar_paging* paging, struct maar_page_table* table
 }
 
 /* Everything that is recorded; nothing of it is recorded afterwards. */
-static VkResult take_recorded_binds(struct maar_paging* paging)
+VkResult maar_bind_batch_take(struct maar_paging* paging)
 {
     struct maar_bind_batch* batch = &paging->batch;
     for (;;) {
@@ -309,7 +308,7 @@ static VkResult take_recorded_binds(struct maar_paging* paging)
 }
 
 /* What an entry has become, once its submission was made or failed. */
-static void settle_entry(const struct maar_bind_span* span, uint64_t page, bool succeeded)
+static void resolve_entry(const struct maar_bind_span* span, uint64_t page, bool succeeded)
 {
     struct maar_page_table* table = span->table;
     uint64_t* entry = maar_page_entry(table, page);
@@ -350,14 +349,14 @@ static void take_value_back(struct maar_paging* paging)
     }
 }
 
-static void settle_batch(struct maar_paging* paging, bool succeeded)
+void maar_bind_batch_end(struct maar_paging* paging, bool succeeded)
 {
     struct maar_bind_batch* batch = &paging->batch;
     maar_mutex_lock(&paging->lock);
     for (uint32_t i = 0; i < batch->span_count; ++i) {
         const struct maar_bind_span* span = &batch->spans[i];
         for (uint64_t page = span->first; page < span->first + span->count; ++page) {
-            settle_entry(span, page, succeeded);
+            resolve_entry(span, page, succeeded);
         }
     }
     for (uint32_t i = 0; i < batch->table_count; ++i) {
@@ -372,260 +371,5 @@ static void settle_batch(struct maar_paging* paging, bool succeeded)
         take_value_back(paging);
     }
     maar_mutex_unlock(&paging->lock);
-}
-
-/* ---- submitting ---- */
-
-/* What a submission waits for. */
-struct bind_waits {
-    uint32_t count;
-    VkSemaphore semaphores[MAAR_MOST_SUBMISSION_WAITS];
-    uint64_t values[MAAR_MOST_SUBMISSION_WAITS];
-};
-
-static void add_bind_wait(struct bind_waits* waits, VkSemaphore semaphore, uint64_t value)
-{
-    uint32_t i = 0;
-    while (i < waits->count && waits->semaphores[i] != semaphore) {
-        ++i;
-    }
-    if (i == waits->count) {
-        waits->semaphores[i] = semaphore;
-        waits->values[waits->count++] = 0;
-    }
-    waits->values[i] = value > waits->values[i] ? value : waits->values[i];
-}
-
-static void list_waits(struct maar_paging* paging, uint32_t point_count, const MaarPoint* points,
-                       struct bind_waits* waits)
-{
-    waits->count = 0;
-    const uint64_t before = maar_atomic64_load(&paging->submitted);
-    if (before > 0) {
-        add_bind_wait(waits, paging->timeline, before);
-    }
-    for (uint32_t i = 0; i < point_count; ++i) {
-        if (points[i].semaphore != VK_NULL_HANDLE) {
-            add_bind_wait(waits, points[i].semaphore, points[i].value);
-        }
-    }
-    maar_mutex_lock(&paging->lock);
-    for (uint32_t i = 0; i < paging->delay_count; ++i) {
-        add_bind_wait(waits, paging->delays[i].semaphore, paging->delays[i].value);
-    }
-    maar_mutex_unlock(&paging->lock);
-}
-
-/* A submission was made that waits for these: no later one needs to, as it waits for that one. */
-static void forget_delays(struct maar_paging* paging, const struct bind_waits* waits)
-{
-    uint32_t kept = 0;
-    maar_mutex_lock(&paging->lock);
-    for (uint32_t i = 0; i < paging->delay_count; ++i) {
-        const MaarPoint point = paging->delays[i];
-        bool waited = false;
-        for (uint32_t w = 0; w < waits->count && !waited; ++w) {
-            waited = waits->semaphores[w] == point.semaphore && waits->values[w] >= point.value;
-        }
-        if (!waited) {
-            paging->delays[kept++] = point;
-        }
-    }
-    paging->delay_count = kept;
-    maar_mutex_unlock(&paging->lock);
-}
-
-static VkResult call_bind(struct maar_paging* paging, const struct bind_waits* waits)
-{
-    const struct maar_device* device = &paging->allocator->device;
-    const struct maar_bind_batch* batch = &paging->batch;
-    const MaarQueue* queue = &paging->allocator->queues[paging->bind_queue];
-    const uint64_t value = maar_atomic64_load(&paging->submitted) + 1;
-    const VkTimelineSemaphoreSubmitInfo timeline = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .waitSemaphoreValueCount = waits->count,
-        .pWaitSemaphoreValues = waits->values,
-        .signalSemaphoreValueCount = 1,
-        .pSignalSemaphoreValues = &value,
-    };
-    const VkBindSparseInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
-        .pNext = &timeline,
-        .waitSemaphoreCount = waits->count,
-        .pWaitSemaphores = waits->semaphores,
-        .bufferBindCount = batch->buffer_count,
-        .pBufferBinds = batch->buffers,
-        .imageOpaqueBindCount = batch->opaque_count,
-        .pImageOpaqueBinds = batch->opaque_count > 0 ? batch->opaques : NULL,
-        .imageBindCount = batch->image_count,
-        .pImageBinds = batch->images,
-        .signalSemaphoreCount = 1,
-        .pSignalSemaphores = &paging->timeline,
-    };
-    maar_queue_lock(queue);
-    const VkResult result = device->vkQueueBindSparse(queue->queue, 1, &info, VK_NULL_HANDLE);
-    maar_queue_unlock(queue);
-    if (result == VK_SUCCESS) {
-        maar_atomic64_store(&paging->submitted, value);
-    }
-    return result;
-}
-
-static VkResult submit_binds(struct maar_paging* paging, uint32_t point_count,
-                             const MaarPoint* points)
-{
-    VkResult result = take_recorded_binds(paging);
-    if (result == VK_SUCCESS && paging->batch.span_count > 0) {
-        struct bind_waits waits;
-        list_waits(paging, point_count, points, &waits);
-        result = call_bind(paging, &waits);
-        settle_batch(paging, result == VK_SUCCESS);
-        if (result == VK_SUCCESS) {
-            paging->has_bound = true;
-            forget_delays(paging, &waits);
-        }
-    }
-    return result;
-}
-
-static VkResult submit_copies(struct maar_paging* paging, uint32_t point_count,
-                              const MaarPoint* points)
-{
-    maar_mutex_lock(&paging->lock);
-    const bool is_empty = maar_copy_queue_is_empty(&paging->copies);
-    maar_mutex_unlock(&paging->lock);
-    if (is_empty) {
-        return VK_SUCCESS;
-    }
-    struct bind_waits waits;
-    list_waits(paging, point_count, points, &waits);
-    const struct maar_submission submission = {
-        .queue = &paging->allocator->queues[paging->copy_queue],
-        .wait_count = waits.count,
-        .waits = waits.semaphores,
-        .wait_values = waits.values,
-        .signal = paging->timeline,
-        .signal_value = maar_atomic64_load(&paging->submitted) + 1,
-    };
-    maar_mutex_lock(&paging->lock);
-    ++paging->recorded_value;
-    maar_mutex_unlock(&paging->lock);
-    const VkResult result = maar_copy_queue_submit(&paging->copies, paging->allocator, &submission);
-    if (result == VK_SUCCESS) {
-        maar_atomic64_store(&paging->submitted, submission.signal_value);
-        paging->has_copied = true;
-        forget_delays(paging, &waits);
-        return result;
-    }
-    maar_mutex_lock(&paging->lock);
-    --paging->recorded_value;
-    maar_mutex_unlock(&paging->lock);
-    return result;
-}
-
-static VkResult check_waits(MaarAllocator allocator, const char* call, uint32_t point_count,
-                            const MaarPoint* points)
-{
-    VkResult result = maar_retire_check_points(allocator, call, point_count, points);
-    for (uint32_t i = 0; i < point_count && result == VK_SUCCESS; ++i) {
-        if (points[i].semaphore == VK_NULL_HANDLE &&
-            points[i].value > maar_atomic64_load(&allocator->retire.host_value)) {
-            result = maar_misuse(allocator, call,
-                                 "a point of the host timeline has not passed; the device cannot "
-                                 "wait for it");
-        }
-    }
-    return result;
-}
-
-VkResult maar_paging_submit(MaarAllocator allocator, const char* call, uint32_t point_count,
-                            const MaarPoint* points, MaarPoint* point)
-{
-    VkResult result = check_waits(allocator, call, point_count, points);
-    if (result == VK_SUCCESS) {
-        result = maar_paging_require(allocator, call, false);
-    }
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    struct maar_paging* paging = maar_paging_of(allocator);
-    while (!maar_atomic32_take(&paging->submitting)) {
-        maar_thread_yield();
-    }
-    result = submit_binds(paging, point_count, points);
-    if (result == VK_SUCCESS) {
-        result = submit_copies(paging, point_count, points);
-    }
-    const uint64_t value = maar_atomic64_load(&paging->submitted);
-    maar_atomic32_store_release(&paging->submitting, 0);
-    if (result == VK_ERROR_DEVICE_LOST) {
-        maar_atomic32_store(&allocator->retire.lost, 1);
-    }
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    (void)maar_page_pools_release(paging, NULL, true);
-    if (point != NULL) {
-        *point = maar_paging_point(allocator, value);
-    }
-    return VK_SUCCESS;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL maarSubmitBinds(MaarAllocator allocator, uint32_t pointCount,
-                                               const MaarPoint* pPoints, MaarPoint* pPoint)
-{
-    if (pPoint != NULL) {
-        *pPoint = (MaarPoint){.value = 0};
-    }
-    VkResult result = maar_enter(allocator);
-    return result == VK_SUCCESS
-               ? maar_paging_submit(allocator, __func__, pointCount, pPoints, pPoint)
-               : result;
-}
-
-/* Adds points to what the coming submission waits for, all or none. */
-static bool add_delays(struct maar_paging* paging, uint32_t point_count, const MaarPoint* points)
-{
-    MaarPoint merged[MAAR_MAX_POINTS];
-    maar_mutex_lock(&paging->lock);
-    uint32_t count = paging->delay_count;
-    memcpy(merged, paging->delays, count * sizeof merged[0]);
-    bool fits = true;
-    for (uint32_t i = 0; i < point_count && fits; ++i) {
-        uint32_t at = 0;
-        while (at < count && merged[at].semaphore != points[i].semaphore) {
-            ++at;
-        }
-        if (points[i].semaphore == VK_NULL_HANDLE) {
-            continue; /* of the host timeline, and passed */
-        }
-        fits = at < MAAR_MAX_POINTS;
-        if (at == count && fits) {
-            merged[count++] = points[i];
-        } else if (fits && merged[at].value < points[i].value) {
-            merged[at].value = points[i].value;
-        }
-    }
-    if (fits) {
-        memcpy(paging->delays, merged, count * sizeof merged[0]);
-        paging->delay_count = count;
-    }
-    maar_mutex_unlock(&paging->lock);
-    return fits;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL maarDelayBinds(MaarAllocator allocator, uint32_t pointCount,
-                                              const MaarPoint* pPoints)
-{
-    VkResult result = maar_enter(allocator);
-    if (result == VK_SUCCESS) {
-        result = check_waits(allocator, __func__, pointCount, pPoints);
-    }
-    if (result == VK_SUCCESS) {
-        result = maar_paging_require(allocator, __func__, false);
-    }
-    if (result == VK_SUCCESS && !add_delays(maar_paging_of(allocator), pointCount, pPoints)) {
-        result = VK_ERROR_TOO_MANY_OBJECTS;
-    }
-    return result;
+    maar_condition_wake(&paging->changed);
 }

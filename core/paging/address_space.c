@@ -1,0 +1,28 @@
+/*
+ * Address space: what all sparse objects of a device may take together.
+ */
+#include "core/paging/address_space.h"
+
+#include "core/paging/paging_state.h"
+
+VkResult maar_paging_take_space(MaarAllocator allocator, const char* call, VkDeviceSize size,
+                                const char* fallback)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    const VkDeviceSize limit = allocator->device.facts.properties.limits.sparseAddressSpaceSize;
+    if (maar_atomic64_add_below(&paging->space, size, limit != 0 ? limit : UINT64_MAX)) {
+        return VK_SUCCESS;
+    }
+    maar_report(
+        allocator, fallback != NULL ? MAAR_MESSAGE_SEVERITY_WARNING : MAAR_MESSAGE_SEVERITY_ERROR,
+        "%s: %llu bytes of address space are asked for; of sparseAddressSpaceSize (%llu) "
+        "sparse objects have %llu already%s",
+        call, (unsigned long long)size, (unsigned long long)limit,
+        (unsigned long long)maar_atomic64_load(&paging->space), fallback != NULL ? fallback : "");
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+void maar_paging_return_space(MaarAllocator allocator, VkDeviceSize size)
+{
+    (void)maar_atomic64_sub(&maar_paging_of(allocator)->space, size);
+}

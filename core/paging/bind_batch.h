@@ -1,0 +1,51 @@
+/*
+ * Batches: what tables have recorded, as the arrays of one vkQueueBindSparse. For this room alone.
+ */
+#ifndef MAAR_CORE_PAGING_BIND_BATCH_H
+#define MAAR_CORE_PAGING_BIND_BATCH_H
+
+#include "core/memory/memory_internal.h"
+
+struct maar_page_table;
+struct maar_paging;
+
+/* The pages of a table that one element of a submission stands for. */
+struct maar_bind_span {
+    struct maar_page_table* table;
+    uint64_t first;
+    uint64_t count;
+    bool unbinds;
+};
+
+/* Grows as needed and is kept from submission to submission. Belongs to the thread that submits. */
+struct maar_bind_batch {
+    uint32_t capacity; /* of binds, tile_binds and spans */
+    uint32_t bind_count;
+    uint32_t table_capacity; /* of the other arrays */
+    uint32_t table_count;
+    VkSparseMemoryBind* binds;           /* of buffers and opaque parts, table after table */
+    VkSparseImageMemoryBind* tile_binds; /* of tiles, table after table */
+    struct maar_bind_span* spans;
+    VkSparseBufferMemoryBindInfo* buffers;
+    VkSparseImageOpaqueMemoryBindInfo* opaques;
+    VkSparseImageMemoryBindInfo* images;
+    struct maar_page_table** tables;
+    uint32_t span_count;
+    uint32_t plain_count; /* of binds */
+    uint32_t tile_count;
+    uint32_t buffer_count;
+    uint32_t opaque_count;
+    uint32_t image_count;
+    uint64_t pages_bound;
+    uint64_t pages_unbound;
+};
+
+/* Moves everything that is recorded into the batch: VK_SUCCESS or VK_ERROR_OUT_OF_HOST_MEMORY, and
+ * then everything stays recorded. Only the thread that submits calls this, without a lock. */
+VkResult maar_bind_batch_take(struct maar_paging* paging);
+/* Resolves what each page of the batch has become, once its submission was made or has failed. What
+ * a failed one had is recorded again. Only the thread that submits calls this, without a lock. */
+void maar_bind_batch_end(struct maar_paging* paging, bool succeeded);
+void maar_bind_batch_free(struct maar_paging* paging);
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * Page blocks: VkDeviceMemory objects of Maar's own that are cut into pages, and the pools that
+ * list them. A page is free, or has references: entries of page tables that name it.
+ *
+ * Every function here is called under the paging lock.
+ */
+#ifndef MAAR_CORE_PAGING_PAGE_BLOCK_H
+#define MAAR_CORE_PAGING_PAGE_BLOCK_H
+
+#include "core/bits.h"
+#include "core/memory/memory_internal.h"
+
+/* No page. */
+#define MAAR_PAGE_NONE UINT32_MAX
+
+/* Runs of free pages are listed by their lengths. Lengths up to 4 have a class each. Longer ones
+ * have four classes an octave, as fine as a search in 128 bits allows. */
+enum { MAAR_PAGE_CLASSES = 128 };
+
+/* The state of a page, 12 bytes. The first and the last page of a free run store its length. All
+ * other pages store 0. A page beside a page in use thus tells whether it is free. */
+struct maar_page_mark {
+    uint32_t run;
+    union {
+        struct {
+            uint32_t next, previous; /* the first page of a free run: links in its class's list */
+        };
+        struct {
+            uint16_t refs; /* references */
+            uint16_t live; /* references whose owners did not give the page back */
+            uint16_t seen; /* references that a check has found */
+        };
+    };
+};
+
+struct maar_page_pool;
+
+struct maar_page_block {
+    struct maar_page_pool* pool;
+    struct maar_page_block* next; /* in the list of a thread that is about to free the block */
+    MaarAllocation allocation;
+    struct maar_block* block;
+    uint32_t number; /* index in the list of all page blocks */
+    uint32_t place;  /* index in the list of its pool */
+    uint32_t page_count;
+    uint32_t used_count;   /* pages with references */
+    uint32_t live_count;   /* pages with live references */
+    uint64_t last_value;   /* of the paging timeline: the last submission that names the block */
+    uint64_t value_before; /* last_value before the submission under way */
+    uint64_t age;          /* number among all page blocks ever made */
+    uint64_t classes[MAAR_PAGE_CLASSES / 64]; /* bit set: the class's list has a run */
+    uint32_t heads[MAAR_PAGE_CLASSES];        /* first page of each class's first run */
+    struct maar_page_mark marks[];
+};
+
+/* Page blocks of one memory type and page size, for one MaarPool or for all callers without one. */
+struct maar_page_pool {
+    struct maar_page_pool* next;
+    struct maar_pool* owner; /* a pool that stitches, or NULL */
+    uint32_t type_index;
+    MaarResourceKind kind; /* unknown where pages of all kinds may be neighbours */
+    VkDeviceSize page_size;
+    VkDeviceSize block_size;         /* the owner's preference, or 0 */
+    struct maar_page_block** blocks; /* in order of age */
+    uint8_t* longest;                /* for each block: class of its longest free run, or 0 */
+    uint32_t block_capacity;
+    uint32_t block_count;
+    uint32_t empty_count; /* blocks without a page in use */
+    uint64_t page_count;
+    uint64_t free_count;
+    uint32_t growing_count; /* calls that make blocks: empty blocks above growing_age are theirs */
+    uint64_t growing_age;   /* age of the youngest block when the first of these calls began */
+    uint32_t leaving_count; /* blocks that are off the lists and not freed yet */
+};
+
+/* Returns the class of a run of free pages. */
+static inline uint32_t maar_page_class(uint32_t length)
+{
+    if (length < 4) {
+        return length;
+    }
+    const uint32_t top = maar_top_bit(length);
+    return 4 * (top - 1) + ((length >> (top - 2)) & 3);
+}
+
+/* Lists all pages of a new block as one free run. The block has its place in its pool. */
+void maar_page_block_begin(struct maar_page_block* block);
+/* Returns the class of the longest free run; 0 if no page is free. */
+uint32_t maar_page_longest_class(const struct maar_page_block* block);
+/* Returns the first page of a free run of at least `length` pages, or MAAR_PAGE_NONE. */
+uint32_t maar_page_find_run(const struct maar_page_block* block, uint32_t length);
+/* Takes the first pages of a free run. Each gets one live reference. */
+void maar_page_take(struct maar_page_block* block, uint32_t first, uint32_t count);
+/* Adds a live reference to a page in use; false when it has 65,535. */
+bool maar_page_share(struct maar_page_block* block, uint32_t page);
+/* Turns a live reference into one that is held (its owner gave the page back and the device still
+ * has it), or back. */
+void maar_page_hold(struct maar_page_block* block, uint32_t page, bool held);
+/* Ends one reference to each of adjacent pages, live ones or held ones. Pages without any reference
+ * become free. */
+void maar_page_drop(struct maar_page_block* block, uint32_t first, uint32_t count, bool live);
+
+#endif

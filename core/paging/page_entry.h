@@ -1,0 +1,114 @@
+/*
+ * The insides of page tables: leaves of entries, and the list of changes to submit. For this room
+ * alone.
+ *
+ * A table has two levels. Leaves are made where pages are first committed and stay as long as the
+ * table, so that a range of terabytes costs what is in use of it. An entry holds the page that the
+ * owner wants. Its flags say what the device has.
+ *
+ * Every function here is called under the paging lock.
+ */
+#ifndef MAAR_CORE_PAGING_PAGE_ENTRY_H
+#define MAAR_CORE_PAGING_PAGE_ENTRY_H
+
+#include "core/paging/page_table.h"
+#include "core/paging/paging_state.h"
+
+/* Entries of a leaf, which fill 4 KiB. */
+enum { MAAR_LEAF_PAGES = 512 };
+
+#define MAAR_ENTRY_DIRTY ((uint64_t)1 << 63)    /* differs from what the device has */
+#define MAAR_ENTRY_HELD ((uint64_t)1 << 62)     /* given back; reserved until submitted */
+#define MAAR_ENTRY_BOUND ((uint64_t)1 << 61)    /* the device has a page here */
+#define MAAR_ENTRY_INFLIGHT ((uint64_t)1 << 60) /* named by the submission under way */
+#define MAAR_ENTRY_FRESH ((uint64_t)1 << 59)    /* committed by the call under way */
+#define MAAR_ENTRY_MOVED ((uint64_t)1 << 58)    /* the device still has the page elsewhere */
+#define MAAR_ENTRY_FLAGS ((uint64_t)0x3F << 58)
+/* The rest: the block's number plus one, and the page; 0 for no page. */
+#define MAAR_ENTRY_BLOCK_SHIFT 36
+#define MAAR_ENTRY_PAGE (((uint64_t)1 << 58) - 1)
+
+struct maar_page_leaf {
+    struct maar_page_leaf* next_dirty;
+    uint32_t number;
+    bool dirty; /* in the list */
+    uint64_t entries[];
+};
+
+struct maar_page_table {
+    struct maar_paging* paging;
+    struct maar_page_table* next; /* in the list of all tables */
+    struct maar_page_table* previous;
+    struct maar_page_table* next_dirty; /* in the list of tables with changes */
+    struct maar_page_table* previous_dirty;
+    struct maar_page_leaf* first_dirty;
+    struct maar_page_leaf** leaves;
+    uint64_t page_count;
+    uint64_t committed;
+    uint64_t last_value;   /* of the paging timeline: the last submission that names the table */
+    uint64_t value_before; /* last_value before the submission under way */
+    bool dirty;            /* in the list of tables with changes */
+    bool sealed;
+    bool submitting; /* named by the submission under way */
+    bool may_alias;
+    uint8_t target; /* enum maar_page_target */
+    uint8_t kind;   /* MaarResourceKind */
+    VkSparseMemoryBindFlags bind_flags;
+    VkDeviceSize page_size;
+    VkDeviceSize resource_offset;
+    VkDeviceSize size;
+    VkBuffer buffer;
+    VkImage image;
+    VkImageSubresource subresource;
+    VkExtent3D tile;
+    VkExtent3D extent;
+    VkExtent3D tiles; /* in each direction */
+    MaarAllocationCreateInfo memory;
+    uint8_t type_count;
+    uint8_t types[VK_MAX_MEMORY_TYPES]; /* in order of preference */
+};
+
+static inline struct maar_page_block* maar_entry_block(const struct maar_page_table* table,
+                                                       uint64_t entry)
+{
+    const uint64_t number = (entry & MAAR_ENTRY_PAGE) >> MAAR_ENTRY_BLOCK_SHIFT;
+    return number != 0 ? table->paging->blocks[number - 1] : NULL;
+}
+
+static inline uint32_t maar_entry_page(uint64_t entry)
+{
+    return (uint32_t)entry;
+}
+
+static inline bool maar_entry_has_page(uint64_t entry)
+{
+    return (entry & MAAR_ENTRY_PAGE) != 0;
+}
+
+/* Returns how many leaves a table may have. */
+static inline uint64_t maar_leaf_count(const struct maar_page_table* table)
+{
+    return (table->page_count + MAAR_LEAF_PAGES - 1) / MAAR_LEAF_PAGES;
+}
+
+/* Returns how many entries a leaf has. */
+static inline uint32_t maar_leaf_size(const struct maar_page_table* table, uint64_t number)
+{
+    const uint64_t rest = table->page_count - number * MAAR_LEAF_PAGES;
+    return rest < MAAR_LEAF_PAGES ? (uint32_t)rest : MAAR_LEAF_PAGES;
+}
+
+/* Returns the entry of a page, or NULL while its leaf does not exist. */
+uint64_t* maar_page_entry(const struct maar_page_table* table, uint64_t page);
+/* Puts a page on the list of changes. */
+void maar_page_mark_dirty(struct maar_page_table* table, uint64_t page, uint64_t* entry);
+/* Takes a page off the list of changes. Its leaf stays listed: a submission skips clean entries. */
+void maar_page_mark_clean(struct maar_page_table* table, uint64_t* entry);
+/* Sorts the dirty leaves of a table by number. */
+void maar_page_table_sort(struct maar_page_table* table);
+/* Takes a table off the list of tables with changes. */
+void maar_page_table_unlist(struct maar_page_table* table);
+/* Takes the pages of a pool that ends out of all tables. */
+void maar_page_tables_forget(struct maar_paging* paging, const struct maar_page_pool* pool);
+
+#endif

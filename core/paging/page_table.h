@@ -1,0 +1,79 @@
+/*
+ * Page tables as other rooms see them: one for each sparse buffer, opaque part of an image, or
+ * level and layer of tiles. page_commit.h puts pages into them.
+ *
+ * A page is bound to at most one page of one table, unless it was aliased. A table says what the
+ * device will see once all recorded binds have been submitted.
+ *
+ * A table belongs to one caller at a time. Submissions of other threads read and update it
+ * meanwhile, under the paging lock. Paging must be open (paging_open.h) for every function here.
+ */
+#ifndef MAAR_CORE_PAGING_PAGE_TABLE_H
+#define MAAR_CORE_PAGING_PAGE_TABLE_H
+
+#include "core/memory/memory_internal.h"
+#include "maar/paging.h"
+
+/* How a table's pages are bound. */
+enum maar_page_target {
+    MAAR_PAGES_BUFFER, /* VkSparseBufferMemoryBindInfo */
+    MAAR_PAGES_OPAQUE, /* VkSparseImageOpaqueMemoryBindInfo: whole images, mip tails, metadata */
+    MAAR_PAGES_TILES   /* VkSparseImageMemoryBindInfo: the tiles of one level and layer */
+};
+
+struct maar_page_table;
+
+struct maar_page_table_info {
+    const char* call; /* the public function, for messages */
+    enum maar_page_target target;
+    VkBuffer buffer;
+    VkImage image;
+    VkDeviceSize page_size; /* VkMemoryRequirements::alignment */
+    uint32_t type_bits;     /* VkMemoryRequirements::memoryTypeBits */
+    MaarResourceKind kind;
+    /* Usage, flags, types, pool: never NULL. Copied; the pool must outlive the table. */
+    const MaarAllocationCreateInfo* memory;
+    bool may_alias; /* its pages may be shared with other tables */
+    /* BUFFER and OPAQUE: where page 0 is bound, in the driver's own terms, and bytes from there to
+     * the end of the resource or tail (the last page may be cut). */
+    VkDeviceSize resource_offset;
+    VkDeviceSize size;
+    VkSparseMemoryBindFlags bind_flags;
+    /* TILES: page numbers run along x, then y, then z. */
+    VkImageSubresource subresource;
+    VkExtent3D tile;   /* texels */
+    VkExtent3D extent; /* of the level, texels */
+};
+
+/* Checks a pMemoryInfo, which may be NULL, and reports what pages cannot be. */
+VkResult maar_pages_check_memory(MaarAllocator allocator, const char* call,
+                                 const MaarAllocationCreateInfo* info);
+/* Chooses memory types and makes a table without pages. VK_ERROR_FEATURE_NOT_PRESENT, reported, if
+ * no type serves; VK_ERROR_OUT_OF_HOST_MEMORY; misuse, reported, if the pool does not stitch or its
+ * type does not serve. */
+VkResult maar_page_table_create(MaarAllocator allocator, const struct maar_page_table_info* info,
+                                struct maar_page_table** table);
+/* Drops what is recorded for the table and forbids more. Returns the value of the paging timeline
+ * that its last submission signals, or 0 if none named it. No lock may be held: waits for a
+ * submission that reads the table. */
+uint64_t maar_page_table_seal(struct maar_page_table* table);
+/* Gives the table's pages back and frees it. Its resource must be destroyed. May be NULL. Suits a
+ * retire action. No lock may be held: waits for a submission that reads the table. */
+void maar_page_table_destroy(struct maar_page_table* table);
+
+/* Returns the number of pages, with memory or without. */
+uint64_t maar_page_table_count(const struct maar_page_table* table);
+uint64_t maar_page_table_committed(const struct maar_page_table* table);
+/* Returns the memory types that its pages may come from, as bits. */
+uint32_t maar_page_table_types(const struct maar_page_table* table);
+/* Returns the stitching pool that its pages come from, or NULL. */
+const struct maar_pool* maar_page_table_owner(const struct maar_page_table* table);
+bool maar_page_is_committed(const struct maar_page_table* table, uint64_t page);
+/* Returns whether all pages [first, first + count) are committed; true for none. */
+bool maar_pages_are_committed(const struct maar_page_table* table, uint64_t first, uint64_t count);
+/* Writes the committed runs in order, at most `capacity` of them, and returns how many there are.
+ */
+uint32_t maar_page_table_runs(const struct maar_page_table* table, uint32_t capacity,
+                              MaarPageRun* runs);
+
+#endif

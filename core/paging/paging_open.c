@@ -1,0 +1,228 @@
+/*
+ * Opens paging when it is first needed, and ends it: with the page pools of one MaarPool, or all of
+ * it with the allocator.
+ */
+#include "core/paging/paging_open.h"
+
+#include "core/memory/queue_lock.h"
+#include "core/paging/page_entry.h"
+#include "core/paging/paging_info.h"
+#include "core/paging/paging_timeline.h"
+#include "core/port_time.h"
+#include "core/time/timeline.h"
+
+/* The last submission that named a page of what a pool owns. */
+static uint64_t last_value_of(struct maar_paging* paging, const struct maar_pool* owner)
+{
+    uint64_t last = 0;
+    maar_mutex_lock(&paging->lock);
+    for (const struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
+        for (uint32_t i = 0; pool->owner == owner && i < pool->block_count; ++i) {
+            const uint64_t value = pool->blocks[i]->last_value;
+            last = value > last ? value : last;
+        }
+    }
+    maar_mutex_unlock(&paging->lock);
+    return last;
+}
+
+/* Signals after all that was submitted to a queue, and waits for that until a deadline. */
+static VkResult pass_through(MaarAllocator allocator, uint32_t index, VkSemaphore signal,
+                             uint64_t deadline_ns)
+{
+    const struct maar_device* device = &allocator->device;
+    const MaarQueue* queue = &allocator->queues[index];
+    const uint64_t value = 1;
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .signalSemaphoreValueCount = 1,
+        .pSignalSemaphoreValues = &value,
+    };
+    const VkSubmitInfo submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .pNext = &values,
+        .signalSemaphoreCount = 1,
+        .pSignalSemaphores = &signal,
+    };
+    const VkSemaphoreWaitInfo wait = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &signal,
+        .pValues = &value,
+    };
+    maar_queue_lock(queue);
+    const VkResult result = device->vkQueueSubmit(queue->queue, 1, &submit, VK_NULL_HANDLE);
+    maar_queue_unlock(queue);
+    return result == VK_SUCCESS
+               ? device->vkWaitSemaphores(device->handle, &wait, maar_time_left_ns(deadline_ns))
+               : result;
+}
+
+/* Until the driver has let go of the timeline, which submissions to a queue waited for, Maar's or
+ * the program's. That their own signals were seen is not enough: lavapipe's thread of the queue
+ * touches what a submission waited for once more after it has signalled. Once a later signal is
+ * seen it is past that, and no submission waits for that one's semaphore. */
+static void wait_let_go(struct maar_paging* paging, bool was_used, uint32_t queue,
+                        uint64_t deadline_ns)
+{
+    MaarAllocator allocator = paging->allocator;
+    const struct maar_device* device = &allocator->device;
+    VkSemaphore last = VK_NULL_HANDLE;
+    if (!was_used || maar_atomic32_load(&allocator->retire.lost) != 0) {
+        return;
+    }
+    VkResult result = maar_timeline_create(device, 0, &last);
+    if (result == VK_SUCCESS) {
+        result = pass_through(allocator, queue, last, deadline_ns);
+    }
+    maar_note_loss(allocator, result);
+    if (result == VK_TIMEOUT) {
+        maar_report(
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            "pQueues[%u] was not done with what it was given in five seconds, and the timeline "
+            "of its binds goes all the same; was what it waits for ever submitted?",
+            queue);
+    }
+    device->vkDestroySemaphore(device->handle, last, device->callbacks);
+}
+
+static void free_paging(MaarAllocator allocator, struct maar_paging* paging)
+{
+    const struct maar_device* device = &allocator->device;
+    if (paging->timeline != VK_NULL_HANDLE) {
+        device->vkDestroySemaphore(device->handle, paging->timeline, device->callbacks);
+    }
+    maar_host_free(allocator->callbacks, paging->blocks);
+    maar_host_free(allocator->callbacks, paging);
+}
+
+static void destroy_paging(MaarAllocator allocator, void* opaque)
+{
+    struct maar_paging* paging = opaque;
+    const uint64_t deadline_ns = maar_deadline_ns(MAAR_DESTROY_TIMEOUT_NS);
+    const bool executed =
+        maar_paging_wait_executed(paging, maar_atomic64_load(&paging->submitted), deadline_ns);
+    maar_paging_end_objects(allocator);
+    while (paging->tables != NULL) {
+        maar_page_table_destroy(paging->tables);
+    }
+    while (paging->pools != NULL) {
+        struct maar_page_pool* pool = paging->pools;
+        paging->pools = pool->next;
+        maar_page_pool_destroy(paging, pool);
+    }
+    maar_copy_queue_destroy(&paging->copies, allocator);
+    maar_bind_batch_free(paging);
+    wait_let_go(paging, executed && paging->has_bound, paging->bind_queue, deadline_ns);
+    wait_let_go(paging, executed && paging->has_copied, paging->copy_queue, deadline_ns);
+    maar_condition_destroy(&paging->changed);
+    maar_mutex_destroy(&paging->lock);
+    free_paging(allocator, paging);
+}
+
+static VkDeviceSize trim_paging(MaarAllocator allocator, void* opaque, const struct maar_pool* pool)
+{
+    (void)allocator;
+    return maar_page_pools_release(opaque, pool, false);
+}
+
+static void end_page_pools(MaarAllocator allocator, struct maar_pool* owner)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    struct maar_page_pool* ended = NULL;
+    VkDeviceSize used = 0;
+    (void)maar_paging_wait_executed(paging, last_value_of(paging, owner),
+                                    maar_deadline_ns(MAAR_DESTROY_TIMEOUT_NS));
+    maar_mutex_lock(&paging->lock);
+    for (struct maar_page_pool** link = &paging->pools; *link != NULL;) {
+        struct maar_page_pool* pool = *link;
+        if (pool->owner == owner) {
+            *link = pool->next;
+            pool->next = ended;
+            ended = pool;
+            if (pool->free_count < pool->page_count) {
+                used += (pool->page_count - pool->free_count) * pool->page_size;
+                maar_page_tables_forget(paging, pool);
+            }
+        } else {
+            link = &pool->next;
+        }
+    }
+    maar_mutex_unlock(&paging->lock);
+    if (used > 0) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                    "leak: %llu bytes of pages of a pool that is destroyed were still in use",
+                    (unsigned long long)used);
+    }
+    while (ended != NULL) {
+        struct maar_page_pool* pool = ended;
+        ended = pool->next;
+        maar_page_pool_destroy(paging, pool);
+    }
+}
+
+static VkResult open_paging(MaarAllocator allocator)
+{
+    struct maar_paging* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
+    if (made == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    made->allocator = allocator;
+    made->bind_queue = maar_pick_bind_queue(allocator);
+    made->copy_queue = maar_pick_copy_queue(allocator);
+    made->recorded_value = 1;
+    VkResult result = maar_timeline_create(&allocator->device, 0, &made->timeline);
+    if (result != VK_SUCCESS) {
+        made->timeline = VK_NULL_HANDLE;
+        goto free;
+    }
+    result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (!maar_mutex_init(&made->lock, MAAR_LOCK_PAGING, maar_is_synchronized(allocator))) {
+        goto free;
+    }
+    if (!maar_condition_init(&made->changed)) {
+        goto destroy_lock;
+    }
+    maar_copy_queue_init(&made->copies, &made->lock);
+    maar_mutex_lock(&allocator->list_lock);
+    const bool is_first = maar_atomic_pointer_load(&allocator->paging.state) == NULL;
+    if (is_first) {
+        allocator->paging.destroy = destroy_paging;
+        allocator->paging.trim = trim_paging;
+        allocator->paging.end_pool = end_page_pools;
+        maar_atomic_pointer_store(&allocator->paging.state, made);
+    }
+    maar_mutex_unlock(&allocator->list_lock);
+    if (is_first) {
+        return VK_SUCCESS;
+    }
+    result = VK_SUCCESS; /* another thread was faster */
+    maar_condition_destroy(&made->changed);
+destroy_lock:
+    maar_mutex_destroy(&made->lock);
+free:
+    free_paging(allocator, made);
+    return result;
+}
+
+VkResult maar_paging_require(MaarAllocator allocator, const char* call, bool sparse)
+{
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    const char* missing = NULL;
+    if (!facts->timeline_semaphore) {
+        missing = "the feature timelineSemaphore, which is not there or was not enabled";
+    } else if (sparse && !facts->sparse_binding) {
+        missing = "the feature sparseBinding, which is not there or was not enabled";
+    } else if (sparse && maar_pick_bind_queue(allocator) == UINT32_MAX) {
+        missing = "a queue of a family with SPARSE_BINDING, of which there is none in "
+                  "MaarAllocatorCreateInfo::pQueues";
+    } else if (maar_pick_bind_queue(allocator) == UINT32_MAX &&
+               maar_pick_copy_queue(allocator) == UINT32_MAX) {
+        missing = "a queue in MaarAllocatorCreateInfo::pQueues";
+    }
+    if (missing != NULL) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s needs %s", call, missing);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    return maar_paging_of(allocator) != NULL ? VK_SUCCESS : open_paging(allocator);
+}

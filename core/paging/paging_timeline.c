@@ -1,0 +1,69 @@
+/*
+ * Waiting for submissions of binds and copies. Nothing of a lost device is waited for.
+ */
+#include "core/paging/paging_timeline.h"
+
+#include "core/paging/paging_state.h"
+#include "core/port_time.h"
+
+MaarPoint maar_paging_point(MaarAllocator allocator, uint64_t value)
+{
+    return (MaarPoint){.semaphore = maar_paging_of(allocator)->timeline, .value = value};
+}
+
+VkResult maar_paging_wait(struct maar_paging* paging, uint64_t value, uint64_t timeout_ns)
+{
+    const struct maar_device* device = &paging->allocator->device;
+    const VkSemaphoreWaitInfo wait = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &paging->timeline,
+        .pValues = &value,
+    };
+    maar_lock_rank_expect_none();
+    const VkResult result = device->vkWaitSemaphores(device->handle, &wait, timeout_ns);
+    if (result == VK_ERROR_DEVICE_LOST) {
+        maar_atomic32_store(&paging->allocator->retire.lost, 1);
+    }
+    return result;
+}
+
+bool maar_paging_wait_executed(struct maar_paging* paging, uint64_t value, uint64_t deadline_ns)
+{
+    if (value == 0 || maar_atomic32_load(&paging->allocator->retire.lost) != 0) {
+        return value == 0;
+    }
+    const VkResult result = maar_paging_wait(paging, value, maar_time_left_ns(deadline_ns));
+    if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST) {
+        maar_report(paging->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "pages are freed that a submission of binds may still name, since it was not "
+                    "executed in five seconds; was what it waits for ever submitted?");
+    }
+    return result == VK_SUCCESS;
+}
+
+void maar_paging_look(struct maar_paging* paging)
+{
+    const struct maar_device* device = &paging->allocator->device;
+    const uint64_t submitted = maar_atomic64_load(&paging->submitted);
+    if (maar_atomic64_load(&paging->completed) == submitted) {
+        return;
+    }
+    if (maar_atomic32_load(&paging->allocator->retire.lost) != 0) {
+        maar_atomic64_max(&paging->completed, submitted);
+        return;
+    }
+    /* A wait of no time is asked first: some drivers never report a value. */
+    uint64_t value = submitted;
+    VkResult result = maar_paging_wait(paging, submitted, 0);
+    if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST) {
+        result = device->vkGetSemaphoreCounterValue(device->handle, paging->timeline, &value);
+    }
+    if (result == VK_ERROR_DEVICE_LOST) {
+        maar_atomic32_store(&paging->allocator->retire.lost, 1);
+        value = submitted; /* the device executes nothing any more */
+    }
+    if (result == VK_SUCCESS || result == VK_ERROR_DEVICE_LOST) {
+        maar_atomic64_max(&paging->completed, value < submitted ? value : submitted);
+    }
+}

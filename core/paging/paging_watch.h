@@ -1,0 +1,28 @@
+/*
+ * What core/watch asks of paging, also for allocators that never used it.
+ */
+#ifndef MAAR_CORE_PAGING_PAGING_WATCH_H
+#define MAAR_CORE_PAGING_PAGING_WATCH_H
+
+#include "core/memory/memory_internal.h"
+
+struct maar_page_block;
+
+/* A run of pages of a block, in one state. */
+struct maar_page_walk {
+    MaarAllocator allocator;
+    const struct maar_page_block* block;
+    uint32_t end; /* page after the run */
+    MaarBlockRangeState state;
+    VkDeviceSize offset;
+    VkDeviceSize size;
+};
+
+/* Walk the runs of a page block in order: for (more = begin; more; more = next). The paging lock is
+ * held from a begin that returns true until next returns false. */
+bool maar_page_walk_begin(MaarAllocator allocator, uint64_t block_id, struct maar_page_walk* walk);
+bool maar_page_walk_next(struct maar_page_walk* walk);
+/* Makes the present bytes of page blocks their peak. */
+void maar_paging_reset_peak(MaarAllocator allocator);
+
+#endif
