@@ -3,7 +3,7 @@
  *
  * The frames of one copy are gone through in order, as many as it takes for them to repeat: the
  * first, which has no predecessor, and later ones. What frames of other copies do in between is not
- * counted on. For each use that begins a group (transient_internal.h) the accesses are gathered
+ * counted on. For each use that begins a group (transient_graph.h) the accesses are gathered
  * that it must come after: the group before it; for the first group of a frame the last groups of
  * all resources that had its bytes before, in this frame or in the last one.
  *
@@ -11,7 +11,7 @@
  *   they have ordered already, and what it lacks becomes a wait.
  * - Accesses on the same queue that no semaphore orders need a barrier: a global one, or the source
  *   stages of the image barrier where a layout changes. What earlier barriers have ordered
- *   (transient_log.h) needs none.
+ *   (transient_barrier_log.h) needs none.
  * - Writes are made available by a barrier that names their stages and accesses; where another
  *   resource made them, an image barrier cannot, so the global barrier of `aliasing` does it ahead
  *   of the change of layout, and waits in the very stages of those writes.
@@ -21,7 +21,7 @@
  */
 #include <string.h>
 
-#include "core/transient/transient_walk.h"
+#include "core/transient/transient_barriers.h"
 
 static void add_barrier(struct maar_walk* w, const struct maar_transient_barrier* barrier)
 {
@@ -46,34 +46,34 @@ static void add_barrier(struct maar_walk* w, const struct maar_transient_barrier
 
 /* All stages that an image's first layout of a frame must come after; the image's own writes apart,
  * which its barrier can make available itself. */
-static void owe_first_layout(const struct maar_walk* w, uint32_t index, struct maar_walk_debt* all,
-                             VkAccessFlags2* own_writes)
+static void gather_first_layout(const struct maar_walk* w, uint32_t index,
+                                struct maar_walk_source* all, VkAccessFlags2* own_writes)
 {
     static const struct maar_walk_target any = {0, 0};
     struct maar_walk_predecessor_group before;
     for (uint32_t i = 0; maar_walk_predecessor(w, index, i, &before); ++i) {
-        struct maar_walk_debt debt = {0};
-        maar_walk_owe(w, before.resource, maar_walk_last_group(before.resource), before.frame, &any,
-                      &debt);
-        all->stages |= debt.stages;
-        *own_writes |= before.foreign ? 0 : debt.writes;
+        struct maar_walk_source source = {0};
+        maar_walk_gather(w, before.resource, maar_walk_last_group(before.resource), before.frame,
+                         &any, &source);
+        all->stages |= source.stages;
+        *own_writes |= before.foreign ? 0 : source.writes;
     }
 }
 
 /* What must land before an image's first layout and only a global barrier can make land. */
 static void alias_image(struct maar_walk* w, uint32_t index)
 {
-    struct maar_walk_debt all = {0};
-    struct maar_walk_debt landing = {0};
+    struct maar_walk_source all = {0};
+    struct maar_walk_source landing = {0};
     VkAccessFlags2 own_writes = 0;
     struct maar_walk_predecessor_group before;
-    owe_first_layout(w, index, &all, &own_writes);
+    gather_first_layout(w, index, &all, &own_writes);
     for (uint32_t i = 0; maar_walk_predecessor(w, index, i, &before); ++i) {
         if (before.foreign) {
-            maar_walk_owe_landing(w, &before, all.stages, &landing);
+            maar_walk_gather_landing(w, &before, all.stages, &landing);
         }
     }
-    maar_walk_pay(&w->record->aliasing, &landing, landing.write_stages, 0);
+    maar_walk_order_after(&w->record->aliasing, &landing, landing.write_stages, 0);
 }
 
 /* Bytes of other resources go to a buffer, or to an image whose layouts are the program's. */
@@ -81,14 +81,14 @@ static void alias_bytes(struct maar_walk* w, uint32_t index, const struct maar_t
 {
     const struct maar_walk_target target = {use->queue_stages, use->queue_access};
     struct maar_walk_predecessor_group before;
-    struct maar_walk_debt debt = {0};
+    struct maar_walk_source source = {0};
     for (uint32_t i = 0; maar_walk_predecessor(w, index, i, &before); ++i) {
         if (before.foreign) {
-            maar_walk_owe(w, before.resource, maar_walk_last_group(before.resource), before.frame,
-                          &target, &debt);
+            maar_walk_gather(w, before.resource, maar_walk_last_group(before.resource),
+                             before.frame, &target, &source);
         }
     }
-    maar_walk_pay(&w->record->aliasing, &debt, use->queue_stages, use->queue_access);
+    maar_walk_order_after(&w->record->aliasing, &source, use->queue_stages, use->queue_access);
 }
 
 static void land_first(struct maar_walk* w, const struct maar_transient_pass_use* entry)
@@ -150,38 +150,38 @@ static struct maar_transient_barrier leading(uint32_t index, const struct maar_t
 
 /* Behind a semaphore, or behind nothing: the stages that begin then. */
 static void add_change(struct maar_walk* w, struct maar_transient_barrier* barrier,
-                       const struct maar_walk_debt* debt)
+                       const struct maar_walk_source* source)
 {
-    barrier->src_stages = debt->stages != 0 ? debt->stages : barrier->dst_stages;
-    barrier->src_access = debt->writes;
+    barrier->src_stages = source->stages != 0 ? source->stages : barrier->dst_stages;
+    barrier->src_access = source->writes;
     add_barrier(w, barrier);
 }
 
 static void change_first(struct maar_walk* w, uint32_t index, const struct maar_transient_use* use)
 {
     struct maar_transient_barrier barrier = leading(index, use);
-    struct maar_walk_debt debt = {0};
+    struct maar_walk_source source = {0};
     VkAccessFlags2 own_writes = 0;
-    owe_first_layout(w, index, &debt, &own_writes);
-    debt.writes = own_writes;
+    gather_first_layout(w, index, &source, &own_writes);
+    source.writes = own_writes;
     barrier.carries = w->graph->resources[index].keep;
-    add_change(w, &barrier, &debt);
+    add_change(w, &barrier, &source);
 }
 
 /* A buffer's first use of a frame behind its last one of the frame before. */
 static void order_first(struct maar_walk* w, uint32_t index, const struct maar_transient_use* use)
 {
     const struct maar_transient_resource* resource = &w->graph->resources[index];
-    struct maar_walk_debt debt = {0};
+    struct maar_walk_source source = {0};
     const struct maar_walk_target target = {use->queue_stages, use->queue_access};
     struct maar_walk_predecessor_group before;
     for (uint32_t i = 0; maar_walk_predecessor(w, index, i, &before); ++i) {
         if (!before.foreign) {
-            maar_walk_owe(w, resource, maar_walk_last_group(resource), before.frame, &target,
-                          &debt);
+            maar_walk_gather(w, resource, maar_walk_last_group(resource), before.frame, &target,
+                             &source);
         }
     }
-    maar_walk_pay(&w->record->before, &debt, use->queue_stages, use->queue_access);
+    maar_walk_order_after(&w->record->before, &source, use->queue_stages, use->queue_access);
 }
 
 /* The group behind another one of the same resource, of a frame. */
@@ -192,24 +192,24 @@ static void change_next(struct maar_walk* w, uint32_t index, const struct maar_t
     const struct maar_transient_resource* resource = &w->graph->resources[index];
     const struct maar_transient_group* group = &resource->groups[use->group];
     struct maar_transient_barrier barrier = leading(index, use);
-    struct maar_walk_debt debt = {0};
+    struct maar_walk_source source = {0};
     barrier.old_layout = previous->layout;
     if (group->acquired) {
         barrier.src_family = previous->family;
         barrier.dst_family = group->family;
     } else {
-        maar_walk_owe(w, resource, previous, frame, &any, &debt);
+        maar_walk_gather(w, resource, previous, frame, &any, &source);
     }
-    add_change(w, &barrier, &debt);
+    add_change(w, &barrier, &source);
 }
 
 static void order_next(struct maar_walk* w, uint32_t index, const struct maar_transient_use* use,
                        const struct maar_transient_group* previous, uint64_t frame)
 {
     const struct maar_walk_target target = {use->queue_stages, use->queue_access};
-    struct maar_walk_debt debt = {0};
-    maar_walk_owe(w, &w->graph->resources[index], previous, frame, &target, &debt);
-    maar_walk_pay(&w->record->before, &debt, use->queue_stages, use->queue_access);
+    struct maar_walk_source source = {0};
+    maar_walk_gather(w, &w->graph->resources[index], previous, frame, &target, &source);
+    maar_walk_order_after(&w->record->before, &source, use->queue_stages, use->queue_access);
 }
 
 /* Begins a group, if that takes a change of layout or owner, or if it does not. */
@@ -263,16 +263,16 @@ static void release_group(struct maar_walk* w, const struct maar_transient_pass_
     }
     const struct maar_transient_group* next =
         group == maar_walk_last_group(resource) ? &resource->groups[0] : group + 1;
-    struct maar_walk_debt debt = {0};
-    maar_walk_owe(w, resource, group, w->frame, &any, &debt);
+    struct maar_walk_source source = {0};
+    maar_walk_gather(w, resource, group, w->frame, &any, &source);
     const struct maar_transient_barrier barrier = {
         .resource = entry->resource,
         .src_family = group->family,
         .dst_family = next->family,
         .old_layout = group->layout,
         .new_layout = next->layout,
-        .src_stages = debt.stages,
-        .src_access = debt.writes,
+        .src_stages = source.stages,
+        .src_access = source.writes,
     };
     add_barrier(w, &barrier);
 }

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "core/transient/transient_internal.h"
+#include "core/transient/transient_check.h"
 
 #define KNOWN_RESOURCE_FLAGS                                                                       \
     ((MaarTransientResourceFlags)MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT |                       \

@@ -1,7 +1,7 @@
 /*
- * Copies a graph into an stack.
+ * Copies a graph into a host stack.
  */
-#include "core/transient/transient_internal.h"
+#include "core/transient/transient_graph.h"
 
 /* Accesses that only read. Whatever is not known is taken for a write. */
 #define READING_ACCESS                                                                             \
@@ -57,14 +57,7 @@ static void copy_uses(struct maar_host_stack* stack, const MaarTransientResource
     resource->uses = maar_stack_take(stack, info->useCount, sizeof *resource->uses);
     resource->groups = maar_stack_take(stack, info->useCount, sizeof *resource->groups);
     for (uint32_t i = 0; !stack->failed && i < info->useCount; ++i) {
-        const MaarTransientUse* use = &info->pUses[i];
-        resource->uses[i] = (struct maar_transient_use){
-            .pass = use->pass,
-            .layout = resource->is_image ? use->layout : VK_IMAGE_LAYOUT_UNDEFINED,
-            .stages = use->stages,
-            .access = use->access,
-            .writes = maar_transient_writes(use->access),
-        };
+        resource->uses[i].pass = info->pUses[i].pass;
     }
 }
 
@@ -93,8 +86,7 @@ static void copy_resource(struct maar_host_stack* stack, const MaarTransientReso
     copy_uses(stack, info, resource);
 }
 
-VkResult maar_transient_copy(MaarAllocator allocator, const char* call,
-                             const MaarTransientGraph* info, struct maar_host_stack* stack,
+VkResult maar_transient_copy(const MaarTransientGraph* info, struct maar_host_stack* stack,
                              struct maar_transient_graph* graph)
 {
     graph->queue_count = info->queueCount;
@@ -118,6 +110,5 @@ VkResult maar_transient_copy(MaarAllocator allocator, const char* call,
         copy_resource(stack, &info->pResources[i], &graph->resources[i]);
     }
     maar_transient_make_keys(stack, info, graph);
-    return stack->failed ? VK_ERROR_OUT_OF_HOST_MEMORY
-                         : maar_transient_sort(allocator, call, info, stack, graph);
+    return stack->failed ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
 }

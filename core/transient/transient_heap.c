@@ -5,8 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/objects/object.h"
-#include "core/transient/transient_internal.h"
+#include "core/transient/transient_barriers.h"
+#include "core/transient/transient_check.h"
+#include "core/transient/transient_objects.h"
+#include "core/transient/transient_order.h"
+#include "core/transient/transient_plan.h"
+#include "core/transient/transient_reuse.h"
 
 #define KNOWN_HEAP_FLAGS                                                                           \
     ((MaarTransientHeapCreateFlags)MAAR_TRANSIENT_HEAP_CREATE_NO_ALIASING_BIT |                    \
@@ -36,8 +40,10 @@ static VkResult make_state(const struct maar_transient_heap* heap, const char* c
                            const MaarTransientGraph* info, const uint32_t* previous,
                            struct maar_transient_state* state)
 {
-    VkResult result =
-        maar_transient_copy(heap->allocator, call, info, &state->stack, &state->graph);
+    VkResult result = maar_transient_copy(info, &state->stack, &state->graph);
+    if (result == VK_SUCCESS) {
+        result = maar_transient_sort(heap->allocator, call, info, &state->stack, &state->graph);
+    }
     if (result == VK_SUCCESS) {
         maar_transient_warn(heap->allocator, call, info, &state->graph);
         result = maar_transient_require(heap, info, previous, state);

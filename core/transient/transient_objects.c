@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "core/objects/object.h"
-#include "core/transient/transient_internal.h"
+#include "core/transient/transient_objects.h"
+#include "core/transient/transient_plan.h"
 
 /* One creation or update on its way. */
 struct making {
@@ -28,10 +28,7 @@ static const struct maar_transient_resource* find_same(const struct making* m, u
         return NULL;
     }
     const struct maar_transient_resource* old = &m->old->graph.resources[m->previous[index]];
-    return !resource->opaque && !old->opaque && resource->key_size == old->key_size &&
-                   memcmp(resource->key, old->key, old->key_size) == 0
-               ? old
-               : NULL;
+    return maar_transient_same_key(resource, old) ? old : NULL;
 }
 
 /* Whether old memory serves a class, and is not more than twice what it takes. */

@@ -5,8 +5,7 @@
  */
 #include <string.h>
 
-#include "core/objects/object.h"
-#include "core/transient/transient_internal.h"
+#include "core/transient/transient_objects.h"
 
 enum garbage_kind { GARBAGE_VIEW, GARBAGE_IMAGE, GARBAGE_BUFFER };
 

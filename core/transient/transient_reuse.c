@@ -3,9 +3,9 @@
  * info once everything about the last one is over: what a program does that keeps its render
  * targets in a cache.
  */
-#include <string.h>
+#include "core/transient/transient_reuse.h"
 
-#include "core/transient/transient_internal.h"
+#include "core/transient/transient_order.h"
 
 /* Whether every use of one resource is over before each use of another one. */
 static bool is_over(const struct maar_transient_graph* graph,
@@ -26,9 +26,8 @@ static bool can_take_over(const struct maar_transient_graph* graph,
                           const struct maar_transient_resource* before,
                           const struct maar_transient_resource* after)
 {
-    return !before->opaque && !after->opaque && !before->keep && !after->keep &&
-           !before->no_aliasing && !after->no_aliasing && before->key_size == after->key_size &&
-           memcmp(before->key, after->key, before->key_size) == 0 && is_over(graph, before, after);
+    return !before->keep && !after->keep && !before->no_aliasing && !after->no_aliasing &&
+           maar_transient_same_key(before, after) && is_over(graph, before, after);
 }
 
 VkDeviceSize maar_transient_reuse(struct maar_host_stack* stack,

@@ -1,11 +1,11 @@
 /*
- * The way through the frames of a heap on which barriers and waits are found; transient_frames.c
- * says how it goes, transient_barriers.c by which rules.
+ * The way through the frames of a heap on which barriers and waits are found;
+ * transient_barrier_frames.c says how it goes, transient_barriers.c by which rules.
  */
-#ifndef MAAR_CORE_OBJECTS_TRANSIENT_WALK_H
-#define MAAR_CORE_OBJECTS_TRANSIENT_WALK_H
+#ifndef MAAR_CORE_TRANSIENT_TRANSIENT_WALK_H
+#define MAAR_CORE_TRANSIENT_TRANSIENT_WALK_H
 
-#include "core/transient/transient_log.h"
+#include "core/transient/transient_barrier_log.h"
 
 /* The way through the frames. */
 struct maar_walk {
@@ -32,7 +32,7 @@ struct maar_walk_predecessor_group {
 };
 
 /* What a barrier must come after, on its own queue. */
-struct maar_walk_debt {
+struct maar_walk_source {
     VkPipelineStageFlags2 stages;
     VkPipelineStageFlags2 write_stages;
     VkAccessFlags2 writes;
@@ -66,25 +66,21 @@ bool maar_walk_stays(const struct maar_walk* w, uint32_t index);
 /* The waits of the pass, and its clock. */
 void maar_walk_waits(struct maar_walk* w);
 
-/* ---- transient_debts.c ---- */
+/* ---- transient_sources.c ---- */
 
 /* Adds the accesses of a group on the pass's queue that neither semaphores nor earlier barriers
  * order. */
-void maar_walk_owe(const struct maar_walk* w, const struct maar_transient_resource* resource,
-                   const struct maar_transient_group* group, uint64_t frame,
-                   const struct maar_walk_target* target, struct maar_walk_debt* debt);
+void maar_walk_gather(const struct maar_walk* w, const struct maar_transient_resource* resource,
+                      const struct maar_transient_group* group, uint64_t frame,
+                      const struct maar_walk_target* target, struct maar_walk_source* source);
 /* Of writes that were gathered, those that have not landed for a barrier with these source stages.
  */
-void maar_walk_owe_landing(const struct maar_walk* w,
-                           const struct maar_walk_predecessor_group* before,
-                           VkPipelineStageFlags2 src_stages, struct maar_walk_debt* debt);
+void maar_walk_gather_landing(const struct maar_walk* w,
+                              const struct maar_walk_predecessor_group* before,
+                              VkPipelineStageFlags2 src_stages, struct maar_walk_source* source);
 /* Makes a global barrier come after what is owed. */
-void maar_walk_pay(struct maar_transient_global* global, const struct maar_walk_debt* debt,
-                   VkPipelineStageFlags2 dst_stages, VkAccessFlags2 dst_access);
-
-/* ---- transient_barriers.c ---- */
-
-/* The waits and barriers of one pass of one frame. */
-void maar_walk_pass(struct maar_walk* w);
+void maar_walk_order_after(struct maar_transient_global* global,
+                           const struct maar_walk_source* source, VkPipelineStageFlags2 dst_stages,
+                           VkAccessFlags2 dst_access);
 
 #endif

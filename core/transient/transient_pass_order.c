@@ -7,10 +7,9 @@
  * its own queue, by semaphores for the others. What a semaphore waits for includes all that its
  * queue did before.
  */
-#include <stdio.h>
 #include <string.h>
 
-#include "core/transient/transient_internal.h"
+#include "core/transient/transient_order.h"
 
 /* What only sorting needs. */
 struct sorting {
@@ -125,125 +124,6 @@ static VkResult find_pass_order(struct sorting* s)
                ? VK_SUCCESS
                : maar_misuse(s->allocator, s->call,
                              "pGraph->pDependencies, with the order of each queue, go in a circle");
-}
-
-/* ---- uses ---- */
-
-static VkResult refuse_double_use(const struct sorting* s, uint32_t resource, uint32_t pass)
-{
-    char text[256];
-    (void)snprintf(
-        text, sizeof text, "%s.pUses names %s twice",
-        maar_transient_label_resource(resource, s->info->pResources[resource].pName).text,
-        maar_transient_label_pass(pass, s->info->pPasses[pass].pName).text);
-    return maar_misuse(s->allocator, s->call, text);
-}
-
-/* Puts the uses of each resource into the order of the passes, and lists them by pass. */
-static VkResult sort_uses(struct sorting* s)
-{
-    struct maar_transient_graph* graph = s->graph;
-    uint32_t total = 0;
-    for (uint32_t i = 0; i < graph->resource_count; ++i) {
-        total += graph->resources[i].use_count;
-    }
-    uint32_t* first = maar_stack_take(s->stack, (size_t)graph->pass_count + 1, sizeof *first);
-    uint32_t* filled = maar_stack_take(s->stack, graph->resource_count, sizeof *filled);
-    graph->pass_uses = maar_stack_take(s->stack, total, sizeof *graph->pass_uses);
-    if (s->stack->failed) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (uint32_t i = 0; i < graph->resource_count; ++i) {
-        for (uint32_t k = 0; k < graph->resources[i].use_count; ++k) {
-            ++first[graph->resources[i].uses[k].pass];
-        }
-    }
-    sum_up(first, graph->pass_count);
-    for (uint32_t i = 0; i < graph->resource_count; ++i) {
-        for (uint32_t k = 0; k < graph->resources[i].use_count; ++k) {
-            struct maar_transient_pass* pass = &graph->passes[graph->resources[i].uses[k].pass];
-            pass->first_use = first[graph->resources[i].uses[k].pass];
-            graph->pass_uses[pass->first_use + pass->use_count++] =
-                (struct maar_transient_pass_use){.resource = i, .use = k};
-        }
-    }
-    const MaarTransientGraph* info = s->info;
-    for (uint32_t i = 0; i < graph->pass_count; ++i) {
-        const struct maar_transient_pass* pass = &graph->passes[graph->order[i]];
-        for (uint32_t k = 0; k < pass->use_count; ++k) {
-            struct maar_transient_pass_use* entry = &graph->pass_uses[pass->first_use + k];
-            struct maar_transient_resource* resource = &graph->resources[entry->resource];
-            const MaarTransientUse* use = &info->pResources[entry->resource].pUses[entry->use];
-            const uint32_t at = filled[entry->resource]++;
-            if (at > 0 && resource->uses[at - 1].pass == use->pass) {
-                return refuse_double_use(s, entry->resource, use->pass);
-            }
-            resource->uses[at] = (struct maar_transient_use){
-                .pass = use->pass,
-                .layout = resource->is_image ? use->layout : VK_IMAGE_LAYOUT_UNDEFINED,
-                .stages = use->stages,
-                .access = use->access,
-                .writes = maar_transient_writes(use->access),
-            };
-            entry->use = at;
-        }
-    }
-    return VK_SUCCESS;
-}
-
-/* ---- groups ---- */
-
-static bool joins(const struct maar_transient_resource* resource,
-                  const struct maar_transient_group* group, const struct maar_transient_use* use,
-                  uint32_t family)
-{
-    return !group->write && use->writes == 0 && group->layout == use->layout &&
-           (!resource->exclusive || group->family == family);
-}
-
-/* What the uses of a group on one queue have in common: the first of them stands for all. */
-static void unite_queues(const struct maar_transient_graph* graph,
-                         struct maar_transient_resource* resource,
-                         const struct maar_transient_group* group)
-{
-    struct maar_transient_use* firsts[MAAR_TRANSIENT_MAX_QUEUES] = {NULL};
-    for (uint32_t i = group->first; i < group->first + group->count; ++i) {
-        struct maar_transient_use* use = &resource->uses[i];
-        struct maar_transient_use** first = &firsts[graph->passes[use->pass].queue];
-        if (*first == NULL) {
-            *first = use;
-            use->first_on_queue = true;
-        }
-        (*first)->queue_stages |= use->stages;
-        (*first)->queue_access |= use->access;
-    }
-}
-
-static void make_groups(const struct maar_transient_graph* graph,
-                        struct maar_transient_resource* resource)
-{
-    struct maar_transient_group* group = NULL;
-    for (uint32_t i = 0; i < resource->use_count; ++i) {
-        struct maar_transient_use* use = &resource->uses[i];
-        const uint32_t family = maar_transient_family(graph, use->pass);
-        if (group == NULL || !joins(resource, group, use, family)) {
-            group = &resource->groups[resource->group_count++];
-            *group = (struct maar_transient_group){
-                .first = i, .family = family, .layout = use->layout, .write = use->writes != 0};
-        }
-        ++group->count;
-        use->group = resource->group_count - 1;
-    }
-    for (uint32_t i = 0; i < resource->group_count; ++i) {
-        struct maar_transient_group* g = &resource->groups[i];
-        struct maar_transient_group* previous =
-            i > 0 ? g - 1 : &resource->groups[resource->group_count - 1];
-        const bool follows = i > 0 || resource->keep;
-        g->acquired = follows && resource->exclusive && g->family != previous->family;
-        previous->released |= g->acquired;
-        g->led = g->acquired || (resource->is_image && (i == 0 || g->layout != previous->layout));
-        unite_queues(graph, resource, g);
-    }
 }
 
 /* ---- what has no order yet ---- */
@@ -392,13 +272,10 @@ VkResult maar_transient_sort(MaarAllocator allocator, const char* call,
     }
     VkResult result = find_pass_order(&s);
     if (result == VK_SUCCESS) {
-        result = sort_uses(&s);
+        result = maar_transient_group_uses(allocator, call, info, stack, graph);
     }
     if (result != VK_SUCCESS) {
         return result;
-    }
-    for (uint32_t i = 0; i < graph->resource_count; ++i) {
-        make_groups(graph, &graph->resources[i]);
     }
     list_dependencies(&s, false);
     run_clocks(&s);

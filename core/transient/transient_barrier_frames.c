@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "core/transient/transient_walk.h"
+#include "core/transient/transient_barriers.h"
 
 static void make_frame(struct maar_walk* w, struct maar_transient_record* records)
 {

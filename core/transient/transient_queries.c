@@ -2,7 +2,7 @@
  * Reading a transient heap: its figures, its resources, and what to do around its passes.
  */
 #include "core/objects/object.h"
-#include "core/transient/transient_internal.h"
+#include "core/transient/transient_state.h"
 
 /* VK_SUCCESS when the heap is one of the allocator's and the structure is what it should be. */
 static VkResult enter_heap(MaarAllocator allocator, const char* call, MaarTransientHeap heap,

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "core/transient/transient_internal.h"
+#include "core/transient/transient_graph.h"
 
 /* Counts while there is no room yet, then writes. */
 struct key_writer {

@@ -2,10 +2,10 @@
  * Barriers as they have been recorded on a queue, so that none is recorded for what earlier ones
  * have ordered already.
  */
-#ifndef MAAR_CORE_OBJECTS_TRANSIENT_LOG_H
-#define MAAR_CORE_OBJECTS_TRANSIENT_LOG_H
+#ifndef MAAR_CORE_TRANSIENT_TRANSIENT_BARRIER_LOG_H
+#define MAAR_CORE_TRANSIENT_TRANSIENT_BARRIER_LOG_H
 
-#include "core/transient/transient_internal.h"
+#include "core/transient/transient_state.h"
 
 struct maar_transient_log_entry {
     uint64_t position; /* of its pass, counted over frames */

@@ -52,16 +52,16 @@ static bool is_ordered(const struct maar_walk* w, const struct maar_transient_ac
 }
 
 /* All stages of a use, since not every one of them may be able to do all of its accesses. */
-static void owe_writes(const struct maar_transient_use* use, struct maar_walk_debt* debt)
+static void gather_writes(const struct maar_transient_use* use, struct maar_walk_source* source)
 {
-    debt->stages |= use->stages;
-    debt->write_stages |= use->stages;
-    debt->writes |= use->writes;
+    source->stages |= use->stages;
+    source->write_stages |= use->stages;
+    source->writes |= use->writes;
 }
 
-void maar_walk_owe(const struct maar_walk* w, const struct maar_transient_resource* resource,
-                   const struct maar_transient_group* group, uint64_t frame,
-                   const struct maar_walk_target* target, struct maar_walk_debt* debt)
+void maar_walk_gather(const struct maar_walk* w, const struct maar_transient_resource* resource,
+                      const struct maar_transient_group* group, uint64_t frame,
+                      const struct maar_walk_target* target, struct maar_walk_source* source)
 {
     const bool seen =
         !group->write && target->stages != 0 && sees_written(w, resource, group, frame, target);
@@ -78,15 +78,15 @@ void maar_walk_owe(const struct maar_walk* w, const struct maar_transient_resour
             open |= is_ordered(w, &access, frame, target, seen) ? 0 : access.stages;
         }
         if (open != 0 && access.writes != 0) {
-            owe_writes(use, debt);
+            gather_writes(use, source);
         }
-        debt->stages |= open;
+        source->stages |= open;
     }
 }
 
-void maar_walk_owe_landing(const struct maar_walk* w,
-                           const struct maar_walk_predecessor_group* before,
-                           VkPipelineStageFlags2 src_stages, struct maar_walk_debt* debt)
+void maar_walk_gather_landing(const struct maar_walk* w,
+                              const struct maar_walk_predecessor_group* before,
+                              VkPipelineStageFlags2 src_stages, struct maar_walk_source* source)
 {
     const struct maar_transient_group* group = maar_walk_last_group(before->resource);
     const struct maar_transient_use* use = &before->resource->uses[group->first];
@@ -105,16 +105,17 @@ void maar_walk_owe_landing(const struct maar_walk* w,
                                           &access, src_stages);
     }
     if (!landed) {
-        owe_writes(use, debt);
+        gather_writes(use, source);
     }
 }
 
-void maar_walk_pay(struct maar_transient_global* global, const struct maar_walk_debt* debt,
-                   VkPipelineStageFlags2 dst_stages, VkAccessFlags2 dst_access)
+void maar_walk_order_after(struct maar_transient_global* global,
+                           const struct maar_walk_source* source, VkPipelineStageFlags2 dst_stages,
+                           VkAccessFlags2 dst_access)
 {
-    if (debt->stages != 0) {
-        global->src_stages |= debt->stages;
-        global->src_access |= debt->writes;
+    if (source->stages != 0) {
+        global->src_stages |= source->stages;
+        global->src_access |= source->writes;
         global->dst_stages |= dst_stages;
         global->dst_access |= dst_access;
     }

@@ -2,7 +2,7 @@
  * The log of barriers of one queue, and what follows from it for one access: which stages of later
  * commands come after it, and for which of them its writes are available.
  */
-#include "core/transient/transient_log.h"
+#include "core/transient/transient_barrier_log.h"
 
 #include <string.h>
 

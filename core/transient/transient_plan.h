@@ -1,0 +1,24 @@
+/*
+ * What the driver requires of the resources of a graph, and where they lie.
+ */
+#ifndef MAAR_CORE_TRANSIENT_TRANSIENT_PLAN_H
+#define MAAR_CORE_TRANSIENT_TRANSIENT_PLAN_H
+
+#include "core/transient/transient_state.h"
+
+/* ---- transient_requirements.c ---- */
+
+/* Asks the driver what the resources require, those of an old state excepted that are the same. */
+VkResult maar_transient_require(const struct maar_transient_heap* heap,
+                                const MaarTransientGraph* info, const uint32_t* previous,
+                                struct maar_transient_state* state);
+/* How to allocate for a class or resource that may be lazy. */
+MaarAllocationCreateInfo maar_transient_how(const struct maar_transient_heap* heap, bool lazy);
+
+/* ---- transient_plan.c ---- */
+
+/* Plans, and makes classes and edges of the plan. */
+VkResult maar_transient_place(const struct maar_transient_heap* heap, const char* call,
+                              const uint32_t* previous, struct maar_transient_state* state);
+
+#endif

@@ -1,0 +1,155 @@
+/*
+ * A heap, and its state: everything about one graph. The state has the graph as it was copied, what
+ * the driver requires of the resources and where they lie, the barriers of the passes, and the
+ * objects.
+ *
+ * A state lives in a stack of its own. An update makes a new state beside the old one, so that a
+ * failure leaves the old one as it was. Externally synchronized.
+ */
+#ifndef MAAR_CORE_TRANSIENT_TRANSIENT_STATE_H
+#define MAAR_CORE_TRANSIENT_TRANSIENT_STATE_H
+
+#include "core/transient/transient_graph.h"
+
+/* What can live in one VkDeviceMemory. */
+struct maar_transient_class {
+    uint32_t type_bits;
+    VkDeviceSize size;
+    VkDeviceSize alignment;
+    MaarResourceKind kind;
+    bool lazy;
+    uint32_t dedicated; /* the resource that the driver wants alone, or MAAR_TRANSIENT_NONE */
+};
+
+/* Resources whose bytes a resource takes over, as slices of one array. */
+struct maar_transient_edges {
+    uint32_t* first; /* for each resource, and one more */
+    uint32_t* before;
+};
+
+/* A change of layout or owner. */
+struct maar_transient_barrier {
+    uint32_t resource;
+    uint32_t src_family;
+    uint32_t dst_family;
+    VkImageLayout old_layout;
+    VkImageLayout new_layout;
+    VkPipelineStageFlags2 src_stages;
+    VkAccessFlags2 src_access;
+    VkPipelineStageFlags2 dst_stages;
+    VkAccessFlags2 dst_access;
+    bool carries; /* the first of a frame: contents of the graph before an update may be there */
+};
+
+/* A global barrier; none while src is 0. */
+struct maar_transient_global {
+    VkPipelineStageFlags2 src_stages;
+    VkAccessFlags2 src_access;
+    VkPipelineStageFlags2 dst_stages;
+    VkAccessFlags2 dst_access;
+};
+
+/* What to do around a pass: images first, then buffers, as slices of arrays of the state. */
+struct maar_transient_record {
+    struct maar_transient_global aliasing;
+    struct maar_transient_global before;
+    uint32_t first_before;
+    uint32_t before_images;
+    uint32_t before_buffers;
+    uint32_t first_after;
+    uint32_t after_images;
+    uint32_t after_buffers;
+    uint32_t first_wait;
+    uint32_t wait_count;
+};
+
+/* Frames that have no predecessor in their copy, and those that have. */
+enum maar_transient_variant { MAAR_TRANSIENT_FIRST, MAAR_TRANSIENT_LATER, MAAR_TRANSIENT_VARIANTS };
+
+struct maar_transient_records {
+    struct maar_transient_record* records[MAAR_TRANSIENT_VARIANTS]; /* by pass */
+    struct maar_transient_barrier* barriers;
+    uint32_t barrier_count;
+    uint32_t barrier_capacity;
+    MaarTransientWait* waits;
+    uint32_t wait_count;
+    uint32_t wait_capacity;
+    /* Room for what maarGetTransientPassBarriers returns. */
+    VkMemoryBarrier2 globals[2];
+    VkImageMemoryBarrier2* images;
+    VkBufferMemoryBarrier2* buffers;
+    uint32_t* image_resources;
+    uint32_t* buffer_resources;
+};
+
+/* One object of one copy. */
+struct maar_transient_object {
+    uint64_t handle; /* a buffer's or an image's, as bits; 0: none */
+    uint64_t generation;
+    uint32_t kept_from;       /* resource of the old state, or MAAR_TRANSIENT_NONE */
+    bool views_kept;          /* its views came along */
+    bool passed_on;           /* a newer state has it now */
+    bool views_passed_on;     /* likewise, its views */
+    bool has_contents;        /* of frames before this graph, which are to be kept */
+    VkImageLayout old_layout; /* that they left it in */
+    VkImageView* views;
+};
+
+/* The memory of one class and copy. */
+struct maar_transient_memory {
+    MaarAllocation allocation;
+    uint32_t kept_from; /* class of the old state, or MAAR_TRANSIENT_NONE */
+    bool passed_on;
+};
+
+struct maar_transient_state {
+    struct maar_host_stack stack;
+    struct maar_transient_graph graph;
+    MaarPlan plan;
+    uint32_t* plan_indices; /* of each resource in the plan, or MAAR_TRANSIENT_NONE */
+    MaarPlanInfo plan_info;
+    uint32_t class_count;
+    struct maar_transient_class* classes;
+    struct maar_transient_edges edges;
+    struct maar_transient_edges wrap_edges;
+    struct maar_transient_records records;
+    VkDeviceSize object_reuse_size;
+    uint32_t copy_count;
+    struct maar_transient_object* objects;  /* by copy, then resource */
+    struct maar_transient_memory* memories; /* by copy, then class */
+    uint32_t created_count;
+    uint32_t kept_count;
+};
+
+struct maar_transient_heap {
+    MaarAllocator allocator;
+    MaarTransientHeapCreateFlags flags;
+    uint32_t copy_count;
+    MaarAllocationCreateInfo how;
+    char* name;
+    uint64_t node_limit;
+    uint64_t time_limit_ns;
+    MaarPlanCache cache;
+    bool own_cache;
+    bool updated; /* frames of an earlier graph may be on their way */
+    uint64_t generation;
+    /* Frames of the present graph: */
+    bool counting;        /* one was asked about */
+    uint64_t first_frame; /* its number, from then on */
+    uint32_t copies_used; /* by bits: copies that were asked about */
+    struct maar_transient_state* state;
+};
+
+static inline struct maar_transient_object*
+maar_transient_object_at(const struct maar_transient_state* state, uint32_t copy, uint32_t resource)
+{
+    return &state->objects[(size_t)copy * state->graph.resource_count + resource];
+}
+
+static inline struct maar_transient_memory*
+maar_transient_memory_at(const struct maar_transient_state* state, uint32_t copy, uint32_t index)
+{
+    return &state->memories[(size_t)copy * state->class_count + index];
+}
+
+#endif
