@@ -392,6 +392,15 @@ bool maar_pages_are_committed(const struct maar_page_table* table, uint64_t firs
     return all;
 }
 
+void maar_page_table_read(const struct maar_page_table* table, uint32_t count, uint8_t* committed)
+{
+    maar_mutex_lock(&table->paging->lock);
+    for (uint32_t page = 0; page < count; ++page) {
+        committed[page] = is_committed(table, page) ? 1 : 0;
+    }
+    maar_mutex_unlock(&table->paging->lock);
+}
+
 static void write_run(const struct maar_page_table* table, uint64_t page, uint64_t count,
                       MaarPageRun* run)
 {

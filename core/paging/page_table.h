@@ -71,6 +71,8 @@ const struct maar_pool* maar_page_table_owner(const struct maar_page_table* tabl
 bool maar_page_is_committed(const struct maar_page_table* table, uint64_t page);
 /* Returns whether all pages [first, first + count) are committed; true for none. */
 bool maar_pages_are_committed(const struct maar_page_table* table, uint64_t first, uint64_t count);
+/* Writes for each of the first `count` pages whether it is committed, 1 or 0. */
+void maar_page_table_read(const struct maar_page_table* table, uint32_t count, uint8_t* committed);
 /* Writes the committed runs in order, at most `capacity` of them, and returns how many there are.
  */
 uint32_t maar_page_table_runs(const struct maar_page_table* table, uint32_t capacity,

@@ -5,13 +5,23 @@
  * Invariant: count * element_size <= ready <= committed bytes from the start, and ready is whole
  * pages, or the size of the reservation or of a copying one's buffer.
  */
-#include "core/reservation/reservation.h"
+#include "core/reservation/commit_pages.h"
+#include "core/reservation/reservation_copy.h"
 
 /* Limits of the step that grows with the array, bytes. An eighth of what is there keeps both the
  * waste and the number of submissions small: 1 GiB takes 76 steps. Below the least step submissions
  * would be frequent, above the most the waste is noticed. */
 #define LEAST_STEP ((VkDeviceSize)1 << 20)
 #define MOST_STEP ((VkDeviceSize)64 << 20)
+
+/* An array is a reservation with a tail. */
+struct maar_array {
+    struct maar_reservation reservation;
+    VkDeviceSize element_size;
+    VkDeviceSize grow_size;
+    uint64_t count;
+    VkDeviceSize ready; /* bytes from the start that have memory */
+};
 
 static struct maar_array* array_of(MaarArray array)
 {

@@ -5,9 +5,11 @@
  *
  * A buffer whose copy no submission has taken was never usable: growing again drops it.
  */
+#include "core/reservation/reservation_copy.h"
+
 #include "core/objects/buffer.h"
+#include "core/objects/object.h"
 #include "core/paging/paging_timeline.h"
-#include "core/reservation/reservation.h"
 
 /* Least unit of growth, bytes: that of sparse buffers on most devices, so that programs see like
  * numbers everywhere. Buffers grow by more anyway. */

@@ -190,89 +190,6 @@ static VkResult read_requirements(MaarAllocator allocator, const char* call, Maa
 
 /* ---- page tables ---- */
 
-static struct maar_page_table_info table_info(const char* call, MaarSparseImage image)
-{
-    return (struct maar_page_table_info){
-        .call = call,
-        .image = image->image,
-        .page_size = image->page_size,
-        .type_bits = image->type_bits,
-        .kind = MAAR_RESOURCE_KIND_OPTIMAL,
-        .memory = &image->memory,
-    };
-}
-
-VkResult maar_sparse_bring_table(MaarAllocator allocator, const char* call, MaarSparseImage image,
-                                 uint32_t aspect, uint32_t level, uint32_t layer,
-                                 struct maar_page_table** table)
-{
-    const struct maar_sparse_aspect* of = &image->aspects[aspect];
-    struct maar_page_table** at = &of->tables[(size_t)layer * of->grid.level_count + level];
-    if (*at == NULL) {
-        const uint32_t* extent = of->grid.levels[level].extent;
-        struct maar_page_table_info info = table_info(call, image);
-        info.target = MAAR_PAGES_TILES;
-        info.subresource.aspectMask = of->aspect;
-        info.subresource.mipLevel = level;
-        info.subresource.arrayLayer = layer;
-        info.tile = (VkExtent3D){of->grid.tile[0], of->grid.tile[1], of->grid.tile[2]};
-        info.extent = (VkExtent3D){extent[0], extent[1], extent[2]};
-        const VkResult result = maar_page_table_create(allocator, &info, at);
-        if (result != VK_SUCCESS) {
-            *at = NULL;
-            return result;
-        }
-    }
-    *table = *at;
-    return VK_SUCCESS;
-}
-
-VkResult maar_sparse_bring_tail(MaarAllocator allocator, const char* call, MaarSparseImage image,
-                                struct maar_sparse_aspect* aspect, uint32_t index,
-                                struct maar_page_table** table)
-{
-    struct maar_page_table** at = &aspect->tails[index];
-    if (*at == NULL) {
-        struct maar_page_table_info info = table_info(call, image);
-        info.target = MAAR_PAGES_OPAQUE;
-        info.resource_offset = aspect->tail_offset + index * aspect->tail_stride;
-        info.size = aspect->tail_size;
-        info.bind_flags = aspect->bind_flags;
-        const VkResult result = maar_page_table_create(allocator, &info, at);
-        if (result != VK_SUCCESS) {
-            *at = NULL;
-            return result;
-        }
-    }
-    *table = *at;
-    return VK_SUCCESS;
-}
-
-static void walk_aspect(const struct maar_sparse_aspect* aspect, uint32_t layers,
-                        maar_sparse_visit visit, void* context)
-{
-    const size_t table_count =
-        aspect->tables == NULL ? 0 : (size_t)layers * aspect->grid.level_count;
-    for (size_t i = 0; i < table_count; ++i) {
-        if (aspect->tables[i] != NULL) {
-            visit(aspect->tables[i], context);
-        }
-    }
-    for (uint32_t i = 0; aspect->tails != NULL && i < aspect->tail_count; ++i) {
-        if (aspect->tails[i] != NULL) {
-            visit(aspect->tails[i], context);
-        }
-    }
-}
-
-void maar_sparse_walk(MaarSparseImage image, maar_sparse_visit visit, void* context)
-{
-    for (uint32_t i = 0; i < image->aspect_count; ++i) {
-        walk_aspect(&image->aspects[i], image->layers, visit, context);
-    }
-    walk_aspect(&image->metadata, image->layers, visit, context);
-}
-
 static VkResult make_arrays(MaarAllocator allocator, struct maar_sparse_aspect* aspect,
                             uint32_t layers)
 {
@@ -337,34 +254,17 @@ static VkResult commit_metadata(MaarAllocator allocator, const char* call, MaarS
 
 /* ---- life ---- */
 
-static void destroy_table(struct maar_page_table* table, void* context)
-{
-    (void)context;
-    maar_page_table_destroy(table);
-}
-
-static void seal_table(struct maar_page_table* table, void* context)
-{
-    uint64_t* value = context;
-    const uint64_t last = maar_page_table_seal(table);
-    *value = last > *value ? last : *value;
-}
-
-VkDeviceSize maar_sparse_metadata_size(MaarSparseImage image)
-{
-    uint64_t pages = 0;
-    for (uint32_t i = 0; i < image->metadata.tail_count; ++i) {
-        pages += maar_page_table_committed(image->metadata.tails[i]);
-    }
-    return pages * image->page_size;
-}
-
 /* The value of its last submission. If there was none, that is told, unless the image came only
  * half into being or has nothing but what nobody asked for. */
 static uint64_t seal_image(MaarAllocator allocator, MaarSparseImage image)
 {
+    struct maar_sparse_walk walk = {0, 0};
     uint64_t value = 0;
-    maar_sparse_walk(image, seal_table, &value);
+    for (struct maar_page_table* table = NULL;
+         (table = maar_sparse_next_table(image, &walk)) != NULL;) {
+        const uint64_t last = maar_page_table_seal(table);
+        value = last > value ? last : value;
+    }
     if (value == 0 && image->listed.what != NULL) {
         const VkDeviceSize asked = maar_sparse_committed(image) - maar_sparse_metadata_size(image);
         maar_paging_report_unsubmitted(allocator, image->listed.what, image->name,
@@ -388,7 +288,11 @@ static void dispose(MaarAllocator allocator, MaarSparseImage image)
     if (image->image != VK_NULL_HANDLE) {
         device->vkDestroyImage(device->handle, image->image, device->callbacks);
     }
-    maar_sparse_walk(image, destroy_table, NULL);
+    struct maar_sparse_walk walk = {0, 0};
+    for (struct maar_page_table* table = NULL;
+         (table = maar_sparse_next_table(image, &walk)) != NULL;) {
+        maar_page_table_destroy(table);
+    }
     if (image->space != 0) {
         maar_paging_return_space(allocator, image->space);
     }

@@ -4,8 +4,8 @@
  * An image belongs to one caller at a time. Page tables of levels are made when their first tile is
  * committed, so that an image of many layers costs little before.
  */
-#ifndef MAAR_CORE_OBJECTS_SPARSE_IMAGE_H
-#define MAAR_CORE_OBJECTS_SPARSE_IMAGE_H
+#ifndef MAAR_CORE_RESERVATION_SPARSE_IMAGE_H
+#define MAAR_CORE_RESERVATION_SPARSE_IMAGE_H
 
 #include "core/paging/page_commit.h"
 #include "core/paging/paged_object.h"
@@ -62,25 +62,36 @@ static inline struct maar_page_table* maar_sparse_table(const struct maar_sparse
     return aspect->tables[(size_t)layer * aspect->grid.level_count + level];
 }
 
-/* The table of a level and layer, made if need be. */
+/* Returns VK_SUCCESS for an image that calls may use, else misuse, which it reports. */
+VkResult maar_check_sparse_image(MaarAllocator allocator, const char* call, MaarSparseImage image);
+/* Finds or makes the table of a level and layer. */
 VkResult maar_sparse_bring_table(MaarAllocator allocator, const char* call, MaarSparseImage image,
                                  uint32_t aspect, uint32_t level, uint32_t layer,
                                  struct maar_page_table** table);
-/* The table of a tail of an aspect or of the metadata, made if need be. */
+/* Finds or makes the table of a tail of an aspect or of the metadata. */
 VkResult maar_sparse_bring_tail(MaarAllocator allocator, const char* call, MaarSparseImage image,
                                 struct maar_sparse_aspect* aspect, uint32_t index,
                                 struct maar_page_table** table);
+/* Returns the bytes of all pages that the image has. */
+VkDeviceSize maar_sparse_committed(MaarSparseImage image);
+/* Returns the bytes of its pages for the driver's metadata, which it has since it was made. */
+VkDeviceSize maar_sparse_metadata_size(MaarSparseImage image);
+
+/* Where a walk over the tables of an image is; zero at the beginning. */
+struct maar_sparse_walk {
+    uint32_t part; /* aspect, or aspect_count for the metadata */
+    size_t index;
+};
+/* Returns the next table that exists, or NULL. The caller may destroy it. */
+struct maar_page_table* maar_sparse_next_table(MaarSparseImage image,
+                                               struct maar_sparse_walk* walk);
+
+/* ---- commit_tiles.c ---- */
+
 /* Commits the tails of all aspects for some layers. */
 VkResult maar_sparse_commit_tails(MaarAllocator allocator, const char* call, MaarSparseImage image,
                                   uint32_t first_layer, uint32_t layer_count);
+/* Returns whether the tails of a layer have all their memory. */
 bool maar_sparse_tail_is_there(MaarSparseImage image, uint32_t layer);
-/* Bytes of all pages that it has. */
-VkDeviceSize maar_sparse_committed(MaarSparseImage image);
-/* Bytes of those that it has for the driver alone, since it was made. */
-VkDeviceSize maar_sparse_metadata_size(MaarSparseImage image);
-
-/* Calls `visit` for every table that there is. */
-typedef void (*maar_sparse_visit)(struct maar_page_table* table, void* context);
-void maar_sparse_walk(MaarSparseImage image, maar_sparse_visit visit, void* context);
 
 #endif

@@ -125,22 +125,23 @@ static uint8_t worst_of(const struct maar_tile_level* level, const struct maar_t
     return worst;
 }
 
-void maar_tile_usable_levels(const struct maar_tile_grid* grid, bool tail_is_there,
-                             maar_tile_is_there is_there, const void* context, uint8_t* scratch)
+void maar_tile_usable_levels(const struct maar_tile_grid* grid, bool has_tail, uint8_t* tiles)
 {
     const uint32_t last = grid->level_count;
-    const uint8_t tail = (uint8_t)(tail_is_there ? last : grid->mip_levels);
-    scratch[0] = tail;
+    const uint8_t tail = (uint8_t)(has_tail ? last : grid->mip_levels);
+    if (last == 0) {
+        tiles[0] = tail;
+    }
     for (uint32_t l = last; l-- > 0;) {
         const struct maar_tile_level* level = &grid->levels[l];
         for (uint32_t i = 0; i < level->count; ++i) {
             uint8_t above = tail;
             if (l + 1 < last) {
                 const struct maar_tile_box cover = maar_tile_cover(grid, l, i);
-                above = worst_of(&grid->levels[l + 1], &cover, scratch + grid->levels[l + 1].first);
+                above = worst_of(&grid->levels[l + 1], &cover, tiles + grid->levels[l + 1].first);
             }
-            scratch[level->first + i] =
-                (uint8_t)(above == l + 1 && is_there(context, l, i) ? l : above);
+            uint8_t* tile = &tiles[level->first + i];
+            *tile = (uint8_t)(above == l + 1 && *tile != 0 ? l : above);
         }
     }
 }

@@ -5,8 +5,8 @@
  * A tile is covered by those of the next level that show the same part of the image. Levels halve,
  * rounded down, so with other sizes than powers of two that may be two an axis.
  */
-#ifndef MAAR_CORE_OBJECTS_TILE_GRID_H
-#define MAAR_CORE_OBJECTS_TILE_GRID_H
+#ifndef MAAR_CORE_RESERVATION_TILE_GRID_H
+#define MAAR_CORE_RESERVATION_TILE_GRID_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -91,13 +91,9 @@ struct maar_tile_box maar_tile_box_within(const struct maar_tile_grid* grid, uin
 struct maar_tile_box maar_tile_cover(const struct maar_tile_grid* grid, uint32_t level,
                                      uint32_t number);
 
-/* Whether a tile is there; level and number. */
-typedef bool (*maar_tile_is_there)(const void* context, uint32_t level, uint32_t number);
-
-/* For each tile of level 0 the lowest level from which on everything that covers it is there;
- * mip_levels where not even the tail is. scratch: grid->total bytes, or 1; the first
- * levels[0].count of it are the answer. */
-void maar_tile_usable_levels(const struct maar_tile_grid* grid, bool tail_is_there,
-                             maar_tile_is_there is_there, const void* context, uint8_t* scratch);
+/* Finds for each tile the lowest level from which on all tiles that cover it are present, or
+ * mip_levels where not even the tail is. tiles: grid->total bytes, at least 1; on input not 0 for
+ * tiles that are present, on output the levels, those of level 0 first. */
+void maar_tile_usable_levels(const struct maar_tile_grid* grid, bool has_tail, uint8_t* tiles);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * How many bytes texels take: the sizes of Vulkan's colour formats.
  */
-#ifndef MAAR_CORE_OBJECTS_TEXEL_BLOCK_H
-#define MAAR_CORE_OBJECTS_TEXEL_BLOCK_H
+#ifndef MAAR_CORE_TILE_CACHE_TEXEL_BLOCK_H
+#define MAAR_CORE_TILE_CACHE_TEXEL_BLOCK_H
 
 #include <stdint.h>
 #include <vulkan/vulkan_core.h>

@@ -2,7 +2,7 @@
  * Tile caches: made, looked at and destroyed. The staging buffer outlives a cache until the last
  * upload that reads it has been executed.
  */
-#include "core/tile_cache/tile_cache_internal.h"
+#include "core/tile_cache/tile_cache_uploads.h"
 
 #include <string.h>
 
@@ -18,20 +18,6 @@ enum { DEFAULT_UPLOADS = 64 };
 enum { STAGED_UPDATES = 3 };
 
 static const char tile_cache_kind[] = "tile cache";
-
-VkResult maar_check_cache(MaarAllocator allocator, const char* call, MaarTileCache cache)
-{
-    const VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (cache == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, call, "cache is null");
-    }
-    return cache->allocator == allocator
-               ? VK_SUCCESS
-               : maar_misuse(allocator, call, "cache is another allocator's");
-}
 
 /* ---- what can be made ---- */
 
@@ -401,73 +387,4 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTileCacheInfo(MaarAllocator allocator, Maa
     pInfo->usedSlotCount = cache->used_slots;
     pInfo->slotSize = cache->slot_size;
     return VK_SUCCESS;
-}
-
-/* What a walk over all tiles counts. */
-struct tally {
-    uint32_t live;
-    uint32_t unfilled;
-    uint32_t uploading;
-    uint32_t visible[MAAR_TILE_CACHE_MAX_LEVELS];
-};
-
-static const char* check_tile(MaarTileCache cache, uint32_t tile, struct tally* tally)
-{
-    const struct maar_cache_tile* t = &cache->tiles[tile];
-    const bool pinned = t->level >= cache->first_pinned;
-    const uint32_t layer = maar_cache_layer(cache, tile);
-    const struct maar_page_table* table =
-        t->level < cache->image->aspects[0].grid.level_count
-            ? maar_sparse_table(&cache->image->aspects[0], t->level, layer)
-            : NULL;
-    const bool has_page =
-        t->level >= cache->image->aspects[0].grid.level_count ||
-        (table != NULL && maar_page_is_committed(table, maar_cache_number(cache, tile)));
-    if (has_page != (t->state != MAAR_TILE_ABSENT)) {
-        return "a tile cache and its image disagree on a tile";
-    }
-    tally->live += !pinned && has_page;
-    tally->unfilled += pinned && t->state == MAAR_TILE_UNFILLED;
-    tally->uploading += t->state == MAAR_TILE_UPLOADING;
-    tally->visible[t->level] += t->state == MAAR_TILE_VISIBLE;
-    return t->state != MAAR_TILE_ABSENT && !maar_cache_cover_is_there(cache, tile)
-               ? "a tile with a page is covered by one without"
-               : NULL;
-}
-
-const char* maar_tile_cache_check(MaarTileCache cache)
-{
-    struct tally tally = {.live = 0};
-    uint32_t listed = 0;
-    for (uint32_t i = 0; i < cache->grid.total * cache->layers; ++i) {
-        const char* broken = check_tile(cache, i, &tally);
-        if (broken != NULL) {
-            return broken;
-        }
-    }
-    for (uint32_t level = 0; level < cache->grid.mip_levels; ++level) {
-        uint32_t before = MAAR_TILE_NONE;
-        for (uint32_t i = cache->lists[level].first; i != MAAR_TILE_NONE;
-             before = i, i = cache->tiles[i].next) {
-            const struct maar_cache_tile* t = &cache->tiles[i];
-            if (t->previous != before || t->level != level || t->state == MAAR_TILE_ABSENT) {
-                return "a list of a tile cache is torn";
-            }
-            if (before != MAAR_TILE_NONE &&
-                cache->now - t->stamp > cache->now - cache->tiles[before].stamp) {
-                return "a list of a tile cache is out of order";
-            }
-            ++listed;
-        }
-        if (tally.visible[level] != cache->info.visibleTileCounts[level]) {
-            return "a tile cache counts visible tiles wrong";
-        }
-    }
-    if (listed != tally.live || tally.live != cache->live_count ||
-        tally.unfilled != cache->unfilled_count || tally.uploading != cache->used_slots) {
-        return "a tile cache counts its tiles wrong";
-    }
-    return maar_cache_committed(cache) != maar_sparse_committed(cache->image)
-               ? "a tile cache counts its pages wrong"
-               : NULL;
 }

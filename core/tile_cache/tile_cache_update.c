@@ -2,7 +2,9 @@
  * An update of a tile cache: who goes and who comes. Pages pass from the evicted to the wanted in
  * one step, so that a full budget needs no slack; only while there is room are new ones taken.
  */
-#include "core/tile_cache/tile_cache_internal.h"
+#include "core/tile_cache/tile_cache_check.h"
+#include "core/tile_cache/tile_cache_uploads.h"
+#include "core/tile_cache/tile_cache_wants.h"
 
 /* After a shortage of device memory, updates for which no more is asked for: about a second at 60
  * a second, so that a full device is not asked in every frame. */
@@ -30,26 +32,6 @@ static void count_covered(MaarTileCache cache, uint32_t tile, int change)
             &cache->tiles[maar_cache_tile_at(cache, layer, level + 1, number)];
         t->covered = (uint16_t)(t->covered + change);
     }
-}
-
-bool maar_cache_cover_is_there(MaarTileCache cache, uint32_t tile)
-{
-    const uint32_t level = cache->tiles[tile].level;
-    if (level + 1 >= cache->first_pinned) {
-        return true;
-    }
-    const struct maar_tile_box box =
-        maar_tile_cover(&cache->grid, level, maar_cache_number(cache, tile));
-    const uint32_t layer = maar_cache_layer(cache, tile);
-    uint32_t at[3];
-    for (bool more = maar_tile_box_begin(&box, at); more; more = maar_tile_box_next(&box, at)) {
-        const uint32_t number = maar_tile_number(&cache->grid.levels[level + 1], at);
-        const uint32_t above = maar_cache_tile_at(cache, layer, level + 1, number);
-        if (cache->tiles[above].state == MAAR_TILE_ABSENT) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* The page of a tile that is not pinned. Its table must be there. */

@@ -3,7 +3,7 @@
  * whole image is in VK_IMAGE_LAYOUT_GENERAL. What the barriers here do not order, the submission's
  * wait for the binds does.
  */
-#include "core/tile_cache/tile_cache_internal.h"
+#include "core/tile_cache/tile_cache_uploads.h"
 
 #include <string.h>
 
@@ -378,17 +378,6 @@ uint32_t maar_cache_ending_points(MaarTileCache cache, MaarPoint* points)
 
 /* ---- what is visible ---- */
 
-struct visibility {
-    const struct maar_cache_tile* tiles; /* of the layer */
-    const struct maar_tile_grid* grid;
-};
-
-static bool tile_is_visible(const void* context, uint32_t level, uint32_t number)
-{
-    const struct visibility* of = context;
-    return of->tiles[of->grid->levels[level].first + number].state == MAAR_TILE_VISIBLE;
-}
-
 VKAPI_ATTR VkResult VKAPI_CALL maarGetTileCacheLevels(MaarAllocator allocator, MaarTileCache cache,
                                                       uint32_t arrayLayer, uint32_t* pCount,
                                                       uint8_t* pLevels)
@@ -410,9 +399,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTileCacheLevels(MaarAllocator allocator, M
     }
     if (cache->levels_layer != arrayLayer ||
         cache->levels_generation != cache->info.levelsGeneration) {
-        const struct visibility of = {cache->tiles + (size_t)arrayLayer * cache->grid.total,
-                                      &cache->grid};
-        maar_tile_usable_levels(&cache->grid, true, tile_is_visible, &of, cache->levels);
+        const struct maar_cache_tile* tiles = cache->tiles + (size_t)arrayLayer * cache->grid.total;
+        for (uint32_t i = 0; i < cache->grid.total; ++i) {
+            cache->levels[i] = tiles[i].state == MAAR_TILE_VISIBLE;
+        }
+        maar_tile_usable_levels(&cache->grid, true, cache->levels);
         cache->levels_layer = arrayLayer;
         cache->levels_generation = cache->info.levelsGeneration;
     }

@@ -2,39 +2,7 @@
  * What shaders want of a tile cache: requests read, tiles stamped and put in order of urgency, and
  * the choice of who goes.
  */
-#include "core/tile_cache/tile_cache_internal.h"
-
-/* ---- lists ---- */
-
-void maar_cache_append(MaarTileCache cache, uint32_t tile)
-{
-    struct maar_cache_tile* t = &cache->tiles[tile];
-    struct maar_tile_list* list = &cache->lists[t->level];
-    t->previous = list->last;
-    t->next = MAAR_TILE_NONE;
-    if (list->last != MAAR_TILE_NONE) {
-        cache->tiles[list->last].next = tile;
-    } else {
-        list->first = tile;
-    }
-    list->last = tile;
-}
-
-void maar_cache_unlink(MaarTileCache cache, uint32_t tile)
-{
-    struct maar_cache_tile* t = &cache->tiles[tile];
-    struct maar_tile_list* list = &cache->lists[t->level];
-    if (t->previous != MAAR_TILE_NONE) {
-        cache->tiles[t->previous].next = t->next;
-    } else {
-        list->first = t->next;
-    }
-    if (t->next != MAAR_TILE_NONE) {
-        cache->tiles[t->next].previous = t->previous;
-    } else {
-        list->last = t->previous;
-    }
-}
+#include "core/tile_cache/tile_cache_wants.h"
 
 /* ---- wanting ---- */
 

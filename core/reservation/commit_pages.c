@@ -2,7 +2,10 @@
  * The pages of reservations: committed, given back, shared and listed. Ranges are checked before
  * anything is done.
  */
-#include "core/reservation/reservation.h"
+#include "core/reservation/commit_pages.h"
+
+#include "core/paging/page_commit.h"
+#include "core/reservation/reservation_copy.h"
 
 /* Ranges that are turned into pages on the stack; for more, host memory is taken. */
 enum { RANGES_AT_ONCE = 16 };
@@ -56,22 +59,15 @@ static VkResult check_ranges(const struct maar_reservation* reservation, const c
 
 /* ---- committing ---- */
 
-VkDeviceSize maar_reservation_committed(const struct maar_reservation* reservation)
-{
-    return reservation->table != NULL
-               ? maar_page_table_committed(reservation->table) * reservation->page_size
-               : reservation->copying->present_size;
-}
-
 VkResult maar_reservation_commit(struct maar_reservation* reservation, const char* call,
-                                 VkDeviceSize offset, VkDeviceSize end, bool quietly)
+                                 VkDeviceSize offset, VkDeviceSize end, bool within_budget)
 {
     if (reservation->table == NULL) {
         return maar_copying_grow(reservation, call, end);
     }
     const struct maar_page_range range = pages_around(reservation, offset, end);
-    return quietly ? maar_pages_try_commit(reservation->allocator, call, &range)
-                   : maar_pages_commit(reservation->allocator, call, 1, &range);
+    return within_budget ? maar_pages_try_commit(reservation->allocator, call, &range)
+                         : maar_pages_commit(reservation->allocator, call, 1, &range);
 }
 
 static VkResult commit_sparse(const struct maar_reservation* reservation, const char* call,

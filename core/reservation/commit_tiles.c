@@ -1,9 +1,7 @@
 /*
- * What of a partially resident image is there: tiles and mip tails committed, evicted and asked
- * about. A region becomes ranges of pages, as long as its rows lie one after another.
+ * Committing and evicting the tiles and mip tails of a partially resident image. A region becomes
+ * ranges of pages, as long as its rows are adjacent.
  */
-#include <string.h>
-
 #include "core/host_stack.h"
 #include "core/reservation/sparse_image.h"
 
@@ -75,23 +73,9 @@ static VkResult check_regions(MaarAllocator allocator, const char* call, MaarSpa
     return VK_SUCCESS;
 }
 
-static VkResult check_sparse_image(MaarAllocator allocator, const char* call, MaarSparseImage image)
-{
-    const VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (image == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, call, "image is null");
-    }
-    return image->allocator == allocator
-               ? VK_SUCCESS
-               : maar_misuse(allocator, call, "image is another allocator's");
-}
-
 static VkResult check_change(MaarAllocator allocator, const char* call, MaarSparseImage image)
 {
-    const VkResult result = check_sparse_image(allocator, call, image);
+    const VkResult result = maar_check_sparse_image(allocator, call, image);
     if (result == VK_SUCCESS && image->in_cache) {
         return maar_misuse(allocator, call, "image belongs to a tile cache, which decides this");
     }
@@ -346,8 +330,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEvictMipTail(MaarAllocator allocator, MaarSpa
     return result;
 }
 
-/* ---- questions ---- */
-
 bool maar_sparse_tail_is_there(MaarSparseImage image, uint32_t layer)
 {
     for (uint32_t a = 0; a < image->aspect_count; ++a) {
@@ -361,138 +343,4 @@ bool maar_sparse_tail_is_there(MaarSparseImage image, uint32_t layer)
         }
     }
     return true;
-}
-
-static void add_committed(struct maar_page_table* table, void* context)
-{
-    uint64_t* pages = context;
-    *pages += maar_page_table_committed(table);
-}
-
-VkDeviceSize maar_sparse_committed(MaarSparseImage image)
-{
-    uint64_t pages = 0;
-    maar_sparse_walk(image, add_committed, &pages);
-    return pages * image->page_size;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL maarGetSparseImageInfo(MaarAllocator allocator,
-                                                      MaarSparseImage image,
-                                                      MaarSparseImageInfo* pInfo)
-{
-    VkResult result = check_sparse_image(allocator, __func__, image);
-    if (result == VK_SUCCESS) {
-        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
-                                      MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_INFO);
-    }
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    const struct maar_sparse_aspect* first = &image->aspects[0];
-    const size_t table_count = (size_t)image->layers * first->grid.level_count;
-    pInfo->image = image->image;
-    pInfo->tileExtent = image->tile;
-    pInfo->pageSize = image->page_size;
-    pInfo->mipLevels = image->mip_levels;
-    pInfo->arrayLayers = image->layers;
-    pInfo->tailFirstLevel = first->grid.level_count;
-    pInfo->singleTail = first->tail_count == 1;
-    pInfo->tailSize = first->tail_count == 0 ? 0 : first->tail_size;
-    pInfo->tileCount = (uint64_t)first->grid.total * image->layers;
-    pInfo->committedTileCount = 0;
-    for (size_t i = 0; i < table_count; ++i) {
-        pInfo->committedTileCount +=
-            first->tables[i] == NULL ? 0 : maar_page_table_committed(first->tables[i]);
-    }
-    pInfo->committedSize = maar_sparse_committed(image);
-    pInfo->aspect = first->aspect;
-    return VK_SUCCESS;
-}
-
-struct residency {
-    MaarSparseImage image;
-    uint32_t layer;
-};
-
-static bool tile_is_there(const void* context, uint32_t level, uint32_t number)
-{
-    const struct residency* of = context;
-    const struct maar_page_table* table =
-        maar_sparse_table(&of->image->aspects[0], level, of->layer);
-    return table != NULL && maar_page_is_committed(table, number);
-}
-
-/* The two-call idiom: how many may be written, or UINT32_MAX when only the number is asked for. */
-static uint32_t room_for(uint32_t count, uint32_t* given, const uint8_t* out)
-{
-    const uint32_t room = out == NULL ? UINT32_MAX : *given < count ? *given : count;
-    *given = out == NULL ? count : room;
-    return room;
-}
-
-static VkResult check_look(MaarAllocator allocator, const char* call, MaarSparseImage image,
-                           uint32_t level, uint32_t layer, const uint32_t* count)
-{
-    const VkResult result = check_sparse_image(allocator, call, image);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (count == NULL) {
-        return maar_misuse(allocator, call, "pCount is NULL");
-    }
-    if (level >= image->mip_levels || layer >= image->layers) {
-        return maar_misuse(allocator, call,
-                           level >= image->mip_levels
-                               ? "mipLevel is not below the image's levels"
-                               : "arrayLayer is not below the image's layers");
-    }
-    return VK_SUCCESS;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL maarGetTileResidency(MaarAllocator allocator, MaarSparseImage image,
-                                                    uint32_t mipLevel, uint32_t arrayLayer,
-                                                    uint32_t* pCount, uint8_t* pResident)
-{
-    const VkResult result = check_look(allocator, __func__, image, mipLevel, arrayLayer, pCount);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    const struct maar_tile_grid* grid = maar_sparse_grid(image);
-    const bool tail = mipLevel >= grid->level_count;
-    const uint32_t count = tail ? 1 : grid->levels[mipLevel].count;
-    const struct residency of = {image, arrayLayer};
-    const uint32_t room = room_for(count, pCount, pResident);
-    for (uint32_t i = 0; pResident != NULL && i < room; ++i) {
-        pResident[i] =
-            tail ? maar_sparse_tail_is_there(image, arrayLayer) : tile_is_there(&of, mipLevel, i);
-    }
-    return pResident != NULL && room < count ? VK_INCOMPLETE : VK_SUCCESS;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL maarGetMinResidentLevels(MaarAllocator allocator,
-                                                        MaarSparseImage image, uint32_t arrayLayer,
-                                                        uint32_t* pCount, uint8_t* pLevels)
-{
-    const VkResult result = check_look(allocator, __func__, image, 0, arrayLayer, pCount);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    const struct maar_tile_grid* grid = maar_sparse_grid(image);
-    const uint32_t count = grid->level_count == 0 ? 1 : grid->levels[0].count;
-    if (pLevels == NULL) {
-        *pCount = count;
-        return VK_SUCCESS;
-    }
-    uint8_t* scratch =
-        maar_host_alloc(allocator->callbacks, grid->total == 0 ? 1 : (size_t)grid->total);
-    if (scratch == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    const struct residency of = {image, arrayLayer};
-    const uint32_t room = room_for(count, pCount, pLevels);
-    maar_tile_usable_levels(grid, maar_sparse_tail_is_there(image, arrayLayer), tile_is_there, &of,
-                            scratch);
-    memcpy(pLevels, scratch, room);
-    maar_host_free(allocator->callbacks, scratch);
-    return room < count ? VK_INCOMPLETE : VK_SUCCESS;
 }

@@ -9,8 +9,8 @@
  *
  * A cache belongs to one caller at a time.
  */
-#ifndef MAAR_CORE_OBJECTS_TILE_CACHE_INTERNAL_H
-#define MAAR_CORE_OBJECTS_TILE_CACHE_INTERNAL_H
+#ifndef MAAR_CORE_TILE_CACHE_TILE_CACHE_STATE_H
+#define MAAR_CORE_TILE_CACHE_TILE_CACHE_STATE_H
 
 #include "core/reservation/sparse_image.h"
 #include "core/tile_cache/texel_block.h"
@@ -122,37 +122,12 @@ static inline VkDeviceSize maar_cache_committed(MaarTileCache cache)
     return cache->pinned_size + cache->live_count * cache->image->page_size;
 }
 
-/* ---- tile_cache.c ---- */
-
-/* VK_SUCCESS for a cache that calls may use; tells otherwise. */
+/* Returns VK_SUCCESS for a cache that calls may use, else misuse, which it reports. */
 VkResult maar_check_cache(MaarAllocator allocator, const char* call, MaarTileCache cache);
-/* First broken invariant, or NULL. */
-const char* maar_tile_cache_check(MaarTileCache cache);
-
-/* ---- tile_cache_wants.c: what is wanted, and in which order ---- */
-
+/* Puts a tile at the end of its level's list, as the one wanted last. */
 void maar_cache_append(MaarTileCache cache, uint32_t tile);
 void maar_cache_unlink(MaarTileCache cache, uint32_t tile);
-/* Reads requests, stamps what they want, and gathers what is wanted and not filled. */
-void maar_cache_read_requests(MaarTileCache cache, uint32_t count, const uint32_t* requests);
-/* The most urgent candidate, taken out; MAAR_TILE_NONE when none is left. The first call after
- * requests were read puts them in order. */
-uint32_t maar_cache_next_candidate(MaarTileCache cache);
-/* The tile to evict for one of `level`; MAAR_TILE_NONE when none may go. */
-uint32_t maar_cache_find_victim(MaarTileCache cache, uint32_t level);
-
-/* ---- tile_cache_update.c ---- */
-
-/* Whether all that covers a tile has pages. */
+/* Returns whether all tiles that cover a tile have pages. */
 bool maar_cache_cover_is_there(MaarTileCache cache, uint32_t tile);
-
-/* ---- tile_cache_uploads.c ---- */
-
-/* Makes tiles visible whose uploads have been executed. */
-VkResult maar_cache_complete(MaarTileCache cache);
-/* Takes a free slot, which there must be, for a tile with a page. */
-void maar_cache_start_upload(MaarTileCache cache, uint32_t tile, MaarTileUpload* upload);
-/* What uploads that are under way wait for, at most MAAR_MAX_POINTS; returns how many. */
-uint32_t maar_cache_ending_points(MaarTileCache cache, MaarPoint* points);
 
 #endif

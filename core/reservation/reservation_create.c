@@ -1,0 +1,304 @@
+/*
+ * Reservations: address ranges of buffers whose pages come and go. Where buffers can be sparse, a
+ * reservation is one buffer for life and a page table; elsewhere it grows by copies.
+ *
+ * Everything that destroying a reservation needs is made with it, so that destroying cannot fail:
+ * an item of the retire queue, which waits for the caller's points and for the last submission that
+ * names the reservation.
+ */
+#include <string.h>
+
+#include "core/paging/page_table.h"
+#include "core/paging/paging_info.h"
+#include "core/paging/paging_open.h"
+#include "core/reservation/reservation_copy.h"
+#include "core/reservation/reservation_sparse.h"
+
+#define KNOWN_RESERVATION_FLAGS                                                                    \
+    ((MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_ALIASED_BIT |                             \
+     (MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT |                         \
+     (MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_COPYING_BIT)
+
+/* Flags that only a sparse reservation fulfils. */
+#define SPARSE_FLAGS                                                                               \
+    ((MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_ALIASED_BIT |                             \
+     (MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT)
+
+static bool is_external(const void* chain)
+{
+    for (const VkBaseInStructure* link = chain; link != NULL; link = link->pNext) {
+        if (link->sType == VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO &&
+            ((const VkExternalMemoryBufferCreateInfo*)(const void*)link)->handleTypes != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char* find_reservation_fault(MaarAllocator allocator,
+                                          const MaarReservationCreateInfo* info)
+{
+    const VkBufferCreateInfo* buffer = info->pBufferInfo;
+    const MaarReservationCreateFlags copying = MAAR_RESERVATION_CREATE_COPYING_BIT;
+    if ((info->flags & ~KNOWN_RESERVATION_FLAGS) != 0) {
+        return "flags has bits that are no MaarReservationCreateFlagBits";
+    }
+    if ((info->flags & copying) != 0 && (info->flags & SPARSE_FLAGS) != 0) {
+        return "flags asks for growth by copies and for what only sparse binding does";
+    }
+    if (buffer->size == 0) {
+        return "pBufferInfo->size is 0";
+    }
+    if ((buffer->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
+        !allocator->device.facts.buffer_device_address) {
+        return "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the feature bufferDeviceAddress "
+               "is not there or was not enabled";
+    }
+    if (buffer->sharingMode == VK_SHARING_MODE_CONCURRENT && buffer->queueFamilyIndexCount > 0 &&
+        buffer->pQueueFamilyIndices == NULL) {
+        return "pBufferInfo->pQueueFamilyIndices is NULL";
+    }
+    if (is_external(buffer->pNext)) {
+        return "pBufferInfo->pNext has VkExternalMemoryBufferCreateInfo: memory whose pages come "
+               "and go is never exported or imported";
+    }
+    return NULL;
+}
+
+static VkResult check_reservation_info(MaarAllocator allocator, const char* call,
+                                       const MaarReservationCreateInfo* info)
+{
+    VkResult result = maar_check_structure(allocator, call, "pCreateInfo", info,
+                                           MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, call, "pBufferInfo", info->pBufferInfo,
+                                      VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
+    }
+    if (result == VK_SUCCESS) {
+        result = maar_pages_check_memory(allocator, call, info->pMemoryInfo);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const char* fault = find_reservation_fault(allocator, info);
+    return fault != NULL ? maar_misuse(allocator, call, fault) : VK_SUCCESS;
+}
+
+/* Whether the device can do it, and in which of the two ways. */
+static VkResult choose_way(MaarAllocator allocator, const char* call,
+                           const MaarReservationCreateInfo* info, bool* sparse)
+{
+    MaarPagingInfo paging = {.sType = MAAR_STRUCTURE_TYPE_PAGING_INFO};
+    const bool sparse_only = (info->flags & SPARSE_FLAGS) != 0;
+    VkResult result = maar_paging_require(allocator, call, sparse_only);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    maar_paging_capabilities(allocator, &paging);
+    const char* lacking = NULL;
+    if (sparse_only && paging.sparseReservations == VK_FALSE) {
+        lacking = "sparseResidencyBuffer";
+    } else if ((info->flags & MAAR_RESERVATION_CREATE_ALIASED_BIT) != 0 &&
+               paging.aliasing == VK_FALSE) {
+        lacking = "sparseResidencyAliased";
+    }
+    if (lacking != NULL) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    "%s: flags asks for what needs the feature %s, which is not there or was not "
+                    "enabled",
+                    call, lacking);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    const VkDeviceSize size = info->pBufferInfo->size;
+    *sparse = paging.sparseReservations == VK_TRUE &&
+              (info->flags & MAAR_RESERVATION_CREATE_COPYING_BIT) == 0;
+    if (size > paging.maxBufferSize || size > MAAR_RANGE_MAX_SIZE) {
+        maar_report(
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            "%s: pBufferInfo->size is %llu, and no buffer of this device may be larger than "
+            "%llu bytes (maxBufferSize)",
+            call, (unsigned long long)size, (unsigned long long)paging.maxBufferSize);
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    return VK_SUCCESS;
+}
+
+/* ---- life ---- */
+
+static void end_reservation_now(struct maar_reservation* reservation, bool at_once)
+{
+    if (reservation->copying != NULL) {
+        maar_copying_end(reservation, at_once);
+    } else {
+        maar_reservation_end_sparse(reservation, at_once);
+    }
+}
+
+static void end_leaked_reservation(MaarAllocator allocator, struct maar_paged_object* object)
+{
+    (void)allocator;
+    struct maar_reservation* reservation = (struct maar_reservation*)(void*)object;
+    reservation->item->point_count = 0;
+    end_reservation_now(reservation, true);
+}
+
+void maar_reservation_end(struct maar_reservation* reservation, uint32_t point_count,
+                          const MaarPoint* points)
+{
+    const MaarAllocator allocator = reservation->allocator;
+    maar_paging_unlist(allocator, &reservation->listed);
+    maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, -1);
+    reservation->item->point_count = point_count;
+    if (point_count > 0) {
+        memcpy(reservation->item->points, points, point_count * sizeof *points);
+    }
+    end_reservation_now(reservation, false);
+    if (point_count == 0) {
+        /* Most often its last binds were executed long ago. */
+        (void)maar_retire_collect(allocator, NULL);
+    }
+}
+
+VkResult maar_reservation_create(MaarAllocator allocator, const char* call,
+                                 const MaarReservationCreateInfo* info, size_t bytes,
+                                 struct maar_reservation** made)
+{
+    bool sparse = false;
+    VkResult result = check_reservation_info(allocator, call, info);
+    if (result == VK_SUCCESS) {
+        result = choose_way(allocator, call, info, &sparse);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const MaarAllocationCreateInfo* memory =
+        info->pMemoryInfo != NULL ? info->pMemoryInfo : &maar_default_create_info;
+    struct maar_reservation* reservation = maar_host_calloc(allocator->callbacks, 1, bytes);
+    if (reservation == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    reservation->allocator = allocator;
+    reservation->flags = info->flags;
+    reservation->size = info->pBufferInfo->size;
+    reservation->user_data = memory->pUserData;
+    result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    reservation->item = maar_retire_prepare(allocator, MAAR_MAX_POINTS + 1, NULL);
+    if (reservation->item == NULL) {
+        goto free_reservation;
+    }
+    if (memory->pName != NULL) {
+        reservation->name = maar_copy_string(allocator->callbacks, memory->pName);
+        if (reservation->name == NULL) {
+            goto discard_item;
+        }
+    }
+    result = sparse ? maar_reservation_create_sparse(reservation, call, info)
+                    : maar_copying_create(reservation, call, info);
+    if (result != VK_SUCCESS) {
+        goto discard_item;
+    }
+    reservation->listed.what = MAAR_RESERVATION_KIND;
+    reservation->listed.name = reservation->name;
+    reservation->listed.end_leaked = end_leaked_reservation;
+    maar_paging_list(allocator, &reservation->listed);
+    maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, 1);
+    *made = reservation;
+    return VK_SUCCESS;
+
+discard_item:
+    maar_retire_discard(allocator, reservation->item);
+free_reservation:
+    maar_reservation_free(reservation);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateReservation(MaarAllocator allocator,
+                                                     const MaarReservationCreateInfo* pCreateInfo,
+                                                     MaarReservation* pReservation)
+{
+    if (pReservation != NULL) {
+        *pReservation = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pReservation == NULL) {
+        return maar_misuse(allocator, __func__, "pReservation is NULL");
+    }
+    struct maar_reservation* reservation = NULL;
+    result = maar_reservation_create(allocator, __func__, pCreateInfo,
+                                     sizeof(struct maar_reservation), &reservation);
+    if (result == VK_SUCCESS) {
+        *pReservation = (MaarReservation)(void*)reservation;
+    }
+    return result;
+}
+
+static VkResult check_live_reservation(MaarAllocator allocator, const char* call,
+                                       MaarReservation reservation)
+{
+    const VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (maar_paging_is_listed(allocator, MAAR_ARRAY_KIND, reservation)) {
+        return maar_misuse(allocator, call,
+                           "reservation belongs to a growable array; use maarDestroyArray");
+    }
+    return maar_paging_check_listed(allocator, call, "reservation", MAAR_RESERVATION_KIND,
+                                    reservation);
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyReservation(MaarAllocator allocator,
+                                                  MaarReservation reservation)
+{
+    if (reservation != VK_NULL_HANDLE &&
+        check_live_reservation(allocator, __func__, reservation) == VK_SUCCESS) {
+        maar_reservation_end(maar_reservation_of(reservation), 0, NULL);
+    }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarDestroyReservationAfter(MaarAllocator allocator,
+                                                           MaarReservation reservation,
+                                                           uint32_t pointCount,
+                                                           const MaarPoint* pPoints)
+{
+    VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS) {
+        result = maar_retire_check_points(allocator, __func__, pointCount, pPoints);
+    }
+    if (result != VK_SUCCESS || reservation == VK_NULL_HANDLE) {
+        return result;
+    }
+    result = check_live_reservation(allocator, __func__, reservation);
+    if (result == VK_SUCCESS) {
+        maar_reservation_end(maar_reservation_of(reservation), pointCount, pPoints);
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetReservationInfo(MaarAllocator allocator,
+                                                      MaarReservation reservation,
+                                                      MaarReservationInfo* pInfo)
+{
+    const struct maar_reservation* it = maar_reservation_of(reservation);
+    VkResult result = maar_reservation_check(allocator, __func__, it, false);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_RESERVATION_INFO);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    pInfo->buffer = it->buffer;
+    pInfo->address = it->address;
+    pInfo->size = it->size;
+    pInfo->pageSize = it->page_size;
+    pInfo->committedSize = maar_reservation_committed(it);
+    pInfo->sparse = it->table != NULL ? VK_TRUE : VK_FALSE;
+    pInfo->moveCount = it->move_count;
+    pInfo->pUserData = it->user_data;
+    pInfo->pName = it->name;
+    return VK_SUCCESS;
+}

@@ -1,0 +1,114 @@
+/*
+ * Sparse reservations: made and ended. Their pages are committed by commit_pages.c.
+ */
+#include "core/reservation/reservation_sparse.h"
+
+#include "core/objects/object.h"
+#include "core/paging/address_space.h"
+#include "core/paging/page_table.h"
+#include "core/paging/paging_timeline.h"
+
+static VkResult create_sparse_buffer(MaarAllocator allocator, const MaarReservationCreateInfo* info,
+                                     VkBuffer* buffer)
+{
+    const struct maar_device* device = &allocator->device;
+    VkBufferCreateInfo buffer_info = *info->pBufferInfo;
+    buffer_info.flags = maar_without_sparse_bits(buffer_info.flags) |
+                        (VkBufferCreateFlags)VK_BUFFER_CREATE_SPARSE_BINDING_BIT |
+                        (VkBufferCreateFlags)VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT;
+    if ((info->flags & MAAR_RESERVATION_CREATE_ALIASED_BIT) != 0) {
+        buffer_info.flags |= VK_BUFFER_CREATE_SPARSE_ALIASED_BIT;
+    }
+    maar_lock_rank_expect_none();
+    VkResult result =
+        device->vkCreateBuffer(device->handle, &buffer_info, device->callbacks, buffer);
+    if (result != VK_SUCCESS) {
+        *buffer = VK_NULL_HANDLE;
+    }
+    return result;
+}
+
+VkResult maar_reservation_create_sparse(struct maar_reservation* reservation, const char* call,
+                                        const MaarReservationCreateInfo* info)
+{
+    const MaarAllocator allocator = reservation->allocator;
+    const struct maar_device* device = &allocator->device;
+    VkResult result = maar_paging_take_space(allocator, call, reservation->size, NULL);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    reservation->space = reservation->size;
+    result = create_sparse_buffer(allocator, info, &reservation->buffer);
+    if (result != VK_SUCCESS) {
+        goto return_space;
+    }
+    MaarMemoryRequest request;
+    maar_buffer_request(allocator, reservation->buffer, &request);
+    reservation->page_size = request.requirements.alignment;
+    if (request.requirements.size > reservation->space) {
+        /* What the driver rounds up counts too. */
+        const VkDeviceSize more = request.requirements.size - reservation->space;
+        result = maar_paging_take_space(allocator, call, more, NULL);
+        if (result != VK_SUCCESS) {
+            goto destroy_buffer;
+        }
+        reservation->space += more;
+    }
+    const struct maar_page_table_info table = {
+        .call = call,
+        .target = MAAR_PAGES_BUFFER,
+        .buffer = reservation->buffer,
+        .page_size = request.requirements.alignment,
+        .type_bits = request.requirements.memoryTypeBits,
+        .kind = MAAR_RESOURCE_KIND_LINEAR,
+        .memory = info->pMemoryInfo != NULL ? info->pMemoryInfo : &maar_default_create_info,
+        .may_alias = (info->flags & MAAR_RESERVATION_CREATE_ALIASED_BIT) != 0,
+        .size = request.requirements.size,
+    };
+    result = maar_page_table_create(allocator, &table, &reservation->table);
+    if (result != VK_SUCCESS) {
+        goto destroy_buffer;
+    }
+    reservation->address =
+        maar_buffer_address(allocator, reservation->buffer, info->pBufferInfo->usage);
+    return VK_SUCCESS;
+
+destroy_buffer:
+    device->vkDestroyBuffer(device->handle, reservation->buffer, device->callbacks);
+return_space:
+    maar_paging_return_space(allocator, reservation->space);
+    return result;
+}
+
+/* The buffer first: its pages may go to others only when nothing of it is bound to them. */
+static void finish_sparse(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    const struct maar_device* device = &allocator->device;
+    struct maar_reservation* reservation = (struct maar_reservation*)(uintptr_t)item->object;
+    maar_lock_rank_expect_none();
+    device->vkDestroyBuffer(device->handle, reservation->buffer, device->callbacks);
+    maar_page_table_destroy(reservation->table);
+    maar_paging_return_space(allocator, reservation->space);
+    maar_reservation_free(reservation);
+}
+
+void maar_reservation_end_sparse(struct maar_reservation* reservation, bool at_once)
+{
+    const MaarAllocator allocator = reservation->allocator;
+    struct maar_retire_item* item = reservation->item;
+    const uint64_t value = maar_page_table_seal(reservation->table);
+    if (value == 0) {
+        maar_paging_report_unsubmitted(allocator, reservation->listed.what, reservation->name,
+                                       maar_page_table_committed(reservation->table));
+    } else {
+        item->points[item->point_count++] = maar_paging_point(allocator, value);
+    }
+    item->action = finish_sparse;
+    item->pool = maar_page_table_owner(reservation->table);
+    item->object = (uint64_t)(uintptr_t)reservation;
+    if (at_once || item->point_count == 0) {
+        maar_retire_run(allocator, item);
+    } else {
+        maar_retire_queue(&allocator->retire, item);
+    }
+}

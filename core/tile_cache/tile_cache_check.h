@@ -1,0 +1,12 @@
+/*
+ * What must always hold of a tile cache.
+ */
+#ifndef MAAR_CORE_TILE_CACHE_TILE_CACHE_CHECK_H
+#define MAAR_CORE_TILE_CACHE_TILE_CACHE_CHECK_H
+
+#include "core/tile_cache/tile_cache_state.h"
+
+/* Returns the first broken invariant, or NULL. */
+const char* maar_tile_cache_check(MaarTileCache cache);
+
+#endif

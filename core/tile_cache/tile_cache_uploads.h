@@ -1,0 +1,16 @@
+/*
+ * The uploads of a tile cache.
+ */
+#ifndef MAAR_CORE_TILE_CACHE_TILE_CACHE_UPLOADS_H
+#define MAAR_CORE_TILE_CACHE_TILE_CACHE_UPLOADS_H
+
+#include "core/tile_cache/tile_cache_state.h"
+
+/* Makes tiles visible whose uploads have been executed. */
+VkResult maar_cache_complete(MaarTileCache cache);
+/* Takes a free slot for a tile with a page. There is a free slot. */
+void maar_cache_start_upload(MaarTileCache cache, uint32_t tile, MaarTileUpload* upload);
+/* Writes the points that uploads under way wait for, at most MAAR_MAX_POINTS; returns how many. */
+uint32_t maar_cache_ending_points(MaarTileCache cache, MaarPoint* points);
+
+#endif
