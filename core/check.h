@@ -1,6 +1,6 @@
 /*
- * Traps for debug builds. What release builds do about a broken invariant (report, poison) is in
- * core/memory/allocator_state.h, since it needs somebody to report to.
+ * Assertions that need nobody to report to, and what the compiler is told about functions. What
+ * release builds do about a broken invariant (report, poison) is in core/report.h.
  */
 #ifndef MAAR_CORE_CHECK_H
 #define MAAR_CORE_CHECK_H
@@ -28,8 +28,14 @@
 #define MAAR_PREFETCH(address) ((void)(address))
 #endif
 
-/* Debug builds only: O(1) conditions that cannot be false unless Maar itself is wrong. */
-#if defined(MAAR_HEAVY_CHECKS)
+/* Debug builds are those without NDEBUG, and those that walk every structure. */
+#if !defined(NDEBUG) || defined(MAAR_HEAVY_CHECKS)
+#define MAAR_DEBUG_CHECKS 1
+#endif
+
+/* Debug builds: traps unless an O(1) condition holds that is false only if Maar itself is wrong.
+ * MAAR_ASSERT in core/report.h is the check that release builds keep. */
+#if defined(MAAR_DEBUG_CHECKS)
 #define MAAR_DEBUG_ASSERT(condition)                                                               \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -38,6 +44,16 @@
     } while (0)
 #else
 #define MAAR_DEBUG_ASSERT(condition)                                                               \
+    do {                                                                                           \
+        (void)sizeof(condition);                                                                   \
+    } while (0)
+#endif
+
+/* Builds with MAAR_HEAVY_CHECKS: traps unless a condition holds that walks a whole structure. */
+#if defined(MAAR_HEAVY_CHECKS)
+#define MAAR_HEAVY_ASSERT(condition) MAAR_DEBUG_ASSERT(condition)
+#else
+#define MAAR_HEAVY_ASSERT(condition)                                                               \
     do {                                                                                           \
         (void)sizeof(condition);                                                                   \
     } while (0)

@@ -8,12 +8,23 @@
 #include <time.h>
 #endif
 
+#if defined(MAAR_DEBUG_CHECKS)
+
+uint64_t maar_thread_tag(void)
+{
+    static _Thread_local const char here = 0;
+    return (uint64_t)(uintptr_t)&here;
+}
+
+#endif
+
 #if defined(_WIN32)
 
 bool maar_mutex_init(struct maar_mutex* mutex, enum maar_lock_rank rank, bool enabled)
 {
     mutex->rank = rank;
     mutex->enabled = enabled;
+    maar_mutex_note_holder(mutex, false);
     InitializeSRWLock(&mutex->native);
     return true;
 }
@@ -65,6 +76,7 @@ bool maar_mutex_init(struct maar_mutex* mutex, enum maar_lock_rank rank, bool en
 {
     mutex->rank = rank;
     mutex->enabled = enabled;
+    maar_mutex_note_holder(mutex, false);
     maar_atomic32_store(&mutex->state, 0);
     if (pthread_mutex_init(&mutex->bed, NULL) != 0) {
         return false;

@@ -26,6 +26,7 @@
 #include <pthread.h>
 #endif
 
+#include "core/check.h"
 #include "core/lock_rank.h"
 #include "core/port_atomic.h"
 
@@ -39,7 +40,36 @@ struct maar_mutex {
 #endif
     enum maar_lock_rank rank;
     bool enabled;
+#if defined(MAAR_DEBUG_CHECKS)
+    maar_atomic64 holder; /* the thread that holds it, or 0 */
+#endif
 };
+
+#if defined(MAAR_DEBUG_CHECKS)
+/* A number that no other thread has while this one lives; never 0. */
+uint64_t maar_thread_tag(void);
+#endif
+
+/* Debug builds: traps unless this thread holds the mutex. A mutex that was created switched off
+ * counts as held. */
+static inline void maar_assert_held(const struct maar_mutex* mutex)
+{
+#if defined(MAAR_DEBUG_CHECKS)
+    MAAR_DEBUG_ASSERT(!mutex->enabled || maar_atomic64_load(&mutex->holder) == maar_thread_tag());
+#else
+    (void)mutex;
+#endif
+}
+
+static inline void maar_mutex_note_holder(struct maar_mutex* mutex, bool held)
+{
+#if defined(MAAR_DEBUG_CHECKS)
+    maar_atomic64_store(&mutex->holder, held ? maar_thread_tag() : 0);
+#else
+    (void)mutex;
+    (void)held;
+#endif
+}
 
 /* False when the system has no room for a mutex. */
 bool maar_mutex_init(struct maar_mutex* mutex, enum maar_lock_rank rank, bool enabled);
@@ -65,6 +95,7 @@ static inline void maar_mutex_lock(struct maar_mutex* mutex)
         maar_mutex_wait(mutex);
     }
 #endif
+    maar_mutex_note_holder(mutex, true);
 }
 
 /* False when another thread holds it; never waits. */
@@ -80,6 +111,7 @@ static inline bool maar_mutex_try_lock(struct maar_mutex* mutex)
 #endif
     if (taken) {
         maar_lock_rank_enter(mutex->rank);
+        maar_mutex_note_holder(mutex, true);
     }
     return taken;
 }
@@ -89,6 +121,8 @@ static inline void maar_mutex_unlock(struct maar_mutex* mutex)
     if (!mutex->enabled) {
         return;
     }
+    maar_assert_held(mutex);
+    maar_mutex_note_holder(mutex, false);
 #if defined(_WIN32)
     ReleaseSRWLockExclusive(&mutex->native);
 #else

@@ -53,12 +53,10 @@ static void require(VkResult result, const char* what)
 }
 
 /* What Maar has to say: which call went wrong and why, what leaked, what was not met as asked. */
-static void VKAPI_CALL print_message(void* user_data, MaarMessageSeverity severity,
-                                     const char* message)
+static void VKAPI_CALL print_message(void* user_data, const MaarMessage* report)
 {
     (void)user_data;
-    (void)severity;
-    fprintf(stderr, "maar: %s\n", message);
+    fprintf(stderr, "maar: %s\n", report->pText);
 }
 
 static VkInstance create_instance(void)

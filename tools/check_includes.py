@@ -31,7 +31,7 @@ PORTS = {"stdatomic.h", "pthread.h", "threads.h", "windows.h", "dlfcn.h"}
 # The simulated driver is a separate library, which cannot reach libmaar's hidden ports.
 PORT_FILES = re.compile(r"core/port_\w+\.[ch]|backends/simulated/sim_port\.[ch]")
 STRUCTURE = re.compile(r"\bMAAR_STRUCTURE_TYPE_(\w+) = 0x4D")
-STRUCTURE_NAMES = "core/memory/message.c"
+STRUCTURE_NAMES = "core/report.c"
 INTEGERS_ONLY = ("core/placement/", "core/plan/")
 KNOWN_TO_INTEGERS = {"VkResult", "VkDeviceSize", "VkAllocationCallbacks", "VkBool32", "VkFlags"}
 MAX_LINES = 1000

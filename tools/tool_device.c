@@ -94,16 +94,15 @@ bool tool_device_add_limit(struct tool_device_options* options, const char* text
     return true;
 }
 
-static void VKAPI_CALL receive_allocator_message(void* user_data, MaarMessageSeverity severity,
-                                                 const char* message)
+static void VKAPI_CALL receive_allocator_message(void* user_data, const MaarMessage* report)
 {
     struct tool_device* const tool = user_data;
-    if (severity == MAAR_MESSAGE_SEVERITY_INFO) {
+    if (report->severity == MAAR_MESSAGE_SEVERITY_INFO) {
         return;
     }
-    const bool warning = severity == MAAR_MESSAGE_SEVERITY_WARNING;
-    support_messages_add(warning ? &tool->allocator_warnings : &tool->allocator_errors, message,
-                         warning && !tool->options.verbose);
+    const bool warning = report->severity == MAAR_MESSAGE_SEVERITY_WARNING;
+    support_messages_add(warning ? &tool->allocator_warnings : &tool->allocator_errors,
+                         report->pText, warning && !tool->options.verbose);
 }
 
 static VkResult open_instance(struct tool_device* tool,

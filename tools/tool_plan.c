@@ -309,11 +309,9 @@ static bool load_graph(const struct plan_settings* settings, const char* name,
     return true;
 }
 
-static void VKAPI_PTR report_plan(void* user_data, MaarMessageSeverity severity,
-                                  const char* message)
+static void VKAPI_PTR report_plan(void* user_data, const MaarMessage* report)
 {
-    (void)severity;
-    tool_complain("%s: %s", (const char*)user_data, message);
+    tool_complain("%s: %s", (const char*)user_data, report->pText);
 }
 
 static double process_ms(void)

@@ -118,7 +118,7 @@ VkResult maar_check_create_info(MaarAllocator allocator, const char* call, const
         return VK_SUCCESS;
     }
     (void)snprintf(text, sizeof text, "%s%s", argument, fault + strlen("pCreateInfo"));
-    return maar_misuse(allocator, call, text);
+    return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, text);
 }
 
 static const char* find_request_fault(const MaarMemoryRequest* request,
@@ -156,7 +156,7 @@ MAAR_NOINLINE void report_deviation(MaarAllocator allocator, const struct maar_s
     const uint32_t type = slot->block->pool->type_index;
     if (deviation->fallback) {
         (void)maar_atomic64_add(&allocator->fallbacks, 1);
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, NULL,
                     "%llu bytes went to memory type %u, since type %u of heap %u has no room",
                     (unsigned long long)maar_slot_size(slot), type, deviation->best_type,
                     maar_type_heap(allocator, deviation->best_type));
@@ -177,9 +177,9 @@ MAAR_NOINLINE VkResult refuse_arguments(MaarAllocator allocator, const char* cal
         result = maar_check_structure(allocator, call, "pCreateInfo", info,
                                       MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
     }
-    return result == VK_SUCCESS
-               ? maar_misuse(allocator, call, find_request_fault(request, info, internal))
-               : result;
+    return result == VK_SUCCESS ? maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                                              find_request_fault(request, info, internal))
+                                : result;
 }
 
 static inline bool are_arguments_fine(const MaarMemoryRequest* request,
@@ -250,7 +250,8 @@ MAAR_NOINLINE VkResult allocate_any(MaarAllocator allocator, const char* call,
     if (!shape(request, info, internal, &general)) {
         result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
         maar_report(maar_is_without_report(info) ? NULL : allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                    "%s: no memory for %llu bytes aligned to %llu: no device has so much", call,
+                    MAAR_MESSAGE_ID_UNSORTED, call,
+                    "no memory for %llu bytes aligned to %llu: no device has so much",
                     (unsigned long long)request->requirements.size,
                     (unsigned long long)request->requirements.alignment);
     } else if (info->pName != NULL) {

@@ -414,11 +414,11 @@ static VkResult choose(struct job* job)
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (pool->allocator != job->allocator) {
-        return maar_misuse(job->allocator, job->call,
+        return maar_misuse(job->allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, job->call,
                            "pCreateInfo->pool is not a pool of this allocator");
     }
     if ((types & ~pool->export_types) != 0) {
-        return maar_misuse(job->allocator, job->call,
+        return maar_misuse(job->allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, job->call,
                            "MaarExportInfo names handle types that the pool was not made for");
     }
     if (job->info->memoryTypeBits != 0) {
@@ -426,22 +426,22 @@ static VkResult choose(struct job* job)
     }
     VkMemoryPropertyFlags required = job->info->requiredFlags;
     if ((maar_type_flags(job->allocator, pool->type_index) & required) != required) {
-        return maar_misuse(job->allocator, job->call,
+        return maar_misuse(job->allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, job->call,
                            "the pool's memory type lacks some of pCreateInfo->requiredFlags");
     }
     if ((bits & (1u << pool->type_index)) == 0) {
-        return maar_misuse(job->allocator, job->call,
+        return maar_misuse(job->allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, job->call,
                            "the pool's memory type is not among the memoryTypeBits of pRequest and "
                            "pCreateInfo");
     }
     if ((job->info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0 &&
         (maar_type_flags(job->allocator, pool->type_index) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) ==
             0) {
-        return maar_misuse(job->allocator, job->call,
+        return maar_misuse(job->allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, job->call,
                            "the mapped flag with a pool whose memory type is not HOST_VISIBLE");
     }
     if (!maar_pool_claim_kind(pool, job->request->kind)) {
-        return maar_misuse(job->allocator, job->call,
+        return maar_misuse(job->allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, job->call,
                            "the pool was made for resources of one kind, and this is of the other");
     }
     job->choice.bits = 1u << pool->type_index;

@@ -143,7 +143,7 @@ static bool is_reported_at(uint32_t number)
 void maar_report_allocation_failure(MaarAllocator allocator,
                                     const struct maar_allocation_failure* failure)
 {
-    if (allocator->message == NULL) {
+    if (allocator->reporter.message == NULL) {
         return;
     }
     const enum maar_failure_reason reason = find_reason(allocator, failure);
@@ -172,7 +172,7 @@ void maar_report_allocation_failure(MaarAllocator allocator,
     const bool expected = reason == MAAR_FAILURE_OVER_BUDGET ||
                           reason == MAAR_FAILURE_POOL_IS_FULL || reason == MAAR_FAILURE_ABOVE_BLOCK;
     maar_report(allocator, expected ? MAAR_MESSAGE_SEVERITY_INFO : MAAR_MESSAGE_SEVERITY_WARNING,
-                "%s: no memory for %llu bytes%s%s%s: %s", failure->call,
+                MAAR_MESSAGE_ID_UNSORTED, failure->call, "no memory for %llu bytes%s%s%s: %s",
                 (unsigned long long)failure->size, of, others, times, why);
 }
 

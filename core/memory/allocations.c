@@ -6,10 +6,11 @@
 void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation)
 {
     if (allocation == VK_NULL_HANDLE) {
-        (void)maar_misuse(allocator, call, "allocation is VK_NULL_HANDLE");
+        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call,
+                          "allocation is VK_NULL_HANDLE");
     } else {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: allocation 0x%llx %s", call,
-                    (unsigned long long)maar_handle_bits(allocation),
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
+                    "allocation 0x%llx %s", (unsigned long long)maar_handle_bits(allocation),
                     maar_slot_was_used(&allocator->slots, allocation)
                         ? "was freed already"
                         : "is not an allocation of this allocator");
@@ -18,7 +19,8 @@ void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAlloc
 
 VkResult maar_refuse_late_free(MaarAllocator allocator, const char* call)
 {
-    return maar_misuse(allocator, call, "allocation was freed by another thread meanwhile");
+    return maar_misuse(allocator, MAAR_MESSAGE_ID_FREED_CONCURRENTLY, call,
+                       "allocation was freed by another thread meanwhile");
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemory(MaarAllocator allocator,
@@ -34,7 +36,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemory(MaarAllocator allocator,
         return result;
     }
     if (pAllocation == NULL) {
-        return maar_misuse(allocator, __func__, "pAllocation is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                           "pAllocation is NULL");
     }
     return maar_allocate(allocator, __func__, pRequest, pCreateInfo, false, pAllocation);
 }
@@ -53,10 +56,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemories(MaarAllocator allocator,
         return result;
     }
     if (pAllocations == NULL) {
-        return maar_misuse(allocator, __func__, "pAllocations is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                           "pAllocations is NULL");
     }
     if (pRequests == NULL) {
-        return maar_misuse(allocator, __func__, "pRequests is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pRequests is NULL");
     }
     uint32_t made = 0;
     while (made < allocationCount && result == VK_SUCCESS) {
@@ -111,7 +115,8 @@ VKAPI_ATTR void VKAPI_CALL maarFreeMemories(MaarAllocator allocator, uint32_t al
         return;
     }
     if (pAllocations == NULL) {
-        (void)maar_misuse(allocator, __func__, "pAllocations is NULL");
+        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                          "pAllocations is NULL");
         return;
     }
     for (uint32_t i = 0; i < allocationCount; ++i) {
@@ -188,7 +193,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAdvanceHostTimeline(MaarAllocator allocator, 
         return result;
     }
     if (value < maar_atomic64_load(&allocator->retire.host_value)) {
-        return maar_misuse(allocator, __func__, "value is below the host timeline's present one");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
+                           "value is below the host timeline's present one");
     }
     maar_atomic64_max(&allocator->retire.host_value, value);
     return VK_SUCCESS;
@@ -307,14 +313,16 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationPriority(MaarAllocator allocator
         return result;
     }
     if (!(priority >= 0.0F && priority <= 1.0F)) {
-        return maar_misuse(allocator, __func__, "priority is not within 0 and 1");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
+                           "priority is not within 0 and 1");
     }
     struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (slot->block->placement != NULL || slot->stitched) {
-        return maar_misuse(allocator, __func__, "allocation is not a dedicated one");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__,
+                           "allocation is not a dedicated one");
     }
     const struct maar_device* device = &allocator->device;
     if (!device->facts.pageable_memory) {

@@ -57,8 +57,8 @@ static const char* find_create_fault(const MaarAllocatorCreateInfo* info)
 static void copy_settings(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)
 {
     allocator->flags = info->flags;
-    allocator->message = info->pfnMessage;
-    allocator->message_user_data = info->pMessageUserData;
+    allocator->reporter.message = info->pfnMessage;
+    allocator->reporter.user_data = info->pMessageUserData;
     allocator->device_allocate = info->pfnDeviceAllocate;
     allocator->device_free = info->pfnDeviceFree;
     allocator->device_memory_user_data = info->pDeviceMemoryUserData;
@@ -91,12 +91,12 @@ static VkResult open_device(const MaarAllocatorCreateInfo* info, MaarAllocator a
     VkResult result = maar_device_open(&open_info, &allocator->device, &missing);
     if (missing != NULL) {
         maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, NULL,
             "%s cannot be found: was the instance created with VkApplicationInfo::apiVersion "
             "of at least 1.1?",
             missing);
     } else if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
-        (void)maar_misuse(allocator, "maarCreateAllocator",
+        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, "maarCreateAllocator",
                           "apiVersion, the program's or the device's, is below 1.1");
     }
     return result;
@@ -121,9 +121,9 @@ static void report_dropped(MaarAllocator allocator)
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
         if ((allocator->device.facts.dropped & (uint32_t)names[i].bit) != 0) {
-            maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO,
-                        "the feature %s is not used: it needs %s in pCreateInfo", names[i].feature,
-                        names[i].extension);
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+                        NULL, "the feature %s is not used: it needs %s in pCreateInfo",
+                        names[i].feature, names[i].extension);
         }
     }
 }
@@ -133,7 +133,7 @@ static VkResult open_accounts(const MaarAllocatorCreateInfo* info, MaarAllocator
 {
     uint32_t heap_count = allocator->device.facts.memory.memoryHeapCount;
     if (info->heapSizeLimitCount != 0 && info->heapSizeLimitCount != heap_count) {
-        return maar_misuse(allocator, "maarCreateAllocator",
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, "maarCreateAllocator",
                            "pCreateInfo->heapSizeLimitCount is not the number of heaps");
     }
     for (uint32_t i = 0; i < info->heapSizeLimitCount; ++i) {
@@ -172,10 +172,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
     }
     const char* fault = find_create_fault(pCreateInfo);
     if (fault != NULL) {
-        if (pCreateInfo->pfnMessage != NULL) {
-            pCreateInfo->pfnMessage(pCreateInfo->pMessageUserData, MAAR_MESSAGE_SEVERITY_ERROR,
-                                    fault);
-        }
+        const struct maar_reporter reporter = {.message = pCreateInfo->pfnMessage,
+                                               .user_data = pCreateInfo->pMessageUserData};
+        maar_message_deliver(&reporter, MAAR_MESSAGE_SEVERITY_ERROR,
+                             MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__, fault);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -233,7 +233,7 @@ static void end_pending(MaarAllocator allocator)
     uint32_t count = maar_retire_flush(allocator, NULL, NULL);
     if (count > 0) {
         maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PENDING_AT_DESTROY, NULL,
             "%u frees were still pending at maarDestroyAllocator; they were done all the same "
             "(the host timeline is at %llu; maarAdvanceHostTimeline moves it)",
             count, (unsigned long long)maar_atomic64_load(&allocator->retire.host_value));
@@ -265,7 +265,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
         struct maar_pool* pool = allocator->pools;
         allocator->pools = pool->next;
         if (pool->custom) {
-            maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
                         "leak: pool \"%s\" of memory type %u was never destroyed",
                         pool->name != NULL ? pool->name : "", pool->type_index);
         }
@@ -274,7 +274,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
     const uint32_t handles = maar_atomic32_load(&allocator->external_handle_count);
     if (handles > 0) {
         maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+            allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
             "leak: %u MaarExternalHandle objects were never destroyed; what was not taken out "
             "of them stays open, and its memory alive",
             (unsigned)handles);

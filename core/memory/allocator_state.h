@@ -12,6 +12,7 @@
 #define MAAR_CORE_MEMORY_ALLOCATOR_STATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/check.h"
@@ -22,6 +23,7 @@
 #include "core/placement/placement.h"
 #include "core/port_atomic.h"
 #include "core/port_thread.h"
+#include "core/report.h"
 #include "core/time/retire.h"
 #include "maar/allocator.h"
 
@@ -208,12 +210,11 @@ struct maar_extension {
 };
 
 struct MaarAllocator_T {
+    struct maar_reporter reporter; /* first: see maar_reporter_of */
     struct maar_device device;
     VkAllocationCallbacks callback_storage;
     const VkAllocationCallbacks* callbacks; /* &callback_storage or NULL */
     MaarAllocatorCreateFlags flags;
-    PFN_maarMessage message;
-    void* message_user_data;
     PFN_maarDeviceMemory device_allocate;
     PFN_maarDeviceMemory device_free;
     void* device_memory_user_data;
@@ -228,7 +229,6 @@ struct MaarAllocator_T {
     uint32_t avoided_types;
     uint32_t queue_count;
     MaarQueue* queues;
-    maar_atomic32 poisoned;
 
     struct maar_heap_account heaps[VK_MAX_MEMORY_HEAPS];
     maar_atomic64 device_count; /* VkDeviceMemory objects, reserved before the call */
@@ -262,6 +262,8 @@ struct MaarAllocator_T {
     maar_atomic64 fallbacks;
     maar_atomic64 over_budget;
 };
+
+_Static_assert(offsetof(struct MaarAllocator_T, reporter) == 0, "see maar_reporter_of");
 
 /* MaarPool is a struct maar_pool by another name. */
 static inline struct maar_pool* maar_pool_of(MaarPool pool)
@@ -344,61 +346,6 @@ static inline void maar_note_loss(MaarAllocator allocator, VkResult result)
     if (result == VK_ERROR_DEVICE_LOST) {
         maar_atomic32_store(&allocator->retire.lost, 1);
     }
-}
-
-/* Formats a sentence for the message callback, if there is one. No lock may be held. */
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-void maar_report(MaarAllocator allocator, MaarMessageSeverity severity, const char* format, ...);
-/* Ends a text, in UTF-8, before a last character that was cut in two. */
-void maar_drop_cut_character(char* text);
-
-/* Tells of misuse. call: the public function. */
-void maar_report_misuse(MaarAllocator allocator, const char* call, const char* sentence);
-/* The same, in line for what it returns: whoever reads the caller, an analyser too, sees that. */
-static inline VkResult maar_misuse(MaarAllocator allocator, const char* call, const char* sentence)
-{
-    maar_report_misuse(allocator, call, sentence);
-    return VK_ERROR_VALIDATION_FAILED_EXT;
-}
-
-/* A name as messages have it: in quotes, cut where it is long; "(no name)" without them for NULL.
- */
-struct maar_quoted {
-    char text[80];
-};
-struct maar_quoted maar_quote(const char* name);
-
-/* Tells that an argument is NULL or has another sType than it should. */
-void maar_refuse_structure(MaarAllocator allocator, const char* call, const char* name,
-                           const void* structure, int wanted);
-/* VK_SUCCESS, or the error for what was told. */
-static inline VkResult maar_check_structure(MaarAllocator allocator, const char* call,
-                                            const char* name, const void* structure, int wanted)
-{
-    const VkBaseInStructure* base = (const VkBaseInStructure*)structure;
-    if (base != NULL && (int)base->sType == wanted) {
-        return VK_SUCCESS;
-    }
-    maar_refuse_structure(allocator, call, name, structure, wanted);
-    return VK_ERROR_VALIDATION_FAILED_EXT;
-}
-
-/* Tells that the driver did not make an object. what: "buffer" or "image". */
-void maar_report_no_object(MaarAllocator allocator, const char* call, const char* what,
-                           VkResult result);
-
-/* Reports a broken invariant and poisons the allocator; debug builds stop here. */
-void maar_broken(MaarAllocator allocator, const char* sentence);
-
-/* VK_SUCCESS, or the error that a call on this allocator must return at once. */
-static inline VkResult maar_enter(MaarAllocator allocator)
-{
-    if (allocator == NULL) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    return maar_atomic32_load(&allocator->poisoned) != 0 ? VK_ERROR_UNKNOWN : VK_SUCCESS;
 }
 
 #endif

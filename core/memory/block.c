@@ -113,11 +113,11 @@ VkResult maar_block_map(struct maar_block* block, struct maar_slot* slot, void**
     }
     maar_mutex_unlock(&block->map_lock);
     if (is_too_often) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, NULL,
                     "an allocation is mapped %u times already; are unmappings missing?",
                     (unsigned)UINT16_MAX);
     } else if (result != VK_SUCCESS) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, NULL,
                     "the driver does not map block %llu of memory type %u (error %d); a block is "
                     "mapped as a whole, %llu bytes of address space: smaller ones "
                     "(preferredBlockSize) may do",

@@ -307,10 +307,10 @@ void maar_report_no_type(MaarAllocator allocator, const char* call, uint32_t typ
     const uint32_t named = info->memoryTypeBits != 0 ? info->memoryTypeBits : UINT32_MAX;
     char missing[200] = "";
     append_flags(missing, sizeof missing, ", which must be", required_flags(info));
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                "%s: no memory type serves: of those that are allowed (0x%X)%s, there is none that "
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, call,
+                "no memory type serves: of those that are allowed (0x%X)%s, there is none that "
                 "this device has and may use",
-                call, (unsigned)(type_bits & named), missing);
+                (unsigned)(type_bits & named), missing);
 }
 
 /* Says in words what was wanted, and in what the best type falls short of it. */

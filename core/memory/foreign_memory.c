@@ -46,17 +46,18 @@ VkResult maar_shared_types_require(MaarAllocator allocator, const char* call,
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i) {
         if ((types & known[i].type) != 0 && !known[i].enabled) {
-            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                        "%s: handle type 0x%x needs %s, which was not among the allocator's "
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+                        call,
+                        "handle type 0x%x needs %s, which was not among the allocator's "
                         "ppEnabledExtensionNames",
-                        call, (unsigned)known[i].type, known[i].extension);
+                        (unsigned)known[i].type, known[i].extension);
             return VK_ERROR_FEATURE_NOT_PRESENT;
         }
         types &= ~known[i].type;
     }
     if (types != 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: Maar shares no memory as handle type 0x%x", call, (unsigned)types);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "Maar shares no memory as handle type 0x%x", (unsigned)types);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return VK_SUCCESS;

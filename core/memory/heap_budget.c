@@ -88,7 +88,7 @@ bool maar_budget_holds(const struct maar_budget* budget, VkDeviceSize size)
 void maar_report_over_budget(MaarAllocator allocator, uint32_t heap, VkDeviceSize size)
 {
     (void)maar_atomic64_add(&allocator->over_budget, 1);
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, NULL,
                 "the budget of heap %u was exceeded for %llu bytes", heap,
                 (unsigned long long)size);
 }
@@ -117,7 +117,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHeapBudgets(MaarAllocator allocator, uint3
         return result;
     }
     if (pCount == NULL) {
-        return maar_misuse(allocator, __func__, "pCount is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCount is NULL");
     }
     const VkPhysicalDeviceMemoryProperties* memory = &allocator->device.facts.memory;
     if (pBudgets == NULL) {
@@ -127,7 +127,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHeapBudgets(MaarAllocator allocator, uint3
     uint32_t count = *pCount < memory->memoryHeapCount ? *pCount : memory->memoryHeapCount;
     for (uint32_t i = 0; i < count; ++i) {
         if (pBudgets[i].sType != MAAR_STRUCTURE_TYPE_HEAP_BUDGET) {
-            return maar_misuse(allocator, __func__, "an element of pBudgets has a wrong sType");
+            return maar_misuse(allocator, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, __func__,
+                               "an element of pBudgets has a wrong sType");
         }
     }
     struct maar_budget budgets[VK_MAX_MEMORY_HEAPS];

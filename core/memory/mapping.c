@@ -30,7 +30,8 @@ static bool shape_range(MaarAllocator allocator, const char* call, const struct 
 {
     if (offset > maar_slot_size(slot) ||
         (size != VK_WHOLE_SIZE && size > maar_slot_size(slot) - offset)) {
-        (void)maar_misuse(allocator, call, "offset and size reach outside the allocation");
+        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                          "offset and size reach outside the allocation");
         return false;
     }
     VkDeviceSize atom = allocator->device.facts.atom;
@@ -64,7 +65,8 @@ static VkResult sync_all(MaarAllocator allocator, const char* call, uint32_t cou
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
         if (maar_slot_address(slot) == NULL) {
-            return maar_misuse(allocator, call, "allocation is not mapped");
+            return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                               "allocation is not mapped");
         }
         if (!maar_type_is_noncoherent(allocator, slot->block->pool->type_index) ||
             range.size == 0 || size == 0) {
@@ -91,7 +93,7 @@ static VkResult sync_public(MaarAllocator allocator, const char* call, uint32_t 
         return result;
     }
     if (allocations == NULL) {
-        return maar_misuse(allocator, call, "pAllocations is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pAllocations is NULL");
     }
     return sync_all(allocator, call, count, allocations, offsets, sizes, sync);
 }
@@ -138,14 +140,15 @@ static VkResult map_allocation(MaarAllocator allocator, const char* call, MaarAl
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (slot->stitched) {
-        return maar_misuse(allocator, call, "allocation is made of pages, which cannot be mapped");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "allocation is made of pages, which cannot be mapped");
     }
     const uint32_t type = slot->block->pool->type_index;
     if ((maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: allocation cannot be mapped: memory type %u is not HOST_VISIBLE; usages "
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "allocation cannot be mapped: memory type %u is not HOST_VISIBLE; usages "
                     "whose memory always is: UPLOAD, READBACK, DEVICE_UPLOAD",
-                    call, type);
+                    type);
         return VK_ERROR_MEMORY_MAP_FAILED;
     }
     return maar_block_map(slot->block, slot, data);
@@ -162,7 +165,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarMapMemory(MaarAllocator allocator, MaarAlloca
         return result;
     }
     if (ppData == NULL) {
-        return maar_misuse(allocator, __func__, "ppData is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "ppData is NULL");
     }
     return map_allocation(allocator, __func__, allocation, ppData);
 }
@@ -178,7 +181,8 @@ VKAPI_ATTR void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocati
     }
     uint32_t own = slot->mapped_for_life ? 1 : 0;
     if (!maar_block_unmap(slot->block, slot, own)) {
-        (void)maar_misuse(allocator, __func__, "allocation is not mapped by maarMapMemory");
+        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__,
+                          "allocation is not mapped by maarMapMemory");
     }
 }
 
@@ -191,7 +195,8 @@ static VkResult begin_copy(MaarAllocator allocator, const char* call, MaarAlloca
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (size > SIZE_MAX || offset > maar_slot_size(slot) || size > maar_slot_size(slot) - offset) {
-        return maar_misuse(allocator, call, "offset and size reach outside the allocation");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                           "offset and size reach outside the allocation");
     }
     return map_allocation(allocator, call, allocation, data);
 }
@@ -203,7 +208,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCopyToAllocation(MaarAllocator allocator,
     void* data = NULL;
     VkResult result = maar_enter(allocator);
     if (result == VK_SUCCESS && pSource == NULL) {
-        result = maar_misuse(allocator, __func__, "pSource is NULL");
+        result = maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pSource is NULL");
     }
     if (result == VK_SUCCESS) {
         result = begin_copy(allocator, __func__, allocation, offset, size, &data);
@@ -226,7 +231,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCopyFromAllocation(MaarAllocator allocator,
     void* data = NULL;
     VkResult result = maar_enter(allocator);
     if (result == VK_SUCCESS && pDestination == NULL) {
-        result = maar_misuse(allocator, __func__, "pDestination is NULL");
+        result =
+            maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pDestination is NULL");
     }
     if (result == VK_SUCCESS) {
         result = begin_copy(allocator, __func__, allocation, offset, size, &data);

@@ -346,11 +346,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
         return result;
     }
     if (pPool == NULL) {
-        return maar_misuse(allocator, __func__, "pPool is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pPool is NULL");
     }
     const char* fault = find_fault(allocator, pCreateInfo);
     if (fault != NULL) {
-        return maar_misuse(allocator, __func__, fault);
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__, fault);
     }
     const MaarExportInfo* export = maar_export_find(pCreateInfo->pNext);
     if (export != NULL) {
@@ -379,7 +379,8 @@ VkResult maar_pool_require_own(MaarAllocator allocator, const char* call, MaarPo
 {
     return pool == VK_NULL_HANDLE || maar_pool_of(pool)->allocator == allocator
                ? VK_SUCCESS
-               : maar_misuse(allocator, call, "pool is not a pool of this allocator");
+               : maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
+                             "pool is not a pool of this allocator");
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
@@ -452,11 +453,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, Maar
     }
     struct maar_pool* own = maar_pool_of(pool);
     if (own == NULL || own->allocator != allocator) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, __func__,
                            "pool is VK_NULL_HANDLE, or not a pool of this allocator");
     }
     if (!(priority >= 0.0F && priority <= 1.0F)) {
-        return maar_misuse(allocator, __func__, "priority is not within 0 and 1");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
+                           "priority is not within 0 and 1");
     }
     const struct maar_device* device = &allocator->device;
     if (!device->facts.memory_priority) {

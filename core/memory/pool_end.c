@@ -15,13 +15,13 @@ static void release_leak(struct maar_arena* arena, uint32_t index)
     MaarAllocator allocator = pool->allocator;
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
     if (slot->stitched) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
                     "leak: allocation %s of %llu bytes of pages in memory type %u, user data %p, "
                     "was never freed",
                     maar_quote(slot->name).text, (unsigned long long)maar_slot_size(slot),
                     pool->type_index, slot->user_data);
     } else if (!slot->internal) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
                     "leak: allocation %s of %llu bytes in memory type %u, block %llu, user data "
                     "%p, was never freed",
                     maar_quote(slot->name).text, (unsigned long long)maar_slot_size(slot),
@@ -168,7 +168,8 @@ static void end_pool_pending(struct maar_pool* pool)
         flushed += maar_retire_flush(allocator, is_of_pool, pool);
     }
     if (flushed > 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PENDING_AT_DESTROY,
+                    NULL,
                     "%u frees of a destroyed pool were still pending; they were done all the same",
                     flushed);
     }
@@ -268,7 +269,8 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool poo
         return;
     }
     if (!is_listed(allocator, own)) {
-        (void)maar_misuse(allocator, __func__, "pool is not a pool of this allocator");
+        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, __func__,
+                          "pool is not a pool of this allocator");
         return;
     }
     end_pool_pending(own);

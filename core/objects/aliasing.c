@@ -10,28 +10,28 @@ static VkResult check_fit(MaarAllocator allocator, const char* call, const struc
 {
     const VkMemoryRequirements* needs = &request->requirements;
     if (request->requiresDedicated == VK_TRUE) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "the driver requires memory of its own for the object, which can share "
                            "none");
     }
     if (needs->size > maar_slot_size(slot) - offset) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: the object needs %llu bytes; the allocation has %llu from offset %llu on",
-                    call, (unsigned long long)needs->size,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the object needs %llu bytes; the allocation has %llu from offset %llu on",
+                    (unsigned long long)needs->size,
                     (unsigned long long)(maar_slot_size(slot) - offset),
                     (unsigned long long)offset);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (needs->alignment > 1 && (maar_slot_offset(slot) + offset) % needs->alignment != 0) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ALIGNMENT, call,
                            "the allocation's offset does not have the object's alignment");
     }
     if ((needs->memoryTypeBits & (1u << slot->block->pool->type_index)) == 0) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "the object may not live in the allocation's memory type");
     }
     if (slot->block->named) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "the allocation is dedicated to another object; make it with "
                            "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT");
     }
@@ -40,7 +40,7 @@ static VkResult check_fit(MaarAllocator allocator, const char* call, const struc
     bool kept_apart = slot->can_alias && !pool->single_kind;
     if (!kept_apart && slot->block->placement != NULL && allocator->device.facts.granularity > 1 &&
         request->kind != (MaarResourceKind)slot->kind) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "the object is of another kind than the allocation, whose "
                            "neighbours may share its page; make the allocation with "
                            "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT in a pool of any kind");
@@ -77,7 +77,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
         return result;
     }
     if (pBuffer == NULL) {
-        return maar_misuse(allocator, __func__, "pBuffer is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pBuffer is NULL");
     }
     result = maar_check_buffer_info(allocator, __func__, pBufferInfo);
     if (result != VK_SUCCESS) {
@@ -121,7 +121,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingImage(MaarAllocator allocator,
         return result;
     }
     if (pImage == NULL) {
-        return maar_misuse(allocator, __func__, "pImage is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pImage is NULL");
     }
     result = maar_check_image_info(allocator, __func__, pImageInfo,
                                    "pImageInfo is disjoint; bind its planes with maarBindImage");

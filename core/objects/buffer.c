@@ -65,7 +65,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateBuffer(MaarAllocator allocator,
         return result;
     }
     if (pBuffer == NULL || pAllocation == NULL) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
     }
     result = maar_check_buffer_info(allocator, __func__, pBufferInfo);
@@ -88,7 +88,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemoryForBuffer(
         return result;
     }
     if (buffer == VK_NULL_HANDLE || pAllocation == NULL) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            pAllocation == NULL ? "pAllocation is NULL"
                                                : "buffer is VK_NULL_HANDLE");
     }
@@ -106,7 +106,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBindBuffer(MaarAllocator allocator, MaarAlloc
         return result;
     }
     if (buffer == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, __func__, "buffer is VK_NULL_HANDLE");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, __func__,
+                           "buffer is VK_NULL_HANDLE");
     }
     struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
     if (slot == NULL) {
@@ -146,7 +147,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetBufferAddress(MaarAllocator allocator, VkB
         return result;
     }
     if (buffer == VK_NULL_HANDLE || pAddress == NULL) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            pAddress == NULL ? "pAddress is NULL" : "buffer is VK_NULL_HANDLE");
     }
     const struct maar_device* device = &allocator->device;

@@ -42,13 +42,16 @@ static VkResult check_disjoint(MaarAllocator allocator, const char* call,
         return result;
     }
     if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) == 0) {
-        return maar_misuse(allocator, call, "pImageInfo->flags lacks VK_IMAGE_CREATE_DISJOINT_BIT");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "pImageInfo->flags lacks VK_IMAGE_CREATE_DISJOINT_BIT");
     }
     if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return maar_misuse(allocator, call, "pImageInfo is sparse; sparse images are not bound so");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, call,
+                           "pImageInfo is sparse; sparse images are not bound so");
     }
     if (plane_count < 2 || plane_count > MAAR_MAX_PLANES) {
-        return maar_misuse(allocator, call, "planeCount is neither 2 nor 3");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "planeCount is neither 2 nor 3");
     }
     return VK_SUCCESS;
 }
@@ -113,14 +116,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
         return result;
     }
     if (pImage == NULL || pAllocations == NULL) {
-        return maar_misuse(allocator, __func__, "pImage or pAllocations is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                           "pImage or pAllocations is NULL");
     }
     result = check_disjoint(allocator, __func__, pImageInfo, planeCount);
     if (result != VK_SUCCESS) {
         return result;
     }
     if (maar_export_types(pCreateInfo) != 0) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__,
                            "pCreateInfo asks for memory that can be exported; the planes of a "
                            "disjoint image are not shared");
     }

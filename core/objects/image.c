@@ -64,7 +64,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
         return result;
     }
     if (pImage == NULL || pAllocation == NULL) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            pImage == NULL ? "pImage is NULL" : "pAllocation is NULL");
     }
     result = maar_check_image_info(allocator, __func__, pImageInfo,
@@ -87,7 +87,7 @@ maarAllocateMemoryForImage(MaarAllocator allocator, VkImage image, VkImageTiling
         return result;
     }
     if (image == VK_NULL_HANDLE || pAllocation == NULL) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            pAllocation == NULL ? "pAllocation is NULL" : "image is VK_NULL_HANDLE");
     }
     MaarMemoryRequest request;
@@ -103,7 +103,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBindImage(MaarAllocator allocator, MaarAlloca
         return result;
     }
     if (image == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, __func__, "image is VK_NULL_HANDLE");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, __func__,
+                           "image is VK_NULL_HANDLE");
     }
     struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
     if (slot == NULL) {
@@ -147,7 +148,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForImage(
         return result;
     }
     if ((pImageInfo->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__,
                            "pImageInfo is disjoint: its planes have types of their own");
     }
     MaarMemoryRequest request;

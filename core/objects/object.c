@@ -16,15 +16,15 @@ VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,
         return result;
     }
     if (info->size == 0) {
-        return maar_misuse(allocator, call, "pBufferInfo->size is 0");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call, "pBufferInfo->size is 0");
     }
     if ((info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, call,
                            "pBufferInfo is sparse; sparse buffers are not bound so");
     }
     if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
         !allocator->device.facts.buffer_device_address) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
                            "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the "
                            "bufferDeviceAddress feature was not among pEnabledFeatures");
     }
@@ -40,10 +40,11 @@ VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
         return result;
     }
     if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
-        return maar_misuse(allocator, call, disjoint);
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, disjoint);
     }
     if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return maar_misuse(allocator, call, "pImageInfo is sparse; sparse images are not bound so");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, call,
+                           "pImageInfo is sparse; sparse images are not bound so");
     }
     return VK_SUCCESS;
 }
@@ -173,13 +174,14 @@ struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
 {
     struct maar_slot* slot = maar_resolve(allocator, call, allocation, NULL);
     if (slot != NULL && slot->stitched) {
-        (void)maar_misuse(allocator, call,
+        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                           "allocation is made of pages for one object; nothing else can be bound "
                           "to it");
         return NULL;
     }
     if (slot != NULL && offset >= maar_slot_size(slot)) {
-        (void)maar_misuse(allocator, call, "offset is not within the allocation");
+        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                          "offset is not within the allocation");
         return NULL;
     }
     return slot;

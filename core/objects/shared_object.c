@@ -159,16 +159,16 @@ static VkResult judge_sharing(MaarAllocator allocator, const char* call, const c
                               VkExternalMemoryFeatureFlags need)
 {
     if ((properties->externalMemoryFeatures & need) != need) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: the driver cannot %s the memory of this %s as handle type 0x%x", call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the driver cannot %s the memory of this %s as handle type 0x%x",
                     need == VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT ? "import" : "export", object,
                     (unsigned)type);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if ((types & ~(properties->compatibleHandleTypes | type)) != 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: the driver shares this %s as handle type 0x%x, but not together with 0x%x",
-                    call, object, (unsigned)type,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the driver shares this %s as handle type 0x%x, but not together with 0x%x",
+                    object, (unsigned)type,
                     (unsigned)(types & ~(properties->compatibleHandleTypes | type)));
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
@@ -214,7 +214,7 @@ static VkResult check_given(MaarAllocator allocator, const char* call,
 {
     return (types & ~has) == 0
                ? VK_SUCCESS
-               : maar_misuse(allocator, call,
+               : maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                              "VkExternalMemory...CreateInfo in the object's chain lacks handle "
                              "types of the memory");
 }
@@ -251,7 +251,7 @@ VkResult maar_extend_image(MaarAllocator allocator, const char* call, const VkIm
 {
     const struct shared_subject subject = {.image = info};
     if (info->initialLayout != VK_IMAGE_LAYOUT_UNDEFINED) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "pImageInfo->initialLayout is not VK_IMAGE_LAYOUT_UNDEFINED, which an "
                            "image on shared memory must begin in");
     }

@@ -59,30 +59,33 @@ static VkResult check_slice_info(MaarAllocator allocator, const char* call,
         return result;
     }
     if (info->size == 0 || info->size > MAAR_MAX_SLICE_SIZE) {
-        return maar_misuse(allocator, call, "pCreateInfo->size is 0 or above MAAR_MAX_SLICE_SIZE");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call,
+                           "pCreateInfo->size is 0 or above MAAR_MAX_SLICE_SIZE");
     }
     if (info->alignment > MAAR_MAX_SLICE_SIZE) {
-        return maar_misuse(allocator, call, "pCreateInfo->alignment is above MAAR_MAX_SLICE_SIZE");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ALIGNMENT, call,
+                           "pCreateInfo->alignment is above MAAR_MAX_SLICE_SIZE");
     }
     if (info->usage == 0) {
-        return maar_misuse(allocator, call, "pCreateInfo->usage is 0");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call, "pCreateInfo->usage is 0");
     }
     if ((uint32_t)info->memoryUsage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
-        return maar_misuse(allocator, call, "pCreateInfo->memoryUsage is not a MaarMemoryUsage");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
+                           "pCreateInfo->memoryUsage is not a MaarMemoryUsage");
     }
     if ((info->allocationFlags & ~SLICE_ALLOCATION_FLAGS) != 0) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_UNKNOWN_FLAGS, call,
                            "pCreateInfo->allocationFlags has a flag that slices do not "
                            "know");
     }
     if ((uint64_t)info->queueFamilyBits >> allocator->device.facts.queue_family_count != 0) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "pCreateInfo->queueFamilyBits names a queue family that the device "
                            "does not have");
     }
     if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
         !allocator->device.facts.buffer_device_address) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
                            "pCreateInfo->usage has SHADER_DEVICE_ADDRESS, but the "
                            "bufferDeviceAddress feature was not among pEnabledFeatures");
     }
@@ -105,7 +108,7 @@ static void destroy_slices(MaarAllocator allocator, void* opaque)
         }
     }
     if (leaked > 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
                     "leak: %u slices were never destroyed", leaked);
     }
     maar_slots_destroy(&state->slots);
@@ -226,7 +229,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSlice(MaarAllocator allocator,
         return result;
     }
     if (pSlice == NULL) {
-        return maar_misuse(allocator, __func__, "pSlice is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pSlice is NULL");
     }
     result = check_slice_info(allocator, __func__, pCreateInfo);
     if (result != VK_SUCCESS) {
@@ -264,11 +267,12 @@ static struct maar_slot* resolve_slice(MaarAllocator allocator, const char* call
         *state != NULL ? maar_slot_resolve(&(*state)->slots, handle, index) : NULL;
     if (slot == NULL) {
         if (slice == VK_NULL_HANDLE) {
-            (void)maar_misuse(allocator, call, "slice is VK_NULL_HANDLE");
+            (void)maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call,
+                              "slice is VK_NULL_HANDLE");
         } else {
-            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                        "%s: slice 0x%llx was destroyed already, or is not one of this allocator",
-                        call, (unsigned long long)maar_handle_bits(handle));
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FOREIGN_HANDLE,
+                        call, "slice 0x%llx was destroyed already, or is not one of this allocator",
+                        (unsigned long long)maar_handle_bits(handle));
         }
     }
     return slot;
@@ -310,7 +314,8 @@ static VkResult claim_slice(MaarAllocator allocator, const char* call, struct ma
 {
     return maar_slot_claim(slot, MAAR_FROM_BITS(MaarAllocation, MAAR_TO_BITS(slice)))
                ? VK_SUCCESS
-               : maar_misuse(allocator, call, "slice was destroyed by another thread meanwhile");
+               : maar_misuse(allocator, MAAR_MESSAGE_ID_FREED_CONCURRENTLY, call,
+                             "slice was destroyed by another thread meanwhile");
 }
 
 VKAPI_ATTR void VKAPI_CALL maarDestroySlice(MaarAllocator allocator, MaarSlice slice)

@@ -43,7 +43,7 @@ static VkResult check_pool(const struct stitch_job* job)
     const struct maar_pool* pool = job->pool;
     const MaarAllocationCreateInfo* info = job->info;
     if (pool->allocator != allocator) {
-        return maar_misuse(allocator, job->call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, job->call,
                            "pCreateInfo->pool is not a pool of this allocator");
     }
     const VkResult result = maar_check_create_info(allocator, job->call, "pCreateInfo", info);
@@ -59,7 +59,9 @@ static VkResult check_pool(const struct stitch_job* job)
     } else if ((maar_export_types(info) & ~pool->export_types) != 0) {
         fault = "MaarExportInfo names handle types that the pool was not made for";
     }
-    return fault == NULL ? VK_SUCCESS : maar_misuse(allocator, job->call, fault);
+    return fault == NULL
+               ? VK_SUCCESS
+               : maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, job->call, fault);
 }
 
 static VkDeviceSize threshold_of(const struct maar_pool* pool, VkDeviceSize page_size)
@@ -182,7 +184,7 @@ enum maar_stitch_end maar_create_stitched_buffer(MaarAllocator allocator, const 
     *result = check_pool(&job);
     if (*result == VK_SUCCESS &&
         has_link(buffer_info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO)) {
-        *result = maar_misuse(allocator, call,
+        *result = maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                               "pBufferInfo is for external memory, but the pool is one of pages, "
                               "which are never exported");
     }
@@ -267,7 +269,7 @@ enum maar_stitch_end maar_create_stitched_image(MaarAllocator allocator, const c
     *result = check_pool(&job);
     if (*result == VK_SUCCESS &&
         has_link(image_info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO)) {
-        *result = maar_misuse(allocator, call,
+        *result = maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                               "pImageInfo is for external memory, but the pool is one of pages, "
                               "which are never exported");
     }

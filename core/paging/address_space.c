@@ -15,9 +15,10 @@ VkResult maar_paging_take_space(MaarAllocator allocator, const char* call, VkDev
     }
     maar_report(
         allocator, fallback != NULL ? MAAR_MESSAGE_SEVERITY_WARNING : MAAR_MESSAGE_SEVERITY_ERROR,
-        "%s: %llu bytes of address space are asked for; of sparseAddressSpaceSize (%llu) "
+        MAAR_MESSAGE_ID_UNSORTED, call,
+        "%llu bytes of address space are asked for; of sparseAddressSpaceSize (%llu) "
         "sparse objects have %llu already%s",
-        call, (unsigned long long)size, (unsigned long long)limit,
+        (unsigned long long)size, (unsigned long long)limit,
         (unsigned long long)maar_atomic64_load(&paging->space), fallback != NULL ? fallback : "");
     return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }

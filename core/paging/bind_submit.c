@@ -168,7 +168,7 @@ static VkResult check_waits(MaarAllocator allocator, const char* call, uint32_t 
     for (uint32_t i = 0; i < point_count && result == VK_SUCCESS; ++i) {
         if (points[i].semaphore == VK_NULL_HANDLE &&
             points[i].value > maar_atomic64_load(&allocator->retire.host_value)) {
-            result = maar_misuse(allocator, call,
+            result = maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                                  "a point of the host timeline has not passed; the device cannot "
                                  "wait for it");
         }

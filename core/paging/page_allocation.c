@@ -72,7 +72,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateAllocationPages(MaarAllocator alloca
         return result;
     }
     if (pCount == NULL) {
-        return maar_misuse(allocator, __func__, "pCount is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCount is NULL");
     }
     const struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
     if (slot == NULL) {

@@ -173,7 +173,7 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
     while (result == VK_SUCCESS) {
         result = commit_from(range, pool, &missing);
         if (result == VK_ERROR_VALIDATION_FAILED_EXT) {
-            return maar_misuse(table->paging->allocator, call,
+            return maar_misuse(table->paging->allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                                "a page of the range was given back and waits to be unbound, and "
                                "another range shows it; submit that first");
         }
@@ -328,7 +328,7 @@ static void report_held(MaarAllocator allocator, const char* call)
     }
     maar_mutex_unlock(&paging->lock);
     if (held > 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, NULL,
                     "%s finds no pages, while %llu bytes that were given back wait for "
                     "maarSubmitBinds",
                     call, (unsigned long long)held);
@@ -446,7 +446,8 @@ VkResult maar_pages_alias(MaarAllocator allocator, const char* call,
         give_back(to->table, to->first + shared, maar_page_entry(to->table, to->first + shared));
     }
     maar_mutex_unlock(&paging->lock);
-    return fault != NULL ? maar_misuse(allocator, call, fault) : VK_SUCCESS;
+    return fault != NULL ? maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, fault)
+                         : VK_SUCCESS;
 }
 
 bool maar_page_move(struct maar_page_table* to, uint64_t to_page, struct maar_page_table* from,

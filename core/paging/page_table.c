@@ -36,13 +36,13 @@ VkResult maar_pages_check_memory(MaarAllocator allocator, const char* call,
         return result;
     }
     if ((info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "pMemoryInfo->flags has MAAR_ALLOCATION_CREATE_MAPPED_BIT, but pages "
                            "cannot be mapped");
     }
     return maar_export_find(info->pNext) == NULL
                ? VK_SUCCESS
-               : maar_misuse(allocator, call,
+               : maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                              "pMemoryInfo->pNext has MaarExportInfo, but pages are never exported");
 }
 
@@ -52,12 +52,12 @@ static VkResult choose_types(MaarAllocator allocator, const struct maar_page_tab
     const struct maar_pool* owner = maar_pool_of(info->memory->pool);
     if (owner != NULL) {
         if (owner->allocator != allocator || !owner->stitches) {
-            return maar_misuse(allocator, info->call,
+            return maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, info->call,
                                "the pool of the memory's create info is none of this allocator's "
                                "that stitches");
         }
         if ((info->type_bits & (1u << owner->type_index)) == 0) {
-            return maar_misuse(allocator, info->call,
+            return maar_misuse(allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, info->call,
                                "the pool's memory type is not among the memoryTypeBits of the "
                                "resource");
         }

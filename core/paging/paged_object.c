@@ -57,8 +57,8 @@ void maar_paging_end_objects(MaarAllocator allocator)
     while (paging->objects != NULL) {
         struct maar_paged_object* object = paging->objects;
         maar_paging_unlist(allocator, object);
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, "leak: %s %s was never destroyed",
-                    object->what, maar_quote(object->name).text);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
+                    "leak: %s %s was never destroyed", object->what, maar_quote(object->name).text);
         object->end_leaked(allocator, object);
     }
 }
@@ -85,9 +85,8 @@ VkResult maar_paging_check_listed(MaarAllocator allocator, const char* call, con
     if (maar_paging_is_listed(allocator, what, object)) {
         return VK_SUCCESS;
     }
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                "%s: %s is not a %s of this allocator (was it destroyed already?)", call, argument,
-                what);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
+                "%s is not a %s of this allocator (was it destroyed already?)", argument, what);
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
@@ -98,7 +97,7 @@ void maar_paging_report_unsubmitted(MaarAllocator allocator, const char* what, c
         return;
     }
     const char* quote = name != NULL ? "\"" : "";
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, NULL,
                 "%s%s%s%s%s: %llu pages were never handed to the device by maarSubmitBinds", what,
                 name != NULL ? " " : "", quote, name != NULL ? name : "", quote,
                 (unsigned long long)pages);

@@ -78,7 +78,7 @@ static void wait_let_go(struct maar_paging* paging, bool was_used, uint32_t queu
     maar_note_loss(allocator, result);
     if (result == VK_TIMEOUT) {
         maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, NULL,
             "pQueues[%u] was not done with what it was given in five seconds, and the timeline "
             "of its binds goes all the same; was what it waits for ever submitted?",
             queue);
@@ -150,7 +150,7 @@ static void end_page_pools(MaarAllocator allocator, struct maar_pool* owner)
     }
     maar_mutex_unlock(&paging->lock);
     if (used > 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
                     "leak: %llu bytes of pages of a pool that is destroyed were still in use",
                     (unsigned long long)used);
     }
@@ -221,7 +221,8 @@ VkResult maar_paging_require(MaarAllocator allocator, const char* call, bool spa
         missing = "a queue in MaarAllocatorCreateInfo::pQueues";
     }
     if (missing != NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s needs %s", call, missing);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+                    NULL, "%s needs %s", call, missing);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return maar_paging_of(allocator) != NULL ? VK_SUCCESS : open_paging(allocator);

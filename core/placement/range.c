@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "core/host_memory.h"
+#include "core/message_delivery.h"
 #include "core/placement/placement_tlsf.h"
 
 struct MaarRangeAllocator_T {
@@ -16,8 +17,7 @@ struct MaarRangeAllocator_T {
     VkDeviceSize size;
     VkAllocationCallbacks callbacks;
     bool has_callbacks;
-    PFN_maarMessage message;
-    void* message_user_data;
+    struct maar_reporter reporter;
 };
 
 static const VkAllocationCallbacks* range_callbacks(MaarRangeAllocator allocator)
@@ -25,11 +25,10 @@ static const VkAllocationCallbacks* range_callbacks(MaarRangeAllocator allocator
     return allocator->has_callbacks ? &allocator->callbacks : NULL;
 }
 
-static VkResult range_misuse(MaarRangeAllocator allocator, const char* sentence)
+static VkResult range_misuse(MaarRangeAllocator allocator, MaarMessageId id, const char* function,
+                             const char* sentence)
 {
-    if (allocator->message != NULL) {
-        allocator->message(allocator->message_user_data, MAAR_MESSAGE_SEVERITY_ERROR, sentence);
-    }
+    maar_message_deliver(&allocator->reporter, MAAR_MESSAGE_SEVERITY_ERROR, id, function, sentence);
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
@@ -39,9 +38,8 @@ static void range_check_heavily(MaarRangeAllocator allocator)
 #if defined(MAAR_HEAVY_CHECKS)
     const char* broken = maar_placement_check(allocator->placement);
     if (broken != NULL) {
-        if (allocator->message != NULL) {
-            allocator->message(allocator->message_user_data, MAAR_MESSAGE_SEVERITY_FATAL, broken);
-        }
+        maar_message_deliver(&allocator->reporter, MAAR_MESSAGE_SEVERITY_FATAL,
+                             MAAR_MESSAGE_ID_BROKEN_INVARIANT, NULL, broken);
         maar_trap();
     }
 #else
@@ -114,10 +112,10 @@ VkResult VKAPI_CALL maarCreateRangeAllocator(const MaarRangeAllocatorCreateInfo*
     }
     const char* misuse = range_create_misuse(pCreateInfo);
     if (misuse != NULL) {
-        if (pCreateInfo->pfnMessage != NULL) {
-            pCreateInfo->pfnMessage(pCreateInfo->pMessageUserData, MAAR_MESSAGE_SEVERITY_ERROR,
-                                    misuse);
-        }
+        const struct maar_reporter reporter = {.message = pCreateInfo->pfnMessage,
+                                               .user_data = pCreateInfo->pMessageUserData};
+        maar_message_deliver(&reporter, MAAR_MESSAGE_SEVERITY_ERROR,
+                             MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__, misuse);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const VkAllocationCallbacks* callbacks = pCreateInfo->pAllocationCallbacks;
@@ -140,8 +138,8 @@ VkResult VKAPI_CALL maarCreateRangeAllocator(const MaarRangeAllocatorCreateInfo*
     if (callbacks != NULL) {
         allocator->callbacks = *callbacks;
     }
-    allocator->message = pCreateInfo->pfnMessage;
-    allocator->message_user_data = pCreateInfo->pMessageUserData;
+    allocator->reporter.message = pCreateInfo->pfnMessage;
+    allocator->reporter.user_data = pCreateInfo->pMessageUserData;
     *pAllocator = allocator;
     return VK_SUCCESS;
 }
@@ -218,7 +216,9 @@ static VkResult range_allocate_any(MaarRangeAllocator allocator, const MaarRange
     }
     const char* misuse = range_allocate_misuse(pInfo, pRange);
     if (misuse != NULL) {
-        return range_allocate_fail(pRange, pOffset, range_misuse(allocator, misuse));
+        return range_allocate_fail(
+            pRange, pOffset,
+            range_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, "maarAllocateRange", misuse));
     }
     const struct maar_placement_request request = {
         .size = pInfo->size,
@@ -274,8 +274,9 @@ static VkResult range_free_none(MaarRangeAllocator allocator, MaarRange range)
 {
     return range == VK_NULL_HANDLE
                ? VK_SUCCESS
-               : range_misuse(allocator, "maarFreeRange: range is no live range of allocator; it "
-                                         "was freed before or belongs to another allocator");
+               : range_misuse(allocator, MAAR_MESSAGE_ID_STALE_HANDLE, "maarFreeRange",
+                              "maarFreeRange: range is no live range of allocator; it "
+                              "was freed before or belongs to another allocator");
 }
 
 VkResult VKAPI_CALL maarFreeRange(MaarRangeAllocator allocator, MaarRange range)
@@ -308,8 +309,9 @@ VkResult VKAPI_CALL maarResizeRangeAllocator(MaarRangeAllocator allocator, VkDev
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (size < allocator->size || size > MAAR_RANGE_MAX_SIZE) {
-        return range_misuse(allocator, "maarResizeRangeAllocator: size is below the present one or "
-                                       "above MAAR_RANGE_MAX_SIZE");
+        return range_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, "maarResizeRangeAllocator",
+                            "maarResizeRangeAllocator: size is below the present one or "
+                            "above MAAR_RANGE_MAX_SIZE");
     }
     VkResult result = VK_SUCCESS;
     while (result == VK_SUCCESS && !maar_placement_resize(allocator->placement, size)) {
@@ -329,10 +331,11 @@ VkResult VKAPI_CALL maarGetRangeInfo(MaarRangeAllocator allocator, MaarRange ran
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (pInfo == NULL) {
-        return range_misuse(allocator, "maarGetRangeInfo: pInfo is NULL");
+        return range_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, "maarGetRangeInfo",
+                            "maarGetRangeInfo: pInfo is NULL");
     }
     if (pInfo->sType != MAAR_STRUCTURE_TYPE_RANGE_INFO) {
-        return range_misuse(allocator,
+        return range_misuse(allocator, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, "maarGetRangeInfo",
                             "maarGetRangeInfo: pInfo->sType is not MAAR_STRUCTURE_TYPE_RANGE_INFO");
     }
     struct maar_placement_range found;
@@ -347,9 +350,9 @@ VkResult VKAPI_CALL maarGetRangeInfo(MaarRangeAllocator allocator, MaarRange ran
         info.range = range;
     }
     *pInfo = info;
-    return is_live
-               ? VK_SUCCESS
-               : range_misuse(allocator, "maarGetRangeInfo: range is no live range of allocator");
+    return is_live ? VK_SUCCESS
+                   : range_misuse(allocator, MAAR_MESSAGE_ID_STALE_HANDLE, "maarGetRangeInfo",
+                                  "maarGetRangeInfo: range is no live range of allocator");
 }
 
 VkResult VKAPI_CALL maarGetRangeStatistics(MaarRangeAllocator allocator,
@@ -359,11 +362,14 @@ VkResult VKAPI_CALL maarGetRangeStatistics(MaarRangeAllocator allocator,
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (pStatistics == NULL) {
-        return range_misuse(allocator, "maarGetRangeStatistics: pStatistics is NULL");
+        return range_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, "maarGetRangeStatistics",
+                            "maarGetRangeStatistics: pStatistics is NULL");
     }
     if (pStatistics->sType != MAAR_STRUCTURE_TYPE_RANGE_STATISTICS) {
-        return range_misuse(allocator, "maarGetRangeStatistics: pStatistics->sType is not "
-                                       "MAAR_STRUCTURE_TYPE_RANGE_STATISTICS");
+        return range_misuse(allocator, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE,
+                            "maarGetRangeStatistics",
+                            "maarGetRangeStatistics: pStatistics->sType is not "
+                            "MAAR_STRUCTURE_TYPE_RANGE_STATISTICS");
     }
     struct maar_placement_totals totals;
     maar_placement_totals(allocator->placement, &totals);
@@ -398,7 +404,8 @@ VkResult VKAPI_CALL maarWalkRanges(MaarRangeAllocator allocator, PFN_maarVisitRa
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (pfnVisit == NULL) {
-        return range_misuse(allocator, "maarWalkRanges: pfnVisit is NULL");
+        return range_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, "maarWalkRanges",
+                            "maarWalkRanges: pfnVisit is NULL");
     }
     struct range_visitor visitor = {.visit = pfnVisit, .user_data = pUserData};
     maar_placement_walk(allocator->placement, range_visit, &visitor);

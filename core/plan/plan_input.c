@@ -1,6 +1,7 @@
 /*
  * Input checks of the planner. Each refusal names the argument and its index.
  */
+#include "core/message_delivery.h"
 #include "core/plan/plan_result.h"
 
 #include "core/host_memory.h"
@@ -20,7 +21,10 @@ VkResult maar_plan_refuse(const MaarPlanCreateInfo* info, const char* format, ..
         va_start(arguments, format);
         (void)vsnprintf(text, sizeof text, format, arguments);
         va_end(arguments);
-        info->pfnMessage(info->pMessageUserData, MAAR_MESSAGE_SEVERITY_ERROR, text);
+        const struct maar_reporter reporter = {.message = info->pfnMessage,
+                                               .user_data = info->pMessageUserData};
+        maar_message_deliver(&reporter, MAAR_MESSAGE_SEVERITY_ERROR,
+                             MAAR_MESSAGE_ID_INVALID_PLAN_INPUT, "maarCreatePlan", text);
     }
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }

@@ -36,10 +36,11 @@ static VkResult check_array(MaarAllocator allocator, const char* call,
         return result;
     }
     if (array == NULL) {
-        return maar_misuse(allocator, call, "array is VK_NULL_HANDLE");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call, "array is VK_NULL_HANDLE");
     }
     if (array->reservation.allocator != allocator) {
-        return maar_misuse(allocator, call, "array is another allocator's");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
+                           "array is another allocator's");
     }
     return VK_SUCCESS;
 }
@@ -56,7 +57,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateArray(MaarAllocator allocator,
         return result;
     }
     if (pArray == NULL) {
-        return maar_misuse(allocator, __func__, "pArray is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pArray is NULL");
     }
     result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
                                   MAAR_STRUCTURE_TYPE_ARRAY_CREATE_INFO);
@@ -64,7 +65,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateArray(MaarAllocator allocator,
         return result;
     }
     if (pCreateInfo->elementSize == 0) {
-        return maar_misuse(allocator, __func__, "pCreateInfo->elementSize is 0");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, __func__,
+                           "pCreateInfo->elementSize is 0");
     }
     struct maar_reservation* reservation = NULL;
     result = maar_reservation_create(allocator, __func__, &pCreateInfo->reservation,
@@ -167,10 +169,9 @@ static VkResult refuse_count(const struct maar_array* array, const char* call, u
 {
     const struct maar_reservation* reservation = &array->reservation;
     const char* name = reservation->name;
-    maar_report(reservation->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                "%s: array%s%s%s: %llu elements are asked for, %llu fit", call,
-                name != NULL ? " \"" : "", name != NULL ? name : "", name != NULL ? "\"" : "",
-                (unsigned long long)count,
+    maar_report(reservation->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                "array%s%s%s: %llu elements are asked for, %llu fit", name != NULL ? " \"" : "",
+                name != NULL ? name : "", name != NULL ? "\"" : "", (unsigned long long)count,
                 (unsigned long long)(reservation->size / array->element_size));
     return VK_ERROR_OUT_OF_POOL_MEMORY;
 }
@@ -241,9 +242,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTruncateArray(MaarAllocator allocator, MaarAr
         return result;
     }
     if (count > it->count) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: count is %llu, above the number of elements (%llu)", __func__,
-                    (unsigned long long)count, (unsigned long long)it->count);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
+                    "count is %llu, above the number of elements (%llu)", (unsigned long long)count,
+                    (unsigned long long)it->count);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     it->count = count;

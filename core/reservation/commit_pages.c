@@ -43,14 +43,16 @@ static VkResult check_ranges(const struct maar_reservation* reservation, const c
 {
     const VkDeviceSize size = reservation->size;
     if (count > 0 && ranges == NULL) {
-        return maar_misuse(reservation->allocator, call, "pRanges is NULL");
+        return maar_misuse(reservation->allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call,
+                           "pRanges is NULL");
     }
     for (uint32_t i = 0; i < count; ++i) {
         if (ranges[i].offset > size ||
             (ranges[i].size != VK_WHOLE_SIZE && ranges[i].size > size - ranges[i].offset)) {
             maar_report(reservation->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                        "%s: pRanges[%u] ends beyond the reservation, which has %llu bytes", call,
-                        i, (unsigned long long)size);
+                        MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                        "pRanges[%u] ends beyond the reservation, which has %llu bytes", i,
+                        (unsigned long long)size);
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
     }
@@ -199,19 +201,18 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAliasPages(MaarAllocator allocator, MaarReser
         return result;
     }
     if (from == NULL || from->allocator != allocator) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, __func__,
                            from == NULL ? "source is VK_NULL_HANDLE"
                                         : "source is another allocator's");
     }
     if (to->table == NULL || from->table == NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: reservation or source grows by copies, and has no pages to share",
-                    __func__);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, __func__,
+                    "reservation or source grows by copies, and has no pages to share");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     const char* fault = find_alias_fault(to, offset, size, from, sourceOffset);
     if (fault != NULL) {
-        return maar_misuse(allocator, __func__, fault);
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__, fault);
     }
     const struct maar_page_range range = pages_around(to, offset, offset + size);
     return maar_pages_alias(allocator, __func__, &range, from->table, sourceOffset / to->page_size);
@@ -229,7 +230,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateReservationPages(MaarAllocator alloc
         return result;
     }
     if (pCount == NULL) {
-        return maar_misuse(allocator, __func__, "pCount is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCount is NULL");
     }
     const uint32_t capacity = pRuns != NULL ? *pCount : 0;
     MaarPageRun run;

@@ -43,16 +43,17 @@ static VkResult check_regions(MaarAllocator allocator, const char* call, MaarSpa
 {
     const struct maar_tile_grid* grid = maar_sparse_grid(image);
     if (count > 0 && regions == NULL) {
-        return maar_misuse(allocator, call, "pRegions is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pRegions is NULL");
     }
     for (uint32_t i = 0; i < count; ++i) {
         const MaarTileRegion* region = &regions[i];
         if (region->arrayLayer >= image->layers) {
-            return maar_misuse(allocator, call, "pRegions names a layer that the image lacks");
+            return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                               "pRegions names a layer that the image lacks");
         }
         for (uint32_t a = 0; a < image->aspect_count; ++a) {
             if (region->mipLevel >= image->aspects[a].grid.level_count) {
-                return maar_misuse(allocator, call,
+                return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                                    region->mipLevel < image->mip_levels
                                        ? "pRegions names a level of the mip tail"
                                        : "pRegions names a level that the image lacks");
@@ -62,11 +63,12 @@ static VkResult check_regions(MaarAllocator allocator, const char* call, MaarSpa
         if (region->offset.x < 0 || region->offset.y < 0 || region->offset.z < 0 ||
             (uint32_t)region->offset.x >= extent[0] || (uint32_t)region->offset.y >= extent[1] ||
             (uint32_t)region->offset.z >= extent[2]) {
-            return maar_misuse(allocator, call, "a region of pRegions begins outside its level");
+            return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                               "a region of pRegions begins outside its level");
         }
         if (region->extent.width == 0 || region->extent.height == 0 || region->extent.depth == 0) {
-            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: pRegions[%u].extent has a 0",
-                        call, i);
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                        "pRegions[%u].extent has a 0", i);
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
     }
@@ -77,7 +79,8 @@ static VkResult check_change(MaarAllocator allocator, const char* call, MaarSpar
 {
     const VkResult result = maar_check_sparse_image(allocator, call, image);
     if (result == VK_SUCCESS && image->in_cache) {
-        return maar_misuse(allocator, call, "image belongs to a tile cache, which decides this");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "image belongs to a tile cache, which decides this");
     }
     return result;
 }
@@ -257,13 +260,15 @@ static VkResult check_layers(MaarAllocator allocator, const char* call, MaarSpar
                              uint32_t first, uint32_t* count)
 {
     if (first > image->layers || (first == image->layers && *count != 0)) {
-        return maar_misuse(allocator, call, "firstLayer is not below the image's layers");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                           "firstLayer is not below the image's layers");
     }
     if (*count == VK_REMAINING_ARRAY_LAYERS) {
         *count = image->layers - first;
     }
     return *count > image->layers - first
-               ? maar_misuse(allocator, call, "layerCount is above the layers that are left")
+               ? maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                             "layerCount is above the layers that are left")
                : VK_SUCCESS;
 }
 

@@ -50,13 +50,15 @@ VkResult maar_reservation_check(MaarAllocator allocator, const char* call,
         return result;
     }
     if (reservation == NULL) {
-        return maar_misuse(allocator, call, "reservation is VK_NULL_HANDLE");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call,
+                           "reservation is VK_NULL_HANDLE");
     }
     if (reservation->allocator != allocator) {
-        return maar_misuse(allocator, call, "reservation is another allocator's");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
+                           "reservation is another allocator's");
     }
     if (changes && reservation->is_array) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "reservation belongs to a growable array; use maarAppendArray, "
                            "maarReserveArray or maarTruncateArray");
     }

@@ -173,8 +173,8 @@ static VkResult ask_driver(struct maar_reservation* reservation, const char* cal
     if (copying->memory_info.pool == VK_NULL_HANDLE &&
         !maar_choose_types(allocator, request.requirements.memoryTypeBits, &copying->memory_info,
                            &choice)) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: no memory type serves the buffer and pMemoryInfo", call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, call,
+                    "no memory type serves the buffer and pMemoryInfo");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     reservation->page_size = maar_align_up(LEAST_UNIT, request.requirements.alignment);
@@ -187,15 +187,14 @@ VkResult maar_copying_create(struct maar_reservation* reservation, const char* c
     const MaarAllocator allocator = reservation->allocator;
     const VkBufferCreateInfo* buffer_info = info->pBufferInfo;
     if (buffer_info->pNext != NULL) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "pBufferInfo->pNext is not NULL, but a reservation that grows by copies "
                            "makes its buffers later, when the chain is gone");
     }
     if (!has_copying_queue(allocator)) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: growing by copies needs a queue in MaarAllocatorCreateInfo::pQueues that "
-                    "copies",
-                    call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "growing by copies needs a queue in MaarAllocatorCreateInfo::pQueues that "
+                    "copies");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (info->pMemoryInfo != NULL &&

@@ -81,7 +81,8 @@ static VkResult check_reservation_info(MaarAllocator allocator, const char* call
         return result;
     }
     const char* fault = find_reservation_fault(allocator, info);
-    return fault != NULL ? maar_misuse(allocator, call, fault) : VK_SUCCESS;
+    return fault != NULL ? maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, fault)
+                         : VK_SUCCESS;
 }
 
 /* Whether the device can do it, and in which of the two ways. */
@@ -103,21 +104,21 @@ static VkResult choose_way(MaarAllocator allocator, const char* call,
         lacking = "sparseResidencyAliased";
     }
     if (lacking != NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: flags asks for what needs the feature %s, which is not there or was not "
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+                    call,
+                    "flags asks for what needs the feature %s, which is not there or was not "
                     "enabled",
-                    call, lacking);
+                    lacking);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     const VkDeviceSize size = info->pBufferInfo->size;
     *sparse = paging.sparseReservations == VK_TRUE &&
               (info->flags & MAAR_RESERVATION_CREATE_COPYING_BIT) == 0;
     if (size > paging.maxBufferSize || size > MAAR_RANGE_MAX_SIZE) {
-        maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-            "%s: pBufferInfo->size is %llu, and no buffer of this device may be larger than "
-            "%llu bytes (maxBufferSize)",
-            call, (unsigned long long)size, (unsigned long long)paging.maxBufferSize);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "pBufferInfo->size is %llu, and no buffer of this device may be larger than "
+                    "%llu bytes (maxBufferSize)",
+                    (unsigned long long)size, (unsigned long long)paging.maxBufferSize);
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     return VK_SUCCESS;
@@ -224,7 +225,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateReservation(MaarAllocator allocator,
         return result;
     }
     if (pReservation == NULL) {
-        return maar_misuse(allocator, __func__, "pReservation is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                           "pReservation is NULL");
     }
     struct maar_reservation* reservation = NULL;
     result = maar_reservation_create(allocator, __func__, pCreateInfo,
@@ -243,7 +245,7 @@ static VkResult check_live_reservation(MaarAllocator allocator, const char* call
         return result;
     }
     if (maar_paging_is_listed(allocator, MAAR_ARRAY_KIND, reservation)) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "reservation belongs to a growable array; use maarDestroyArray");
     }
     return maar_paging_check_listed(allocator, call, "reservation", MAAR_RESERVATION_KIND,

@@ -29,32 +29,38 @@ static VkResult check_image_info(MaarAllocator allocator, const char* call,
         return result;
     }
     if (info->imageType != VK_IMAGE_TYPE_2D && info->imageType != VK_IMAGE_TYPE_3D) {
-        return maar_misuse(allocator, call, "pImageInfo->imageType is neither 2D nor 3D");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "pImageInfo->imageType is neither 2D nor 3D");
     }
     if (info->tiling != VK_IMAGE_TILING_OPTIMAL) {
-        return maar_misuse(allocator, call, "pImageInfo->tiling is not optimal");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "pImageInfo->tiling is not optimal");
     }
     if (info->samples != VK_SAMPLE_COUNT_1_BIT) {
-        return maar_misuse(allocator, call, "pImageInfo->samples is not 1");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "pImageInfo->samples is not 1");
     }
     if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
-        return maar_misuse(allocator, call, "pImageInfo is disjoint, which no sparse image can be");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "pImageInfo is disjoint, which no sparse image can be");
     }
     if ((info->flags & VK_IMAGE_CREATE_SPARSE_ALIASED_BIT) != 0) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "pImageInfo->flags has SPARSE_ALIASED; tiles cannot share pages");
     }
     if (info->extent.width == 0 || info->extent.height == 0 || info->extent.depth == 0 ||
         info->mipLevels == 0 || info->arrayLayers == 0) {
-        return maar_misuse(allocator, call, "pImageInfo has an extent, levels or layers of 0");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "pImageInfo has an extent, levels or layers of 0");
     }
     if (info->mipLevels > MAAR_TILE_MAX_LEVELS) {
-        return maar_misuse(allocator, call, "pImageInfo->mipLevels is above 32");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                           "pImageInfo->mipLevels is above 32");
     }
     for (const VkBaseInStructure* next = info->pNext; next != NULL; next = next->pNext) {
         if (next->sType == VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO &&
             ((const VkExternalMemoryImageCreateInfo*)(const void*)next)->handleTypes != 0) {
-            return maar_misuse(allocator, call,
+            return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                                "pImageInfo names external memory; pages cannot be exported");
         }
     }
@@ -72,7 +78,7 @@ static VkResult check_support(MaarAllocator allocator, const char* call,
     }
     if (flat ? !device->facts.sparse_images_2d : !device->facts.sparse_images_3d) {
         maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, NULL,
             "%s needs the feature sparseResidencyImage%s, which is not there or was not enabled",
             call, flat ? "2D" : "3D");
         return VK_ERROR_FEATURE_NOT_PRESENT;
@@ -90,11 +96,10 @@ static VkResult check_support(MaarAllocator allocator, const char* call,
     device->vkGetPhysicalDeviceSparseImageFormatProperties2(device->physical, &format, &count,
                                                             NULL);
     if (count == 0) {
-        maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-            "%s: the driver has no partially resident images of format %d with this type and "
-            "usage",
-            call, (int)info->format);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the driver has no partially resident images of format %d with this type and "
+                    "usage",
+                    (int)info->format);
         return VK_ERROR_FORMAT_NOT_SUPPORTED;
     }
     return VK_SUCCESS;
@@ -127,8 +132,8 @@ static VkResult note_requirement(MaarAllocator allocator, const char* call, Maar
     const VkExtent3D tile = of->formatProperties.imageGranularity;
     if (image->aspect_count == MAAR_SPARSE_ASPECTS || tile.width == 0 || tile.height == 0 ||
         tile.depth == 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: the driver binds this image in a way that Maar does not know", call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the driver binds this image in a way that Maar does not know");
         return VK_ERROR_FORMAT_NOT_SUPPORTED;
     }
     struct maar_sparse_aspect* aspect = &image->aspects[image->aspect_count++];
@@ -139,7 +144,8 @@ static VkResult note_requirement(MaarAllocator allocator, const char* call, Maar
         aspect->tail_count = 0;
     }
     if (!maar_tile_grid_init(&aspect->grid, image->extent, tile, image->mip_levels, levels)) {
-        return maar_misuse(allocator, call, "pImageInfo has more than 2^32 tiles");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "pImageInfo has more than 2^32 tiles");
     }
     return VK_SUCCESS;
 }
@@ -179,8 +185,8 @@ static VkResult read_requirements(MaarAllocator allocator, const char* call, Maa
         }
     }
     if (image->aspect_count == 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: the driver names no tiles of this image", call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the driver names no tiles of this image");
         return VK_ERROR_FORMAT_NOT_SUPPORTED;
     }
     image->tile = (VkExtent3D){image->aspects[0].grid.tile[0], image->aspects[0].grid.tile[1],
@@ -444,7 +450,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSparseImage(MaarAllocator allocator,
         return result;
     }
     if (pImage == NULL) {
-        return maar_misuse(allocator, __func__, "pImage is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pImage is NULL");
     }
     result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
                                   MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO);
@@ -475,9 +481,9 @@ static VkResult check_free(MaarAllocator allocator, const char* call, MaarSparse
     if (result != VK_SUCCESS) {
         return result;
     }
-    return image->in_cache
-               ? maar_misuse(allocator, call, "image belongs to a tile cache that is still there")
-               : VK_SUCCESS;
+    return image->in_cache ? maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                                         "image belongs to a tile cache that is still there")
+                           : VK_SUCCESS;
 }
 
 VKAPI_ATTR void VKAPI_CALL maarDestroySparseImage(MaarAllocator allocator, MaarSparseImage image)

@@ -11,11 +11,11 @@ VkResult maar_check_sparse_image(MaarAllocator allocator, const char* call, Maar
         return result;
     }
     if (image == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, call, "image is null");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, "image is null");
     }
-    return image->allocator == allocator
-               ? VK_SUCCESS
-               : maar_misuse(allocator, call, "image is another allocator's");
+    return image->allocator == allocator ? VK_SUCCESS
+                                         : maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE,
+                                                       call, "image is another allocator's");
 }
 
 static struct maar_page_table_info table_info(const char* call, MaarSparseImage image)

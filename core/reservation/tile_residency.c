@@ -56,10 +56,10 @@ static VkResult check_look(MaarAllocator allocator, const char* call, MaarSparse
         return result;
     }
     if (count == NULL) {
-        return maar_misuse(allocator, call, "pCount is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pCount is NULL");
     }
     if (level >= image->mip_levels || layer >= image->layers) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            level >= image->mip_levels
                                ? "mipLevel is not below the image's levels"
                                : "arrayLayer is not below the image's layers");

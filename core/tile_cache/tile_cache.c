@@ -24,29 +24,33 @@ static const char tile_cache_kind[] = "tile cache";
 static VkResult check_usable_image(MaarAllocator allocator, const char* call, MaarSparseImage image)
 {
     if (image == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, call, "pCreateInfo->image is null");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "pCreateInfo->image is null");
     }
     if (image->allocator != allocator) {
-        return maar_misuse(allocator, call, "pCreateInfo->image is another allocator's");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
+                           "pCreateInfo->image is another allocator's");
     }
     if (image->in_cache) {
-        return maar_misuse(allocator, call, "pCreateInfo->image has a tile cache already");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "pCreateInfo->image has a tile cache already");
     }
     if ((image->usage & VK_IMAGE_USAGE_TRANSFER_DST_BIT) == 0) {
-        return maar_misuse(allocator, call, "pCreateInfo->image lacks TRANSFER_DST usage");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "pCreateInfo->image lacks TRANSFER_DST usage");
     }
     if (maar_sparse_committed(image) != maar_sparse_metadata_size(image)) {
-        return maar_misuse(allocator, call, "pCreateInfo->image has committed tiles");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "pCreateInfo->image has committed tiles");
     }
     const struct maar_texel_block block = maar_texel_block_of(image->format);
     const struct maar_tile_grid* grid = maar_sparse_grid(image);
     if (image->aspect_count != 1 || block.size == 0 || grid->tile[0] % block.width != 0 ||
         grid->tile[1] % block.height != 0) {
-        maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-            "%s: images of format %d cannot be streamed: it has other aspects than colour, or "
-            "is not known",
-            call, (int)image->format);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "images of format %d cannot be streamed: it has other aspects than colour, or "
+                    "is not known",
+                    (int)image->format);
         return VK_ERROR_FORMAT_NOT_SUPPORTED;
     }
     const struct maar_tile_level* first = &grid->levels[0];
@@ -55,8 +59,8 @@ static VkResult check_usable_image(MaarAllocator allocator, const char* call, Ma
         first->tiles[0] > MAAR_TILE_REQUEST_MAX_TILES ||
         first->tiles[1] > MAAR_TILE_REQUEST_MAX_TILES ||
         (deep ? first->tiles[2] : image->layers) > MAAR_TILE_REQUEST_MAX_LAYERS) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: the image has more tiles, layers or levels than requests can name", call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the image has more tiles, layers or levels than requests can name");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return VK_SUCCESS;
@@ -230,8 +234,8 @@ static VkResult make_cache(MaarTileCache cache, const char* call,
     if (!maar_tile_grid_init(&cache->grid, image->extent, tile, image->mip_levels,
                              image->mip_levels) ||
         (uint64_t)cache->grid.total * image->layers >= MAAR_TILE_NONE) {
-        maar_report(cache->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: the image has 2^32 tiles or more", call);
+        maar_report(cache->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the image has 2^32 tiles or more");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     cache->layers = image->layers;
@@ -244,12 +248,11 @@ static VkResult make_cache(MaarTileCache cache, const char* call,
     const VkDeviceSize least =
         cache->pinned_size + (cache->first_pinned > 0 ? image->page_size : 0);
     if (info->budget < least) {
-        maar_report(
-            cache->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-            "%s: a budget of %llu bytes is too small: %llu are always there, and a tile more "
-            "makes %llu",
-            call, (unsigned long long)info->budget, (unsigned long long)cache->pinned_size,
-            (unsigned long long)least);
+        maar_report(cache->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "a budget of %llu bytes is too small: %llu are always there, and a tile more "
+                    "makes %llu",
+                    (unsigned long long)info->budget, (unsigned long long)cache->pinned_size,
+                    (unsigned long long)least);
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
     VkResult result = make_storage(cache);
@@ -279,7 +282,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateTileCache(MaarAllocator allocator,
         return result;
     }
     if (pCache == NULL) {
-        return maar_misuse(allocator, __func__, "pCache is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCache is NULL");
     }
     result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
                                   MAAR_STRUCTURE_TYPE_TILE_CACHE_CREATE_INFO);

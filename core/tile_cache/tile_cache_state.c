@@ -11,11 +11,11 @@ VkResult maar_check_cache(MaarAllocator allocator, const char* call, MaarTileCac
         return result;
     }
     if (cache == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, call, "cache is null");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, "cache is null");
     }
-    return cache->allocator == allocator
-               ? VK_SUCCESS
-               : maar_misuse(allocator, call, "cache is another allocator's");
+    return cache->allocator == allocator ? VK_SUCCESS
+                                         : maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE,
+                                                       call, "cache is another allocator's");
 }
 
 void maar_cache_append(MaarTileCache cache, uint32_t tile)

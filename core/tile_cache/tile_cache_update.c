@@ -173,20 +173,21 @@ static VkResult check_update(MaarAllocator allocator, const char* call, MaarTile
 {
     VkResult result = maar_check_cache(allocator, call, cache);
     if (result == VK_SUCCESS && count == NULL) {
-        return maar_misuse(allocator, call, "pUploadCount is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pUploadCount is NULL");
     }
     if (result == VK_SUCCESS) {
         result = maar_check_structure(allocator, call, "pUpdate", update,
                                       MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE);
     }
     if (result == VK_SUCCESS && update->requestCount > 0 && update->pRequests == NULL) {
-        return maar_misuse(allocator, call, "pUpdate->pRequests is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call,
+                           "pUpdate->pRequests is NULL");
     }
     if (result == VK_SUCCESS && *count > 0 && uploads == NULL) {
-        return maar_misuse(allocator, call, "pUploads is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pUploads is NULL");
     }
     if (result == VK_SUCCESS && update->budget != 0 && update->budget < cache->pinned_size) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "pUpdate->budget is less than what is always there takes");
     }
     return result;

@@ -72,7 +72,8 @@ static VkResult move_slots(MaarTileCache cache, const char* call, uint32_t count
                            const MaarTileUpload* uploads, enum maar_slot_state state)
 {
     if (count > 0 && uploads == NULL) {
-        return maar_misuse(cache->allocator, call, "pUploads is NULL");
+        return maar_misuse(cache->allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call,
+                           "pUploads is NULL");
     }
     for (uint32_t i = 0; i < count; ++i) {
         struct maar_upload_slot* slot = find_upload(cache, uploads[i].id);
@@ -80,7 +81,7 @@ static VkResult move_slots(MaarTileCache cache, const char* call, uint32_t count
             while (i-- > 0) {
                 cache->slots[(uint32_t)uploads[i].id].state = MAAR_UPLOAD_STARTED;
             }
-            return maar_misuse(cache->allocator, call,
+            return maar_misuse(cache->allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                                "pUploads names an upload that is not there any more, is recorded "
                                "already, or is named twice");
         }
@@ -197,7 +198,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordTileUploads(MaarAllocator allocator, Ma
         return result;
     }
     if (commandBuffer == NULL) {
-        return maar_misuse(allocator, __func__, "commandBuffer is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                           "commandBuffer is NULL");
     }
     result = move_slots(cache, __func__, uploadCount, pUploads, MAAR_UPLOAD_RECORDED);
     if (result != VK_SUCCESS) {
@@ -261,9 +263,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEndTileUploads(MaarAllocator allocator, MaarT
         result = maar_retire_check_points(allocator, __func__, 1, pPoint);
         if (result == VK_SUCCESS && cache->recorded_slots > 0 &&
             list_endings(cache, pPoint, points) > MAAR_MAX_POINTS) {
-            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                        "%s: uploads are under way on %d other timelines already", __func__,
-                        MAAR_MAX_POINTS);
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, __func__,
+                        "uploads are under way on %d other timelines already", MAAR_MAX_POINTS);
             return VK_ERROR_TOO_MANY_OBJECTS;
         }
     }
@@ -387,10 +388,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTileCacheLevels(MaarAllocator allocator, M
         return result;
     }
     if (pCount == NULL) {
-        return maar_misuse(allocator, __func__, "pCount is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCount is NULL");
     }
     if (arrayLayer >= cache->layers) {
-        return maar_misuse(allocator, __func__, "arrayLayer is not below the image's layers");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
+                           "arrayLayer is not below the image's layers");
     }
     const uint32_t count = cache->grid.levels[0].count;
     if (pLevels == NULL) {

@@ -39,17 +39,19 @@ VkResult maar_retire_check_points(MaarAllocator allocator, const char* call, uin
                                   const MaarPoint* points)
 {
     if (point_count > MAAR_MAX_POINTS) {
-        return maar_misuse(allocator, call, "pointCount is above MAAR_MAX_POINTS");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                           "pointCount is above MAAR_MAX_POINTS");
     }
     if (point_count > 0 && points == NULL) {
-        return maar_misuse(allocator, call, "pPoints is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pPoints is NULL");
     }
     for (uint32_t i = 0; i < point_count; ++i) {
         if (points[i].semaphore != VK_NULL_HANDLE && !allocator->device.facts.timeline_semaphore) {
-            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                        "%s: pPoints[%u] names a semaphore, but the timelineSemaphore feature was "
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+                        call,
+                        "pPoints[%u] names a semaphore, but the timelineSemaphore feature was "
                         "not enabled; use the host timeline instead",
-                        call, i);
+                        i);
             return VK_ERROR_FEATURE_NOT_PRESENT;
         }
     }

@@ -51,7 +51,7 @@ static VkResult refuse_field(MaarAllocator allocator, const char* call, const ch
 {
     char text[256];
     (void)snprintf(text, sizeof text, "pGraph->%s[%u]%s", array, index, sentence);
-    return maar_misuse(allocator, call, text);
+    return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, text);
 }
 
 static VkResult refuse_resource(const struct subject* s, const char* sentence)
@@ -59,7 +59,7 @@ static VkResult refuse_resource(const struct subject* s, const char* sentence)
     char text[400];
     (void)snprintf(text, sizeof text, "%s%s",
                    maar_transient_label_resource(s->index, s->resource->pName).text, sentence);
-    return maar_misuse(s->allocator, s->call, text);
+    return maar_misuse(s->allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, s->call, text);
 }
 
 static VkResult refuse_use(const struct subject* s, uint32_t use, const char* sentence)
@@ -266,7 +266,7 @@ VkResult maar_transient_check(MaarAllocator allocator, const char* call,
     }
     const char* fault = find_graph_fault(info);
     if (fault != NULL) {
-        return maar_misuse(allocator, call, fault);
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, fault);
     }
     result = check_graph_passes(allocator, call, info);
     for (uint32_t i = 0; result == VK_SUCCESS && i < info->resourceCount; ++i) {
@@ -293,12 +293,11 @@ void maar_transient_warn(MaarAllocator allocator, const char* call, const MaarTr
         if (resource->keep || resource->groups[0].write) {
             continue;
         }
-        maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-            "%s: %s is read by %s before any pass has written it: its contents are undefined "
-            "there, unless MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT keeps those of the "
-            "frame before",
-            call, maar_transient_label_resource(i, resource->name).text,
-            maar_transient_label_pass(pass, info->pPasses[pass].pName).text);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "%s is read by %s before any pass has written it: its contents are undefined "
+                    "there, unless MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT keeps those of the "
+                    "frame before",
+                    maar_transient_label_resource(i, resource->name).text,
+                    maar_transient_label_pass(pass, info->pPasses[pass].pName).text);
     }
 }

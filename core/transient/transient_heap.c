@@ -93,12 +93,12 @@ static VkResult check_create_info(MaarAllocator allocator, const char* call,
         return result;
     }
     if ((info->flags & ~KNOWN_HEAP_FLAGS) != 0) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_UNKNOWN_FLAGS, call,
                            "pCreateInfo->flags has bits that are no "
                            "MaarTransientHeapCreateFlagBits");
     }
     if (info->copyCount > MAAR_TRANSIENT_MAX_COPIES) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "pCreateInfo->copyCount is above MAAR_TRANSIENT_MAX_COPIES");
     }
     const MaarAllocationCreateInfo* how = info->pAllocationInfo;
@@ -109,16 +109,16 @@ static VkResult check_create_info(MaarAllocator allocator, const char* call,
             return result;
         }
         if ((uint32_t)how->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
-            return maar_misuse(allocator, call,
+            return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
                                "pCreateInfo->pAllocationInfo->usage is not a MaarMemoryUsage");
         }
         if (how->pool != VK_NULL_HANDLE && maar_pool_of(how->pool)->allocator != allocator) {
-            return maar_misuse(allocator, call,
+            return maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
                                "pCreateInfo->pAllocationInfo->pool is not a pool of this "
                                "allocator");
         }
         if (maar_export_types(how) != 0) {
-            return maar_misuse(allocator, call,
+            return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                                "pCreateInfo->pAllocationInfo asks for memory that can be "
                                "exported; transients are never exported");
         }
@@ -181,7 +181,7 @@ maarCreateTransientHeap(MaarAllocator allocator, const MaarTransientHeapCreateIn
         return result;
     }
     if (pHeap == NULL) {
-        return maar_misuse(allocator, __func__, "pHeap is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pHeap is NULL");
     }
     result = check_create_info(allocator, __func__, pCreateInfo);
     if (result != VK_SUCCESS) {
@@ -210,11 +210,12 @@ maarCreateTransientHeap(MaarAllocator allocator, const MaarTransientHeapCreateIn
 static VkResult check_heap(MaarAllocator allocator, const char* call, MaarTransientHeap heap)
 {
     if (heap == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, call, "heap is VK_NULL_HANDLE");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call, "heap is VK_NULL_HANDLE");
     }
     return heap_of(heap)->allocator == allocator
                ? VK_SUCCESS
-               : maar_misuse(allocator, call, "heap is not a transient heap of this allocator");
+               : maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
+                             "heap is not a transient heap of this allocator");
 }
 
 static VkResult end_heap(MaarAllocator allocator, const char* call, MaarTransientHeap heap,
@@ -261,7 +262,7 @@ static VkResult refuse_previous(const struct maar_transient_heap* heap, const ch
     (void)snprintf(text, sizeof text, "pGraph->pPreviousIndices names %s, for %s",
                    unknown ? "a resource that the graph before did not have" : "a resource twice",
                    maar_transient_label_resource(index, graph->pResources[index].pName).text);
-    return maar_misuse(heap->allocator, call, text);
+    return maar_misuse(heap->allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, text);
 }
 
 /* The index of each resource in the heap's graph; checks what the program says of it. */

@@ -122,7 +122,7 @@ static VkResult find_pass_order(struct sorting* s)
     }
     return done == graph->pass_count
                ? VK_SUCCESS
-               : maar_misuse(s->allocator, s->call,
+               : maar_misuse(s->allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, s->call,
                              "pGraph->pDependencies, with the order of each queue, go in a circle");
 }
 

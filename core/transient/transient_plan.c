@@ -107,8 +107,8 @@ static VkResult make_plan(const struct maar_transient_heap* heap, const uint32_t
         .pPreviousIndices = before != VK_NULL_HANDLE ? input.previous : NULL,
         .cache = heap->cache,
         .pAllocationCallbacks = heap->allocator->callbacks,
-        .pfnMessage = heap->allocator->message,
-        .pMessageUserData = heap->allocator->message_user_data,
+        .pfnMessage = heap->allocator->reporter.message,
+        .pMessageUserData = heap->allocator->reporter.user_data,
     };
     maar_lock_rank_expect_none();
     return maarCreatePlan(&info, &state->plan);
@@ -128,10 +128,10 @@ static VkResult refuse_class(const struct maar_transient_heap* heap, const char*
             largest = i;
         }
     }
-    maar_report(heap->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                "%s: transients that share memory take %llu bytes (the largest, %s, %llu), and the "
+    maar_report(heap->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                "transients that share memory take %llu bytes (the largest, %s, %llu), and the "
                 "device allocates %llu at most in one piece (maxMemoryAllocationSize)",
-                call, (unsigned long long)state->classes[class_index].size,
+                (unsigned long long)state->classes[class_index].size,
                 maar_transient_label_resource(largest, resources[largest].name).text,
                 (unsigned long long)resources[largest].requirements.size,
                 (unsigned long long)heap->allocator->device.facts.max_allocation_size);

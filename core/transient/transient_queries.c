@@ -13,10 +13,11 @@ static VkResult enter_heap(MaarAllocator allocator, const char* call, MaarTransi
         return result;
     }
     if (heap == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, call, "heap is VK_NULL_HANDLE");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call, "heap is VK_NULL_HANDLE");
     }
     if (((const struct maar_transient_heap*)(const void*)heap)->allocator != allocator) {
-        return maar_misuse(allocator, call, "heap is not a transient heap of this allocator");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
+                           "heap is not a transient heap of this allocator");
     }
     return maar_check_structure(allocator, call, name, structure, wanted);
 }
@@ -68,7 +69,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientResource(MaarAllocator allocator,
     const struct maar_transient_heap* self = (const struct maar_transient_heap*)(const void*)heap;
     const struct maar_transient_state* state = self->state;
     if (copyIndex >= self->copy_count || resourceIndex >= state->graph.resource_count) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
                            copyIndex >= self->copy_count
                                ? "copyIndex is not below the heap's copyCount"
                                : "resourceIndex is not below the graph's resourceCount");
@@ -219,7 +220,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientPassBarriers(MaarAllocator alloca
     }
     struct maar_transient_heap* self = (struct maar_transient_heap*)(void*)heap;
     if (passIndex >= self->state->graph.pass_count) {
-        return maar_misuse(allocator, __func__, "passIndex is not below the graph's passCount");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
+                           "passIndex is not below the graph's passCount");
     }
     const struct maar_transient_records* records = &self->state->records;
     struct barrier_answer answer = {

@@ -80,7 +80,7 @@ static bool wants_lazy(const struct maar_transient_heap* heap,
 static VkResult refuse_types(const struct maar_transient_heap* heap,
                              const struct maar_transient_resource* resource, uint32_t index)
 {
-    maar_report(heap->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+    maar_report(heap->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, NULL,
                 "no memory type serves %s (memoryTypeBits 0x%x) as pAllocationInfo wants it",
                 maar_transient_label_resource(index, resource->name).text,
                 (unsigned)resource->requirements.memoryTypeBits);

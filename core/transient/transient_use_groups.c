@@ -16,7 +16,7 @@ static VkResult refuse_double_use(MaarAllocator allocator, const char* call,
     (void)snprintf(text, sizeof text, "%s.pUses names %s twice",
                    maar_transient_label_resource(resource, info->pResources[resource].pName).text,
                    maar_transient_label_pass(pass, info->pPasses[pass].pName).text);
-    return maar_misuse(allocator, call, text);
+    return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, text);
 }
 
 /* Lists the uses of all resources by pass, in the order of their resources. */

@@ -390,10 +390,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarWriteDump(MaarAllocator allocator, const Maar
         return result;
     }
     if ((uint32_t)pDumpInfo->format > MAAR_DUMP_FORMAT_VMA) {
-        return maar_misuse(allocator, __func__, "pDumpInfo->format is not a MaarDumpFormat");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, __func__,
+                           "pDumpInfo->format is not a MaarDumpFormat");
     }
     if (pSize == NULL) {
-        return maar_misuse(allocator, __func__, "pSize is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pSize is NULL");
     }
     struct maar_dump_snapshot snapshot;
     result = maar_dump_snapshot_take(allocator, pDumpInfo->detailed == VK_TRUE, &snapshot);

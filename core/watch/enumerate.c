@@ -109,7 +109,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateBlocks(MaarAllocator allocator, Maar
         return result;
     }
     if (pCount == NULL) {
-        return maar_misuse(allocator, __func__, "pCount is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCount is NULL");
     }
     result = maar_pool_require_own(allocator, __func__, pool);
     if (result != VK_SUCCESS) {
@@ -118,7 +118,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateBlocks(MaarAllocator allocator, Maar
     struct block_list list = {.out = pBlocks, .capacity = pBlocks != NULL ? *pCount : 0};
     for (uint32_t i = 0; i < list.capacity; ++i) {
         if (pBlocks[i].sType != MAAR_STRUCTURE_TYPE_BLOCK_INFO) {
-            return maar_misuse(allocator, __func__, "an element of pBlocks has a wrong sType");
+            return maar_misuse(allocator, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, __func__,
+                               "an element of pBlocks has a wrong sType");
         }
     }
     struct maar_pool* own = maar_pool_of(pool);
@@ -273,7 +274,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateBlockRanges(MaarAllocator allocator,
         return result;
     }
     if (pCount == NULL) {
-        return maar_misuse(allocator, __func__, "pCount is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCount is NULL");
     }
     uint32_t capacity = *pCount;
     if (!maar_list_ranges(allocator, blockId, pCount, pRanges)) {

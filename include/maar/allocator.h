@@ -16,6 +16,7 @@
 #define MAAR_ALLOCATOR_H
 
 #include "maar/base.h"
+#include "maar/message.h"
 #include "maar/range.h"
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /** @file
  * maar/base.h: what every other header of Maar rests on.
  *
- * Version, export macro, structure types and the message callback. Includes the Vulkan headers and
+ * Version, export macro and structure types. Includes the Vulkan headers and
  * nothing else; defines no Vulkan prototypes of its own.
  */
 #ifndef MAAR_BASE_H
@@ -186,25 +186,11 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_SIMULATED_COUNTERS = 0x4D410083,
     /** MaarSimulatedSharingInfo */
     MAAR_STRUCTURE_TYPE_SIMULATED_SHARING_INFO = 0x4D410084,
+    /** MaarMessage */
+    MAAR_STRUCTURE_TYPE_MESSAGE = 0x4D410090,
     /** Reserves the enumeration's size. */
     MAAR_STRUCTURE_TYPE_MAX_ENUM = 0x7FFFFFFF
 } MaarStructureType;
-
-/** How grave a message is. */
-typedef enum MaarMessageSeverity {
-    /** The caller broke a rule of this API; the call failed. */
-    MAAR_MESSAGE_SEVERITY_ERROR = 0,
-    /** The request was met, but not as asked: another memory type, a budget exceeded. Or it was not
-     * met, though nothing is wrong with it: there is no memory, the driver does not map it. */
-    MAAR_MESSAGE_SEVERITY_WARNING = 1,
-    /** Something worth knowing; among it that there is no memory where the program forbade more: by
-     * the within-budget flag, or by what a pool may hold. */
-    MAAR_MESSAGE_SEVERITY_INFO = 2,
-    /** An invariant of Maar is broken; the object that noticed it refuses all further work. */
-    MAAR_MESSAGE_SEVERITY_FATAL = 3,
-    /** Reserves the enumeration's size. */
-    MAAR_MESSAGE_SEVERITY_MAX_ENUM = 0x7FFFFFFF
-} MaarMessageSeverity;
 
 /** What bufferImageGranularity keeps apart. */
 typedef enum MaarResourceKind {
@@ -217,17 +203,6 @@ typedef enum MaarResourceKind {
     /** Reserves the enumeration's size. */
     MAAR_RESOURCE_KIND_MAX_ENUM = 0x7FFFFFFF
 } MaarResourceKind;
-
-/**
- * Receives a message as one English sentence. May be called from any thread that is inside a call
- * of Maar, with no lock held; it must not call back into the same allocator.
- *
- * @param pUserData  the pointer given at creation
- * @param severity   how grave it is
- * @param pMessage   UTF-8, zero-terminated; valid until the callback returns
- */
-typedef void(VKAPI_PTR* PFN_maarMessage)(void* pUserData, MaarMessageSeverity severity,
-                                         const char* pMessage);
 
 /**
  * Version of the library in use, packed as MAAR_VERSION. Never blocks.

@@ -8,6 +8,7 @@
 #include "maar/base.h"
 #include "maar/cuda.h"
 #include "maar/hip.h"
+#include "maar/message.h"
 #include "maar/objects.h"
 #include "maar/paging.h"
 #include "maar/plan.h"

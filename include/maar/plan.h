@@ -12,6 +12,7 @@
 #define MAAR_PLAN_H
 
 #include "maar/base.h"
+#include "maar/message.h"
 
 #ifdef __cplusplus
 extern "C" {

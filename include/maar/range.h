@@ -8,6 +8,7 @@
 #define MAAR_RANGE_H
 
 #include "maar/base.h"
+#include "maar/message.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -18,7 +18,7 @@ static VkResult check_cuda_info(MaarAllocator allocator, const char* call,
                                            MAAR_STRUCTURE_TYPE_CUDA_CREATE_INFO);
     const MaarCudaCreateFlags known = MAAR_CUDA_CREATE_CUDA_MEMORY_BIT;
     if (result == VK_SUCCESS && (info->flags & ~known) != 0) {
-        result = maar_misuse(allocator, call,
+        result = maar_misuse(allocator, MAAR_MESSAGE_ID_UNKNOWN_FLAGS, call,
                              "pCreateInfo->flags has bits that are no MaarCudaCreateFlagBits");
     }
     return result == VK_SUCCESS ? maar_shared_types_require(allocator, call, MAAR_OPAQUE_MEMORY)
@@ -47,10 +47,11 @@ static VkResult choose_context(MaarCuda cuda, const char* call, void* given)
                               MAAR_CUDA_CALL_PLAIN);
     cuda->peer.driver->leave(&cuda->peer, previous);
     if (result == VK_SUCCESS && device != cuda->device) {
-        maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: pCreateInfo->pContext is of CUDA device %d, but the allocator's device is "
+        maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED,
+                    call,
+                    "pCreateInfo->pContext is of CUDA device %d, but the allocator's device is "
                     "%d, %s",
-                    call, (int)device, (int)cuda->device, cuda->name);
+                    (int)device, (int)cuda->device, cuda->name);
         result = VK_ERROR_INCOMPATIBLE_DRIVER;
     }
     return result;
@@ -103,8 +104,8 @@ static void report_handoffs(MaarCuda cuda)
         reason = "the Vulkan driver exports none";
     }
     const MaarHandoffMode mode = maar_peer_best_mode(&cuda->peer);
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO,
-                "maarCreateCuda: no timeline semaphore is seen by both sides, so %s: %s",
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO, MAAR_MESSAGE_ID_UNSORTED, "maarCreateCuda",
+                "no timeline semaphore is seen by both sides, so %s: %s",
                 mode == MAAR_HANDOFF_MODE_BINARY ? "handoffs go by binary ones"
                 : mode == MAAR_HANDOFF_MODE_HOST ? "handoffs go through the host"
                                                  : "there are no handoffs",
@@ -135,7 +136,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCuda(MaarAllocator allocator,
         return result;
     }
     if (pCuda == NULL) {
-        return maar_misuse(allocator, __func__, "pCuda is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCuda is NULL");
     }
     result = check_cuda_info(allocator, __func__, info);
     if (result != VK_SUCCESS) {

@@ -35,7 +35,7 @@ static VkResult make_array(const char* call, struct maar_peer_block* block, void
     MaarCudaImage image = wish->image;
     MaarCuda cuda = image->cuda;
     if (block->memory == NULL) {
-        return maar_misuse(cuda->peer.allocator, call,
+        return maar_misuse(cuda->peer.allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "allocation is memory of CUDA's making, of which there are no images");
     }
     VkResult result = maar_cuda_report(cuda, call, "cuExternalMemoryGetMappedMipmappedArray",
@@ -68,15 +68,18 @@ static VkResult check_cuda_image(MaarCuda cuda, const char* call, const VkImageC
         return result;
     }
     if (info->mipLevels == 0 || info->arrayLayers == 0 || info->extent.width == 0) {
-        return maar_misuse(allocator, call, "pImageInfo has no levels, no layers or no width");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "pImageInfo has no levels, no layers or no width");
     }
     if (!cuda->images) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: CUDA maps no images here", call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "CUDA maps no images here");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     result = maar_cuda_image_shape(info, shape, &fault);
     if (result != VK_SUCCESS) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s", call, fault);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call, "%s",
+                    fault);
     }
     return result;
 }
@@ -98,7 +101,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaImage(MaarCuda cuda, MaarAllocation
         return result;
     }
     if (pImage == NULL) {
-        return maar_misuse(allocator, __func__, "pImage is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pImage is NULL");
     }
     result = check_cuda_image(cuda, __func__, pImageInfo, &wish.info.shape);
     if (result != VK_SUCCESS) {

@@ -142,11 +142,12 @@ static VkResult check_memory_arguments(MaarCuda cuda, const char* call,
 {
     MaarAllocator allocator = cuda->peer.allocator;
     if (!cuda->makes_memory) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
                            "cuda was created without MAAR_CUDA_CREATE_CUDA_MEMORY_BIT");
     }
     if (type != MAAR_MEMORY_TYPE_NONE && type >= allocator->device.facts.memory.memoryTypeCount) {
-        return maar_misuse(allocator, call, "typeIndex is not a memory type of this device");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "typeIndex is not a memory type of this device");
     }
     VkResult result = maar_check_buffer_info(allocator, call, info);
     return result == VK_SUCCESS ? maar_cuda_require_pages(cuda, call) : result;
@@ -169,11 +170,11 @@ static VkResult measure_buffer(MaarAllocator allocator, const char* call,
     }
     request->requirements.memoryTypeBits &= 1u << type;
     if (request->requirements.memoryTypeBits == 0) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "typeIndex is not among the memory types that the buffer may live in");
     }
     if (!maar_type_is_usable(allocator, type)) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "typeIndex needs a feature that is not enabled (deviceCoherentMemory or "
                            "protectedMemory)");
     }
@@ -200,7 +201,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateCudaMemory(MaarCuda cuda,
         return result;
     }
     if (pBuffer == NULL || pAllocation == NULL) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
     }
     MaarMemoryRequest request;

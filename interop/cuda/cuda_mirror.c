@@ -63,22 +63,23 @@ static VkResult check_mirror(MaarCuda cuda, const char* call, const MaarCudaMirr
         return result;
     }
     if (info->pBufferInfo->size == 0 || info->pBufferInfo->size > MAAR_RANGE_MAX_SIZE) {
-        return maar_misuse(allocator, call, "pCreateInfo->pBufferInfo->size is 0 or beyond bounds");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call,
+                           "pCreateInfo->pBufferInfo->size is 0 or beyond bounds");
     }
     if ((info->pBufferInfo->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
         !facts->buffer_device_address) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
                            "pCreateInfo->pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the "
                            "bufferDeviceAddress feature was not among pEnabledFeatures");
     }
     if (info->queue >= allocator->queue_count) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "pCreateInfo->queue is none of the allocator's pQueues");
     }
     const uint32_t family = allocator->queues[info->queue].familyIndex;
     if (family < facts->queue_family_count &&
         (facts->queue_flags[family] & VK_QUEUE_SPARSE_BINDING_BIT) == 0) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "pCreateInfo->queue is of a family without sparse binding");
     }
     const char* missing = !facts->sparse_buffers       ? "sparseResidencyBuffer was not enabled"
@@ -87,7 +88,8 @@ static VkResult check_mirror(MaarCuda cuda, const char* call, const MaarCudaMirr
                               ? "this driver binds something else than exportable memory"
                               : NULL;
     if (missing != NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s", call, missing);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call, "%s",
+                    missing);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return VK_SUCCESS;
@@ -128,8 +130,8 @@ static VkResult make_sparse_buffer(struct MaarCudaMirror_T* mirror, const char* 
     VkBufferCreateInfo info = *given;
     info.size = mirror->reserved;
     if (info.size > device->facts.max_buffer_size) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: a buffer of %llu bytes is above the device's maxBufferSize of %llu", call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                    "a buffer of %llu bytes is above the device's maxBufferSize of %llu",
                     (unsigned long long)info.size,
                     (unsigned long long)device->facts.max_buffer_size);
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
@@ -141,9 +143,8 @@ static VkResult make_sparse_buffer(struct MaarCudaMirror_T* mirror, const char* 
         allocator, call, &info, (VkExternalMemoryHandleTypeFlags)mirror->cuda->peer.memory_type,
         VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, &shared);
     if (result == VK_SUCCESS && shared.dedicated) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: the driver exports the memory of such buffers only when it is dedicated",
-                    call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the driver exports the memory of such buffers only when it is dedicated");
         result = VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (result == VK_SUCCESS) {
@@ -162,8 +163,8 @@ static VkResult make_sparse_buffer(struct MaarCudaMirror_T* mirror, const char* 
     maar_buffer_request(allocator, mirror->buffer, &request);
     mirror->type_bits = request.requirements.memoryTypeBits;
     if (mirror->granularity % request.requirements.alignment != 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: pages of %llu bytes do not divide CUDA's granularity of %llu", call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "pages of %llu bytes do not divide CUDA's granularity of %llu",
                     (unsigned long long)request.requirements.alignment,
                     (unsigned long long)mirror->granularity);
         return VK_ERROR_FEATURE_NOT_PRESENT;
@@ -209,7 +210,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaMirror(MaarCuda cuda,
         return result;
     }
     if (pMirror == NULL) {
-        return maar_misuse(allocator, __func__, "pMirror is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pMirror is NULL");
     }
     result = check_mirror(cuda, __func__, pCreateInfo);
     if (result == VK_SUCCESS) {
@@ -348,8 +349,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGrowCudaMirror(MaarCudaMirror mirror, VkDevic
         return result;
     }
     if (size > mirror->reserved) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: size %llu is above the %llu bytes that the mirror can grow to", __func__,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
+                    "size %llu is above the %llu bytes that the mirror can grow to",
                     (unsigned long long)size, (unsigned long long)mirror->reserved);
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }

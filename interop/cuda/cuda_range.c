@@ -57,7 +57,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaRange(MaarCuda cuda, VkDeviceSize r
         return result;
     }
     if (pRange == NULL || reservedSize == 0) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            pRange == NULL ? "pRange is NULL" : "reservedSize is 0");
     }
     result = maar_cuda_require_pages(cuda, __func__);
@@ -112,25 +112,24 @@ static VkResult check_range_block(MaarCudaRange range, const char* call,
     const VkExternalMemoryHandleTypeFlags type =
         (VkExternalMemoryHandleTypeFlags)range->cuda->peer.memory_type;
     if ((block->shared_types & type) == 0) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "allocation was not made to be exported to CUDA: chain MaarExportInfo "
                            "to what it is created with");
     }
     if (block->placement != NULL || maar_block_is_paged(block)) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "allocation is not dedicated: a block comes into a range as a whole");
     }
     if (block->size % range->granularity != 0) {
-        maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-            "%s: allocation's block has %llu bytes, which is no multiple of the granularity, "
-            "%llu",
-            call, (unsigned long long)block->size, (unsigned long long)range->granularity);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_ALIGNMENT, call,
+                    "allocation's block has %llu bytes, which is no multiple of the granularity, "
+                    "%llu",
+                    (unsigned long long)block->size, (unsigned long long)range->granularity);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (block->size > range->reserved_size - range->size) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: the range has %llu of %llu bytes left, and the block has %llu", call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the range has %llu of %llu bytes left, and the block has %llu",
                     (unsigned long long)(range->reserved_size - range->size),
                     (unsigned long long)range->reserved_size, (unsigned long long)block->size);
         return VK_ERROR_OUT_OF_POOL_MEMORY;

@@ -35,10 +35,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaTimeline(MaarCuda cuda,
         return result;
     }
     if (pTimeline == NULL) {
-        return maar_misuse(cuda->peer.allocator, __func__, "pTimeline is NULL");
+        return maar_misuse(cuda->peer.allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                           "pTimeline is NULL");
     }
     if ((uint32_t)info->mode > MAAR_HANDOFF_MODE_HOST) {
-        return maar_misuse(cuda->peer.allocator, __func__,
+        return maar_misuse(cuda->peer.allocator, MAAR_MESSAGE_ID_INVALID_ENUM, __func__,
                            "pCreateInfo->mode is not a MaarHandoffMode");
     }
     struct maar_peer_timeline* made = NULL;
@@ -84,7 +85,8 @@ static VkResult get_point(MaarCudaTimeline timeline, const char* call, uint64_t 
         return result;
     }
     if (point == NULL) {
-        return maar_misuse(timeline_of(timeline)->peer->allocator, call, "pPoint is NULL");
+        return maar_misuse(timeline_of(timeline)->peer->allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT,
+                           call, "pPoint is NULL");
     }
     return get(timeline_of(timeline), call, value, point);
 }

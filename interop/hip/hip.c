@@ -54,7 +54,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateHip(MaarAllocator allocator,
         return result;
     }
     if (pHip == NULL) {
-        return maar_misuse(allocator, __func__, "pHip is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pHip is NULL");
     }
     result = check_hip_info(allocator, __func__, info);
     if (result != VK_SUCCESS) {
@@ -148,7 +148,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateHipTimeline(MaarHip hip, uint64_t initi
         return result;
     }
     if (pTimeline == NULL) {
-        return maar_misuse(hip->peer.allocator, __func__, "pTimeline is NULL");
+        return maar_misuse(hip->peer.allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                           "pTimeline is NULL");
     }
     struct maar_peer_timeline* made = NULL;
     result = maar_peer_timeline_create(&hip->peer, __func__, MAAR_HANDOFF_MODE_HOST, initialValue,
@@ -182,7 +183,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHipTimelineSemaphore(MaarHipTimeline timel
         return result;
     }
     if (pSemaphore == NULL) {
-        return maar_misuse(peer_of_timeline(timeline)->allocator, __func__, "pSemaphore is NULL");
+        return maar_misuse(peer_of_timeline(timeline)->allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT,
+                           __func__, "pSemaphore is NULL");
     }
     *pSemaphore = hip_timeline_of(timeline)->semaphore;
     return VK_SUCCESS;

@@ -80,16 +80,16 @@ static VkResult report_no_hip_device(MaarHip hip, const char* call, int count)
         char address[ADDRESS_SIZE] = "?";
         (void)hip->runtime.hipDeviceGetName(name, (int)sizeof name, i);
         (void)hip->runtime.hipDeviceGetPCIBusId(address, (int)sizeof address, i);
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO, "%s: HIP device %d is %s at %s", call, i,
-                    name, address);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "HIP device %d is %s at %s", i, name, address);
         if (i == 0) {
             memcpy(first, address, sizeof first);
         }
     }
     maar_report(
-        allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-        "%s: none of %d HIP devices (the first is at %s) is the Vulkan device %.64s (%s)%s", call,
-        count, first, facts->properties.deviceName, own,
+        allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        "none of %d HIP devices (the first is at %s) is the Vulkan device %.64s (%s)%s", count,
+        first, facts->properties.deviceName, own,
         facts->pci_address_known
             ? ""
             : "; enable VK_EXT_pci_bus_info, or name it by pCreateInfo->deviceOrdinalPlusOne");
@@ -122,9 +122,9 @@ VkResult maar_hip_find_device(MaarHip hip, const char* call, uint32_t ordinal_pl
         return VK_ERROR_INITIALIZATION_FAILED;
     }
     if (ordinal_plus_one > (uint32_t)count) {
-        maar_report(hip->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: pCreateInfo->deviceOrdinalPlusOne is %u, but there are %d HIP devices",
-                    call, (unsigned)ordinal_plus_one, count);
+        maar_report(hip->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED,
+                    call, "pCreateInfo->deviceOrdinalPlusOne is %u, but there are %d HIP devices",
+                    (unsigned)ordinal_plus_one, count);
         return VK_ERROR_INCOMPATIBLE_DRIVER;
     }
     hip->ordinal = ordinal_plus_one != 0 ? (int)ordinal_plus_one - 1 : find_hip_ordinal(hip, count);

@@ -50,9 +50,9 @@ VkResult maar_hip_report(MaarHip hip, const char* call, const char* function,
     }
     const char* name = hip->runtime.hipGetErrorName(result);
     const char* text = hip->runtime.hipGetErrorString(result);
-    maar_report(hip->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s failed: %s (%d), %s",
-                call, function, name != NULL ? name : "an error without a name", (int)result,
-                text != NULL ? text : "no more is known");
+    maar_report(hip->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                "%s failed: %s (%d), %s", function, name != NULL ? name : "an error without a name",
+                (int)result, text != NULL ? text : "no more is known");
     return maar_hip_vulkan_result(result, kind);
 }
 
@@ -94,8 +94,8 @@ VkResult maar_hip_load(MaarHip hip, const char* call, const char* path)
     maar_lock_rank_expect_none();
     const char* used = open_hip(hip, path, reason);
     if (used == NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: there is no HIP runtime: %s", call,
-                    reason);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "there is no HIP runtime: %s", reason);
         return VK_ERROR_INITIALIZATION_FAILED;
     }
     const char* missing = find_hip_functions(hip);
@@ -104,9 +104,8 @@ VkResult maar_hip_load(MaarHip hip, const char* call, const char* path)
         if (hip->runtime.hipRuntimeGetVersion != NULL) {
             (void)hip->runtime.hipRuntimeGetVersion(&version);
         }
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: %s has no %s; its version is %d, and it is too old", call, used, missing,
-                    version);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "%s has no %s; its version is %d, and it is too old", used, missing, version);
         return VK_ERROR_INCOMPATIBLE_DRIVER;
     }
     enum maar_hip_result result = hip->runtime.hipInit(0);

@@ -257,26 +257,27 @@ static VkResult check_host_info(MaarAllocator allocator, const char* call,
         return result;
     }
     if ((info->flags & ~known) != 0 || (info->flags & known) == known) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_UNKNOWN_FLAGS, call,
                            "pCreateInfo->flags has unknown bits, or both NO_COPY and ALWAYS_COPY");
     }
     if (info->pMemory == NULL) {
-        return maar_misuse(allocator, call, "pCreateInfo->pMemory is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call,
+                           "pCreateInfo->pMemory is NULL");
     }
     if (info->size == 0 || info->usage == 0) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call,
                            info->size == 0 ? "pCreateInfo->size is 0" : "pCreateInfo->usage is 0");
     }
     const uint64_t grain = allocator->device.facts.host_pointer_alignment;
     const uint64_t spare = grain > maar_port_page_size() ? grain : maar_port_page_size();
     const uint64_t room = UINTPTR_MAX - (uintptr_t)info->pMemory;
     if (info->size > room || room - info->size < spare) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "pCreateInfo->pMemory and size reach beyond the address space");
     }
     if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
         !allocator->device.facts.buffer_device_address) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
                            "pCreateInfo->usage has SHADER_DEVICE_ADDRESS, but the "
                            "bufferDeviceAddress feature was not among pEnabledFeatures");
     }
@@ -300,8 +301,8 @@ static VkResult make_host_buffer(MaarAllocator allocator, const char* call,
         return result;
     }
     if (never) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: pCreateInfo->pMemory: %s (%d)",
-                    call, made->reason, (int)result);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "pCreateInfo->pMemory: %s (%d)", made->reason, (int)result);
         return result;
     }
     result = make_copied(allocator, call, info, made);
@@ -311,9 +312,8 @@ static VkResult make_host_buffer(MaarAllocator allocator, const char* call,
     }
     if (!always) {
         maar_note_fallback(allocator, made->allocation);
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                    "%s: the device works on a copy of pCreateInfo->pMemory: %s", call,
-                    made->reason);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the device works on a copy of pCreateInfo->pMemory: %s", made->reason);
     }
     return VK_SUCCESS;
 }
@@ -330,7 +330,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateHostBuffer(MaarAllocator allocator,
         return result;
     }
     if (pHostBuffer == NULL) {
-        return maar_misuse(allocator, __func__, "pHostBuffer is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                           "pHostBuffer is NULL");
     }
     result = check_host_info(allocator, __func__, pCreateInfo);
     if (result != VK_SUCCESS) {
@@ -361,11 +362,12 @@ static VkResult enter_host_buffer(MaarAllocator allocator, const char* call,
         return result;
     }
     if (host_buffer == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, call, "hostBuffer is VK_NULL_HANDLE");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call,
+                           "hostBuffer is VK_NULL_HANDLE");
     }
-    return host_buffer->maker == allocator
-               ? VK_SUCCESS
-               : maar_misuse(allocator, call, "hostBuffer is another allocator's");
+    return host_buffer->maker == allocator ? VK_SUCCESS
+                                           : maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE,
+                                                         call, "hostBuffer is another allocator's");
 }
 
 VKAPI_ATTR void VKAPI_CALL maarDestroyHostBuffer(MaarAllocator allocator, MaarHostBuffer hostBuffer)
@@ -412,7 +414,8 @@ static VkResult check_part(MaarAllocator allocator, const char* call, MaarHostBu
     }
     if (offset > host_buffer->size ||
         (*size != VK_WHOLE_SIZE && *size > host_buffer->size - offset)) {
-        return maar_misuse(allocator, call, "offset and size reach outside the host's memory");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                           "offset and size reach outside the host's memory");
     }
     *size = *size == VK_WHOLE_SIZE ? host_buffer->size - offset : *size;
     return VK_SUCCESS;

@@ -142,11 +142,11 @@ VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, MaarAlloc
         (struct maar_peer_block*)maar_attachment_find(slot->block, peer);
     if (found == NULL) {
         if ((slot->block->shared_types & (VkExternalMemoryHandleTypeFlags)peer->memory_type) == 0) {
-            maar_report(
-                peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                "%s: allocation was not made to be exported to %s: chain MaarExportInfo with "
-                "handleTypes 0x%X to what it is created with",
-                call, peer->driver->name, (unsigned)peer->memory_type);
+            maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED,
+                        call,
+                        "allocation was not made to be exported to %s: chain MaarExportInfo with "
+                        "handleTypes 0x%X to what it is created with",
+                        peer->driver->name, (unsigned)peer->memory_type);
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
         struct maar_peer_block* made = NULL;
@@ -208,8 +208,8 @@ bool maar_peer_end(struct maar_peer* peer, const char* call)
     maar_peer_timelines_end_kept(peer);
     const uint32_t left = maar_atomic32_load(&peer->object_count);
     if (left != 0) {
-        maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: %u timelines, images or ranges made of it are alive; it is kept", call,
+        maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "%u timelines, images or ranges made of it are alive; it is kept",
                     (unsigned)left);
         return false;
     }

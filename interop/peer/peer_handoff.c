@@ -42,10 +42,10 @@ VkResult maar_peer_release(struct maar_peer_timeline* timeline, const char* call
     }
     result = maar_peer_wait(timeline, call, handoff->value, handoff->stream);
     if (result != VK_SUCCESS) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: the resources have been released and the queue signals the timeline, but "
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the resources have been released and the queue signals the timeline, but "
                     "the stream does not wait for it: wait for value %llu to make up for it",
-                    call, (unsigned long long)handoff->value);
+                    (unsigned long long)handoff->value);
     }
     return result;
 }
@@ -69,9 +69,10 @@ static VkResult signal_and_commit(struct maar_peer_timeline* timeline, const cha
     }
     if (result != VK_SUCCESS) {
         maar_report(timeline->peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: the stream signals the timeline, but Vulkan has not taken the resources "
+                    MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the stream signals the timeline, but Vulkan has not taken the resources "
                     "back: submit a handoff that waits for value %llu to make up for it",
-                    call, (unsigned long long)handoff->value);
+                    (unsigned long long)handoff->value);
     }
     return result;
 }

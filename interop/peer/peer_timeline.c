@@ -57,11 +57,10 @@ static VkResult require_mode(const struct maar_peer* peer, const char* call, Maa
     if (there) {
         return VK_SUCCESS;
     }
-    maar_report(
-        peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-        "%s: %s cannot be made: %s, Vulkan, or the extensions and features that were enabled "
-        "lack what it takes",
-        call, name, peer->driver->name);
+    maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                "%s cannot be made: %s, Vulkan, or the extensions and features that were enabled "
+                "lack what it takes",
+                name, peer->driver->name);
     return VK_ERROR_FEATURE_NOT_PRESENT;
 }
 
@@ -235,11 +234,10 @@ void maar_peer_timeline_destroy(struct maar_peer_timeline* timeline, const char*
         end_timeline(timeline);
         return;
     }
-    maar_report(
-        peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-        "%s: a signal that %s was to carry over has not come within %u seconds; the timeline "
-        "is kept, and so is what it was made of, since the signal might come yet",
-        call, peer->driver->name, (unsigned)(MAAR_DESTROY_TIMEOUT_NS / 1000000000u));
+    maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                "a signal that %s was to carry over has not come within %u seconds; the timeline "
+                "is kept, and so is what it was made of, since the signal might come yet",
+                peer->driver->name, (unsigned)(MAAR_DESTROY_TIMEOUT_NS / 1000000000u));
     keep_timeline(timeline);
 }
 
@@ -266,7 +264,8 @@ static VkResult report_step(struct maar_peer_timeline* timeline, const char* cal
                             const char* fault)
 {
     return result == VK_ERROR_VALIDATION_FAILED_EXT
-               ? maar_misuse(timeline->peer->allocator, call, fault)
+               ? maar_misuse(timeline->peer->allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                             fault)
                : result;
 }
 
@@ -432,9 +431,9 @@ static VkResult signal_by_host(struct maar_peer_timeline* timeline, const char* 
     struct maar_peer* peer = timeline->peer;
     const VkResult failed = (VkResult)(int32_t)maar_atomic32_load(&timeline->carry_result);
     if (failed != VK_SUCCESS) {
-        maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: an earlier signal was carried over in vain: vkSignalSemaphore returned %d",
-                    call, (int)failed);
+        maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "an earlier signal was carried over in vain: vkSignalSemaphore returned %d",
+                    (int)failed);
         return failed;
     }
     struct maar_carrier* carrier = take_carrier(timeline);

@@ -19,7 +19,8 @@ VkResult maar_descriptor_check(MaarAllocator allocator, const char* call,
     }
     const char* fault = maar_descriptor_fault(descriptor);
     if (fault != NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: pDescriptor->%s", call, fault);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "pDescriptor->%s", fault);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     return VK_SUCCESS;
@@ -33,13 +34,12 @@ VkResult maar_descriptor_read(MaarAllocator allocator, const char* call, size_t 
     case MAAR_DESCRIPTOR_SOUND:
         return VK_SUCCESS;
     case MAAR_DESCRIPTOR_OTHER_VERSION:
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: the descriptor is refused: %s",
-                    call, what);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the descriptor is refused: %s", what);
         return VK_ERROR_FORMAT_NOT_SUPPORTED;
     default:
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: the descriptor of %llu bytes is refused: %s", call,
-                    (unsigned long long)size, what);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the descriptor of %llu bytes is refused: %s", (unsigned long long)size, what);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
 }
@@ -70,8 +70,8 @@ VkResult maar_descriptor_require_device(MaarAllocator allocator, const char* cal
     char own[UUID_TEXT];
     write_uuid(device ? descriptor->deviceUUID : descriptor->driverUUID, theirs);
     write_uuid(device ? facts->device_uuid : facts->driver_uuid, own);
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                "%s: the handle was made on another %s: %s is %s there and %s here", call,
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                "the handle was made on another %s: %s is %s there and %s here",
                 device ? "device" : "driver", device ? "deviceUUID" : "driverUUID", theirs, own);
     return VK_ERROR_INCOMPATIBLE_DRIVER;
 }
@@ -81,7 +81,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarWriteDescriptor(MaarAllocator allocator,
 {
     VkResult result = maar_enter(allocator);
     if (result == VK_SUCCESS && pBytes == NULL) {
-        result = maar_misuse(allocator, __func__, "pBytes is NULL");
+        result = maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pBytes is NULL");
     }
     if (result == VK_SUCCESS) {
         result = maar_descriptor_check(allocator, __func__, pDescriptor);
@@ -100,7 +100,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarReadDescriptor(MaarAllocator allocator, size_
         return result;
     }
     if (pBytes == NULL && size != 0) {
-        return maar_misuse(allocator, __func__, "pBytes is NULL, and size is not 0");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                           "pBytes is NULL, and size is not 0");
     }
     result = maar_check_structure(allocator, __func__, "pDescriptor", pDescriptor,
                                   MAAR_STRUCTURE_TYPE_DESCRIPTOR);
@@ -123,7 +124,7 @@ static VkResult enter_describe(MaarAllocator allocator, const char* call,
                                       MAAR_STRUCTURE_TYPE_DESCRIPTOR);
     }
     if (result == VK_SUCCESS && handle == NULL) {
-        result = maar_misuse(allocator, call, "pHandle is NULL");
+        result = maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pHandle is NULL");
     }
     return result;
 }
@@ -181,9 +182,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDescribeMemory(MaarAllocator allocator,
         fault = "size is beyond the allocation";
     }
     if (fault != NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: pBufferInfo does not describe what is in the allocation: %s", __func__,
-                    fault);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, __func__,
+                    "pBufferInfo does not describe what is in the allocation: %s", fault);
         maarDestroyExternalHandle(allocator, memory.handle);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -206,7 +206,7 @@ maarDescribeTimeline(MaarAllocator allocator, VkSemaphore semaphore,
     made.handleType = (uint32_t)handleType;
     const char* fault = maar_descriptor_fault(&made);
     if (fault != NULL) {
-        return maar_misuse(allocator, __func__, fault);
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__, fault);
     }
     result = maar_export_semaphore(allocator, __func__, semaphore, handleType, pHandle);
     if (result == VK_SUCCESS) {
@@ -226,10 +226,10 @@ static VkResult require_flags(MaarAllocator allocator, const char* call,
     if ((descriptor->bufferFlags & ~allowed) == 0) {
         return VK_SUCCESS;
     }
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                "%s: pDescriptor->bufferFlags 0x%x want features that are not known to be enabled "
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                "pDescriptor->bufferFlags 0x%x want features that are not known to be enabled "
                 "here",
-                call, (unsigned)descriptor->bufferFlags);
+                (unsigned)descriptor->bufferFlags);
     return VK_ERROR_FEATURE_NOT_PRESENT;
 }
 
@@ -257,17 +257,19 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportDescribedBuffer(MaarAllocator allocator
     }
     VkResult result = maar_enter(allocator);
     if (result == VK_SUCCESS && (pBuffer == NULL || pAllocation == NULL)) {
-        result = maar_misuse(allocator, __func__,
+        result = maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                              pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
     }
     if (result == VK_SUCCESS && handle == VK_NULL_HANDLE) {
-        result = maar_misuse(allocator, __func__, "handle is VK_NULL_HANDLE");
+        result = maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, __func__,
+                             "handle is VK_NULL_HANDLE");
     }
     if (result == VK_SUCCESS) {
         result = maar_descriptor_check(allocator, __func__, pDescriptor);
     }
     if (result == VK_SUCCESS && pDescriptor->kind != MAAR_DESCRIPTOR_KIND_BUFFER) {
-        result = maar_misuse(allocator, __func__, "pDescriptor->kind is not that of a buffer");
+        result = maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__,
+                             "pDescriptor->kind is not that of a buffer");
     }
     if (result == VK_SUCCESS) {
         result = maar_descriptor_require_device(allocator, __func__, pDescriptor);

@@ -17,17 +17,16 @@ static VkResult check_socket(MaarAllocator allocator, const char* call, int sock
 {
     const char* what = NULL;
     if (!MAAR_PORT_HAS_FDS) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: handles go through sockets on POSIX systems alone", call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "handles go through sockets on POSIX systems alone");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (socket < 0) {
-        return maar_misuse(allocator, call, "socketFd is negative");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call, "socketFd is negative");
     }
     if (!maar_socket_is_usable(socket, &what)) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: socketFd %d is %s; a connected UNIX stream socket is needed", call, socket,
-                    what);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "socketFd %d is %s; a connected UNIX stream socket is needed", socket, what);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     return VK_SUCCESS;
@@ -37,7 +36,8 @@ static VkResult report_socket_failure(MaarAllocator allocator, const char* call,
 {
     char text[SYSTEM_TEXT];
     maar_socket_describe(error, text, sizeof text);
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: socketFd fails: %s", call, text);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                "socketFd fails: %s", text);
     return VK_ERROR_INITIALIZATION_FAILED;
 }
 
@@ -50,7 +50,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSendHandle(MaarAllocator allocator, int socke
         return result;
     }
     if (handle == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, __func__, "handle is VK_NULL_HANDLE");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, __func__,
+                           "handle is VK_NULL_HANDLE");
     }
     result = maar_descriptor_check(allocator, __func__, pDescriptor);
     if (result == VK_SUCCESS) {
@@ -67,8 +68,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSendHandle(MaarAllocator allocator, int socke
         .handle = maar_external_handle_peek(handle),
     };
     if (message.handle == MAAR_PORT_NO_HANDLE) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: handle is empty: it was taken before", __func__);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, __func__,
+                    "handle is empty: it was taken before");
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
     maar_lock_rank_expect_none();
@@ -89,8 +90,8 @@ static VkResult check_count(MaarAllocator allocator, const char* call,
     if (message->handle_count == 1 && !message->lost_some) {
         return VK_SUCCESS;
     }
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                "%s: the message came with %s%u file descriptors, and not with one", call,
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                "the message came with %s%u file descriptors, and not with one",
                 message->lost_some ? "more than " : "", (unsigned)message->handle_count);
     return VK_ERROR_INVALID_EXTERNAL_HANDLE;
 }
@@ -106,18 +107,17 @@ static VkResult judge_arrival(MaarAllocator allocator, const char* call,
     case MAAR_SOCKET_TIMED_OUT:
         return VK_TIMEOUT;
     case MAAR_SOCKET_CLOSED:
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: socketFd was closed by the other side", call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "socketFd was closed by the other side");
         return VK_ERROR_INITIALIZATION_FAILED;
     case MAAR_SOCKET_CUT:
-        maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-            "%s: the message is truncated: %llu of %llu bytes came, and nothing that follows "
-            "on socketFd can be understood",
-            call, (unsigned long long)message->moved, (unsigned long long)message->size);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the message is truncated: %llu of %llu bytes came, and nothing that follows "
+                    "on socketFd can be understood",
+                    (unsigned long long)message->moved, (unsigned long long)message->size);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     case MAAR_SOCKET_FULL:
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, NULL,
                     message->moved == 0
                         ? "%s: no file descriptor is left for the one to be received"
                         : "%s: no file descriptor was left for the one that came",
@@ -167,7 +167,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarReceiveHandle(MaarAllocator allocator, int so
         return result;
     }
     if (pHandle == NULL) {
-        return maar_misuse(allocator, __func__, "pHandle is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pHandle is NULL");
     }
     result = maar_check_structure(allocator, __func__, "pDescriptor", pDescriptor,
                                   MAAR_STRUCTURE_TYPE_DESCRIPTOR);

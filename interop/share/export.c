@@ -140,15 +140,16 @@ static VkResult check_export(MaarAllocator allocator, const char* call,
                              const struct maar_slot* slot, VkExternalMemoryHandleTypeFlagBits type)
 {
     if (!maar_is_power_of_two(type)) {
-        return maar_misuse(allocator, call, "handleType is not exactly one bit");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "handleType is not exactly one bit");
     }
     if ((slot->block->shared_types & (VkExternalMemoryHandleTypeFlags)type) == 0) {
         maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-            "%s: the allocation's memory was not made to be exported as handle type 0x%x; "
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, call,
+            "the allocation's memory was not made to be exported as handle type 0x%x; "
             "chain MaarExportInfo, with its sType, to its MaarAllocationCreateInfo or to that of "
             "its pool",
-            call, (unsigned)type);
+            (unsigned)type);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     return maar_shared_types_require(allocator, call, (VkExternalMemoryHandleTypeFlags)type);
@@ -169,10 +170,10 @@ VkResult maar_export_memory(MaarAllocator allocator, const char* call, MaarAlloc
     maar_port_handle own = MAAR_PORT_NO_HANDLE;
     result = find_exported(allocator, block, type, &own);
     if (result != VK_SUCCESS) {
-        maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-            "%s: block %llu of memory type %u is not exported as handle type 0x%x (error %d)", call,
-            (unsigned long long)block->id, block->pool->type_index, (unsigned)type, (int)result);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "block %llu of memory type %u is not exported as handle type 0x%x (error %d)",
+                    (unsigned long long)block->id, block->pool->type_index, (unsigned)type,
+                    (int)result);
         return result;
     }
     maar_port_handle copy = MAAR_PORT_NO_HANDLE;

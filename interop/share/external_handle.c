@@ -37,15 +37,15 @@ VkResult maar_external_handle_check(MaarAllocator allocator, const char* call, c
 {
     const maar_port_handle own = maar_external_handle_peek(handle);
     if (own == MAAR_PORT_NO_HANDLE) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: %s is empty: it was taken or imported before", call, name);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "%s is empty: it was taken or imported before", name);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
     if (!maar_port_handle_is_open(own)) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: %s holds %lld, which somebody has closed; what maarPeekFd shows, or "
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "%s holds %lld, which somebody has closed; what maarPeekFd shows, or "
                     "maarWrapFd was given, is the object's to close",
-                    call, name, (long long)own);
+                    name, (long long)own);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
     return VK_SUCCESS;
@@ -58,9 +58,8 @@ VkResult maar_external_handle_copy(MaarAllocator allocator, const char* call, ma
     if (*copy != MAAR_PORT_NO_HANDLE) {
         return VK_SUCCESS;
     }
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                "%s: the process has no handle left for a duplicate (RLIMIT_NOFILE on Linux)",
-                call);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, call,
+                "the process has no handle left for a duplicate (RLIMIT_NOFILE on Linux)");
     return VK_ERROR_TOO_MANY_OBJECTS;
 }
 
@@ -105,7 +104,7 @@ static VkResult enter_wrap(MaarAllocator allocator, MaarExternalHandle* handle, 
     }
     VkResult result = maar_enter(allocator);
     if (result == VK_SUCCESS && handle == NULL) {
-        result = maar_misuse(allocator, call, "pHandle is NULL");
+        result = maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pHandle is NULL");
     }
     return result;
 }
@@ -127,13 +126,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarWrapFd(MaarAllocator allocator, int fd,
         return result;
     }
     if (fd < 0) {
-        return maar_misuse(allocator, __func__, "fd is negative");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__, "fd is negative");
     }
     if (!MAAR_PORT_HAS_FDS) {
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (!maar_port_handle_is_open(fd)) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "maarWrapFd: fd %d is not open", fd);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, "maarWrapFd",
+                    "fd %d is not open", fd);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
     return wrap(allocator, fd, pHandle);
@@ -147,7 +147,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarWrapWin32Handle(MaarAllocator allocator, void
         return result;
     }
     if (win32Handle == NULL || (intptr_t)win32Handle == -1) {
-        return maar_misuse(allocator, __func__, "win32Handle is NULL or INVALID_HANDLE_VALUE");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                           "win32Handle is NULL or INVALID_HANDLE_VALUE");
     }
     if (MAAR_PORT_HAS_FDS) {
         return VK_ERROR_FEATURE_NOT_PRESENT;
@@ -164,7 +165,7 @@ static VkResult take_out(MaarAllocator allocator, const char* call, MaarExternal
         return result;
     }
     if (handle == VK_NULL_HANDLE || out == NULL) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call,
                            handle == VK_NULL_HANDLE ? "handle is VK_NULL_HANDLE"
                                                     : "the pointer for the result is NULL");
     }
@@ -172,7 +173,7 @@ static VkResult take_out(MaarAllocator allocator, const char* call, MaarExternal
         *value = maar_external_handle_take(handle);
     }
     if (*value == MAAR_PORT_NO_HANDLE) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, NULL,
                     has_kind ? "%s: handle is empty: it was taken before"
                              : "%s: handle is of another kind than this system's",
                     call);
@@ -229,7 +230,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDuplicateExternalHandle(MaarAllocator allocat
         return result;
     }
     if (handle == VK_NULL_HANDLE || pCopy == NULL) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            handle == VK_NULL_HANDLE ? "handle is VK_NULL_HANDLE" : "pCopy is NULL");
     }
     maar_port_handle copy = MAAR_PORT_NO_HANDLE;

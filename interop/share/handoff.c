@@ -41,8 +41,8 @@ struct handoff_state {
 static VkResult refuse_handed(MaarAllocator allocator, const char* call, uint32_t index,
                               const char* sentence)
 {
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: pResources[%u] %s", call, index,
-                sentence);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                "pResources[%u] %s", index, sentence);
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
@@ -71,18 +71,18 @@ static VkResult check_all_handed(MaarAllocator allocator, const char* call, Maar
                                  uint32_t count, const MaarHandoffResource* resources)
 {
     if (peer != MAAR_HANDOFF_PEER_EXTERNAL && peer != MAAR_HANDOFF_PEER_FOREIGN) {
-        return maar_misuse(allocator, call, "peer is none of MaarHandoffPeer");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
+                           "peer is none of MaarHandoffPeer");
     }
     if (peer == MAAR_HANDOFF_PEER_FOREIGN && !allocator->device.facts.foreign_family) {
-        maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-            "%s: a foreign peer needs the extension VK_EXT_queue_family_foreign, which is not "
-            "there or was not enabled",
-            call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+                    call,
+                    "a foreign peer needs the extension VK_EXT_queue_family_foreign, which is not "
+                    "there or was not enabled");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (count > 0 && resources == NULL) {
-        return maar_misuse(allocator, call, "pResources is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pResources is NULL");
     }
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0; i < count && result == VK_SUCCESS; ++i) {
@@ -231,10 +231,12 @@ static VkResult record_for_caller(MaarAllocator allocator, const char* call,
         return result;
     }
     if (record->buffer == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, call, "commandBuffer is VK_NULL_HANDLE");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call,
+                           "commandBuffer is VK_NULL_HANDLE");
     }
     if (record->family >= allocator->device.facts.queue_family_count) {
-        return maar_misuse(allocator, call, "familyIndex is not one of the device's");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "familyIndex is not one of the device's");
     }
     result = check_all_handed(allocator, call, peer, count, resources);
     if (result == VK_SUCCESS) {
@@ -418,14 +420,14 @@ static void destroy_handoffs(MaarAllocator allocator, void* opaque)
         }
     }
     if (waited != VK_SUCCESS && waited != VK_TIMEOUT && waited != VK_ERROR_DEVICE_LOST) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, NULL,
                     "a handoff cannot be waited for (VkResult %d), and its command buffer goes, "
                     "whether it was executed or not",
                     (int)waited);
     }
     if (waited == VK_TIMEOUT) {
         maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, NULL,
             "a handoff was not executed in five seconds, and its command buffer goes all the "
             "same; was what it waits for ever submitted?");
     }
@@ -549,16 +551,17 @@ static VkResult check_handoff_points(MaarAllocator allocator, const char* call, 
                                      uint32_t count, const MaarPoint* points)
 {
     if (count > MAAR_MAX_HANDOFF_POINTS || (count > 0 && points == NULL)) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s %s", call, name,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NULL_ARGUMENT, call,
+                    "%s %s", name,
                     count > MAAR_MAX_HANDOFF_POINTS ? "has more than MAAR_MAX_HANDOFF_POINTS points"
                                                     : "is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     for (uint32_t i = 0; i < count; ++i) {
         if (points[i].semaphore == VK_NULL_HANDLE) {
-            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                        "%s: %s[%u] is of the host timeline, which no queue can wait for or signal",
-                        call, name, i);
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                        "%s[%u] is of the host timeline, which no queue can wait for or signal",
+                        name, i);
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
     }
@@ -574,15 +577,16 @@ static VkResult check_handoff(MaarAllocator allocator, const char* call,
                              (VkQueueFlags)VK_QUEUE_TRANSFER_BIT;
     if (info->direction != MAAR_HANDOFF_DIRECTION_RELEASE &&
         info->direction != MAAR_HANDOFF_DIRECTION_ACQUIRE) {
-        return maar_misuse(allocator, call, "direction is none of MaarHandoffDirection");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
+                           "direction is none of MaarHandoffDirection");
     }
     if (info->queue >= allocator->queue_count) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "queue is not an index into MaarAllocatorCreateInfo::pQueues");
     }
     const uint32_t family = allocator->queues[info->queue].familyIndex;
     if (family >= facts->queue_family_count || (facts->queue_flags[family] & any) == 0) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "queue is of a family without graphics, compute and transfer");
     }
     VkResult result =
@@ -596,9 +600,9 @@ static VkResult check_handoff(MaarAllocator allocator, const char* call,
             check_all_handed(allocator, call, info->peer, info->resourceCount, info->pResources);
     }
     if (result == VK_SUCCESS && !facts->timeline_semaphore) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s needs the feature timelineSemaphore, which is not there or was not enabled",
-                    call);
+        maar_report(
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, NULL,
+            "%s needs the feature timelineSemaphore, which is not there or was not enabled", call);
         result = VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return result;

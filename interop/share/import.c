@@ -30,10 +30,12 @@ static VkResult check_import(MaarAllocator allocator, const char* call, const Ma
         return result;
     }
     if (info->handle == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, call, "pImportInfo->handle is VK_NULL_HANDLE");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call,
+                           "pImportInfo->handle is VK_NULL_HANDLE");
     }
     if (!maar_is_power_of_two(info->handleType)) {
-        return maar_misuse(allocator, call, "pImportInfo->handleType is not exactly one bit");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "pImportInfo->handleType is not exactly one bit");
     }
     result = maar_shared_types_require(allocator, call,
                                        (VkExternalMemoryHandleTypeFlags)info->handleType);
@@ -42,21 +44,22 @@ static VkResult check_import(MaarAllocator allocator, const char* call, const Ma
     }
     if (info->blockSize == 0 &&
         info->handleType != VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call,
                            "pImportInfo->blockSize is 0; it is what the exporter's block has");
     }
     if (is_opaque(info->handleType) && info->memoryTypeIndex == MAAR_MEMORY_TYPE_NONE) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "pImportInfo->memoryTypeIndex is MAAR_MEMORY_TYPE_NONE; for an opaque "
                            "handle it must be the exporter's");
     }
     if (info->memoryTypeIndex != MAAR_MEMORY_TYPE_NONE &&
         info->memoryTypeIndex >= allocator->device.facts.memory.memoryTypeCount) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "pImportInfo->memoryTypeIndex is not a memory type of this device");
     }
     if ((uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
-        return maar_misuse(allocator, call, "pImportInfo->usage is not a MaarMemoryUsage");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
+                           "pImportInfo->usage is not a MaarMemoryUsage");
     }
     return maar_external_handle_check(allocator, call, "pImportInfo->handle", info->handle);
 }
@@ -124,10 +127,10 @@ static void report_refused(MaarAllocator allocator, const char* call, VkDeviceSi
                            VkResult result)
 {
     maar_report(
-        allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-        "%s: the driver refuses to import the handle as a block of %llu bytes (%s); "
+        allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        "the driver refuses to import the handle as a block of %llu bytes (%s); "
         "blockSize, memoryTypeIndex, dedicated and handleType must be what the exporter said",
-        call, (unsigned long long)size,
+        (unsigned long long)size,
         result == VK_ERROR_INVALID_EXTERNAL_HANDLE ? "VK_ERROR_INVALID_EXTERNAL_HANDLE"
                                                    : "VK_ERROR_OUT_OF_DEVICE_MEMORY");
 }
@@ -139,8 +142,8 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
     uint32_t bits = 0;
     VkResult result = ask_handle_types(allocator, info, &bits);
     if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: the driver does not take pImportInfo->handle for a dma-buf", call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the driver does not take pImportInfo->handle for a dma-buf");
     }
     if (result != VK_SUCCESS) {
         return result;
@@ -157,8 +160,8 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
     };
     struct maar_type_choice choice;
     if (bits == 0 || !maar_choose_types(allocator, bits, &wish, &choice)) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: no memory type serves both the handle and the object", call);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, call,
+                    "no memory type serves both the handle and the object");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     VkDeviceSize size = info->blockSize;
@@ -166,8 +169,8 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
         size = maar_port_handle_size(maar_external_handle_peek(info->handle));
     }
     if (size == 0 || info->offset > size || object->requirements.size > size - info->offset) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: the object needs %llu bytes from offset %llu of a block of %llu", call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "the object needs %llu bytes from offset %llu of a block of %llu",
                     (unsigned long long)object->requirements.size, (unsigned long long)info->offset,
                     (unsigned long long)size);
         return VK_ERROR_VALIDATION_FAILED_EXT;
@@ -209,14 +212,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportMemory(MaarAllocator allocator,
         return result;
     }
     if (pAllocation == NULL) {
-        return maar_misuse(allocator, __func__, "pAllocation is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                           "pAllocation is NULL");
     }
     result = check_import(allocator, __func__, pImportInfo);
     if (result != VK_SUCCESS) {
         return result;
     }
     if (pImportInfo->dedicated == VK_TRUE) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__,
                            "pImportInfo->dedicated is VK_TRUE; memory made for one object is "
                            "imported with it, by maarImportBuffer or maarImportImage");
     }
@@ -244,11 +248,11 @@ static VkResult import_and_bind(MaarAllocator allocator, const char* call,
 {
     const VkDeviceSize alignment = object->requirements.alignment;
     if (alignment > 1 && info->offset % alignment != 0) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ALIGNMENT, call,
                            "pImportInfo->offset does not have the object's alignment");
     }
     if (info->offset != 0 && (object->must_be_dedicated || info->dedicated == VK_TRUE)) {
-        return maar_misuse(allocator, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "pImportInfo->offset is not 0, but the memory is dedicated to the "
                            "object");
     }
@@ -331,7 +335,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportBuffer(MaarAllocator allocator,
         return result;
     }
     if (pBuffer == NULL || pAllocation == NULL) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
     }
     return maar_import_buffer(allocator, __func__, pBufferInfo, pImportInfo, pBuffer, pAllocation);
@@ -353,7 +357,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportImage(MaarAllocator allocator,
         return result;
     }
     if (pImage == NULL || pAllocation == NULL) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            pImage == NULL ? "pImage is NULL" : "pAllocation is NULL");
     }
     result = maar_check_image_info(

@@ -28,14 +28,16 @@ static VkResult check_semaphore(MaarAllocator allocator, const char* call, VkSem
                                 VkExternalSemaphoreFeatureFlags need)
 {
     if (type != VK_SEMAPHORE_TYPE_TIMELINE && type != VK_SEMAPHORE_TYPE_BINARY) {
-        return maar_misuse(allocator, call, "type is not a VkSemaphoreType");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
+                           "type is not a VkSemaphoreType");
     }
     if (!maar_is_power_of_two(handle)) {
-        return maar_misuse(allocator, call, "handleType is not exactly one bit");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "handleType is not exactly one bit");
     }
     if ((maar_semaphore_sharing(allocator, type, handle) & need) != need) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: a %s semaphore cannot be %s as handle type 0x%x here: %s", call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "a %s semaphore cannot be %s as handle type 0x%x here: %s",
                     type == VK_SEMAPHORE_TYPE_TIMELINE ? "timeline" : "binary",
                     need == VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT ? "imported" : "exported",
                     (unsigned)handle, why_not(allocator, type));
@@ -79,7 +81,8 @@ maarCreateSharedSemaphore(MaarAllocator allocator, const MaarSharedSemaphoreCrea
         return result;
     }
     if (pSemaphore == NULL) {
-        return maar_misuse(allocator, __func__, "pSemaphore is NULL");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                           "pSemaphore is NULL");
     }
     result = check_semaphore(allocator, __func__, pCreateInfo->type, pCreateInfo->handleType,
                              VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT);
@@ -135,17 +138,18 @@ VkResult maar_export_semaphore(MaarAllocator allocator, const char* call, VkSema
                                MaarExternalHandle* handle)
 {
     if (semaphore == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, call, "semaphore is VK_NULL_HANDLE");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call,
+                           "semaphore is VK_NULL_HANDLE");
     }
     const bool known = (type == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32_BIT &&
                         allocator->device.facts.semaphore_win32) ||
                        (type == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT &&
                         allocator->device.facts.semaphore_fd);
     if (!known) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    "%s: semaphores cannot be exported as handle type 0x%x here: the extension for "
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+                    "semaphores cannot be exported as handle type 0x%x here: the extension for "
                     "it was not among the allocator's ppEnabledExtensionNames, or Maar knows none",
-                    call, (unsigned)type);
+                    (unsigned)type);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     maar_port_handle value = MAAR_PORT_NO_HANDLE;
@@ -169,7 +173,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarExportSemaphore(MaarAllocator allocator, VkSe
     }
     VkResult result = maar_enter(allocator);
     if (result == VK_SUCCESS && pHandle == NULL) {
-        result = maar_misuse(allocator, __func__, "pHandle is NULL");
+        result = maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pHandle is NULL");
     }
     return result == VK_SUCCESS
                ? maar_export_semaphore(allocator, __func__, semaphore, handleType, pHandle)
@@ -223,13 +227,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportSemaphore(MaarAllocator allocator,
         return result;
     }
     if (handle == VK_NULL_HANDLE || pSemaphore == NULL) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            pSemaphore == NULL ? "pSemaphore is NULL" : "handle is VK_NULL_HANDLE");
     }
     result = check_semaphore(allocator, __func__, type, handleType,
                              VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT);
     if (result == VK_SUCCESS && handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT) {
-        return maar_misuse(allocator, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__,
                            "handleType is SYNC_FD, which can only be imported temporarily");
     }
     if (result == VK_SUCCESS) {

@@ -25,14 +25,13 @@ bool sample_succeeded(VkResult result, const char* what)
     return result == VK_SUCCESS;
 }
 
-static void VKAPI_CALL receive_maar_message(void* user_data, MaarMessageSeverity severity,
-                                            const char* message)
+static void VKAPI_CALL receive_maar_message(void* user_data, const MaarMessage* report)
 {
     struct sample_device* const device = user_data;
-    if (severity == MAAR_MESSAGE_SEVERITY_ERROR && device->hushed != NULL) {
-        snprintf(device->hushed, device->hushed_size, "%s", message);
-    } else if (severity == MAAR_MESSAGE_SEVERITY_ERROR) {
-        support_messages_add(&device->messages, message, false);
+    if (report->severity == MAAR_MESSAGE_SEVERITY_ERROR && device->hushed != NULL) {
+        snprintf(device->hushed, device->hushed_size, "%s", report->pText);
+    } else if (report->severity == MAAR_MESSAGE_SEVERITY_ERROR) {
+        support_messages_add(&device->messages, report->pText, false);
     }
 }
 

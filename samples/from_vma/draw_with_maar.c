@@ -49,12 +49,10 @@ struct app {
     struct slot slots[DRAW_SLOTS];
 };
 
-static void VKAPI_CALL print_message(void* user_data, MaarMessageSeverity severity,
-                                     const char* message)
+static void VKAPI_CALL print_message(void* user_data, const MaarMessage* report)
 {
     (void)user_data;
-    (void)severity;
-    fprintf(stderr, "maar: %s\n", message);
+    fprintf(stderr, "maar: %s\n", report->pText);
 }
 
 static void create_allocator(struct app* app)

@@ -22,11 +22,9 @@ static uint64_t draw_bytes(void* context, uint64_t limit)
     return fuzz_below(context, limit);
 }
 
-static void VKAPI_PTR take_message(void* user_data, MaarMessageSeverity severity,
-                                   const char* message)
+static void VKAPI_PTR take_message(void* user_data, const MaarMessage* report)
 {
-    (void)severity;
-    fuzz_require(message != NULL && message[0] != '\0');
+    fuzz_require(report->pText != NULL && report->pText[0] != '\0');
     *(bool*)user_data = true;
 }
 

@@ -35,10 +35,11 @@ struct range_walk {
     uint32_t live_count, visits, stop_at;
 };
 
-static void VKAPI_PTR count_message(void* user, MaarMessageSeverity severity, const char* text)
+static void VKAPI_PTR count_message(void* user, const MaarMessage* report)
 {
     struct range_world* world = user;
-    fuzz_require(text != NULL && text[0] != '\0' && severity == MAAR_MESSAGE_SEVERITY_ERROR);
+    fuzz_require(report->pText != NULL && report->pText[0] != '\0' &&
+                 report->severity == MAAR_MESSAGE_SEVERITY_ERROR);
     world->errors += 1;
 }
 

@@ -93,12 +93,12 @@ static int skip_check(const struct gpu_case* gpu, const char* reason)
     return GPU_EXIT_SKIPPED;
 }
 
-static void VKAPI_PTR keep_last_message(void* user, MaarMessageSeverity severity, const char* text)
+static void VKAPI_PTR keep_last_message(void* user, const MaarMessage* report)
 {
     struct gpu_case* gpu = user;
-    if (severity == MAAR_MESSAGE_SEVERITY_ERROR ||
-        (severity == MAAR_MESSAGE_SEVERITY_WARNING && gpu->is_closing)) {
-        (void)snprintf(gpu->message, sizeof gpu->message, "%s", text);
+    if (report->severity == MAAR_MESSAGE_SEVERITY_ERROR ||
+        (report->severity == MAAR_MESSAGE_SEVERITY_WARNING && gpu->is_closing)) {
+        (void)snprintf(gpu->message, sizeof gpu->message, "%s", report->pText);
     }
 }
 

@@ -73,11 +73,10 @@ struct leaving {
     uint32_t blocks;
 };
 
-static void VKAPI_CALL note_leaving(void* data, MaarMessageSeverity severity, const char* text)
+static void VKAPI_CALL note_leaving(void* data, const MaarMessage* report)
 {
     struct leaving* leaving = data;
-    (void)severity;
-    if (strstr(text, "leaving CUDA") != NULL) {
+    if (strstr(report->pText, "leaving CUDA") != NULL) {
         MaarCudaInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_INFO};
         assert_int_equal(maarGetCudaInfo(leaving->cuda, &info), VK_SUCCESS);
         leaving->blocks = info.importedBlockCount;
@@ -105,15 +104,15 @@ static void end_block_of(struct cuda_desk* desk, VkBuffer buffer, MaarAllocation
 {
     MaarAllocator allocator = desk->rig.allocator;
     struct leaving leaving = {.cuda = desk->cuda};
-    void* const data = allocator->message_user_data;
-    const PFN_maarMessage message = allocator->message;
-    allocator->message = note_leaving;
-    allocator->message_user_data = &leaving;
+    void* const data = allocator->reporter.user_data;
+    const PFN_maarMessage message = allocator->reporter.message;
+    allocator->reporter.message = note_leaving;
+    allocator->reporter.user_data = &leaving;
     desk->fake->set_fault("cuCtxPopCurrent", 1, 1, MAAR_CUDA_UNKNOWN);
     maarDestroyBuffer(allocator, buffer, memory);
     assert_int_equal(maarTrim(allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
-    allocator->message = message;
-    allocator->message_user_data = data;
+    allocator->reporter.message = message;
+    allocator->reporter.user_data = data;
     assert_int_equal(leaving.count, 1);
     assert_int_equal(leaving.blocks, 1);
     assert_int_equal(cuda_desk_cuda_info(desk).importedBlockCount, 0);

@@ -18,13 +18,12 @@ struct messages {
     char last[512];
 };
 
-static void VKAPI_PTR keep_plan_message(void* user_data, MaarMessageSeverity severity,
-                                        const char* text)
+static void VKAPI_PTR keep_plan_message(void* user_data, const MaarMessage* report)
 {
     struct messages* const messages = user_data;
-    assert_int_equal(severity, MAAR_MESSAGE_SEVERITY_ERROR);
+    assert_int_equal(report->severity, MAAR_MESSAGE_SEVERITY_ERROR);
     messages->count += 1;
-    snprintf(messages->last, sizeof(messages->last), "%s", text);
+    snprintf(messages->last, sizeof(messages->last), "%s", report->pText);
 }
 
 /* A frame of six resources, of which some may share. */

@@ -55,11 +55,9 @@ static void load(const char* folder, const struct instance* instance,
     }
 }
 
-static void VKAPI_PTR tell_instance(void* user_data, MaarMessageSeverity severity,
-                                    const char* message)
+static void VKAPI_PTR tell_instance(void* user_data, const MaarMessage* report)
 {
-    (void)severity;
-    print_message("%s: %s\n", (const char*)user_data, message);
+    print_message("%s: %s\n", (const char*)user_data, report->pText);
 }
 
 /* Plans and checks; the caller releases the answer. */

@@ -30,11 +30,10 @@ static uint64_t read_number(const char* variable, uint64_t fallback)
     return text != NULL ? strtoull(text, NULL, 0) : fallback;
 }
 
-static void VKAPI_PTR tell_test(void* user_data, MaarMessageSeverity severity, const char* message)
+static void VKAPI_PTR tell_test(void* user_data, const MaarMessage* report)
 {
     (void)user_data;
-    (void)severity;
-    print_message("%s\n", message);
+    print_message("%s\n", report->pText);
 }
 
 /* Plans and checks; the caller releases the answer. */

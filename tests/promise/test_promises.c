@@ -411,11 +411,10 @@ static void VKAPI_PTR probe_and_free(void* user, void* memory)
     inner_callbacks.pfnFree(user, memory);
 }
 
-static void VKAPI_PTR probe_in_message(void* user, MaarMessageSeverity severity, const char* text)
+static void VKAPI_PTR probe_in_message(void* user, const MaarMessage* report)
 {
     (void)user;
-    (void)severity;
-    (void)text;
+    (void)report;
     probe_at(&lock_check, "a message");
 }
 

@@ -46,6 +46,7 @@ struct rig_messages {
     atomic_flag busy; /* guards what follows */
     uint32_t total;
     uint32_t counts[4]; /* by MaarMessageSeverity */
+    MaarMessageId last_id;
     char last[640];
 };
 

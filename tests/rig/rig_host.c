@@ -89,13 +89,14 @@ static void unlock_messages(struct rig_messages* messages)
     atomic_flag_clear_explicit(&messages->busy, memory_order_release);
 }
 
-void VKAPI_PTR rig_keep_message(void* user, MaarMessageSeverity severity, const char* text)
+void VKAPI_PTR rig_keep_message(void* user, const MaarMessage* report)
 {
     struct rig_messages* messages = user;
     lock_messages(messages);
     ++messages->total;
-    ++messages->counts[severity];
-    (void)snprintf(messages->last, sizeof messages->last, "%s", text);
+    ++messages->counts[report->severity];
+    messages->last_id = report->id;
+    (void)snprintf(messages->last, sizeof messages->last, "%s", report->pText);
     unlock_messages(messages);
 }
 

@@ -7,7 +7,7 @@
 #include "tests/rig/rig.h"
 
 void rig_host_init(struct rig* rig);
-void VKAPI_PTR rig_keep_message(void* user, MaarMessageSeverity severity, const char* text);
+void VKAPI_PTR rig_keep_message(void* user, const MaarMessage* report);
 /* From a physical device on: what to enable, the device, create_info. */
 void rig_open_device(struct rig* rig, const struct rig_setup* setup);
 

@@ -419,13 +419,13 @@ struct listener {
     MaarAllocation held;
 };
 
-static void VKAPI_PTR act_on_message(void* user, MaarMessageSeverity severity, const char* text)
+static void VKAPI_PTR act_on_message(void* user, const MaarMessage* report)
 {
     struct listener* listener = user;
     MaarAllocator allocator = listener->rig.allocator;
     MaarAllocation small = VK_NULL_HANDLE;
-    assert_int_equal(severity, MAAR_MESSAGE_SEVERITY_WARNING);
-    assert_non_null(strstr(text, "no memory for"));
+    assert_int_equal(report->severity, MAAR_MESSAGE_SEVERITY_WARNING);
+    assert_non_null(strstr(report->pText, "no memory for"));
     ++listener->heard;
     rig_check(&listener->rig);
     (void)rig_statistics(&listener->rig, VK_NULL_HANDLE);

@@ -284,12 +284,12 @@ static void poisoned_allocator_does_nothing(void** state)
     rig_start(&rig, NULL);
     is_expected = is_unknown;
     call_count = 0;
-    maar_atomic32_store(&rig.allocator->poisoned, 1);
+    maar_atomic32_store(&rig.allocator->reporter.poisoned, 1);
     const uint64_t calls = rig_counters(&rig).callCount;
     call_everything(rig.allocator);
     assert_true(call_count > 110);
     assert_int_equal(rig_counters(&rig).callCount, calls);
-    maar_atomic32_store(&rig.allocator->poisoned, 0);
+    maar_atomic32_store(&rig.allocator->reporter.poisoned, 0);
     rig_check(&rig);
     rig_close(&rig);
 }

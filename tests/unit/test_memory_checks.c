@@ -295,7 +295,7 @@ static void damaged_page_table_is_found(void** state)
     --checked_paging->recorded_pages;
     assert_string_equal(broken, "the changes of pages are counted wrongly");
     rig_expect_message(&rig, "broken invariant: the changes of pages");
-    maar_atomic32_store(&rig.allocator->poisoned, 0);
+    maar_atomic32_store(&rig.allocator->reporter.poisoned, 0);
 #endif
     end_pages(two);
 }

@@ -18,13 +18,14 @@ struct messages {
     char last[256];
 };
 
-static void VKAPI_PTR keep_message(void* user_data, MaarMessageSeverity severity, const char* text)
+static void VKAPI_PTR keep_message(void* user_data, const MaarMessage* report)
 {
     struct messages* messages = user_data;
-    assert_int_equal(severity, MAAR_MESSAGE_SEVERITY_ERROR);
-    assert_true(text[0] != '\0' && text[strlen(text) - 1] != '.'); /* as all of Maar's end */
+    assert_int_equal(report->severity, MAAR_MESSAGE_SEVERITY_ERROR);
+    assert_true(report->pText[0] != '\0' &&
+                report->pText[strlen(report->pText) - 1] != '.'); /* as all of Maar's end */
     messages->count += 1;
-    strncpy(messages->last, text, sizeof(messages->last) - 1);
+    strncpy(messages->last, report->pText, sizeof(messages->last) - 1);
 }
 
 /* Host memory that is counted and fails at a chosen call. */

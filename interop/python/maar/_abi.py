@@ -27,7 +27,8 @@ for _names, _ctype in (
          ctypes.c_uint64),
         ("VkResult VkStructureType VkPhysicalDeviceType VkSharingMode VkSemaphoreType "
          "VkCommandBufferLevel VkImageLayout VkExternalMemoryHandleTypeFlagBits MaarStructureType "
-         "MaarPlacementStrategy MaarMemoryUsage MaarDedicated MaarResourceKind MaarHandoffMode",
+         "MaarPlacementStrategy MaarMemoryUsage MaarDedicated MaarResourceKind MaarHandoffMode "
+         "MaarMessageSeverity MaarMessageId",
          _INT),
         ("VkInstanceCreateFlags VkMemoryPropertyFlags VkMemoryHeapFlags VkDeviceQueueCreateFlags "
          "VkDeviceCreateFlags VkBufferCreateFlags VkBufferUsageFlags VkSemaphoreCreateFlags "
@@ -98,7 +99,7 @@ if sys.platform == "win32":
 else:
     FUNCTION_TYPE, load = ctypes.CFUNCTYPE, ctypes.CDLL
 
-MESSAGE_CALLBACK = FUNCTION_TYPE(None, _POINTER, _INT, ctypes.c_char_p)
+MESSAGE_CALLBACK = FUNCTION_TYPE(None, _POINTER, ctypes.POINTER(STRUCTURES["MaarMessage"]))
 QUEUE_CALLBACK = FUNCTION_TYPE(None, _POINTER, _POINTER)
 
 

@@ -55,8 +55,9 @@ def run_or_defer(function, *arguments):
         function(*arguments)
 
 
-def _on_message(_user_data, severity, text):
-    sentence = text.decode("utf-8", "replace")
+def _on_message(_user_data, message):
+    severity = message.contents.severity
+    sentence = message.contents.pText.decode("utf-8", "replace")
     if _thread.depth:
         _thread.messages.append((severity, sentence))
     else:  # a thread of somebody else's

@@ -250,6 +250,15 @@ struct MaarQueue {
     PFN_maarQueueLock pfnUnlock;
     void* pUserData;
 };
+struct MaarMessage {
+    MaarStructureType sType;
+    const void* pNext;
+    MaarMessageSeverity severity;
+    MaarMessageId id;
+    const char* pIdName;
+    const char* pFunction;
+    const char* pText;
+};
 struct MaarAllocatorCreateInfo {
     MaarStructureType sType;
     const void* pNext;
@@ -532,6 +541,7 @@ STRUCTURE_TYPES = {
         ("VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO", 1000207003),
     "VkSemaphoreWaitInfo": ("VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO", 1000207004),
     "VkSemaphoreSignalInfo": ("VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO", 1000207005),
+    "MaarMessage": ("MAAR_STRUCTURE_TYPE_MESSAGE", 0x4D410090),
     "MaarAllocatorCreateInfo": ("MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO", 0x4D410010),
     "MaarDeviceRecommendation": ("MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION", 0x4D410011),
     "MaarAllocationCreateInfo": ("MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO", 0x4D410012),

@@ -11,12 +11,10 @@ int consumer_fail(const char* reason)
     return 1;
 }
 
-static void VKAPI_CALL print_message(void* user_data, MaarMessageSeverity severity,
-                                     const char* message)
+static void VKAPI_CALL print_message(void* user_data, const MaarMessage* report)
 {
     (void)user_data;
-    (void)severity;
-    printf("maar: %s\n", message);
+    printf("maar: %s\n", report->pText);
 }
 
 static const MaarSimulatedProfile profile = {

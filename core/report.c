@@ -1,11 +1,11 @@
 /*
  * Messages to the caller, misuse, and broken invariants.
  */
+#include "core/report.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "core/memory/memory_internal.h"
 
 enum { MESSAGE_SIZE = 560 };
 
@@ -25,6 +25,7 @@ static const struct {
     MAAR_NAMED(RANGE_ALLOCATE_INFO),
     MAAR_NAMED(RANGE_STATISTICS),
     MAAR_NAMED(RANGE_INFO),
+    MAAR_NAMED(MESSAGE),
     MAAR_NAMED(ALLOCATOR_CREATE_INFO),
     MAAR_NAMED(DEVICE_RECOMMENDATION),
     MAAR_NAMED(ALLOCATION_CREATE_INFO),
@@ -138,35 +139,39 @@ struct maar_quoted maar_quote(const char* name)
     return quoted;
 }
 
-void maar_report(MaarAllocator allocator, MaarMessageSeverity severity, const char* format, ...)
+void maar_report(MaarAllocator allocator, MaarMessageSeverity severity, MaarMessageId id,
+                 const char* call, const char* format, ...)
 {
-    if (allocator == NULL || allocator->message == NULL) {
+    if (allocator == NULL || maar_reporter_of(allocator)->message == NULL) {
         return;
     }
     char text[MESSAGE_SIZE];
+    const int head = call != NULL ? snprintf(text, sizeof text, "%s: ", call) : 0;
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
+    (void)vsnprintf(text + head, sizeof text - (size_t)head, format, arguments);
     va_end(arguments);
     maar_drop_cut_character(text);
-    maar_lock_rank_expect_none();
-    allocator->message(allocator->message_user_data, severity, text);
+    maar_message_deliver(maar_reporter_of(allocator), severity, id, call, text);
 }
 
-void maar_report_misuse(MaarAllocator allocator, const char* call, const char* sentence)
+void maar_report_misuse(MaarAllocator allocator, MaarMessageId id, const char* call,
+                        const char* sentence)
 {
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s", call, sentence);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, id, call, "%s", sentence);
 }
 
-void maar_refuse_structure(MaarAllocator allocator, const char* call, const char* name,
+void maar_report_structure(MaarAllocator allocator, const char* call, const char* name,
                            const void* structure, int wanted)
 {
     if (structure == NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s is NULL", call, name);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NULL_ARGUMENT, call,
+                    "%s is NULL", name);
     } else {
         const VkBaseInStructure* base = structure;
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, "%s: %s->sType is %s, not %s", call,
-                    name, name_structure((int)base->sType).text, name_structure(wanted).text);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE,
+                    call, "%s->sType is %s, not %s", name, name_structure((int)base->sType).text,
+                    name_structure(wanted).text);
     }
 }
 
@@ -176,17 +181,17 @@ void maar_report_no_object(MaarAllocator allocator, const char* call, const char
     if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_DEVICE_LOST) {
         return; /* the result says it all */
     }
-    maar_report(
-        allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-        "%s: the driver does not make this %s: VkResult %d; it may be larger than the device "
-        "supports, whatever memory is free",
-        call, what, (int)result);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_OBJECT_NOT_CREATED, call,
+                "the driver does not make this %s: VkResult %d; it may be larger than the device "
+                "supports, whatever memory is free",
+                what, (int)result);
 }
 
 void maar_broken(MaarAllocator allocator, const char* sentence)
 {
-    maar_atomic32_store(&allocator->poisoned, 1);
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_FATAL, "broken invariant: %s", sentence);
+    maar_atomic32_store(&maar_reporter_of(allocator)->poisoned, 1);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_FATAL, MAAR_MESSAGE_ID_BROKEN_INVARIANT, NULL,
+                "broken invariant: %s", sentence);
 #if defined(MAAR_HEAVY_CHECKS)
     maar_trap();
 #endif

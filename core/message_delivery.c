@@ -1,0 +1,44 @@
+/*
+ * The names of message identifiers, and the one place that calls a message callback.
+ */
+#include "core/message_delivery.h"
+
+#include <stddef.h>
+
+#include "core/lock_rank.h"
+#include "core/message_list.h"
+
+#define MAAR_MESSAGE_NAME(name) {MAAR_MESSAGE_ID_##name, #name},
+
+static const struct {
+    MaarMessageId id;
+    const char* name;
+} message_names[] = {MAAR_MESSAGE_LIST(MAAR_MESSAGE_NAME)};
+
+const char* maar_message_name(MaarMessageId id)
+{
+    for (size_t i = 0; i < sizeof message_names / sizeof message_names[0]; ++i) {
+        if (message_names[i].id == id) {
+            return message_names[i].name;
+        }
+    }
+    return "UNSORTED";
+}
+
+void maar_message_deliver(const struct maar_reporter* reporter, MaarMessageSeverity severity,
+                          MaarMessageId id, const char* function, const char* text)
+{
+    if (reporter->message == NULL) {
+        return;
+    }
+    const MaarMessage message = {
+        .sType = MAAR_STRUCTURE_TYPE_MESSAGE,
+        .severity = severity,
+        .id = id,
+        .pIdName = maar_message_name(id),
+        .pFunction = function,
+        .pText = text,
+    };
+    maar_lock_rank_expect_none();
+    reporter->message(reporter->user_data, &message);
+}

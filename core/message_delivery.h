@@ -1,0 +1,25 @@
+/*
+ * Delivers messages to the program's callback. Needs no allocator: the range allocator and the
+ * planner report through it too.
+ */
+#ifndef MAAR_CORE_MESSAGE_DELIVERY_H
+#define MAAR_CORE_MESSAGE_DELIVERY_H
+
+#include "core/port_atomic.h"
+#include "maar/message.h"
+
+/* Whom an object reports to, and whether it still works. */
+struct maar_reporter {
+    PFN_maarMessage message; /* may be NULL */
+    void* user_data;
+    maar_atomic32 poisoned; /* not 0: an invariant is broken, and every later call fails */
+};
+
+/* Calls the callback, if there is one. function may be NULL; text begins with it otherwise. No lock
+ * may be held. */
+void maar_message_deliver(const struct maar_reporter* reporter, MaarMessageSeverity severity,
+                          MaarMessageId id, const char* function, const char* text);
+/* The identifier as text; "UNSORTED" for one that the list does not have. */
+const char* maar_message_name(MaarMessageId id);
+
+#endif
