@@ -30,8 +30,8 @@ void log_buffer(FILE* log, uint64_t id, const VkBufferCreateInfo* info,
                 const VkMemoryRequirements* needs, uint64_t time_ns);
 void log_free(FILE* log, uint64_t id, uint64_t time_ns);
 
-VkResult make_frame(MaarAllocator allocator, uint32_t family, VkExtent3D size, const MaarPoint* done,
-                    MaarTransientHeap* heap);
+VkResult make_frame(MaarAllocator allocator, uint32_t family, VkExtent3D size,
+                    const MaarPoint* done, MaarTransientHeap* heap);
 VkResult record_frame(MaarAllocator allocator, MaarTransientHeap heap, VkCommandBuffer commands,
                       uint64_t frame_number, void (*record_pass)(VkCommandBuffer, uint32_t pass));
 

@@ -257,7 +257,7 @@ static void docs_messages_and_leaks_have_names(void** state)
     assert_non_null(strstr(printed, "block 1, offset 0: 1000000 bytes of \"albedo\"\n"));
     assert_non_null(strstr(
         printed, "maar: warning: leak: allocation \"albedo\" of 1000000 bytes in memory type "
-                 "0, block 1, user data 0x2a, was never freed\n"));
+                 "0, block 1, user data 0x2a, was never freed [LEAK]\n"));
     rig_close(&rig);
 }
 
