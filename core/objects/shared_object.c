@@ -3,14 +3,7 @@
  */
 #include "core/objects/shared_object.h"
 
-static const VkBaseInStructure* find_link(const void* chain, VkStructureType type)
-{
-    const VkBaseInStructure* link = chain;
-    while (link != NULL && link->sType != type) {
-        link = link->pNext;
-    }
-    return link;
-}
+#include "core/chain.h"
 
 VkExternalMemoryProperties maar_buffer_sharing(MaarAllocator allocator,
                                                const VkBufferCreateInfo* info,
@@ -63,22 +56,16 @@ static VkResult ask_image(const struct maar_device* device, const struct image_q
 /* The modifiers that an image may have: one of a list, of which each is asked for. */
 static const uint64_t* find_modifiers(const VkImageCreateInfo* info, uint32_t* count)
 {
-    const VkBaseInStructure* link = find_link(
+    const VkImageDrmFormatModifierExplicitCreateInfoEXT* given = maar_chain_find(
         info->pNext, VK_STRUCTURE_TYPE_IMAGE_DRM_FORMAT_MODIFIER_EXPLICIT_CREATE_INFO_EXT);
-    if (link != NULL) {
+    if (given != NULL) {
         *count = 1;
-        return &((const VkImageDrmFormatModifierExplicitCreateInfoEXT*)(const void*)link)
-                    ->drmFormatModifier;
+        return &given->drmFormatModifier;
     }
-    link = find_link(info->pNext, VK_STRUCTURE_TYPE_IMAGE_DRM_FORMAT_MODIFIER_LIST_CREATE_INFO_EXT);
-    if (link == NULL) {
-        *count = 0;
-        return NULL;
-    }
-    const VkImageDrmFormatModifierListCreateInfoEXT* list =
-        (const VkImageDrmFormatModifierListCreateInfoEXT*)(const void*)link;
-    *count = list->drmFormatModifierCount;
-    return list->pDrmFormatModifiers;
+    const VkImageDrmFormatModifierListCreateInfoEXT* list = maar_chain_find(
+        info->pNext, VK_STRUCTURE_TYPE_IMAGE_DRM_FORMAT_MODIFIER_LIST_CREATE_INFO_EXT);
+    *count = list != NULL ? list->drmFormatModifierCount : 0;
+    return list != NULL ? list->pDrmFormatModifiers : NULL;
 }
 
 /* Asks for every modifier that an image may have. The driver picks one of a list, so what holds is
@@ -131,17 +118,17 @@ VkResult maar_image_sharing(MaarAllocator allocator, const VkImageCreateInfo* in
                      .queueFamilyIndexCount = info->queueFamilyIndexCount,
                      .pQueueFamilyIndices = info->pQueueFamilyIndices},
     };
-    const VkBaseInStructure* formats =
-        find_link(info->pNext, VK_STRUCTURE_TYPE_IMAGE_FORMAT_LIST_CREATE_INFO);
+    const VkImageFormatListCreateInfo* formats =
+        maar_chain_find(info->pNext, VK_STRUCTURE_TYPE_IMAGE_FORMAT_LIST_CREATE_INFO);
     if (formats != NULL) {
-        question.formats = *(const VkImageFormatListCreateInfo*)(const void*)formats;
+        question.formats = *formats;
         question.formats.pNext = question.format.pNext;
         question.format.pNext = &question.formats;
     }
-    const VkBaseInStructure* stencil =
-        find_link(info->pNext, VK_STRUCTURE_TYPE_IMAGE_STENCIL_USAGE_CREATE_INFO);
+    const VkImageStencilUsageCreateInfo* stencil =
+        maar_chain_find(info->pNext, VK_STRUCTURE_TYPE_IMAGE_STENCIL_USAGE_CREATE_INFO);
     if (stencil != NULL) {
-        question.stencil = *(const VkImageStencilUsageCreateInfo*)(const void*)stencil;
+        question.stencil = *stencil;
         question.stencil.pNext = question.format.pNext;
         question.format.pNext = &question.stencil;
     }
@@ -229,8 +216,7 @@ VkResult maar_extend_buffer(MaarAllocator allocator, const char* call,
         return result;
     }
     const VkExternalMemoryBufferCreateInfo* given =
-        (const VkExternalMemoryBufferCreateInfo*)(const void*)find_link(
-            info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
+        maar_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
     if (given != NULL) {
         return check_given(allocator, call, given->handleTypes, types);
     }
@@ -260,8 +246,7 @@ VkResult maar_extend_image(MaarAllocator allocator, const char* call, const VkIm
         return result;
     }
     const VkExternalMemoryImageCreateInfo* given =
-        (const VkExternalMemoryImageCreateInfo*)(const void*)find_link(
-            info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
+        maar_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
     if (given != NULL) {
         return check_given(allocator, call, given->handleTypes, types);
     }

@@ -8,6 +8,7 @@
  */
 #include "core/objects/stitched.h"
 
+#include "core/chain.h"
 #include "core/objects/object.h"
 #include "core/paging/address_space.h"
 #include "core/paging/page_commit.h"
@@ -16,15 +17,6 @@
 /* Least size that is stitched, in pages. Rounding up to whole pages takes half a page on average,
  * a sixteenth of that. */
 enum { THRESHOLD_PAGES = 8 };
-
-static bool has_link(const void* chain, VkStructureType type)
-{
-    const VkBaseInStructure* link = chain;
-    while (link != NULL && link->sType != type) {
-        link = link->pNext;
-    }
-    return link != NULL;
-}
 
 /* An object on its way. */
 struct stitch_job {
@@ -183,7 +175,8 @@ enum maar_stitch_end maar_create_stitched_buffer(MaarAllocator allocator, const 
     struct stitch_job job = {allocator, call, info, maar_pool_of(info->pool), 0, MAAR_STITCH_ENDED};
     *result = check_pool(&job);
     if (*result == VK_SUCCESS &&
-        has_link(buffer_info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO)) {
+        maar_chain_find(buffer_info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO) !=
+            NULL) {
         *result = maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                               "pBufferInfo is for external memory, but the pool is one of pages, "
                               "which are never exported");
@@ -268,7 +261,8 @@ enum maar_stitch_end maar_create_stitched_image(MaarAllocator allocator, const c
     struct stitch_job job = {allocator, call, info, maar_pool_of(info->pool), 0, MAAR_STITCH_ENDED};
     *result = check_pool(&job);
     if (*result == VK_SUCCESS &&
-        has_link(image_info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO)) {
+        maar_chain_find(image_info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO) !=
+            NULL) {
         *result = maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                               "pImageInfo is for external memory, but the pool is one of pages, "
                               "which are never exported");
