@@ -9,7 +9,7 @@ root = Path(sys.argv[1])
 sys.path.insert(0, str(root / "tools"))
 import amalgamate  # noqa: E402
 
-# name: (path, text, what the refusal says)
+# name: (path, text, what the error says)
 REFUSED = {
     "define": ("core/a.c", '/* A. */\n#define N 1\n#include "core/check.h"\n', "before an include"),
     "missing": ("core/a.c", '/* A. */\n#include "core/nowhere.h"\n', "no core/nowhere.h"),
@@ -31,8 +31,8 @@ with tempfile.TemporaryDirectory() as folder:
         try:
             amalgamate.amalgamate(copy)
             raise AssertionError(f"{name}: not refused")
-        except amalgamate.Refused as refusal:
-            assert said in str(refusal), (name, str(refusal))
+        except amalgamate.Rejected as error:
+            assert said in str(error), (name, str(error))
         if before is None:
             (copy / path).unlink()
         else:

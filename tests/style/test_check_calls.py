@@ -171,7 +171,7 @@ class Calls(unittest.TestCase):
         rest = {path: text for path, text in files.items() if path not in WALK and "see" not in path}
         self.assertEqual(self.check(rest, [("core/high/hook.c", "core/low/walk.c", "w")], good), [])
 
-    def test_members_of_one_name_are_told_apart_by_the_list(self):
+    def test_list_says_which_of_two_members_of_one_name_is_called(self):
         files = {"core/a/x.h": "struct maar_one {\n    void (*end)(int a);\n};\n"
                                "struct maar_two {\n    void (*end)(int a, int b);\n};\n",
                  "core/a/x.c": "void x(struct maar_one* one)\n{\n    one->end(1);\n}\n",

@@ -61,7 +61,7 @@ INFO = {
 }
 REPLAY = {"allocations": 7, "failures": 0, "real_buffers": 5, "real_images": 2,
           "peak_live_bytes": 2048, "peak_reserved_bytes": 4096, "verification": "bookkeeping"}
-FINDING = "| 3 | `*.nvk-*` | mip tails | the layer | told |\n| 4 | `*.anv-*` | x | y | z |\n"
+FINDING = "| 3 | `*.nvk-*` | mip tails | the layer | reported |\n| 4 | `*.anv-*` | x | y | z |\n"
 
 
 def escape(text):

@@ -49,7 +49,7 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(judge(figures=["size.none <= 3"])[0], "not shown")
         self.assertEqual(judge(got="{size.none}")[0], "not shown")
 
-    def test_what_a_person_saw_is_told_apart(self):
+    def test_what_a_person_saw_is_marked(self):
         self.assertEqual(judge(by_hand=True, got="seen"), ("kept, by hand", "seen"))
 
     def test_a_malformed_condition_ends_the_run(self):

@@ -1,7 +1,7 @@
 """One version everywhere: test_version.py ROOT PROJECT_VERSION [FILE.pc...]
 
 include/maar/base.h is its home. CMake's, pkg-config's, the amalgamation's, the changelog's last
-release and what docs tell users to ask for must be the same; nothing may be newer than it.
+release and the one that docs name for users must be the same; nothing may be newer than it.
 maarGetVersion() is compared by the consumers of tests/package.
 """
 
