@@ -1,9 +1,9 @@
 /*
- * The first buffer: a megabyte goes into an upload buffer, the device copies it into device-local
- * memory and from there into a readback buffer, and the host compares.
+ * The first buffer. The host writes a megabyte into an upload buffer. The device copies it into
+ * device-local memory and from there into a readback buffer. The host compares the bytes.
  *
- * Everything of Maar is in main; the functions above it are the Vulkan that every program has.
- * With Maar installed and volk in the include path, this compiles anywhere:
+ * All calls of Maar are in main(). The functions above it contain the Vulkan that every program
+ * has. With Maar installed and volk in the include path, this program compiles anywhere:
  *
  *   cc -std=c11 -DVOLK_IMPLEMENTATION first_buffer.c $(pkg-config --cflags --libs maar) -ldl
  */
@@ -19,7 +19,7 @@
 
 #define SIZE ((VkDeviceSize)1 << 20)
 
-/* The results that a beginning meets with; the others are numbers in vulkan_core.h. */
+/* Describes the results that a beginner meets. vulkan_core.h lists the numbers of the others. */
 static const char* name_of(VkResult result)
 {
     switch (result) {
@@ -32,13 +32,13 @@ static const char* name_of(VkResult result)
     case VK_ERROR_DEVICE_LOST:
         return "the device was lost";
     case VK_ERROR_EXTENSION_NOT_PRESENT:
-        return "no such extension";
+        return "an extension is not present";
     case VK_ERROR_FEATURE_NOT_PRESENT:
-        return "no such feature, or no memory type that serves";
+        return "a feature is not present, or no memory type is suitable";
     case VK_ERROR_INCOMPATIBLE_DRIVER:
-        return "no driver found, or one that is too old";
+        return "no driver was found, or the driver is too old";
     case VK_ERROR_VALIDATION_FAILED_EXT:
-        return "called wrongly; the message says how";
+        return "the call is invalid; the message gives the reason";
     default:
         return "see VkResult in vulkan_core.h";
     }
@@ -52,7 +52,8 @@ static void require(VkResult result, const char* what)
     }
 }
 
-/* What Maar has to say: which call went wrong and why, what leaked, what was not met as asked. */
+/* Prints Maar's messages: failed calls with their reasons, leaks, and requests that Maar could not
+ * meet. */
 static void VKAPI_CALL print_message(void* user_data, const MaarMessage* report)
 {
     (void)user_data;
@@ -101,7 +102,7 @@ static VkDevice create_device(VkPhysicalDevice physical, const MaarDeviceRecomme
     return device;
 }
 
-/* Copies first to second and second to third, and waits. */
+/* Copies the first buffer to the second and the second to the third, and waits. */
 static void copy_along(VkDevice device, uint32_t family, const VkBuffer* buffers)
 {
     VkCommandPool pool = VK_NULL_HANDLE;
@@ -143,13 +144,13 @@ int main(void)
     const VkInstance instance = create_instance();
     const VkPhysicalDevice physical = first_device(instance);
 
-    /* What is worth enabling, and a device with it. */
+    /* Query what is worth enabling, and create a device with it. */
     MaarDeviceRecommendation advice = {.sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION};
     require(maarRecommendDevice(vkGetInstanceProcAddr, instance, physical, NULL, &advice),
             "maarRecommendDevice");
     const VkDevice device = create_device(physical, &advice);
 
-    /* The allocator. */
+    /* Create the allocator. */
     MaarAllocator allocator = VK_NULL_HANDLE;
     MaarAllocatorCreateInfo allocator_info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
                                               .apiVersion = VK_API_VERSION_1_3,
@@ -163,7 +164,7 @@ int main(void)
     maarUseVolk(&allocator_info);
     require(maarCreateAllocator(&allocator_info, &allocator), "maarCreateAllocator");
 
-    /* Three buffers, each in the memory that its purpose calls for. */
+    /* Create three buffers, each in the memory that suits its purpose. */
     static const MaarMemoryUsage usages[3] = {
         MAAR_MEMORY_USAGE_UPLOAD, MAAR_MEMORY_USAGE_DEVICE_LOCAL, MAAR_MEMORY_USAGE_READBACK};
     VkBuffer buffers[3];
@@ -179,7 +180,7 @@ int main(void)
                 "maarCreateBuffer");
     }
 
-    /* There and back again. */
+    /* Write, copy and compare. */
     unsigned char* const sent = malloc(SIZE);
     unsigned char* const received = calloc(1, SIZE);
     require(sent != NULL && received != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY, "malloc");

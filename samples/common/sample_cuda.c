@@ -1,6 +1,6 @@
 /*
- * Launching kernels; see sample_cuda.h. The declarations are those of the driver's ABI, by the
- * names that its library exports.
+ * Launches kernels; see sample_cuda.h. The declarations follow the driver's ABI and use the names
+ * that its library exports.
  */
 #include "sample_cuda.h"
 
@@ -52,7 +52,8 @@ static bool cuda_succeeded(const struct sample_cuda* cuda, int error, const char
     return error == 0;
 }
 
-/* A pointer to a function is none to an object; POSIX says that both have one form. */
+/* C does not convert object pointers to function pointers, but POSIX guarantees that both have the
+ * same form. */
 static bool find_call(void* library, const char* symbol, void* call)
 {
     void* const found = dlsym(library, symbol);
@@ -77,7 +78,7 @@ static void leave_context(const struct sample_cuda* cuda)
     (void)cuda->calls->pop(&popped);
 }
 
-/* The image wants to lie as an object of the C library does. */
+/* The image needs the alignment of objects from the C library. */
 static int load_kernels(struct sample_cuda* cuda, const uint32_t* kernels, size_t size)
 {
     void* const image = malloc(size);

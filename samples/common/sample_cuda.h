@@ -1,7 +1,7 @@
 /*
- * Launching CUDA kernels that nvcc has compiled into the program: the few entry points of the CUDA
- * driver that this takes, opened at run time, so that the program starts without CUDA too. All else
- * that a program wants of CUDA, Maar does (maar/cuda.h).
+ * Launches CUDA kernels that nvcc has compiled into the program. The few necessary entry points of
+ * the CUDA driver are opened at run time, so that the program also starts without CUDA. Maar
+ * provides everything else (maar/cuda.h).
  */
 #ifndef MAAR_SAMPLE_CUDA_H
 #define MAAR_SAMPLE_CUDA_H
@@ -17,27 +17,27 @@ struct sample_cuda {
     struct sample_cuda_calls* calls;
     void* context; /* the caller's CUcontext */
     void* module;
-    void* stream; /* a CUstream of its own */
+    void* stream; /* the library's own CUstream */
 };
 
-/* Loads kernels, as nvcc made them, into a context. False when it cannot, with the reason in text;
- * close in any case. library: NULL for the driver's. */
+/* Loads kernels in nvcc's format into a context. On failure returns false and writes the reason to
+ * `text`. The caller closes it in every case. `library` is NULL for the driver's library. */
 bool sample_cuda_open(struct sample_cuda* cuda, const char* library, void* context,
                       const uint32_t* kernels, size_t size, char* text, size_t text_size);
-/* Waits for the stream. */
+/* Waits for the stream and releases everything. */
 void sample_cuda_close(struct sample_cuda* cuda);
 
-/* A kernel by its name; complains and returns NULL when there is none. */
+/* Finds a kernel by its name. Prints an error and returns NULL if it does not exist. */
 void* sample_cuda_kernel(struct sample_cuda* cuda, const char* name);
 
-/* Launches so many threads, in groups; does not wait. */
+/* Launches `threads` threads in groups. Does not wait. */
 bool sample_cuda_launch(struct sample_cuda* cuda, void* kernel, uint32_t thread_count,
                         uint32_t group_size, void** arguments);
 
-/* Until the stream is done. */
+/* Waits until the stream is done. */
 bool sample_cuda_wait(struct sample_cuda* cuda);
 
-/* Bytes of the card's memory that nobody has; 0 when the driver does not say. */
+/* Returns the free bytes of the card's memory; 0 if the driver does not report them. */
 uint64_t sample_cuda_free_memory(struct sample_cuda* cuda);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Opening a device; see sample_device.h.
+ * Opens a device; see sample_device.h.
  */
 #include "sample_device.h"
 
@@ -28,17 +28,17 @@ bool sample_succeeded(VkResult result, const char* what)
 static void VKAPI_CALL receive_maar_message(void* user_data, const MaarMessage* report)
 {
     struct sample_device* const device = user_data;
-    if (report->severity == MAAR_MESSAGE_SEVERITY_ERROR && device->hushed != NULL) {
-        snprintf(device->hushed, device->hushed_size, "%s", report->pText);
+    if (report->severity == MAAR_MESSAGE_SEVERITY_ERROR && device->diverted != NULL) {
+        snprintf(device->diverted, device->diverted_size, "%s", report->pText);
     } else if (report->severity == MAAR_MESSAGE_SEVERITY_ERROR) {
         support_messages_add(&device->messages, report->pText, false);
     }
 }
 
-void sample_device_hush(struct sample_device* device, char* text, size_t size)
+void sample_device_divert(struct sample_device* device, char* text, size_t size)
 {
-    device->hushed = text;
-    device->hushed_size = size;
+    device->diverted = text;
+    device->diverted_size = size;
 }
 
 static VkResult open_instance(struct sample_device* device,
@@ -62,7 +62,7 @@ static bool can_be_read(const char* path)
     return file != NULL;
 }
 
-/* A profile's file, or the name of one in the sources. */
+/* Loads a profile by its path, or by its name in the sources. */
 static int open_simulated(struct sample_device* device, const char* name)
 {
     char path[4096];
@@ -111,7 +111,7 @@ static int open_loader(struct sample_device* device)
     }
 }
 
-/* Whether hex is the device's UUID. */
+/* Returns whether `hex` is the device's UUID. */
 static bool is_identified(VkPhysicalDevice physical, const char* hex)
 {
     VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
@@ -125,7 +125,8 @@ static bool is_identified(VkPhysicalDevice physical, const char* hex)
     return strcmp(own, hex) == 0;
 }
 
-/* name: auto, vulkan:N, lavapipe, uuid:HEX, or a part of the device's name. */
+/* Returns whether a name selects a device: auto, vulkan:N, lavapipe, uuid:HEX, or a part of the
+ * device's name. */
 static bool is_called(VkPhysicalDevice physical, uint32_t number, const char* name)
 {
     if (strncmp(name, NUMBERED, strlen(NUMBERED)) == 0) {
@@ -161,14 +162,15 @@ static bool pick_physical(struct sample_device* device, const char* name)
         }
     }
     if (best < 0) {
-        sample_complain("no device is called \"%s\"; %u found", name, count);
+        sample_complain("no device is called \"%s\"; Vulkan lists %u", name, count);
         return false;
     }
     vkGetPhysicalDeviceProperties(device->physical, &device->properties);
     return true;
 }
 
-/* One more queue of a family: its index there. Where the family has no more, it is the first. */
+/* Requests one more queue of a family and returns its index. If the family has no more queues,
+ * returns the first. */
 static uint32_t add_queue(VkDeviceQueueCreateInfo* infos, uint32_t* info_count, uint32_t family,
                           uint32_t most)
 {
@@ -188,8 +190,8 @@ static uint32_t add_queue(VkDeviceQueueCreateInfo* infos, uint32_t* info_count, 
     return infos[i].queueCount++;
 }
 
-/* Chooses the main queue, the second one, which may be the main one again, and the one that binds:
- * the main one if its family can. Returns how many infos it filled. */
+/* Chooses the main queue, the second queue, which may be the main queue again, and the queue for
+ * binds, which is the main queue if its family can bind. Returns the number of filled infos. */
 static uint32_t choose_queues(struct sample_device* device,
                               const struct sample_device_options* options,
                               VkDeviceQueueCreateInfo* infos, uint32_t* second_index)
@@ -197,7 +199,8 @@ static uint32_t choose_queues(struct sample_device* device,
     VkQueueFamilyProperties families[MAX_FAMILIES];
     uint32_t count = 0;
     uint32_t info_count = 0;
-    /* SwiftShader has as many families as it is asked for, so it is asked for no more than it has.
+    /* SwiftShader reports as many families as the caller has room for. Therefore the array has only
+     * its real number of families.
      */
     vkGetPhysicalDeviceQueueFamilyProperties(device->physical, &count, NULL);
     count = count < MAX_FAMILIES ? count : MAX_FAMILIES;
@@ -249,7 +252,7 @@ static int create_device(struct sample_device* device, const struct sample_devic
         return SAMPLE_EXIT_FAILED;
     }
     if (advice->mainQueueFamily == UINT32_MAX) {
-        sample_complain("%s has no queue for this", device->properties.deviceName);
+        sample_complain("%s has no suitable queue", device->properties.deviceName);
         return SAMPLE_EXIT_SKIPPED;
     }
     device->features = advice->pFeatures;
@@ -284,7 +287,7 @@ static int create_device(struct sample_device* device, const struct sample_devic
         vkGetDeviceQueue(device->device, device->binding.familyIndex, device->binding.queueIndex,
                          &device->binding.queue);
         device->maar_queues[device->maar_queue_count++] = device->binding;
-        /* A queue that binds need not be able to copy. */
+        /* A queue that can bind may be unable to copy. */
         if (device->binding.queue != device->queues[0]) {
             device->maar_queues[device->maar_queue_count++] = main_queue;
         }
@@ -313,7 +316,7 @@ static int create_allocator(struct sample_device* device)
                : SAMPLE_EXIT_FAILED;
 }
 
-/* Whether it could be the name of a device at all: is_called takes it as it is. */
+/* Returns whether a text is a possible name of a device. */
 static bool check_name(const char* name)
 {
     const char* const number = name + strlen(NUMBERED);
@@ -321,8 +324,8 @@ static bool check_name(const char* name)
     const bool good = numbered ? number[0] != '\0' && number[strspn(number, "0123456789")] == '\0'
                                : name[0] != '\0';
     if (!good) {
-        sample_complain("--device \"%s\": expected auto, vulkan:N or the like; see %s --help", name,
-                        sample_name);
+        sample_complain("--device \"%s\": expected for example auto or vulkan:N; see %s --help",
+                        name, sample_name);
     }
     return good;
 }

@@ -1,5 +1,5 @@
 /*
- * Command lines of samples; see sample_text.h.
+ * Parses the samples' command lines; see sample_text.h.
  */
 #include "sample_text.h"
 
@@ -64,7 +64,7 @@ bool sample_parse_command_line(const struct sample_command_line* line, int argc,
     return true;
 }
 
-bool sample_refuse_option(const char* name)
+bool sample_reject_option(const char* name)
 {
     sample_complain("no such option: %s; see %s --help", name, sample_name);
     return false;

@@ -1,5 +1,5 @@
 /*
- * Submissions; see sample_work.h.
+ * Records and submits work; see sample_work.h.
  */
 #include "sample_work.h"
 

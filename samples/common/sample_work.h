@@ -1,6 +1,6 @@
 /*
  * Commands on the main queue, a few submissions ahead of the device. Each submission signals the
- * next value of one timeline; a command buffer is recorded again when the device is done with it.
+ * next value of one timeline. A command buffer is reused when the device is done with it.
  */
 #ifndef MAAR_SAMPLE_WORK_H
 #define MAAR_SAMPLE_WORK_H
@@ -21,22 +21,24 @@ struct sample_work {
     uint32_t slot;
 };
 
-/* Complains and returns false when it cannot; destroy in any case. */
+/* Creates the objects. Prints an error and returns false on failure. The caller destroys the
+ * objects in every case. */
 bool sample_work_create(struct sample_work* work, const struct sample_device* device);
-/* Waits for what was submitted. */
+/* Waits for all submissions and destroys the objects. */
 void sample_work_destroy(struct sample_work* work);
 
-/* A command buffer that is recording; waits until the device has left it. NULL on failure. */
+/* Begins a command buffer, after waiting until the device is done with it. Returns NULL on
+ * failure. */
 VkCommandBuffer sample_work_begin(struct sample_work* work);
 
-/* Submits what was recorded since, after a point and before another one signals; either may be
- * NULL. Does not wait. */
+/* Submits the recorded commands. They wait for one point and signal another; either may be NULL.
+ * Does not wait on the host. */
 bool sample_work_submit(struct sample_work* work, const MaarPoint* wait, const MaarPoint* signal);
 
-/* Until everything that was submitted has been executed. */
+/* Waits until everything that was submitted has been executed. */
 bool sample_work_wait(struct sample_work* work);
 
-/* Until a timeline has a value; complains when that takes over a minute. */
+/* Waits until a timeline has a value. Prints an error if this takes over a minute. */
 bool sample_await(const struct sample_device* device, const MaarPoint* point);
 
 #endif

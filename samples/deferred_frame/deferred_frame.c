@@ -1,7 +1,8 @@
 /*
  * A deferred frame, headless: shadow cascades, G-buffer, occlusion, lights in tiles, haze,
- * reflections, bloom, temporal antialiasing, tone mapping, and a PNG in the end. Its render targets
- * are Maar's transients: planned together, they share memory. README.md tells how to read it.
+ * reflections, bloom, temporal antialiasing, tone mapping, and a PNG as the result. Its render
+ * targets are Maar's transients: planned together, they share memory. README.md explains how to
+ * read the sample.
  */
 #include "frame_picture.h"
 #include "frame_render.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Everything that lives as long as the program. */
+/* All state that lives as long as the program. */
 struct program {
     struct frame_options options;
     struct sample_device device;
@@ -42,7 +43,7 @@ static uint64_t count_differences(const uint8_t* a, const uint8_t* b, size_t pix
     return count;
 }
 
-/* What there is to say of the heap alone. */
+/* Fills in the report about the heap alone. */
 static bool report_plan(struct program* program)
 {
     const struct frame_target* const target = &program->target;
@@ -57,8 +58,8 @@ static bool report_plan(struct program* program)
            frame_picture_write(target, &program->options, program->device.properties.deviceName);
 }
 
-/* One way to render, from the heap to the pixels. With aliasing its figures and its walk go to the
- * report. */
+/* Renders in one way, from the heap to the pixels. With aliasing, the report receives the figures
+ * and the walk. */
 static bool render_way(struct program* program, bool aliasing, uint8_t* pixels)
 {
     struct frame_target* const target = &program->target;
@@ -146,24 +147,24 @@ static bool plan_only(struct program* program)
     return done;
 }
 
-/* What rendering needs beyond what Maar recommends. */
+/* Requests the features that rendering needs beside Maar's recommendations. */
 static const char* require_rendering(struct sample_device* device, void* user_data)
 {
     VkPhysicalDeviceDynamicRenderingFeatures* const rendering = user_data;
     VkPhysicalDeviceFeatures2 found = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                        .pNext = rendering};
     if (device->properties.apiVersion < SAMPLE_API_VERSION) {
-        return "Vulkan 1.3; --memory-only works nevertheless";
+        return "Vulkan 1.3; --memory-only works without it";
     }
     vkGetPhysicalDeviceFeatures2(device->physical, &found);
     if (device->advice->synchronization2.synchronization2 == VK_FALSE) {
-        return "synchronization2; --memory-only works nevertheless";
+        return "synchronization2; --memory-only works without it";
     }
     if (rendering->dynamicRendering == VK_FALSE) {
-        return "dynamicRendering; --memory-only works nevertheless";
+        return "dynamicRendering; --memory-only works without it";
     }
     if (found.features.shaderStorageImageExtendedFormats == VK_FALSE) {
-        return "shaderStorageImageExtendedFormats; --memory-only works nevertheless";
+        return "shaderStorageImageExtendedFormats; --memory-only works without it";
     }
     device->advice->features.features.shaderStorageImageExtendedFormats = VK_TRUE;
     rendering->pNext = device->features;

@@ -1,5 +1,5 @@
 /*
- * Buffers and the texture that live as long as the program; see frame_assets.h.
+ * The buffers and the texture that live as long as the program; see frame_assets.h.
  */
 #include "frame_assets.h"
 
@@ -22,8 +22,8 @@ static bool create_buffer(struct sample_device* device, VkDeviceSize size, VkBuf
         "maarCreateBuffer");
 }
 
-/* A buffer that the device reads and the host fills at once: small enough to stay in memory that
- * both see. */
+/* Creates a buffer that the device reads, and fills it. The buffer is small enough for memory that
+ * both host and device can access. */
 static bool create_filled(struct sample_device* device, const void* data, VkDeviceSize size,
                           VkBufferUsageFlags usage, struct frame_buffer* buffer)
 {
@@ -102,7 +102,7 @@ static void record_noise(VkCommandBuffer commands, VkBuffer source, VkImage imag
     vkCmdPipelineBarrier2(commands, &dependency);
 }
 
-/* Copies the noise to its image, and waits. */
+/* Copies the noise to its image and waits. */
 static bool upload_noise(struct frame_assets* assets, struct sample_device* device, VkBuffer source)
 {
     VkCommandPool pool = VK_NULL_HANDLE;

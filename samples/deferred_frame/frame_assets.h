@@ -1,6 +1,6 @@
 /*
- * What the frame needs beside its transients: the scene's buffers, the noise texture, constants for
- * every frame, and a buffer that the host reads the picture from.
+ * The frame's objects beside its transients: the scene's buffers, the noise texture, constants for
+ * every frame, and a buffer from which the host reads the picture.
  */
 #ifndef MAAR_SAMPLE_FRAME_ASSETS_H
 #define MAAR_SAMPLE_FRAME_ASSETS_H
@@ -22,7 +22,8 @@ struct frame_assets {
     VkImageView noise_view;
 };
 
-/* Makes and fills everything, and waits. Complains on failure; destroy in any case. */
+/* Creates and fills everything, and waits. Prints an error on failure. The caller destroys the
+ * assets in every case. */
 bool frame_assets_create(struct frame_assets* assets, struct sample_device* device,
                          const struct frame_scene* scene, const struct frame_options* options);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define NEAR_PLANE 0.1f
-#define FIELD_OF_VIEW 0.86f /* radians, upright */
+#define FIELD_OF_VIEW 0.86f /* vertical, radians */
 #define SHADOW_REACH 46.0f  /* metres */
 #define SHADOW_TEXELS 1024.0f
 #define SECONDS_PER_FRAME (1.0f / 30.0f)
@@ -21,7 +21,7 @@ static void copy3(float* to, struct vec3 from)
     to[2] = from.z;
 }
 
-/* It drifts to the side, slowly. */
+/* The camera drifts slowly to the side. */
 static struct mat4 view_at(float time)
 {
     const float angle = 0.925f + 0.015f * time;
@@ -30,7 +30,7 @@ static struct mat4 view_at(float time)
     return mat4_look(eye, vec3_subtract(target, eye), (struct vec3){0, 1, 0});
 }
 
-/* Places within a pixel that cover it evenly: Halton's sequence. */
+/* Returns places that cover a pixel evenly: Halton's sequence. */
 static float halton(uint32_t index, uint32_t base)
 {
     float share = 1.0f;
@@ -42,7 +42,8 @@ static float halton(uint32_t index, uint32_t base)
     return result;
 }
 
-/* A ball around the part of the view between two depths, and a box around that from the sun. */
+/* Fits a sphere around the part of the view between two depths, and a box around that sphere in the
+ * sun's direction. */
 static void fit_cascade(struct frame_constants* constants, int cascade, float from, float to)
 {
     const float sx = 1.0f / constants->projection[0];
@@ -58,7 +59,7 @@ static void fit_cascade(struct frame_constants* constants, int cascade, float fr
     const struct vec3 sun = vec3_normalize(sun_direction);
     const struct mat4 turned =
         mat4_look((struct vec3){0, 0, 0}, vec3_scale(sun, -1.0f), (struct vec3){0, 1, 0});
-    /* Moves by whole texels, so that edges of shadows stand still. */
+    /* The box moves by whole texels, so that edges of shadows do not flicker. */
     const float texel = 2.0f * radius / SHADOW_TEXELS;
     struct vec3 place = mat4_apply(&turned, center);
     place.x = floorf(place.x / texel) * texel;

@@ -1,5 +1,5 @@
 /*
- * Vectors and matrices of the deferred frame: right-handed, columns first, as GLSL has them.
+ * Vectors and matrices of the deferred frame: right-handed, column-major, as in GLSL.
  */
 #ifndef MAAR_SAMPLE_FRAME_MATH_H
 #define MAAR_SAMPLE_FRAME_MATH_H
@@ -24,21 +24,23 @@ struct vec3 vec3_normalize(struct vec3 a);
 
 struct mat4 mat4_multiply(const struct mat4* a, const struct mat4* b);
 
-/* World to view: x to the right, y up, looking along -z. */
+/* Returns the matrix from world to view: x to the right, y up, looking along -z. */
 struct mat4 mat4_look(struct vec3 eye, struct vec3 forward, struct vec3 up);
 
-/* The inverse of a matrix that turns and moves only. */
+/* Returns the inverse of a matrix that only rotates and translates. */
 struct mat4 mat4_invert_rigid(const struct mat4* a);
 
-/* View to clip, y down, depth reversed: 1 at the near plane, 0 at infinity. */
+/* Returns the matrix from view to clip space: y down, depth reversed, 1 at the near plane, 0 at
+ * infinity. */
 struct mat4 mat4_perspective(float scale_x, float scale_y, float near);
 
-/* View to clip for a box around the origin of the view: depth 0 at `near`, 1 at `far`. */
+/* Returns the matrix from view to clip space for a box around the view's origin: depth 0 at `near`,
+ * 1 at `far`. */
 struct mat4 mat4_box(float half, float near, float far);
 
 struct vec3 mat4_apply(const struct mat4* a, struct vec3 point);
 
-/* A number in [0, 1) that depends on its argument alone. */
+/* Returns a number in [0, 1) that depends only on the argument. */
 float frame_hash(unsigned seed);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Meshes made by formulas; see frame_mesh.h. Everything is a grid of vertices of which each cell is
+ * Makes meshes by formulas; see frame_mesh.h. Every mesh is a grid of vertices, and each cell is
  * two triangles.
  */
 #include "frame_mesh.h"
@@ -26,8 +26,8 @@ static bool make_room(void** list, uint32_t* room, uint32_t needed, size_t size)
     return true;
 }
 
-/* Room for a grid of columns x rows vertices, whose cells are indexed already; NULL when there is
- * none. */
+/* Allocates a grid of columns x rows vertices and fills in the indices of its cells. Returns NULL
+ * when out of memory. */
 static struct frame_vertex* add_grid(struct frame_geometry* geometry, struct frame_mesh* mesh,
                                      uint32_t columns, uint32_t rows)
 {
@@ -82,7 +82,7 @@ static struct vec3 turned(const struct frame_lathe* lathe, struct frame_profile_
     return (struct vec3){radius * cosf(angle), point.height, radius * sinf(angle)};
 }
 
-/* The normal where the profile goes that way. */
+/* Returns the normal of a profile with the given direction. */
 static struct vec3 normal_at(const struct frame_lathe* lathe, struct frame_profile_point point,
                              struct frame_profile_point along, float angle)
 {
@@ -101,7 +101,7 @@ static struct frame_profile_point direction(struct frame_profile_point from,
     return (struct frame_profile_point){to.radius - from.radius, to.height - from.height};
 }
 
-/* One piece of the profile: two rows of vertices. */
+/* Adds one piece of the profile: two rows of vertices. */
 static void turn_piece(struct frame_geometry* geometry, struct frame_mesh* mesh,
                        const struct frame_lathe* lathe, uint32_t piece)
 {
@@ -126,7 +126,7 @@ static void turn_piece(struct frame_geometry* geometry, struct frame_mesh* mesh,
     }
 }
 
-/* Closes one end of less than a whole turn: the profile encloses a box between its points. */
+/* Closes one end of a partial turn. The profile encloses a box between its points. */
 static void close_end(struct frame_geometry* geometry, struct frame_mesh* mesh,
                       const struct frame_lathe* lathe, float angle, float side)
 {
@@ -180,7 +180,7 @@ struct frame_mesh frame_mesh_ground(struct frame_geometry* geometry, float inner
         const float share = (float)ring / (float)ring_count;
         const float radius = inner + (outer - inner) * share * share;
         for (uint32_t i = 0; i <= segment_count; ++i) {
-            /* The other way around than a profile, so that the triangles face up. */
+            /* The order is the reverse of a profile's, so that the triangles face up. */
             const float angle = -2.0f * FRAME_PI * (float)i / (float)segment_count;
             const float x = radius * cosf(angle);
             const float z = radius * sinf(angle);

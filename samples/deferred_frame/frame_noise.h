@@ -1,22 +1,24 @@
 /*
- * Noise: for the shape of the ground, and as the one texture of the scene.
+ * Noise for the shape of the ground and for the scene's only texture.
  */
 #ifndef MAAR_SAMPLE_FRAME_NOISE_H
 #define MAAR_SAMPLE_FRAME_NOISE_H
 
 #include <stdint.h>
 
-/* Smooth noise in [0, 1] that repeats every `period` units, a power of two; octaves add detail. */
+/* Returns smooth noise in [0, 1] that repeats every `period` units, a power of two. Octaves add
+ * detail. */
 float frame_noise(float x, float y, uint32_t period, uint32_t octaves);
 
-/* Texels of one side of the texture, and how many sizes it has. */
+/* The texels of a side of the texture, and the number of its sizes. */
 #define FRAME_NOISE_SIZE 512u
 #define FRAME_NOISE_LEVELS 10u
 
-/* Bytes of all sizes. */
+/* Returns the bytes of all sizes. */
 uint32_t frame_noise_bytes(void);
 
-/* Fills all sizes, one after the other: RGBA, broad noise, fine noise, the slope of the fine one.
+/* Fills in all sizes in sequence. The four channels are broad noise, fine noise, and the slope of
+ * the fine noise in two directions.
  */
 void frame_noise_fill(uint8_t* texels);
 

@@ -1,5 +1,5 @@
 /*
- * The command line; see frame_options.h.
+ * Parses the command line; see frame_options.h.
  */
 #include "frame_options.h"
 
@@ -10,25 +10,25 @@ const char sample_name[] = "deferred_frame";
 static const char usage[] =
     "Usage: deferred_frame [options]\n"
     "\n"
-    "Renders a deferred frame whose render targets share memory, and says how much that saves.\n"
+    "Renders a deferred frame whose render targets share memory, and prints the saved memory.\n"
     "\n"
-    "  --output FILE.png  where to put the picture\n"
-    "  --picture FILE.svg where to put a picture of the plan\n"
-    "  --size WxH         its size; 960x540 by default\n"
-    "  --frames N         how many frames to render before it is taken, 1 to 256; 8 by default\n"
+    "  --output FILE.png  write the picture to this file\n"
+    "  --picture FILE.svg write a picture of the plan to this file\n"
+    "  --size WxH         size of the picture; 960x540 by default\n"
+    "  --frames N         frames to render, 1 to 256; 8 by default. The picture shows the last\n"
     "  --device NAME      auto, vulkan:N, lavapipe, a part of a device's name, or\n"
     "                     simulated:PROFILE with --memory-only\n"
-    "  --no-aliasing      every resource has bytes of its own\n"
-    "  --compare          render with and without aliasing, and compare the images byte for byte\n"
-    "  --async            occlusion and light tiles on a second queue, beside the haze\n"
+    "  --no-aliasing      give every resource its own bytes\n"
+    "  --compare          render with and without aliasing, and compare the images byte by byte\n"
+    "  --async            run occlusion and light tiles on a second queue, beside the haze\n"
     "  --poison           fill every transient with garbage right before its first use in a frame\n"
-    "  --validate         under the validation layer with synchronization checks\n"
-    "  --check            walk the recorded barriers with Maar's own checker, then leave out each\n"
-    "                     of them in turn: that must be noticed\n"
-    "  --memory-only      plan, and print the figures; render nothing\n"
+    "  --validate         use the validation layer with synchronization checks\n"
+    "  --check            check the recorded barriers with Maar's own checker, then omit each\n"
+    "                     barrier in turn, which the checker must notice\n"
+    "  --memory-only      plan and print the figures, but render nothing\n"
     "  --json             print one line of JSON\n"
     "\n"
-    "Exit codes: 0 all is well; 1 it is not; 2 wrong arguments; 77 no such device or layer here.\n";
+    "Exit codes: 0 success; 1 failure; 2 wrong arguments; 77 no suitable device or layer.\n";
 
 static bool parse_value(void* opaque, const char* name, const char* value)
 {
@@ -44,12 +44,12 @@ static bool parse_value(void* opaque, const char* name, const char* value)
     } else if (strcmp(name, "--frames") == 0) {
         return sample_parse_count(name, value, 1, 256, &options->frames);
     } else {
-        return sample_refuse_option(name);
+        return sample_reject_option(name);
     }
     return true;
 }
 
-/* Whether the options make sense together. */
+/* Returns whether the options are compatible. */
 static bool agree(const struct frame_options* options)
 {
     if (options->memory_only && (options->output != NULL || options->compare || options->check)) {

@@ -11,9 +11,9 @@ struct frame_options {
     const char* output;  /* PNG; NULL for none */
     const char* picture; /* SVG of the plan; NULL for none */
     uint32_t width, height, frames;
-    bool aliasing; /* the bytes are shared */
+    bool aliasing; /* resources share bytes */
     bool compare;  /* render both ways */
-    bool async;    /* some compute passes on a queue of their own */
+    bool async;    /* some compute passes run on a second queue */
     bool poison;
     bool validate;
     bool check;
@@ -21,7 +21,8 @@ struct frame_options {
     bool json;
 };
 
-/* Fills options. Returns false when the program is to end with *exit_code, having said why. */
+/* Fills in the options. Returns false if the program must end with *exit_code; an error has then
+ * been printed. */
 bool frame_options_parse(struct frame_options* options, int argc, char** argv, int* exit_code);
 
 #endif

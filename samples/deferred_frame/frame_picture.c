@@ -1,5 +1,5 @@
 /*
- * A picture of the plan; see frame_picture.h.
+ * Draws the plan; see frame_picture.h.
  */
 #include "frame_picture.h"
 
@@ -28,7 +28,8 @@ static uint32_t list_parts(const struct frame_target* target, struct support_pla
     return count;
 }
 
-/* What keeps its contents is there all the time, anything else from its first use to its last. */
+/* A resource that keeps its contents exists all the time, any other from its first use to its
+ * last. */
 static void describe_item(const struct frame_target* target, uint32_t resource, char* id,
                           size_t id_size, struct support_plan_item* item)
 {

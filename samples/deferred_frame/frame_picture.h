@@ -6,7 +6,7 @@
 
 #include "frame_target.h"
 
-/* Draws where the heap has put everything into an SVG file. Complains on failure. */
+/* Draws the heap's placement into an SVG file. Prints an error on failure. */
 bool frame_picture_write(const struct frame_target* target, const struct frame_options* options,
                          const char* device_name);
 

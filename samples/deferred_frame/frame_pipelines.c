@@ -68,7 +68,7 @@ static bool create_frame_layout(struct frame_pipelines* pipelines, VkDevice devi
         "vkCreateDescriptorSetLayout");
 }
 
-/* Bindings are numbered in the order of the uses that have one. */
+/* The numbers of bindings follow the order of the uses that have a binding. */
 static bool create_layouts(struct frame_pipelines* pipelines, VkDevice device, uint32_t pass)
 {
     const struct frame_pass_info* const info = &frame_passes[pass];
@@ -109,13 +109,14 @@ static bool create_layouts(struct frame_pipelines* pipelines, VkDevice device, u
         "vkCreatePipelineLayout");
 }
 
-/* The fixed functions of a graphics pass, all of which follow from its uses. Points into itself. */
+/* The fixed functions of a graphics pass, which follow from its uses. The structure points into
+ * itself. */
 struct graphics_state {
     VkFormat colors[MAX_COLORS];
     uint32_t color_count;
     VkFormat depth_format;
-    bool adds;   /* to what is there */
-    bool shadow; /* depth alone */
+    bool adds;   /* to the previous contents */
+    bool shadow; /* depth only */
     VkVertexInputBindingDescription binding;
     VkVertexInputAttributeDescription attributes[2];
     VkPipelineVertexInputStateCreateInfo vertices;
@@ -170,7 +171,7 @@ static void fill_vertices(struct graphics_state* state, const struct frame_pass_
                                                     : VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
 }
 
-/* The view's depth is reversed, the sun's is not. */
+/* The view has reversed depth, the sun's view does not. */
 static void fill_depth(struct graphics_state* state)
 {
     const bool has_depth = state->depth_format != VK_FORMAT_UNDEFINED;

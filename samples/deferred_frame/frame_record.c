@@ -1,5 +1,5 @@
 /*
- * Recording; see frame_record.h.
+ * Records steps; see frame_record.h.
  */
 #include "frame_record.h"
 
@@ -70,7 +70,7 @@ static void begin_rendering(const struct frame_recording* recording, uint32_t pa
             depth = attachment;
         }
     }
-    /* The far end: 0 where depth is reversed, 1 in shadow maps. */
+    /* The far end of depth: 0 with reversed depth, 1 in shadow maps. */
     depth.clearValue.depthStencil.depth = color_count == 0 ? 1.0f : 0.0f;
     const VkRenderingInfo rendering = {
         .sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
@@ -137,7 +137,7 @@ static void copy_image(const struct frame_recording* recording, uint32_t pass)
                    VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &region);
 }
 
-/* The picture is not Maar's: the barriers that it needs are the program's own. */
+/* The picture does not belong to Maar, so the program records its barriers. */
 static void order_picture(const struct frame_recording* recording, VkPipelineStageFlags2 stage,
                           VkAccessFlags2 access)
 {
@@ -180,8 +180,8 @@ static void read_back(const struct frame_recording* recording, uint32_t pass)
     }
 }
 
-/* Garbage, another one for each frame and resource: what is no number, or huge, or negative, where
- * the format has such values. */
+/* Returns garbage, which differs for each frame and resource: NaN, huge or negative values, where
+ * the format has them. */
 static VkClearColorValue garbage_color(VkFormat format, unsigned seed)
 {
     VkClearColorValue value;

@@ -1,5 +1,5 @@
 /*
- * Recording a step of a frame: around it what Maar says, and in between what it does.
+ * Records a step of a frame: Maar's barriers before and after it, and its work in between.
  */
 #ifndef MAAR_SAMPLE_FRAME_RECORD_H
 #define MAAR_SAMPLE_FRAME_RECORD_H
@@ -15,12 +15,12 @@ struct frame_recording {
     const struct frame_pipelines* pipelines;
     const struct frame_assets* assets;
     const struct frame_target* target;
-    struct frame_walk* walk; /* is told of each use; may be NULL */
+    struct frame_walk* walk; /* receives each use; may be NULL */
     VkCommandBuffer commands;
     uint32_t frame;
 };
 
-/* Records a step into the command buffer, which has begun. */
+/* Records a step into a command buffer that has begun. */
 void frame_record_step(const struct frame_recording* recording, uint32_t step,
                        const MaarTransientPassBarriers* barriers);
 

@@ -1,28 +1,28 @@
 /*
- * Rendering; see frame_render.h. Steps go into batches: a command buffer and its submission. One
- * ends where the queue changes and where something is to be waited for; it signals its queue's
- * timeline when it is over.
+ * Renders frames; see frame_render.h. Steps are grouped in batches, each with a command buffer and
+ * a submission. A batch ends where the queue changes and before a step that waits. At its end a
+ * batch signals its queue's timeline.
  */
 #include "frame_render.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What rendering needs of a queue. */
-struct lane {
+/* The state of a queue. */
+struct render_queue {
     VkCommandPool pool;
     VkSemaphore timeline;
-    uint64_t value;                     /* signalled by the batch submitted last */
-    uint64_t waited[SAMPLE_MAX_QUEUES]; /* of each other queue: the value waited for last */
+    uint64_t value;                     /* signalled by the last submitted batch */
+    uint64_t waited[SAMPLE_MAX_QUEUES]; /* for each other queue: the value of the last wait */
 };
 
 struct rendering {
     struct frame_recording recording;
-    struct lane lanes[SAMPLE_MAX_QUEUES];
-    uint64_t* values; /* of each frame and step: what its batch signals */
+    struct render_queue queues[SAMPLE_MAX_QUEUES];
+    uint64_t* values; /* for each frame and step: the value that its batch signals */
     VkSemaphoreSubmitInfo waits[SAMPLE_MAX_QUEUES];
     uint32_t wait_count;
-    uint32_t queue; /* of the batch that is open; its steps begin at */
+    uint32_t queue; /* of the open batch; its steps begin at */
     uint32_t first_step;
 };
 
@@ -37,7 +37,7 @@ static bool begin_batch(struct rendering* rendering, uint32_t step)
     rendering->first_step = step;
     const VkCommandBufferAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = rendering->lanes[rendering->queue].pool,
+        .commandPool = rendering->queues[rendering->queue].pool,
         .commandBufferCount = 1};
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
@@ -48,20 +48,20 @@ static bool begin_batch(struct rendering* rendering, uint32_t step)
            sample_succeeded(vkBeginCommandBuffer(*commands, &begin), "vkBeginCommandBuffer");
 }
 
-/* Ends the batch before a step, and submits it. */
+/* Ends the batch before a step and submits it. */
 static bool end_batch(struct rendering* rendering, uint32_t step)
 {
-    struct lane* const lane = &rendering->lanes[rendering->queue];
-    ++lane->value;
+    struct render_queue* const queue_state = &rendering->queues[rendering->queue];
+    ++queue_state->value;
     for (uint32_t i = rendering->first_step; i < step; ++i) {
-        *value_of(rendering, rendering->recording.frame, i) = lane->value;
+        *value_of(rendering, rendering->recording.frame, i) = queue_state->value;
     }
     const VkCommandBufferSubmitInfo commands = {.sType =
                                                     VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
                                                 .commandBuffer = rendering->recording.commands};
     const VkSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                          .semaphore = lane->timeline,
-                                          .value = lane->value,
+                                          .semaphore = queue_state->timeline,
+                                          .value = queue_state->value,
                                           .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
     const VkSubmitInfo2 submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
                                   .waitSemaphoreInfoCount = rendering->wait_count,
@@ -76,30 +76,30 @@ static bool end_batch(struct rendering* rendering, uint32_t step)
            sample_succeeded(vkQueueSubmit2(queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit2");
 }
 
-/* Has the next batch of a queue wait for a step that has been submitted, unless an earlier batch of
- * that queue has waited for it or for what came after it. */
+/* Makes the next batch of a queue wait for a submitted step, unless an earlier batch of that queue
+ * has waited for the step or a later one. */
 static void add_wait(struct rendering* rendering, uint32_t queue, uint32_t frame, uint32_t step)
 {
     const uint32_t other = rendering->recording.target->graph.steps[step].queue;
     const uint64_t value = *value_of(rendering, frame, step);
-    uint64_t* const waited = &rendering->lanes[queue].waited[other];
+    uint64_t* const waited = &rendering->queues[queue].waited[other];
     if (value <= *waited) {
         return;
     }
     *waited = value;
     VkSemaphoreSubmitInfo* wait = &rendering->waits[0];
     while (wait < rendering->waits + rendering->wait_count &&
-           wait->semaphore != rendering->lanes[other].timeline) {
+           wait->semaphore != rendering->queues[other].timeline) {
         ++wait;
     }
     rendering->wait_count += wait == rendering->waits + rendering->wait_count;
     *wait = (VkSemaphoreSubmitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                    .semaphore = rendering->lanes[other].timeline,
+                                    .semaphore = rendering->queues[other].timeline,
                                     .value = value,
                                     .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
 }
 
-/* Whether a step waits: as the graph declares, and as Maar adds. */
+/* Returns whether a step waits, by the graph's declaration or by Maar's addition. */
 static bool step_waits(const struct rendering* rendering, uint32_t step,
                        const MaarTransientPassBarriers* barriers)
 {
@@ -158,7 +158,8 @@ static bool render_frame(struct rendering* rendering)
     return end_batch(rendering, graph->step_count);
 }
 
-static bool create_lane(const struct sample_device* device, uint32_t queue, struct lane* lane)
+static bool create_queue(const struct sample_device* device, uint32_t queue,
+                         struct render_queue* queue_state)
 {
     const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                           .queueFamilyIndex = device->queue_families[queue]};
@@ -166,10 +167,11 @@ static bool create_lane(const struct sample_device* device, uint32_t queue, stru
                                             .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     const VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
                                              .pNext = &type};
-    return sample_succeeded(vkCreateCommandPool(device->device, &pool, NULL, &lane->pool),
+    return sample_succeeded(vkCreateCommandPool(device->device, &pool, NULL, &queue_state->pool),
                             "vkCreateCommandPool") &&
-           sample_succeeded(vkCreateSemaphore(device->device, &semaphore, NULL, &lane->timeline),
-                            "vkCreateSemaphore");
+           sample_succeeded(
+               vkCreateSemaphore(device->device, &semaphore, NULL, &queue_state->timeline),
+               "vkCreateSemaphore");
 }
 
 bool frame_render(const struct frame_recording* recording, uint8_t* pixels)
@@ -183,7 +185,7 @@ bool frame_render(const struct frame_recording* recording, uint8_t* pixels)
                sizeof(*rendering.values));
     bool done = rendering.values != NULL;
     for (uint32_t i = 0; done && i < device->queue_count; ++i) {
-        done = create_lane(device, i, &rendering.lanes[i]);
+        done = create_queue(device, i, &rendering.queues[i]);
     }
     for (uint32_t i = 0; done && i < recording->options->frames; ++i) {
         rendering.recording.frame = i;
@@ -198,8 +200,8 @@ bool frame_render(const struct frame_recording* recording, uint8_t* pixels)
                                 "maarCopyFromAllocation");
     }
     for (uint32_t i = 0; i < device->queue_count; ++i) {
-        vkDestroyCommandPool(device->device, rendering.lanes[i].pool, NULL);
-        vkDestroySemaphore(device->device, rendering.lanes[i].timeline, NULL);
+        vkDestroyCommandPool(device->device, rendering.queues[i].pool, NULL);
+        vkDestroySemaphore(device->device, rendering.queues[i].timeline, NULL);
     }
     free(rendering.values);
     return done;

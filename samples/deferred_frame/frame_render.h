@@ -1,5 +1,5 @@
 /*
- * Rendering some frames and reading the last one back.
+ * Renders some frames and reads the last one back.
  */
 #ifndef MAAR_SAMPLE_FRAME_RENDER_H
 #define MAAR_SAMPLE_FRAME_RENDER_H
@@ -7,8 +7,8 @@
 #include "frame_record.h"
 
 /*
- * Records and submits frame after frame without waiting in between, waits for the last one
- * and copies its picture, RGBA, to `pixels`. recording's commands and frame are not looked at.
+ * Records and submits all frames without waiting in between. Then waits for the last frame and
+ * copies its RGBA picture to `pixels`. Ignores the commands and the frame in `recording`.
  */
 bool frame_render(const struct frame_recording* recording, uint8_t* pixels);
 

@@ -1,5 +1,5 @@
 /*
- * Figures; see frame_report.h.
+ * Prints the figures; see frame_report.h.
  */
 #include "frame_report.h"
 
@@ -29,7 +29,7 @@ static void print_text(const struct frame_report* report)
     if (heap->provedOptimal) {
         printf("  no placement takes less: proved\n");
     } else {
-        /* Rounded up, so that it is true. */
+        /* The figure is rounded up, so that the statement is true. */
         printf("  no placement can save more than %.1f %% of that\n",
                100.0 * (1.0 - (double)report->proved_bound / (double)heap->peakSize) + 0.05);
     }

@@ -1,5 +1,5 @@
 /*
- * The objects of the scene; see frame_scene.h. The camera is in frame_camera.c.
+ * Makes the objects of the scene; see frame_scene.h. The camera is in frame_camera.c.
  */
 #include "frame_scene.h"
 
@@ -13,7 +13,7 @@
 #define COLUMN_RING 9.2f
 #define COLUMN_HEIGHT 6.2f
 
-/* Patterns of shaders/deferred/gbuffer.frag. */
+/* The patterns of shaders/deferred/gbuffer.frag. */
 enum pattern {
     PATTERN_STONE = 0,
     PATTERN_PAVING = 1,
@@ -102,7 +102,7 @@ static float column_angle(int index)
     return 2.0f * FRAME_PI * ((float)index + 0.5f) / COLUMNS;
 }
 
-/* Broken off: those that would stand in front of the fire, and one behind. */
+/* The broken columns: those that would stand in front of the fire, and one behind it. */
 static bool is_broken(int index)
 {
     return index == 1 || index == 2 || index == 11;
@@ -181,7 +181,7 @@ static void add_columns(struct frame_scene* scene)
     }
 }
 
-/* The beams that lie on neighbouring columns which both stand. */
+/* Places a beam on each pair of neighbouring columns that are unbroken. */
 static void add_beams(struct frame_scene* scene)
 {
     static const struct frame_profile_point box[] = {{COLUMN_RING - 0.55f, 0.0f},
@@ -225,7 +225,7 @@ static void add_fire(struct frame_scene* scene, struct frame_mesh sphere)
     add_light(scene, (struct vec3){0, 2.6f, 0}, 17.0f, (struct vec3){1.0f, 0.38f, 0.10f}, 150.0f);
 }
 
-/* Polished balls on the paving, metal and glass. */
+/* Places polished spheres of metal and glass on the paving. */
 static void add_balls(struct frame_scene* scene, struct frame_mesh sphere)
 {
     static const struct look metals[4] = {
@@ -269,7 +269,7 @@ static void add_lanterns(struct frame_scene* scene)
     }
 }
 
-/* Lays an instance that stands down, pointing that way. */
+/* Lays an upright instance on the ground in the given direction. */
 static void lay_down(struct frame_instance* instance, float radius, float angle)
 {
     const float c = cosf(angle);
@@ -281,7 +281,7 @@ static void lay_down(struct frame_instance* instance, float radius, float angle)
     instance->rows[1][3] += radius;
 }
 
-/* Pieces of the columns that fell. */
+/* Places the fallen pieces of the broken columns. */
 static void add_ruins(struct frame_scene* scene)
 {
     static const struct frame_profile_point drum[] = {

@@ -1,7 +1,6 @@
 /*
- * What the picture shows: a ring of columns on an island in a crater lake at dusk, with a fire in
- * the middle and lanterns on the water. And from where: the camera and the sun's cascades of a
- * frame.
+ * The scene of the picture: a ring of columns on an island in a crater lake at dusk, with a fire in
+ * the middle and lanterns on the water. Also the camera and the sun's cascades of a frame.
  */
 #ifndef MAAR_SAMPLE_FRAME_SCENE_H
 #define MAAR_SAMPLE_FRAME_SCENE_H
@@ -14,7 +13,7 @@
 #define FRAME_MAX_INSTANCES 256
 #define FRAME_EMBERS 260u
 
-/* As in shaders/deferred/frame.glsl. */
+/* The layout is that of shaders/deferred/frame.glsl. */
 struct frame_instance {
     float rows[3][4];
     float albedo[3], roughness;
@@ -38,7 +37,7 @@ struct frame_constants {
     struct frame_light lights[FRAME_MAX_LIGHTS];
 };
 
-/* Instances of one mesh. */
+/* The instances of one mesh. */
 struct frame_draw {
     struct frame_mesh mesh;
     uint32_t first_instance, instance_count;
@@ -55,12 +54,13 @@ struct frame_scene {
     uint32_t light_count;
 };
 
-/* Makes everything; false when memory runs out. It is large: keep it off stacks. */
+/* Makes the scene. Returns false when out of memory. A scene is large and should not lie on the
+ * stack. */
 bool frame_scene_create(struct frame_scene* scene);
 
 void frame_scene_destroy(struct frame_scene* scene);
 
-/* What the shaders need to know of a frame of that number and size. */
+/* Fills in the constants of a frame with a number and a size. */
 void frame_scene_constants(const struct frame_scene* scene, uint32_t frame, uint32_t width,
                            uint32_t height, struct frame_constants* constants);
 

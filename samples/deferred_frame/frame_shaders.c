@@ -1,5 +1,5 @@
 /*
- * The shaders, as the build made them.
+ * Returns the shaders that the build has compiled.
  */
 #include "frame_shaders.h"
 

@@ -1,5 +1,5 @@
 /*
- * From tables to a graph; see frame_steps.h.
+ * Makes a graph from the tables; see frame_steps.h.
  */
 #include "frame_steps.h"
 
@@ -60,8 +60,8 @@ static void list_steps(struct frame_graph* graph, bool poison)
     }
 }
 
-/* Where the work leaves a queue and where it comes back: the step before the first one of the other
- * queue, and the last one of that before whoever waits for it. */
+/* Adds the dependencies between the queues: from the step before the first step of the other queue,
+ * and from the last step of the other queue to the step that waits for it. */
 static void list_dependencies(struct frame_graph* graph)
 {
     uint32_t count = 0;
@@ -132,8 +132,8 @@ static void add_use(struct frame_graph* graph, uint32_t step, const struct frame
         .pass = step, .layout = info->layout, .stages = stages, .access = info->access};
 }
 
-/* What passes of both queues use belongs to neither of their families, so that it need not be
- * handed over. */
+/* A resource that passes of both queues use has no owning family, so that ownership need not be
+ * transferred. */
 static void share(struct frame_graph* graph, const struct sample_device* device,
                   enum frame_resource resource)
 {

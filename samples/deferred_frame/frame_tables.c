@@ -14,7 +14,7 @@
 /* clang-format off */
 #define SHADOW(id, text) \
     [FRAME_##id] = {.name = (text), .format = D32F, .fixed_size = FRAME_SHADOW_SIZE}
-/* Its sides are the frame's, halved so often. */
+/* An image whose sides are the frame's, halved `shift` times. */
 #define IMAGE(id, text, texels, halvings) \
     [FRAME_##id] = {.name = (text), .format = (texels), .shift = (halvings)}
 
@@ -85,7 +85,7 @@ const struct frame_resource_info frame_resources[FRAME_RESOURCE_COUNT] = {
     name, FRAME_PASS_SCENE, FRAME_SHADER_SHADOW, FRAME_SHADER_NONE, FRAME_##size, 0, {cascade, 0}
 #define CASCADES COMPARE(SHADOW_0), COMPARE(SHADOW_1), COMPARE(SHADOW_2), COMPARE(SHADOW_3)
 
-/* Descriptors are numbered in the order of the uses that need one. */
+/* The numbers of descriptors follow the order of the uses that need one. */
 const struct frame_pass_info frame_passes[] = {
     {SHADOW_PASS("shadow 0", SHADOW_0, 0), .uses = {DEPTH(SHADOW_0)}},
     {SHADOW_PASS("shadow 1", SHADOW_1, 1), .uses = {DEPTH(SHADOW_1)}},
@@ -236,7 +236,7 @@ VkExtent2D frame_resource_extent(enum frame_resource resource, uint32_t width, u
         const uint32_t side = frame_resource_is_image(resource) ? info->fixed_size : 1;
         return (VkExtent2D){side, side};
     }
-    /* Rounded up, so that two pixels' halves are one pixel. */
+    /* The result is rounded up, so that two halves cover every pixel. */
     const uint32_t round = (1u << info->shift) - 1;
     return (VkExtent2D){(width + round) >> info->shift, (height + round) >> info->shift};
 }

@@ -1,6 +1,6 @@
 /*
- * The frame, declared: its resources, its passes, and which pass uses what. Barriers, descriptors,
- * attachments and memory all follow from these two tables.
+ * The declaration of the frame: its resources, its passes, and their uses of resources. Barriers,
+ * descriptors, attachments and memory all follow from these two tables.
  */
 #ifndef MAAR_SAMPLE_FRAME_TABLES_H
 #define MAAR_SAMPLE_FRAME_TABLES_H
@@ -64,27 +64,27 @@ enum frame_resource {
 struct frame_resource_info {
     const char* name;
     VkFormat format;     /* VK_FORMAT_UNDEFINED: a buffer */
-    uint32_t shift;      /* its sides are the frame's, halved this often */
-    uint32_t fixed_size; /* images: both sides, whatever the frame's; buffers: bytes */
+    uint32_t shift;      /* its sides are the frame's, halved `shift` times */
+    uint32_t fixed_size; /* images: both sides, independent of the frame; buffers: bytes */
     bool tiles;          /* a buffer with 8 bytes for each tile of 16 x 16 pixels */
     bool keeps_contents; /* from frame to frame */
 };
 
-/* How a pass uses a resource. */
+/* The ways in which a pass uses a resource. */
 enum frame_use_kind {
     FRAME_USE_NONE = 0,  /* ends the list */
-    FRAME_USE_COLOR,     /* rendered to, all of it */
-    FRAME_USE_COLOR_ADD, /* rendered to, on top of what is there */
+    FRAME_USE_COLOR,     /* rendered to as a whole */
+    FRAME_USE_COLOR_ADD, /* rendered to, on top of the previous contents */
     FRAME_USE_DEPTH,     /* rendered to, cleared first */
     FRAME_USE_FETCH,     /* sampled, unfiltered */
     FRAME_USE_SAMPLE,    /* sampled, filtered */
     FRAME_USE_COMPARE,   /* a shadow map, sampled with comparison */
-    FRAME_USE_STORE,     /* a storage image, all of it written */
+    FRAME_USE_STORE,     /* a storage image, written as a whole */
     FRAME_USE_READ,      /* a storage buffer */
-    FRAME_USE_WRITE,     /* a storage buffer, all of it written */
+    FRAME_USE_WRITE,     /* a storage buffer, written as a whole */
     FRAME_USE_CHANGE,    /* a storage buffer, read and written */
     FRAME_USE_COPY_FROM,
-    FRAME_USE_COPY_TO, /* all of it */
+    FRAME_USE_COPY_TO, /* as a whole */
 };
 
 struct frame_use {
@@ -94,7 +94,7 @@ struct frame_use {
 
 enum frame_pass_kind {
     FRAME_PASS_SCENE = 0, /* draws the scene */
-    FRAME_PASS_SCREEN,    /* one triangle that covers everything */
+    FRAME_PASS_SCREEN,    /* draws one triangle that covers the target */
     FRAME_PASS_EMBERS,    /* draws the sparks */
     FRAME_PASS_COMPUTE,
     FRAME_PASS_ZERO,      /* fills a buffer with zeros */
@@ -111,34 +111,34 @@ struct frame_pass_info {
     uint32_t group; /* compute: pixels of each side that a group covers */
     float parameters[2];
     struct frame_use uses[FRAME_MAX_USES];
-    bool async; /* may run on a queue of its own, */
-    bool joins; /* for which this pass waits */
+    bool async; /* may run on the second queue */
+    bool joins; /* this pass waits for the second queue */
 };
 
 extern const struct frame_resource_info frame_resources[FRAME_RESOURCE_COUNT];
 extern const struct frame_pass_info frame_passes[];
 extern const uint32_t frame_pass_count;
 
-/* What Vulkan calls a use. */
+/* The parameters of a use in Vulkan. */
 struct frame_use_info {
     VkImageLayout layout;
-    VkPipelineStageFlags2 stages; /* in a pass that is not a compute one */
+    VkPipelineStageFlags2 stages; /* in any pass except a compute pass */
     VkAccessFlags2 access;
     VkImageUsageFlags image_usage;
     VkBufferUsageFlags buffer_usage;
     VkDescriptorType descriptor; /* VK_DESCRIPTOR_TYPE_MAX_ENUM: none */
-    bool shader;                 /* by the pass's shader: in a compute pass, the compute stage */
-    bool discards;               /* nothing of what was there before is read */
+    bool shader;                 /* by the pass's shader: the compute stage in a compute pass */
+    bool discards;               /* the previous contents are not read */
 };
 
 extern const struct frame_use_info frame_uses[];
 
 bool frame_resource_is_image(enum frame_resource resource);
 
-/* Pixels of a resource of a frame of that size; of tiles, pixels of the frame. */
+/* Returns the pixels of a resource in a frame of a size; for tiles, the pixels of the frame. */
 VkExtent2D frame_resource_extent(enum frame_resource resource, uint32_t width, uint32_t height);
 
-/* Bytes of a buffer. */
+/* Returns the bytes of a buffer. */
 VkDeviceSize frame_resource_bytes(enum frame_resource resource, uint32_t width, uint32_t height);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * A heap and its descriptors; see frame_target.h.
+ * Creates a heap and its descriptors; see frame_target.h.
  */
 #include "frame_target.h"
 
 #include <string.h>
 
-/* Nodes that the planner visits at most. A twentieth of its default: 50 ms, after which none of
- * nine sizes and drivers tried found anything better within a second. */
+/* The most nodes that the planner visits: a twentieth of its default, 50 ms. With none of nine
+ * tested sizes and drivers did a longer search find a better plan within a second. */
 #define PLAN_NODES 200000u
 
 bool frame_target_create(struct frame_target* target, struct sample_device* device,

@@ -1,6 +1,6 @@
 /*
  * The transients of one way to render, with or without aliasing: Maar's heap for the frame's graph,
- * and the descriptors that name what is in it.
+ * and the descriptors of its resources.
  */
 #ifndef MAAR_SAMPLE_FRAME_TARGET_H
 #define MAAR_SAMPLE_FRAME_TARGET_H
@@ -19,12 +19,13 @@ struct frame_target {
     VkDescriptorSet sets[FRAME_MAX_PASSES];
 };
 
-/* Plans, and creates what the flags leave to create. Complains on failure; destroy in any case.
- * A target is large and points into itself: keep it where it is, and off stacks. */
+/* Plans a heap and creates the objects that the flags allow. Prints an error on failure. The caller
+ * destroys the target in every case. A target is large and points into itself: it must not be moved
+ * and should not lie on the stack. */
 bool frame_target_create(struct frame_target* target, struct sample_device* device,
                          const struct frame_options* options, MaarTransientHeapCreateFlags flags);
 
-/* Descriptors for everything that the passes use. */
+/* Creates the descriptors of all resources that the passes use. */
 bool frame_target_describe(struct frame_target* target, struct sample_device* device,
                            const struct frame_pipelines* pipelines,
                            const struct frame_assets* assets);

@@ -1,5 +1,5 @@
 /*
- * The walk; see frame_walk.h.
+ * Records and checks a walk; see frame_walk.h.
  */
 #include "frame_walk.h"
 
@@ -12,14 +12,14 @@
 #define MAX_PRINTED_FINDINGS 10u
 #define PICTURE FRAME_RESOURCE_COUNT
 #define MAX_SEMAPHORES 16u
-/* Barriers are left out of so many frames: the first, and two that follow another. */
+/* The frames whose barriers are omitted in turn: the first frame and the next two. */
 #define FRAMES_LEFT_OUT 3u
 
 enum walk_kind {
-    WALK_BARRIER, /* one barrier of a call; more of the same call may follow */
+    WALK_BARRIER, /* one barrier of a call; others of the same call may follow */
     WALK_ACCESS,
     WALK_WAIT,   /* of the submission that follows */
-    WALK_SIGNAL, /* likewise */
+    WALK_SIGNAL, /* of the submission that follows */
     WALK_SUBMIT, /* one command buffer */
 };
 
@@ -44,13 +44,13 @@ struct frame_walk {
     struct walk_event* events;
     size_t event_count, event_room;
     uint32_t call_count;
-    uint32_t frame, step; /* where the recording has come to */
+    uint32_t frame, step; /* the present place of the recording */
     bool failed;          /* out of memory */
     PFN_vkCmdPipelineBarrier2 barrier;
     PFN_vkQueueSubmit2 submit;
 };
 
-/* Whom volk's table tells. */
+/* The walk that receives calls from volk's table. */
 static struct frame_walk* listener;
 
 static struct walk_event* add_event(struct frame_walk* walk, enum walk_kind kind,
@@ -114,7 +114,7 @@ static VkResult VKAPI_CALL hear_submit(VkQueue queue, uint32_t count, const VkSu
             add_event(walk, WALK_SIGNAL, VK_NULL_HANDLE)->semaphore =
                 submits[i].pSignalSemaphoreInfos[j];
         }
-        /* The queue of the graph, which may share one of the device's with the other. */
+        /* The graph's queue. Both of the graph's queues may be one queue of the device. */
         add_event(walk, WALK_SUBMIT, submits[i].pCommandBufferInfos[0].commandBuffer)->queue =
             walk->target->graph.steps[walk->step].queue;
     }
@@ -161,7 +161,7 @@ static void add_access(struct frame_walk* walk, VkCommandBuffer commands,
                        enum frame_resource resource, const struct frame_use_info* info,
                        VkPipelineStageFlags2 stages)
 {
-    /* The shaders know that there is no history in the first frame. */
+    /* The shaders know that the first frame has no history. */
     const bool is_empty = walk->frame == 0 && frame_resources[resource].keeps_contents;
     struct walk_event* const event = add_event(walk, WALK_ACCESS, commands);
     event->access = (struct hazard_access){.resource = resource,
@@ -216,7 +216,7 @@ void frame_walk_picture(struct frame_walk* walk, VkCommandBuffer commands,
     }
 }
 
-/* The resources in the order of enum frame_resource, and the picture behind them. */
+/* Adds the resources in the order of enum frame_resource, followed by the picture. */
 static void add_resources(const struct frame_walk* walk, struct hazards* hazards)
 {
     for (uint32_t i = 0; i < FRAME_RESOURCE_COUNT; ++i) {
@@ -242,7 +242,8 @@ static void add_resources(const struct frame_walk* walk, struct hazards* hazards
     hazards_add_resource(hazards, &picture);
 }
 
-/* Tells the barriers of one call but that of event `left_out`; returns the next event. */
+/* Reports the barriers of one call to the checker, except that of event `left_out`. Returns the
+ * next event. */
 static size_t replay_call(const struct frame_walk* walk, struct hazards* hazards, size_t first,
                           size_t left_out)
 {
@@ -273,7 +274,7 @@ static size_t replay_call(const struct frame_walk* walk, struct hazards* hazards
     return i;
 }
 
-/* "frame 1, poison for lighting" */
+/* Writes the place of an event, such as "frame 1, poison for lighting". */
 static void name_place(const struct frame_walk* walk, const struct walk_event* event, char* text,
                        size_t size)
 {
@@ -292,7 +293,7 @@ static void set_place(const struct frame_walk* walk, struct hazards* hazards, si
     }
 }
 
-/* Submits what was told since the submission before; returns the next event. */
+/* Reports one submission and its semaphores to the checker. Returns the next event. */
 static size_t replay_submit(const struct frame_walk* walk, struct hazards* hazards, size_t first,
                             size_t left_out)
 {
@@ -318,8 +319,8 @@ static size_t replay_submit(const struct frame_walk* walk, struct hazards* hazar
     return i + 1;
 }
 
-/* Walks the frames before `end_frame` but for one event, until something is found that was not
- * found with it; the caller destroys what is returned. */
+/* Replays the frames before `end_frame` without one event. Ends early when the number of findings
+ * exceeds the known one. The caller destroys the returned checker. */
 static struct hazards* replay(const struct frame_walk* walk, uint32_t end_frame, size_t left_out,
                               uint32_t known_findings)
 {
@@ -364,10 +365,10 @@ static void complain_unnoticed(const struct frame_walk* walk, size_t at)
     }
     char place[96];
     name_place(walk, event, place, sizeof(place));
-    sample_complain("nobody misses a barrier or wait of %s: %s", place, name);
+    sample_complain("the checker does not notice a missing barrier or wait of %s: %s", place, name);
 }
 
-/* Barriers of the picture are not Maar's, and others may happen to do their work. */
+/* Barriers of the picture do not come from Maar. Other barriers may do their work by chance. */
 static bool can_be_left_out(const struct frame_walk* walk, const struct walk_event* event)
 {
     const bool own = event->type == VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER_2 &&
@@ -375,7 +376,7 @@ static bool can_be_left_out(const struct frame_walk* walk, const struct walk_eve
     return event->kind == WALK_WAIT || (event->kind == WALK_BARRIER && !own);
 }
 
-/* Leaves out an event; whatever it orders comes in its own frame or in the next. */
+/* Omits an event. All that the event orders lies in its own frame or in the next. */
 static bool is_missed(const struct frame_walk* walk, size_t left_out, uint32_t known_findings)
 {
     struct hazards* const without =

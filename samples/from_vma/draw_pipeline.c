@@ -1,5 +1,5 @@
 /*
- * The pipeline and its descriptor sets; see draw_vulkan.h.
+ * Creates the pipeline and its descriptor sets; see draw_vulkan.h.
  */
 #include "draw_vulkan.h"
 

@@ -1,5 +1,5 @@
 /*
- * Solids, stone and places; see draw_scene.h.
+ * Makes the solids, the stone and the instances; see draw_scene.h.
  */
 #include "draw_scene.h"
 
@@ -105,7 +105,7 @@ static uint32_t mix_bits(uint32_t x, uint32_t y)
     return (value ^ value >> 12) * 0x297A2D39u >> 24;
 }
 
-/* Grains of two sizes, and joints between blocks of stone. */
+/* Draws grains of two sizes, and joints between blocks of stone. */
 void draw_make_texture(uint8_t* texels)
 {
     for (uint32_t y = 0; y < DRAW_TEXTURE_SIZE; ++y) {
@@ -124,7 +124,7 @@ void draw_make_texture(uint8_t* texels)
     }
 }
 
-/* Up a spiral, the solids in turn. */
+/* The instances rise along a spiral, with the solids in turn. */
 void draw_make_instances(float time, struct draw_instance* instances)
 {
     for (uint32_t i = 0; i < DRAW_INSTANCES; ++i) {
@@ -153,7 +153,7 @@ static void multiply(const float* a, const float* b, float* out)
     }
 }
 
-/* From a hill opposite the spiral, looking slightly down. */
+/* The camera stands on a hill opposite the spiral and looks slightly down. */
 void draw_make_view(float time, float aspect, struct draw_view* view)
 {
     const float near = 0.1f;

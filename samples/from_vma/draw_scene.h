@@ -1,6 +1,6 @@
 /*
- * What is drawn: three solids, many instances of them, the stone that they are made of, and the
- * view of a frame. Numbers only; knows nothing of Vulkan or of memory.
+ * The drawn scene: three solids, many instances of them, their stone texture, and the view of a
+ * frame. This file contains only numbers and depends neither on Vulkan nor on memory.
  */
 #ifndef MAAR_SAMPLE_DRAW_SCENE_H
 #define MAAR_SAMPLE_DRAW_SCENE_H
@@ -36,13 +36,13 @@ struct draw_solid {
     uint32_t indices[DRAW_MAX_INDICES];
 };
 
-/* 0 a cube, 1 an octahedron, 2 a ring. */
+/* Makes a solid: 0 is a cube, 1 an octahedron, 2 a ring. */
 void draw_make_solid(uint32_t which, struct draw_solid* solid);
 
-/* DRAW_TEXTURE_SIZE squared pixels of four bytes. */
+/* Fills in DRAW_TEXTURE_SIZE squared pixels of four bytes. */
 void draw_make_texture(uint8_t* texels);
 
-/* At a time from 0 to 1. All instances of one solid stand together. */
+/* Fills in the instances at a time from 0 to 1. All instances of one solid are adjacent. */
 void draw_make_instances(float time, struct draw_instance* instances);
 void draw_make_view(float time, float aspect, struct draw_view* view);
 

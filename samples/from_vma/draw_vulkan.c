@@ -1,5 +1,5 @@
 /*
- * Device, commands and what is recorded; see draw_vulkan.h. The pipeline is in draw_pipeline.c.
+ * The device and the commands; see draw_vulkan.h. The pipeline is in draw_pipeline.c.
  */
 #include "draw_vulkan.h"
 

@@ -1,7 +1,7 @@
 /*
- * All Vulkan of the two programs that has nothing to do with memory: the device, the pipeline,
- * commands. What goes wrong here ends the program. The same for both, so that what differs between
- * draw_with_vma.c and draw_with_maar.c is the allocator.
+ * The Vulkan code of the two programs that does not concern memory: the device, the pipeline,
+ * commands. An error here ends the program. Both programs share this code, so that draw_with_vma.c
+ * and draw_with_maar.c differ only in the allocator.
  */
 #ifndef MAAR_SAMPLE_DRAW_VULKAN_H
 #define MAAR_SAMPLE_DRAW_VULKAN_H
@@ -19,7 +19,8 @@
 enum { DRAW_SLOTS = 2, DRAW_WIDTH = 640, DRAW_HEIGHT = 400, DRAW_FRAMES = 8 };
 
 struct draw_options {
-    bool stage;          /* instances go through a staging buffer, wherever their buffer lies */
+    bool stage; /* copy instances through a staging buffer, independent of the memory of their
+                   buffer */
     const char* picture; /* file, or NULL */
     const char* dump;    /* file, or NULL */
 };
@@ -30,9 +31,9 @@ struct draw_device {
     VkDevice device;
     uint32_t family;
     VkQueue queue;
-    VkPhysicalDeviceVulkan13Features features; /* as enabled */
+    VkPhysicalDeviceVulkan13Features features; /* the enabled features */
     uint32_t extension_count;
-    const char* extensions[1]; /* VK_EXT_memory_budget, where it is */
+    const char* extensions[1]; /* VK_EXT_memory_budget, if it is offered */
     VkCommandPool pool;
     VkCommandBuffer commands[DRAW_SLOTS];
     VkFence fences[DRAW_SLOTS];
@@ -47,7 +48,7 @@ struct draw_pipeline {
     VkDescriptorSet sets[DRAW_SLOTS];
 };
 
-/* Where one solid lies in the buffer of all. */
+/* The location of one solid in the buffer of all solids. */
 struct draw_place {
     uint32_t first_index, index_count;
     int32_t first_vertex;
@@ -60,14 +61,14 @@ struct draw_frame {
     VkBuffer solids;
     struct draw_place places[DRAW_SOLIDS];
     VkBuffer instances;
-    VkBuffer staged_instances; /* copied to instances first; or VK_NULL_HANDLE */
-    VkBuffer picture;          /* the frame is copied into it; or VK_NULL_HANDLE */
+    VkBuffer staged_instances; /* the source of a copy to `instances`; or VK_NULL_HANDLE */
+    VkBuffer picture;          /* the destination of a copy of the frame; or VK_NULL_HANDLE */
 };
 
 /* Ends the program unless the result is VK_SUCCESS. */
 void draw_require(VkResult result, const char* what);
 
-/* False when the program is to end now with *exit_code. */
+/* Parses the arguments. Returns false if the program must end with *exit_code. */
 bool draw_parse_options(int argc, char** argv, struct draw_options* options, int* exit_code);
 
 void draw_open_device(struct draw_device* device);
@@ -78,26 +79,27 @@ void draw_destroy_pipeline(const struct draw_device* device, struct draw_pipelin
 void draw_use_resources(const struct draw_device* device, const struct draw_pipeline* pipeline,
                         uint32_t slot, VkBuffer uniforms, VkImageView texture);
 
-/* What buffers and images are to be. */
+/* Fill in the create infos of buffers and images. */
 VkBufferCreateInfo draw_buffer_info(VkDeviceSize size, VkBufferUsageFlags usage);
 VkImageCreateInfo draw_image_info(uint32_t width, uint32_t height, VkFormat format,
                                   VkImageUsageFlags usage);
 VkImageView draw_create_view(const struct draw_device* device, VkImage image, VkFormat format);
 
-/* A command buffer that is recording, once the device has left it. */
+/* Waits until the device is done with a slot's command buffer, and begins it again. */
 VkCommandBuffer draw_begin(const struct draw_device* device, uint32_t slot);
 void draw_submit(const struct draw_device* device, uint32_t slot);
-/* Until what was last submitted in the slot has been executed. */
+/* Waits until the last submission of a slot has been executed. */
 void draw_wait(const struct draw_device* device, uint32_t slot);
 
 void draw_record_copy(VkCommandBuffer commands, VkBuffer from, VkBuffer to, VkDeviceSize offset,
                       VkDeviceSize size);
-/* With the layouts; the image is then to be sampled. */
+/* Records a copy to an image and its changes of layout, after which shaders can sample the
+ * image. */
 void draw_record_texture(VkCommandBuffer commands, VkBuffer from, VkImage texture);
 void draw_record_frame(VkCommandBuffer commands, const struct draw_pipeline* pipeline,
                        const struct draw_frame* frame);
 
-/* Prints the picture's checksum and writes the file that was asked for. */
+/* Prints the picture's checksum, and writes the picture's file if the options name one. */
 void draw_finish_picture(const struct draw_options* options, const uint8_t* pixels);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * After: the program with Maar. Everything about memory is here, and everything else in
- * draw_vulkan.c; draw_with_vma.c is the same program as it was with VulkanMemoryAllocator.
+ * The program after the port to Maar. This file contains everything about memory; draw_vulkan.c
+ * contains everything else. draw_with_vma.c is the same program with VulkanMemoryAllocator.
  */
 #include "draw_vulkan.h"
 
@@ -32,7 +32,7 @@ struct image {
 
 struct slot {
     struct buffer uniforms, instances, staged;
-    bool in_place; /* instances are written where the device reads them */
+    bool in_place; /* instances are written directly into the device's buffer */
 };
 
 struct app {
@@ -42,7 +42,7 @@ struct app {
     uint64_t submitted;
     MaarAllocator allocator;
     MaarPool staging_pool;
-    MaarRangeAllocator ranges; /* of the buffer of all solids */
+    MaarRangeAllocator ranges; /* of the buffer with all solids */
     struct buffer solids, picture;
     struct draw_place places[DRAW_SOLIDS];
     struct image texture, colour, depth;
@@ -70,7 +70,7 @@ static void create_allocator(struct app* app)
     draw_require(maarCreateAllocator(&info, &app->allocator), "maarCreateAllocator");
 }
 
-/* Staging buffers come and go in order: a pool with linear placement. */
+/* Staging buffers are created and destroyed in order, so their pool has linear placement. */
 static void create_staging_pool(struct app* app)
 {
     const VkBufferCreateInfo buffer = draw_buffer_info(65536, VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
@@ -87,7 +87,7 @@ static void create_staging_pool(struct app* app)
     draw_require(maarCreatePool(app->allocator, &info, &app->staging_pool), "maarCreatePool");
 }
 
-/* Allocations are named when they are made. */
+/* An allocation receives its name at its creation. */
 static MaarAllocationCreateInfo memory_for(MaarMemoryUsage usage, MaarAllocationCreateFlags flags,
                                            const char* name)
 {
@@ -115,7 +115,8 @@ static void create_image(struct app* app, const VkImageCreateInfo* info,
 
 /* ---- uploads ---- */
 
-/* A buffer out of the staging pool with these bytes in it, until the next submission is done. */
+/* Creates a buffer with these bytes from the staging pool. It lives until the next submission is
+ * done. */
 static VkBuffer stage(struct app* app, const void* bytes, VkDeviceSize size)
 {
     const VkBufferCreateInfo info = draw_buffer_info(size, VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
@@ -125,7 +126,8 @@ static VkBuffer stage(struct app* app, const void* bytes, VkDeviceSize size)
     create_buffer(app, &info, &how, &buffer);
     draw_require(maarCopyToAllocation(app->allocator, buffer.memory, 0, size, bytes),
                  "maarCopyToAllocation");
-    /* A point of the host timeline, which release_passed moves: no list is kept here. */
+    /* The buffer's end is a point of the host timeline, which release_passed() advances. So the
+     * program needs no list. */
     const MaarPoint point = {VK_NULL_HANDLE, app->submitted + 1};
     draw_require(maarDestroyBufferAfter(app->allocator, buffer.handle, buffer.memory, 1, &point),
                  "maarDestroyBufferAfter");
@@ -139,7 +141,7 @@ static void release_passed(struct app* app, uint64_t done)
     draw_require(maarCollect(app->allocator, NULL), "maarCollect");
 }
 
-/* All vertices and indices lie in one buffer; a range allocator says where. */
+/* All vertices and indices lie in one buffer. A range allocator chooses their offsets. */
 static VkDeviceSize place_range(struct app* app, VkDeviceSize size, VkDeviceSize alignment)
 {
     const MaarRangeAllocateInfo info = {
@@ -214,7 +216,8 @@ static void create_targets(struct app* app)
     own.dedicated = MAAR_DEDICATED_ALWAYS;
     create_image(app, &colour, &own, &app->colour);
 
-    /* Lives within a frame only: memory that need not exist, where the device has it. */
+    /* The image lives only within a frame. Devices with lazily allocated memory need not back
+     * it. */
     const VkImageCreateInfo depth = draw_image_info(DRAW_WIDTH, DRAW_HEIGHT, DRAW_DEPTH_FORMAT,
                                                     VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT |
                                                         VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT);
@@ -228,8 +231,8 @@ static void create_targets(struct app* app)
     create_buffer(app, &picture, &read, &app->picture);
 }
 
-/* Uniforms are written in place. So are instances, where the host sees the device's memory; else
- * they are staged. */
+/* Uniforms are written in place. Instances are written in place if the host can access the device's
+ * memory, else staged. */
 static void create_slot(struct app* app, struct slot* slot)
 {
     const VkBufferCreateInfo uniforms =
@@ -326,7 +329,7 @@ static void report(struct app* app)
            app->slots[0].in_place ? "written in place" : "staged");
 }
 
-/* In the schema of VMA's viewers. */
+/* Writes a dump in the schema of VMA's viewers. */
 static void write_dump(struct app* app)
 {
     const MaarDumpInfo info = {.sType = MAAR_STRUCTURE_TYPE_DUMP_INFO,

@@ -1,6 +1,7 @@
 /*
- * Before: the program with VulkanMemoryAllocator. Everything about memory is here, and everything
- * else in draw_vulkan.c; draw_with_maar.c is the same program with Maar, in the same order.
+ * The program before the port, with VulkanMemoryAllocator. This file contains everything about
+ * memory; draw_vulkan.c contains everything else. draw_with_maar.c is the same program with Maar,
+ * in the same order.
  */
 #include "draw_vulkan.h"
 
@@ -32,7 +33,7 @@ struct image {
 
 struct slot {
     struct buffer uniforms, instances, staged;
-    bool in_place; /* instances are written where the device reads them */
+    bool in_place; /* instances are written directly into the device's buffer */
 };
 
 /* A staging buffer that the device may still read. */
@@ -48,7 +49,7 @@ struct app {
     uint64_t submitted;
     VmaAllocator allocator;
     VmaPool staging_pool;
-    VmaVirtualBlock ranges; /* of the buffer of all solids */
+    VmaVirtualBlock ranges; /* of the buffer with all solids */
     struct buffer solids, picture;
     struct draw_place places[DRAW_SOLIDS];
     struct image texture, colour, depth;
@@ -74,7 +75,7 @@ static void create_allocator(struct app* app)
     draw_require(vmaCreateAllocator(&info, &app->allocator), "vmaCreateAllocator");
 }
 
-/* Staging buffers come and go in order: a pool with the linear algorithm. */
+/* Staging buffers are created and destroyed in order, so their pool has the linear algorithm. */
 static void create_staging_pool(struct app* app)
 {
     const VkBufferCreateInfo buffer = draw_buffer_info(65536, VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
@@ -112,7 +113,8 @@ static void create_image(struct app* app, const char* name, const VkImageCreateI
 
 /* ---- uploads ---- */
 
-/* A buffer out of the staging pool with these bytes in it, until the next submission is done. */
+/* Creates a buffer with these bytes from the staging pool. It lives until the next submission is
+ * done. */
 static VkBuffer stage(struct app* app, const void* bytes, VkDeviceSize size)
 {
     const VkBufferCreateInfo info = draw_buffer_info(size, VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
@@ -143,7 +145,7 @@ static void release_passed(struct app* app, uint64_t done)
     app->retired_count = kept;
 }
 
-/* All vertices and indices lie in one buffer; a virtual block says where. */
+/* All vertices and indices lie in one buffer. A virtual block chooses their offsets. */
 static VkDeviceSize place_range(struct app* app, VkDeviceSize size, VkDeviceSize alignment)
 {
     const VmaVirtualAllocationCreateInfo info = {.size = size, .alignment = alignment};
@@ -216,7 +218,8 @@ static void create_targets(struct app* app)
                                          .usage = VMA_MEMORY_USAGE_AUTO};
     create_image(app, "colour", &colour, &own, &app->colour);
 
-    /* Lives within a frame only: memory that need not exist, where the device has it. */
+    /* The image lives only within a frame. Devices with lazily allocated memory need not back
+     * it. */
     const VkImageCreateInfo depth = draw_image_info(DRAW_WIDTH, DRAW_HEIGHT, DRAW_DEPTH_FORMAT,
                                                     VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT |
                                                         VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT);
@@ -235,8 +238,8 @@ static void create_targets(struct app* app)
     create_buffer(app, "picture", &picture, &read, &app->picture);
 }
 
-/* Uniforms are written in place. So are instances, where the host sees the device's memory; else
- * they are staged. */
+/* Uniforms are written in place. Instances are written in place if the host can access the device's
+ * memory, else staged. */
 static void create_slot(struct app* app, struct slot* slot)
 {
     const VkBufferCreateInfo uniforms =

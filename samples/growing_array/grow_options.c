@@ -1,5 +1,5 @@
 /*
- * The command line; see grow_options.h.
+ * Parses the command line; see grow_options.h.
  */
 #include "grow_options.h"
 
@@ -13,24 +13,24 @@ const char sample_name[] = "growing_array";
 static const char usage[] =
     "Usage: growing_array [options]\n"
     "\n"
-    "Appends elements to an array in device memory, which shaders write and in the end verify,\n"
-    "while the array grows in place: its address never changes and nothing is copied.\n"
+    "Appends elements to an array in device memory. Shaders write the elements and finally verify\n"
+    "them. The array grows in place: its address never changes and nothing is copied.\n"
     "\n"
-    "  --size N           bytes to grow to, with K, M or G; 1G by default, or as much as fits\n"
+    "  --size N           final size in bytes, with K, M or G; 1G by default, or as much as fits\n"
     "  --batch N          bytes to append at a time; 16M by default\n"
-    "  --copying          grow by copies into larger buffers instead\n"
-    "  --compare          both ways, one after the other\n"
-    "  --picture FILE.svg where to put a picture of both sizes over time\n"
+    "  --copying          instead grow by copies into larger buffers\n"
+    "  --compare          grow in both ways, one after the other\n"
+    "  --picture FILE.svg write a picture of sizes over time to this file\n"
     "  --device NAME      auto, vulkan:N, lavapipe, a part of a device's name, or\n"
     "                     simulated:PROFILE with --memory-only\n"
-    "  --windows          reach elements through descriptors even where addresses are there\n"
-    "  --memory-only      grow, and print the figures; write and verify nothing\n"
-    "  --validate         under the validation layer with synchronization checks\n"
+    "  --windows          access elements by descriptors even if addresses are available\n"
+    "  --memory-only      grow and print the figures, but write and verify nothing\n"
+    "  --validate         use the validation layer with synchronization checks\n"
     "  --json             print one line of JSON for each way\n"
     "\n"
-    "Exit codes: 0 all is well; 1 it is not; 2 wrong arguments; 77 no such device or layer here.\n";
+    "Exit codes: 0 success; 1 failure; 2 wrong arguments; 77 no suitable device or layer.\n";
 
-/* A number of bytes, 64K to 64G. */
+/* Parses a number of bytes, 64K to 64G. */
 static bool parse_bytes(const char* name, const char* text, uint64_t* bytes)
 {
     const uint64_t most = (uint64_t)64 << 30;
@@ -64,7 +64,7 @@ static bool parse_value(void* opaque, const char* name, const char* value)
     } else if (strcmp(name, "--batch") == 0) {
         return parse_bytes(name, value, &options->batch);
     } else {
-        return sample_refuse_option(name);
+        return sample_reject_option(name);
     }
     return true;
 }

@@ -10,17 +10,17 @@
 struct grow_options {
     const char* device;
     const char* picture; /* NULL: none */
-    uint64_t size;       /* bytes that the array is to reach */
+    uint64_t size;       /* final bytes of the array */
     uint64_t batch;      /* bytes appended at a time */
-    bool copying;        /* grow by copies even where pages can be bound */
-    bool compare;        /* both, one after the other */
-    bool windows;        /* no device addresses, even where there are some */
+    bool copying;        /* grow by copies even if pages can be bound */
+    bool compare;        /* grow in both ways, one after the other */
+    bool windows;        /* do not use device addresses even if they are available */
     bool validate;
     bool memory_only; /* the device writes and reads nothing */
     bool json;
 };
 
-/* False when the program is to end now with *exit_code. */
+/* Parses the command line. Returns false if the program must end with *exit_code. */
 bool grow_options_parse(struct grow_options* options, int argc, char** argv, int* exit_code);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Drawing growth; see grow_picture.h.
+ * Draws growth; see grow_picture.h.
  */
 #include "grow_picture.h"
 
@@ -22,7 +22,7 @@
 static const struct {
     const char* name;
     const char* colour;
-    size_t offset; /* of the figure in a mark */
+    size_t offset; /* offset of the figure in a mark */
     double thickness;
 } lines[] = {
     {"device memory", "#b8860b", offsetof(struct grow_mark, memory), 1.5},
@@ -59,7 +59,8 @@ static void write_text(struct support_svg* svg, double x, double y, double size,
     support_svg_text(svg, &style, text);
 }
 
-/* A step of the axis: 1, 2 or 5 times a power of two units, at most eight of them. */
+/* Returns a step of the axis: 1, 2 or 5 times a power of two units, so that at most eight
+ * steps fit. */
 static uint64_t axis_step(uint64_t highest)
 {
     uint64_t step = 1 << 10;
@@ -100,7 +101,7 @@ static void draw_axes(struct support_svg* svg, const struct grow_figures* figure
                false, text);
 }
 
-/* Steps: a value holds until the next append. */
+/* Draws a curve of steps: a value holds until the next append. */
 static void draw_line(struct support_svg* svg, const struct grow_figures* figures, double left,
                       uint64_t highest, size_t line)
 {

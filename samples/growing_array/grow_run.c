@@ -1,6 +1,6 @@
 /*
- * Growing an array; see grow_run.h. The lesson of the sample is in append_batch: append, submit the
- * binds, let the work wait for the point.
+ * Grows an array; see grow_run.h. append_batch() contains the lesson of the sample: append, submit
+ * the binds, and let the work wait for the point.
  */
 #include "grow_run.h"
 
@@ -20,7 +20,7 @@ struct growth {
 
 /* ---- what fits ---- */
 
-/* Bytes that may still be taken of the largest heap of device-local memory. */
+/* Returns the available bytes of the largest device-local heap. */
 static uint64_t room_in_memory(const struct sample_device* device)
 {
     MaarAllocatorInfo known = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO};
@@ -56,7 +56,7 @@ uint64_t grow_fitting_size(const struct sample_device* device, uint64_t size, bo
         return 0;
     }
     const bool sparse = paging.sparseReservations == VK_TRUE && !copying;
-    /* A growing buffer and the one that it outgrows are there at a time. */
+    /* The new buffer and the old one exist at the same time. */
     const uint64_t room = room_in_memory(device) / 8 * (sparse ? 7 : 3);
     const struct {
         uint64_t limit;
@@ -82,7 +82,7 @@ uint64_t grow_fitting_size(const struct sample_device* device, uint64_t size, bo
 static bool create_array(struct growth* growth)
 {
     const struct sample_device* const device = growth->device;
-    /* Work runs on the main queue; a copying reservation adds the one that copies. */
+    /* Work runs on the main queue. A copying reservation also uses the queue for copies. */
     const uint32_t families[2] = {device->queue_families[0], device->binding.familyIndex};
     const bool shared = families[0] != families[1];
     const VkBufferCreateInfo buffer = {
@@ -156,8 +156,8 @@ static void mark(struct growth* growth, const MaarReservationInfo* reservation)
     }
 }
 
-/* Appends, and has the device write what is new, as soon as its pages are there. Nothing waits for
- * the device but the device. */
+/* Appends elements. The device writes them as soon as their pages are bound. Only the device waits
+ * for the device. */
 static bool append_batch(struct growth* growth, uint64_t count)
 {
     struct grow_figures* const figures = growth->figures;
@@ -168,8 +168,8 @@ static bool append_batch(struct growth* growth, uint64_t count)
         figures->out_of_reach = true;
         return true;
     }
-    /* Bound pages stay where they are, so binds wait for nothing. A copy waits for what is still
-     * being written to the buffer that it copies. */
+    /* Bound pages never move, so binds wait for nothing. A copy waits for earlier writes to the
+     * buffer that it copies. */
     const MaarPoint written = {growth->work.timeline, growth->work.value};
     MaarPoint bound = {.value = 0};
     MaarReservationInfo reservation;
@@ -179,7 +179,7 @@ static bool append_batch(struct growth* growth, uint64_t count)
         !read_reservation(growth, &reservation)) {
         return false;
     }
-    /* The address of the empty array serves for ever, unless it grows by copies. */
+    /* The address of the empty array stays valid, unless the array grows by copies. */
     const struct grow_place place = {.buffer = reservation.buffer,
                                      .address = figures->copying ? reservation.address
                                                                  : figures->first_address};
@@ -212,7 +212,7 @@ static bool verify(struct growth* growth)
     return true;
 }
 
-/* Why the device cannot do better than copies. */
+/* Returns the reason why the device can only grow by copies. */
 static const char* find_lack(const struct growth* growth)
 {
     MaarPagingInfo paging = {.sType = MAAR_STRUCTURE_TYPE_PAGING_INFO};

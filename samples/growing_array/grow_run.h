@@ -1,5 +1,5 @@
 /*
- * One way to grow, from an empty array to a full one, with the figures of it.
+ * Grows an array in one way, from empty to full, and collects the figures.
  */
 #ifndef MAAR_SAMPLE_GROW_RUN_H
 #define MAAR_SAMPLE_GROW_RUN_H
@@ -11,23 +11,23 @@
 
 #define GROW_MAX_MARKS 4096u
 
-/* How things stood after an append. */
+/* The figures after an append. */
 struct grow_mark {
     uint64_t appended;  /* bytes */
     uint64_t committed; /* bytes of the array's pages, or of its buffer */
-    uint64_t memory;    /* bytes of device memory that the allocator has */
+    uint64_t memory;    /* bytes of the allocator's device memory */
     uint64_t copied;    /* bytes in all */
     uint64_t binds;     /* VkSparseMemoryBind elements in all */
     uint64_t submissions;
 };
 
 struct grow_figures {
-    bool copying;      /* asked for, or all that the device can do: */
-    const char* why;   /* then it says why, else NULL */
-    bool by_address;   /* elements are reached through an address, else through descriptors */
-    bool out_of_reach; /* memory was short before the array was full */
+    bool copying;      /* requested, or the device's only way: */
+    const char* why;   /* the reason for the latter, else NULL */
+    bool by_address;   /* shaders access elements by an address, else by descriptors */
+    bool out_of_reach; /* memory ran out before the array was full */
     bool verified_all;
-    uint64_t size; /* bytes that it was to reach */
+    uint64_t size; /* intended final bytes */
     uint64_t appended;
     uint64_t committed;
     uint64_t page_size;
@@ -42,15 +42,16 @@ struct grow_figures {
     uint32_t mark_count;
 };
 
-/* Grows an array of at most so many bytes. False, having complained, when it could not. */
+/* Grows an array to at most `size` bytes. Prints an error and returns false on failure. */
 bool grow_run(const struct sample_device* device, const struct grow_options* options, bool copying,
               struct grow_figures* figures);
 
-/* The most of `size` that the device can take in this way; why receives what limits it, or NULL. */
+/* Returns the largest size up to `size` that the device supports in this way. `why` receives the
+ * name of the limit, or NULL. */
 uint64_t grow_fitting_size(const struct sample_device* device, uint64_t size, bool copying,
                            const char** why);
 
-/* Whether all held that the way promises. */
+/* Returns whether all promises of the way were kept. */
 bool grow_is_well(const struct grow_figures* figures, const struct grow_options* options);
 
 #endif

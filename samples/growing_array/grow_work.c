@@ -1,5 +1,5 @@
 /*
- * Writing and verifying on the device; see grow_work.h.
+ * Writes and verifies elements on the device; see grow_work.h.
  */
 #include "grow_work.h"
 
@@ -13,12 +13,12 @@
 
 #define GROUP_SIZE 256u
 #define MAX_GROUPS 4096u
-/* Elements that a dispatch covers where no descriptor limits it: 128 MiB of them. */
+/* The elements of a dispatch without a descriptor's limit: 128 MiB. */
 #define ADDRESS_WINDOW ((uint64_t)8 << 20)
-/* Descriptors begin at multiples of this, the most that any device may demand. */
+/* Descriptors begin at multiples of this value, the largest alignment that a device may require. */
 #define OFFSET_UNIT (256u / GROW_ELEMENT_SIZE)
 
-/* As in shaders/growing_array/element.glsl. */
+/* The layout is that of shaders/growing_array/element.glsl. */
 struct grow_job {
     uint32_t address[2];
     uint32_t base, begin, end, slot;
@@ -195,7 +195,7 @@ bool grow_work_wait(struct grow_work* work)
     return wait_for(work, work->value);
 }
 
-/* The window that holds elements from `first` on, as descriptors. */
+/* Fills in the descriptors of the window that begins at element `first`. */
 static void write_set(const struct grow_work* work, VkDescriptorSet set, VkBuffer buffer,
                       uint64_t base, uint64_t count)
 {
@@ -245,7 +245,7 @@ static bool record_job(const struct grow_work* work, VkCommandBuffer commands, V
     return sample_succeeded(vkEndCommandBuffer(commands), "vkEndCommandBuffer");
 }
 
-/* Waits for `after`, and signals the timeline's next value. */
+/* Submits work that waits for `after` and signals the timeline's next value. */
 static bool submit_job(struct grow_work* work, VkCommandBuffer commands, const MaarPoint* after)
 {
     const uint64_t signal = work->value + 1;
@@ -277,7 +277,7 @@ static bool submit_job(struct grow_work* work, VkCommandBuffer commands, const M
     return true;
 }
 
-/* One dispatch over at most a window of elements. */
+/* Records one dispatch over at most one window of elements. */
 static bool run_job(struct grow_work* work, VkPipeline pipeline, const struct grow_place* place,
                     uint64_t first, uint64_t count, uint32_t count_slot, const MaarPoint* after)
 {
@@ -304,7 +304,7 @@ static bool run_job(struct grow_work* work, VkPipeline pipeline, const struct gr
     return true;
 }
 
-/* How many elements from `first` on one dispatch may cover. */
+/* Returns the number of elements from `first` on that one dispatch may cover. */
 static uint64_t piece_of(const struct grow_work* work, uint64_t first, uint64_t left)
 {
     const uint64_t room = work->window - first % OFFSET_UNIT;
@@ -336,7 +336,7 @@ bool grow_work_verify(struct grow_work* work, const struct grow_place* place, ui
                           "maarFlushAllocation")) {
         return false;
     }
-    /* The writes first. */
+    /* The writes must precede the comparison. */
     const MaarPoint written = {work->timeline, work->value};
     uint32_t pieces = 0;
     for (uint64_t first = 0; first < count; ++pieces) {

@@ -1,9 +1,9 @@
 /*
- * The shaders that write and verify elements, and the commands that run them: one behind the other
- * on the main queue, each a value of one timeline.
+ * The shaders that write and verify elements, and the commands that run them. The submissions
+ * follow one another on the main queue. Each signals one value of a timeline.
  *
- * Elements are reached through a device address, or, where there are none, through descriptors of
- * windows of the buffer.
+ * Shaders access elements by a device address, or, without addresses, by descriptors of windows of
+ * the buffer.
  */
 #ifndef MAAR_SAMPLE_GROW_WORK_H
 #define MAAR_SAMPLE_GROW_WORK_H
@@ -14,7 +14,7 @@
 #define GROW_SLOTS 3u /* submissions in flight */
 #define GROW_MAX_COUNTS 4096u
 
-/* Where elements are. */
+/* The location of elements. */
 struct grow_place {
     VkBuffer buffer;
     VkDeviceAddress address; /* of element 0; 0 without addresses */
@@ -23,7 +23,7 @@ struct grow_place {
 struct grow_work {
     const struct sample_device* device;
     bool by_address;
-    uint64_t window; /* most elements that one dispatch sees */
+    uint64_t window; /* the most elements of one dispatch */
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout;
     VkPipeline write, count;
@@ -41,19 +41,22 @@ struct grow_work {
     MaarAllocation counts_memory;
 };
 
-/* Complains and returns false when it cannot; destroy in any case. */
+/* Creates the objects. Prints an error and returns false on failure. The caller destroys the
+ * objects in every case. */
 bool grow_work_create(struct grow_work* work, const struct sample_device* device, bool by_address);
 void grow_work_destroy(struct grow_work* work);
 
-/* Has the device write elements [first, first + count) after a point. Does not wait for it. */
+/* Makes the device write elements [first, first + count) after a point. Does not wait on the
+ * host. */
 bool grow_work_write(struct grow_work* work, const struct grow_place* place, uint64_t first,
                      uint64_t count, const MaarPoint* after);
 
-/* Has the device compare elements [0, count) with what they should hold; how many do. Waits. */
+/* Makes the device compare elements [0, count) with the expected values, and waits. Fills in the
+ * number of equal elements. */
 bool grow_work_verify(struct grow_work* work, const struct grow_place* place, uint64_t count,
                       uint64_t* matching);
 
-/* Until everything that was submitted has been executed. */
+/* Waits until everything that was submitted has been executed. */
 bool grow_work_wait(struct grow_work* work);
 
 #endif

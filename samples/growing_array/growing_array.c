@@ -1,8 +1,8 @@
 /*
- * An array in device memory that grows to a gibibyte while shaders fill it: in place, page by page,
- * or by copies into larger buffers; then every element is verified on the device.
+ * An array in device memory that grows to a gibibyte while shaders fill it. The array grows in
+ * place, page by page, or by copies into larger buffers. Finally the device verifies every element.
  *
- * grow_run.c has the lesson, grow_work.c the shaders.
+ * grow_run.c contains the lesson, grow_work.c the shaders.
  */
 #include "grow_options.h"
 #include "grow_picture.h"
@@ -31,7 +31,7 @@ static void print_bytes(uint64_t bytes)
     }
 }
 
-/* The first append, each doubling, and the last one. */
+/* Prints the first append, each doubling, and the last append. */
 static void print_marks(const struct grow_figures* figures)
 {
     printf("  %12s  %12s  %12s  %12s  %8s  %11s\n", "appended", "committed", "memory", "copied",
@@ -112,7 +112,7 @@ static bool run_way(const struct sample_device* device, const struct grow_option
         return false;
     }
     if (why != NULL && !options->json) {
-        printf("%s of this device allows no more than %" PRIu64 " of %" PRIu64 " bytes\n", why,
+        printf("%s of this device allows at most %" PRIu64 " of %" PRIu64 " bytes\n", why,
                figures->size, options->size);
     }
     if (!grow_run(device, options, copying, figures)) {
@@ -124,7 +124,7 @@ static bool run_way(const struct sample_device* device, const struct grow_option
         print_figures(figures, options);
     }
     if (!grow_is_well(figures, options)) {
-        sample_complain("not all held that was promised");
+        sample_complain("not all promises were kept");
         return false;
     }
     return true;
@@ -144,7 +144,7 @@ static bool run_ways(const struct sample_device* device, const struct grow_optio
         ++count;
     }
     if (done && options->compare && figures[0].copying) {
-        printf("this device has no sparse buffers: copies are the only way\n");
+        printf("this device has no sparse buffers, so the array grows by copies\n");
     } else if (done && options->compare) {
         done = run_way(device, options, true, &figures[1]);
         ++count;

@@ -1,6 +1,6 @@
 /*
- * A CUDA kernel as the mover. Maar finds the card in CUDA, gives the buffer's address there, and
- * passes turns on (maar/cuda.h): maarReleaseToCuda, the kernel, maarAcquireFromCuda.
+ * The mover that is a CUDA kernel. Maar finds the card in CUDA, returns the buffer's address there,
+ * and passes turns (maar/cuda.h): maarReleaseToCuda, the kernel, maarAcquireFromCuda.
  */
 #include "particle_mover.h"
 
@@ -29,8 +29,8 @@ struct cuda_mover {
     void* kernel;
     struct particle_rules rules;
     uint32_t steps;
-    uint32_t left_out;    /* the step that is not made, for the mistake; UINT32_MAX: none */
-    uint64_t free_before; /* the card's, before the buffer was imported */
+    uint32_t left_out;    /* the step that the planted mistake omits; UINT32_MAX: none */
+    uint64_t free_before; /* the card's free memory before the import of the buffer */
     uint64_t free_after;
 };
 
@@ -60,9 +60,9 @@ static bool finish_cuda(struct particle_mover* base, struct particle_account* ac
 {
     static const char* const turns[] = {
         [MAAR_HANDOFF_MODE_AUTO] = "none",
-        [MAAR_HANDOFF_MODE_TIMELINE] = "a timeline that both sides see",
+        [MAAR_HANDOFF_MODE_TIMELINE] = "a timeline that both sides share",
         [MAAR_HANDOFF_MODE_BINARY] = "two binary semaphores",
-        [MAAR_HANDOFF_MODE_HOST] = "the host, which waits for one and tells the other",
+        [MAAR_HANDOFF_MODE_HOST] = "the host, which waits for one side and signals the other",
     };
     struct cuda_mover* const mover = (struct cuda_mover*)base;
     if (!sample_cuda_wait(&mover->driver)) {
@@ -95,16 +95,16 @@ static bool open_cuda(struct cuda_mover* mover, const struct particle_share* sha
     const MaarCudaCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_CREATE_INFO,
                                      .pLibraryPath = library};
     struct sample_device* const device = (struct sample_device*)share->device;
-    sample_device_hush(device, reason->text, sizeof(reason->text));
+    sample_device_divert(device, reason->text, sizeof(reason->text));
     const VkResult result = maarCreateCuda(device->allocator, &info, &mover->cuda);
-    sample_device_hush(device, NULL, 0);
+    sample_device_divert(device, NULL, 0);
     if (result != VK_SUCCESS) {
         return false;
     }
     mover->info.sType = MAAR_STRUCTURE_TYPE_CUDA_INFO;
     if (maarGetCudaInfo(mover->cuda, &mover->info) != VK_SUCCESS ||
         mover->info.memoryHandleType != PARTICLE_HANDLE_TYPE) {
-        snprintf(reason->text, sizeof(reason->text), "CUDA takes memory in another way");
+        snprintf(reason->text, sizeof(reason->text), "CUDA uses a different way to import memory");
         return false;
     }
     return sample_cuda_open(&mover->driver, library, mover->info.pContext,
@@ -171,7 +171,8 @@ struct particle_mover* particle_mover_cuda(const struct particle_share* share,
     (void)share;
     (void)options;
     (void)rules;
-    snprintf(reason->text, sizeof(reason->text), "built without nvcc, so without the kernel");
+    snprintf(reason->text, sizeof(reason->text),
+             "the program was built without nvcc and so without the kernel");
     return NULL;
 }
 

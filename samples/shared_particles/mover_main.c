@@ -1,6 +1,6 @@
 /*
- * The other process: opens the device that the buffer lies on, imports the buffer, and moves what
- * is in it whenever it is its turn.
+ * The second process: opens the device of the buffer, imports the buffer, and moves the particles
+ * in each of its turns.
  */
 #include "mover_messages.h"
 #include "particle_compute.h"
@@ -21,7 +21,7 @@ struct mover_desk {
     MaarDescriptor descriptor;
     VkBuffer buffer;
     MaarAllocation allocation;
-    VkBuffer stray; /* of its own, for the mistake; or null */
+    VkBuffer stray; /* the process's own buffer, for the planted mistake; or null */
     MaarAllocation stray_memory;
     VkSemaphore timeline; /* shared; or null */
     uint32_t steps;
@@ -71,9 +71,9 @@ static bool receive_task(struct mover_desk* desk)
         (desk->task.has_timeline != 0 && !receive_timeline(desk))) {
         return false;
     }
-    /* Nobody but this program sends that, but who knows. */
+    /* Only this program sends the task, but a received message must still be checked. */
     if ((uint64_t)desk->task.rules.count * sizeof(struct particle) > desk->descriptor.size) {
-        sample_complain("%u particles are not in %llu bytes", desk->task.rules.count,
+        sample_complain("%u particles do not fit into %llu bytes", desk->task.rules.count,
                         (unsigned long long)desk->descriptor.size);
         return false;
     }
@@ -111,7 +111,7 @@ static bool leaves_out(const struct mover_desk* desk)
     return desk->task.mistake == PARTICLE_MISTAKE_SKIP && desk->steps == desk->task.steps / 2;
 }
 
-/* Takes the buffer, moves what is in it, gives it back. */
+/* Acquires the buffer, moves the particles, and releases the buffer. */
 static bool step_once(struct mover_desk* desk, const MaarPoint* wait, const MaarPoint* signal)
 {
     const MaarHandoffResource resource = {.buffer = desk->buffer,
@@ -137,7 +137,7 @@ static bool step_once(struct mover_desk* desk, const MaarPoint* wait, const Maar
            sample_work_submit(&desk->work, wait, signal);
 }
 
-/* All steps are submitted as they fit; the timeline alone says when each may begin. */
+/* Submits all steps as early as possible. Only the timeline decides when each step begins. */
 static bool step_by_timeline(struct mover_desk* desk)
 {
     bool done = true;

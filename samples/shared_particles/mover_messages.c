@@ -1,5 +1,5 @@
 /*
- * Messages; see mover_messages.h.
+ * Sends and receives messages; see mover_messages.h.
  */
 #include "mover_messages.h"
 

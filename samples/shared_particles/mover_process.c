@@ -1,7 +1,8 @@
 /*
- * Another process as the mover: this side of it. The buffer goes over a UNIX socket as a
- * descriptor and a handle (maar/process.h). Where both sides can share a timeline they pass turns
- * on through it, and exchange not a word; else the host waits for one side and tells the other.
+ * The mover that is another process, seen from this process. The buffer is sent over a UNIX socket
+ * as a descriptor and a handle (maar/process.h). If both sides can share a timeline, they pass
+ * turns by the timeline and exchange no words. Otherwise the host waits for one side and signals
+ * the other.
  */
 #include "mover_messages.h"
 #include "particle_mover.h"
@@ -26,7 +27,7 @@ struct process_mover {
     pid_t process; /* 0: none */
     int socket_fd; /* -1: none */
     bool shared_timeline;
-    VkSemaphore timeline; /* 2n + 1: given away for the nth time; 2n + 2: given back */
+    VkSemaphore timeline; /* 2n + 1: the nth release; 2n + 2: its return */
     uint32_t steps;
     uint64_t messages;
     uint64_t message_bytes;
@@ -34,7 +35,7 @@ struct process_mover {
 
 /* ---- the process ---- */
 
-/* Never returns. */
+/* Executes the program again, as the second process. Never returns. */
 static void become_mover(int socket_fd, const char* device, bool validate)
 {
     char number[16];
@@ -70,7 +71,7 @@ static bool start_process(struct process_mover* mover, bool validate)
         info.exportableTimelineTypes & info.importableTimelineTypes;
     mover->shared_timeline = (timelines & TIMELINE_HANDLE_TYPE) != 0;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-        sample_complain("no socket");
+        sample_complain("a pair of sockets cannot be created");
         return false;
     }
     fflush(NULL);
@@ -82,7 +83,7 @@ static bool start_process(struct process_mover* mover, bool validate)
     mover->socket_fd = ends[0];
     if (mover->process < 0) {
         mover->process = 0;
-        sample_complain("no process");
+        sample_complain("a process cannot be started");
         return false;
     }
     return true;
@@ -169,7 +170,8 @@ static bool pass_turn(struct process_mover* mover, MaarHandoffDirection directio
                             "maarSubmitHandoff");
 }
 
-/* The device is done with the buffer; the other process may have it, and says when it is done. */
+/* Waits until the device is done with the buffer. Then lets the other process use it, and waits for
+ * its word. */
 static bool wait_for_words(struct process_mover* mover, const MaarPoint* given)
 {
     const struct mover_word word = {.step = mover->steps};
@@ -212,15 +214,16 @@ static bool finish_process(struct particle_mover* base, struct particle_account*
     if (!sample_await(mover->device, &last) ||
         (!mover->shared_timeline && !mover_send(mover->socket_fd, &no_more, sizeof(no_more))) ||
         !mover_receive(mover->socket_fd, &answer, sizeof(answer))) {
-        sample_complain("the other process does not say what it did");
+        sample_complain("the other process sends no final answer");
         return false;
     }
     const pid_t ended = waitpid(mover->process, &status, 0);
     mover->process = 0;
     answer.side[sizeof(answer.side) - 1] = '\0';
     snprintf(account->side, sizeof(account->side), "%s", answer.side);
-    account->turns = mover->shared_timeline ? "a timeline that both sides see"
-                                            : "the host, which waits for one and tells the other";
+    account->turns = mover->shared_timeline
+                         ? "a timeline that both sides share"
+                         : "the host, which waits for one side and signals the other";
     account->steps = answer.steps;
     account->messages = mover->messages;
     account->message_bytes = mover->message_bytes;
@@ -235,7 +238,8 @@ static bool finish_process(struct particle_mover* base, struct particle_account*
     return true;
 }
 
-/* The other process will signal no more: what the queue still waits for, the host signals. */
+/* The other process signals no more values. Therefore the host signals the value for which the
+ * queue still waits. */
 static void release_queue(struct process_mover* mover)
 {
     const uint64_t last = 2 * (uint64_t)mover->steps;
@@ -252,7 +256,7 @@ static void release_queue(struct process_mover* mover)
 static void destroy_process(struct particle_mover* base)
 {
     struct process_mover* const mover = (struct process_mover*)base;
-    if (mover->process > 0) { /* it was not waited for: something went wrong */
+    if (mover->process > 0) { /* still running, after an error */
         kill(mover->process, SIGKILL);
         waitpid(mover->process, NULL, 0);
     }
@@ -282,7 +286,7 @@ struct particle_mover* particle_mover_process(const struct particle_share* share
     mover->socket_fd = -1;
     if (!start_process(mover, options->validate) || !create_turn_timeline(mover) ||
         !give_task(mover, share, options, rules)) {
-        snprintf(reason->text, sizeof(reason->text), "the other process did not come up");
+        snprintf(reason->text, sizeof(reason->text), "the other process did not start");
         destroy_process(&mover->base);
         return NULL;
     }

@@ -1,5 +1,5 @@
 /*
- * The compute shader; see particle_compute.h.
+ * Runs the compute shader; see particle_compute.h.
  */
 #include "particle_compute.h"
 

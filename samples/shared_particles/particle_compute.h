@@ -1,5 +1,5 @@
 /*
- * Moving particles with a Vulkan compute shader: what the other process does.
+ * Moves particles with a Vulkan compute shader, in the second process.
  */
 #ifndef MAAR_SAMPLE_PARTICLE_COMPUTE_H
 #define MAAR_SAMPLE_PARTICLE_COMPUTE_H
@@ -16,7 +16,8 @@ struct particle_compute {
     VkDescriptorSet set;
 };
 
-/* Complains and returns false when it cannot; destroy in any case. */
+/* Creates the objects. Prints an error and returns false on failure. The caller destroys the
+ * objects in every case. */
 bool particle_compute_create(struct particle_compute* compute, const struct sample_device* device,
                              VkBuffer particles);
 void particle_compute_destroy(struct particle_compute* compute);

@@ -1,6 +1,6 @@
 /*
- * A galaxy without gravity between its stars: they turn in a potential that does not change, so
- * what one does depends on no other, and rounding does not grow. See particle_galaxy.h.
+ * A galaxy without gravity between its stars. The stars turn in a constant potential. Therefore no
+ * star influences another, and rounding errors do not grow. See particle_galaxy.h.
  */
 #include "particle_galaxy.h"
 
@@ -8,7 +8,8 @@
 
 #define TURN 6.28318530718
 
-/* A generator with a state for each particle: its numbers do not depend on the others. */
+/* A random generator with a state for each particle, so that its numbers do not depend on other
+ * particles. */
 static double next_random(uint64_t* state)
 {
     uint64_t x = (*state += UINT64_C(0x9E3779B97F4A7C15));
@@ -18,7 +19,7 @@ static double next_random(uint64_t* state)
     return (double)(x >> 11) / 9007199254740992.0;
 }
 
-/* About normal: the sum of four. */
+/* Returns a nearly normal number: the sum of four uniform ones. */
 static double next_spread(uint64_t* state)
 {
     double sum = -2.0;
@@ -48,7 +49,7 @@ static double pull_at(const struct particle_rules* rules, double squared)
            (double)rules->halo / (squared + (double)rules->halo_core);
 }
 
-/* On circles about the middle, with a little unrest. */
+/* Places a particle on a circle around the centre, with a small deviation. */
 static void place_in_disc(const struct particle_rules* rules, uint64_t* state, double spoke,
                           struct particle* particle)
 {
@@ -67,7 +68,7 @@ static void place_in_disc(const struct particle_rules* rules, uint64_t* state, d
     particle->velocity[2] = (float)(unrest * next_spread(state));
 }
 
-/* In a ball, each in a plane of its own. */
+/* Places a particle in a sphere, where each particle has its own plane. */
 static void place_in_bulge(const struct particle_rules* rules, uint64_t* state,
                            struct particle* particle)
 {

@@ -1,6 +1,6 @@
 /*
- * The other side: whoever moves the particles between two frames. Each way to do it has a file of
- * its own.
+ * The mover: the side that moves the particles between two frames. Each kind of mover has its own
+ * file.
  */
 #ifndef MAAR_SAMPLE_PARTICLE_MOVER_H
 #define MAAR_SAMPLE_PARTICLE_MOVER_H
@@ -8,47 +8,47 @@
 #include "particle_options.h"
 #include "particle_share.h"
 
-/* What is known of it in the end. */
+/* The final account of a mover. */
 struct particle_account {
-    char side[160];         /* who moved them */
-    const char* turns;      /* how turns are passed on */
-    uint32_t steps;         /* that it made */
-    uint64_t messages;      /* that passed between the sides for it, and their bytes, */
-    uint64_t message_bytes; /* once everything was set up */
-    uint64_t shared_memory; /* bytes of device memory that both sides have, */
-    uint64_t own_memory;    /* and of its own: what a copy would lie in */
-    bool memory_is_exact;   /* else it is what the card's free memory fell by */
-    uint32_t complaints;    /* of its layers */
+    char side[160];         /* name of the side that moved the particles */
+    const char* turns;      /* the way of passing turns */
+    uint32_t steps;         /* steps of the mover */
+    uint64_t messages;      /* messages between the sides, and their bytes, */
+    uint64_t message_bytes; /* after the set-up */
+    uint64_t shared_memory; /* bytes of device memory that both sides share, */
+    uint64_t own_memory;    /* and bytes of the mover's own, which a copy would need */
+    bool memory_is_exact;   /* else it is the decrease of the card's free memory */
+    uint32_t complaints;    /* messages of the mover's layers */
 };
 
 struct particle_mover {
-    /* After all that was submitted to the main queue before, and before all that is submitted
-     * afterwards: one step. Does not wait, unless turns are passed on by the host. */
+    /* Makes one step, after all earlier and before all later submissions to the main queue. Does
+     * not wait on the host, unless the host passes turns. */
     bool (*move)(struct particle_mover* mover);
-    /* Until all is done. */
+    /* Waits until all steps are done, and fills in the account. */
     bool (*finish)(struct particle_mover* mover, struct particle_account* account);
-    void (*destroy)(struct particle_mover* mover); /* frees it too */
+    void (*destroy)(struct particle_mover* mover); /* also frees the mover */
 };
 
-/* Why there is no mover. */
+/* The reason why a mover does not exist. */
 struct particle_reason {
     char text[400];
 };
 
-/* A CUDA kernel on the same card. NULL, without a complaint, when there is none: the reason says
- * why. */
+/* Creates a mover that is a CUDA kernel on the same card. On failure returns NULL without an error
+ * message and fills in the reason. */
 struct particle_mover* particle_mover_cuda(const struct particle_share* share,
                                            const struct particle_options* options,
                                            const struct particle_rules* rules,
                                            struct particle_reason* reason);
 
-/* Another process, this program once more, with an instance and a device of its own. */
+/* Creates a mover that is another process: this program again, with its own instance and device. */
 struct particle_mover* particle_mover_process(const struct particle_share* share,
                                               const struct particle_options* options,
                                               const struct particle_rules* rules,
                                               struct particle_reason* reason);
 
-/* What the other process does; its exit code. */
+/* The main function of the second process. Returns its exit code. */
 int particle_mover_main(const struct particle_options* options);
 
 #endif

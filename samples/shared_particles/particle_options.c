@@ -1,5 +1,5 @@
 /*
- * The command line; see particle_options.h.
+ * Parses the command line; see particle_options.h.
  */
 #include "particle_options.h"
 
@@ -12,27 +12,27 @@ const char sample_name[] = "shared_particles";
 static const char usage[] =
     "Usage: shared_particles [options]\n"
     "\n"
-    "Renders particles that somebody else moves: a CUDA kernel, or another process with a Vulkan\n"
-    "device of its own. Both sides work in the same memory; nothing is copied.\n"
+    "Renders particles that another side moves: a CUDA kernel, or another process with its own\n"
+    "Vulkan device. Both sides work in the same memory; nothing is copied.\n"
     "\n"
-    "  --route ROUTE      auto, cuda or process; auto takes CUDA where it can\n"
-    "  --particles N      100000 by default\n"
-    "  --frames N         240 by default\n"
-    "  --size WxH         of the picture; 1280x720 by default\n"
-    "  --out FILE.png     where to put the picture of the last frame\n"
+    "  --route ROUTE      auto, cuda or process; auto uses CUDA if possible\n"
+    "  --particles N      number of particles; 100000 by default\n"
+    "  --frames N         number of frames; 240 by default\n"
+    "  --size WxH         size of the picture; 1280x720 by default\n"
+    "  --out FILE.png     write a picture of the last frame to this file\n"
     "  --device NAME      auto, vulkan:N, lavapipe, uuid:HEX or a part of a device's name\n"
     "  --cuda-library FILE\n"
     "                     the CUDA driver's library; libcuda.so.1 by default\n"
-    "  --validate         both sides under the validation layer with synchronization checks\n"
+    "  --validate         use the validation layer with synchronization checks on both sides\n"
     "  --json             print one line of JSON\n"
-    "  --plant MISTAKE    make a mistake, which must be noticed (exit code 1):\n"
-    "                       skip     the mover leaves one step out\n"
-    "                       stray    it works in memory of its own; with --route process\n"
+    "  --plant MISTAKE    make a mistake, which the checks must notice (exit code 1):\n"
+    "                       skip     the mover omits one step\n"
+    "                       stray    the mover works in its own memory; with --route process\n"
     "\n"
     "Exit codes: 0 all is well; 1 it is not; 2 wrong arguments; 77 no such device, route or layer\n"
     "here.\n";
 
-/* Which of three words it is. */
+/* Returns the index of a value among three words. */
 static bool parse_word(const char* name, const char* value, const char* const words[3],
                        uint32_t* index)
 {
@@ -90,10 +90,10 @@ static bool parse_particle_value(void* opaque, const char* name, const char* val
         return sample_parse_count(name, value, 1, 100000, &options->frames);
     } else if (strcmp(name, "--size") == 0) {
         return sample_parse_extent(name, value, &options->width, &options->height);
-    } else if (strcmp(name, "--mover") == 0) { /* how it calls itself */
+    } else if (strcmp(name, "--mover") == 0) { /* the option by which the program starts itself */
         return sample_parse_count(name, value, 3, 1u << 20, &options->mover_socket);
     } else {
-        return sample_refuse_option(name);
+        return sample_reject_option(name);
     }
     return true;
 }
@@ -121,7 +121,7 @@ bool particle_options_parse(struct particle_options* options, int argc, char** a
         return false;
     }
     if (options->mistake == PARTICLE_MISTAKE_STRAY && options->route != PARTICLE_ROUTE_PROCESS) {
-        sample_complain("--plant stray is one of processes: it needs --route process");
+        sample_complain("--plant stray needs --route process");
         *exit_code = SAMPLE_EXIT_USAGE;
         return false;
     }

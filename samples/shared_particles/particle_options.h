@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Who moves the particles. */
+/* The kinds of movers. */
 enum particle_route { PARTICLE_ROUTE_AUTO, PARTICLE_ROUTE_CUDA, PARTICLE_ROUTE_PROCESS };
 
-/* A mistake that the comparison must notice. */
+/* The mistakes that the comparison must notice. */
 enum particle_mistake { PARTICLE_MISTAKE_NONE, PARTICLE_MISTAKE_SKIP, PARTICLE_MISTAKE_STRAY };
 
 struct particle_options {
@@ -23,10 +23,10 @@ struct particle_options {
     enum particle_mistake mistake;
     bool validate;
     bool json;
-    uint32_t mover_socket; /* this is the other process; UINT32_MAX: it is not */
+    uint32_t mover_socket; /* socket of the second process; UINT32_MAX in the first */
 };
 
-/* False when the program is to end now with *exit_code. */
+/* Parses the command line. Returns false if the program must end with *exit_code. */
 bool particle_options_parse(struct particle_options* options, int argc, char** argv,
                             int* exit_code);
 

@@ -1,5 +1,5 @@
 /*
- * Composing the picture; see particle_picture.h.
+ * Composes the picture; see particle_picture.h.
  */
 #include "particle_picture.h"
 
@@ -37,7 +37,7 @@ void particle_picture_destroy(struct particle_picture* picture)
     memset(picture, 0, sizeof(*picture));
 }
 
-/* The mean of the pixels that a small one stands for. */
+/* Returns the mean of the pixels that a small pixel represents. */
 static void shrink_pixel(const struct particle_picture* picture, uint32_t x, uint32_t y,
                          uint8_t* small)
 {

@@ -1,5 +1,5 @@
 /*
- * The picture that the program leaves: the last frame, and below it how it came about.
+ * The resulting picture: the last frame, and a strip of earlier stages below it.
  */
 #ifndef MAAR_SAMPLE_PARTICLE_PICTURE_H
 #define MAAR_SAMPLE_PARTICLE_PICTURE_H
@@ -11,8 +11,8 @@
 
 struct particle_picture {
     uint32_t width, height; /* of a frame */
-    uint8_t* pixels;        /* of the last one taken */
-    uint8_t* stages;        /* frames, small, side by side: as wide as a frame */
+    uint8_t* pixels;        /* of the last frame */
+    uint8_t* stages;        /* small frames side by side, together as wide as a frame */
     uint32_t stage_width, stage_height;
     uint32_t stage_count;
 };
@@ -20,10 +20,10 @@ struct particle_picture {
 bool particle_picture_create(struct particle_picture* picture, uint32_t width, uint32_t height);
 void particle_picture_destroy(struct particle_picture* picture);
 
-/* Puts what is in pixels into the strip, as the next stage. */
+/* Adds the pixels to the strip as the next stage. */
 void particle_picture_keep(struct particle_picture* picture);
 
-/* Writes pixels and strip. Complains and returns false when it cannot. */
+/* Writes the pixels and the strip to a file. Prints an error and returns false on failure. */
 bool particle_picture_write(const struct particle_picture* picture, const char* path);
 
 #endif

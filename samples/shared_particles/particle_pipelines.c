@@ -1,5 +1,5 @@
 /*
- * Pipelines; see particle_pipelines.h.
+ * Creates the pipelines; see particle_pipelines.h.
  */
 #include "particle_pipelines.h"
 
@@ -79,7 +79,7 @@ static bool create_view_set(struct particle_view* view)
     return true;
 }
 
-/* The parts in which the two graphics pipelines differ. */
+/* The differences between the two graphics pipelines. */
 struct drawing_parts {
     VkPrimitiveTopology topology;
     uint32_t attribute_count;

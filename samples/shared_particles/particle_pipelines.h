@@ -1,5 +1,6 @@
 /*
- * The pipelines of a view: points of light, the darkening before them, and the picture.
+ * The pipelines of a view: the points of light, the darkening of earlier light, and the final
+ * picture.
  */
 #ifndef MAAR_SAMPLE_PARTICLE_PIPELINES_H
 #define MAAR_SAMPLE_PARTICLE_PIPELINES_H
@@ -9,10 +10,10 @@
 #define PARTICLE_LIGHT_FORMAT VK_FORMAT_R16G16B16A16_SFLOAT
 #define PARTICLE_PUSH_STAGES (VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_COMPUTE_BIT)
 
-/* What is left of the light of a frame in the next one: the trails. */
+/* The share of a frame's light that remains in the next frame, which makes the trails. */
 #define PARTICLE_FADE 0.87f
 
-/* Push constants, as in star.vert, */
+/* Push constants as in star.vert. */
 struct particle_camera {
     float right[4];
     float up[4];
@@ -20,14 +21,14 @@ struct particle_camera {
     float picture[4];
 };
 
-/* and in tone.comp. */
+/* Push constants as in tone.comp. */
 struct particle_tone {
     uint32_t width, height;
     float exposure;
     float unused;
 };
 
-/* Fills what the view has of them; its image view and its pixels must be there. */
+/* Creates the view's pipelines. The view's image view and pixels must exist. */
 bool particle_pipelines_create(struct particle_view* view);
 void particle_pipelines_destroy(struct particle_view* view);
 

@@ -1,6 +1,6 @@
 /*
- * The shared buffer; see particle_share.h. The lesson of the sample begins here: MaarExportInfo is
- * all that makes memory one that can be shared.
+ * Creates the shared buffer; see particle_share.h. The lesson of the sample begins here:
+ * MaarExportInfo alone makes memory shareable.
  */
 #include "particle_share.h"
 

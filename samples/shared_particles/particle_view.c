@@ -1,5 +1,5 @@
 /*
- * Drawing; see particle_view.h. The pipelines are in particle_pipelines.c.
+ * Draws the particles; see particle_view.h. The pipelines are in particle_pipelines.c.
  */
 #include "particle_view.h"
 
@@ -9,10 +9,10 @@
 #include <string.h>
 
 #define EYE_DISTANCE 3.4
-#define TILT 0.98 /* of the eye above the plane, radians from the axis */
+#define TILT 0.98 /* of the eye from the axis, radians */
 #define ROLL -0.30
-#define SLOWEST 0.52f /* colours go from here */
-#define FASTEST 1.18f /* to here */
+#define SLOWEST 0.52f /* speed of the first colour */
+#define FASTEST 1.18f /* speed of the last colour */
 #define GROUP 8u
 
 static bool create_light(struct particle_view* view)
@@ -91,7 +91,7 @@ static void set_axis(float* axis, double x, double y, double z, double w)
     axis[3] = (float)w;
 }
 
-/* From above, a little from the side, with the head tilted. */
+/* The eye looks from above and slightly from the side, with a tilted head. */
 static struct particle_camera look(const struct particle_view* view, uint32_t count, bool first)
 {
     struct particle_camera camera;
@@ -99,9 +99,11 @@ static struct particle_camera look(const struct particle_view* view, uint32_t co
     const double sin_roll = sin(ROLL);
     const double cos_tilt = cos(TILT);
     const double sin_tilt = sin(TILT);
-    /* Light is shared out, so that a picture is as bright with few particles as with many. */
+    /* All particles share the same total light, so that the brightness of a picture does not depend
+     * on their number. */
     const double share = 0.032 * 1.0e5 / (double)count;
-    /* The first frame has as much as if they had stood there for ever. */
+    /* The first frame has the light that motionless particles would have gathered over infinite
+     * time. */
     const double light = first ? share / (1.0 - (double)PARTICLE_FADE) : share;
     set_axis(camera.right, cos_roll, sin_roll * cos_tilt, sin_roll * sin_tilt, EYE_DISTANCE);
     set_axis(camera.up, -sin_roll, cos_roll * cos_tilt, cos_roll * sin_tilt, 2.42);

@@ -1,5 +1,5 @@
 /*
- * Rendering: particles as points of light that fade behind them, and the picture of it.
+ * Renders particles as points of light with fading trails, and makes a picture of the result.
  */
 #ifndef MAAR_SAMPLE_PARTICLE_VIEW_H
 #define MAAR_SAMPLE_PARTICLE_VIEW_H
@@ -16,7 +16,7 @@ enum particle_pipeline {
 struct particle_view {
     const struct sample_device* device;
     uint32_t width, height;
-    VkImage light; /* what was gathered */
+    VkImage light; /* the gathered light */
     MaarAllocation light_memory;
     VkImageView light_view;
     VkBuffer pixels;
@@ -26,23 +26,25 @@ struct particle_view {
     VkDescriptorSet set;
     VkPipelineLayout layout;
     VkPipeline pipelines[PARTICLE_PIPELINE_COUNT];
-    uint32_t drawn; /* frames */
+    uint32_t drawn; /* number of drawn frames */
 };
 
-/* Complains and returns false when it cannot; destroy in any case. */
+/* Creates the objects. Prints an error and returns false on failure. The caller destroys the
+ * objects in every case. */
 bool particle_view_create(struct particle_view* view, const struct sample_device* device,
                           uint32_t width, uint32_t height);
 void particle_view_destroy(struct particle_view* view);
 
-/* Records a frame: darkens what was gathered, and adds the particles of a buffer, which it reads as
+/* Records a frame: darkens the gathered light and adds the particles of a buffer, which are read as
  * vertices. */
 void particle_view_draw(struct particle_view* view, VkCommandBuffer commands, VkBuffer particles,
                         uint32_t count);
 
-/* Records a picture of what was gathered. */
+/* Records a picture of the gathered light. */
 void particle_view_shoot(const struct particle_view* view, VkCommandBuffer commands);
 
-/* The picture that was recorded last, once it has been executed: four bytes a pixel. */
+/* Returns the last recorded picture, whose commands must have been executed: four bytes for each
+ * pixel. */
 bool particle_view_read(const struct particle_view* view, uint8_t* pixels);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Shared particles, headless: one side moves them, the other renders them, in the same memory. The
- * mover is a CUDA kernel, or a second process with a Vulkan device of its own. README.md tells how
- * to read it.
+ * Shared particles, headless: one side moves the particles, the other renders them, in the same
+ * memory. The mover is a CUDA kernel, or a second process with its own Vulkan device. README.md
+ * explains how to read the sample.
  */
 #include "particle_mover.h"
 #include "particle_picture.h"
@@ -13,15 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Particles may be so far off, for how rounding differs; one step goes much further. */
+/* The tolerated distance between a particle and its reference, due to rounding. One step is much
+ * longer. */
 #define TOLERANCE 1.0e-4
 
-/* Everything that lives as long as the program. */
+/* All state that lives as long as the program. */
 struct program {
     struct particle_options options;
     struct sample_device device;
     struct particle_rules rules;
-    struct particle* beginning; /* and, after the comparison, the reference */
+    struct particle*
+        beginning; /* the particles at the beginning; after the comparison, the reference */
     struct particle* ending;
     struct particle_share share;
     struct sample_work work;
@@ -29,7 +31,7 @@ struct program {
     struct particle_picture picture;
     struct particle_mover* mover;
     const char* route;
-    struct particle_reason reason; /* why not CUDA */
+    struct particle_reason reason; /* reason for not using CUDA */
     struct particle_account account;
     struct particle_comparison comparison;
     VkPhysicalDeviceDynamicRenderingFeatures rendering;
@@ -78,7 +80,7 @@ static int choose_mover(struct program* program)
         program->mover =
             particle_mover_cuda(&program->share, options, &program->rules, &program->reason);
         if (program->mover == NULL && options->route == PARTICLE_ROUTE_CUDA) {
-            sample_complain("no CUDA here: %s", program->reason.text);
+            sample_complain("CUDA is not available: %s", program->reason.text);
             return SAMPLE_EXIT_SKIPPED;
         }
     }
@@ -117,7 +119,7 @@ static bool draw_frame(struct program* program)
     return sample_work_submit(&program->work, NULL, NULL);
 }
 
-/* Frames that are stages of the picture: the first ones show where it began. */
+/* Returns whether a frame is a stage of the picture. The first stages show the beginning. */
 static bool is_stage(const struct program* program, uint32_t frame)
 {
     const uint32_t stage = program->picture.stage_count;
@@ -143,8 +145,8 @@ static bool run_frames(struct program* program)
 
 /* ---- figures ---- */
 
-/* Of what CUDA holds, all that is known is by how much the card's free memory fell, to which others
- * may have contributed: no promise. */
+/* For CUDA, only the decrease of the card's free memory is known. Other programs may have
+ * contributed to it, so that the check ignores it. */
 static bool is_well(const struct program* program)
 {
     const struct particle_comparison* const found = &program->comparison;
@@ -250,7 +252,7 @@ static int run(struct program* program)
         print_account(program);
     }
     if (!is_well(program)) {
-        sample_complain("not all held that was promised");
+        sample_complain("not all promises were kept");
         return SAMPLE_EXIT_FAILED;
     }
     return SAMPLE_EXIT_OK;
@@ -270,7 +272,7 @@ static int clean_up(struct program* program, int code)
     free(program->beginning);
     free(program->ending);
     if (program->device.messages.count != messages) {
-        sample_complain("messages came at the end");
+        sample_complain("messages arrived at the end");
         code = code == SAMPLE_EXIT_OK ? SAMPLE_EXIT_FAILED : code;
     }
     return code;

@@ -1,5 +1,6 @@
 /*
- * The flight; see texture_camera.h. Two stretches with a jump between them; the last frames hover.
+ * The path of the flight; see texture_camera.h. The path has two parts with a jump between them. In
+ * the last frames the camera hovers.
  */
 #include "texture_camera.h"
 
@@ -9,7 +10,7 @@
 #define HALF_VIEW 0.5773503f /* tangent of half the angle from left to right: 60 degrees */
 #define MAP 16384.0f         /* positions below are for a map of this size */
 
-/* Where to be at a time. */
+/* A point of the path. */
 struct station {
     float time;
     float x, y, height;
@@ -30,7 +31,7 @@ static const struct station second_stretch[] = {{0.60f, 12300.0f, 15200.0f, 700.
 
 static float between(float a, float b, float c, float d, float t)
 {
-    /* Catmull and Rom's curve: through b and c. */
+    /* The curve of Catmull and Rom, which passes through b and c. */
     return b +
            0.5f * t *
                (c - a + t * (2.0f * a - 5.0f * b + 4.0f * c - d + t * (3.0f * (b - c) + d - a)));

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/* Laid out as the shader's push constants, but for the last ones. Units are texels of level 0; x to
- * the east, y to the south, z up. */
+/* The layout is that of the shader's first push constants. Units are texels of level 0; x to the
+ * east, y to the south, z up. */
 struct texture_camera {
     float eye[4];
     float right[4]; /* per pixel; the fourth: haze per texel */
@@ -18,7 +18,7 @@ struct texture_camera {
 /* The first frame after the sudden jump. */
 uint32_t texture_camera_jump(uint32_t frames);
 
-/* Where the camera is in a frame of a flight. */
+/* Returns the camera of a frame of a flight. */
 void texture_camera_place(struct texture_camera* camera, uint32_t texture, uint32_t width,
                           uint32_t frame, uint32_t frames);
 

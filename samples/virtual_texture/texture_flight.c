@@ -1,9 +1,10 @@
 /*
- * The flight; see texture_flight.h.
+ * Flies over the map; see texture_flight.h.
  *
- * One queue, three frames in flight, two timelines: frames and uploads. Before frame f is recorded,
- * frame f - 3 must be over, as always; what it asked for is read then. Binds wait for frame f - 1,
- * the last that was told of the tiles that go; uploads wait for binds; a frame waits for nothing.
+ * The flight has one queue, three frames in flight, and two timelines, for frames and for uploads.
+ * As usual, frame f - 3 must have ended before frame f is recorded; its requests are then read.
+ * Binds wait for frame f - 1, the last frame that may sample the evicted tiles. Uploads wait for
+ * binds. A frame waits for nothing.
  */
 #include "texture_flight.h"
 
@@ -14,26 +15,26 @@
 #include <string.h>
 #include <time.h>
 
-#define WAIT_NS 60000000000u /* for a frame: then the device is taken for hung */
+#define WAIT_NS 60000000000u /* for a frame; after this time the device counts as hung */
 
-/* A frame's tile work is a stall from so many seconds on, if it also takes longer than the longest
- * frame: a machine that does other things too interrupts any thread for that long. */
+/* A frame's tile work of at least this many seconds counts as a stall if it also takes longer than
+ * the longest frame. A busy machine may interrupt any thread for a shorter time. */
 #define LEAST_STALL 0.1
 
 struct flight_state {
     struct texture_flight* flight;
-    VkSemaphore timeline; /* of frames: frame f signals f + 1 */
+    VkSemaphore timeline; /* timeline of frames: frame f signals f + 1 */
     uint8_t* kept_levels[TEXTURE_FRAMES_IN_FLIGHT];
-    uint32_t pictures[TEXTURE_FRAMES_IN_FLIGHT]; /* number + 1 of the picture in a slot; 0: none */
+    uint32_t pictures[TEXTURE_FRAMES_IN_FLIGHT]; /* 1 + the number of the slot's picture; 0: none */
     uint64_t
-        upload_values[TEXTURE_FRAMES_IN_FLIGHT]; /* of uploads submitted before a slot's frame */
+        upload_values[TEXTURE_FRAMES_IN_FLIGHT]; /* value of the uploads before a slot's frame */
     uint32_t* requests;
     double frame_began;
     MaarPagingStatistics before;
     uint64_t uploads_before; /* submissions */
 };
 
-/* Until a frame is due: a screen takes so many a second. */
+/* Waits until a frame is due. A screen shows `rate` frames for each second. */
 static void wait_until(double due)
 {
     const double left = due - support_seconds_now();
@@ -59,7 +60,8 @@ static bool create_picture(struct texture_flight* flight, uint32_t frame)
     return picture->pixels != NULL && picture->plans != NULL && picture->levels != NULL;
 }
 
-/* Some of the way, and around the jump, and the last frame twice. */
+/* Returns whether a frame becomes a picture: some along the path, some around the jump, and the
+ * last frame, twice. */
 static bool choose_pictures(struct texture_flight* flight)
 {
     const uint32_t count = flight->frame_count;
@@ -136,7 +138,7 @@ static bool wait_for_frame(const struct flight_state* state, uint32_t frame)
                             "vkWaitSemaphores");
 }
 
-/* How many of the pixels that asked saw what they asked for. */
+/* Counts the requesting pixels that saw their requested level. */
 static void count_satisfied(const struct flight_state* state, uint32_t slot,
                             struct texture_frame* frame)
 {
@@ -157,7 +159,7 @@ static void count_satisfied(const struct flight_state* state, uint32_t slot,
     }
 }
 
-/* Reads all that a slot's frame has left: its requests stay in state->requests. */
+/* Reads the results of a slot's frame. Its requests stay in state->requests. */
 static bool finish_frame(struct flight_state* state, uint32_t number)
 {
     struct texture_flight* const flight = state->flight;
@@ -186,13 +188,14 @@ static bool finish_frame(struct flight_state* state, uint32_t number)
 
 /* ---- a frame that begins ---- */
 
-/* Which of 64 pixels asks: a permutation, so that all do in 64 frames. */
+/* Returns the requesting pixel among 64. The order is a permutation, so that all of them request in
+ * 64 frames. */
 static uint32_t choose_asking(uint32_t frame)
 {
     return (frame * 27u + 11u) % 64u;
 }
 
-/* Records what a frame shows into a picture, if it is one. */
+/* Records a copy of the frame for its picture, if it becomes one. */
 static void keep_picture(struct flight_state* state, uint32_t slot,
                          const struct texture_drawing* drawing, uint32_t picture)
 {
@@ -202,7 +205,7 @@ static void keep_picture(struct flight_state* state, uint32_t slot,
     state->pictures[slot] = picture + 1;
 }
 
-/* Submits a frame. It waits for no tile, unless that is the mistake to be made. */
+/* Submits a frame. The frame waits for no tile, unless the planted mistake requires it. */
 static bool submit_frame(struct flight_state* state, uint32_t slot, uint64_t number,
                          struct texture_frame* frame)
 {
@@ -239,7 +242,7 @@ static bool submit_frame(struct flight_state* state, uint32_t slot, uint64_t num
                             "vkQueueSubmit2");
 }
 
-/* Draws with state->kept_levels[slot]. */
+/* Draws a frame with state->kept_levels[slot]. */
 static bool draw_frame(struct flight_state* state, uint32_t number, bool tint, uint32_t picture,
                        struct texture_frame* frame)
 {
@@ -337,7 +340,7 @@ static bool fly_frame(struct flight_state* state, uint32_t number)
     return true;
 }
 
-/* The last frame once more, from the same levels, coloured by level. */
+/* Draws the last frame again from the same levels, coloured by level. */
 static bool fly_again(struct flight_state* state)
 {
     struct texture_flight* const flight = state->flight;

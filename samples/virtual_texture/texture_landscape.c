@@ -1,9 +1,9 @@
 /*
- * The landscape; see texture_landscape.h.
+ * Computes the landscape; see texture_landscape.h.
  *
- * Heights are a sum of gradient noise, each octave half as long as the one before. A level has
- * those octaves that are at least two of its texels long. Lines and letters cover texels in part,
- * by exact areas.
+ * Heights are a sum of gradient noise. Each octave has half the wavelength of the previous one. A
+ * level contains the octaves whose wavelength is at least two of its texels. Lines and letters
+ * cover texels partly, by exact areas.
  */
 #include "texture_landscape.h"
 
@@ -12,11 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PIECE 64u              /* texels that are computed at a time, in x and in y */
-#define PIECE_ROW (PIECE + 2u) /* with their neighbours */
+#define PIECE 64u              /* texels of a piece, in x and in y */
+#define PIECE_ROW (PIECE + 2u) /* including the neighbours */
 #define FIRST_OCTAVE_CELLS 4u  /* in x and in y of the whole map */
-#define SQUARES 16u            /* in x and in y, with names */
-#define PLOTS 64u              /* in x and in y, with coordinates */
+#define SQUARES 16u            /* named squares in x and in y */
+#define PLOTS 64u              /* plots with coordinates in x and in y */
 #define LABEL_LETTERS 12u
 #define GLYPH_WIDTH 5u
 #define GLYPH_HEIGHT 7u
@@ -28,10 +28,10 @@ struct colour {
 
 /* A piece that is being computed. */
 struct piece {
-    uint32_t size;                        /* of the map, units */
+    uint32_t size;                        /* size of the map, units */
     uint32_t level;                       /* a texel is 1 << level units wide */
     int32_t x, y;                         /* first texel */
-    float heights[PIECE_ROW * PIECE_ROW]; /* from (x - 1, y - 1) on; the sea is below 0 */
+    float heights[PIECE_ROW * PIECE_ROW]; /* heights from (x - 1, y - 1) on; the sea is below 0 */
 };
 
 /* ---- heights ---- */
@@ -44,7 +44,7 @@ static uint32_t scramble(uint32_t x, uint32_t y, uint32_t octave)
     return hash ^ hash >> 15;
 }
 
-/* One of sixteen directions of about the same length. */
+/* Returns one of sixteen directions of about the same length. */
 static void gradient_at(int32_t x, int32_t y, uint32_t octave, float* gx, float* gy)
 {
     static const float directions[16][2] = {
@@ -57,7 +57,8 @@ static void gradient_at(int32_t x, int32_t y, uint32_t octave, float* gx, float*
     *gy = found[1];
 }
 
-/* Not fminf and fmaxf: what they do about NaN costs more than all the rest. */
+/* Returns a clamped value. fminf and fmaxf are not used, since their handling of NaN costs more
+ * than everything else. */
 static float limit(float value, float least, float most)
 {
     return value < least ? least : value > most ? most : value;
@@ -73,7 +74,8 @@ static int32_t floor_divide(int32_t a, int32_t b)
     return a >= 0 ? a / b : -((b - 1 - a) / b);
 }
 
-/* What of a row of texels, counted from the piece's first neighbour on, lies in one cell. */
+/* The part of a row of texels that lies in one cell. Texels are counted from the piece's first
+ * neighbour. */
 struct run {
     int32_t begin, end;
     int32_t first_in_cell; /* the cell's first texel */
@@ -81,8 +83,8 @@ struct run {
     float fy;              /* of the row, in the cell */
 };
 
-/* One octave of a run. Mountains are rough and lowlands are smooth: what is added grows with what
- * is there. */
+/* Adds one octave to a run. The added height grows with the present height, so that mountains are
+ * rough and lowlands are smooth. */
 static void add_run(float* row, const struct run* run, float corners[4][2], float amplitude,
                     bool first)
 {
@@ -181,7 +183,7 @@ static struct colour ground_at(float height)
     return stops[count - 1].colour;
 }
 
-/* Ground, lit from the north-west, with contour lines. */
+/* Returns the colour of the ground, lit from the north-west, with contour lines. */
 static struct colour relief_at(const struct piece* piece, uint32_t i, uint32_t j)
 {
     const float* const at = &piece->heights[(j + 1) * PIECE_ROW + i + 1];
@@ -207,8 +209,8 @@ static struct colour relief_at(const struct piece* piece, uint32_t i, uint32_t j
 
 /* ---- lines and letters ---- */
 
-/* How much of texel [from, from + length) lies in lines of a width, centred at multiples of a
- * period. */
+/* Returns the share of texel [from, from + length) that lies in lines of a width. The lines are
+ * centred at multiples of a period. */
 static float line_coverage(uint32_t from, uint32_t length, uint32_t period, uint32_t width)
 {
     if (length >= period) {
@@ -224,7 +226,7 @@ static float line_coverage(uint32_t from, uint32_t length, uint32_t period, uint
     return (float)covered / (float)length;
 }
 
-/* Rows from the top, the leftmost column in bit 4. */
+/* The letters: rows from the top, the leftmost column in bit 4. */
 static const uint8_t* glyph_of(char letter)
 {
     static const uint8_t digits[10][GLYPH_HEIGHT] = {
@@ -249,11 +251,11 @@ static const uint8_t* glyph_of(char letter)
 /* A text on the map. */
 struct label {
     char text[LABEL_LETTERS];
-    int32_t x, y;  /* its corner, units: multiples of */
-    int32_t pixel; /* units of a dot of its letters */
+    int32_t x, y;  /* its corner in units, a multiple of `pixel` */
+    int32_t pixel; /* units in a dot of its letters */
 };
 
-/* Whether a place of the map, units, lies in a letter. */
+/* Returns whether a place of the map, in units, lies in a letter. */
 static bool is_inked(const struct label* label, int32_t x, int32_t y)
 {
     const int32_t column = floor_divide(x - label->x, label->pixel);
@@ -269,7 +271,8 @@ static bool is_inked(const struct label* label, int32_t x, int32_t y)
     return (glyph_of(label->text[letter])[row] >> (GLYPH_WIDTH - 1 - dot) & 1) != 0;
 }
 
-/* How much of a texel is inked. Texels are either within a dot or whole dots wide. */
+/* Returns the share of a texel that letters cover. Texels lie within a dot or are whole dots
+ * wide. */
 static float ink_coverage(const struct label* label, int32_t x, int32_t y, int32_t texel)
 {
     const int32_t dots = texel > label->pixel ? texel / label->pixel : 1;
@@ -291,7 +294,7 @@ static bool is_near(const struct label* label, int32_t x, int32_t y, int32_t tex
            y + texel > label->y - margin && y < label->y + height + margin;
 }
 
-/* White letters that throw a shadow. */
+/* Draws white letters with a shadow. */
 static struct colour write_label(const struct label* label, struct colour colour, int32_t x,
                                  int32_t y, int32_t texel)
 {
@@ -305,7 +308,7 @@ static struct colour write_label(const struct label* label, struct colour colour
     return mix(colour, (struct colour){255.0f, 255.0f, 255.0f}, 0.95f * ink);
 }
 
-/* Columns of squares are letters, rows are numbers. */
+/* Writes the name of a square: a letter for its column, a number for its row. */
 static struct label name_square(uint32_t size, uint32_t column, uint32_t row)
 {
     const uint32_t square = size / SQUARES;
@@ -333,7 +336,8 @@ static struct label number_plot(uint32_t size, uint32_t column, uint32_t row)
     return label;
 }
 
-/* The labels that a row of texels may meet: those of one row of squares, and of plots. */
+/* Collects the labels that a row of texels may touch: those of one row of squares and one row of
+ * plots. */
 struct label_row {
     struct label squares[SQUARES];
     struct label plots[PLOTS];

@@ -1,5 +1,6 @@
 /*
- * The loader; see texture_loader.h. A ring: [taken, filled) are filled, [filled, given) are not.
+ * The loader; see texture_loader.h. Its tiles form a ring: [taken, filled) are filled, [filled,
+ * given) are not.
  */
 #include "texture_loader.h"
 
@@ -11,7 +12,7 @@
 struct texture_loader {
     uint32_t texture, skip, capacity;
     pthread_t thread;
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards all fields below */
     pthread_cond_t given_or_stopped;
     bool stopped;
     uint64_t taken, filled, given;

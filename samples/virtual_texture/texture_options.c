@@ -1,5 +1,5 @@
 /*
- * The command line; see texture_options.h.
+ * Parses the command line; see texture_options.h.
  */
 #include "texture_options.h"
 
@@ -10,27 +10,28 @@ const char sample_name[] = "virtual_texture";
 static const char usage[] =
     "Usage: virtual_texture [options]\n"
     "\n"
-    "Flies over a map of 16384 x 16384 texels of which a fiftieth is in memory at a time.\n"
+    "Flies over a map of 16384 x 16384 texels with a fiftieth of it in memory at a time.\n"
     "\n"
-    "  --out DIR          pictures: some frames, the resident tiles, figures over time\n"
-    "  --size WxH         of a frame; 640x360 by default\n"
-    "  --frames N         how many, 8 to 4096; 240 by default\n"
-    "  --rate N           frames a second at most, as a screen would take; 60 by default\n"
+    "  --out DIR          write pictures to this folder: some frames, the resident tiles,\n"
+    "                     figures over time\n"
+    "  --size WxH         size of a frame; 640x360 by default\n"
+    "  --frames N         number of frames, 8 to 4096; 240 by default\n"
+    "  --rate N           most frames in a second, as for a screen; 60 by default\n"
     "  --texture N        texels in x and in y, a power of two from 256 to 16384; by default the\n"
-    "                     largest that the device can have\n"
-    "  --budget 1/N       bytes of pages, as a part of the texture's; 1/50 by default;\n"
+    "                     largest that the device supports\n"
+    "  --budget 1/N       bytes of pages as a part of the texture's; 1/50 by default;\n"
     "  --budget N         or in KiB\n"
     "  --tint             colour each level differently\n"
     "  --device NAME      auto, vulkan:N, lavapipe, or a part of a device's name\n"
-    "  --validate         under the validation layer with synchronization checks\n"
+    "  --validate         use the validation layer with synchronization checks\n"
     "  --json             print one line of JSON\n"
-    "  --plant MISTAKE    make a mistake, which the checks are to find (exit code 1):\n"
+    "  --plant MISTAKE    make a mistake, which the checks must find (exit code 1):\n"
     "                     stale: the last frame samples tiles that were evicted before it\n"
     "                     skipped: every third tile is not filled\n"
-    "                     overrun: the cache is told twice the budget\n"
+    "                     overrun: the cache gets twice the budget\n"
     "                     wait: each frame waits for uploads\n"
     "\n"
-    "Exit codes: 0 all is well; 1 it is not; 2 wrong arguments; 77 no such device or layer here.\n";
+    "Exit codes: 0 success; 1 failure; 2 wrong arguments; 77 no suitable device or layer.\n";
 
 static bool parse_plant(struct texture_options* options, const char* value)
 {
@@ -95,7 +96,7 @@ static bool parse_value(void* opaque, const char* name, const char* value)
     } else if (strcmp(name, "--rate") == 0) {
         return sample_parse_count(name, value, 1, 1000, &options->rate);
     } else {
-        return sample_refuse_option(name);
+        return sample_reject_option(name);
     }
     return true;
 }

@@ -1,5 +1,5 @@
 /*
- * Pictures of a flight; see texture_pictures.h.
+ * Draws pictures of a flight; see texture_pictures.h.
  */
 #include "texture_pictures.h"
 
@@ -66,7 +66,7 @@ static bool finish(struct support_svg* svg, const char* folder, const char* name
 
 #define MOSAIC 64u /* squares of the faint map behind the tiles, in x and in y */
 
-/* Tiles of a level that may be sampled: the level is reached everywhere under them. */
+/* Finds the tiles of a level that may be sampled: the level is resident in their whole area. */
 static bool is_there(const struct texture_flight* flight, const uint8_t* levels, uint32_t level,
                      uint32_t column, uint32_t row)
 {
@@ -81,13 +81,13 @@ static uint32_t faint(const uint8_t* texel)
 {
     uint32_t colour = 0;
     for (uint32_t c = 0; c < 3; ++c) {
-        /* Few shades are enough for a faint map, and give long runs. */
+        /* A small number of shades suffices for a faint map and gives long runs. */
         colour = colour << 8 | (texel[c] / 32u * 10u + 172u);
     }
     return colour;
 }
 
-/* The map as one symbol of MOSAIC x MOSAIC units, a path for each of its colours. */
+/* Draws the map as one symbol of MOSAIC x MOSAIC units, with a path for each colour. */
 static void define_mosaic(struct support_svg* svg, uint32_t texture)
 {
     uint8_t texels[MOSAIC * MOSAIC * 4];
@@ -135,7 +135,7 @@ static void draw_mosaic(struct support_svg* svg, double x, double y, double size
                     x, y, size, size);
 }
 
-/* Draws the tiles of a level that are there, in its colour; returns how many. */
+/* Draws the resident tiles of a level in the level's colour. Returns their number. */
 static uint32_t draw_level(struct support_svg* svg, const struct texture_flight* flight,
                            const struct texture_picture* picture, uint32_t level, double x,
                            double y, double size)
@@ -169,7 +169,7 @@ static uint32_t draw_level(struct support_svg* svg, const struct texture_flight*
     return count;
 }
 
-/* What the camera sees of the ground, as far as the map reaches. */
+/* Draws the visible part of the map. */
 static void draw_sight(struct support_svg* svg, const struct texture_picture* picture,
                        uint32_t texture, double x, double y, double size)
 {
@@ -261,9 +261,9 @@ static bool write_tiles(const struct texture_flight* flight, const char* folder)
 struct panel {
     const char* title;
     const char* unit;
-    double most; /* at the upper end */
-    double step; /* between lines */
-    double y;    /* of its upper edge */
+    double most; /* value at the upper end */
+    double step; /* value between lines */
+    double y;    /* upper edge of the panel */
 };
 
 static double panel_x(const struct texture_flight* flight, double frame)
@@ -292,7 +292,7 @@ static void draw_panel(struct support_svg* svg, const struct texture_flight* fli
     support_svg_rectangle(svg, x, panel->y, 1.0, CHART_HEIGHT, ALARM, NULL);
 }
 
-/* One curve; value(frame) is asked for each. */
+/* Draws one curve of value(frame). */
 static void draw_curve(struct support_svg* svg, const struct texture_flight* flight,
                        const struct panel* panel, const char* colour,
                        double (*value)(const struct texture_frame* frame))
@@ -325,7 +325,7 @@ static double uploads_of(const struct texture_frame* frame)
     return frame->uploads;
 }
 
-/* The least of 1, 2, 5, 10, 20, ... of which at most four make a number. */
+/* Returns the least of 1, 2, 5, 10, 20, ... that divides a range into at most four steps. */
 static double nice_step(double most)
 {
     double power = 1.0;

@@ -1,6 +1,6 @@
 /*
- * The reference; see texture_reference.h. Tiles of the landscape are computed when they are first
- * looked at, and kept.
+ * Computes the reference; see texture_reference.h. A tile of the landscape is computed at its first
+ * use and then kept.
  */
 #include "texture_reference.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in shaders/virtual_texture/colours.glsl. */
+/* The values are those of shaders/virtual_texture/colours.glsl. */
 static const uint32_t zenith[3] = {92, 142, 206};
 static const uint32_t horizon[3] = {206, 222, 234};
 static const uint32_t outside[3] = {40, 66, 96};
@@ -24,7 +24,7 @@ const uint8_t texture_tints[TEXTURE_TINT_COUNT][3] = {
 
 struct texture_reference {
     uint32_t texture, levels, tile_width, tile_height;
-    uint8_t** tiles[MAX_LEVELS]; /* of each level: columns times rows, NULL until needed */
+    uint8_t** tiles[MAX_LEVELS]; /* for each level: columns times rows, NULL until needed */
     uint32_t columns[MAX_LEVELS];
     bool failed; /* out of memory */
 };
@@ -108,7 +108,7 @@ static const uint8_t* texel_at(struct texture_reference* reference, uint32_t lev
     return *tile + 4 * index;
 }
 
-/* The four texels around a place, and how far it is between them. */
+/* Finds the four texels around a place, and the position of the place between them. */
 struct four_texels {
     int32_t x[2], y[2];
     uint32_t part_x, part_y;
@@ -125,7 +125,7 @@ static struct four_texels texels_around(const struct texture_reference* referenc
     const int32_t end = (int32_t)(reference->texture >> level) - 1;
     const int32_t x = (int32_t)(plan->x >> level) + 128;
     const int32_t y = (int32_t)(plan->y >> level) + 128;
-    /* Half a texel back, without shifting negative numbers. */
+    /* The place moves back by half a texel, without a shift of negative numbers. */
     return (struct four_texels){{limited((x >> 8) - 1, end), limited(x >> 8, end)},
                                 {limited((y >> 8) - 1, end), limited(y >> 8, end)},
                                 (uint32_t)x & 255u,
@@ -140,7 +140,7 @@ static uint32_t finest_of(const struct texture_reference* reference, const uint8
     return levels[(size_t)row * reference->columns[0] + column];
 }
 
-/* The finest level, from one on, that may be sampled at a place. */
+/* Returns the finest level, from a given one on, that may be sampled at a place. */
 static uint32_t level_at(const struct texture_reference* reference, const uint8_t* levels,
                          const struct texture_pixel_plan* plan, uint32_t level)
 {
@@ -182,18 +182,18 @@ static void blend(uint32_t colour[3], const uint32_t other[3], uint32_t part)
     }
 }
 
-/* The map's colour at a place. Returns the level it has. */
+/* Computes the map's colour at a place. Returns the level of the colour. */
 static uint32_t colour_place(struct texture_reference* reference, const uint8_t* levels,
                              const struct texture_pixel_plan* plan, uint32_t colour[3])
 {
-    const uint32_t wished = plan->level >> 8;
-    const uint32_t level = level_at(reference, levels, plan, wished);
+    const uint32_t at_wanted_level = plan->level >> 8;
+    const uint32_t level = level_at(reference, levels, plan, at_wanted_level);
     if (level >= reference->levels) {
         memcpy(colour, nothing_yet, sizeof(nothing_yet));
         return level;
     }
     sample(reference, plan, level, colour);
-    if (level == wished && (plan->level & 255) != 0) {
+    if (level == at_wanted_level && (plan->level & 255) != 0) {
         const uint32_t coarser = level_at(reference, levels, plan, level + 1);
         if (coarser < reference->levels) {
             uint32_t other[3];
@@ -204,7 +204,7 @@ static uint32_t colour_place(struct texture_reference* reference, const uint8_t*
     return level;
 }
 
-/* The map's colour at a pixel. Returns the coarsest level that went into it. */
+/* Computes the map's colour at a pixel. Returns the coarsest level of its samples. */
 static uint32_t colour_map(struct texture_reference* reference,
                            const struct texture_picture* picture,
                            const struct texture_pixel_plan* plan, uint32_t colour[3])
@@ -234,8 +234,8 @@ static uint32_t colour_map(struct texture_reference* reference,
     return coarsest;
 }
 
-/* Whether a pixel fetches from about where the camera looks: so the shader cannot agree with the
- * reference by fetching somewhere else. */
+/* Returns whether a pixel fetches from about the place at which the camera looks. This check
+ * prevents the shader from agreeing with the reference at a wrong place. */
 static bool is_in_place(const struct texture_reference* reference,
                         const struct texture_picture* picture, uint32_t x, uint32_t y,
                         const struct texture_pixel_plan* plan)
@@ -261,7 +261,7 @@ static bool is_in_place(const struct texture_reference* reference,
     return ray[2] < 0.0 && error < 0.25 * texel + 1e-5 * (double)reference->texture;
 }
 
-/* Whether a plan is one that the shader could have made. */
+/* Returns whether the shader could have made a plan. */
 static bool is_sound(const struct texture_reference* reference,
                      const struct texture_pixel_plan* plan)
 {
@@ -293,7 +293,7 @@ static void compare_pixel(struct texture_reference* reference,
         const uint32_t away = level - (plan->level >> 8);
         ++comparison->on_map;
         if (away == 0) {
-            ++comparison->wished;
+            ++comparison->at_wanted_level;
         } else {
             ++comparison->coarser[away < 4 ? away - 1 : 3];
         }

@@ -1,5 +1,5 @@
 /*
- * Figures; see texture_report.h.
+ * Prints the figures; see texture_report.h.
  */
 #include "texture_report.h"
 
@@ -82,7 +82,7 @@ static void print_json(const struct texture_flight* flight, const struct texture
            0.01 * share(totals->satisfied, totals->asked),
            0.01 * share((double)flight->cache.hitCount,
                         (double)(flight->cache.hitCount + flight->cache.missCount)),
-           all->pixels, all->differing, all->misplaced, last->on_map, last->wished,
+           all->pixels, all->differing, all->misplaced, last->on_map, last->at_wanted_level,
            flight->device->messages.count, 1e3 * flight->longest_tile_seconds,
            1e3 * flight->stream.longest_upload, 1e3 * totals->median_seconds, flight->seconds);
 }
@@ -123,11 +123,12 @@ static void print_text(const struct texture_flight* flight, const struct texture
     printf("frames that waited      %10" PRIu64 " for tiles; late uploads: %" PRIu64
            ", stalls: %" PRIu64 "\n",
            flight->waits, flight->late, flight->stalls);
-    printf("the last frame          %10.1f %% of its map at the level wished, %.1f %% one coarser, "
+    printf("the last frame          %10.1f %% of its map at the wanted level, %.1f %% one coarser, "
            "%.1f %% more\n",
-           share((double)last->wished, (double)last->on_map),
+           share((double)last->at_wanted_level, (double)last->on_map),
            share((double)last->coarser[0], (double)last->on_map),
-           share((double)(last->on_map - last->wished - last->coarser[0]), (double)last->on_map));
+           share((double)(last->on_map - last->at_wanted_level - last->coarser[0]),
+                 (double)last->on_map));
     printf("compared                %10" PRIu64
            " pixels of %u pictures with the reference: %" PRIu64 " differ\n",
            all->pixels, flight->picture_count, all->differing);
@@ -158,12 +159,12 @@ bool texture_report_is_well(const struct texture_flight* flight,
     } checks[] = {
         {flight->over_budget, "frames are over budget"},
         {flight->waits, "frames waited for tiles"},
-        {flight->late, "uploads were not done when the frame after them was"},
-        {flight->stalls, "frames spent more time on tiles than any frame takes to draw"},
+        {flight->late, "uploads ended after the next frame"},
+        {flight->stalls, "frames spent more time on tiles than the drawing of any frame took"},
         {all->differing, "pixels differ from the reference"},
-        {all->misplaced, "pixels show another place than the camera looks at"},
+        {all->misplaced, "pixels show a place at which the camera does not look"},
         {flight->device->messages.count, "messages"},
-        {all->wished == 0, "no pixel at the level it wishes"},
+        {all->at_wanted_level == 0, "the last frame has no pixel at its wanted level"},
     };
     bool well = true;
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); ++i) {

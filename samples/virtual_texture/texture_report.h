@@ -1,12 +1,12 @@
 /*
- * What the program has to say in the end: figures, and whether all is well.
+ * The final report: figures, and the results of the checks.
  */
 #ifndef MAAR_SAMPLE_TEXTURE_REPORT_H
 #define MAAR_SAMPLE_TEXTURE_REPORT_H
 
 #include "texture_flight.h"
 
-/* Sums over all frames that both the report and the pictures show. */
+/* The sums over all frames that the report and the pictures show. */
 struct texture_totals {
     VkDeviceSize peak_resident, peak_blocks;
     uint64_t binds, bind_submissions, submissions, uploads, evictions;
@@ -17,12 +17,12 @@ struct texture_totals {
 
 struct texture_totals texture_report_sum(const struct texture_flight* flight);
 
-/* Prints them. last: what comparing the last frame found; all: all pictures. */
+/* Prints the figures. `last` is the comparison of the last frame, `all` that of all pictures. */
 void texture_report_print(const struct texture_flight* flight,
                           const struct texture_comparison* last,
                           const struct texture_comparison* all);
 
-/* Says on stderr which checks have failed. */
+/* Prints the failed checks on stderr. */
 bool texture_report_is_well(const struct texture_flight* flight,
                             const struct texture_comparison* all);
 

@@ -1,5 +1,5 @@
 /*
- * Streaming; see texture_stream.h.
+ * Streams tiles; see texture_stream.h.
  */
 #include "texture_stream.h"
 
@@ -10,14 +10,16 @@
 #define SMALLEST_TEXTURE 256u
 #define FORMAT VK_FORMAT_R8G8B8A8_UNORM
 
-/* Pixels that ask for their tile are 1 of 64, another one in each frame: a tile that few pixels see
- * may go unnamed for a while. */
+/* One in 64 pixels requests its tile, a different one in each frame. Therefore a tile with few
+ * visible pixels may stay without a request for some frames. */
 #define KEEP_UPDATES 16u
 
-/* Tiles that the loader may have waiting: a longer line only loads what was wanted long ago. */
+/* The most tiles that wait in the loader. A longer queue would only load tiles that were wanted
+ * long ago. */
 #define MOST_LOADING 32u
 
-/* Bytes of a tile nearly everywhere, and the most that are taken from the device at once. */
+/* The bytes of a tile on nearly all devices, and the most bytes of one allocation from the
+ * device. */
 #define BLOCK_UNIT 65536u
 #define MOST_BLOCK ((VkDeviceSize)256 << 20)
 
@@ -39,7 +41,8 @@ static VkDeviceSize count_bytes(uint32_t texture)
     return bytes;
 }
 
-/* A pool whose page block is as large as the budget, so that memory is no more than pages are. */
+/* Creates a pool whose page block has the size of the budget, so that the device memory equals that
+ * of the pages. */
 static VkResult create_pool(struct texture_stream* stream, const VkImageCreateInfo* image)
 {
     const MaarAllocator allocator = stream->device->allocator;
@@ -97,7 +100,7 @@ static VkResult try_image(struct texture_stream* stream, uint32_t texture,
     return result;
 }
 
-/* The size that was asked for, or the largest that works. */
+/* Finds the requested size, or the largest possible one. */
 static int create_image(struct texture_stream* stream, const struct texture_options* options)
 {
     struct sample_device* const device = stream->device;
@@ -210,7 +213,7 @@ static bool create_cache(struct texture_stream* stream, const struct texture_opt
     return true;
 }
 
-/* Binds what has been recorded. */
+/* Submits the recorded binds. */
 static bool submit_binds(struct texture_stream* stream, const MaarPoint* after)
 {
     return sample_succeeded(
@@ -227,7 +230,7 @@ int texture_stream_create(struct texture_stream* stream, struct sample_device* d
     if (code != SAMPLE_EXIT_OK) {
         return code;
     }
-    /* The first recording gives the image its layout, so it comes before any frame. */
+    /* The first recording gives the image its layout, so it precedes all frames. */
     return create_commands(stream, options->frames) && create_cache(stream, options) &&
                    submit_binds(stream, NULL) && texture_stream_upload(stream)
                ? SAMPLE_EXIT_OK

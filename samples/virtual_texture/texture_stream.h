@@ -1,9 +1,11 @@
 /*
- * The texture and the tiles of it that are there: a partially resident image, the cache that
- * decides about its tiles, a loader that fills them, and the submissions that bind and upload them.
- * Nothing here waits for the device or the loader, but texture_stream_destroy for the loader.
+ * The texture and its resident tiles: a partially resident image, the cache that chooses its tiles,
+ * a loader that fills them, and the submissions that bind and upload them. Only
+ * texture_stream_destroy() waits, for the loader. No other function waits for the device or the
+ * loader.
  *
- * A frame: texture_stream_update, then the frame's own submission, then texture_stream_upload.
+ * A frame calls texture_stream_update(), then submits its own work, then calls
+ * texture_stream_upload().
  */
 #ifndef MAAR_SAMPLE_TEXTURE_STREAM_H
 #define MAAR_SAMPLE_TEXTURE_STREAM_H
@@ -15,57 +17,59 @@
 
 #include <stddef.h>
 
-/* Command buffers of uploads. One more than frames in flight: uploads of a frame are submitted
- * after the frame itself. */
+/* The command buffers of uploads: one more than frames in flight, since the uploads of a frame are
+ * submitted after the frame itself. */
 #define TEXTURE_UPLOAD_SLOTS 4u
-#define TEXTURE_MAX_UPLOADS 64u /* that an update may start, and that a frame records */
+#define TEXTURE_MAX_UPLOADS 64u /* most uploads that an update starts and a frame records */
 
 struct texture_stream {
     struct sample_device* device;
     uint32_t texture; /* texels in x and in y */
-    MaarPool pool;    /* of its pages */
+    MaarPool pool;    /* for its pages */
     MaarSparseImage image;
     MaarSparseImageInfo info;
     VkImageView view;
-    VkDeviceSize texture_bytes; /* of all levels, were they all there */
-    VkDeviceSize budget;        /* that the checks know */
+    VkDeviceSize texture_bytes; /* of all levels, if all were resident */
+    VkDeviceSize budget;        /* the budget of the checks */
     MaarTileCache cache;
     struct texture_loader* loader;
-    uint32_t loading; /* tiles that the loader has */
-    uint8_t* levels;  /* what may be sampled, tile by tile of level 0 */
+    uint32_t loading; /* tiles in the loader */
+    uint8_t* levels;  /* the levels that may be sampled, for each tile of level 0 */
     uint32_t level_count;
-    MaarPoint bound; /* of the last binds */
+    MaarPoint bound; /* point of the last binds */
     VkCommandPool command_pool;
     VkCommandBuffer commands[TEXTURE_UPLOAD_SLOTS];
-    uint64_t values[TEXTURE_UPLOAD_SLOTS]; /* of the timeline, when the slot is free again */
-    VkQueryPool queries; /* two timestamps an upload submission; null without any. Read in the end:
-                            drivers may wait for the device to read one. */
+    uint64_t values[TEXTURE_UPLOAD_SLOTS]; /* the timeline's value at which the slot becomes free */
+    VkQueryPool queries; /* two timestamps for each upload submission; null if unsupported. They are
+                            read at the end, since reading one may wait for the device. */
     VkSemaphore timeline;
-    uint64_t value;        /* that the last uploads signal */
-    uint64_t late_uploads; /* a slot was still in use: it should have been free for a frame */
+    uint64_t value;        /* value that the last uploads signal */
+    uint64_t late_uploads; /* times that a slot was still in use one frame too late */
     double longest_upload; /* seconds on the device */
 };
 
-/* Makes it, without any tile. Complains and returns an exit code unless all is well. */
+/* Creates a stream without tiles. Returns SAMPLE_EXIT_OK, or prints an error and returns another
+ * exit code. */
 int texture_stream_create(struct texture_stream* stream, struct sample_device* device,
                           const struct texture_options* options);
 
-/* Returns its timeline, which must outlive the allocator. */
+/* Destroys a stream. Returns its timeline, which must outlive the allocator. */
 VkSemaphore texture_stream_destroy(struct texture_stream* stream);
 
-/* Tells the cache what was asked for, and binds what it decides after `last_frame`. budget: 0: as
- * before. Afterwards stream->levels says what frames may sample. */
+/* Passes requests to the cache, and submits the binds that the cache decides, after `last_frame`.
+ * With `budget` 0 the budget stays. Afterwards stream->levels contains the levels that frames may
+ * sample. */
 bool texture_stream_update(struct texture_stream* stream, uint32_t request_count,
                            const uint32_t* requests, VkDeviceSize budget,
                            const MaarPoint* last_frame);
 
-/* Uploads what has been filled. Its point is {stream->timeline, stream->value}. */
+/* Uploads the filled tiles. The point of the upload is {stream->timeline, stream->value}. */
 bool texture_stream_upload(struct texture_stream* stream);
 
-/* Finds longest_upload, once the device is idle. */
+/* Computes longest_upload. The device must be idle. */
 void texture_stream_measure(struct texture_stream* stream);
 
-/* Seconds between two timestamps of a pool; 0 when they are not there. */
+/* Returns the seconds between two timestamps of a pool; 0 if they are not available. */
 double texture_seconds_between(const struct sample_device* device, VkQueryPool queries,
                                uint32_t first);
 

@@ -1,5 +1,5 @@
 /*
- * Drawing; see texture_view.h.
+ * Draws the map; see texture_view.h.
  */
 #include "texture_view.h"
 
@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-#define GROUP 8u /* of the shader, in x and in y */
+#define GROUP 8u /* width and height of the shader's groups */
 #define BINDINGS 5u
 
-/* The shader's. */
+/* The shader's push constants. */
 struct push {
     struct texture_camera camera;
     uint32_t picture[4];
@@ -100,7 +100,7 @@ static bool create_slot(struct texture_view* view, const struct texture_stream* 
 {
     const VkDevice device = view->device->device;
     const VkDeviceSize pixels = (VkDeviceSize)view->width * view->height;
-    /* Words of four levels. */
+    /* A word holds four levels. */
     const VkDeviceSize levels = (stream->level_count + 3u) / 4u * 4u;
     if (!create_buffer(view, levels, MAAR_MEMORY_USAGE_UPLOAD, "levels", &slot->levels) ||
         !create_buffer(view, (VkDeviceSize)4 * view->request_count, MAAR_MEMORY_USAGE_READBACK,
@@ -171,7 +171,7 @@ bool texture_view_create(struct texture_view* view, struct sample_device* device
     view->map[3] = log2_of(stream->info.tileExtent.height);
     if (1u << view->map[2] != stream->info.tileExtent.width ||
         1u << view->map[3] != stream->info.tileExtent.height) {
-        sample_complain("tiles of %u x %u texels: the shader knows powers of two only",
+        sample_complain("tiles of %u x %u texels: the shader supports only powers of two",
                         stream->info.tileExtent.width, stream->info.tileExtent.height);
         return false;
     }
@@ -205,7 +205,7 @@ void texture_view_destroy(struct texture_view* view)
     memset(view, 0, sizeof(*view));
 }
 
-/* What the shader writes is for the host. */
+/* The host reads the shader's output. */
 static void record_drawing(const struct texture_view* view, const struct texture_slot* slot,
                            const struct push* push)
 {

@@ -1,5 +1,5 @@
 /*
- * Drawing the map: a compute shader, and for each frame in flight what it reads and writes.
+ * Draws the map by a compute shader. Each frame in flight has its own input and output.
  */
 #ifndef MAAR_SAMPLE_TEXTURE_VIEW_H
 #define MAAR_SAMPLE_TEXTURE_VIEW_H
@@ -10,12 +10,12 @@
 
 #define TEXTURE_FRAMES_IN_FLIGHT 3u
 
-/* In a plan's haze, bits 16 and up. */
+/* The flags in a plan's haze, from bit 16 on. */
 enum texture_kind { TEXTURE_KIND_MAP = 0, TEXTURE_KIND_OUTSIDE = 1, TEXTURE_KIND_SKY = 2 };
 
-/* What the shader fetches for a pixel: a place in 256ths of a texel of level 0, the level that it
- * wishes in 256ths, how much haze or sky is before it in 256ths, and how many probes it takes, at
- * odd multiples of half a step around that place. */
+/* The shader's plan for a pixel: a place in 256ths of a texel of level 0, the wanted level in
+ * 256ths, the haze or sky in front in 256ths, and the number of probes, which lie at odd multiples
+ * of half a step around that place. */
 struct texture_pixel_plan {
     uint32_t x, y, level, haze;
     int32_t half_step_x, half_step_y;
@@ -29,22 +29,22 @@ struct texture_buffer {
     VkDeviceSize size;
 };
 
-/* What a frame in flight has for itself. */
+/* The resources of one frame in flight. */
 struct texture_slot {
-    struct texture_buffer levels;   /* what may be sampled; written by the host */
-    struct texture_buffer requests; /* written by the shader, as the next two */
+    struct texture_buffer levels;   /* the levels that may be sampled; written by the host */
+    struct texture_buffer requests; /* written by the shader, like the next two */
     struct texture_buffer pixels;
     struct texture_buffer plans;
     VkDescriptorSet set;
     VkCommandBuffer commands;
 };
 
-/* How a frame is drawn. */
+/* The parameters of a frame's drawing. */
 struct texture_drawing {
     struct texture_camera camera;
-    uint32_t asking; /* which of 64 pixels asks for its tile */
+    uint32_t asking; /* the one in 64 pixels that requests its tile */
     bool tint;
-    bool plan; /* write down what is fetched */
+    bool plan; /* store the plan of fetches */
     uint32_t frame;
 };
 
@@ -58,7 +58,7 @@ struct texture_view {
     VkPipeline pipeline;
     VkDescriptorPool sets;
     VkCommandPool pool;
-    VkQueryPool queries; /* two timestamps a frame; null without any. Read in the end. */
+    VkQueryPool queries; /* two timestamps for each frame, read at the end; null if unsupported */
     struct texture_slot slots[TEXTURE_FRAMES_IN_FLIGHT];
 };
 
@@ -68,13 +68,13 @@ bool texture_view_create(struct texture_view* view, struct sample_device* device
 
 void texture_view_destroy(struct texture_view* view);
 
-/* Records a frame into a slot's command buffer, with levels as given: one a tile of level 0. The
- * slot's last frame must have been executed. */
+/* Records a frame into a slot's command buffer. `levels` has one element for each tile of level 0.
+ * The slot's last frame must have been executed. */
 bool texture_view_record(struct texture_view* view, uint32_t slot,
                          const struct texture_drawing* drawing, const uint8_t* levels,
                          uint32_t level_count);
 
-/* Reads what the device has written. */
+/* Makes the device's output visible to the host. */
 bool texture_view_read(const struct texture_view* view, const struct texture_buffer* buffer,
                        void* data);
 

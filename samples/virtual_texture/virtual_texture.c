@@ -1,13 +1,13 @@
 /*
- * A virtual texture, headless: a flight over a map that is fifty times larger than the memory given
- * to it. Tiles come by Maar's tile cache into a partially resident image, as shaders ask for them.
- * README.md tells how to read it.
+ * A virtual texture, headless: a flight over a map that is fifty times larger than its memory.
+ * Shaders request tiles, and Maar's tile cache brings them into a partially resident image.
+ * README.md explains how to read the sample.
  */
 #include "texture_pictures.h"
 
 #include <stdlib.h>
 
-/* Everything that lives as long as the program. */
+/* All state that lives as long as the program. */
 struct program {
     struct texture_options options;
     struct sample_device device;
@@ -53,8 +53,8 @@ static bool compare_pictures(struct program* program)
 static int run(struct program* program)
 {
     const struct texture_options* const options = &program->options;
-    /* The layer advises against copies to images in VK_IMAGE_LAYOUT_GENERAL. But tiles are filled
-     * while frames sample others of the same level, and a level has one layout. */
+    /* The layer advises against copies to images in VK_IMAGE_LAYOUT_GENERAL. But the program fills
+     * tiles while frames sample other tiles of the same level, and a level has one layout. */
     const struct sample_device_options device_options = {.device = options->device,
                                                          .validate = options->validate,
                                                          .quiet_advice = true,
@@ -78,7 +78,7 @@ static int run(struct program* program)
     texture_flight_end(flight);
     sample_device_close(&program->device);
     if (program->device.messages.count != messages) {
-        sample_complain("messages came at the end");
+        sample_complain("messages arrived at the end");
         code = code == SAMPLE_EXIT_OK ? SAMPLE_EXIT_FAILED : code;
     }
     return code;

@@ -124,7 +124,7 @@ class Executing(Case):
                 result = json.loads(done.stdout)
                 self.assertFalse(result["well"])
                 self.assertGreater(result["furthest_off"], 1e-4)
-                self.assertIn("not all held", done.stderr)
+                self.assertIn("not all promises were kept", done.stderr)
 
     def test_odd_numbers_come_out_well(self):
         for numbers in (("--particles", "1", "--frames", "1", "--size", "64x64"),
