@@ -30,6 +30,7 @@ Rules:
    return, pointers lead from room to room in one direction: if one lets memory call paging, none lets
    paging call memory, neither directly nor through the pointers of other rooms.
 5. A header of core has at most 250 lines, and prototypes the functions of at most two .c files.
+   Each .c file of core is part of the library.
 
 Prints each circle with the names that make it, then one line for each finding; exits with 1 if there
 is any finding, and with 77 if the build folder has no objects.
@@ -190,6 +191,12 @@ def check_circles(graph, crossing, options):
             yield f"function pointers in both directions between {', '.join(members)}"
 
 
+def check_sources(graph):
+    for path in graph.core:
+        if path.endswith(".c") and path not in graph.symbols:
+            yield f"{path}: no object of the library is made of it"
+
+
 def check_headers(root, graph, options):
     for path, source in graph.core.items():
         if not path.endswith(".h"):
@@ -262,6 +269,7 @@ def find_breaches(options, symbols):
     graph, upcalls = read_tree(options, symbols)
     crossing = add_upcalls(graph, upcalls, options.any_upcalls)
     findings = list(check_circles(graph, crossing, options))
+    findings += check_sources(graph)
     findings += check_headers(options.root, graph, options)
     if not options.any_upcalls:
         findings += upcalls.findings(options.most_upcalls)

@@ -12,11 +12,11 @@ import amalgamate  # noqa: E402
 # name: (path, text, what the error says)
 REFUSED = {
     "define": ("core/a.c", '/* A. */\n#define N 1\n#include "core/check.h"\n', "before an include"),
-    "missing": ("core/a.c", '/* A. */\n#include "core/nowhere.h"\n', "no core/nowhere.h"),
+    "missing": ("core/a.c", '/* A. */\n#include "core/nowhere.h"\n', "do not contain core/nowhere.h"),
     "feature": ("core/a.c", "/* A. */\n#if defined(X)\n#define _POSIX_C_SOURCE 1\n#endif\n",
-                "another way"),
+                "differently"),
     "public": ("include/maar/maar.h", "/* A. */\n#include <stdio.h>\n", "public header"),
-    "endif": ("core/a.c", "/* A. */\n#if 1\n", "without its #endif"),
+    "endif": ("core/a.c", "/* A. */\n#if 1\n", "has no #endif"),
 }
 
 with tempfile.TemporaryDirectory() as folder:

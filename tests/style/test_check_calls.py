@@ -34,9 +34,10 @@ def visitor(function="see"):
 
 
 class Calls(unittest.TestCase):
-    def check(self, files, calls=(), upcalls="", arguments=()):
+    def check(self, files, calls=(), upcalls="", arguments=(), unbuilt=()):
         """Findings in a tree: calls are triples of caller, callee and symbol."""
-        symbols = {path: (set(), set()) for path in files if path.endswith(".c")}
+        symbols = {path: (set(), set()) for path in files
+                   if path.endswith(".c") and path not in unbuilt}
         for caller, callee, symbol in calls:
             symbols.setdefault(caller, (set(), set()))[1].add(symbol)
             symbols.setdefault(callee, (set(), set()))[0].add(symbol)
@@ -193,6 +194,11 @@ class Calls(unittest.TestCase):
                           self.check({"core/a/h.h": prototypes + "void z(void);\n"}, calls))
         self.assertEqual(self.check({"core/a/h.h": "\n" * 250}, calls), [])
         self.assert_found("251 lines; at most 250", self.check({"core/a/h.h": "\n" * 251}, calls))
+
+    def test_each_source_is_built(self):
+        calls = [("core/a/x.c", "core/a/y.c", "y")]
+        self.assert_found("core/a/z.c: no object",
+                          self.check({"core/a/z.c": ""}, calls, unbuilt=["core/a/z.c"]))
 
     def test_components(self):
         edges = {"a": ["b"], "b": ["c"], "c": ["a", "d"], "d": ["e"], "e": ["d"], "f": ["a", "d"]}
