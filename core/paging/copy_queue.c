@@ -1,6 +1,7 @@
 /*
- * The copies of what grows without sparse binding: recorded in order, carried out together. Command
- * buffers are used again in the order in which they were submitted, as soon as the oldest is done.
+ * The copies of objects that grow without sparse binding: recorded in order, carried out together.
+ * Command buffers are used again in the order of their submission, as soon as the oldest one has
+ * been executed.
  */
 #include "core/paging/copy_queue.h"
 
@@ -8,7 +9,7 @@
 #include "core/paging/paging_state.h"
 #include "core/paging/paging_timeline.h"
 
-/* Command buffers with the value of the submission that last used them. */
+/* A command buffer with the value of the submission that last used it. */
 struct maar_copy_commands {
     struct maar_copy_commands* next;
     VkCommandBuffer buffer;
@@ -35,7 +36,7 @@ void maar_copy_queue_destroy(struct maar_copy_queue* queue, MaarAllocator alloca
     *queue = (struct maar_copy_queue){.lock = queue->lock};
 }
 
-/* ---- what is recorded ---- */
+/* ---- recording ---- */
 
 void maar_copy_record(MaarAllocator allocator, struct maar_page_copy* copy)
 {
@@ -54,7 +55,7 @@ void maar_copy_record(MaarAllocator allocator, struct maar_page_copy* copy)
     maar_mutex_unlock(queue->lock);
 }
 
-/* Under the lock: takes a copy out of the list of what is recorded. */
+/* Takes a copy out of the record. Under the lock. */
 static void forget_copy(struct maar_copy_queue* queue, const struct maar_page_copy* copy)
 {
     struct maar_page_copy* before = NULL;
@@ -87,7 +88,7 @@ struct maar_page_copy* maar_copy_take_back(MaarAllocator allocator, struct maar_
     return copy;
 }
 
-/* Under the lock, with no copy of the owner's in hand: forgets them all. */
+/* Takes all copies of an owner out of the record. None of them is taken. Under the lock. */
 static void forget_all(struct maar_copy_queue* queue, const struct maar_copy_owner* owner)
 {
     for (const struct maar_page_copy* copy = owner->newest; copy != NULL; copy = copy->older) {
@@ -106,7 +107,7 @@ void maar_copy_owner_end(MaarAllocator allocator, struct maar_copy_owner* owner)
     }
     maar_mutex_unlock(queue->lock);
     if (!later) {
-        owner->bury(allocator, owner, owner->newest);
+        owner->release(allocator, owner, owner->newest);
     }
 }
 
@@ -124,8 +125,8 @@ static struct maar_page_copy* take_recorded(struct maar_copy_queue* queue)
     return copies;
 }
 
-/* Under the lock: the copy is in hand no more. Collects owners that wait for that. */
-static void let_go(struct maar_page_copy* copy, struct maar_copy_owner** retired)
+/* Ends the taking of a copy, and collects its owner if the owner waits for that. Under the lock. */
+static void end_taking(struct maar_page_copy* copy, struct maar_copy_owner** retired)
 {
     struct maar_copy_owner* owner = copy->owner;
     copy->taken = false;
@@ -135,7 +136,7 @@ static void let_go(struct maar_page_copy* copy, struct maar_copy_owner** retired
     }
 }
 
-/* Under the lock: the owner's copy has been submitted. */
+/* Takes a submitted copy from its owner. Under the lock. */
 static void disown(struct maar_page_copy* copy, uint64_t value)
 {
     struct maar_page_copy** link = &copy->owner->newest;
@@ -146,7 +147,7 @@ static void disown(struct maar_page_copy* copy, uint64_t value)
     copy->owner->value = value;
 }
 
-/* Under the lock: in front of what was recorded meanwhile. */
+/* Records copies again, in front of those that were recorded meanwhile. Under the lock. */
 static void put_back_copies(struct maar_copy_queue* queue, struct maar_page_copy* copies)
 {
     struct maar_page_copy* last = copies;
@@ -160,10 +161,10 @@ static void put_back_copies(struct maar_copy_queue* queue, struct maar_page_copy
     }
 }
 
-/* Ends a submission for the copies that it had in hand. */
-static void settle_copies(struct maar_copy_queue* queue, MaarAllocator allocator,
-                          struct maar_page_copy* copies, const struct maar_submission* submission,
-                          bool submitted)
+/* Resolves what becomes of the taken copies, once their submission was made or has failed. */
+static void resolve_copies(struct maar_copy_queue* queue, MaarAllocator allocator,
+                           struct maar_page_copy* copies, const struct maar_submission* submission,
+                           bool submitted)
 {
     struct maar_copy_owner* retired = NULL;
     maar_mutex_lock(queue->lock);
@@ -172,7 +173,7 @@ static void settle_copies(struct maar_copy_queue* queue, MaarAllocator allocator
             disown(copy, submission->signal_value);
             queue->copied_bytes += copy->size;
         }
-        let_go(copy, &retired);
+        end_taking(copy, &retired);
     }
     if (!submitted) {
         put_back_copies(queue, copies);
@@ -186,30 +187,27 @@ static void settle_copies(struct maar_copy_queue* queue, MaarAllocator allocator
     for (struct maar_page_copy *copy = submitted ? copies : NULL, *next; copy != NULL;
          copy = next) {
         next = copy->next;
-        /* The submission waited for the caller's points, so its end says that they passed. */
+        /* The submission waits for the caller's points. When it has ended, they have passed. */
         copy->item->points[0] = (MaarPoint){submission->signal, submission->signal_value};
         maar_retire_queue(&allocator->retire, copy->item);
     }
     for (struct maar_copy_owner* next; retired != NULL; retired = next) {
         next = retired->next_retired;
-        retired->bury(allocator, retired, retired->newest);
+        retired->release(allocator, retired, retired->newest);
     }
 }
 
-/* ---- carrying them out ---- */
+/* ---- carrying out ---- */
 
-/* The oldest command buffer if it is done, or a new one, in no list. */
+/* Returns the oldest command buffer if it has been executed, else a new one. It is in no list. */
 static VkResult open_commands(struct maar_copy_queue* queue, MaarAllocator allocator,
                               const struct maar_submission* submission,
                               struct maar_copy_commands** out)
 {
     const struct maar_device* device = &allocator->device;
     struct maar_copy_commands* commands = queue->oldest;
-    VkResult result = VK_NOT_READY;
-    if (commands != NULL) {
-        result = maar_paging_wait(maar_paging_of(allocator), commands->value, 0);
-    }
-    if (result == VK_SUCCESS) {
+    if (commands != NULL &&
+        maar_paging_wait(maar_paging_of(allocator), commands->value, 0) == VK_SUCCESS) {
         queue->oldest = commands->next;
         queue->latest = queue->oldest != NULL ? queue->latest : NULL;
         *out = commands;
@@ -221,8 +219,10 @@ static VkResult open_commands(struct maar_copy_queue* queue, MaarAllocator alloc
             .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
             .queueFamilyIndex = submission->queue->familyIndex,
         };
-        /* Without callbacks: lavapipe mixes them up with the C library's for command pools. */
-        result = device->vkCreateCommandPool(device->handle, &pool_info, NULL, &queue->pool);
+        /* Without callbacks: for command pools, lavapipe mixes them with the C library's functions.
+         */
+        const VkResult result =
+            device->vkCreateCommandPool(device->handle, &pool_info, NULL, &queue->pool);
         if (result != VK_SUCCESS) {
             queue->pool = VK_NULL_HANDLE;
             return result;
@@ -238,7 +238,8 @@ static VkResult open_commands(struct maar_copy_queue* queue, MaarAllocator alloc
         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
         .commandBufferCount = 1,
     };
-    result = device->vkAllocateCommandBuffers(device->handle, &info, &commands->buffer);
+    const VkResult result =
+        device->vkAllocateCommandBuffers(device->handle, &info, &commands->buffer);
     if (result != VK_SUCCESS) {
         maar_host_free(allocator->callbacks, commands);
         return result;
@@ -247,7 +248,7 @@ static VkResult open_commands(struct maar_copy_queue* queue, MaarAllocator alloc
     return VK_SUCCESS;
 }
 
-/* Back into the list: the latest if it was submitted, else the first to be used again. */
+/* Lists commands: as the latest if they were submitted, else as the first to be used again. */
 static void close_commands(struct maar_copy_queue* queue, struct maar_copy_commands* commands,
                            bool submitted)
 {
@@ -262,7 +263,7 @@ static void close_commands(struct maar_copy_queue* queue, struct maar_copy_comma
     }
 }
 
-/* Of commands whose state nobody knows, since recording them failed. */
+/* Frees commands whose recording failed, so that their state is unknown. */
 static void discard_commands(const struct maar_copy_queue* queue, MaarAllocator allocator,
                              struct maar_copy_commands* commands)
 {
@@ -283,7 +284,8 @@ static void order_all(const struct maar_device* device, VkCommandBuffer buffer,
     device->vkCmdPipelineBarrier(buffer, before, after, 0, 1, &barrier, 0, NULL, 0, NULL);
 }
 
-/* A copy may read what the one before it wrote: an owner can have several in one submission. */
+/* Records copies one after another: an owner can have several in one submission, and a copy then
+ * reads what the one before it wrote. */
 static VkResult record_commands(const struct maar_device* device, VkCommandBuffer buffer,
                                 const struct maar_page_copy* copies)
 {
@@ -349,7 +351,7 @@ VkResult maar_copy_queue_submit(struct maar_copy_queue* queue, MaarAllocator all
     if (result != VK_SUCCESS) {
         return result;
     }
-    /* Nothing recorded any more is no reason not to signal. */
+    /* The submission signals even if all copies were taken back meanwhile. */
     struct maar_page_copy* copies = take_recorded(queue);
     bool submitted = false;
     result = record_commands(device, commands->buffer, copies);
@@ -361,6 +363,6 @@ VkResult maar_copy_queue_submit(struct maar_copy_queue* queue, MaarAllocator all
     } else {
         discard_commands(queue, allocator, commands);
     }
-    settle_copies(queue, allocator, copies, submission, submitted);
+    resolve_copies(queue, allocator, copies, submission, submitted);
     return result;
 }

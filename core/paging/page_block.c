@@ -1,7 +1,7 @@
 /*
  * The pages of a block: which are free, taken, shared and held.
  *
- * Each block lists its free runs by length, and bits tell which lists have runs (as in TLSF:
+ * Each block lists its free runs by length, and bits show which lists have runs (as in TLSF:
  * Masmano et al., ECRTS 2004). Any part of a run can be given back alone. Only the two end pages of
  * a free run store its length, so joining neighbours takes no search.
  */
@@ -94,7 +94,7 @@ static void unlist_free_run(struct maar_page_block* block, uint32_t first)
     marks[first + length - 1].run = 0;
 }
 
-/* Tells the statistics of core/memory how much of the block is in use. */
+/* Notes in the statistics of core/memory how much of the block is in use. */
 static void publish_use(const struct maar_page_block* block)
 {
     const VkDeviceSize size = block->pool->page_size;

@@ -18,7 +18,7 @@
 enum { MAAR_PAGE_CLASSES = 128 };
 
 /* The state of a page, 12 bytes. The first and the last page of a free run store its length. All
- * other pages store 0. A page beside a page in use thus tells whether it is free. */
+ * other pages store 0. So the neighbours of a page in use show whether they are free. */
 struct maar_page_mark {
     uint32_t run;
     union {

@@ -1,15 +1,16 @@
 /*
- * Taking pages and giving them back: commits, decommits, aliases and moves, range by range.
+ * Commits, decommits, aliases and moves of pages, range by range.
  *
- * A commit asks for pages of one memory type after another, quietly at first; whatever it took is
- * marked as fresh until all of its ranges have what they need, so that a failing call gives back
- * exactly that. Entries and what they mean: page_table.c. Under the paging lock, but where said.
+ * A commit asks for pages of one memory type after another, at first within budgets. The pages that
+ * it takes are marked as fresh until all of its ranges have their pages. So a call that fails gives
+ * back exactly what it took. page_entry.h says what entries mean. The paging lock is held, except
+ * where a function says that no lock may be held.
  */
 #include "core/paging/page_commit.h"
 
 #include "core/paging/page_entry.h"
 
-/* Leaves for pages [first, first + count). No lock may be held. */
+/* Makes the leaves of pages [first, first + count). No lock may be held. */
 static VkResult make_leaves(struct maar_page_table* table, uint64_t first, uint64_t count)
 {
     struct maar_paging* paging = table->paging;
@@ -36,7 +37,7 @@ static VkResult make_leaves(struct maar_page_table* table, uint64_t first, uint6
     return VK_SUCCESS;
 }
 
-/* Takes back that a page was given back; false when it was not, or there is none. */
+/* Commits a held page again. Returns false if the page is not held. */
 static bool unhold(struct maar_page_table* table, uint64_t* entry)
 {
     if ((*entry & MAAR_ENTRY_HELD) == 0) {
@@ -51,8 +52,8 @@ static bool unhold(struct maar_page_table* table, uint64_t* entry)
     return true;
 }
 
-/* Whether a page of the range is being unbound just now: only then is it known what becomes of it.
- */
+/* Returns whether the submission under way unbinds a page of the range. What becomes of the page is
+ * known only at its end. */
 static bool is_being_unbound(const struct maar_page_range* range)
 {
     const uint64_t both = MAAR_ENTRY_HELD | MAAR_ENTRY_INFLIGHT;
@@ -64,9 +65,9 @@ static bool is_being_unbound(const struct maar_page_range* range)
     return false;
 }
 
-/* Whether a page of the range was given back, and another range shows it: what is committed is the
- * owner's alone, so it is not taken again; and the device has it here still, so it is not let go.
- */
+/* Returns whether a page of the range is held here and live in another range. Such a page is
+ * neither committed again (a commit takes pages that nobody else has) nor freed (the device has it
+ * here). */
 static bool is_shown_elsewhere(const struct maar_page_range* range)
 {
     for (uint64_t page = range->first; page < range->first + range->count; ++page) {
@@ -79,7 +80,7 @@ static bool is_shown_elsewhere(const struct maar_page_range* range)
     return false;
 }
 
-/* Pages of a range that need one. */
+/* Returns how many entries of a range lack a page. */
 static uint64_t count_missing(const struct maar_page_range* range)
 {
     uint64_t missing = 0;
@@ -89,7 +90,7 @@ static uint64_t count_missing(const struct maar_page_range* range)
     return missing;
 }
 
-/* Fills [page, page + count), none of which has a page, from the pool, which has enough. */
+/* Fills [page, page + count) from the pool. No entry has a page, and the pool has enough. */
 static void fill_run(struct maar_page_table* table, struct maar_page_pool* pool, uint64_t page,
                      uint64_t count)
 {
@@ -133,32 +134,45 @@ static void fill_range(const struct maar_page_range* range, struct maar_page_poo
     }
 }
 
-/* From pages that are free already; VK_ERROR_OUT_OF_POOL_MEMORY when they are too few,
- * VK_ERROR_VALIDATION_FAILED_EXT, not told, when one is shown elsewhere. */
-static VkResult commit_from(const struct maar_page_range* range, struct maar_page_pool* pool,
-                            uint64_t* missing)
+enum commit_outcome {
+    COMMIT_DONE,
+    COMMIT_TOO_FEW,        /* free pages: *missing are needed */
+    COMMIT_SHOWN_ELSEWHERE /* a page is held here and live in another range */
+};
+
+/* Fills a range with pages of a pool that are free already. No lock may be held: waits for a
+ * submission that unbinds pages of the range. */
+static enum commit_outcome commit_from(const struct maar_page_range* range,
+                                       struct maar_page_pool* pool, uint64_t* missing)
 {
     struct maar_paging* paging = range->table->paging;
+    enum commit_outcome outcome = COMMIT_DONE;
     maar_mutex_lock(&paging->lock);
     while (is_being_unbound(range)) {
         maar_condition_wait(&paging->changed, &paging->lock);
     }
-    if (range->table->may_alias && is_shown_elsewhere(range)) {
-        maar_mutex_unlock(&paging->lock);
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
     *missing = count_missing(range);
-    const bool enough = *missing <= pool->free_count;
-    if (enough) {
+    if (range->table->may_alias && is_shown_elsewhere(range)) {
+        outcome = COMMIT_SHOWN_ELSEWHERE;
+    } else if (*missing > pool->free_count) {
+        outcome = COMMIT_TOO_FEW;
+    } else {
         fill_range(range, pool);
     }
     maar_mutex_unlock(&paging->lock);
-    return enough ? VK_SUCCESS : VK_ERROR_OUT_OF_POOL_MEMORY;
+    return outcome;
 }
 
-/* One memory type: what is free, and new blocks if `grow`. */
+/* How far a commit may go for memory. */
+enum commit_effort {
+    COMMIT_FREE_PAGES,    /* pages that are free already */
+    COMMIT_WITHIN_BUDGET, /* new blocks within budgets, without asking the observer */
+    COMMIT_LAST_RESORT    /* whatever an allocation that would fail otherwise may do */
+};
+
+/* Commits a range in one memory type. No lock may be held. */
 static VkResult commit_in_type(const struct maar_page_range* range, const char* call, uint32_t type,
-                               bool grow, bool loud)
+                               enum commit_effort effort)
 {
     struct maar_page_table* table = range->table;
     const struct maar_page_pool_key key = {
@@ -169,34 +183,38 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
     };
     struct maar_page_pool* pool = NULL;
     VkResult result = maar_page_pool_open(table->paging, &key, &pool);
-    uint64_t missing = 0;
     while (result == VK_SUCCESS) {
-        result = commit_from(range, pool, &missing);
-        if (result == VK_ERROR_VALIDATION_FAILED_EXT) {
+        uint64_t missing = 0;
+        switch (commit_from(range, pool, &missing)) {
+        case COMMIT_DONE:
+            return VK_SUCCESS;
+        case COMMIT_SHOWN_ELSEWHERE:
             return maar_misuse(table->paging->allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                                "a page of the range was given back and waits to be unbound, and "
                                "another range shows it; submit that first");
+        case COMMIT_TOO_FEW:
+            break;
         }
-        if (result != VK_ERROR_OUT_OF_POOL_MEMORY || !grow) {
-            return result;
-        }
-        result = maar_page_pool_grow(table->paging, pool, call, missing, &table->memory, loud);
+        result = effort == COMMIT_FREE_PAGES
+                     ? VK_ERROR_OUT_OF_DEVICE_MEMORY
+                     : maar_page_pool_grow(table->paging, pool, call, missing, &table->memory,
+                                           effort == COMMIT_LAST_RESORT);
     }
     return result;
 }
 
-/* What another type, or a louder request, may mend. */
+/* Returns whether another type, or more effort, may help. */
 static bool is_page_shortage(VkResult result)
 {
     return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
            result == VK_ERROR_TOO_MANY_OBJECTS || result == VK_ERROR_UNKNOWN;
 }
 
-/* One range: free pages of the type liked best; those that are no longer pending; new blocks within
- * budget, of one type after another; then, unless quiet, as a request that fails without, whatever
- * it takes. */
+/* Commits one range: from free pages of the preferred type; from those that are no longer pending;
+ * from new blocks within budget, of one type after another; and last, unless within_budget, by an
+ * effort as great as that of an allocation that would fail otherwise. No lock may be held. */
 static VkResult commit_range(MaarAllocator allocator, const char* call,
-                             const struct maar_page_range* range, bool quiet)
+                             const struct maar_page_range* range, bool within_budget)
 {
     const struct maar_page_table* table = range->table;
     VkResult result = make_leaves(range->table, range->first, range->count);
@@ -204,22 +222,23 @@ static VkResult commit_range(MaarAllocator allocator, const char* call,
         return result;
     }
     const bool may_grow = (table->memory.flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
-    result = commit_in_type(range, call, table->types[0], false, false);
-    if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
+    const enum commit_effort effort = may_grow ? COMMIT_WITHIN_BUDGET : COMMIT_FREE_PAGES;
+    result = commit_in_type(range, call, table->types[0], COMMIT_FREE_PAGES);
+    if (is_page_shortage(result)) {
         (void)maar_retire_collect(allocator, NULL);
-        result = commit_in_type(range, call, table->types[0], may_grow, false);
+        result = commit_in_type(range, call, table->types[0], effort);
     }
     for (uint32_t i = 1; i < table->type_count && is_page_shortage(result); ++i) {
-        result = commit_in_type(range, call, table->types[i], may_grow, false);
+        result = commit_in_type(range, call, table->types[i], effort);
     }
-    const uint32_t loud_count = may_grow && !quiet ? table->type_count : 0;
-    for (uint32_t i = 0; i < loud_count && is_page_shortage(result); ++i) {
-        result = commit_in_type(range, call, table->types[i], true, true);
+    const uint32_t last_count = may_grow && !within_budget ? table->type_count : 0;
+    for (uint32_t i = 0; i < last_count && is_page_shortage(result); ++i) {
+        result = commit_in_type(range, call, table->types[i], COMMIT_LAST_RESORT);
     }
     return result;
 }
 
-/* The owner's wish for a page that it has. */
+/* Gives a committed page back. */
 static void give_back(struct maar_page_table* table, uint64_t page, uint64_t* entry)
 {
     struct maar_page_block* block = maar_entry_block(table, *entry);
@@ -233,7 +252,7 @@ static void give_back(struct maar_page_table* table, uint64_t page, uint64_t* en
         maar_page_mark_dirty(table, page, entry);
         return;
     }
-    /* The device was never told. What it has there, if anything, belongs to somebody else. */
+    /* No submission named the page. What the device has here belongs to another entry. */
     maar_page_drop(block, number, 1, true);
     *entry &= MAAR_ENTRY_FLAGS;
     if ((*entry & MAAR_ENTRY_BOUND) == 0) {
@@ -265,7 +284,8 @@ static bool is_leaf_unused(const struct maar_page_table* table, const struct maa
     return unused;
 }
 
-/* A call that failed leaves no leaves behind: it may have asked for far too much. */
+/* Frees the empty leaves of a range: a call that failed may have asked for far too much. No lock
+ * may be held. */
 static void free_unused_leaves(const struct maar_page_range* range)
 {
     struct maar_page_table* table = range->table;
@@ -314,7 +334,8 @@ static void report_page_shortage(MaarAllocator allocator, const char* call,
     }
 }
 
-/* Reports pages that are held: a program that forgets maarSubmitBinds finds no pages. */
+/* Reports pages that are held. A program that forgets maarSubmitBinds runs out of pages like that.
+ */
 static void report_held(MaarAllocator allocator, const char* call)
 {
     struct maar_paging* paging = maar_paging_of(allocator);
@@ -336,7 +357,7 @@ static void report_held(MaarAllocator allocator, const char* call)
 }
 
 static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t range_count,
-                           const struct maar_page_range* ranges, bool quiet)
+                           const struct maar_page_range* ranges, bool within_budget)
 {
     struct maar_paging* paging = maar_paging_of(allocator);
     VkResult result = VK_SUCCESS;
@@ -345,7 +366,7 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
     const uint64_t blocks_made = paging->blocks_made;
     maar_mutex_unlock(&paging->lock);
     while (done < range_count && result == VK_SUCCESS) {
-        result = commit_range(allocator, call, &ranges[done], quiet);
+        result = commit_range(allocator, call, &ranges[done], within_budget);
         ++done;
     }
     maar_mutex_lock(&paging->lock);
@@ -359,11 +380,11 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
     if (result != VK_SUCCESS) {
         maar_page_pools_undo(paging, blocks_made);
     }
-    if (is_page_shortage(result) && !quiet) {
+    if (is_page_shortage(result) && !within_budget) {
         report_page_shortage(allocator, call, &ranges[done - 1], result);
         report_held(allocator, call);
     }
-    /* Pools report their limits so; for a caller without one it is plain lack of memory. */
+    /* The limit of a pool is a lack of memory to the caller. */
     return result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_ERROR_OUT_OF_DEVICE_MEMORY : result;
 }
 
@@ -390,7 +411,7 @@ void maar_pages_decommit(MaarAllocator allocator, uint32_t range_count,
         for (uint64_t page = ranges[i].first; page < end; ++page) {
             uint64_t* entry = maar_page_entry(table, page);
             if (entry == NULL) {
-                page |= MAAR_LEAF_PAGES - 1; /* a whole leaf without pages */
+                page |= MAAR_LEAF_PAGES - 1; /* skip a leaf without pages */
             } else if (maar_entry_has_page(*entry) && (*entry & MAAR_ENTRY_HELD) == 0) {
                 give_back(table, page, entry);
             }
@@ -400,7 +421,7 @@ void maar_pages_decommit(MaarAllocator allocator, uint32_t range_count,
     (void)maar_page_pools_release(paging, NULL, true);
 }
 
-/* Whether pages can be shown, and each still has room for one more reference. */
+/* Returns why pages cannot be shared, or NULL. */
 static const char* find_share_fault(const struct maar_page_range* to,
                                     const struct maar_page_table* from, uint64_t from_first)
 {

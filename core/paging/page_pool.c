@@ -1,14 +1,11 @@
 /*
- * Page pools: blocks of device memory cut into pages, handed out in runs that are as long as can
- * be.
+ * Page pools: which block serves a request, how large the next block is, and which empty blocks are
+ * given back.
  *
- * Each block lists its free runs by length, with bits that tell which lists have any (as TLSF does:
- * Masmano et al., ECRTS 2004), but any part of a run can be given back alone: only the two end
- * pages of a free run know its length, so joining neighbours takes no search. A request goes to the
- * oldest block that has a run long enough, so that younger blocks become empty; where no run is, it
- * takes the longest there are, which needs the fewest binds.
+ * A request goes to the oldest block that has a run long enough, so that younger blocks become
+ * empty. If no run is long enough, the request takes the longest ones, which need the fewest binds.
  *
- * Under the paging lock, but for what calls the driver.
+ * The paging lock is held everywhere but around calls of the driver.
  */
 #include "core/paging/page_pool.h"
 
@@ -17,14 +14,15 @@
 
 #include <string.h>
 
-/* Least size of a page block: what the list of VkDeviceMemory objects can hold of a large card
- * (4,096 of these are 64 GiB), and 1 % of the smallest trace of gigabytes that was measured. */
+/* Least size of a page block, bytes. 4,096 of these, which is the usual limit of VkDeviceMemory
+ * objects, are 64 GiB: the memory of a large card. It is 1 % of the smallest trace of gigabytes
+ * that was measured. */
 #define LEAST_BLOCK_SIZE ((VkDeviceSize)16 << 20)
-/* A block takes this share of what its pool holds: what may lie idle is below 1 % of it. */
+/* A block takes a 128th of the bytes of its pool. So less than 1 % of them may be idle. */
 #define BLOCK_SHARE 128
-/* No block is larger, unless one call wants more. */
+/* Most bytes of a block, unless one call needs more. */
 #define MOST_BLOCK_SIZE ((VkDeviceSize)1 << 30)
-/* Small heaps are not eaten up by one block: this share at most. */
+/* A block takes a 16th of its heap at most, so that no single block fills a small heap. */
 #define HEAP_SHARE 16
 
 /* ---- pools ---- */
@@ -108,9 +106,9 @@ static VkDeviceSize round_up_pages(const struct maar_page_pool* pool, VkDeviceSi
     return maar_align_up(size, pool->page_size);
 }
 
-/* How large the next block should be when so many bytes are short. */
-static VkDeviceSize wish_block_size(const struct maar_paging* paging,
-                                    const struct maar_page_pool* pool, VkDeviceSize shortage)
+/* Returns the preferred size of the next block when `shortage` bytes are missing. */
+static VkDeviceSize preferred_block_size(const struct maar_paging* paging,
+                                         const struct maar_page_pool* pool, VkDeviceSize shortage)
 {
     const struct maar_device_facts* facts = &paging->allocator->device.facts;
     const VkDeviceSize heap =
@@ -129,14 +127,20 @@ static VkDeviceSize wish_block_size(const struct maar_paging* paging,
     return size < most ? size : most;
 }
 
-/* Room for one more block in both lists; the lock is left and taken again, VK_INCOMPLETE then. */
-static VkResult reserve_lists(struct maar_paging* paging, struct maar_page_pool* pool)
+/* What a look for room in the lists of blocks comes to. */
+enum list_room {
+    LIST_ROOM_READY,
+    LIST_ROOM_LEFT_LOCK, /* the lock was released and taken again: look once more */
+    LIST_ROOM_NO_MEMORY
+};
+
+/* Ensures that both lists have room for one more block. Under the paging lock. */
+static enum list_room reserve_lists(struct maar_paging* paging, struct maar_page_pool* pool)
 {
     const VkAllocationCallbacks* callbacks = paging->allocator->callbacks;
     const bool pool_full = pool->block_count == pool->block_capacity;
-    const bool full = paging->block_count == paging->block_capacity;
-    if (!pool_full && !full) {
-        return VK_SUCCESS;
+    if (!pool_full && paging->block_count < paging->block_capacity) {
+        return LIST_ROOM_READY;
     }
     const uint32_t old = pool_full ? pool->block_capacity : paging->block_capacity;
     const uint32_t capacity = old < 8 ? 16 : old * 2;
@@ -146,10 +150,8 @@ static VkResult reserve_lists(struct maar_paging* paging, struct maar_page_pool*
     uint8_t* longest = pool_full ? maar_host_calloc(callbacks, capacity, 1) : NULL;
     maar_mutex_lock(&paging->lock);
     void* unused[2] = {blocks, longest};
-    VkResult result = VK_INCOMPLETE;
-    if (blocks == NULL || (pool_full && longest == NULL)) {
-        result = VK_ERROR_OUT_OF_HOST_MEMORY;
-    } else if (pool_full && pool->block_capacity == old) {
+    const bool has_memory = blocks != NULL && (!pool_full || longest != NULL);
+    if (has_memory && pool_full && pool->block_capacity == old) {
         if (old != 0) {
             memcpy(blocks, pool->blocks, pool->block_count * sizeof blocks[0]);
             memcpy(longest, pool->longest, pool->block_count);
@@ -159,7 +161,7 @@ static VkResult reserve_lists(struct maar_paging* paging, struct maar_page_pool*
         pool->blocks = blocks;
         pool->longest = longest;
         pool->block_capacity = capacity;
-    } else if (!pool_full && paging->block_capacity == old) {
+    } else if (has_memory && !pool_full && paging->block_capacity == old) {
         if (old != 0) {
             memcpy(blocks, paging->blocks, paging->block_end * sizeof blocks[0]);
         }
@@ -171,10 +173,10 @@ static VkResult reserve_lists(struct maar_paging* paging, struct maar_page_pool*
     maar_host_free(callbacks, unused[0]);
     maar_host_free(callbacks, unused[1]);
     maar_mutex_lock(&paging->lock);
-    return result;
+    return has_memory ? LIST_ROOM_LEFT_LOCK : LIST_ROOM_NO_MEMORY;
 }
 
-/* There is room. */
+/* Both lists have room. */
 static void list_block(struct maar_paging* paging, struct maar_page_block* block)
 {
     struct maar_page_pool* pool = block->pool;
@@ -218,10 +220,10 @@ static void unlist_block(struct maar_paging* paging, struct maar_page_block* blo
     paging->block_bytes -= block->page_count * pool->page_size;
 }
 
-/* Memory from the engine behind every allocation, as one of Maar's own. */
+/* Allocates the memory of a block as an allocation of Maar's own. */
 static VkResult allocate_memory(struct maar_paging* paging, const struct maar_page_pool* pool,
                                 const char* call, VkDeviceSize size,
-                                const MaarAllocationCreateInfo* memory, bool loud,
+                                const MaarAllocationCreateInfo* memory, bool last_resort,
                                 MaarAllocation* allocation)
 {
     const MaarAllocationCreateFlags budget =
@@ -235,8 +237,8 @@ static VkResult allocate_memory(struct maar_paging* paging, const struct maar_pa
     };
     const MaarAllocationCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
-        .flags = loud ? budget | MAAR_ALLOCATE_WITHOUT_REPORT
-                      : MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT | MAAR_ALLOCATE_AS_TRIAL,
+        .flags = last_resort ? budget | MAAR_ALLOCATE_WITHOUT_REPORT
+                             : MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT | MAAR_ALLOCATE_AS_TRIAL,
         .usage = MAAR_MEMORY_USAGE_FLAGS_ONLY,
         .dedicated = MAAR_DEDICATED_ALWAYS,
         .memoryTypeBits = 1u << pool->type_index,
@@ -249,7 +251,7 @@ static VkResult allocate_memory(struct maar_paging* paging, const struct maar_pa
 
 static VkResult make_block(struct maar_paging* paging, struct maar_page_pool* pool,
                            const char* call, VkDeviceSize size,
-                           const MaarAllocationCreateInfo* memory, bool loud)
+                           const MaarAllocationCreateInfo* memory, bool last_resort)
 {
     MaarAllocator allocator = paging->allocator;
     const VkDeviceSize count = size / pool->page_size;
@@ -265,7 +267,8 @@ static VkResult make_block(struct maar_paging* paging, struct maar_page_pool* po
     block->pool = pool;
     block->page_count = (uint32_t)count;
     memset(block->heads, 0xFF, sizeof block->heads);
-    VkResult result = allocate_memory(paging, pool, call, size, memory, loud, &block->allocation);
+    VkResult result =
+        allocate_memory(paging, pool, call, size, memory, last_resort, &block->allocation);
     if (result != VK_SUCCESS) {
         maar_host_free(allocator->callbacks, block);
         return result;
@@ -274,23 +277,25 @@ static VkResult make_block(struct maar_paging* paging, struct maar_page_pool* po
     block->block = maar_slot_resolve(&allocator->slots, block->allocation, &index)->block;
     maar_block_make_paged(block->block);
     maar_mutex_lock(&paging->lock);
-    do {
-        result = reserve_lists(paging, pool);
-    } while (result == VK_INCOMPLETE);
-    if (result == VK_SUCCESS) {
+    enum list_room room = LIST_ROOM_LEFT_LOCK;
+    while (room == LIST_ROOM_LEFT_LOCK) {
+        room = reserve_lists(paging, pool);
+    }
+    if (room == LIST_ROOM_READY) {
         list_block(paging, block);
     }
     maar_mutex_unlock(&paging->lock);
-    if (result != VK_SUCCESS) {
-        maar_undo_allocation(allocator, block->allocation);
-        maar_host_free(allocator->callbacks, block);
+    if (room == LIST_ROOM_READY) {
+        return VK_SUCCESS;
     }
-    return result;
+    maar_undo_allocation(allocator, block->allocation);
+    maar_host_free(allocator->callbacks, block);
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 static VkResult make_blocks(struct maar_paging* paging, struct maar_page_pool* pool,
                             const char* call, uint64_t needed,
-                            const MaarAllocationCreateInfo* memory, bool loud)
+                            const MaarAllocationCreateInfo* memory, bool last_resort)
 {
     VkResult result = VK_SUCCESS;
     for (uint64_t before = UINT64_MAX;;) {
@@ -298,7 +303,7 @@ static VkResult make_blocks(struct maar_paging* paging, struct maar_page_pool* p
         const uint64_t missing = needed > pool->free_count ? needed - pool->free_count : 0;
         VkDeviceSize size = 0;
         if (missing != 0 && missing < UINT64_MAX / pool->page_size) {
-            size = wish_block_size(paging, pool, missing * pool->page_size);
+            size = preferred_block_size(paging, pool, missing * pool->page_size);
         }
         maar_mutex_unlock(&paging->lock);
         if (missing == 0) {
@@ -308,51 +313,51 @@ static VkResult make_blocks(struct maar_paging* paging, struct maar_page_pool* p
             return result;
         }
         before = missing;
-        /* All that is missing, if a block can be so large. */
+        /* All that is missing, as far as one block can hold it. */
         const VkDeviceSize least =
             missing < size / pool->page_size ? missing * pool->page_size : size;
         if (size == 0) {
             return VK_ERROR_OUT_OF_DEVICE_MEMORY;
         }
-        if (loud) {
+        if (last_resort) {
             size = least;
         }
-        result = make_block(paging, pool, call, size, memory, loud);
+        result = make_block(paging, pool, call, size, memory, last_resort);
         while (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && size > least) {
             size = size / 2 > least ? round_up_pages(pool, size / 2) : least;
-            result = make_block(paging, pool, call, size, memory, loud);
+            result = make_block(paging, pool, call, size, memory, last_resort);
         }
         if (result == VK_ERROR_OUT_OF_HOST_MEMORY) {
             return result;
         }
-        /* Whoever was asked for memory may have given pages back. */
+        /* The observer may have given pages back: count again. */
     }
 }
 
 VkResult maar_page_pool_grow(struct maar_paging* paging, struct maar_page_pool* pool,
                              const char* call, uint64_t needed,
-                             const MaarAllocationCreateInfo* memory, bool loud)
+                             const MaarAllocationCreateInfo* memory, bool last_resort)
 {
-    /* Where memory is short, the next block is looked for by releasing what is empty: not those
-     * that were just made. */
+    /* A shortage of memory releases empty blocks. These calls protect the blocks that they have
+     * just made. */
     maar_mutex_lock(&paging->lock);
     if (pool->growing_count++ == 0) {
         pool->growing_age = paging->blocks_made;
     }
     maar_mutex_unlock(&paging->lock);
-    const VkResult result = make_blocks(paging, pool, call, needed, memory, loud);
+    const VkResult result = make_blocks(paging, pool, call, needed, memory, last_resort);
     maar_mutex_lock(&paging->lock);
     --pool->growing_count;
     maar_mutex_unlock(&paging->lock);
     return result;
 }
 
-/* Under the lock: takes what may go off the lists. */
+/* Takes the empty blocks that may be freed off the lists. Under the lock. */
 static struct maar_page_block* pick_empty(struct maar_paging* paging, const struct maar_pool* owner,
                                           bool keep_one)
 {
     struct maar_page_block* chosen = NULL;
-    /* With nothing recorded, no unbinding is on its way that has not been submitted. */
+    /* While nothing is recorded, all unbinding has been submitted. */
     const uint64_t done = maar_atomic64_load(&paging->completed);
     const bool all_done = done == maar_atomic64_load(&paging->submitted) &&
                           paging->first_dirty == NULL && !paging->submitting;
@@ -376,7 +381,8 @@ static struct maar_page_block* pick_empty(struct maar_paging* paging, const stru
     return chosen;
 }
 
-/* Frees blocks that are off the lists, or, undone, as if they had never been; bytes released. */
+/* Frees blocks that are off the lists; returns their bytes. undone: a call has failed, and its
+ * blocks leave no trace in the statistics. */
 static VkDeviceSize free_blocks(struct maar_paging* paging, struct maar_page_block* block,
                                 bool undone)
 {

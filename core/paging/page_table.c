@@ -1,14 +1,10 @@
 /*
- * Page tables: what each page of a sparse resource is backed by, and what of that the device has
- * not been told yet.
+ * Page tables: which page backs each part of a sparse resource, and which changes wait for a
+ * submission.
  *
- * Two levels: leaves of entries, made where pages are first committed and kept as long as the
- * table, so that a range of terabytes costs what is in use of it. An entry holds the owner's wish;
- * flags say what the device has. Leaves with changes are listed, so a submission looks at these
- * alone.
- *
- * A table belongs to one caller at a time; submissions of other threads read and update it
- * meanwhile, so all of it is under the paging lock.
+ * Leaves with changes are listed, so that a submission reads these alone. A table belongs to one
+ * caller at a time. Submissions of other threads read and update it meanwhile, so the paging lock
+ * guards all of it.
  */
 #include "core/paging/page_table.h"
 
@@ -143,7 +139,7 @@ VkResult maar_page_table_create(MaarAllocator allocator, const struct maar_page_
     return VK_SUCCESS;
 }
 
-/* ---- the list of what is to be submitted ---- */
+/* ---- the list of changes ---- */
 
 uint64_t* maar_page_entry(const struct maar_page_table* table, uint64_t page)
 {
@@ -206,7 +202,7 @@ void maar_page_table_unlist(struct maar_page_table* table)
     table->previous_dirty = NULL;
 }
 
-/* Merges two sorted lists of leaves. */
+/* Merges two lists of leaves, each sorted by number. */
 static struct maar_page_leaf* merge_leaves(struct maar_page_leaf* a, struct maar_page_leaf* b)
 {
     struct maar_page_leaf* head = NULL;
@@ -264,7 +260,7 @@ uint64_t maar_page_table_seal(struct maar_page_table* table)
     return value;
 }
 
-/* Under the lock: ends the entries of one leaf, run after run. */
+/* Drops the pages of a leaf, run after run. Under the lock. */
 static void end_leaf(struct maar_page_table* table, struct maar_page_leaf* leaf)
 {
     const uint32_t size = maar_leaf_size(table, leaf->number);
@@ -344,7 +340,7 @@ void maar_page_tables_forget(struct maar_paging* paging, const struct maar_page_
     }
 }
 
-/* ---- looking ---- */
+/* ---- questions ---- */
 
 uint64_t maar_page_table_count(const struct maar_page_table* table)
 {

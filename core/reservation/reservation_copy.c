@@ -210,7 +210,7 @@ VkResult maar_copying_create(struct maar_reservation* reservation, const char* c
     if (copying == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    copying->owner.bury = release_copying;
+    copying->owner.release = release_copying;
     copying->reservation = reservation;
     copying->present.slot = MAAR_SLOT_NONE;
     copying->buffer_info = *buffer_info;
