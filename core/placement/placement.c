@@ -1,24 +1,28 @@
 /*
- * The door of placement: dispatches to the strategies, keeps the storage of
- * nodes, and does what is the same for all: kinds and granularity, walks and
- * checks.
+ * The door of placement: passes each call on to the strategy, and keeps the storage of nodes and
+ * bins.
+ *
+ * A strategy (placement_tlsf.c, placement_buddy.c, placement_linear.c) calls only what lies below
+ * it: nodes and their links (placement_space.h), bins of free nodes (placement_bins.h), kinds and
+ * granularity (placement_granules.c) and reports of a walk (placement_walk.c).
  */
 #include "core/placement/placement.h"
 
 #include <string.h>
 
 #include "core/host_memory.h"
-#include "core/placement/placement_tlsf.h"
+#include "core/placement/placement_bins.h"
+#include "core/placement/placement_free.h"
 
 enum {
-    /* Nodes to begin with: enough for a reset of a buddy forest of any size. */
+    /* Nodes of a new placement: enough for a reset of a buddy forest of any size. */
     PLACEMENT_FIRST_NODES = 56,
-    /* Bytes; nodes begin at a multiple of it, so that none lies in two lines. */
+    /* Bytes. Nodes begin at a multiple of this, so that no node lies in two lines. */
     PLACEMENT_CACHE_LINE = 64,
-    /* So that a link has a bit to spare. */
+    /* Leaves a link one bit for PLACEMENT_LINK_FREE. */
     PLACEMENT_MOST_NODES = INT32_MAX,
-    /* Storage grows by an eighth: at most a ninth of it is idle, and a node is
-     * copied about eight times on the way to any number of them. */
+    /* Storage grows by an eighth: at most a ninth of it is idle, and a node is copied about eight
+     * times on the way to any number of nodes. */
     PLACEMENT_GROWTH_DIVISOR = 8,
 };
 
@@ -34,8 +38,7 @@ static uint32_t placement_bins_for(MaarPlacementStrategy strategy, VkDeviceSize 
     }
 }
 
-/* Bytes of storage, UINT64_MAX if no number of nodes names so many. Bins come
- * in pairs, so that the size says how many nodes there are. */
+/* Returns the bytes of storage, or UINT64_MAX if a link cannot name that many nodes. */
 static uint64_t placement_storage_size(uint64_t nodes, uint32_t bins)
 {
     if (nodes > PLACEMENT_MOST_NODES) {
@@ -271,132 +274,6 @@ VkDeviceSize maar_placement_largest_free_bound(const struct maar_placement* plac
     }
 }
 
-uint32_t maar_placement_lower(const struct maar_placement* placement, uint32_t slot)
-{
-    return placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR
-               ? maar_linear_lower(placement, slot)
-               : placement_prev(&placement->nodes[slot]);
-}
-
-uint32_t maar_placement_higher(const struct maar_placement* placement, uint32_t slot)
-{
-    return placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR
-               ? maar_linear_higher(placement, slot)
-               : placement_next(&placement->nodes[slot]);
-}
-
-VkDeviceSize maar_placement_clear_below(const struct maar_placement* placement, uint32_t below,
-                                        uint32_t kind, VkDeviceSize offset)
-{
-    const VkDeviceSize granule = offset & ~(placement->granularity - 1);
-    uint32_t slot = below;
-    for (uint32_t step = 0; slot != PLACEMENT_NONE; ++step) {
-        const struct placement_node* node = &placement->nodes[slot];
-        if (placement_offset(node) + placement_size(node) <= granule) {
-            return offset;
-        }
-        const bool is_kind = placement_state(node) == PLACEMENT_LIVE && placement_kind(node) != 0;
-        if (is_kind && placement_kind(node) == kind) {
-            /* It shares the granule, so whatever lies below in the same granule suits
-             * it. */
-            return offset;
-        }
-        if (is_kind || step == PLACEMENT_NEIGHBOURS) {
-            return offset == granule ? offset : granule + placement->granularity;
-        }
-        slot = maar_placement_lower(placement, slot);
-    }
-    return offset;
-}
-
-bool maar_placement_clear_above(const struct maar_placement* placement, uint32_t above,
-                                uint32_t kind, VkDeviceSize end)
-{
-    const VkDeviceSize granule_end =
-        placement_align_up(end, placement->granularity); /* of the range's last granule */
-    uint32_t slot = above;
-    for (uint32_t step = 0; slot != PLACEMENT_NONE; ++step) {
-        const struct placement_node* node = &placement->nodes[slot];
-        if (placement_offset(node) >= granule_end) {
-            return true;
-        }
-        if (placement_state(node) == PLACEMENT_LIVE && placement_kind(node) != 0) {
-            return placement_kind(node) == kind;
-        }
-        if (step == PLACEMENT_NEIGHBOURS) {
-            return false;
-        }
-        slot = maar_placement_higher(placement, slot);
-    }
-    return true;
-}
-
-VkDeviceSize maar_placement_fit(const struct maar_placement* placement,
-                                const struct maar_placement_request* request, uint32_t below,
-                                uint32_t above, VkDeviceSize begin, VkDeviceSize end)
-{
-    VkDeviceSize offset = placement_align_up(begin, request->alignment);
-    if (!placement_fits(offset, request->size, end)) {
-        return UINT64_MAX;
-    }
-    if (!placement_minds_kind(placement, request->kind)) {
-        return offset;
-    }
-    const VkDeviceSize clear = maar_placement_clear_below(placement, below, request->kind, offset);
-    if (clear != offset) {
-        offset = placement_align_up(clear, request->alignment);
-    }
-    if (!placement_fits(offset, request->size, end) ||
-        !maar_placement_clear_above(placement, above, request->kind, offset + request->size)) {
-        return UINT64_MAX;
-    }
-    return offset;
-}
-
-static void placement_tell(struct placement_walk* walk, const MaarRangeInfo* info)
-{
-    if (!walk->stopped && info->offset > walk->cursor) {
-        const MaarRangeInfo padding = {
-            .sType = MAAR_STRUCTURE_TYPE_RANGE_INFO,
-            .state = MAAR_RANGE_STATE_PADDING,
-            .offset = walk->cursor,
-            .size = info->offset - walk->cursor,
-        };
-        walk->stopped = !walk->visit(walk->context, &padding);
-    }
-    if (!walk->stopped && info->size != 0) {
-        walk->stopped = !walk->visit(walk->context, info);
-    }
-    walk->cursor = info->offset + info->size;
-}
-
-void maar_placement_tell_live(const struct maar_placement* placement, struct placement_walk* walk,
-                              uint32_t slot)
-{
-    const struct placement_node* node = &placement->nodes[slot];
-    const MaarRangeInfo info = {
-        .sType = MAAR_STRUCTURE_TYPE_RANGE_INFO,
-        .state = MAAR_RANGE_STATE_LIVE,
-        .kind = placement_kind(node),
-        .offset = placement_offset(node),
-        .size = placement_size(node),
-        .userData = node->u.user,
-        .range = maar_placement_handle(slot, placement_node_generation(node)),
-    };
-    placement_tell(walk, &info);
-}
-
-void maar_placement_tell_free(struct placement_walk* walk, VkDeviceSize offset, VkDeviceSize end)
-{
-    const MaarRangeInfo info = {
-        .sType = MAAR_STRUCTURE_TYPE_RANGE_INFO,
-        .state = MAAR_RANGE_STATE_FREE,
-        .offset = offset,
-        .size = end - offset,
-    };
-    placement_tell(walk, &info);
-}
-
 void maar_placement_walk(const struct maar_placement* placement, maar_placement_visit visit,
                          void* context)
 {
@@ -408,16 +285,16 @@ void maar_placement_walk(const struct maar_placement* placement, maar_placement_
              slot != PLACEMENT_NONE && !walk.stopped;) {
             const struct placement_node* node = &placement->nodes[slot];
             if (placement_state(node) == PLACEMENT_LIVE) {
-                maar_placement_tell_live(placement, &walk, slot);
+                maar_placement_walk_live(placement, &walk, slot);
             } else {
                 const VkDeviceSize offset = placement_offset(node);
-                maar_placement_tell_free(&walk, offset, offset + placement_size(node));
+                maar_placement_walk_free(&walk, offset, offset + placement_size(node));
             }
             slot = placement_next(node);
         }
     }
     if (!walk.stopped) {
-        /* An empty entry at the end brings out the padding before it. */
-        maar_placement_tell_free(&walk, placement->size, placement->size);
+        /* An empty range at the end reports the padding before it. */
+        maar_placement_walk_free(&walk, placement->size, placement->size);
     }
 }

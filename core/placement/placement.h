@@ -1,12 +1,11 @@
 /*
- * Placement: where in a range. Integers in, offsets out; linear, buddy and TLSF
- * behind one small interface. Knows nothing of Vulkan objects.
+ * Placement: where in a space a range lies. Integers in, offsets out: linear, buddy and TLSF
+ * placement behind one small interface. Placement knows no Vulkan objects.
  *
- * Not synchronized: the owner of a placement locks. No function here but
- * create, destroy and the storage helpers' callers touches host memory: a
- * placement that lacks room for metadata answers MAAR_PLACE_WANTS_STORAGE, and
- * its owner, having left its lock, brings a larger storage. So no lock is ever
- * held across a host allocation.
+ * Not synchronized: the owner of a placement locks. Only create and destroy allocate or free host
+ * memory. A placement that needs more storage for its nodes answers MAAR_PLACE_WANTS_STORAGE. Its
+ * owner leaves its lock, allocates, and gives the placement the storage. So no lock is held across
+ * a host allocation.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_H
@@ -23,37 +22,37 @@ struct maar_placement;
 struct maar_placement_info {
     MaarPlacementStrategy strategy;
     VkDeviceSize size;        /* bytes managed, 1 .. 2^48 */
-    VkDeviceSize granularity; /* 0 or 1: kinds do not matter; else a power of two:
-                                 two ranges of different non-zero kinds never
-                                 share a granule of this size */
+    VkDeviceSize granularity; /* 0 or 1: kinds do not matter. Else a power of two: two ranges of
+                                 different kinds, neither of them 0, never share a granule of this
+                                 size */
 };
 
 struct maar_placement_request {
     VkDeviceSize size;      /* >= 1 */
     VkDeviceSize alignment; /* >= 1, any number, need not be a power of two */
-    uint64_t user;          /* the owner's tag, given back by the walk */
-    uint32_t kind;          /* 0: shares a granule with anything; at most MAAR_RANGE_MAX_KIND */
+    uint64_t user;          /* the owner's tag, which walk and get return */
+    uint32_t kind;          /* 0: shares a granule with every kind; at most MAAR_RANGE_MAX_KIND */
     bool upper;             /* linear: from the upper end; others ignore it */
 };
 
 struct maar_placement_range {
     VkDeviceSize offset;
-    VkDeviceSize size;   /* as asked for */
+    VkDeviceSize size;   /* as requested */
     uint32_t node;       /* names the range in later calls */
-    uint32_t generation; /* tells it from earlier ones of the same node: changes with every free,
-                            repeats after 2^18 of them */
+    uint32_t generation; /* distinguishes the range from earlier ones of the same node: changes with
+                            every free, repeats after 2^18 of them */
 };
 
 struct maar_placement_totals {
-    VkDeviceSize used_size;    /* sum of sizes asked for */
-    VkDeviceSize padding_size; /* lost to alignment, rounding, granularity; and, linear
-                                  only, to freed ranges that cannot be reused yet */
-    VkDeviceSize free_size;    /* used + padding + free = size of the range */
+    VkDeviceSize used_size;    /* sum of requested sizes */
+    VkDeviceSize padding_size; /* lost to alignment, rounding and granularity; linear only: and to
+                                  freed ranges that are not reusable yet */
+    VkDeviceSize free_size;    /* used + padding + free = size of the space */
     uint32_t range_count;
 };
 
-/* VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. Starts with storage for a first
- * few ranges. */
+/* Creates a placement with storage for a first few ranges. Returns VK_SUCCESS or
+ * VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult maar_placement_create(const struct maar_placement_info* info,
                                const VkAllocationCallbacks* callbacks,
                                struct maar_placement** placement);
@@ -69,23 +68,23 @@ enum maar_place_outcome {
 enum maar_place_outcome maar_placement_allocate(struct maar_placement* placement,
                                                 const struct maar_placement_request* request,
                                                 struct maar_placement_range* range);
-/* Has the processor fetch what freeing a live node will touch first. Alone of these it may be
- * called without the owner's lock. */
+/* Lets the processor fetch the node that a free will touch first. This is the only function here
+ * that may be called without the owner's lock. */
 void maar_placement_prefetch(const struct maar_placement* placement, uint32_t node);
-/* Never fails, never needs storage. Returns false if node names no live range
- * (nothing changes). */
+/* Frees a live node; this never needs storage. Returns false, and changes nothing, if node names no
+ * live range. */
 bool maar_placement_free(struct maar_placement* placement, uint32_t node);
-/* The same; tells how large the free range is, at most, that holds it now. */
+/* Does the same, and sets *size to an upper bound of the free range that contains the node now. */
 bool maar_placement_free_into(struct maar_placement* placement, uint32_t node, VkDeviceSize* size);
-/* Frees everything; keeps the storage. */
+/* Frees all ranges and keeps the storage. */
 void maar_placement_reset(struct maar_placement* placement);
-/* Grows the range at its end; size >= the present one. Returns false when it wants storage first,
- * as above. */
+/* Grows the space at its end. A size at or below the present one changes nothing. Returns false
+ * when the placement wants storage first; nothing has changed then. */
 bool maar_placement_resize(struct maar_placement* placement, VkDeviceSize size);
-/* Offset, size and user tag of a live node; false if it names none. */
+/* Looks up offset, size, tag and kind of a live node. Returns false if node names none. */
 bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
                         struct maar_placement_range* range, uint64_t* user, uint32_t* kind);
-/* The public handle of a node of a generation. */
+/* Returns the public handle of a node of a generation. */
 static inline MaarRange maar_placement_handle(uint32_t node, uint32_t generation)
 {
     const uint64_t value = (uint64_t)generation << 32 | ((uint64_t)node + 1);
@@ -98,27 +97,24 @@ static inline MaarRange maar_placement_handle(uint32_t node, uint32_t generation
 
 /* Returns how many bytes of storage a placement wants. */
 size_t maar_placement_storage_wanted(const struct maar_placement* placement);
-/* Takes memory of that size (16-byte aligned, from the same callbacks); returns
- * memory that the caller is to free, possibly NULL, possibly the memory itself
- * if it came too late to be of use. */
+/* Takes memory of that size (16-byte aligned, from the same callbacks). Returns memory that the
+ * caller is to free: the old storage, or the memory itself if it came too late to be of use. */
 void* maar_placement_storage_give(struct maar_placement* placement, void* memory, size_t size);
 
-/* O(1). */
+/* Sums up the space in O(1). */
 void maar_placement_totals(const struct maar_placement* placement,
                            struct maar_placement_totals* totals);
-/* An upper bound of the largest free range, O(1): a request above it cannot
- * succeed. */
+/* Returns an upper bound of the largest free range, in O(1). A request above it cannot succeed. */
 VkDeviceSize maar_placement_largest_free_bound(const struct maar_placement* placement);
 
-/* Walks the range in order of offsets: live ranges and free ones, gap-free:
- * padding belongs to the live range before it (or is reported as its own
- * MAAR_RANGE_STATE_PADDING entry). Stops when visit returns false. */
+/* Walks the space in the order of offsets and without gaps: live ranges, free ones, and padding as
+ * entries of MAAR_RANGE_STATE_PADDING. Stops when visit returns false. */
 typedef bool (*maar_placement_visit)(void* context, const MaarRangeInfo* info);
 void maar_placement_walk(const struct maar_placement* placement, maar_placement_visit visit,
                          void* context);
 
-/* Walks every structure; NULL, or a static sentence naming the first broken
- * invariant. */
+/* Walks every structure. Returns NULL, or a static sentence that names the first broken invariant.
+ */
 const char* maar_placement_check(const struct maar_placement* placement);
 
 #endif

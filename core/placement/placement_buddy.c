@@ -1,17 +1,18 @@
 /*
- * Buddy: free ranges are powers of two, aligned to their size, one list an
- * order.
+ * The buddy strategy: free ranges are powers of two, aligned to their size, with one list an order.
  *
- * A space of any size is a forest: it is cut greedily into the largest aligned
- * powers of two, and two free halves of one aligned range always join. There is
- * no tree: a range's buddy is its neighbour in the space, if it has the same
- * order. A live range lies anywhere inside its node, whose beginning follows
- * from the order, kept as the node's tag.
+ * A space of any size is a forest: it is cut greedily into the largest aligned powers of two, and
+ * two free halves of one aligned range always join. No tree is kept: the buddy of a range is its
+ * neighbour in the space, if that has the same order. A live range lies anywhere inside its node.
+ * The beginning of the node follows from the order, which is the node's tag.
  */
-#include "core/placement/placement_nodes.h"
+#include "core/placement/placement_buddy.h"
+
+#include "core/placement/placement_bins.h"
+#include "core/placement/placement_granules.h"
 
 enum {
-    /* Nodes looked at in each order whose ranges alignment or kinds may spoil. */
+    /* Nodes that are looked at in each order. Alignment or kinds may make a node unfit. */
     BUDDY_LOOK = 8,
 };
 
@@ -32,8 +33,7 @@ static void buddy_set_free(struct maar_placement* placement, uint32_t slot, VkDe
     placement_set(node, placement_meta(PLACEMENT_FREE, 0, order), offset, (VkDeviceSize)1 << order);
 }
 
-/* Joins a free node, which is in no list yet, with its buddies, and puts it
- * into its list. */
+/* Joins a free node, which is in no list yet, with its buddies, and puts it into its list. */
 static void buddy_join(struct maar_placement* placement, uint32_t slot)
 {
     struct placement_node* nodes = placement->nodes;
@@ -57,7 +57,7 @@ static void buddy_join(struct maar_placement* placement, uint32_t slot)
     placement_bin_insert(placement, order, &nodes[slot], slot);
 }
 
-/* Adds [begin, end) at the end of the space; nodes for it are there. */
+/* Adds [begin, end) at the end of the space. The caller has checked that nodes are left. */
 static void buddy_extend(struct maar_placement* placement, VkDeviceSize begin, VkDeviceSize end)
 {
     while (begin < end) {
@@ -90,8 +90,8 @@ bool maar_buddy_resize(struct maar_placement* placement, VkDeviceSize size)
     return true;
 }
 
-/* A free node and the place of the request in it, of the lowest order that has
- * one. */
+/* Returns a free node of the lowest order that can hold the request, and its offset there;
+ * PLACEMENT_NONE if there is none. */
 static uint32_t buddy_find(const struct maar_placement* placement,
                            const struct maar_placement_request* request, VkDeviceSize* offset)
 {
@@ -102,8 +102,8 @@ static uint32_t buddy_find(const struct maar_placement* placement,
         for (uint32_t looks = 0; looks < BUDDY_LOOK && slot != PLACEMENT_NONE; ++looks) {
             const struct placement_node* node = &placement->nodes[slot];
             const VkDeviceSize begin = placement_offset(node);
-            *offset = maar_placement_fit(placement, request, node->prev, node->next, begin,
-                                         begin + buddy_size(node));
+            *offset = placement_fit(placement, request, node->prev, node->next, begin,
+                                    begin + buddy_size(node));
             if (*offset != UINT64_MAX) {
                 return slot;
             }
@@ -153,7 +153,7 @@ enum maar_place_outcome maar_buddy_allocate(struct maar_placement* placement,
     placement_set(taken, placement_meta(PLACEMENT_LIVE, request->kind, order), offset,
                   request->size);
     placement_count_in(placement, request->size, (VkDeviceSize)1 << order);
-    placement_tell_range(placement, slot, request, range);
+    placement_report_range(placement, slot, request, range);
     return MAAR_PLACED;
 }
 

@@ -1,8 +1,9 @@
 /*
- * The check of a placement: what holds for every strategy, then the strategy's
- * own invariants.
+ * The check of a placement: the invariants of every strategy, then those of its own strategy.
  */
-#include "core/placement/placement_nodes.h"
+#include "core/placement/placement_buddy.h"
+#include "core/placement/placement_linear.h"
+#include "core/placement/placement_tlsf.h"
 
 struct check_sums {
     const struct maar_placement* placement;
@@ -80,7 +81,7 @@ static const char* check_slots(const struct maar_placement* placement)
     return NULL;
 }
 
-/* What a link to a node says of it; only TLSF has it so. */
+/* Returns the link that neighbours keep to a node. Only TLSF flags free nodes in links. */
 static uint32_t check_link(const struct maar_placement* placement, uint32_t slot)
 {
     const bool is_reported = placement->strategy == MAAR_PLACEMENT_STRATEGY_TLSF &&
@@ -88,7 +89,7 @@ static uint32_t check_link(const struct maar_placement* placement, uint32_t slot
     return is_reported ? slot | PLACEMENT_LINK_FREE : slot;
 }
 
-/* The list of neighbours, which linear placements do not have. */
+/* Checks the list of neighbours, which linear placements do not have. */
 static const char* check_neighbours(const struct maar_placement* placement)
 {
     uint32_t prev = PLACEMENT_NONE;

@@ -1,42 +1,23 @@
 /*
- * Linear: ranges in the order of their allocation; both ends of that order can
- * be taken back.
+ * The linear strategy: ranges lie in the order of their allocation, and both ends of that order can
+ * be freed for reuse.
  *
- * Three runs of nodes, each by age: two that grow upward, the older one and,
- * when the space below it has become free, a younger one from offset 0
- * (together a ring); and one that grows downward from the end (together a
- * double stack). A freed range inside a run stays as a dead node, joined with
- * dead neighbours, until an end of its run reaches it; so the ends of a run are
- * live.
+ * There are three runs of nodes, each ordered by age. Two runs grow upward: the older one and, once
+ * the space below it is free, a younger one from offset 0. Together they form a ring. The third run
+ * grows downward from the end, and forms a double stack with the others. A range that is freed
+ * inside a run stays as a dead node, joined with dead neighbours, until an end of its run reaches
+ * it. So both ends of every run are live.
  *
  *   0 | younger > ... free ... | older > ... free ... < upper | size
  */
-#include "core/placement/placement_nodes.h"
+#include "core/placement/placement_linear.h"
 
-static uint32_t linear_older(const struct maar_placement* placement)
-{
-    return placement->first_sequence;
-}
+#include "core/placement/placement_granules.h"
 
-static uint32_t linear_younger(const struct maar_placement* placement)
+/* Returns where an upward run ends, 0 for an empty run. */
+static VkDeviceSize linear_head(const struct maar_placement* placement, uint32_t run)
 {
-    return placement->first_sequence ^ 1u;
-}
-
-static uint32_t linear_oldest(const struct maar_placement* placement, uint32_t sequence)
-{
-    return placement->sequences[sequence].oldest;
-}
-
-static uint32_t linear_newest(const struct maar_placement* placement, uint32_t sequence)
-{
-    return placement->sequences[sequence].newest;
-}
-
-/* Where an upward run ends; 0 for an empty one. */
-static VkDeviceSize linear_head(const struct maar_placement* placement, uint32_t sequence)
-{
-    const uint32_t slot = linear_newest(placement, sequence);
+    const uint32_t slot = placement_linear_newest(placement, run);
     if (slot == PLACEMENT_NONE) {
         return 0;
     }
@@ -44,64 +25,36 @@ static VkDeviceSize linear_head(const struct maar_placement* placement, uint32_t
     return placement_offset(node) + placement_size(node);
 }
 
-/* Where the older run begins; 0 if it is empty. */
+/* Returns where the older run begins, 0 if it is empty. */
 static VkDeviceSize linear_tail(const struct maar_placement* placement)
 {
-    const uint32_t slot = linear_oldest(placement, linear_older(placement));
+    const uint32_t slot = placement_linear_oldest(placement, placement_linear_older(placement));
     return slot != PLACEMENT_NONE ? placement_offset(&placement->nodes[slot]) : 0;
 }
 
-/* Where the upper run begins, seen from below. */
+/* Returns where the upper run begins, seen from below. */
 static VkDeviceSize linear_ceiling(const struct maar_placement* placement)
 {
-    const uint32_t slot = linear_newest(placement, PLACEMENT_SEQUENCE_UPPER);
+    const uint32_t slot = placement_linear_newest(placement, PLACEMENT_RUN_UPPER);
     return slot != PLACEMENT_NONE ? placement_offset(&placement->nodes[slot]) : placement->size;
 }
 
 void maar_linear_reset(struct maar_placement* placement)
 {
-    placement->first_sequence = 0;
-    for (uint32_t i = 0; i < PLACEMENT_SEQUENCES; ++i) {
-        placement->sequences[i] =
-            (struct placement_sequence){.oldest = PLACEMENT_NONE, .newest = PLACEMENT_NONE};
+    placement->older_run = 0;
+    for (uint32_t i = 0; i < PLACEMENT_RUNS; ++i) {
+        placement->runs[i] =
+            (struct placement_run){.oldest = PLACEMENT_NONE, .newest = PLACEMENT_NONE};
     }
 }
 
-uint32_t maar_linear_lower(const struct maar_placement* placement, uint32_t slot)
-{
-    const struct placement_node* node = &placement->nodes[slot];
-    const uint32_t sequence = placement_tag(node);
-    if (sequence == PLACEMENT_SEQUENCE_UPPER) {
-        return node->next != PLACEMENT_NONE ? node->next
-                                            : linear_newest(placement, linear_older(placement));
-    }
-    if (node->prev == PLACEMENT_NONE && sequence == linear_older(placement)) {
-        return linear_newest(placement, linear_younger(placement));
-    }
-    return node->prev;
-}
-
-uint32_t maar_linear_higher(const struct maar_placement* placement, uint32_t slot)
-{
-    const struct placement_node* node = &placement->nodes[slot];
-    const uint32_t sequence = placement_tag(node);
-    if (sequence == PLACEMENT_SEQUENCE_UPPER) {
-        return node->prev;
-    }
-    if (node->next != PLACEMENT_NONE) {
-        return node->next;
-    }
-    return sequence == linear_older(placement) ? linear_newest(placement, PLACEMENT_SEQUENCE_UPPER)
-                                               : linear_oldest(placement, linear_older(placement));
-}
-
-/* The upper run's place: as high as possible under the ceiling. */
+/* Returns the highest offset for a request under the ceiling, or UINT64_MAX. */
 static VkDeviceSize linear_fit_upper(const struct maar_placement* placement,
                                      const struct maar_placement_request* request)
 {
-    const uint32_t below = linear_newest(placement, linear_older(placement));
-    const uint32_t above = linear_newest(placement, PLACEMENT_SEQUENCE_UPPER);
-    const VkDeviceSize floor = linear_head(placement, linear_older(placement));
+    const uint32_t below = placement_linear_newest(placement, placement_linear_older(placement));
+    const uint32_t above = placement_linear_newest(placement, PLACEMENT_RUN_UPPER);
+    const VkDeviceSize floor = linear_head(placement, placement_linear_older(placement));
     VkDeviceSize ceiling = linear_ceiling(placement);
     for (uint32_t attempt = 0; attempt < 2; ++attempt) {
         if (!placement_fits(floor, request->size, ceiling)) {
@@ -126,50 +79,49 @@ static VkDeviceSize linear_fit_upper(const struct maar_placement* placement,
     return UINT64_MAX;
 }
 
-/* Chooses the run and the offset; UINT64_MAX if there is no place. */
+/* Chooses the run and the offset. Returns UINT64_MAX if there is no place. */
 static VkDeviceSize linear_find(const struct maar_placement* placement,
-                                const struct maar_placement_request* request, uint32_t* sequence)
+                                const struct maar_placement_request* request, uint32_t* run)
 {
-    const uint32_t older = linear_older(placement);
-    const uint32_t younger = linear_younger(placement);
-    const uint32_t tail = linear_oldest(placement, older);
-    const bool is_ring = linear_oldest(placement, younger) != PLACEMENT_NONE;
+    const uint32_t older = placement_linear_older(placement);
+    const uint32_t younger = placement_linear_younger(placement);
+    const uint32_t tail = placement_linear_oldest(placement, older);
+    const bool is_ring = placement_linear_oldest(placement, younger) != PLACEMENT_NONE;
     VkDeviceSize offset = UINT64_MAX;
     if (request->upper) {
-        *sequence = PLACEMENT_SEQUENCE_UPPER;
+        *run = PLACEMENT_RUN_UPPER;
         return linear_fit_upper(placement, request);
     }
     if (is_ring) {
-        *sequence = younger;
-        offset = maar_placement_fit(placement, request, linear_newest(placement, younger), tail,
-                                    linear_head(placement, younger), linear_tail(placement));
+        *run = younger;
+        offset = placement_fit(placement, request, placement_linear_newest(placement, younger),
+                               tail, linear_head(placement, younger), linear_tail(placement));
     }
     if (offset == UINT64_MAX) {
-        *sequence = older;
-        offset = maar_placement_fit(placement, request, linear_newest(placement, older),
-                                    linear_newest(placement, PLACEMENT_SEQUENCE_UPPER),
-                                    linear_head(placement, older), linear_ceiling(placement));
+        *run = older;
+        offset = placement_fit(placement, request, placement_linear_newest(placement, older),
+                               placement_linear_newest(placement, PLACEMENT_RUN_UPPER),
+                               linear_head(placement, older), linear_ceiling(placement));
     }
     if (offset == UINT64_MAX && !is_ring && linear_tail(placement) != 0) {
-        *sequence = younger;
-        offset =
-            maar_placement_fit(placement, request, PLACEMENT_NONE, tail, 0, linear_tail(placement));
+        *run = younger;
+        offset = placement_fit(placement, request, PLACEMENT_NONE, tail, 0, linear_tail(placement));
     }
     return offset;
 }
 
-/* linear_find for what needs no look at neighbours: upward, kinds do not
- * matter. */
-static inline VkDeviceSize linear_find_plain(const struct maar_placement* placement,
-                                             VkDeviceSize size, VkDeviceSize alignment,
-                                             uint32_t* sequence)
+/* The fast path of linear_find: the range goes upward and kinds do not matter, so that neighbours
+ * need no look. */
+static inline VkDeviceSize linear_find_fast(const struct maar_placement* placement,
+                                            VkDeviceSize size, VkDeviceSize alignment,
+                                            uint32_t* run)
 {
-    const uint32_t older = linear_older(placement);
-    const uint32_t younger = linear_younger(placement);
-    const bool is_ring = linear_oldest(placement, younger) != PLACEMENT_NONE;
+    const uint32_t older = placement_linear_older(placement);
+    const uint32_t younger = placement_linear_younger(placement);
+    const bool is_ring = placement_linear_oldest(placement, younger) != PLACEMENT_NONE;
     const VkDeviceSize end = is_ring ? linear_tail(placement) : linear_ceiling(placement);
-    *sequence = is_ring ? younger : older;
-    const VkDeviceSize offset = placement_align_up(linear_head(placement, *sequence), alignment);
+    *run = is_ring ? younger : older;
+    const VkDeviceSize offset = placement_align_up(linear_head(placement, *run), alignment);
     return placement_fits(offset, size, end) ? offset : UINT64_MAX;
 }
 
@@ -180,7 +132,7 @@ enum maar_place_outcome maar_linear_allocate(struct maar_placement* placement,
     uint32_t tag = 0;
     VkDeviceSize offset = UINT64_MAX;
     if (!request->upper && !placement_minds_kind(placement, request->kind)) {
-        offset = linear_find_plain(placement, request->size, request->alignment, &tag);
+        offset = linear_find_fast(placement, request->size, request->alignment, &tag);
     }
     if (offset == UINT64_MAX) {
         offset = linear_find(placement, request, &tag);
@@ -191,19 +143,19 @@ enum maar_place_outcome maar_linear_allocate(struct maar_placement* placement,
     if (!placement_has_slots(placement, 1)) {
         return MAAR_PLACE_WANTS_STORAGE;
     }
-    struct placement_sequence* sequence = &placement->sequences[tag];
+    struct placement_run* run = &placement->runs[tag];
     const uint32_t slot = placement_take_slot(placement);
     struct placement_node* nodes = placement->nodes;
     struct placement_node* taken = &nodes[slot];
-    const uint32_t newest = sequence->newest;
+    const uint32_t newest = run->newest;
     placement_set(taken, placement_meta(PLACEMENT_LIVE, request->kind, tag), offset, request->size);
     taken->prev = newest;
     taken->next = PLACEMENT_NONE;
-    *(newest != PLACEMENT_NONE ? &nodes[newest].next : &sequence->oldest) = slot;
-    sequence->newest = slot;
+    *(newest != PLACEMENT_NONE ? &nodes[newest].next : &run->oldest) = slot;
+    run->newest = slot;
     placement->range_count += 1;
     placement->used_size += request->size;
-    placement_tell_range(placement, slot, request, range);
+    placement_report_range(placement, slot, request, range);
     return MAAR_PLACED;
 }
 
@@ -211,16 +163,16 @@ enum maar_place_outcome maar_linear_allocate(struct maar_placement* placement,
 static void linear_remove(struct maar_placement* placement, uint32_t slot)
 {
     const struct placement_node* node = &placement->nodes[slot];
-    struct placement_sequence* sequence = &placement->sequences[placement_tag(node)];
+    struct placement_run* run = &placement->runs[placement_tag(node)];
     if (node->prev != PLACEMENT_NONE) {
         placement->nodes[node->prev].next = node->next;
     } else {
-        sequence->oldest = node->next;
+        run->oldest = node->next;
     }
     if (node->next != PLACEMENT_NONE) {
         placement->nodes[node->next].prev = node->prev;
     } else {
-        sequence->newest = node->prev;
+        run->newest = node->prev;
     }
     placement_drop_slot(placement, slot);
 }
@@ -236,9 +188,8 @@ VkDeviceSize maar_linear_free(struct maar_placement* placement, uint32_t slot)
     const uint32_t tag = placement_tag(node);
     placement->range_count -= 1;
     placement->used_size -= placement_size(node);
-    /* Joined with its dead neighbours it is either an end of the run, which goes,
-     * or the only dead node between two live ones. The extent of a dead node is
-     * of no use: none is kept. */
+    /* Joined with its dead neighbours, the node is either an end of the run, which is removed, or
+     * the only dead node between two live ones. A dead node keeps no extent: nobody reads it. */
     if (linear_is_dead(placement, node->prev)) {
         linear_remove(placement, node->prev);
     }
@@ -250,8 +201,9 @@ VkDeviceSize maar_linear_free(struct maar_placement* placement, uint32_t slot)
         return maar_linear_largest_free_bound(placement);
     }
     linear_remove(placement, slot);
-    if (tag == linear_older(placement) && linear_oldest(placement, tag) == PLACEMENT_NONE) {
-        placement->first_sequence ^= 1u;
+    if (tag == placement_linear_older(placement) &&
+        placement_linear_oldest(placement, tag) == PLACEMENT_NONE) {
+        placement->older_run ^= 1u;
     }
     return maar_linear_largest_free_bound(placement);
 }
@@ -259,65 +211,66 @@ VkDeviceSize maar_linear_free(struct maar_placement* placement, uint32_t slot)
 VkDeviceSize maar_linear_free_size(const struct maar_placement* placement)
 {
     const VkDeviceSize middle =
-        linear_ceiling(placement) - linear_head(placement, linear_older(placement));
-    return middle + linear_tail(placement) - linear_head(placement, linear_younger(placement));
+        linear_ceiling(placement) - linear_head(placement, placement_linear_older(placement));
+    return middle + linear_tail(placement) -
+           linear_head(placement, placement_linear_younger(placement));
 }
 
 VkDeviceSize maar_linear_largest_free_bound(const struct maar_placement* placement)
 {
     const VkDeviceSize middle =
-        linear_ceiling(placement) - linear_head(placement, linear_older(placement));
+        linear_ceiling(placement) - linear_head(placement, placement_linear_older(placement));
     const VkDeviceSize low =
-        linear_tail(placement) - linear_head(placement, linear_younger(placement));
+        linear_tail(placement) - linear_head(placement, placement_linear_younger(placement));
     return middle > low ? middle : low;
 }
 
 static void linear_walk_up(const struct maar_placement* placement, struct placement_walk* walk,
-                           uint32_t sequence)
+                           uint32_t run)
 {
-    for (uint32_t slot = linear_oldest(placement, sequence);
+    for (uint32_t slot = placement_linear_oldest(placement, run);
          slot != PLACEMENT_NONE && !walk->stopped; slot = placement->nodes[slot].next) {
         if (placement_state(&placement->nodes[slot]) == PLACEMENT_LIVE) {
-            maar_placement_tell_live(placement, walk, slot);
+            maar_placement_walk_live(placement, walk, slot);
         }
     }
 }
 
 void maar_linear_walk(const struct maar_placement* placement, struct placement_walk* walk)
 {
-    const uint32_t older = linear_older(placement);
-    const uint32_t younger = linear_younger(placement);
+    const uint32_t older = placement_linear_older(placement);
+    const uint32_t younger = placement_linear_younger(placement);
     linear_walk_up(placement, walk, younger);
     if (linear_tail(placement) != linear_head(placement, younger)) {
-        maar_placement_tell_free(walk, linear_head(placement, younger), linear_tail(placement));
+        maar_placement_walk_free(walk, linear_head(placement, younger), linear_tail(placement));
     }
     linear_walk_up(placement, walk, older);
     if (linear_ceiling(placement) != linear_head(placement, older)) {
-        maar_placement_tell_free(walk, linear_head(placement, older), linear_ceiling(placement));
+        maar_placement_walk_free(walk, linear_head(placement, older), linear_ceiling(placement));
     }
-    for (uint32_t slot = linear_newest(placement, PLACEMENT_SEQUENCE_UPPER);
+    for (uint32_t slot = placement_linear_newest(placement, PLACEMENT_RUN_UPPER);
          slot != PLACEMENT_NONE && !walk->stopped; slot = placement->nodes[slot].prev) {
         if (placement_state(&placement->nodes[slot]) == PLACEMENT_LIVE) {
-            maar_placement_tell_live(placement, walk, slot);
+            maar_placement_walk_live(placement, walk, slot);
         }
     }
 }
 
-static const char* linear_check_run(const struct maar_placement* placement, uint32_t sequence)
+static const char* linear_check_run(const struct maar_placement* placement, uint32_t run)
 {
-    const bool is_upper = sequence == PLACEMENT_SEQUENCE_UPPER;
+    const bool is_upper = run == PLACEMENT_RUN_UPPER;
     uint32_t prev = PLACEMENT_NONE;
     uint32_t seen = 0;
     bool was_dead = true;
     VkDeviceSize border = is_upper ? placement->size : 0;
-    for (uint32_t slot = linear_oldest(placement, sequence); slot != PLACEMENT_NONE;) {
+    for (uint32_t slot = placement_linear_oldest(placement, run); slot != PLACEMENT_NONE;) {
         if (slot >= placement->used_slots || ++seen > placement->used_slots) {
             return "linear: a run leads astray";
         }
         const struct placement_node* node = &placement->nodes[slot];
         const VkDeviceSize offset = placement_offset(node);
         const bool is_dead = placement_state(node) == PLACEMENT_DEAD;
-        if (placement_tag(node) != sequence || node->prev != prev) {
+        if (placement_tag(node) != run || node->prev != prev) {
             return "linear: a range is in the wrong run";
         }
         if (is_dead && was_dead) {
@@ -336,7 +289,7 @@ static const char* linear_check_run(const struct maar_placement* placement, uint
         prev = slot;
         slot = node->next;
     }
-    if (prev != linear_newest(placement, sequence)) {
+    if (prev != placement_linear_newest(placement, run)) {
         return "linear: a run does not end at its newest range";
     }
     return prev != PLACEMENT_NONE && was_dead ? "linear: a run ends in a dead range" : NULL;
@@ -344,16 +297,16 @@ static const char* linear_check_run(const struct maar_placement* placement, uint
 
 const char* maar_linear_check(const struct maar_placement* placement)
 {
-    for (uint32_t sequence = 0; sequence < PLACEMENT_SEQUENCES; ++sequence) {
-        const char* broken = linear_check_run(placement, sequence);
+    for (uint32_t run = 0; run < PLACEMENT_RUNS; ++run) {
+        const char* broken = linear_check_run(placement, run);
         if (broken != NULL) {
             return broken;
         }
     }
-    const uint32_t older = linear_older(placement);
-    const uint32_t younger = linear_younger(placement);
-    if (linear_oldest(placement, older) == PLACEMENT_NONE &&
-        linear_oldest(placement, younger) != PLACEMENT_NONE) {
+    const uint32_t older = placement_linear_older(placement);
+    const uint32_t younger = placement_linear_younger(placement);
+    if (placement_linear_oldest(placement, older) == PLACEMENT_NONE &&
+        placement_linear_oldest(placement, younger) != PLACEMENT_NONE) {
         return "linear: the older run is empty and the younger is not";
     }
     if (linear_head(placement, younger) > linear_tail(placement) ||

@@ -1,26 +1,28 @@
 /*
- * TLSF: free ranges in bins by size, 64 bins an octave, found by a two-level
- * bitmap.
+ * The TLSF strategy: free ranges are in bins by size, 64 bins an octave, which a bitmap of two
+ * levels finds.
  *
- * Ranges begin and end at multiples of a unit, the largest power of two (at
- * most 256) that divides every alignment asked for so far: what is lost inside
- * one could not have been used by any request seen, and sizes that are no
- * multiples of it cost no time. The last range may end at the end of the space.
- * Two free ranges never touch. A search looks at a bounded number of nodes.
+ * Ranges begin and end at multiples of a unit, the largest power of two (at most 256) that divides
+ * every alignment requested so far. No request seen so far could have used the bytes that are lost
+ * inside a unit, and sizes that are no multiples of it cost no time. The last range may end at the
+ * end of the space. Two free ranges never touch. A search looks at a bounded number of nodes.
  */
 #include "core/placement/placement_tlsf.h"
 
+#include "core/placement/placement_granules.h"
+
 enum {
-    /* Nodes looked at when alignment or kinds may spoil ranges that are large enough: in the size's
-     * own bin, and above it, where only the first of each bin is looked at. */
+    /* Nodes that are looked at when alignment or kinds may make large enough ranges unfit: in the
+     * size's own bin, and above it, where only the first node of each bin is looked at. */
     TLSF_LOOK_OWN = 2,
     TLSF_LOOK_ABOVE = 6,
-    /* Nodes looked at before a request is refused. */
+    /* Nodes that are looked at before a request fails. */
     TLSF_LOOK_LAST = 64,
     TLSF_UNIT_MAX = 256,
 };
 
-/* Whether ranges of other kinds may be too near: not if all borders are borders of granules. */
+/* Returns whether ranges of other kinds may be too near. They are not if every border of a unit is
+ * a border of a granule. */
 static inline bool tlsf_minds_kind(const struct maar_placement* placement, uint32_t kind,
                                    VkDeviceSize unit)
 {
@@ -51,7 +53,7 @@ uint32_t maar_tlsf_bin_count(VkDeviceSize size)
     return tlsf_bin((size + TLSF_UNIT_MAX - 1) & ~(VkDeviceSize)(TLSF_UNIT_MAX - 1)) + 1;
 }
 
-/* Of a live range whose extent is a multiple of this power of two. */
+/* Returns the meta of a live range whose extent is a multiple of this power of two. */
 static uint64_t tlsf_live_meta(VkDeviceSize unit, uint32_t kind)
 {
     return placement_meta(PLACEMENT_LIVE, kind, maar_top_bit(unit) + PLACEMENT_SIZE_SHIFT);
@@ -61,11 +63,11 @@ static void tlsf_set_unit(struct maar_placement* placement, VkDeviceSize unit)
 {
     placement->unit = unit;
     placement->unit_extent = unit << PLACEMENT_SIZE_SHIFT;
-    placement->plain_meta = tlsf_live_meta(unit, 0) - placement_meta(PLACEMENT_FREE, 0, 0);
-    placement->plain_kind = placement->granularity <= unit ? MAAR_RANGE_MAX_KIND : 0;
+    placement->fast_meta = tlsf_live_meta(unit, 0) - placement_meta(PLACEMENT_FREE, 0, 0);
+    placement->fast_kind = placement->granularity <= unit ? MAAR_RANGE_MAX_KIND : 0;
 }
 
-/* Gives a free node another extent; large ones mostly stay in their bin. */
+/* Gives a free node another extent. Large nodes mostly stay in their bin. */
 static void tlsf_set_extent(struct maar_placement* placement, uint32_t slot, uint64_t extent)
 {
     struct placement_node* node = &placement->nodes[slot];
@@ -93,11 +95,11 @@ static void tlsf_add(struct maar_placement* placement, uint32_t prev, uint32_t n
 void maar_tlsf_reset(struct maar_placement* placement)
 {
     tlsf_set_unit(placement, TLSF_UNIT_MAX);
-    placement->plain_size = placement->size;
+    placement->fast_size = placement->size;
     tlsf_add(placement, PLACEMENT_NONE, PLACEMENT_NONE, 0, placement->size);
 }
 
-/* Where the query lies in a free node, or UINT64_MAX. */
+/* Returns where the query lies in a free node, or UINT64_MAX. */
 static inline VkDeviceSize tlsf_fit(const struct maar_placement* placement,
                                     const struct tlsf_query* query, uint32_t slot)
 {
@@ -116,12 +118,12 @@ static inline VkDeviceSize tlsf_fit(const struct maar_placement* placement,
             return offset;
         }
     }
-    return maar_placement_fit(placement, query->request, node->prev, node->next, begin, end);
+    return placement_fit(placement, query->request, node->prev, node->next, begin, end);
 }
 
-/* The first large enough among the first few nodes of one bin. */
-static uint32_t tlsf_look_plain(const struct maar_placement* placement, VkDeviceSize rounded,
-                                uint32_t slot, uint32_t looks)
+/* Returns the first large enough node among the first few of one bin. */
+static uint32_t tlsf_look_by_size(const struct maar_placement* placement, VkDeviceSize rounded,
+                                  uint32_t slot, uint32_t looks)
 {
     for (; slot != PLACEMENT_NONE && looks != 0; --looks) {
         const struct placement_node* node = &placement->nodes[slot];
@@ -133,7 +135,7 @@ static uint32_t tlsf_look_plain(const struct maar_placement* placement, VkDevice
     return PLACEMENT_NONE;
 }
 
-/* The first that fits among the first nodes of each of the bins in [bin, end). */
+/* Returns the first node that fits among the first nodes of each of the bins in [bin, end). */
 static inline struct tlsf_place tlsf_look(const struct maar_placement* placement,
                                           const struct tlsf_query* query, uint32_t bin,
                                           uint32_t end, uint32_t looks, uint32_t looks_in_bin)
@@ -160,10 +162,10 @@ static inline struct tlsf_place tlsf_look(const struct maar_placement* placement
     return place;
 }
 
-/* When alignment or kinds may spoil a range: in [bin, sure) some are tried, from there on the first
- * one fits. */
-static struct tlsf_place tlsf_find_odd(const struct maar_placement* placement,
-                                       const struct tlsf_query* query)
+/* Looks for a range when alignment or kinds may make one unfit: tries some nodes of the bins in
+ * [bin, sure); from there on the first node fits. */
+static struct tlsf_place tlsf_find_by_place(const struct maar_placement* placement,
+                                            const struct tlsf_query* query)
 {
     const uint32_t bin = tlsf_bin(query->rounded);
     const uint32_t sure =
@@ -182,14 +184,14 @@ static struct tlsf_place tlsf_find_odd(const struct maar_placement* placement,
     return place;
 }
 
-/* The end of the space need not be a multiple of the unit, and its beginning is
- * a multiple of any alignment: the bins may have missed these two. */
+/* Tries the two ends of the space, which the bins may have missed: its end need not be a multiple
+ * of the unit, and its beginning is a multiple of every alignment. */
 static struct tlsf_place tlsf_find_at_ends(const struct maar_placement* placement,
                                            const struct tlsf_query* query)
 {
     struct tlsf_place place = {.slot = PLACEMENT_NONE};
-    const uint32_t ends[2] = {placement->nodes[PLACEMENT_NONE].prev & ~PLACEMENT_LINK_FREE,
-                              placement->nodes[PLACEMENT_NONE].next & ~PLACEMENT_LINK_FREE};
+    const struct placement_node* border = &placement->nodes[PLACEMENT_NONE];
+    const uint32_t ends[2] = {placement_prev(border), placement_next(border)};
     for (uint32_t i = 0; i < 2; ++i) {
         if (placement_state(&placement->nodes[ends[i]]) == PLACEMENT_FREE) {
             place.offset = tlsf_fit(placement, query, ends[i]);
@@ -202,27 +204,27 @@ static struct tlsf_place tlsf_find_at_ends(const struct maar_placement* placemen
     return place;
 }
 
-/* A free node of at least this size, PLACEMENT_NONE if there is none. */
-static uint32_t tlsf_find_plain(const struct maar_placement* placement, VkDeviceSize rounded)
+/* Returns a free node of at least this size, or PLACEMENT_NONE. */
+static uint32_t tlsf_find_by_size(const struct maar_placement* placement, VkDeviceSize rounded)
 {
     const uint32_t bin = tlsf_bin(rounded);
-    uint32_t slot = tlsf_look_plain(placement, rounded, placement->bins[bin], 1);
+    uint32_t slot = tlsf_look_by_size(placement, rounded, placement->bins[bin], 1);
     if (slot == PLACEMENT_NONE) {
         const uint32_t next = placement_bin_next(placement, bin + 1);
         slot = next != UINT32_MAX
                    ? placement->bins[next]
-                   : tlsf_look_plain(placement, rounded, placement->bins[bin], TLSF_LOOK_LAST);
+                   : tlsf_look_by_size(placement, rounded, placement->bins[bin], TLSF_LOOK_LAST);
     }
     return slot;
 }
 
-static struct tlsf_place tlsf_find_any(const struct maar_placement* placement,
-                                       struct tlsf_query* query, bool plain)
+static struct tlsf_place tlsf_find(const struct maar_placement* placement, struct tlsf_query* query,
+                                   bool by_size)
 {
     struct tlsf_place place = {.slot = PLACEMENT_NONE};
     const VkDeviceSize alignment = query->request->alignment;
-    if (plain) {
-        place.slot = tlsf_find_plain(placement, query->rounded);
+    if (by_size) {
+        place.slot = tlsf_find_by_size(placement, query->rounded);
         place.offset = placement_offset(&placement->nodes[place.slot]);
     } else {
         const bool is_large = alignment > MAAR_RANGE_MAX_SIZE;
@@ -233,14 +235,14 @@ static struct tlsf_place tlsf_find_any(const struct maar_placement* placement,
             query->granule_mask = placement->granularity - 1;
             query->sure += 2 * placement->granularity;
         }
-        place = tlsf_find_odd(placement, query);
+        place = tlsf_find_by_place(placement, query);
     }
     return place.slot != PLACEMENT_NONE ? place : tlsf_find_at_ends(placement, query);
 }
 
-/* Takes [offset, cut) out of a free node and returns the slot of that part, which is in no bin and
- * holds nothing yet but its generation. What lies before it stays in the node, what lies behind it
- * too if nothing lies before it. */
+/* Takes [offset, cut) out of a free node. Returns the node of that part, which is in no bin and has
+ * nothing yet but its generation. The rest before the part stays in the free node. The rest behind
+ * the part stays there too if nothing lies before it, and gets a node of its own otherwise. */
 static uint32_t tlsf_cut(struct maar_placement* placement, uint32_t slot, VkDeviceSize offset,
                          VkDeviceSize cut)
 {
@@ -271,8 +273,8 @@ static uint32_t tlsf_cut(struct maar_placement* placement, uint32_t slot, VkDevi
     return part;
 }
 
-/* Whatever the alignment and the kind, wherever the place is. */
-static enum maar_place_outcome tlsf_allocate_rare(struct maar_placement* placement,
+/* The slow path: any alignment, any kind. */
+static enum maar_place_outcome tlsf_allocate_slow(struct maar_placement* placement,
                                                   const struct maar_placement_request* request,
                                                   struct maar_placement_range* range)
 {
@@ -284,8 +286,8 @@ static enum maar_place_outcome tlsf_allocate_rare(struct maar_placement* placeme
         .alignment_mask = UINT64_MAX,
         .minds_kind = tlsf_minds_kind(placement, request->kind, unit),
     };
-    const bool plain = request->alignment == unit && !query.minds_kind;
-    const struct tlsf_place place = tlsf_find_any(placement, &query, plain);
+    const bool by_size = request->alignment == unit && !query.minds_kind;
+    const struct tlsf_place place = tlsf_find(placement, &query, by_size);
     if (place.slot == PLACEMENT_NONE) {
         return MAAR_PLACE_NO_ROOM;
     }
@@ -298,7 +300,7 @@ static enum maar_place_outcome tlsf_allocate_rare(struct maar_placement* placeme
     placement_set(&placement->nodes[slot], tlsf_live_meta(unit, request->kind), place.offset,
                   request->size);
     placement_count_in(placement, request->size, end - place.offset);
-    placement_tell_range(placement, slot, request, range);
+    placement_report_range(placement, slot, request, range);
     if (unit != placement->unit) {
         tlsf_set_unit(placement, unit);
     }
@@ -312,15 +314,15 @@ enum maar_place_outcome maar_tlsf_allocate(struct maar_placement* placement,
     if (request->size > placement->size) {
         return MAAR_PLACE_NO_ROOM;
     }
-    if (placement_tlsf_is_plain(placement, request->alignment, request->kind)) {
-        const struct placement_tlsf_wish wish = {&request->size, &request->kind, &request->user};
-        if (placement_tlsf_allocate_plain(placement, wish, &range->node, &range->generation,
-                                          &range->offset)) {
+    if (placement_tlsf_is_fast(placement, request->alignment, request->kind)) {
+        const struct placement_tlsf_need need = {&request->size, &request->kind, &request->user};
+        if (placement_tlsf_allocate_fast(placement, need, &range->node, &range->generation,
+                                         &range->offset)) {
             range->size = request->size;
             return MAAR_PLACED;
         }
     }
-    return tlsf_allocate_rare(placement, request, range);
+    return tlsf_allocate_slow(placement, request, range);
 }
 
 uint64_t maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint64_t extent)
@@ -353,7 +355,8 @@ uint64_t maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint6
     return lower->extent;
 }
 
-/* The extent of a live range, also of the last one: the space may end between two units. */
+/* Returns the extent of a live range. It may be the last one: the space may end between two units.
+ */
 static uint64_t tlsf_last_extent(const struct maar_placement* placement,
                                  const struct placement_node* node)
 {
@@ -386,7 +389,7 @@ bool maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size)
         placement->free_extent += growth;
         tlsf_set_extent(placement, last, node->extent + growth);
     } else {
-        /* The last range takes what it lacked to whole units. */
+        /* The last range grows to whole units. */
         const uint64_t before = tlsf_last_extent(placement, node);
         placement->size = size;
         const uint64_t extent = tlsf_last_extent(placement, node);
@@ -397,7 +400,7 @@ bool maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size)
         }
     }
     placement->size = size;
-    placement->plain_size = size;
+    placement->fast_size = size;
     return true;
 }
 
@@ -481,7 +484,7 @@ const char* maar_tlsf_check(const struct maar_placement* placement)
         if (is_free && (was_free || offset + placement_size(node) != end)) {
             return "TLSF: free ranges are not joined";
         }
-        /* A damaged tag may be no unit's. */
+        /* A damaged tag may belong to no unit. */
         const bool has_unit = placement_tag(node) - PLACEMENT_SIZE_SHIFT < 64;
         if (!is_free &&
             (!has_unit ||

@@ -1,26 +1,44 @@
 /*
- * What nearly every call does to a TLSF placement, in line: an allocation whose alignment is the
- * unit and whose kind does not matter, and any free. placement_tlsf.c has the rest and says how it
- * works.
+ * The TLSF strategy: its fast path in line, and the functions that placement.c calls. The fast path
+ * is an allocation whose alignment is the unit and whose kind does not matter, and every free.
+ * placement_tlsf.c has the slow path and explains the strategy.
  *
- * Written for few instructions and few cache lines. Sizes stay shifted, as in an extent. A node's
- * links say which neighbours are free, and its tag what its extent is a multiple of, so that of the
- * nodes around only those are read that join; the others are only written to, which nobody waits
- * for. The first node of a bin was written to lately.
+ * The fast path needs few instructions and few cache lines. Sizes stay shifted, as in an extent.
+ * The links of a node flag its free neighbours, and its tag names the power of two that divides its
+ * extent. So a free reads only those neighbours that it joins. It writes to the others, and the
+ * processor does not wait for a write. The first node of a bin was written recently, so it is
+ * likely in the cache.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_TLSF_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_TLSF_H
 
-#include "core/placement/placement_nodes.h"
+#include "core/placement/placement_bins.h"
 
-/* By how much an extent is shifted to get its place in its octave. */
+uint32_t maar_tlsf_bin_count(VkDeviceSize size);
+/* Starts from an empty space. */
+void maar_tlsf_reset(struct maar_placement* placement);
+enum maar_place_outcome maar_tlsf_allocate(struct maar_placement* placement,
+                                           const struct maar_placement_request* request,
+                                           struct maar_placement_range* range);
+/* Drops a node and gives its extent to the free node on one side, or joins those on both sides.
+ * Returns the extent of the free node. */
+uint64_t maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint64_t extent);
+/* Frees the live range that reaches the end of the space. Returns the extent of the free node that
+ * contains it now. */
+uint64_t maar_tlsf_free_last(struct maar_placement* placement, uint32_t slot);
+bool maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size);
+VkDeviceSize maar_tlsf_largest_free_bound(const struct maar_placement* placement);
+const char* maar_tlsf_check(const struct maar_placement* placement);
+
+/* Returns by how much an extent is shifted to get its place in its octave. */
 static inline uint32_t placement_tlsf_shift(uint64_t extent)
 {
     const uint64_t least = (uint64_t)1 << (PLACEMENT_SIZE_SHIFT + PLACEMENT_BIN_BITS);
     return maar_top_bit(extent | least) - PLACEMENT_BIN_BITS;
 }
 
-/* One bin for each size below 2^PLACEMENT_BIN_BITS, then that many an octave. */
+/* Returns the bin of an extent: one for each size below 2^PLACEMENT_BIN_BITS, then that number of
+ * bins an octave. */
 static inline uint32_t placement_tlsf_bin(uint64_t extent)
 {
     const uint32_t shift = placement_tlsf_shift(extent);
@@ -34,7 +52,7 @@ static inline void placement_tlsf_insert(struct maar_placement* placement,
     placement_bin_insert(placement, placement_tlsf_bin(node->extent), node, slot);
 }
 
-/* Makes a node, free or not, the neighbour of both prev and next, which are links. */
+/* Makes a node, named by a link, the neighbour of both prev and next, which are links too. */
 static inline void placement_tlsf_link(struct placement_node* nodes, uint32_t prev, uint32_t link,
                                        uint32_t next)
 {
@@ -42,16 +60,16 @@ static inline void placement_tlsf_link(struct placement_node* nodes, uint32_t pr
     nodes[next & ~PLACEMENT_LINK_FREE].prev = link;
 }
 
-/* Whether a request of this alignment (0 is 1) and kind needs no look at where a free range lies.
- * Sizes from 1 up to plain_size may follow. */
-static inline bool placement_tlsf_is_plain(const struct maar_placement* placement,
-                                           VkDeviceSize alignment, uint32_t kind)
+/* Returns whether a request of this alignment (0 means 1) and kind fits every free range that is
+ * large enough, wherever that lies. The caller has checked that the size is 1 .. fast_size. */
+static inline bool placement_tlsf_is_fast(const struct maar_placement* placement,
+                                          VkDeviceSize alignment, uint32_t kind)
 {
     return (alignment == placement->unit || (alignment | placement->unit) == 1) &&
-           kind <= placement->plain_kind;
+           kind <= placement->fast_kind;
 }
 
-/* Takes the front of a free node, which is more than needed, for a new one; as yet the new one is
+/* Splits a free node that is larger than needed: a new node takes its front. The new node is still
  * marked as free, and its extent is 0. */
 static inline struct placement_node* placement_tlsf_split(struct maar_placement* placement,
                                                           struct placement_node* node,
@@ -79,21 +97,23 @@ static inline struct placement_node* placement_tlsf_split(struct maar_placement*
     return part;
 }
 
-/* What is to be placed. By reference, because it is cheaper to read this twice than to keep it. */
-struct placement_tlsf_wish {
+/* The parts of a request. They are pointers because it costs less to read the values twice than to
+ * keep them in registers. */
+struct placement_tlsf_need {
     const VkDeviceSize* size;
     const uint32_t* kind;
     const uint64_t* user;
 };
 
-/* Serves a plain request from the first node of its size's own bin, whose ranges may be a little
- * too small, or of the next filled bin, where all fit. If there is no such node, or none for what
- * would be left, answers false: nothing has changed then, and maar_tlsf_allocate knows more. */
-static inline bool placement_tlsf_allocate_plain(struct maar_placement* placement,
-                                                 struct placement_tlsf_wish wish, uint32_t* found,
-                                                 uint32_t* generation, VkDeviceSize* offset)
+/* Serves a request of the fast path from the first node of its size's own bin, which may be a
+ * little too small, or of the next filled bin, where every node is large enough. Returns false if
+ * there is no such node, or no unused node for the rest of the range. Nothing has changed then, and
+ * maar_tlsf_allocate looks further. */
+static inline bool placement_tlsf_allocate_fast(struct maar_placement* placement,
+                                                struct placement_tlsf_need need, uint32_t* found,
+                                                uint32_t* generation, VkDeviceSize* offset)
 {
-    const uint64_t extent = ((*wish.size << PLACEMENT_SIZE_SHIFT) + placement->unit_extent - 1) &
+    const uint64_t extent = ((*need.size << PLACEMENT_SIZE_SHIFT) + placement->unit_extent - 1) &
                             (0 - placement->unit_extent);
     struct placement_node* nodes = placement->nodes;
     uint32_t bin = placement_tlsf_bin(extent);
@@ -119,14 +139,14 @@ static inline bool placement_tlsf_allocate_plain(struct maar_placement* placemen
         node = placement_tlsf_split(placement, node, &slot, bin, extent);
         rest = node->extent;
     }
-    node->u.user = *wish.user;
+    node->u.user = *need.user;
     placement->range_count += 1;
     placement->free_extent -= extent;
-    const VkDeviceSize size = *wish.size;
+    const VkDeviceSize size = *need.size;
     placement->used_size += size;
     node->extent = (size << PLACEMENT_SIZE_SHIFT) + rest;
     const uint64_t where =
-        node->where + ((uint64_t)*wish.kind << PLACEMENT_KIND_SHIFT) + placement->plain_meta;
+        node->where + ((uint64_t)*need.kind << PLACEMENT_KIND_SHIFT) + placement->fast_meta;
     node->where = where;
     *offset = where >> PLACEMENT_OFFSET_SHIFT;
     *generation = ((uint32_t)where & PLACEMENT_NAME_MASK) << PLACEMENT_NAME_SHIFT | (uint32_t)rest;
@@ -134,7 +154,7 @@ static inline bool placement_tlsf_allocate_plain(struct maar_placement* placemen
     return true;
 }
 
-/* The bytes that a live node occupies, as an extent without a generation; not those of the last
+/* Returns the bytes that a live node occupies, as an extent without a generation. Not for the last
  * range, since the space may end between two units. */
 static inline uint64_t placement_tlsf_extent(const struct placement_node* node)
 {
@@ -142,7 +162,7 @@ static inline uint64_t placement_tlsf_extent(const struct placement_node* node)
     return ((node->extent - ((uint64_t)1 << PLACEMENT_SIZE_SHIFT)) | below) + 1;
 }
 
-/* Frees a live node of this extent; the extent of the free node that has it now. */
+/* Frees a live node of this extent. Returns the extent of the free node that contains it now. */
 static inline uint64_t placement_tlsf_free_extent(struct maar_placement* placement, uint32_t slot,
                                                   uint64_t extent)
 {
@@ -172,27 +192,13 @@ static inline uint64_t placement_tlsf_free_extent(struct maar_placement* placeme
     return extent;
 }
 
-/* Frees a live node; the extent of the free node that has it now. */
+/* Frees a live node. Returns the extent of the free node that contains it now. */
 static inline uint64_t placement_tlsf_free(struct maar_placement* placement, uint32_t slot)
 {
     const struct placement_node* node = &placement->nodes[slot];
     return node->next == PLACEMENT_NONE
                ? maar_tlsf_free_last(placement, slot)
                : placement_tlsf_free_extent(placement, slot, placement_tlsf_extent(node));
-}
-
-/* Frees a live node of any strategy; how large the free range that holds it now may be, at most, in
- * the high bits of an extent. */
-static inline uint64_t placement_free_live(struct maar_placement* placement, uint32_t slot)
-{
-    if (placement->strategy == MAAR_PLACEMENT_STRATEGY_TLSF) {
-        return placement_tlsf_free(placement, slot);
-    }
-    placement_next_generation(&placement->nodes[slot]);
-    const VkDeviceSize size = placement->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY
-                                  ? maar_buddy_free(placement, slot)
-                                  : maar_linear_free(placement, slot);
-    return size << PLACEMENT_SIZE_SHIFT;
 }
 
 #endif

@@ -1,16 +1,14 @@
 /*
- * The public range allocator: a placement with handles, host memory and
- * messages.
+ * The public range allocator: a placement with handles, host memory and messages.
  *
- * Externally synchronized, so that it holds no lock when it calls the host's
- * callbacks.
+ * Externally synchronized, so that it holds no lock when it calls the caller's callbacks.
  */
 #include "maar/range.h"
 
 #include "core/check.h"
 #include "core/host_memory.h"
 #include "core/message_delivery.h"
-#include "core/placement/placement_tlsf.h"
+#include "core/placement/placement_free.h"
 
 struct MaarRangeAllocator_T {
     struct maar_placement* placement;
@@ -60,11 +58,10 @@ static VkResult range_bring_storage(MaarRangeAllocator allocator)
     return VK_SUCCESS;
 }
 
-/* The live node that a handle names, or MAAR_PLACEMENT_NO_NODE. */
+/* Returns the live node that a handle names, or MAAR_PLACEMENT_NO_NODE. */
 static inline uint32_t range_node(MaarRangeAllocator allocator, MaarRange range)
 {
-    /* A non-dispatchable handle is a pointer or a 64-bit number, as the platform
-     * has it. */
+    /* A non-dispatchable handle is a pointer on some platforms and a 64-bit number on others. */
     const uint64_t handle = (uint64_t)range;
     const uint32_t slot = (uint32_t)handle - 1;
     const struct maar_placement* placement = allocator->placement;
@@ -155,7 +152,7 @@ void VKAPI_CALL maarDestroyRangeAllocator(MaarRangeAllocator allocator)
     maar_host_free(used, allocator);
 }
 
-/* What is wrong with the arguments of maarAllocateRange, or NULL. */
+/* Returns a sentence about the misuse of maarAllocateRange, or NULL if its arguments are valid. */
 static const char* range_allocate_misuse(const MaarRangeAllocateInfo* info, const MaarRange* range)
 {
     if (info == NULL) {
@@ -179,7 +176,7 @@ static const char* range_allocate_misuse(const MaarRangeAllocateInfo* info, cons
     return NULL;
 }
 
-/* Nothing was allocated: clears the outputs and passes the result on. */
+/* Clears the outputs of a call that fails. Returns the result. */
 static VkResult range_allocate_fail(MaarRange* pRange, VkDeviceSize* pOffset, VkResult result)
 {
     if (pRange != NULL) {
@@ -207,9 +204,11 @@ static VkResult range_place(MaarRangeAllocator allocator,
     return outcome == MAAR_PLACED ? VK_SUCCESS : VK_ERROR_OUT_OF_POOL_MEMORY;
 }
 
-/* Whatever maarAllocateRange has not done in line. */
-static VkResult range_allocate_any(MaarRangeAllocator allocator, const MaarRangeAllocateInfo* pInfo,
-                                   MaarRange* pRange, VkDeviceSize* pOffset)
+/* The slow path of maarAllocateRange: misuse, flags, and requests that TLSF cannot place at once.
+ */
+static VkResult range_allocate_slow(MaarRangeAllocator allocator,
+                                    const MaarRangeAllocateInfo* pInfo, MaarRange* pRange,
+                                    VkDeviceSize* pOffset)
 {
     if (allocator == VK_NULL_HANDLE) {
         return range_allocate_fail(pRange, pOffset, VK_ERROR_VALIDATION_FAILED_EXT);
@@ -246,20 +245,20 @@ VkResult VKAPI_CALL maarAllocateRange(MaarRangeAllocator allocator,
 {
     if (pInfo == NULL || pInfo->sType != MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO ||
         pRange == NULL || pInfo->flags != 0 || allocator == VK_NULL_HANDLE) {
-        return range_allocate_any(allocator, pInfo, pRange, pOffset);
+        return range_allocate_slow(allocator, pInfo, pRange, pOffset);
     }
-    /* This also leaves size 0 and kinds beyond the highest to the rest. */
+    /* The test also sends size 0 and kinds above MAAR_RANGE_MAX_KIND to the slow path. */
     struct maar_placement* placement = allocator->placement;
-    if (pInfo->size - 1 >= placement->plain_size ||
-        !placement_tlsf_is_plain(placement, pInfo->alignment, pInfo->kind)) {
-        return range_allocate_any(allocator, pInfo, pRange, pOffset);
+    if (pInfo->size - 1 >= placement->fast_size ||
+        !placement_tlsf_is_fast(placement, pInfo->alignment, pInfo->kind)) {
+        return range_allocate_slow(allocator, pInfo, pRange, pOffset);
     }
     uint32_t slot = PLACEMENT_NONE;
     uint32_t generation = 0;
     VkDeviceSize offset = 0;
-    const struct placement_tlsf_wish wish = {&pInfo->size, &pInfo->kind, &pInfo->userData};
-    if (!placement_tlsf_allocate_plain(placement, wish, &slot, &generation, &offset)) {
-        return range_allocate_any(allocator, pInfo, pRange, pOffset);
+    const struct placement_tlsf_need need = {&pInfo->size, &pInfo->kind, &pInfo->userData};
+    if (!placement_tlsf_allocate_fast(placement, need, &slot, &generation, &offset)) {
+        return range_allocate_slow(allocator, pInfo, pRange, pOffset);
     }
     *pRange = maar_placement_handle(slot, generation);
     if (pOffset != NULL) {
@@ -269,7 +268,7 @@ VkResult VKAPI_CALL maarAllocateRange(MaarRangeAllocator allocator,
     return VK_SUCCESS;
 }
 
-/* range is null or names no live range. */
+/* Answers a free of a handle that is null or names no live range. */
 static VkResult range_free_none(MaarRangeAllocator allocator, MaarRange range)
 {
     return range == VK_NULL_HANDLE

@@ -7,7 +7,7 @@
 #include "core/memory/memory_internal.h"
 #include "core/paging/page_check.h"
 #include "core/paging/page_entry.h"
-#include "core/placement/placement_nodes.h"
+#include "core/placement/placement_space.h"
 
 static struct rig rig;
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "core/placement/placement_nodes.h"
+#include "core/placement/placement_bins.h"
 #include "tests/model/placement_name.h"
 
 static const MaarPlacementStrategy strategies[] = {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/placement/placement_nodes.h"
+#include "core/placement/placement_space.h"
 #include "tests/unit/placement_fixture.h"
 
 enum { CROWD = 48, MOST_SENTENCES = 48 };
@@ -187,11 +187,11 @@ static void damage_totals(struct damage* d)
         p->bin_words[draw(2) == 0 ? draw(3) : draw(PLACEMENT_BIN_WORDS)] ^= (uint64_t)1 << draw(64);
         break;
     case 9:
-        p->sequences[draw(PLACEMENT_SEQUENCES)] = (struct placement_sequence){
-            draw_link(d) & ~PLACEMENT_LINK_FREE, draw_link(d) & ~PLACEMENT_LINK_FREE};
+        p->runs[draw(PLACEMENT_RUNS)] = (struct placement_run){draw_link(d) & ~PLACEMENT_LINK_FREE,
+                                                               draw_link(d) & ~PLACEMENT_LINK_FREE};
         break;
     case 10:
-        p->first_sequence ^= 1;
+        p->older_run ^= 1;
         break;
     default:
         p->size += 64;

@@ -1,0 +1,148 @@
+/*
+ * One node of a placement: 32 bytes that describe a live range, a free range, or (linear) a dead
+ * range, which waits to be reused. Nodes stand in one flat array and are named by their index.
+ *
+ * A node that is not in use keeps its generation, so that a stale name of a range differs from
+ * later names of the same node. Internal to core/placement.
+ */
+#ifndef MAAR_CORE_PLACEMENT_PLACEMENT_NODE_H
+#define MAAR_CORE_PLACEMENT_PLACEMENT_NODE_H
+
+#include "core/bits.h"
+#include "core/check.h"
+#include "core/placement/placement.h"
+
+enum placement_state {
+    PLACEMENT_UNUSED = 0,
+    PLACEMENT_LIVE = 1,
+    PLACEMENT_FREE = 2,
+    PLACEMENT_DEAD = 3, /* linear: freed, but not reusable yet; and the border */
+};
+
+/* Bits of `where`, from the lowest: tag 6 (buddy: order; linear: run; TLSF: the power of two that
+ * divides the extent), kind 5, era 3 (upper part of the generation), state 2, offset 48. Bits of
+ * `extent`: generation 15, size 49. The most used part is on top: one shift reads it, extents are
+ * compared without a shift, and an addition to the part on top leaves the others as they are. */
+enum {
+    PLACEMENT_TAG_MASK = 63,
+    PLACEMENT_KIND_SHIFT = 6,
+    PLACEMENT_KIND_MASK = 31,
+    PLACEMENT_ERA_SHIFT = 11,
+    PLACEMENT_ERA_MASK = 7 << PLACEMENT_ERA_SHIFT,
+    PLACEMENT_STATE_SHIFT = 14,
+    PLACEMENT_STATE_MASK = 3 << PLACEMENT_STATE_SHIFT,
+    PLACEMENT_OFFSET_SHIFT = 16,
+    PLACEMENT_META_MASK = (1 << PLACEMENT_OFFSET_SHIFT) - 1,
+    PLACEMENT_OFFSET_BITS = 48,
+    PLACEMENT_SIZE_SHIFT = 15,
+    PLACEMENT_GENERATION_MASK = (1 << PLACEMENT_SIZE_SHIFT) - 1,
+    /* In a generation that the owner sees, the lower part of `where` is above that of `extent`. */
+    PLACEMENT_NAME_SHIFT = PLACEMENT_SIZE_SHIFT,
+    PLACEMENT_NAME_MASK = (1 << PLACEMENT_STATE_SHIFT) - 1,
+};
+
+/* The border, which is no range. As the index of a node it means that there is none. */
+#define PLACEMENT_NONE 0u
+/* A flag of a link in a TLSF placement: the neighbour is free. */
+#define PLACEMENT_LINK_FREE 0x80000000u
+
+struct placement_node {
+    uint64_t where;
+    uint64_t extent;
+    union {
+        uint64_t user; /* live */
+        struct {
+            uint32_t next;
+            uint32_t prev;
+        } bin; /* free: neighbours in the list of its bin */
+    } u;
+    /* Neighbours in the space: lower and higher (linear: older and newer). */
+    uint32_t prev;
+    uint32_t next;
+};
+
+static inline VkDeviceSize placement_offset(const struct placement_node* node)
+{
+    return node->where >> PLACEMENT_OFFSET_SHIFT;
+}
+
+static inline VkDeviceSize placement_size(const struct placement_node* node)
+{
+    return node->extent >> PLACEMENT_SIZE_SHIFT;
+}
+
+static inline uint32_t placement_kind(const struct placement_node* node)
+{
+    return (uint32_t)(node->where >> PLACEMENT_KIND_SHIFT) & PLACEMENT_KIND_MASK;
+}
+
+static inline enum placement_state placement_state(const struct placement_node* node)
+{
+    return (enum placement_state)((node->where & PLACEMENT_STATE_MASK) >> PLACEMENT_STATE_SHIFT);
+}
+
+static inline uint32_t placement_tag(const struct placement_node* node)
+{
+    return (uint32_t)node->where & PLACEMENT_TAG_MASK;
+}
+
+/* Returns a neighbour of a node, whether that neighbour is free or not. */
+static inline uint32_t placement_prev(const struct placement_node* node)
+{
+    return node->prev & ~PLACEMENT_LINK_FREE;
+}
+
+static inline uint32_t placement_next(const struct placement_node* node)
+{
+    return node->next & ~PLACEMENT_LINK_FREE;
+}
+
+/* Returns all parts of `where` except offset and era. */
+static inline uint64_t placement_meta(enum placement_state state, uint32_t kind, uint32_t tag)
+{
+    return ((uint64_t)state << PLACEMENT_STATE_SHIFT) | ((uint64_t)kind << PLACEMENT_KIND_SHIFT) |
+           tag;
+}
+
+/* Sets everything except the generation. */
+static inline void placement_set(struct placement_node* node, uint64_t meta, VkDeviceSize offset,
+                                 VkDeviceSize size)
+{
+    MAAR_DEBUG_ASSERT((meta & PLACEMENT_ERA_MASK) == 0 && meta <= PLACEMENT_META_MASK);
+    MAAR_DEBUG_ASSERT(offset <= MAAR_RANGE_MAX_SIZE && size <= MAAR_RANGE_MAX_SIZE);
+    node->where = (node->where & PLACEMENT_ERA_MASK) | meta | offset << PLACEMENT_OFFSET_SHIFT;
+    node->extent = (node->extent & PLACEMENT_GENERATION_MASK) | size << PLACEMENT_SIZE_SHIFT;
+}
+
+/* Returns the number that distinguishes a live node from earlier ranges of the same node. The
+ * number contains kind and tag as well, which do not change while the range lives. */
+static inline uint32_t placement_node_generation(const struct placement_node* node)
+{
+    const uint32_t meta = (uint32_t)node->where & PLACEMENT_NAME_MASK;
+    return meta << PLACEMENT_NAME_SHIFT | ((uint32_t)node->extent & PLACEMENT_GENERATION_MASK);
+}
+
+/* Returns whether a node is live and of this generation. */
+static inline bool placement_is_named(const struct placement_node* node, uint64_t generation)
+{
+    const uint64_t meta = node->where & PLACEMENT_META_MASK;
+    return (generation >> PLACEMENT_NAME_SHIFT) + placement_meta(PLACEMENT_LIVE, 0, 0) == meta &&
+           ((generation ^ node->extent) & PLACEMENT_GENERATION_MASK) == 0;
+}
+
+static inline uint64_t placement_next_era(uint64_t where)
+{
+    const uint64_t era = where + ((uint64_t)1 << PLACEMENT_ERA_SHIFT);
+    return (where & ~(uint64_t)PLACEMENT_ERA_MASK) | (era & PLACEMENT_ERA_MASK);
+}
+
+/* Makes every name of this node stale. */
+static inline void placement_next_generation(struct placement_node* node)
+{
+    if ((++node->extent & PLACEMENT_GENERATION_MASK) == 0) {
+        node->extent -= (uint64_t)1 << PLACEMENT_SIZE_SHIFT;
+        node->where = placement_next_era(node->where);
+    }
+}
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * The space of a placement: its nodes, the stack of unused nodes, and the links between neighbours.
+ *
+ * Node 0 is the border. It stands before the first range, behind the last one, and at the end of
+ * every list, so that code writes to a neighbour without a test whether one exists. The border is
+ * never live and never free.
+ *
+ * An unused node is either on the stack of unused nodes or at or beyond used_slots. Internal to
+ * core/placement.
+ */
+#ifndef MAAR_CORE_PLACEMENT_PLACEMENT_SPACE_H
+#define MAAR_CORE_PLACEMENT_PLACEMENT_SPACE_H
+
+#include "core/placement/placement_node.h"
+#include "core/port_atomic.h"
+
+enum {
+    /* Second level of TLSF: 2^6 bins an octave. Measured in docs/placement.md. */
+    PLACEMENT_BIN_BITS = 6,
+    PLACEMENT_BIN_WORDS = 48,
+    PLACEMENT_ORDERS = PLACEMENT_OFFSET_BITS + 1,
+    /* Tags of linear nodes: the two runs that grow upward take turns as the older run. */
+    PLACEMENT_RUN_UPPER = 2,
+    PLACEMENT_RUNS = 3,
+};
+
+/* A run of linear ranges, by age. */
+struct placement_run {
+    uint32_t oldest;
+    uint32_t newest;
+};
+
+struct maar_placement {
+    maar_atomic_pointer nodes_now; /* nodes, for readers without the lock */
+    struct placement_node* nodes;  /* two in a cache line */
+    uint32_t* bins;                /* heads; a bit of bin_words is set where a head is not
+                                      PLACEMENT_NONE */
+    uint64_t bin_summary;
+    VkDeviceSize size;
+    VkDeviceSize fast_size; /* TLSF: size; else 0. One comparison sends requests that are too large
+                               and placements that are not TLSF to the slow path */
+    /* TLSF: ranges begin and end at multiples of unit, a power of two. */
+    VkDeviceSize unit;
+    uint64_t unit_extent; /* unit, shifted as in an extent */
+    uint64_t fast_meta;   /* what turns the `where` of a free node into that of a live one */
+    uint32_t fast_kind;   /* the highest kind that needs no look at neighbours */
+    VkDeviceSize used_size;
+    uint32_t range_count;
+    uint32_t free_slot;   /* top of the stack of unused nodes */
+    uint64_t free_extent; /* free bytes, shifted as in an extent; linear placements derive them */
+    uint32_t slots_left;  /* on the stack of unused nodes and beyond used_slots */
+    uint32_t used_slots;  /* nodes at and beyond it were not used since the last reset */
+    uint32_t capacity;
+    uint32_t touched_slots; /* nodes that have a generation */
+    MaarPlacementStrategy strategy;
+    uint32_t bin_count;
+    VkDeviceSize granularity;
+    uint32_t wanted_slots;
+    uint32_t wanted_bins;
+    uint32_t older_run; /* linear: 0 or 1, the older of the two upward runs */
+    struct placement_run runs[PLACEMENT_RUNS];
+    void* storage; /* nodes, then bins, behind at most a cache line of padding */
+    uint64_t bin_words[PLACEMENT_BIN_WORDS];
+};
+
+/* ---- places ---- */
+
+/* Returns the lowest multiple of alignment at or above offset, which is below 2^49, or UINT64_MAX
+ * if that multiple is beyond every space. */
+static inline VkDeviceSize placement_align_up(VkDeviceSize offset, VkDeviceSize alignment)
+{
+    if (alignment > MAAR_RANGE_MAX_SIZE) {
+        return offset == 0 ? 0 : UINT64_MAX;
+    }
+    return maar_align_up(offset, alignment);
+}
+
+/* Returns whether size fits at offset below end, for any numbers. */
+static inline bool placement_fits(VkDeviceSize offset, VkDeviceSize size, VkDeviceSize end)
+{
+    return offset <= end && size <= end - offset;
+}
+
+/* ---- nodes ---- */
+
+/* Returns whether count nodes can be taken, and remembers the number if not. */
+static inline bool placement_has_slots(struct maar_placement* placement, uint32_t count)
+{
+    if (placement->slots_left >= count) {
+        return true;
+    }
+    placement->wanted_slots = count;
+    return false;
+}
+
+/* Takes a node that was not used since the last reset. */
+static inline uint32_t placement_take_fresh_slot(struct maar_placement* placement)
+{
+    const uint32_t slot = placement->used_slots++;
+    struct placement_node* node = &placement->nodes[slot];
+    MAAR_DEBUG_ASSERT(slot < placement->capacity);
+    if (slot >= placement->touched_slots) {
+        placement->touched_slots = slot + 1;
+        node->where = 0;
+        node->extent = 0;
+    } else {
+        placement_next_generation(node);
+        node->where &= PLACEMENT_ERA_MASK;
+        node->extent &= PLACEMENT_GENERATION_MASK;
+    }
+    return slot;
+}
+
+/* Takes a node after placement_has_slots answered true. The node has a generation and nothing else;
+ * its neighbours are undefined. */
+static inline uint32_t placement_take_slot(struct maar_placement* placement)
+{
+    const uint32_t slot = placement->free_slot;
+    MAAR_DEBUG_ASSERT(placement->slots_left != 0);
+    placement->slots_left -= 1;
+    if (slot == PLACEMENT_NONE) {
+        return placement_take_fresh_slot(placement);
+    }
+    MAAR_DEBUG_ASSERT(placement_state(&placement->nodes[slot]) == PLACEMENT_UNUSED);
+    placement->free_slot = placement->nodes[slot].next;
+    return slot;
+}
+
+static inline void placement_drop_slot(struct maar_placement* placement, uint32_t slot)
+{
+    struct placement_node* node = &placement->nodes[slot];
+    MAAR_DEBUG_ASSERT(slot != PLACEMENT_NONE && slot < placement->used_slots);
+    node->where &= PLACEMENT_ERA_MASK;
+    node->extent &= PLACEMENT_GENERATION_MASK;
+    node->next = placement->free_slot;
+    placement->free_slot = slot;
+    placement->slots_left += 1;
+}
+
+/* Inserts a node into the space between two neighbours. */
+static inline void placement_link(struct maar_placement* placement, uint32_t prev, uint32_t slot,
+                                  uint32_t next)
+{
+    struct placement_node* nodes = placement->nodes;
+    nodes[slot].prev = prev;
+    nodes[slot].next = next;
+    nodes[prev].next = slot;
+    nodes[next].prev = slot;
+}
+
+/* Makes two nodes neighbours and takes the nodes between them out of the list. */
+static inline void placement_join(struct maar_placement* placement, uint32_t prev, uint32_t next)
+{
+    placement->nodes[prev].next = next;
+    placement->nodes[next].prev = prev;
+}
+
+/* ---- books ---- */
+
+/* Reports a new live node to the caller of allocate, and keeps the owner's tag in the node. */
+static inline void placement_report_range(struct maar_placement* placement, uint32_t slot,
+                                          const struct maar_placement_request* request,
+                                          struct maar_placement_range* range)
+{
+    struct placement_node* node = &placement->nodes[slot];
+    node->u.user = request->user;
+    range->offset = placement_offset(node);
+    range->size = request->size;
+    range->node = slot;
+    range->generation = placement_node_generation(node);
+}
+
+/* Counts a new live range, which occupies extent bytes. */
+static inline void placement_count_in(struct maar_placement* placement, VkDeviceSize size,
+                                      VkDeviceSize extent)
+{
+    MAAR_DEBUG_ASSERT(size <= extent);
+    MAAR_DEBUG_ASSERT(extent <= placement->free_extent >> PLACEMENT_SIZE_SHIFT);
+    placement->range_count += 1;
+    placement->used_size += size;
+    placement->free_extent -= extent << PLACEMENT_SIZE_SHIFT;
+}
+
+static inline void placement_count_out(struct maar_placement* placement, VkDeviceSize size,
+                                       VkDeviceSize extent)
+{
+    MAAR_DEBUG_ASSERT(placement->range_count != 0 && size <= placement->used_size);
+    placement->range_count -= 1;
+    placement->used_size -= size;
+    placement->free_extent += extent << PLACEMENT_SIZE_SHIFT;
+}
+
+#endif
