@@ -23,8 +23,10 @@ MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(\([^)\n]*\))?((?:[^\\\n]|\\
                    re.MULTILINE | re.DOTALL)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\\\n]|\\.)*", re.MULTILINE | re.DOTALL)
 NAME = re.compile(r"[A-Za-z_]\w*")
-# A pointer to a function: (*name)(, (VKAPI_PTR* name)(.
-POINTER = re.compile(r"\(\s*(?:VKAPI_PTR\s*)?\*\s*(?:const\s+)?(\w+)\s*\)\s*\(")
+# A pointer to a function: (*name)(, (VKAPI_PTR* name)(, or an array of them, (*name[2])(.
+POINTER = re.compile(r"\(\s*(?:VKAPI_PTR\s*)?\*\s*(?:const\s+)?(\w+)\s*(?:\[[^\]]*\]\s*)*\)\s*\(")
+# A type of functions, which pointers may have: typedef void name(int a);
+FUNCTION_TYPE = re.compile(r"\btypedef\s+[^;(){}]*?\b(\w+)\s*\((?!\s*[\w\s]*\*\s*\w+\s*\)\s*\()")
 NOT_OURS = re.compile(r"PFN_\w+")
 # The door to Vulkan: its table is the driver's.
 DOOR = ("core/device.h", "core/device_win32.h")
@@ -241,14 +243,24 @@ def find_pointers(sources):
 
 
 def declared_pointers(source):
-    for match in POINTER.finditer(source.text):
+    found = [(match, True) for match in POINTER.finditer(source.text)]
+    found += [(match, False) for match in FUNCTION_TYPE.finditer(source.text)]
+    for match, is_pointer in found:
         if not NOT_OURS.fullmatch(match[1]):
-            before = source.text[:match.start()]
-            member = "typedef" not in before.rsplit(";", 1)[-1].rsplit("}", 1)[-1]
-            tags = re.findall(r"\bstruct\s+(\w+)\s*\{", before)
+            before = re.split(r"[;}]", source.text[:match.start()])[-1]
+            member = is_pointer and "typedef" not in before
             listed = source.text[match.end():closing(source.text, match.end()) - 1]
-            yield Pointer(f"{tags[-1]}.{match[1]}" if member and tags else match[1], source.path,
-                          member, parameter_types(listed))
+            yield Pointer(owner_of(source, match, before) + match[1] if member else match[1],
+                          source.path, member, parameter_types(listed))
+
+
+def owner_of(source, match, before):
+    """The structure that a member belongs to, or the function that a parameter belongs to."""
+    outer = re.search(r"(\w+)\s*\(", before.rsplit("{", 1)[-1])
+    if outer:
+        return f"{outer[1]}."
+    tags = re.findall(r"\bstruct\s+(\w+)\s*\{", source.text[:match.start()])
+    return f"{tags[-1]}." if tags else ""
 
 
 @dataclass
@@ -295,19 +307,25 @@ def carriers(pointer, sources):
     """The members that hold such a pointer."""
     if pointer.member:
         return {pointer.name.split(".")[-1]}
-    declaration = re.compile(rf"\b{pointer.name}(?:\s+const)?\s+(\w+)\s*[;\[]")
+    declaration = re.compile(rf"\b{pointer.name}(?:\s+const\s|[\s*])+(\w+)\s*[;\[]")
     return {name for source in sources.values() if pointer.name in source.names
             for name in declaration.findall(source.text)}
 
 
 def calls_through(source, pointer, members):
-    if any(member in source.names and re.search(rf"(?:\.|->)\s*{member}\s*\(", source.text)
+    name = pointer.name.split(".")[-1]
+    if any(member in source.names and
+           re.search(rf"(?:\.|->)\s*{member}\s*(?:\[[^\]]*\]\s*)?\(", source.text)
            for member in members):
         return True
-    if pointer.member or pointer.name not in source.names:
+    if pointer.member:
+        # A parameter of a function that this file defines.
+        local = {name} if pointer.name.split(".")[0] in source.functions else set()
+    elif name in source.names:
+        local = set(re.findall(rf"\b{name}(?:\s+const\s|[\s*])+(\w+)\s*[,)=;]", source.text))
+    else:
         return False
-    local = set(re.findall(rf"\b{pointer.name}(?:\s+const)?\s+(\w+)\s*[,)=;]", source.text))
-    return any(re.search(rf"(?<![\w.>]){name}\s*\(", source.text) for name in local)
+    return any(re.search(rf"(?<![\w.>]){other}\s*\(", source.text) for other in local)
 
 
 def components(edges):

@@ -146,6 +146,22 @@ class Calls(unittest.TestCase):
                  "core/a/x.h": "typedef void(VKAPI_PTR* PFN_maarThing)(int a);\n", "core/a/x.c": ""}
         self.assertEqual(self.check(files, [("core/a/x.c", "core/b/y.c", "y")]), [])
 
+    def test_pointers_of_every_shape_are_found(self):
+        for name, head, call in (
+                ("maar_ops.run", "struct maar_ops {\n    void (*run[2])(int a, bool b);\n};\n",
+                 "void maar_do(struct maar_ops* ops)\n{\n    ops->run[1](1, true);\n}\n"),
+                ("maar_do.run", "void maar_do(int n, void (*run)(int a, bool b));\n",
+                 "void maar_do(int n, void (*run)(int a, bool b))\n{\n    run(1, true);\n}\n"),
+                ("maar_run", "typedef void maar_run(int a, bool b);\nvoid maar_do(maar_run* run);\n",
+                 "void maar_do(maar_run* run)\n{\n    run(1, true);\n}\n")):
+            files = {"core/low/a.h": head, "core/low/a.c": call,
+                     "core/high/b.c": "static void run_b(int a, bool b)\n{\n}\n"
+                                      "void maar_b(void)\n{\n    maar_do(run_b);\n}\n"}
+            calls = [("core/high/b.c", "core/low/a.c", "maar_do")]
+            self.assert_found(f"{name} is not in", self.check(files, calls))
+            good = listed(name, ["core/low/a.c"], ["core/high/b.c"])
+            self.assertEqual(self.check(files, calls, good), [], name)
+
     def test_upcall_inside_a_room_is_an_edge(self):
         files = {path.replace("low", "a"): text for path, text in WALK.items()}
         files |= {"core/a/see.c": visitor(), "core/a/more.c": visitor("look")}
