@@ -49,3 +49,13 @@ void maar_host_free(const VkAllocationCallbacks* callbacks, void* memory)
     }
     free(memory);
 }
+
+char* maar_copy_string(const VkAllocationCallbacks* callbacks, const char* text)
+{
+    size_t size = strlen(text) + 1;
+    char* copy = maar_host_alloc(callbacks, size);
+    if (copy != NULL) {
+        memcpy(copy, text, size);
+    }
+    return copy;
+}

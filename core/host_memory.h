@@ -24,4 +24,7 @@ void* maar_host_calloc(const VkAllocationCallbacks* callbacks, size_t count, siz
 /* memory may be NULL. */
 void maar_host_free(const VkAllocationCallbacks* callbacks, void* memory);
 
+/* Returns a copy of a string, or NULL when there is no host memory. */
+char* maar_copy_string(const VkAllocationCallbacks* callbacks, const char* text);
+
 #endif

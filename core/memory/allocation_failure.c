@@ -7,9 +7,12 @@
  * in a heap, with no VkDeviceMemory made there in between, the 1st, 2nd, 4th, 8th and so on are
  * told.
  */
+#include "core/memory/allocation_failure.h"
+
 #include <stdio.h>
 
-#include "core/memory/memory_internal.h"
+#include "core/memory/allocator_state.h"
+#include "core/memory/block_growth.h"
 
 enum { TEXT_SIZE = 320 };
 
@@ -149,8 +152,8 @@ void maar_report_allocation_failure(MaarAllocator allocator,
     const enum maar_failure_reason reason = find_reason(allocator, failure);
     struct maar_heap_account* account =
         &allocator->heaps[maar_type_heap(allocator, failure->type_index)];
-    const uint32_t count = maar_atomic32_add(&account->failures[reason], 1);
-    maar_atomic32_store(&account->refused, 1);
+    const uint32_t count = maar_atomic32_add(&account->failures.by_reason[reason], 1);
+    maar_atomic32_store(&account->failures.any, 1);
     if (!is_reported_at(count)) {
         return;
     }
@@ -174,12 +177,4 @@ void maar_report_allocation_failure(MaarAllocator allocator,
     maar_report(allocator, expected ? MAAR_MESSAGE_SEVERITY_INFO : MAAR_MESSAGE_SEVERITY_WARNING,
                 MAAR_MESSAGE_ID_UNSORTED, failure->call, "no memory for %llu bytes%s%s%s: %s",
                 (unsigned long long)failure->size, of, others, times, why);
-}
-
-void maar_forget_allocation_failures(struct maar_heap_account* account)
-{
-    maar_atomic32_store(&account->refused, 0);
-    for (uint32_t i = 0; i < MAAR_FAILURE_REASONS; ++i) {
-        maar_atomic32_store(&account->failures[i], 0);
-    }
 }

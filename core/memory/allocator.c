@@ -1,9 +1,12 @@
 /*
  * The allocator itself: creation, destruction, what it knows of its device.
  */
+#include "core/memory/allocator_state.h"
+
 #include <string.h>
 
-#include "core/memory/memory_internal.h"
+#include "core/memory/leaks.h"
+#include "core/memory/pool.h"
 
 #define KNOWN_ALLOCATOR_FLAGS                                                                      \
     ((MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT |                 \

@@ -3,6 +3,9 @@
  */
 #include "core/memory/attachment.h"
 
+#include "core/memory/allocator_state.h"
+#include "core/memory/pool.h"
+
 /* Under the share lock. */
 static struct maar_attachment** attachment_link(struct maar_block* block, const void* owner)
 {

@@ -10,7 +10,7 @@
 #ifndef MAAR_CORE_MEMORY_ATTACHMENT_H
 #define MAAR_CORE_MEMORY_ATTACHMENT_H
 
-#include "core/memory/memory_internal.h"
+#include "core/memory/block.h"
 
 struct maar_attachment {
     const void* owner;

@@ -2,7 +2,9 @@
  * One VkDeviceMemory: the only place that calls vkAllocateMemory and vkFreeMemory. Counts, limits
  * and reserves before the call, so that no limit is ever passed by two threads together.
  */
-#include "core/memory/memory_internal.h"
+#include "core/memory/device_memory.h"
+
+#include "core/memory/allocator_state.h"
 
 /* Above this share of maxMemoryAllocationCount nothing gets a VkDeviceMemory of its own that could
  * do without: 3/4. */
@@ -128,9 +130,7 @@ VkResult maar_device_memory_allocate(MaarAllocator allocator,
         return result;
     }
     (void)maar_atomic64_add(&allocator->heaps[heap].block_count, 1);
-    if (maar_atomic32_load(&allocator->heaps[heap].refused) != 0) {
-        maar_forget_allocation_failures(&allocator->heaps[heap]);
-    }
+    maar_forget_allocation_failures(&allocator->heaps[heap].failures);
     maar_atomic64_max(&allocator->peak_block_bytes,
                       maar_atomic64_add(&allocator->block_bytes, info->size));
     maar_atomic64_max(&allocator->peak_block_count, maar_atomic64_add(&allocator->block_count, 1));

@@ -1,11 +1,12 @@
 /*
- * Memory that others have too: pools whose blocks can be exported, and memory that was made
- * elsewhere, as an allocation like any other.
- *
- * Exportable memory is a class of pools of its own, since whatever is bound there must have been
- * created for it, and since drivers may place it elsewhere.
+ * Memory that others have too: what it may be exported as, and memory that was made elsewhere, as
+ * an allocation like any other.
  */
-#include "core/memory/memory_internal.h"
+#include "core/memory/foreign_memory.h"
+
+#include "core/memory/allocator_state.h"
+#include "core/memory/block_growth.h"
+#include "core/memory/default_pool.h"
 
 const MaarExportInfo* maar_export_find(const void* chain)
 {
@@ -59,55 +60,6 @@ VkResult maar_shared_types_require(MaarAllocator allocator, const char* call,
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
                     "Maar shares no memory as handle type 0x%x", (unsigned)types);
         return VK_ERROR_FEATURE_NOT_PRESENT;
-    }
-    return VK_SUCCESS;
-}
-
-/* Under the list lock. */
-static struct maar_pool* find_exporting(MaarAllocator allocator, uint32_t type, uint32_t number,
-                                        VkExternalMemoryHandleTypeFlags types)
-{
-    struct maar_pool* pool = allocator->pools;
-    while (pool != NULL && (pool->custom || pool->export_types != types ||
-                            pool->type_index != type || pool->number != number)) {
-        pool = pool->next;
-    }
-    return pool;
-}
-
-VkResult maar_pool_exporting(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
-                             VkExternalMemoryHandleTypeFlags types, struct maar_pool** pool)
-{
-    const uint32_t number = allocator->kinds_apart ? (uint32_t)kind : 0;
-    maar_mutex_lock(&allocator->list_lock);
-    *pool = find_exporting(allocator, type, number, types);
-    maar_mutex_unlock(&allocator->list_lock);
-    if (*pool != NULL) {
-        return VK_SUCCESS;
-    }
-    const MaarExportInfo export = {
-        .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
-        .handleTypes = types,
-    };
-    MaarPoolCreateInfo info = maar_pool_default_info(allocator, type, kind);
-    info.pNext = &export;
-    struct maar_pool* made = NULL;
-    VkResult result = maar_pool_create(allocator, &info, false, &made);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    made->number = number;
-    maar_mutex_lock(&allocator->list_lock);
-    *pool = find_exporting(allocator, type, number, types);
-    if (*pool == NULL) {
-        made->next = allocator->pools;
-        allocator->pools = made;
-        *pool = made;
-        made = NULL;
-    }
-    maar_mutex_unlock(&allocator->list_lock);
-    if (made != NULL) {
-        maar_pool_destroy(made); /* another thread was faster */
     }
     return VK_SUCCESS;
 }

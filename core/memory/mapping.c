@@ -1,13 +1,92 @@
 /*
  * The host's view: map, flush, invalidate, copy. Ranges that go to the driver are whole atoms and
  * stay inside the block; coherent types never call it.
+ *
+ * The map lock guards the mapping of one block and is held across vkMapMemory, since a memory
+ * object may be mapped once only and its mapping is externally synchronized by Vulkan's rules.
  */
+#include "core/memory/mapping.h"
+
 #include <string.h>
 
-#include "core/memory/memory_internal.h"
+#include "core/memory/allocation_handle.h"
+#include "core/memory/allocator_state.h"
+#include "core/memory/pool.h"
 
 /* Ranges handed to the driver in one call. */
 enum { RANGE_BATCH = 16 };
+
+/* After this many calls of vkMapMemory a block stays mapped: a program that maps and unmaps every
+ * frame pays for it twice, not for ever. */
+enum { STICKY_MAP_CALLS = 2 };
+
+VkResult maar_block_map(struct maar_block* block, struct maar_slot* slot, void** data)
+{
+    MaarAllocator allocator = block->pool->allocator;
+    const struct maar_device* device = &allocator->device;
+    VkResult result = VK_SUCCESS;
+    maar_lock_rank_expect_none();
+    maar_mutex_lock(&block->map_lock);
+    const bool is_too_often = slot->map_count == UINT16_MAX;
+    if (is_too_often) {
+        result = VK_ERROR_MEMORY_MAP_FAILED;
+    } else if (block->mapped == NULL) {
+        result =
+            device->vkMapMemory(device->handle, block->memory, 0, VK_WHOLE_SIZE, 0, &block->mapped);
+        if (result == VK_SUCCESS) {
+            ++block->map_calls;
+        } else {
+            block->mapped = NULL;
+        }
+    }
+    if (result == VK_SUCCESS) {
+        maar_atomic32_store(&block->map_count, maar_atomic32_load(&block->map_count) + 1u);
+        ++slot->map_count;
+        *data = (char*)block->mapped + maar_slot_offset(slot);
+    }
+    maar_mutex_unlock(&block->map_lock);
+    if (is_too_often) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, NULL,
+                    "an allocation is mapped %u times already; are unmappings missing?",
+                    (unsigned)UINT16_MAX);
+    } else if (result != VK_SUCCESS) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, NULL,
+                    "the driver does not map block %llu of memory type %u (error %d); a block is "
+                    "mapped as a whole, %llu bytes of address space: smaller ones "
+                    "(preferredBlockSize) may do",
+                    (unsigned long long)block->id, block->pool->type_index, (int)result,
+                    (unsigned long long)block->size);
+    }
+    return result;
+}
+
+bool maar_block_unmap(struct maar_block* block, struct maar_slot* slot, uint32_t keep)
+{
+    const struct maar_device* device = &block->pool->allocator->device;
+    maar_lock_rank_expect_none();
+    maar_mutex_lock(&block->map_lock);
+    bool was_mapped = slot->map_count > keep;
+    if (was_mapped) {
+        --slot->map_count;
+        uint32_t left = maar_atomic32_load(&block->map_count) - 1u;
+        maar_atomic32_store(&block->map_count, left);
+        if (left == 0 && block->map_calls < STICKY_MAP_CALLS) {
+            device->vkUnmapMemory(device->handle, block->memory);
+            block->mapped = NULL;
+        }
+    }
+    maar_mutex_unlock(&block->map_lock);
+    return was_mapped;
+}
+
+void* maar_slot_address(struct maar_slot* slot)
+{
+    struct maar_block* block = slot->block;
+    maar_mutex_lock(&block->map_lock);
+    char* base = slot->map_count > 0 ? block->mapped : NULL;
+    maar_mutex_unlock(&block->map_lock);
+    return base != NULL ? base + maar_slot_offset(slot) : NULL;
+}
 
 typedef VkResult (*sync_function)(const struct maar_device* device, uint32_t count,
                                   const VkMappedMemoryRange* ranges);

@@ -1,10 +1,12 @@
 /*
- * Pools: what they are made from, the default ones, trimming, priority. Their end: pool_end.c.
+ * Pools: what they are made from, and what is checked first.
  */
-#include <string.h>
+#include "core/memory/pool.h"
 
-#include "core/memory/memory_internal.h"
-#include "maar/paging.h"
+#include "core/memory/allocator_state.h"
+#include "core/memory/block_growth.h"
+#include "core/memory/foreign_memory.h"
+#include "core/memory/leaks.h"
 
 /* Blocks grow to this, bytes, on heaps above LARGE_HEAP, else to an eighth of the heap. 256 MiB is
  * what engines use: large enough that few blocks serve, small enough that a block that does not fit
@@ -20,16 +22,6 @@ enum { SMALL_HEAP_SHARE = 8 };
  * docs/project/results/benchmarks.md reserves more than VMA, by 0.2 %; with either rule alone more
  * do. */
 enum { TIGHT_SHARE = 192 };
-
-char* maar_copy_string(const VkAllocationCallbacks* callbacks, const char* text)
-{
-    size_t size = strlen(text) + 1;
-    char* copy = maar_host_alloc(callbacks, size);
-    if (copy != NULL) {
-        memcpy(copy, text, size);
-    }
-    return copy;
-}
 
 static VkDeviceSize default_block_size(MaarAllocator allocator, uint32_t heap)
 {
@@ -50,7 +42,7 @@ static VkDeviceSize default_block_size(MaarAllocator allocator, uint32_t heap)
 }
 
 /* The structure in a pool's chain that asks for pages, or NULL. */
-static const MaarPoolPagingInfo* find_paging(const MaarPoolCreateInfo* info)
+const MaarPoolPagingInfo* maar_pool_find_paging(const MaarPoolCreateInfo* info)
 {
     const VkBaseInStructure* link = info->pNext;
     while (link != NULL && (int)link->sType != (int)MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO) {
@@ -92,7 +84,7 @@ static const char* find_export_fault(const MaarPoolCreateInfo* info)
 }
 
 /* A caller's pool checks only what it can know: everything that depends on the device. */
-static const char* find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info)
+const char* maar_pool_find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info)
 {
     if (info->memoryTypeIndex >= allocator->device.facts.memory.memoryTypeCount) {
         return "pCreateInfo->memoryTypeIndex is not a memory type of this device";
@@ -113,7 +105,7 @@ static const char* find_fault(MaarAllocator allocator, const MaarPoolCreateInfo*
     if (find_export_fault(info) != NULL) {
         return find_export_fault(info);
     }
-    const MaarPoolPagingInfo* paging = find_paging(info);
+    const MaarPoolPagingInfo* paging = maar_pool_find_paging(info);
     if (paging != NULL && paging->stitch == VK_TRUE) {
         if (pool_export_types(info) != 0) {
             return "pCreateInfo asks for pages and for memory that can be exported; drivers do not "
@@ -125,7 +117,7 @@ static const char* find_fault(MaarAllocator allocator, const MaarPoolCreateInfo*
                    "maxMemoryAllocationSize";
         }
     }
-    if (!maar_type_is_usable(allocator, info->memoryTypeIndex)) {
+    if (!maar_type_is_usable(&allocator->device.facts, info->memoryTypeIndex)) {
         return "pCreateInfo->memoryTypeIndex needs a feature that is not enabled "
                "(deviceCoherentMemory or protectedMemory)";
     }
@@ -163,7 +155,7 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
     pool->allocate_next = info->pMemoryAllocateNext;
     pool->export_types = pool_export_types(info);
     pool->priority = info->priority != 0.0F ? info->priority : 0.5F;
-    const MaarPoolPagingInfo* paging = find_paging(info);
+    const MaarPoolPagingInfo* paging = maar_pool_find_paging(info);
     if (paging != NULL && paging->stitch == VK_TRUE) {
         pool->stitches = true;
         pool->stitch_threshold = paging->threshold;
@@ -207,6 +199,29 @@ static VkResult make_first_blocks(struct maar_pool* pool)
     return VK_SUCCESS;
 }
 
+void maar_pool_free(struct maar_pool* pool)
+{
+    const VkAllocationCallbacks* callbacks = pool->allocator->callbacks;
+    for (uint32_t i = 0; i < MAAR_ARENAS; ++i) {
+        struct maar_arena* arena = maar_arena_set_at(&pool->arenas, i);
+        if (arena != NULL) {
+            maar_mutex_destroy(&arena->lock);
+        }
+        if (arena != &pool->first_arena) {
+            maar_host_free(callbacks, arena);
+        }
+    }
+    maar_arena_set_destroy(&pool->arenas);
+    maar_host_free(callbacks, pool->name);
+    maar_host_free(callbacks, pool);
+}
+
+void maar_pool_destroy(struct maar_pool* pool)
+{
+    maar_pool_empty(pool);
+    maar_pool_free(pool);
+}
+
 VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* info, bool custom,
                           struct maar_pool** pool)
 {
@@ -222,15 +237,14 @@ VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* inf
             goto free_pool;
         }
     }
-    if (!maar_mutex_init(&made->lock, MAAR_LOCK_POOL, maar_is_synchronized(allocator))) {
+    if (!maar_arena_set_init(&made->arenas, &made->first_arena, MAAR_LOCK_POOL,
+                             maar_is_synchronized(allocator))) {
         goto free_pool;
     }
     if (!maar_arena_init(&made->first_arena, made, 0)) {
-        maar_mutex_destroy(&made->lock);
+        maar_arena_set_destroy(&made->arenas);
         goto free_pool;
     }
-    maar_atomic_pointer_store(&made->arenas[0], &made->first_arena);
-    maar_atomic32_store(&made->arena_count, 1);
     result = make_first_blocks(made);
     if (result != VK_SUCCESS) {
         maar_pool_destroy(made);
@@ -282,197 +296,10 @@ void maar_pool_disclaim_kind(struct maar_pool* pool, MaarResourceKind kind)
     } while (!maar_atomic64_replace(&pool->kind, &old, left < KIND_CLAIM ? 0 : left));
 }
 
-static void list_pool(MaarAllocator allocator, struct maar_pool* pool)
-{
-    maar_mutex_lock(&allocator->list_lock);
-    pool->next = allocator->pools;
-    allocator->pools = pool;
-    maar_mutex_unlock(&allocator->list_lock);
-}
-
-MaarPoolCreateInfo maar_pool_default_info(MaarAllocator allocator, uint32_t type,
-                                          MaarResourceKind kind)
-{
-    return (MaarPoolCreateInfo){
-        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
-        .memoryTypeIndex = type,
-        .strategy = allocator->strategy,
-        .retainedEmptySize = allocator->retained_size,
-        .singleKind = allocator->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY &&
-                      kind != MAAR_RESOURCE_KIND_UNKNOWN,
-    };
-}
-
-VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
-                           uint32_t number, struct maar_pool** pool)
-{
-    maar_atomic_pointer* home = &allocator->default_pools[type][number];
-    const MaarPoolCreateInfo info = maar_pool_default_info(allocator, type, kind);
-    struct maar_pool* made = NULL;
-    VkResult result = maar_pool_create(allocator, &info, false, &made);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    maar_mutex_lock(&allocator->list_lock);
-    *pool = maar_atomic_pointer_load(home);
-    if (*pool == NULL) {
-        made->next = allocator->pools;
-        allocator->pools = made;
-        maar_atomic_pointer_store(home, made);
-        *pool = made;
-        made = NULL;
-    }
-    maar_mutex_unlock(&allocator->list_lock);
-    if (made != NULL) {
-        maar_pool_destroy(made); /* another thread was faster */
-    }
-    return VK_SUCCESS;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
-                                              const MaarPoolCreateInfo* pCreateInfo,
-                                              MaarPool* pPool)
-{
-    if (pPool != NULL) {
-        *pPool = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
-                                  MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (pPool == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pPool is NULL");
-    }
-    const char* fault = find_fault(allocator, pCreateInfo);
-    if (fault != NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__, fault);
-    }
-    const MaarExportInfo* export = maar_export_find(pCreateInfo->pNext);
-    if (export != NULL) {
-        result = maar_shared_types_require(allocator, __func__, export->handleTypes);
-        if (result != VK_SUCCESS) {
-            return result;
-        }
-    }
-    const MaarPoolPagingInfo* paging = find_paging(pCreateInfo);
-    if (paging != NULL && paging->stitch == VK_TRUE) {
-        result = maar_stitching_require(allocator, __func__);
-        if (result != VK_SUCCESS) {
-            return result;
-        }
-    }
-    struct maar_pool* pool = NULL;
-    result = maar_pool_create(allocator, pCreateInfo, true, &pool);
-    if (result == VK_SUCCESS) {
-        list_pool(allocator, pool);
-        *pPool = maar_pool_handle(pool);
-    }
-    return result;
-}
-
 VkResult maar_pool_require_own(MaarAllocator allocator, const char* call, MaarPool pool)
 {
     return pool == VK_NULL_HANDLE || maar_pool_of(pool)->allocator == allocator
                ? VK_SUCCESS
                : maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
                              "pool is not a pool of this allocator");
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
-                                        VkDeviceSize* pReleasedSize)
-{
-    if (pReleasedSize != NULL) {
-        *pReleasedSize = 0;
-    }
-    VkResult result = maar_enter(allocator);
-    if (result == VK_SUCCESS) {
-        result = maar_pool_require_own(allocator, __func__, pool);
-    }
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    struct maar_pool* own = maar_pool_of(pool);
-    (void)maar_retire_collect(allocator, NULL);
-    VkDeviceSize released = 0;
-    if (own != NULL) {
-        released = maar_trim_paging(allocator, own) + maar_pool_trim(own);
-    } else {
-        void* slices = maar_atomic_pointer_load(&allocator->slices.state);
-        if (slices != NULL) {
-            (void)allocator->slices.trim(allocator, slices, NULL);
-        }
-        released += maar_trim_paging(allocator, NULL);
-        for (own = maar_pool_next(allocator, NULL); own != NULL;
-             own = maar_pool_next(allocator, own)) {
-            released += maar_pool_trim(own);
-        }
-    }
-    if (pReleasedSize != NULL) {
-        *pReleasedSize = released;
-    }
-    return VK_SUCCESS;
-}
-
-/* One block after another, each pinned while the driver is called without the lock. */
-static void set_arena_priority(const struct maar_device* device, struct maar_arena* arena,
-                               float priority)
-{
-    uint64_t last_id = 0;
-    for (;;) {
-        struct maar_block* block = NULL;
-        maar_mutex_lock(&arena->lock);
-        for (uint32_t i = 0; i < arena->block_count && block == NULL; ++i) {
-            if (arena->blocks[i]->id > last_id) {
-                block = arena->blocks[i];
-                ++block->pin_count;
-            }
-        }
-        maar_mutex_unlock(&arena->lock);
-        if (block == NULL) {
-            return;
-        }
-        last_id = block->id;
-        device->vkSetDeviceMemoryPriorityEXT(device->handle, block->memory, priority);
-        maar_mutex_lock(&arena->lock);
-        --block->pin_count;
-        maar_mutex_unlock(&arena->lock);
-    }
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, MaarPool pool,
-                                                   float priority)
-{
-    VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    struct maar_pool* own = maar_pool_of(pool);
-    if (own == NULL || own->allocator != allocator) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, __func__,
-                           "pool is VK_NULL_HANDLE, or not a pool of this allocator");
-    }
-    if (!(priority >= 0.0F && priority <= 1.0F)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
-                           "priority is not within 0 and 1");
-    }
-    const struct maar_device* device = &allocator->device;
-    if (!device->facts.memory_priority) {
-        return VK_ERROR_FEATURE_NOT_PRESENT;
-    }
-    maar_mutex_lock(&own->lock);
-    own->priority = priority;
-    maar_mutex_unlock(&own->lock);
-    if (!device->facts.pageable_memory) {
-        return VK_INCOMPLETE;
-    }
-    for (struct maar_arena* arena = maar_pool_next_arena(own, 0); arena != NULL;
-         arena = maar_pool_next_arena(own, arena->number + 1)) {
-        set_arena_priority(device, arena, priority);
-    }
-    return VK_SUCCESS;
 }

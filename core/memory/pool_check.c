@@ -1,7 +1,7 @@
 /*
  * The heavy check of a pool: walks every block of every arena.
  */
-#include "core/memory/memory_internal.h"
+#include "core/memory/pool_check.h"
 
 /* What the blocks of one arena add up to. */
 struct arena_sums {
@@ -56,7 +56,7 @@ static const char* check_shared_blocks(const struct maar_arena* arena, struct ar
             sums->empty_bytes += block->size;
         }
     }
-    return maar_room_check(&arena->room, arena->blocks, arena->block_count);
+    return maar_free_index_check(&arena->free_index, arena->blocks, arena->block_count);
 }
 
 /* Under the lock. */

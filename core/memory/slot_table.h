@@ -166,6 +166,19 @@ static inline void maar_slots_push(struct maar_slot_list* list, struct maar_slot
     ++list->count;
 }
 
+/* Free slots that an owner keeps before it gives a run back. */
+enum { MAAR_SPARE_SLOTS = 1024 };
+
+/* Puts a slot back that has been freed. The owner's lock is held. */
+static inline void maar_slots_put(struct maar_slot_table* table, struct maar_slot_list* list,
+                                  struct maar_slot* slot, uint32_t index)
+{
+    maar_slots_push(list, slot, index);
+    if (list->count > MAAR_SPARE_SLOTS) {
+        maar_slots_spill(table, list);
+    }
+}
+
 static inline uint64_t maar_handle_bits(MaarAllocation allocation)
 {
 #if defined(VK_USE_64_BIT_PTR_DEFINES) && VK_USE_64_BIT_PTR_DEFINES == 1

@@ -6,7 +6,10 @@
  * What ends a stitched allocation is brought when it is made, so that destroying it cannot fail.
  * Its pages go back when its last submission has been executed: until then it is pending.
  */
-#include "core/memory/memory_internal.h"
+#include "core/memory/stitched_block.h"
+
+#include "core/memory/allocator_state.h"
+#include "core/memory/pool_check.h"
 
 void maar_block_note_pages(struct maar_block* block, VkDeviceSize live, VkDeviceSize pending)
 {
@@ -107,7 +110,7 @@ void maar_stitched_discard(struct maar_stitched* stitched)
     struct maar_arena* arena = stitched->arena;
     MaarAllocator allocator = arena->pool->allocator;
     maar_mutex_lock(&arena->lock);
-    maar_arena_put_slot(arena, stitched->made.slot, stitched->made.index);
+    maar_slots_put(&allocator->slots, &arena->slots, stitched->made.slot, stitched->made.index);
     maar_mutex_unlock(&arena->lock);
     maar_host_free(allocator->callbacks, stitched->place.name);
     maar_stitched_free(stitched->block);
@@ -133,32 +136,10 @@ MaarAllocation maar_stitched_publish(struct maar_stitched* stitched, struct maar
     maar_arena_fill_slot(arena, block, &stitched->place, &range, &stitched->made);
     slot->stitched = true;
     block->dedicated_slot = stitched->made.index;
-    block->next = arena->stitched;
-    if (arena->stitched != NULL) {
-        arena->stitched->previous = block;
-    }
-    arena->stitched = block;
-    ++arena->stitched_count;
+    maar_arena_link_dedicated(arena, block);
     maar_mutex_unlock(&arena->lock);
     const uint32_t key = maar_atomic32_load(&slot->key) + 1u;
     maar_atomic32_store_release(&slot->key, key);
     maar_check_if_asked(arena->pool);
     return maar_handle_make(stitched->made.index, key);
-}
-
-void maar_stitched_unlink(struct maar_arena* arena, struct maar_block* block)
-{
-    if (block->previous != NULL) {
-        block->previous->next = block->next;
-    } else {
-        arena->stitched = block->next;
-    }
-    if (block->next != NULL) {
-        block->next->previous = block->previous;
-    }
-    --block->range_count;
-    --arena->stitched_count;
-    /* It was pending: nothing of this sort ends in one step. */
-    --arena->stitched_pending_count;
-    arena->stitched_pending_bytes -= block->size;
 }

@@ -382,7 +382,7 @@ MAAR_NOINLINE struct maar_slice_arena*
 enter_own_slice_arena(MaarAllocator allocator, struct maar_slice_state* state, bool divided)
 {
     struct maar_slice_arena* arena = &state->first_arena;
-    const uint32_t number = maar_thread_arena(allocator);
+    const uint32_t number = maar_thread_arena(&allocator->threads);
     struct maar_slice_arena* own = maar_slice_arena_at(state, number);
     if (own == NULL) {
         if (divided && maar_mutex_try_lock(&arena->lock)) {

@@ -211,10 +211,7 @@ static MaarSlice settle_slice(struct maar_slice_state* state, struct maar_slice_
 static void return_slice_slot(struct maar_slice_state* state, struct maar_slice_arena* arena,
                               uint32_t index)
 {
-    maar_slots_push(&arena->free_slots, maar_slot_at(&state->slots, index), index);
-    if (arena->free_slots.count > MAAR_ARENA_SPARE_SLOTS) {
-        maar_slots_spill(&state->slots, &arena->free_slots);
-    }
+    maar_slots_put(&state->slots, &arena->free_slots, maar_slot_at(&state->slots, index), index);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarCreateSlice(MaarAllocator allocator,

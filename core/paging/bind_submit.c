@@ -5,11 +5,11 @@
  * for the caller's points, and moves Maar's own timeline by one. One thread at a time submits; only
  * the caller's queue lock is held across the driver's call.
  */
-#include "core/memory/queue_lock.h"
 #include "core/paging/page_pool.h"
 #include "core/paging/paging_open.h"
 #include "core/paging/paging_state.h"
 #include "core/paging/paging_timeline.h"
+#include "core/queue_lock.h"
 #include "maar/paging.h"
 
 #include <string.h>

@@ -5,9 +5,9 @@
  */
 #include "core/paging/copy_queue.h"
 
-#include "core/memory/queue_lock.h"
 #include "core/paging/paging_state.h"
 #include "core/paging/paging_timeline.h"
+#include "core/queue_lock.h"
 
 /* A command buffer with the value of the submission that last used it. */
 struct maar_copy_commands {

@@ -4,11 +4,11 @@
  */
 #include "core/paging/paging_open.h"
 
-#include "core/memory/queue_lock.h"
 #include "core/paging/page_entry.h"
 #include "core/paging/paging_info.h"
 #include "core/paging/paging_timeline.h"
 #include "core/port_time.h"
+#include "core/queue_lock.h"
 #include "core/time/timeline.h"
 
 /* The last submission that named a page of what a pool owns. */

@@ -35,15 +35,6 @@ static bool rank(const struct maar_transient_heap* heap, uint32_t bits, bool laz
     return choice->bits != 0;
 }
 
-static uint32_t allowed_types(const struct maar_type_choice* choice)
-{
-    uint32_t bits = 0;
-    for (uint32_t i = 0; i < choice->count; ++i) {
-        bits |= choice->bits & (1u << choice->types[i]);
-    }
-    return bits;
-}
-
 /* Those as good as the best: in its heap, as near to the device, as visible to the host's caches.
  */
 static uint32_t best_types(MaarAllocator allocator, const struct maar_type_choice* choice)
@@ -56,7 +47,7 @@ static uint32_t best_types(MaarAllocator allocator, const struct maar_type_choic
         (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD |
         (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;
     const uint32_t best = maar_best_type(choice);
-    const uint32_t allowed = allowed_types(choice);
+    const uint32_t allowed = maar_candidate_bits(choice);
     uint32_t bits = 0;
     for (uint32_t type = 0; type < allocator->device.facts.memory.memoryTypeCount; ++type) {
         const VkMemoryPropertyFlags difference =
@@ -103,7 +94,7 @@ static VkResult choose_for(const struct maar_transient_heap* heap,
         !rank(heap, resource->requirements.memoryTypeBits, false, &choice)) {
         return refuse_types(heap, resource, index);
     }
-    resource->type_bits = allowed_types(&choice);
+    resource->type_bits = maar_candidate_bits(&choice);
     resource->best_type_bits = best_types(allocator, &choice);
     return VK_SUCCESS;
 }

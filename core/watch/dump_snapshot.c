@@ -318,9 +318,9 @@ static VkResult take_pool(MaarAllocator allocator, struct maar_pool* pool, bool 
         if (record == NULL) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
-        maar_mutex_lock(&pool->lock);
+        maar_mutex_lock(&pool->arenas.lock);
         fill_record(pool, &walk, record);
-        maar_mutex_unlock(&pool->lock);
+        maar_mutex_unlock(&pool->arenas.lock);
         walk_pool_blocks(&walk, pool, &record->totals);
         if (!detailed || has_room(&room, &walk.wanted)) {
             if (detailed) {

@@ -128,7 +128,8 @@ static VkResult import_made_memory(MaarCuda cuda, const char* call, const VkBuff
             const bool is_local =
                 (maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
             if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE && is_local == (pass == 0) &&
-                (type_bits & (1u << type)) != 0 && maar_type_is_usable(allocator, type)) {
+                (type_bits & (1u << type)) != 0 &&
+                maar_type_is_usable(&allocator->device.facts, type)) {
                 import.memoryTypeIndex = type;
                 result = maar_import_buffer(allocator, call, info, &import, buffer, allocation);
             }
@@ -173,7 +174,7 @@ static VkResult measure_buffer(MaarAllocator allocator, const char* call,
         return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "typeIndex is not among the memory types that the buffer may live in");
     }
-    if (!maar_type_is_usable(allocator, type)) {
+    if (!maar_type_is_usable(&allocator->device.facts, type)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                            "typeIndex needs a feature that is not enabled (deviceCoherentMemory or "
                            "protectedMemory)");

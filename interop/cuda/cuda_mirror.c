@@ -6,11 +6,11 @@
  * The bind comes first and is waited for: it can be undone, while a range only grows. Externally
  * synchronized by its owner.
  */
-#include "core/memory/queue_lock.h"
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 #include "core/paging/address_space.h"
 #include "core/paging/paging_open.h"
+#include "core/queue_lock.h"
 #include "core/time/timeline.h"
 #include "interop/cuda/cuda_internal.h"
 #include "interop/share/share_internal.h"

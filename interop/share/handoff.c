@@ -12,7 +12,7 @@
 #include "interop/share/handoff.h"
 
 #include "core/memory/memory_internal.h"
-#include "core/memory/queue_lock.h"
+#include "core/queue_lock.h"
 #include "core/time/timeline.h"
 
 /* Resources recorded at once: their barriers lie on the stack. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/pool.h"
 
 enum { CROWD = 300 };
 

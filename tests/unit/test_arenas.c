@@ -125,8 +125,8 @@ static struct scene* open_scene(MaarPoolCreateInfo info)
         pthread_create(&hand->thread, NULL, serve, hand);
         begin(hand, meet);
     }
-    while (maar_atomic32_load(&scene->rig.allocator->thread_count) < 2 ||
-           maar_atomic32_load(&maar_pool_of(scene->pool)->arena_count) < 2) {
+    while (maar_atomic32_load(&scene->rig.allocator->threads.count) < 2 ||
+           maar_atomic32_load(&maar_pool_of(scene->pool)->arenas.count) < 2) {
         nap(1);
     }
     atomic_store(&scene->meeting, 0);

@@ -97,8 +97,8 @@ static void run(bool limited)
     for (int i = 0; i < 2; ++i) {
         pthread_create(&threads[i], NULL, act, &actors[i]);
     }
-    while (maar_atomic32_load(&scene.rig.allocator->thread_count) < 2 ||
-           maar_atomic32_load(&pool->arena_count) < 2) {
+    while (maar_atomic32_load(&scene.rig.allocator->threads.count) < 2 ||
+           maar_atomic32_load(&pool->arenas.count) < 2) {
         nap(1);
     }
     atomic_store(&scene.meeting, 0);
@@ -148,7 +148,7 @@ static void others_wait_for_a_arena_in_use(void** state)
     for (int i = 0; i < 2; ++i) {
         pthread_create(&threads[i], NULL, act, &actors[i]);
     }
-    while (maar_atomic32_load(&pool->arena_count) < 2) {
+    while (maar_atomic32_load(&pool->arenas.count) < 2) {
         nap(1);
     }
     nap(100);

@@ -4,6 +4,7 @@
  */
 #include "tests/rig/rig.h"
 
+#include "core/memory/allocator_state.h"
 #include "core/memory/attachment.h"
 
 enum { BLOCKS = 3 };

@@ -59,7 +59,7 @@ static MaarSlice open_scene(struct scene* scene)
     rig_start(&scene->rig, &setup);
     assert_int_equal(take(scene, 256, &own), VK_SUCCESS);
     scene->slices = maar_atomic_pointer_load(&scene->rig.allocator->slices.state);
-    assert_int_equal(maar_thread_arena(scene->rig.allocator), 0);
+    assert_int_equal(maar_thread_arena(&scene->rig.allocator->threads), 0);
     maar_mutex_lock(&scene->slices->first_arena.lock);
     assert_int_equal(pthread_create(&thread, NULL, take_one, scene), 0);
     pthread_join(thread, NULL);

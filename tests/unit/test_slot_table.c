@@ -52,8 +52,7 @@ static void slots_are_given_back_and_used_again(void** state)
             slot = maar_slot_at(&rig.allocator->slots, slot)->next_free;
         }
         assert_int_equal(kept, arena->slots.count);
-        assert_true(kept > MAAR_ARENA_SPARE_SLOTS - MAAR_SLOT_RUN &&
-                    kept <= MAAR_ARENA_SPARE_SLOTS);
+        assert_true(kept > MAAR_SPARE_SLOTS - MAAR_SLOT_RUN && kept <= MAAR_SPARE_SLOTS);
     }
     rig_check(&rig);
     rig_close(&rig);

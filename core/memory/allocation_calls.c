@@ -1,27 +1,11 @@
 /*
- * The public functions on allocations: allocate, free now or later, look, rename.
+ * The public functions on allocations: allocate, look, rename; and on time, as long as nothing
+ * waits but frees. Freeing: allocation_free.c.
  */
-#include "core/memory/memory_internal.h"
-
-void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation)
-{
-    if (allocation == VK_NULL_HANDLE) {
-        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call,
-                          "allocation is VK_NULL_HANDLE");
-    } else {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
-                    "allocation 0x%llx %s", (unsigned long long)maar_handle_bits(allocation),
-                    maar_slot_was_used(&allocator->slots, allocation)
-                        ? "was freed already"
-                        : "is not an allocation of this allocator");
-    }
-}
-
-VkResult maar_refuse_late_free(MaarAllocator allocator, const char* call)
-{
-    return maar_misuse(allocator, MAAR_MESSAGE_ID_FREED_CONCURRENTLY, call,
-                       "allocation was freed by another thread meanwhile");
-}
+#include "core/memory/allocate.h"
+#include "core/memory/allocation_free.h"
+#include "core/memory/allocation_handle.h"
+#include "core/memory/mapping.h"
 
 VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemory(MaarAllocator allocator,
                                                   const MaarMemoryRequest* pRequest,
@@ -76,114 +60,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemories(MaarAllocator allocator,
         }
     }
     return result;
-}
-
-static void free_pending(MaarAllocator allocator, const struct maar_retire_item* item)
-{
-    maar_release_pending(allocator, (uint32_t)item->slot_index);
-}
-
-MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAllocation allocation)
-{
-    uint32_t index = 0;
-    struct maar_slot* slot = maar_resolve(allocator, call, allocation, &index);
-    if (slot == NULL) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    if (!maar_slot_claim(slot, allocation)) {
-        return maar_refuse_late_free(allocator, call);
-    }
-    if (slot->stitched) {
-        maar_stitched_end(allocator, slot, index, 0, 0, NULL, free_pending);
-    } else {
-        maar_release_slot(allocator, slot, index);
-    }
-    return VK_SUCCESS;
-}
-
-VKAPI_ATTR void VKAPI_CALL maarFreeMemory(MaarAllocator allocator, MaarAllocation allocation)
-{
-    if (maar_enter(allocator) == VK_SUCCESS && allocation != VK_NULL_HANDLE) {
-        (void)free_now(allocator, __func__, allocation);
-    }
-}
-
-VKAPI_ATTR void VKAPI_CALL maarFreeMemories(MaarAllocator allocator, uint32_t allocationCount,
-                                            const MaarAllocation* pAllocations)
-{
-    if (maar_enter(allocator) != VK_SUCCESS || allocationCount == 0) {
-        return;
-    }
-    if (pAllocations == NULL) {
-        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
-                          "pAllocations is NULL");
-        return;
-    }
-    for (uint32_t i = 0; i < allocationCount; ++i) {
-        if (pAllocations[i] != VK_NULL_HANDLE) {
-            (void)free_now(allocator, __func__, pAllocations[i]);
-        }
-    }
-}
-
-void maar_slot_make_pending(MaarAllocator allocator, uint32_t index)
-{
-    struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
-    maar_pool_make_pending(slot);
-}
-
-VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t object,
-                         MaarAllocation allocation, uint32_t point_count, const MaarPoint* points,
-                         maar_retire_action action)
-{
-    VkResult result = maar_retire_check_points(allocator, call, point_count, points);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    uint32_t index = MAAR_SLOT_NONE;
-    struct maar_slot* slot = NULL;
-    if (allocation != VK_NULL_HANDLE) {
-        slot = maar_resolve(allocator, call, allocation, &index);
-        if (slot == NULL) {
-            return VK_ERROR_VALIDATION_FAILED_EXT;
-        }
-    }
-    const bool stitched = slot != NULL && slot->stitched;
-    struct maar_retire_item* item =
-        stitched ? NULL : maar_retire_prepare(allocator, point_count, points);
-    if (item == NULL && !stitched) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    if (slot != NULL && !maar_slot_claim(slot, allocation)) {
-        maar_retire_discard(allocator, item);
-        return maar_refuse_late_free(allocator, call);
-    }
-    if (stitched) {
-        maar_stitched_end(allocator, slot, index, object, point_count, points, action);
-        return VK_SUCCESS;
-    }
-    item->action = action;
-    item->object = object;
-    item->slot_index = index;
-    if (slot != NULL) {
-        maar_slot_make_pending(allocator, index);
-    }
-    maar_retire_queue(&allocator->retire, item);
-    return VK_SUCCESS;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL maarFreeMemoryAfter(MaarAllocator allocator,
-                                                   MaarAllocation allocation, uint32_t pointCount,
-                                                   const MaarPoint* pPoints)
-{
-    VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS || allocation == VK_NULL_HANDLE) {
-        return result;
-    }
-    if (pointCount == 0) {
-        return free_now(allocator, __func__, allocation);
-    }
-    return maar_free_after(allocator, __func__, 0, allocation, pointCount, pPoints, free_pending);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarAdvanceHostTimeline(MaarAllocator allocator, uint64_t value)

@@ -2,8 +2,8 @@
  * A queue's own lock, which the program may have given with it: taken around each submission, and
  * with no lock of Maar's held.
  */
-#ifndef MAAR_CORE_MEMORY_QUEUE_LOCK_H
-#define MAAR_CORE_MEMORY_QUEUE_LOCK_H
+#ifndef MAAR_CORE_QUEUE_LOCK_H
+#define MAAR_CORE_QUEUE_LOCK_H
 
 #include "core/lock_rank.h"
 #include "maar/allocator.h"

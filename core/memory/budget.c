@@ -6,7 +6,9 @@
  * VK_EXT_memory_budget. A 0 beside another heap's budget is an answer: others have filled that
  * heap.
  */
-#include "core/memory/memory_internal.h"
+#include "core/memory/budget.h"
+
+#include "core/memory/allocator_state.h"
 
 /* Share of a heap that is assumed to be ours when nobody says: 4/5. What VMA assumes too, so that a
  * program that moves over meets the same limit. */

@@ -6,10 +6,13 @@
  * the driver's order, which the Vulkan specification makes meaningful. docs/memory-types.md states
  * the rules in words, tests/profiles/expected_types.csv what follows from them on real devices.
  */
+#include "core/memory/type_choice.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "core/memory/memory_internal.h"
+#include "core/memory/allocation_check.h"
+#include "core/memory/allocator_state.h"
 
 #define DEVICE_LOCAL ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)
 #define HOST_VISIBLE ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT)
@@ -160,10 +163,9 @@ uint32_t maar_avoided_types(const VkPhysicalDeviceMemoryProperties* memory)
     return bits;
 }
 
-bool maar_type_is_usable(MaarAllocator allocator, uint32_t type)
+bool maar_type_is_usable(const struct maar_device_facts* facts, uint32_t type)
 {
-    const struct maar_device_facts* facts = &allocator->device.facts;
-    VkMemoryPropertyFlags flags = maar_type_flags(allocator, type);
+    const VkMemoryPropertyFlags flags = facts->memory.memoryTypes[type].propertyFlags;
     return ((flags & AMD_FLAGS) == 0 || facts->device_coherent_amd) &&
            ((flags & PROTECTED) == 0 || facts->protected_memory);
 }
@@ -193,12 +195,12 @@ static VkMemoryPropertyFlags required_flags(const MaarAllocationCreateInfo* info
 }
 
 /* Whether a type has what is required and may be used. */
-static bool is_eligible(MaarAllocator allocator, uint32_t type,
+static bool is_eligible(const struct maar_device_facts* facts, uint32_t type,
                         const MaarAllocationCreateInfo* info)
 {
     const VkMemoryPropertyFlags required = required_flags(info);
-    const VkMemoryPropertyFlags flags = maar_type_flags(allocator, type);
-    return (flags & required) == required && maar_type_is_usable(allocator, type) &&
+    const VkMemoryPropertyFlags flags = facts->memory.memoryTypes[type].propertyFlags;
+    return (flags & required) == required && maar_type_is_usable(facts, type) &&
            is_asked_for(flags, info);
 }
 
@@ -214,16 +216,16 @@ static bool is_better(const VkPhysicalDeviceMemoryProperties* memory, const uint
 
 /* All eligible types in order of liking; returns how many. A stable insertion sort of at most 32.
  */
-static uint32_t rank_types(MaarAllocator allocator, const MaarAllocationCreateInfo* info,
-                           uint8_t* types)
+static uint32_t rank_types(const struct maar_device_facts* facts,
+                           const MaarAllocationCreateInfo* info, uint8_t* types)
 {
-    const VkPhysicalDeviceMemoryProperties* memory = &allocator->device.facts.memory;
+    const VkPhysicalDeviceMemoryProperties* memory = &facts->memory;
     const VkDeviceSize largest = largest_device_heap(memory);
     const bool by_heap = info->usage != MAAR_MEMORY_USAGE_FLAGS_ONLY;
     uint32_t costs[VK_MAX_MEMORY_TYPES] = {0};
     uint32_t count = 0;
     for (uint32_t type = 0; type < memory->memoryTypeCount; ++type) {
-        if (!is_eligible(allocator, type, info)) {
+        if (!is_eligible(facts, type, info)) {
             continue;
         }
         costs[type] = type_cost(memory, type, info, largest);
@@ -236,19 +238,20 @@ static uint32_t rank_types(MaarAllocator allocator, const MaarAllocationCreateIn
     return count;
 }
 
-const struct maar_ranking* maar_ranking_search(MaarAllocator allocator,
+const struct maar_ranking* maar_ranking_search(struct maar_rankings* rankings,
+                                               const struct maar_device_facts* facts,
                                                const MaarAllocationCreateInfo* info,
                                                const struct maar_type_request* key)
 {
     for (uint32_t i = 0; i < MAAR_RANKINGS; ++i) {
-        struct maar_ranking* ranking = &allocator->rankings[(key->home + i) % MAAR_RANKINGS];
+        struct maar_ranking* ranking = &rankings->rankings[(key->home + i) % MAAR_RANKINGS];
         if (maar_ranking_is_of(ranking, key)) {
             return ranking;
         }
         if (maar_atomic32_claim(&ranking->state, MAAR_RANKING_TAKEN)) {
             ranking->flags = key->flags;
             ranking->rest = key->rest;
-            ranking->count = rank_types(allocator, info, ranking->types);
+            ranking->count = rank_types(facts, info, ranking->types);
             maar_atomic32_store_release(&ranking->state, MAAR_RANKING_COMPLETE);
             return ranking;
         }
@@ -259,7 +262,8 @@ const struct maar_ranking* maar_ranking_search(MaarAllocator allocator,
 bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
                        const MaarAllocationCreateInfo* info, struct maar_type_choice* choice)
 {
-    const struct maar_ranking* ranking = maar_ranking_find(allocator, info);
+    const struct maar_ranking* ranking =
+        maar_ranking_find(&allocator->rankings, &allocator->device.facts, info);
     if (info->memoryTypeBits != 0) {
         type_bits &= info->memoryTypeBits;
     }
@@ -268,7 +272,7 @@ bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
         choice->count = ranking->count;
     } else {
         choice->types = choice->own;
-        choice->count = rank_types(allocator, info, choice->own);
+        choice->count = rank_types(&allocator->device.facts, info, choice->own);
     }
     choice->bits = type_bits;
     for (uint32_t i = 0; i < choice->count; ++i) {

@@ -22,48 +22,48 @@
 
 enum {
     /* Steps of a class in each octave of sizes: 2^5. Sizes of 48 bits have 1,440 classes. */
-    MAAR_ROOM_CLASS_BITS = 5,
+    MAAR_FREE_INDEX_CLASS_BITS = 5,
     /* Entries under one entry of the level above. */
-    MAAR_ROOM_FAN = 16,
-    MAAR_ROOM_FAN_BITS = 4,
-    MAAR_ROOM_LEVELS = 9
+    MAAR_FREE_INDEX_FAN = 16,
+    MAAR_FREE_INDEX_FAN_BITS = 4,
+    MAAR_FREE_INDEX_LEVELS = 9
 };
 
 struct maar_block;
 
-struct maar_room {
+struct maar_free_index {
     uint16_t* levels; /* the lowest first; in the same host allocation as the list of blocks */
     uint32_t capacity;
 };
 
 /* A size below another one never has a higher class. 0 for no bytes. */
-static inline uint32_t maar_room_class(VkDeviceSize size)
+static inline uint32_t maar_size_class(VkDeviceSize size)
 {
-    if (size < 1u << MAAR_ROOM_CLASS_BITS) {
+    if (size < 1u << MAAR_FREE_INDEX_CLASS_BITS) {
         return (uint32_t)size;
     }
-    const uint32_t step = maar_top_bit(size) - MAAR_ROOM_CLASS_BITS;
-    return (step << MAAR_ROOM_CLASS_BITS) + (uint32_t)(size >> step);
+    const uint32_t step = maar_top_bit(size) - MAAR_FREE_INDEX_CLASS_BITS;
+    return (step << MAAR_FREE_INDEX_CLASS_BITS) + (uint32_t)(size >> step);
 }
 
 /* Entries of all levels over so many blocks. */
-size_t maar_room_entries(uint32_t capacity);
+size_t maar_free_index_entries(uint32_t capacity);
 /* Gives a block its class. */
-void maar_room_set(struct maar_room* room, struct maar_block* block, uint32_t value);
+void maar_free_index_set(struct maar_free_index* index, struct maar_block* block, uint32_t value);
 /* Blocks from `from` on have moved in the list, or there are new levels. */
-void maar_room_renumber(struct maar_room* room, struct maar_block* const* blocks, uint32_t count,
-                        uint32_t from);
+void maar_free_index_renumber(struct maar_free_index* index, struct maar_block* const* blocks,
+                              uint32_t count, uint32_t from);
 /* The number of the block of the lowest class at or above this one, as far as is known, and the
  * first of those; UINT32_MAX if there is none. */
-uint32_t maar_room_tightest(const struct maar_room* room, uint32_t wanted);
-const char* maar_room_check(const struct maar_room* room, struct maar_block* const* blocks,
-                            uint32_t count);
+uint32_t maar_free_index_tightest(const struct maar_free_index* index, uint32_t wanted);
+const char* maar_free_index_check(const struct maar_free_index* index,
+                                  struct maar_block* const* blocks, uint32_t count);
 
 /* The first entry in [at, end) of one group that has a class, or end. Four entries at a time:
  * classes are below 2^15, so with the top bit of each set, taking the class away clears it where
  * the entry is lower. */
-static inline uint32_t maar_room_scan(const uint16_t* level, uint32_t at, uint32_t end,
-                                      uint32_t wanted)
+static inline uint32_t maar_free_index_scan(const uint16_t* level, uint32_t at, uint32_t end,
+                                            uint32_t wanted)
 {
     while (at < end) {
 #if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -87,17 +87,19 @@ static inline uint32_t maar_room_scan(const uint16_t* level, uint32_t at, uint32
     return end;
 }
 
-/* maar_room_first when the group of `from` has none. */
-uint32_t maar_room_first_beyond(const struct maar_room* room, uint32_t from, uint32_t wanted);
+/* maar_free_index_first when the group of `from` has none. */
+uint32_t maar_free_index_first_beyond(const struct maar_free_index* index, uint32_t from,
+                                      uint32_t wanted);
 
 /* The number of the first block at or after `from` that may have room of a class; UINT32_MAX if
  * none has. */
-static inline uint32_t maar_room_first(const struct maar_room* room, uint32_t from, uint32_t wanted)
+static inline uint32_t maar_free_index_first(const struct maar_free_index* index, uint32_t from,
+                                             uint32_t wanted)
 {
-    uint32_t end = (from | (MAAR_ROOM_FAN - 1)) + 1;
-    end = end < room->capacity ? end : room->capacity;
-    const uint32_t at = from < end ? maar_room_scan(room->levels, from, end, wanted) : end;
-    return at < end ? at : maar_room_first_beyond(room, end, wanted);
+    uint32_t end = (from | (MAAR_FREE_INDEX_FAN - 1)) + 1;
+    end = end < index->capacity ? end : index->capacity;
+    const uint32_t at = from < end ? maar_free_index_scan(index->levels, from, end, wanted) : end;
+    return at < end ? at : maar_free_index_first_beyond(index, end, wanted);
 }
 
 #endif

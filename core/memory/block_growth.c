@@ -1,12 +1,11 @@
 /*
- * The traffic of a pool: places, new blocks, frees.
- *
- * Everything between lock and unlock here is integers. Whatever may run foreign code (host memory,
- * the driver) happens with the lock released: metadata storage is brought from outside, blocks are
- * made before they are listed and unlisted before they are destroyed, and a pinned block is neither
- * unlisted nor destroyed.
+ * New blocks: how large the next one is, and making it. A block is announced, so that no maximum is
+ * passed, made without the lock, and then listed and placed into.
  */
-#include "core/memory/memory_internal.h"
+#include "core/memory/block_growth.h"
+
+#include "core/memory/allocator_state.h"
+#include "core/memory/pool_check.h"
 
 /*
  * How large the next block is. Until an arena holds 4.75 times the preferred size, what it holds
@@ -162,9 +161,9 @@ static VkResult announce_block(struct maar_pool* pool, const struct maar_place_r
 
 static float read_priority(struct maar_pool* pool)
 {
-    maar_mutex_lock(&pool->lock);
+    maar_mutex_lock(&pool->arenas.lock);
     float priority = pool->priority;
-    maar_mutex_unlock(&pool->lock);
+    maar_mutex_unlock(&pool->arenas.lock);
     return priority;
 }
 
@@ -185,23 +184,6 @@ static VkResult use_new_block(struct maar_arena* arena, struct maar_block* block
         made->slot->made_block = true;
     }
     return result;
-}
-
-static bool block_is_idle(const struct maar_block* block)
-{
-    return block->range_count == 0 && block->pin_count == 0;
-}
-
-/* Under the lock: takes an empty block off the list, unless the pool would have too few then. */
-static bool take_off_list(struct maar_arena* arena, struct maar_block* block, bool counted)
-{
-    struct maar_pool* pool = arena->pool;
-    if (!maar_atomic32_take_above(&pool->listed_count, pool->min_block_count)) {
-        return false;
-    }
-    (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
-    maar_arena_unlist(arena, block, counted);
-    return true;
 }
 
 VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request* request,
@@ -229,8 +211,8 @@ VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request*
     --arena->creating_count;
     if (result == VK_SUCCESS) {
         result = use_new_block(arena, block, request, made);
-        if (result != VK_SUCCESS && block_is_idle(block)) {
-            unwanted = take_off_list(arena, block, false) ? block : NULL;
+        if (result != VK_SUCCESS && maar_block_is_idle(block)) {
+            unwanted = maar_arena_try_unlist(arena, block, false) ? block : NULL;
         } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
             result = VK_NOT_READY; /* others took the room while the lock was left */
         }
@@ -268,13 +250,7 @@ VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_pla
     maar_mutex_lock(&arena->lock);
     result = maar_slots_refill(&pool->allocator->slots, &arena->lock, &arena->slots);
     if (result == VK_SUCCESS) {
-        block->next = arena->dedicated;
-        if (arena->dedicated != NULL) {
-            arena->dedicated->previous = block;
-        }
-        arena->dedicated = block;
-        ++arena->dedicated_count;
-        arena->dedicated_bytes += block->size;
+        maar_arena_link_dedicated(arena, block);
         maar_arena_fill_slot(arena, block, request, &range, made);
         block->dedicated_slot = made->index;
     }
@@ -284,194 +260,4 @@ VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_pla
     }
     maar_check_if_asked(pool);
     return result;
-}
-
-/* Whether a pool that keeps so many bytes of empty blocks has more. */
-static bool has_surplus(const struct maar_pool* pool)
-{
-    return maar_atomic64_load(&pool->empty_bytes) > pool->retained_size;
-}
-
-/* Under the lock: an empty block of the arena that the pool need not keep, unlisted; or NULL. Which
- * one goes: of a pool that keeps its largest block the smallest, else the one that has just become
- * empty. */
-static struct maar_block* pick_surplus(struct maar_arena* arena, struct maar_block* emptied,
-                                       bool keep_none)
-{
-    struct maar_pool* pool = arena->pool;
-    struct maar_block* chosen = NULL;
-    /* One look decides for one thread: two that look at once must not both give theirs back. */
-    const bool counted = !keep_none && pool->retained_size == 0;
-    if (counted ? !maar_atomic32_take_above(&pool->empty_count, 1)
-                : !keep_none && !has_surplus(pool)) {
-        return NULL;
-    }
-    const bool any = emptied == NULL || pool->retained_size == 0 || !block_is_idle(emptied);
-    if (!any) {
-        chosen = emptied;
-    }
-    for (uint32_t i = any ? arena->block_count : 0; i-- > 0;) {
-        struct maar_block* block = arena->blocks[i];
-        if (block_is_idle(block) && (chosen == NULL || block->size < chosen->size)) {
-            chosen = block;
-        }
-    }
-    const bool taken = chosen != NULL && take_off_list(arena, chosen, counted);
-    if (counted && !taken) {
-        (void)maar_atomic32_add(&pool->empty_count, 1);
-    }
-    return taken ? chosen : NULL;
-}
-
-/* Under the lock: a dedicated block leaves with its allocation. */
-static void unlink_dedicated(struct maar_arena* arena, struct maar_block* block)
-{
-    if (block->table != NULL) {
-        maar_stitched_unlink(arena, block);
-        return;
-    }
-    if (block->previous != NULL) {
-        block->previous->next = block->next;
-    } else {
-        arena->dedicated = block->next;
-    }
-    if (block->next != NULL) {
-        block->next->previous = block->previous;
-    }
-    --block->range_count;
-    --arena->dedicated_count;
-    arena->dedicated_bytes -= block->size;
-}
-
-/* Under the lock: the block that an emptied one leaves behind, unlisted, or NULL. */
-static struct maar_block* pick_leaving(struct maar_arena* arena, struct maar_block* emptied,
-                                       bool made_block, enum maar_slot_end end)
-{
-    if (end != MAAR_SLOT_END_UNDONE) {
-        return pick_surplus(arena, emptied, false);
-    }
-    return made_block && emptied->pin_count == 0 && take_off_list(arena, emptied, false) ? emptied
-                                                                                         : NULL;
-}
-
-/* What is left to do, without the lock, when a block has become empty. */
-MAAR_NOINLINE void after_emptied(struct maar_pool* pool, struct maar_block* leaving,
-                                 enum maar_slot_end end)
-{
-    if (leaving != NULL) {
-        maar_block_destroy(leaving);
-    }
-    /* Over budget no empty block is kept; what a failed call undoes leaves the rest alone. */
-    if (end != MAAR_SLOT_END_UNDONE && maar_budget_is_exceeded(pool->allocator, pool->heap_index)) {
-        (void)maar_pool_trim(pool);
-    }
-}
-
-/* In line, so that what only some ends need is left out for the others. */
-MAAR_INLINE char* end_slot(struct maar_slot* slot, uint32_t index, enum maar_slot_end end)
-{
-    struct maar_block* block = slot->block;
-    struct maar_pool* pool = block->pool;
-    struct maar_arena* arena = block->arena;
-    struct maar_block* leaving = NULL;
-    const bool dedicated = block->placement == NULL;
-    /* The bytes of a block of pages are counted by those pages. */
-    const VkDeviceSize size = dedicated && maar_block_is_paged(block) ? 0 : maar_slot_size(slot);
-    bool emptied = false;
-    bool known = true;
-    bool peaked = false;
-
-    if (!dedicated) {
-        maar_placement_prefetch(block->placement, slot->node);
-    }
-    maar_mutex_lock(&arena->lock);
-    if (end == MAAR_SLOT_END_PENDING) {
-        --block->pending_count;
-        --arena->pending_count;
-        block->pending_bytes -= size;
-    }
-    if (end == MAAR_SLOT_END_UNDONE) {
-        --arena->made_count;
-        maar_atomic64_store(&arena->live_bytes, maar_atomic64_load(&arena->live_bytes) - size);
-    }
-    if (end == MAAR_SLOT_END_LIVE) {
-        peaked = maar_arena_lose_live(arena, size);
-    }
-    if (dedicated) {
-        unlink_dedicated(arena, block);
-        leaving = block;
-    } else {
-        known = maar_arena_release(arena, block, slot->node);
-        emptied = block->range_count == 0;
-        if (emptied) {
-            leaving = pick_leaving(arena, block, slot->made_block, end);
-        }
-    }
-    char* name = slot->name;
-    slot->name = NULL;
-    slot->block = NULL;
-    maar_arena_put_slot(arena, slot, index);
-    maar_mutex_unlock(&arena->lock);
-
-    if (emptied) {
-        after_emptied(pool, leaving, end);
-    } else if (dedicated) {
-        maar_block_destroy(leaving);
-    }
-    if (peaked) {
-        maar_raise_live_peak(pool->allocator, size);
-    }
-    if (!known) {
-        maar_broken(pool->allocator, "a live allocation has no range in its block");
-    }
-    maar_check_if_asked(pool);
-    return name;
-}
-
-char* maar_pool_free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot_end end)
-{
-    return end_slot(slot, index, end);
-}
-
-char* maar_pool_free_live(struct maar_slot* slot, uint32_t index)
-{
-    return end_slot(slot, index, MAAR_SLOT_END_LIVE);
-}
-
-void maar_pool_make_pending(struct maar_slot* slot)
-{
-    struct maar_block* block = slot->block;
-    struct maar_arena* arena = block->arena;
-    const VkDeviceSize size = maar_slot_size(slot);
-    maar_mutex_lock(&arena->lock);
-    slot->pending = true;
-    ++block->pending_count;
-    ++arena->pending_count;
-    block->pending_bytes += size;
-    if (block->table != NULL) {
-        ++arena->stitched_pending_count;
-        arena->stitched_pending_bytes += block->size;
-    }
-    const bool peaked = maar_arena_lose_live(arena, size);
-    maar_mutex_unlock(&arena->lock);
-    if (peaked) {
-        maar_raise_live_peak(block->pool->allocator, size);
-    }
-}
-
-VkDeviceSize maar_pool_trim(struct maar_pool* pool)
-{
-    VkDeviceSize released = 0;
-    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;) {
-        maar_mutex_lock(&arena->lock);
-        struct maar_block* block = pick_surplus(arena, NULL, true);
-        maar_mutex_unlock(&arena->lock);
-        if (block != NULL) {
-            released += block->size;
-            maar_block_destroy(block);
-        } else {
-            arena = maar_pool_next_arena(pool, arena->number + 1);
-        }
-    }
-    return released;
 }

@@ -3,7 +3,13 @@
  * over it; dedicated or placed; existing blocks, then what is no longer pending, then a new block,
  * smaller ones when the driver refuses; the observer last.
  */
-#include "core/memory/memory_internal.h"
+#include "core/memory/allocate.h"
+#include "core/memory/allocator_state.h"
+#include "core/memory/block_growth.h"
+#include "core/memory/default_pool.h"
+#include "core/memory/foreign_memory.h"
+#include "core/memory/pool_free.h"
+#include "core/memory/pool_list.h"
 #include "core/port_time.h"
 
 /* How often a refused block is halved before the least that would do is tried. */
@@ -184,7 +190,7 @@ static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_
 {
     const uint32_t creating = maar_atomic32_load_acquire(&pool->creating_count);
     const uint32_t last = maar_atomic32_load_acquire(&pool->ended_count) + creating;
-    if (creating == 0 && maar_atomic32_load(&pool->arena_count) == 1) {
+    if (creating == 0 && !maar_arena_set_is_divided(&pool->arenas)) {
         return shortage;
     }
     for (;;) {
@@ -222,8 +228,7 @@ static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct 
     }
     if (is_shortage(result) && may_grow && fits_fixed_block(pool, place)) {
         result = wait_for_others(pool, place, result, made);
-    } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY &&
-               maar_atomic32_load(&pool->arena_count) > 1) {
+    } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_arena_set_is_divided(&pool->arenas)) {
         result = maar_pool_place(pool, place, true, made);
     }
     return result;
@@ -312,16 +317,6 @@ static VkResult try_types(struct job* job, struct maar_made* made, bool* fallbac
     return result;
 }
 
-/* The types that the request may use. */
-static uint32_t candidate_bits(const struct job* job)
-{
-    uint32_t bits = 0;
-    for (uint32_t i = 0; i < job->choice.count; ++i) {
-        bits |= job->choice.bits & (1u << job->choice.types[i]);
-    }
-    return bits;
-}
-
 /* Frees what has passed and gives the empty blocks of the candidates' heaps back; true when that
  * released anything. */
 static bool release_empty(const struct job* job)
@@ -330,7 +325,7 @@ static bool release_empty(const struct job* job)
     uint32_t heaps = 0;
     uint32_t collected = 0;
     VkDeviceSize released = 0;
-    uint32_t types = candidate_bits(job);
+    uint32_t types = maar_candidate_bits(&job->choice);
     for (uint32_t i = 0; i < allocator->device.facts.memory.memoryTypeCount; ++i) {
         heaps |= (types & (1u << i)) != 0 ? 1u << maar_type_heap(allocator, i) : 0;
     }
@@ -380,7 +375,7 @@ static VkResult try_with_observer(struct job* job, struct maar_made* made, bool*
         const MaarOutOfMemoryInfo report = {
             .sType = MAAR_STRUCTURE_TYPE_OUT_OF_MEMORY_INFO,
             .size = job->general->size,
-            .memoryTypeBits = candidate_bits(job),
+            .memoryTypeBits = maar_candidate_bits(&job->choice),
             .memoryTypeIndex = maar_best_type(&job->choice),
             .heapIndex = maar_type_heap(allocator, maar_best_type(&job->choice)),
             .attempt = attempt,
@@ -465,18 +460,18 @@ static void report_failure(const struct job* job, VkResult result)
         .size = job->general->size,
         .result = result,
         .type_index = maar_best_type(&job->choice),
-        .type_bits = strict ? 0 : candidate_bits(job),
+        .type_bits = strict ? 0 : maar_candidate_bits(&job->choice),
         .pool = maar_pool_of(job->info->pool),
         .only_budget = job->refused_by_budget && !job->over_budget_allowed,
     };
     maar_report_allocation_failure(job->allocator, &failure);
 }
 
-VkResult maar_allocate_in_rounds(MaarAllocator allocator, const char* call,
-                                 const MaarMemoryRequest* request,
-                                 const MaarAllocationCreateInfo* info,
-                                 const struct maar_place_request* general, struct maar_made* made,
-                                 struct maar_deviation* deviation)
+VkResult maar_allocate_slowly(MaarAllocator allocator, const char* call,
+                              const MaarMemoryRequest* request,
+                              const MaarAllocationCreateInfo* info,
+                              const struct maar_place_request* general, struct maar_made* made,
+                              struct maar_deviation* deviation)
 {
     struct job job = {
         .allocator = allocator,

@@ -1,0 +1,185 @@
+/*
+ * The fast path of an allocation, and its steps around the slow one: arguments are looked at, plain
+ * requests are placed at once, the rest goes through allocate_slow.c; then mapping and counts.
+ */
+#include "core/memory/allocate.h"
+
+#include <string.h>
+
+#include "core/memory/allocation_check.h"
+#include "core/memory/allocation_free.h"
+#include "core/memory/default_pool.h"
+#include "core/memory/mapping.h"
+
+/* Whether a request fits a pool as it is: shape_for_pool (allocate_slow.c) would change nothing.
+ */
+static inline bool has_shape_for_pool(const struct maar_place_request* general,
+                                      const struct maar_pool* pool)
+{
+    return pool->plain && (general->kind != MAAR_RESOURCE_KIND_UNKNOWN ||
+                           (general->alignment & (pool->granularity - 1)) == 0);
+}
+
+MAAR_NOINLINE void report_deviation(MaarAllocator allocator, const struct maar_slot* slot,
+                                    const struct maar_deviation* deviation)
+{
+    const uint32_t type = slot->block->pool->type_index;
+    if (deviation->fallback) {
+        (void)maar_atomic64_add(&allocator->fallbacks, 1);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, NULL,
+                    "%llu bytes went to memory type %u, since type %u of heap %u has no room",
+                    (unsigned long long)maar_slot_size(slot), type, deviation->best_type,
+                    maar_type_heap(allocator, deviation->best_type));
+    }
+    if (deviation->exceeded) {
+        maar_report_over_budget(allocator, maar_type_heap(allocator, type), maar_slot_size(slot));
+    }
+}
+
+/* What the request wants of any memory type; false when it leaves all bounds. */
+static inline bool shape(const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
+                         bool internal, struct maar_place_request* place)
+{
+    const bool can_alias = (info->flags & MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT) != 0;
+    place->size = request->requirements.size;
+    place->alignment = maar_common_multiple(request->requirements.alignment, info->minAlignment,
+                                            MAAR_RANGE_MAX_SIZE);
+    place->shown_kind = request->kind;
+    /* What may be aliased may become anything. */
+    place->kind = can_alias ? MAAR_RESOURCE_KIND_UNKNOWN : request->kind;
+    place->upper = (info->flags & MAAR_ALLOCATION_CREATE_UPPER_BIT) != 0;
+    place->can_alias = can_alias;
+    place->internal = internal;
+    place->user_data = info->pUserData;
+    place->name = NULL;
+    return place->alignment != 0 && place->size < MAAR_RANGE_MAX_SIZE;
+}
+
+/* The rare last step: maps for life. On failure everything is undone but the counting. */
+MAAR_NOINLINE VkResult map_for_life(MaarAllocator allocator, const struct maar_made* made)
+{
+    void* data = NULL;
+    made->slot->mapped_for_life = true;
+    VkResult result = maar_block_map(made->slot->block, made->slot, &data);
+    if (result != VK_SUCCESS) {
+        maar_undo_slot(allocator, made->slot, made->index);
+    }
+    return result;
+}
+
+/* Anything but what allocate_fast does. */
+MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char* call,
+                                            const MaarMemoryRequest* request,
+                                            const MaarAllocationCreateInfo* info, bool internal,
+                                            MaarAllocation* allocation)
+{
+    struct maar_place_request general;
+    struct maar_made made;
+    struct maar_deviation deviation = {.fallback = false};
+    VkResult result = maar_check_allocation(allocator, call, request, info, internal);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (!shape(request, info, internal, &general)) {
+        result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        maar_report(maar_is_without_report(info) ? NULL : allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                    MAAR_MESSAGE_ID_UNSORTED, call,
+                    "no memory for %llu bytes aligned to %llu: no device has so much",
+                    (unsigned long long)request->requirements.size,
+                    (unsigned long long)request->requirements.alignment);
+    } else if (info->pName != NULL) {
+        general.name = maar_copy_string(allocator->callbacks, info->pName);
+        result = general.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result == VK_SUCCESS) {
+        result = maar_allocate_slowly(allocator, call, request, info, &general, &made, &deviation);
+        if (result != VK_SUCCESS) {
+            maar_host_free(allocator->callbacks, general.name);
+        }
+    }
+    if (result == VK_SUCCESS && (info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0) {
+        result = map_for_life(allocator, &made);
+    }
+    if (result != VK_SUCCESS) {
+        (void)maar_atomic64_add(&allocator->failures, maar_is_trial(info) ? 0 : 1);
+        return result;
+    }
+    struct maar_slot* slot = made.slot;
+    if (deviation.fallback || deviation.exceeded) {
+        slot->fallback = deviation.fallback;
+        slot->exceeded = deviation.exceeded;
+        report_deviation(allocator, slot, &deviation);
+    }
+    *allocation = maar_made_publish(&made);
+    return VK_SUCCESS;
+}
+
+/*
+ * Nearly all requests: a create info that says nothing but usage, required flags and user data, a
+ * request that is in order, and a block with room in the pool of the type liked best. A few sums of
+ * bits tell that all of it is so; for whatever is not, or does not work out, allocate_with_checks
+ * starts anew.
+ */
+static inline bool allocate_fast(MaarAllocator allocator, const MaarMemoryRequest* request,
+                                 const MaarAllocationCreateInfo* info, bool internal,
+                                 MaarAllocation* allocation)
+{
+    const VkDeviceSize size = request->requirements.size;
+    const VkDeviceSize alignment = request->requirements.alignment;
+    uint32_t priority = 0; /* its bits: those of 0 are 0 */
+    memcpy(&priority, &info->priority, sizeof priority);
+    const uint32_t words = info->flags | (uint32_t)info->dedicated | info->preferredFlags |
+                           info->memoryTypeBits | priority | request->prefersDedicated |
+                           request->requiresDedicated;
+    const uint64_t longs = info->minAlignment | (uint64_t)(uintptr_t)info->pool |
+                           (uint64_t)(uintptr_t)info->pName | (uint64_t)(uintptr_t)info->pNext;
+    if ((words | longs) != 0 || request->dedicatedImage != VK_NULL_HANDLE ||
+        (uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY ||
+        (uint32_t)request->kind > MAAR_RESOURCE_KIND_OPTIMAL) {
+        return false;
+    }
+    /* Powers of two alone: (x ^ (x - 1)) of any other number is below x. */
+    if (size == 0 || alignment - 1 >= MAAR_RANGE_MAX_SIZE ||
+        (alignment ^ (alignment - 1)) < alignment) {
+        return false;
+    }
+    const struct maar_ranking* ranking =
+        maar_ranking_find(&allocator->rankings, &allocator->device.facts, info);
+    const uint32_t type = ranking != NULL
+                              ? maar_ranking_first(ranking, request->requirements.memoryTypeBits)
+                              : VK_MAX_MEMORY_TYPES;
+    if (type == VK_MAX_MEMORY_TYPES) {
+        return false;
+    }
+    const struct maar_place_request place = {
+        .size = size,
+        .alignment = alignment,
+        .kind = request->kind,
+        .shown_kind = request->kind,
+        .internal = internal,
+        .user_data = info->pUserData,
+    };
+    const uint32_t number = maar_default_pool_number(allocator, request->kind);
+    struct maar_pool* pool = maar_atomic_pointer_load(&allocator->default_pools[type][number]);
+    struct maar_made made;
+    if (pool == NULL || size >= pool->preferred_size / 2 || !has_shape_for_pool(&place, pool) ||
+        maar_pool_place(pool, &place, false, &made) != VK_SUCCESS) {
+        return false;
+    }
+    *allocation = maar_made_publish(&made);
+    return true;
+}
+
+VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
+                       const MaarAllocationCreateInfo* info, bool internal,
+                       MaarAllocation* allocation)
+{
+    *allocation = VK_NULL_HANDLE;
+    info = info != NULL ? info : &maar_default_create_info;
+    if (request != NULL && request->sType == MAAR_STRUCTURE_TYPE_MEMORY_REQUEST &&
+        info->sType == MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO &&
+        allocate_fast(allocator, request, info, internal, allocation)) {
+        return VK_SUCCESS;
+    }
+    return allocate_with_checks(allocator, call, request, info, internal, allocation);
+}

@@ -1,0 +1,92 @@
+/*
+ * What can be wrong with the arguments of an allocation: see allocation_check.h.
+ */
+#include "core/memory/allocation_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory/allocate.h"
+#include "core/memory/allocator_state.h"
+#include "core/memory/foreign_memory.h"
+
+/* All of MaarAllocationCreateFlagBits. */
+#define KNOWN_ALLOCATION_FLAGS ((MaarAllocationCreateFlags)0x7F)
+
+const MaarAllocationCreateInfo maar_default_create_info = {
+    .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+};
+
+/* What is wrong with a create info whatever it is for. Sentences begin with "pCreateInfo". */
+static inline const char* find_create_info_fault(const MaarAllocationCreateInfo* info,
+                                                 MaarAllocationCreateFlags known)
+{
+    if ((info->flags & ~known) != 0) {
+        return "pCreateInfo->flags has bits that are no MaarAllocationCreateFlagBits";
+    }
+    if ((uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
+        return "pCreateInfo->usage is not a MaarMemoryUsage";
+    }
+    if ((uint32_t)info->dedicated > MAAR_DEDICATED_PREFERRED) {
+        return "pCreateInfo->dedicated is not a MaarDedicated";
+    }
+    return info->priority >= 0.0F && info->priority <= 1.0F
+               ? NULL
+               : "pCreateInfo->priority is not within 0 and 1";
+}
+
+VkResult maar_check_create_info(MaarAllocator allocator, const char* call, const char* argument,
+                                const MaarAllocationCreateInfo* info)
+{
+    char text[128];
+    const char* fault = find_create_info_fault(info, KNOWN_ALLOCATION_FLAGS);
+    if (fault == NULL) {
+        return VK_SUCCESS;
+    }
+    (void)snprintf(text, sizeof text, "%s%s", argument, fault + strlen("pCreateInfo"));
+    return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, text);
+}
+
+static const char* find_request_fault(const MaarMemoryRequest* request,
+                                      const MaarAllocationCreateInfo* info, bool internal)
+{
+    if (request->requirements.size == 0) {
+        return "pRequest->requirements.size is 0";
+    }
+    if ((uint32_t)request->kind > MAAR_RESOURCE_KIND_OPTIMAL) {
+        return "pRequest->kind is not a MaarResourceKind";
+    }
+    if (request->dedicatedBuffer != VK_NULL_HANDLE && request->dedicatedImage != VK_NULL_HANDLE) {
+        return "pRequest names both a dedicatedBuffer and a dedicatedImage";
+    }
+    const MaarAllocationCreateFlags known =
+        internal ? KNOWN_ALLOCATION_FLAGS | MAAR_ALLOCATE_AS_TRIAL | MAAR_ALLOCATE_WITHOUT_REPORT
+                 : KNOWN_ALLOCATION_FLAGS;
+    const char* fault = find_create_info_fault(info, known);
+    if (fault != NULL) {
+        return fault;
+    }
+    const MaarExportInfo* export = maar_export_find(info->pNext);
+    if (export != NULL && export->handleTypes == 0) {
+        return "MaarExportInfo::handleTypes is 0";
+    }
+    if (request->requiresDedicated == VK_TRUE && info->dedicated == MAAR_DEDICATED_NEVER) {
+        return "pCreateInfo->dedicated is NEVER, but the driver requires a dedicated allocation";
+    }
+    return NULL;
+}
+
+VkResult maar_check_allocation(MaarAllocator allocator, const char* call,
+                               const MaarMemoryRequest* request,
+                               const MaarAllocationCreateInfo* info, bool internal)
+{
+    VkResult result = maar_check_structure(allocator, call, "pRequest", request,
+                                           MAAR_STRUCTURE_TYPE_MEMORY_REQUEST);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, call, "pCreateInfo", info,
+                                      MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
+    }
+    const char* fault = result == VK_SUCCESS ? find_request_fault(request, info, internal) : NULL;
+    return fault != NULL ? maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, fault)
+                         : result;
+}

@@ -1,0 +1,184 @@
+/*
+ * The end of an allocation: see allocation_free.h.
+ */
+#include "core/memory/allocation_free.h"
+
+#include "core/memory/allocation_handle.h"
+#include "core/memory/mapping.h"
+#include "core/memory/pool_free.h"
+#include "core/memory/pool_list.h"
+#include "core/memory/stitched_block.h"
+
+/* Takes back the mapping and the bytes, then the name. */
+static void undress_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index,
+                         enum maar_slot_end end)
+{
+    while (slot->map_count > 0 && maar_block_unmap(slot->block, slot, 0)) {
+    }
+    maar_host_free(allocator->callbacks, maar_pool_free_slot(slot, index, end));
+}
+
+void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
+{
+    if (slot->map_count > 0) {
+        undress_slot(allocator, slot, index, MAAR_SLOT_END_LIVE);
+        return;
+    }
+    char* name = maar_pool_free_live(slot, index);
+    if (name != NULL) {
+        maar_host_free(allocator->callbacks, name);
+    }
+}
+
+void maar_release_pending(MaarAllocator allocator, uint32_t index)
+{
+    struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
+    struct maar_pool* pool = slot->block->pool;
+    /* Another thread may be waiting for this very allocation to end before it destroys the pool. */
+    maar_pool_hold(allocator, pool);
+    undress_slot(allocator, slot, index, MAAR_SLOT_END_PENDING);
+    maar_pool_leave(allocator, pool);
+}
+
+void maar_undo_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
+{
+    if (!slot->stitched) {
+        maar_pool_disclaim_kind(slot->block->pool, (MaarResourceKind)slot->kind);
+    }
+    undress_slot(allocator, slot, index, MAAR_SLOT_END_UNDONE);
+}
+
+void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation)
+{
+    uint32_t index = 0;
+    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &index);
+    if (slot != NULL && maar_slot_claim(slot, allocation)) {
+        (void)maar_atomic64_sub(&allocator->fallbacks, slot->fallback ? 1 : 0);
+        (void)maar_atomic64_sub(&allocator->over_budget, slot->exceeded ? 1 : 0);
+        (void)maar_atomic64_add(&allocator->failures, 1);
+        maar_undo_slot(allocator, slot, index);
+    }
+}
+
+void maar_note_fallback(MaarAllocator allocator, MaarAllocation allocation)
+{
+    uint32_t index = 0;
+    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &index);
+    if (slot == NULL) {
+        return;
+    }
+    struct maar_arena* arena = slot->block->arena;
+    maar_mutex_lock(&arena->lock);
+    const bool noted = slot->fallback;
+    slot->fallback = true;
+    maar_mutex_unlock(&arena->lock);
+    (void)maar_atomic64_add(&allocator->fallbacks, noted ? 0 : 1);
+}
+
+static void free_pending(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    maar_release_pending(allocator, (uint32_t)item->slot_index);
+}
+
+MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAllocation allocation)
+{
+    uint32_t index = 0;
+    struct maar_slot* slot = maar_resolve(allocator, call, allocation, &index);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (!maar_slot_claim(slot, allocation)) {
+        return maar_refuse_late_free(allocator, call);
+    }
+    if (slot->stitched) {
+        maar_stitched_end(allocator, slot, index, 0, 0, NULL, free_pending);
+    } else {
+        maar_release_slot(allocator, slot, index);
+    }
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarFreeMemory(MaarAllocator allocator, MaarAllocation allocation)
+{
+    if (maar_enter(allocator) == VK_SUCCESS && allocation != VK_NULL_HANDLE) {
+        (void)free_now(allocator, __func__, allocation);
+    }
+}
+
+VKAPI_ATTR void VKAPI_CALL maarFreeMemories(MaarAllocator allocator, uint32_t allocationCount,
+                                            const MaarAllocation* pAllocations)
+{
+    if (maar_enter(allocator) != VK_SUCCESS || allocationCount == 0) {
+        return;
+    }
+    if (pAllocations == NULL) {
+        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                          "pAllocations is NULL");
+        return;
+    }
+    for (uint32_t i = 0; i < allocationCount; ++i) {
+        if (pAllocations[i] != VK_NULL_HANDLE) {
+            (void)free_now(allocator, __func__, pAllocations[i]);
+        }
+    }
+}
+
+void maar_slot_make_pending(MaarAllocator allocator, uint32_t index)
+{
+    struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
+    maar_pool_make_pending(slot);
+}
+
+VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t object,
+                         MaarAllocation allocation, uint32_t point_count, const MaarPoint* points,
+                         maar_retire_action action)
+{
+    VkResult result = maar_retire_check_points(allocator, call, point_count, points);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    uint32_t index = MAAR_SLOT_NONE;
+    struct maar_slot* slot = NULL;
+    if (allocation != VK_NULL_HANDLE) {
+        slot = maar_resolve(allocator, call, allocation, &index);
+        if (slot == NULL) {
+            return VK_ERROR_VALIDATION_FAILED_EXT;
+        }
+    }
+    const bool stitched = slot != NULL && slot->stitched;
+    struct maar_retire_item* item =
+        stitched ? NULL : maar_retire_prepare(allocator, point_count, points);
+    if (item == NULL && !stitched) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (slot != NULL && !maar_slot_claim(slot, allocation)) {
+        maar_retire_discard(allocator, item);
+        return maar_refuse_late_free(allocator, call);
+    }
+    if (stitched) {
+        maar_stitched_end(allocator, slot, index, object, point_count, points, action);
+        return VK_SUCCESS;
+    }
+    item->action = action;
+    item->object = object;
+    item->slot_index = index;
+    if (slot != NULL) {
+        maar_slot_make_pending(allocator, index);
+    }
+    maar_retire_queue(&allocator->retire, item);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarFreeMemoryAfter(MaarAllocator allocator,
+                                                   MaarAllocation allocation, uint32_t pointCount,
+                                                   const MaarPoint* pPoints)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS || allocation == VK_NULL_HANDLE) {
+        return result;
+    }
+    if (pointCount == 0) {
+        return free_now(allocator, __func__, allocation);
+    }
+    return maar_free_after(allocator, __func__, 0, allocation, pointCount, pPoints, free_pending);
+}

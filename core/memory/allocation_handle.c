@@ -1,0 +1,24 @@
+/*
+ * What is reported when a handle names no allocation: see allocation_handle.h.
+ */
+#include "core/memory/allocation_handle.h"
+
+void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation)
+{
+    if (allocation == VK_NULL_HANDLE) {
+        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call,
+                          "allocation is VK_NULL_HANDLE");
+    } else {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
+                    "allocation 0x%llx %s", (unsigned long long)maar_handle_bits(allocation),
+                    maar_slot_was_used(&allocator->slots, allocation)
+                        ? "was freed already"
+                        : "is not an allocation of this allocator");
+    }
+}
+
+VkResult maar_refuse_late_free(MaarAllocator allocator, const char* call)
+{
+    return maar_misuse(allocator, MAAR_MESSAGE_ID_FREED_CONCURRENTLY, call,
+                       "allocation was freed by another thread meanwhile");
+}

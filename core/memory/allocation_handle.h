@@ -1,0 +1,28 @@
+/*
+ * From a handle to its slot, and what is reported when a handle names no allocation.
+ */
+#ifndef MAAR_CORE_MEMORY_ALLOCATION_HANDLE_H
+#define MAAR_CORE_MEMORY_ALLOCATION_HANDLE_H
+
+#include "core/memory/allocator_state.h"
+
+/* Reports why a handle names no allocation. */
+void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation);
+/* Reports that another thread has freed an allocation since it was resolved. */
+VkResult maar_refuse_late_free(MaarAllocator allocator, const char* call);
+/* Resolves, or reports why not. index may be NULL. */
+static inline struct maar_slot* maar_resolve(MaarAllocator allocator, const char* call,
+                                             MaarAllocation allocation, uint32_t* index)
+{
+    uint32_t number = 0;
+    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &number);
+    if (index != NULL) {
+        *index = number;
+    }
+    if (slot == NULL) {
+        maar_report_unresolved(allocator, call, allocation);
+    }
+    return slot;
+}
+
+#endif

@@ -1,0 +1,202 @@
+/*
+ * Placing into the blocks that a pool has: of the thread's own arena first, then of the others.
+ */
+#include "core/memory/arena_place.h"
+
+#include "core/memory/allocator_state.h"
+#include "core/memory/pool_check.h"
+
+/* Allocations in a block for each look at what is left of its largest free range, less one. */
+enum { ROOM_LOOK_MASK = 15 };
+
+MAAR_INLINE void fill_slot(struct maar_arena* arena, struct maar_block* block,
+                           const struct maar_place_request* request,
+                           const struct maar_placement_range* range, struct maar_made* made)
+{
+    const uint32_t index = arena->slots.head;
+    struct maar_slot* slot = maar_slots_first(&arena->pool->allocator->slots, &arena->slots);
+    made->slot = slot;
+    made->index = index;
+    arena->slots.first = NULL;
+    arena->slots.head = slot->next_free;
+    --arena->slots.count;
+    slot->node = range->node;
+    slot->block = block;
+    maar_slot_set_range(slot, range->offset, request->size);
+    slot->user_data = request->user_data;
+    slot->name = request->name;
+    slot->map_count = 0;
+    slot->kind = (uint8_t)request->shown_kind & 3u;
+    slot->fallback = false;
+    slot->exceeded = false;
+    slot->mapped_for_life = false;
+    slot->pending = false;
+    slot->made_block = false;
+    slot->stitched = false;
+    slot->can_alias = request->can_alias;
+    slot->internal = request->internal;
+    ++arena->made_count;
+    maar_atomic64_store(&arena->live_bytes, maar_atomic64_load(&arena->live_bytes) + request->size);
+    if (block->range_count++ == 0 && block->placement != NULL) {
+        maar_arena_count_empty(block, false);
+    }
+}
+
+void maar_arena_fill_slot(struct maar_arena* arena, struct maar_block* block,
+                          const struct maar_place_request* request,
+                          const struct maar_placement_range* range, struct maar_made* made)
+{
+    fill_slot(arena, block, request, range, made);
+}
+
+/* Kinds of the placement: an unknown resource is kept apart from both known ones. */
+static uint32_t placement_kind_of(const struct maar_pool* pool, MaarResourceKind kind)
+{
+    if (pool->granularity <= 1) {
+        return 0;
+    }
+    return kind == MAAR_RESOURCE_KIND_UNKNOWN ? 3u : (uint32_t)kind;
+}
+
+/* Brings what was lacking, leaving the lock: VK_INCOMPLETE then. Or notes that there is no room. */
+MAAR_NOINLINE VkResult place_in_vain(struct maar_arena* arena, struct maar_block* block,
+                                     enum maar_place_outcome outcome)
+{
+    MaarAllocator allocator = arena->pool->allocator;
+    if (outcome == MAAR_PLACE_NO_ROOM) {
+        maar_arena_note_room(arena, block);
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
+    }
+    VkResult result = VK_SUCCESS;
+    ++block->pin_count;
+    if (arena->slots.head == MAAR_SLOT_NONE) {
+        result = maar_slots_refill(&allocator->slots, &arena->lock, &arena->slots);
+    } else {
+        result = maar_bring_storage(allocator->callbacks, &arena->lock, block->placement);
+    }
+    --block->pin_count;
+    return result == VK_SUCCESS ? VK_INCOMPLETE : result;
+}
+
+MAAR_INLINE VkResult place_in(struct maar_arena* arena, struct maar_block* block,
+                              const struct maar_place_request* request, struct maar_made* made)
+{
+    enum maar_place_outcome outcome = MAAR_PLACE_WANTS_STORAGE;
+    if (arena->slots.head != MAAR_SLOT_NONE) {
+        const struct maar_placement_request placement = {
+            .size = request->size,
+            .alignment = request->alignment,
+            .user = arena->slots.head,
+            .kind = placement_kind_of(arena->pool, request->kind),
+            .upper = request->upper,
+        };
+        struct maar_placement_range range;
+        outcome = maar_placement_allocate(block->placement, &placement, &range);
+        if (outcome == MAAR_PLACED) {
+            fill_slot(arena, block, request, &range, made);
+            /* What is left is looked at now and then; a request that fails for it will, too. */
+            if ((block->range_count & ROOM_LOOK_MASK) == 0) {
+                maar_arena_note_room(arena, block);
+            }
+            return VK_SUCCESS;
+        }
+    }
+    return place_in_vain(arena, block, outcome);
+}
+
+VkResult maar_arena_place_in(struct maar_arena* arena, struct maar_block* block,
+                             const struct maar_place_request* request, struct maar_made* made)
+{
+    return place_in(arena, block, request, made);
+}
+
+/* Into the block that a large request fits most tightly, as far as the arena knows; what it knows
+ * is brought up to date for the block that it chooses. */
+MAAR_NOINLINE VkResult place_tightly(struct maar_arena* arena,
+                                     const struct maar_place_request* request, uint32_t wanted,
+                                     struct maar_made* made)
+{
+    for (;;) {
+        const uint32_t at = maar_free_index_tightest(&arena->free_index, wanted);
+        if (at == UINT32_MAX) {
+            return VK_ERROR_OUT_OF_POOL_MEMORY;
+        }
+        struct maar_block* block = arena->blocks[at];
+        const uint32_t known = arena->free_index.levels[at];
+        maar_arena_note_room(arena, block);
+        if (arena->free_index.levels[at] != known) {
+            continue;
+        }
+        VkResult result = maar_arena_place_in(arena, block, request, made);
+        if (result != VK_INCOMPLETE) {
+            return result;
+        }
+    }
+}
+
+MAAR_INLINE VkResult place(struct maar_arena* arena, const struct maar_place_request* request,
+                           struct maar_made* made)
+{
+    const uint32_t wanted = maar_size_class(request->size);
+    if (request->size >= arena->pool->tight_size) {
+        VkResult result = place_tightly(arena, request, wanted, made);
+        if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
+            return result;
+        }
+    }
+    uint32_t at = maar_free_index_first(&arena->free_index, 0, wanted);
+    while (at != UINT32_MAX) {
+        VkResult result = place_in(arena, arena->blocks[at], request, made);
+        if (result == VK_INCOMPLETE) {
+            /* The lock was left: everything may have changed. */
+            at = maar_free_index_first(&arena->free_index, 0, wanted);
+        } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
+            at = maar_free_index_first(&arena->free_index, at + 1, wanted);
+        } else {
+            return result;
+        }
+    }
+    return VK_ERROR_OUT_OF_POOL_MEMORY;
+}
+
+VkResult maar_arena_place(struct maar_arena* arena, const struct maar_place_request* request,
+                          struct maar_made* made)
+{
+    return place(arena, request, made);
+}
+
+/* Into the arenas of others: into those that nobody holds just now, or, when patient, into any. */
+MAAR_NOINLINE VkResult place_elsewhere(struct maar_pool* pool, const struct maar_arena* own,
+                                       bool patient, const struct maar_place_request* request,
+                                       struct maar_made* made)
+{
+    VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0);
+         arena != NULL && result == VK_ERROR_OUT_OF_POOL_MEMORY;
+         arena = maar_pool_next_arena(pool, arena->number + 1)) {
+        if (arena == own) {
+            continue;
+        }
+        if (patient) {
+            maar_mutex_lock(&arena->lock);
+        } else if (!maar_mutex_try_lock(&arena->lock)) {
+            continue;
+        }
+        result = maar_arena_place(arena, request, made);
+        maar_mutex_unlock(&arena->lock);
+    }
+    return result;
+}
+
+VkResult maar_pool_place(struct maar_pool* pool, const struct maar_place_request* request,
+                         bool patient, struct maar_made* made)
+{
+    struct maar_arena* arena = maar_arena_enter(pool);
+    VkResult result = place(arena, request, made);
+    maar_mutex_unlock(&arena->lock);
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_arena_set_is_divided(&pool->arenas)) {
+        result = place_elsewhere(pool, arena, patient, request, made);
+    }
+    maar_check_if_asked(pool);
+    return result;
+}

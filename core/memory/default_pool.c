@@ -1,0 +1,95 @@
+/*
+ * Default pools: see default_pool.h. Exportable memory is a class of pools of its own, since what
+ * is bound there must have been created for it, and since drivers may place it elsewhere.
+ */
+#include "core/memory/default_pool.h"
+
+#include "maar/share.h"
+
+static MaarPoolCreateInfo default_info(MaarAllocator allocator, uint32_t type,
+                                       MaarResourceKind kind)
+{
+    return (MaarPoolCreateInfo){
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .memoryTypeIndex = type,
+        .strategy = allocator->strategy,
+        .retainedEmptySize = allocator->retained_size,
+        .singleKind = allocator->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY &&
+                      kind != MAAR_RESOURCE_KIND_UNKNOWN,
+    };
+}
+
+VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
+                           uint32_t number, struct maar_pool** pool)
+{
+    maar_atomic_pointer* home = &allocator->default_pools[type][number];
+    const MaarPoolCreateInfo info = default_info(allocator, type, kind);
+    struct maar_pool* made = NULL;
+    VkResult result = maar_pool_create(allocator, &info, false, &made);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    maar_mutex_lock(&allocator->list_lock);
+    *pool = maar_atomic_pointer_load(home);
+    if (*pool == NULL) {
+        made->next = allocator->pools;
+        allocator->pools = made;
+        maar_atomic_pointer_store(home, made);
+        *pool = made;
+        made = NULL;
+    }
+    maar_mutex_unlock(&allocator->list_lock);
+    if (made != NULL) {
+        maar_pool_destroy(made); /* another thread was faster */
+    }
+    return VK_SUCCESS;
+}
+
+/* Under the list lock. */
+static struct maar_pool* find_exporting(MaarAllocator allocator, uint32_t type, uint32_t number,
+                                        VkExternalMemoryHandleTypeFlags types)
+{
+    struct maar_pool* pool = allocator->pools;
+    while (pool != NULL && (pool->custom || pool->export_types != types ||
+                            pool->type_index != type || pool->number != number)) {
+        pool = pool->next;
+    }
+    return pool;
+}
+
+VkResult maar_pool_exporting(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
+                             VkExternalMemoryHandleTypeFlags types, struct maar_pool** pool)
+{
+    const uint32_t number = maar_default_pool_number(allocator, kind);
+    maar_mutex_lock(&allocator->list_lock);
+    *pool = find_exporting(allocator, type, number, types);
+    maar_mutex_unlock(&allocator->list_lock);
+    if (*pool != NULL) {
+        return VK_SUCCESS;
+    }
+    const MaarExportInfo export = {
+        .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
+        .handleTypes = types,
+    };
+    MaarPoolCreateInfo info = default_info(allocator, type, kind);
+    info.pNext = &export;
+    struct maar_pool* made = NULL;
+    VkResult result = maar_pool_create(allocator, &info, false, &made);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    made->number = number;
+    maar_mutex_lock(&allocator->list_lock);
+    *pool = find_exporting(allocator, type, number, types);
+    if (*pool == NULL) {
+        made->next = allocator->pools;
+        allocator->pools = made;
+        *pool = made;
+        made = NULL;
+    }
+    maar_mutex_unlock(&allocator->list_lock);
+    if (made != NULL) {
+        maar_pool_destroy(made); /* another thread was faster */
+    }
+    return VK_SUCCESS;
+}

@@ -1,0 +1,136 @@
+/*
+ * What an arena knows of the room in its blocks; see free_index.h.
+ */
+#include "core/memory/free_index.h"
+
+#include "core/memory/block.h"
+
+static uint32_t groups_of(uint32_t width)
+{
+    return (width + MAAR_FREE_INDEX_FAN - 1) >> MAAR_FREE_INDEX_FAN_BITS;
+}
+
+size_t maar_free_index_entries(uint32_t capacity)
+{
+    size_t entries = capacity;
+    while (capacity > MAAR_FREE_INDEX_FAN) {
+        capacity = groups_of(capacity);
+        entries += capacity;
+    }
+    return entries;
+}
+
+static void write_level(struct maar_free_index* index, uint32_t at, uint32_t value)
+{
+    uint16_t* level = index->levels;
+    uint32_t width = index->capacity;
+    level[at] = (uint16_t)value;
+    while (width > MAAR_FREE_INDEX_FAN) {
+        const uint32_t parent = at >> MAAR_FREE_INDEX_FAN_BITS;
+        uint32_t end = (parent + 1) << MAAR_FREE_INDEX_FAN_BITS;
+        end = end < width ? end : width;
+        uint16_t best = 0;
+        for (uint32_t i = parent << MAAR_FREE_INDEX_FAN_BITS; i < end; ++i) {
+            best = level[i] > best ? level[i] : best;
+        }
+        uint16_t* above = level + width;
+        if (above[parent] == best) {
+            return;
+        }
+        above[parent] = best;
+        level = above;
+        width = groups_of(width);
+        at = parent;
+    }
+}
+
+void maar_free_index_set(struct maar_free_index* index, struct maar_block* block, uint32_t value)
+{
+    if (index->levels[block->at] != value) {
+        write_level(index, block->at, value);
+    }
+}
+
+void maar_free_index_renumber(struct maar_free_index* index, struct maar_block* const* blocks,
+                              uint32_t count, uint32_t from)
+{
+    for (uint32_t i = from; i < index->capacity; ++i) {
+        if (i < count) {
+            blocks[i]->at = i;
+            maar_free_index_set(
+                index, blocks[i],
+                maar_size_class(maar_placement_largest_free_bound(blocks[i]->placement)));
+        } else if (index->levels[i] != 0) {
+            write_level(index, i, 0);
+        }
+    }
+}
+
+uint32_t maar_free_index_tightest(const struct maar_free_index* index, uint32_t wanted)
+{
+    uint32_t best = UINT32_MAX;
+    uint32_t least = UINT32_MAX;
+    for (uint32_t at = maar_free_index_first(index, 0, wanted); at != UINT32_MAX;
+         at = maar_free_index_first(index, at + 1, wanted)) {
+        if (index->levels[at] < least) {
+            best = at;
+            least = index->levels[at];
+        }
+    }
+    return best;
+}
+
+uint32_t maar_free_index_first_beyond(const struct maar_free_index* index, uint32_t from,
+                                      uint32_t wanted)
+{
+    const uint16_t* levels[MAAR_FREE_INDEX_LEVELS];
+    uint32_t level = 0;
+    uint32_t width = index->capacity;
+    uint32_t at = from;
+    uint32_t end = from;
+    levels[0] = index->levels;
+    while (at == end) {
+        if (end >= width) {
+            return UINT32_MAX;
+        }
+        at = end >> MAAR_FREE_INDEX_FAN_BITS;
+        levels[level + 1] = levels[level] + width;
+        width = groups_of(width);
+        ++level;
+        end = (at | (MAAR_FREE_INDEX_FAN - 1)) + 1;
+        end = end < width ? end : width;
+        at = maar_free_index_scan(levels[level], at, end, wanted);
+    }
+    while (level > 0) {
+        --level;
+        at <<= MAAR_FREE_INDEX_FAN_BITS;
+        at = maar_free_index_scan(levels[level], at, at + MAAR_FREE_INDEX_FAN, wanted);
+    }
+    return at;
+}
+
+const char* maar_free_index_check(const struct maar_free_index* index,
+                                  struct maar_block* const* blocks, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        const struct maar_block* block = blocks[i];
+        const uint32_t exact = maar_size_class(maar_placement_largest_free_bound(block->placement));
+        if (block->at != i) {
+            return "a block does not know its place in its arena";
+        }
+        if (index->levels[i] < exact) {
+            return "an arena does not know of room in a block";
+        }
+    }
+    const uint16_t* level = index->levels;
+    for (uint32_t width = index->capacity; width > MAAR_FREE_INDEX_FAN; width = groups_of(width)) {
+        const uint16_t* above = level + width;
+        for (uint32_t i = 0; i < width; ++i) {
+            if (level[i] > above[i >> MAAR_FREE_INDEX_FAN_BITS]) {
+                return "an arena would pass over a block that has room";
+            }
+        }
+        level = above;
+    }
+    return NULL;
+}

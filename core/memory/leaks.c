@@ -1,0 +1,111 @@
+/*
+ * The end of what lies in a pool: see leaks.h.
+ */
+#include "core/memory/leaks.h"
+
+#include <string.h>
+
+#include "core/memory/allocator_state.h"
+
+/* Tells of an allocation that nobody freed, and ends it. */
+static void release_leak(struct maar_arena* arena, uint32_t index)
+{
+    const struct maar_pool* pool = arena->pool;
+    MaarAllocator allocator = pool->allocator;
+    struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
+    if (slot->stitched) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
+                    "leak: allocation %s of %llu bytes of pages in memory type %u, user data %p, "
+                    "was never freed",
+                    maar_quote(slot->name).text, (unsigned long long)maar_slot_size(slot),
+                    pool->type_index, slot->user_data);
+    } else if (!slot->internal) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
+                    "leak: allocation %s of %llu bytes in memory type %u, block %llu, user data "
+                    "%p, was never freed",
+                    maar_quote(slot->name).text, (unsigned long long)maar_slot_size(slot),
+                    pool->type_index, (unsigned long long)slot->block->id, slot->user_data);
+    }
+    maar_host_free(allocator->callbacks, slot->name);
+    slot->name = NULL;
+    slot->block = NULL;
+    maar_atomic32_store_release(&slot->key, maar_atomic32_load(&slot->key) + 1u);
+    maar_slots_push(&arena->slots, slot, index);
+}
+
+static bool visit_leak(void* context, const MaarRangeInfo* info)
+{
+    if (info->state == MAAR_RANGE_STATE_LIVE) {
+        release_leak(context, (uint32_t)info->userData);
+    }
+    return true;
+}
+
+/* Tells of what is made of pages and was never freed, and ends it. */
+static void release_stitched(struct maar_arena* arena)
+{
+    maar_mutex_lock(&arena->lock);
+    struct maar_block* block = arena->stitched;
+    arena->stitched = NULL;
+    arena->stitched_count = 0;
+    arena->stitched_pending_count = 0;
+    arena->stitched_pending_bytes = 0;
+    maar_mutex_unlock(&arena->lock);
+    while (block != NULL) {
+        struct maar_block* next = block->next;
+        release_leak(arena, block->dedicated_slot);
+        maar_block_destroy(block);
+        block = next;
+    }
+}
+
+void maar_pool_release_stitched(struct maar_pool* pool)
+{
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
+         arena = maar_pool_next_arena(pool, arena->number + 1)) {
+        release_stitched(arena);
+    }
+}
+
+/* Frees every block and slot. Whoever walks the list of pools sees an empty one from the start. */
+static void empty_arena(struct maar_arena* arena)
+{
+    MaarAllocator allocator = arena->pool->allocator;
+    maar_mutex_lock(&arena->lock);
+    struct maar_block** blocks = arena->blocks;
+    uint32_t block_count = arena->block_count;
+    struct maar_block* dedicated = arena->dedicated;
+    arena->blocks = NULL;
+    memset(&arena->free_index, 0, sizeof arena->free_index);
+    arena->block_count = 0;
+    arena->block_capacity = 0;
+    arena->block_bytes = 0;
+    arena->dedicated = NULL;
+    arena->dedicated_count = 0;
+    arena->dedicated_bytes = 0;
+    (void)maar_atomic64_add(&allocator->allocations_made, arena->made_count);
+    arena->made_count = 0;
+    maar_atomic64_store(&arena->live_bytes, 0);
+    maar_mutex_unlock(&arena->lock);
+
+    for (uint32_t i = 0; i < block_count; ++i) {
+        maar_placement_walk(blocks[i]->placement, visit_leak, arena);
+        maar_block_destroy(blocks[i]);
+    }
+    while (dedicated != NULL) {
+        struct maar_block* block = dedicated;
+        dedicated = block->next;
+        release_leak(arena, block->dedicated_slot);
+        maar_block_destroy(block);
+    }
+    maar_host_free(allocator->callbacks, blocks);
+    maar_slots_give_back(&allocator->slots, &arena->slots);
+}
+
+void maar_pool_empty(struct maar_pool* pool)
+{
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
+         arena = maar_pool_next_arena(pool, arena->number + 1)) {
+        empty_arena(arena);
+    }
+}

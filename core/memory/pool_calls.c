@@ -1,0 +1,214 @@
+/*
+ * The public functions on pools: create, trim, prefer, destroy.
+ */
+#include "core/memory/allocator_state.h"
+#include "core/memory/foreign_memory.h"
+#include "core/memory/leaks.h"
+#include "core/memory/peak.h"
+#include "core/memory/pool_free.h"
+#include "core/memory/pool_list.h"
+#include "core/memory/stitched_block.h"
+#include "core/port_time.h"
+#include "maar/paging.h"
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
+                                              const MaarPoolCreateInfo* pCreateInfo,
+                                              MaarPool* pPool)
+{
+    if (pPool != NULL) {
+        *pPool = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
+                                  MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pPool == NULL) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pPool is NULL");
+    }
+    const char* fault = maar_pool_find_fault(allocator, pCreateInfo);
+    if (fault != NULL) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__, fault);
+    }
+    const MaarExportInfo* export = maar_export_find(pCreateInfo->pNext);
+    if (export != NULL) {
+        result = maar_shared_types_require(allocator, __func__, export->handleTypes);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+    }
+    const MaarPoolPagingInfo* paging = maar_pool_find_paging(pCreateInfo);
+    if (paging != NULL && paging->stitch == VK_TRUE) {
+        result = maar_stitching_require(allocator, __func__);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+    }
+    struct maar_pool* pool = NULL;
+    result = maar_pool_create(allocator, pCreateInfo, true, &pool);
+    if (result == VK_SUCCESS) {
+        maar_pool_list(allocator, pool);
+        *pPool = maar_pool_handle(pool);
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
+                                        VkDeviceSize* pReleasedSize)
+{
+    if (pReleasedSize != NULL) {
+        *pReleasedSize = 0;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS) {
+        result = maar_pool_require_own(allocator, __func__, pool);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_pool* own = maar_pool_of(pool);
+    (void)maar_retire_collect(allocator, NULL);
+    VkDeviceSize released = 0;
+    if (own != NULL) {
+        released = maar_trim_paging(allocator, own) + maar_pool_trim(own);
+    } else {
+        void* slices = maar_atomic_pointer_load(&allocator->slices.state);
+        if (slices != NULL) {
+            (void)allocator->slices.trim(allocator, slices, NULL);
+        }
+        released += maar_trim_paging(allocator, NULL);
+        for (own = maar_pool_next(allocator, NULL); own != NULL;
+             own = maar_pool_next(allocator, own)) {
+            released += maar_pool_trim(own);
+        }
+    }
+    if (pReleasedSize != NULL) {
+        *pReleasedSize = released;
+    }
+    return VK_SUCCESS;
+}
+
+/* One block after another, each pinned while the driver is called without the lock. */
+static void set_arena_priority(const struct maar_device* device, struct maar_arena* arena,
+                               float priority)
+{
+    uint64_t last_id = 0;
+    for (;;) {
+        struct maar_block* block = NULL;
+        maar_mutex_lock(&arena->lock);
+        for (uint32_t i = 0; i < arena->block_count && block == NULL; ++i) {
+            if (arena->blocks[i]->id > last_id) {
+                block = arena->blocks[i];
+                ++block->pin_count;
+            }
+        }
+        maar_mutex_unlock(&arena->lock);
+        if (block == NULL) {
+            return;
+        }
+        last_id = block->id;
+        device->vkSetDeviceMemoryPriorityEXT(device->handle, block->memory, priority);
+        maar_mutex_lock(&arena->lock);
+        --block->pin_count;
+        maar_mutex_unlock(&arena->lock);
+    }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, MaarPool pool,
+                                                   float priority)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_pool* own = maar_pool_of(pool);
+    if (own == NULL || own->allocator != allocator) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, __func__,
+                           "pool is VK_NULL_HANDLE, or not a pool of this allocator");
+    }
+    if (!(priority >= 0.0F && priority <= 1.0F)) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
+                           "priority is not within 0 and 1");
+    }
+    const struct maar_device* device = &allocator->device;
+    if (!device->facts.memory_priority) {
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    maar_mutex_lock(&own->arenas.lock);
+    own->priority = priority;
+    maar_mutex_unlock(&own->arenas.lock);
+    if (!device->facts.pageable_memory) {
+        return VK_INCOMPLETE;
+    }
+    for (struct maar_arena* arena = maar_pool_next_arena(own, 0); arena != NULL;
+         arena = maar_pool_next_arena(own, arena->number + 1)) {
+        set_arena_priority(device, arena, priority);
+    }
+    return VK_SUCCESS;
+}
+
+static bool is_of_pool(MaarAllocator allocator, const struct maar_retire_item* item, void* context)
+{
+    return item->pool == context ||
+           (item->slot_index != MAAR_SLOT_NONE &&
+            maar_slot_at(&allocator->slots, (uint32_t)item->slot_index)->block->pool == context);
+}
+
+static uint32_t count_pending(struct maar_pool* pool)
+{
+    uint32_t count = 0;
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
+         arena = maar_pool_next_arena(pool, arena->number + 1)) {
+        maar_mutex_lock(&arena->lock);
+        count += arena->pending_count;
+        maar_mutex_unlock(&arena->lock);
+    }
+    return count;
+}
+
+/* What is pending in a pool must be freed before the pool goes; items that another thread has in
+ * hand just now come back to the queue or are done by it. */
+static void end_pool_pending(struct maar_pool* pool)
+{
+    MaarAllocator allocator = pool->allocator;
+    if (maar_retire_is_empty(&allocator->retire)) {
+        return;
+    }
+    (void)maar_retire_wait(allocator, is_of_pool, pool, MAAR_DESTROY_TIMEOUT_NS);
+    uint32_t flushed = maar_retire_flush(allocator, is_of_pool, pool);
+    while (count_pending(pool) > 0) {
+        maar_thread_yield();
+        flushed += maar_retire_flush(allocator, is_of_pool, pool);
+    }
+    if (flushed > 0) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PENDING_AT_DESTROY,
+                    NULL,
+                    "%u frees of a destroyed pool were still pending; they were done all the same",
+                    flushed);
+    }
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool pool)
+{
+    struct maar_pool* own = maar_pool_of(pool);
+    if (allocator == NULL || own == NULL) {
+        return;
+    }
+    if (!maar_pool_is_listed(allocator, own)) {
+        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, __func__,
+                          "pool is not a pool of this allocator");
+        return;
+    }
+    end_pool_pending(own);
+    maar_raise_live_peak(allocator, 0);
+    maar_pool_release_stitched(own);
+    if (own->stitches) {
+        allocator->paging.end_pool(allocator, own);
+    }
+    maar_pool_empty(own);
+    maar_pool_retire(own);
+}

@@ -1,0 +1,100 @@
+/*
+ * The list of all pools: see pool_list.h.
+ */
+#include "core/memory/pool_list.h"
+
+#include "core/memory/allocator_state.h"
+
+void maar_pool_list(MaarAllocator allocator, struct maar_pool* pool)
+{
+    maar_mutex_lock(&allocator->list_lock);
+    pool->next = allocator->pools;
+    allocator->pools = pool;
+    maar_mutex_unlock(&allocator->list_lock);
+}
+
+bool maar_pool_is_listed(MaarAllocator allocator, const struct maar_pool* pool)
+{
+    maar_mutex_lock(&allocator->list_lock);
+    const struct maar_pool* entry = allocator->pools;
+    while (entry != NULL && entry != pool) {
+        entry = entry->next;
+    }
+    bool listed = entry != NULL && !entry->retired;
+    maar_mutex_unlock(&allocator->list_lock);
+    return listed;
+}
+
+/* Under the list lock. */
+static void unlink_pool(MaarAllocator allocator, struct maar_pool* pool)
+{
+    struct maar_pool** link = &allocator->pools;
+    while (*link != pool) {
+        link = &(*link)->next;
+    }
+    *link = pool->next;
+}
+
+void maar_pool_retire(struct maar_pool* pool)
+{
+    MaarAllocator allocator = pool->allocator;
+    maar_mutex_lock(&allocator->list_lock);
+    pool->retired = true;
+    bool last = pool->walker_count == 0;
+    if (last) {
+        unlink_pool(allocator, pool);
+    }
+    maar_mutex_unlock(&allocator->list_lock);
+    if (last) {
+        maar_pool_free(pool);
+    }
+}
+
+/* Under the list lock: steps off a pool; true when it is to be freed by the caller. */
+static bool step_off(MaarAllocator allocator, struct maar_pool* pool)
+{
+    --pool->walker_count;
+    if (pool->retired && pool->walker_count == 0) {
+        unlink_pool(allocator, pool);
+        return true;
+    }
+    return false;
+}
+
+struct maar_pool* maar_pool_next(MaarAllocator allocator, struct maar_pool* pool)
+{
+    bool last = false;
+    maar_mutex_lock(&allocator->list_lock);
+    struct maar_pool* next = pool != NULL ? pool->next : allocator->pools;
+    while (next != NULL && next->retired) {
+        next = next->next;
+    }
+    if (next != NULL) {
+        ++next->walker_count;
+    }
+    if (pool != NULL) {
+        last = step_off(allocator, pool);
+    }
+    maar_mutex_unlock(&allocator->list_lock);
+    if (last) {
+        maar_pool_free(pool);
+    }
+    return next;
+}
+
+void maar_pool_hold(MaarAllocator allocator, struct maar_pool* pool)
+{
+    maar_mutex_lock(&allocator->list_lock);
+    ++pool->walker_count;
+    maar_mutex_unlock(&allocator->list_lock);
+}
+
+void maar_pool_leave(MaarAllocator allocator, struct maar_pool* pool)
+{
+    maar_mutex_lock(&allocator->list_lock);
+    bool last = step_off(allocator, pool);
+    maar_mutex_unlock(&allocator->list_lock);
+    if (last) {
+        maar_pool_free(pool);
+    }
+}

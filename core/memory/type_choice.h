@@ -1,0 +1,128 @@
+/*
+ * Which memory: the order of preference of memory types for a request.
+ */
+#ifndef MAAR_CORE_MEMORY_TYPE_CHOICE_H
+#define MAAR_CORE_MEMORY_TYPE_CHOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/device.h"
+#include "core/port_atomic.h"
+#include "maar/allocator.h"
+
+enum maar_ranking_state {
+    MAAR_RANKING_UNUSED = 0,
+    MAAR_RANKING_TAKEN = 1,   /* being written */
+    MAAR_RANKING_COMPLETE = 2 /* never changed again */
+};
+
+/* Memory types in order of preference for one kind of request. */
+struct maar_ranking {
+    maar_atomic32 state;
+    uint32_t rest;
+    uint64_t flags; /* this and `rest` are the request */
+    uint32_t count;
+    uint8_t types[VK_MAX_MEMORY_TYPES];
+};
+
+/* Rankings kept. Programs have few: one for each usage and set of flags. */
+enum { MAAR_RANKINGS = 32 };
+
+struct maar_rankings {
+    struct maar_ranking rankings[MAAR_RANKINGS];
+};
+
+/* Types in order of preference; those that a request may use are the ones among `bits`. */
+struct maar_type_choice {
+    uint32_t bits;
+    uint32_t count;
+    const uint8_t* types; /* in `own`, or in a ranking that lives as long as the allocator */
+    uint8_t own[VK_MAX_MEMORY_TYPES];
+};
+
+/* What of a create info the order of types depends on. */
+struct maar_type_request {
+    uint64_t flags;
+    uint32_t rest;
+    uint32_t home; /* where its ranking is looked for first */
+};
+
+static inline struct maar_type_request maar_type_request_of(const MaarAllocationCreateInfo* info)
+{
+    struct maar_type_request key;
+    const uint32_t mapped = info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT;
+    key.flags = (uint64_t)info->preferredFlags << 32 | info->requiredFlags;
+    key.rest = (uint32_t)info->usage << 2 | (mapped != 0 ? 2u : 0u) |
+               (info->memoryTypeBits != 0 ? 1u : 0u);
+    key.home = (key.rest * 5 + info->requiredFlags + info->preferredFlags * 3) % MAAR_RANKINGS;
+    return key;
+}
+
+static inline bool maar_ranking_is_of(const struct maar_ranking* ranking,
+                                      const struct maar_type_request* key)
+{
+    return maar_atomic32_load_acquire(&ranking->state) == MAAR_RANKING_COMPLETE &&
+           ranking->flags == key->flags && ranking->rest == key->rest;
+}
+
+/* The ranking that is kept for a request, made now if there is room for one more; NULL if there is
+ * none. It depends on nothing that changes, so it is written once and then only read. */
+const struct maar_ranking* maar_ranking_search(struct maar_rankings* rankings,
+                                               const struct maar_device_facts* facts,
+                                               const MaarAllocationCreateInfo* info,
+                                               const struct maar_type_request* key);
+static inline const struct maar_ranking* maar_ranking_find(struct maar_rankings* rankings,
+                                                           const struct maar_device_facts* facts,
+                                                           const MaarAllocationCreateInfo* info)
+{
+    const struct maar_type_request key = maar_type_request_of(info);
+    const struct maar_ranking* ranking = &rankings->rankings[key.home];
+    return maar_ranking_is_of(ranking, &key) ? ranking
+                                             : maar_ranking_search(rankings, facts, info, &key);
+}
+
+/* The preferred type of a ranking among some; VK_MAX_MEMORY_TYPES if none of them serves. */
+static inline uint32_t maar_ranking_first(const struct maar_ranking* ranking, uint32_t bits)
+{
+    for (uint32_t i = 0; i < ranking->count; ++i) {
+        if ((bits & (1u << ranking->types[i])) != 0) {
+            return ranking->types[i];
+        }
+    }
+    return VK_MAX_MEMORY_TYPES;
+}
+
+/* Ranks the types; false when none serves. The choice must stay where it is. */
+bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
+                       const MaarAllocationCreateInfo* info, struct maar_type_choice* choice);
+/* What maarChooseMemoryType does, for a call that is named in messages. */
+VkResult maar_choose_memory_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
+                                 const MaarAllocationCreateInfo* info, MaarMemoryTypeChoice* out);
+/* Reports that no type serves. */
+void maar_report_no_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
+                         const MaarAllocationCreateInfo* info);
+/* The preferred type of a choice that serves. */
+static inline uint32_t maar_best_type(const struct maar_type_choice* choice)
+{
+    const uint8_t* type = choice->types;
+    while ((choice->bits & (1u << *type)) == 0) {
+        ++type;
+    }
+    return *type;
+}
+/* The types of a choice that the request may use. */
+static inline uint32_t maar_candidate_bits(const struct maar_type_choice* choice)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < choice->count; ++i) {
+        bits |= choice->bits & (1u << choice->types[i]);
+    }
+    return bits;
+}
+/* False for types whose feature is not enabled. */
+bool maar_type_is_usable(const struct maar_device_facts* facts, uint32_t type);
+/* Types that are never chosen unless named. */
+uint32_t maar_avoided_types(const VkPhysicalDeviceMemoryProperties* memory);
+
+#endif
