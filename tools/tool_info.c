@@ -34,7 +34,7 @@ static const char info_help[] =
     "sparse_aliasing, whether a page may be bound in two places; sparse_images_2d and _3d,\n"
     "whether images may be partly in memory; non_resident_strict, whether shaders read zero\n"
     "where no page is bound (otherwise they read any value); sparse_buffer_page, the bytes of a\n"
-    "buffer's page, 0 without such buffers. docs/design/paging.md explains pages.\n";
+    "buffer's page, 0 without such buffers. docs/pools.md explains pages.\n";
 
 struct flag_name {
     uint32_t flag;

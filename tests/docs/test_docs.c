@@ -53,8 +53,8 @@ static void read_tile(const MaarTileUpload* upload)
 }
 
 #include "growing-arrays.inc"
-#include "paging.inc"
 #include "planning.inc"
+#include "pools.inc"
 #include "replay.inc"
 #include "streamed-textures.inc"
 #include "transients.inc"
@@ -329,6 +329,28 @@ static void use_tiles(MaarAllocator allocator)
     maarDestroySparseImage(allocator, image);
 }
 
+static void use_level_pool(MaarAllocator allocator)
+{
+    const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                    .imageType = VK_IMAGE_TYPE_2D,
+                                    .format = VK_FORMAT_R8G8B8A8_UNORM,
+                                    .extent = {256, 256, 1},
+                                    .mipLevels = 1,
+                                    .arrayLayers = 1,
+                                    .samples = VK_SAMPLE_COUNT_1_BIT,
+                                    .usage = VK_IMAGE_USAGE_SAMPLED_BIT};
+    MaarPool pool = VK_NULL_HANDLE;
+    assert_int_equal(create_level_pool(allocator, &info, &pool), VK_SUCCESS);
+    VkImage image = VK_NULL_HANDLE;
+    MaarAllocation allocation = VK_NULL_HANDLE;
+    assert_int_equal(create_level_texture(allocator, pool, &info, &image, &allocation), VK_SUCCESS);
+    MaarAllocationInfo got = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
+    assert_int_equal(maarGetAllocationInfo(allocator, allocation, &got), VK_SUCCESS);
+    assert_true(got.pool == pool);
+    maarDestroyImage(allocator, image, allocation);
+    maarDestroyPool(allocator, pool);
+}
+
 static void use_stitching_pool(MaarAllocator allocator)
 {
     const MaarPool pool = create_stitching_pool(allocator, 0);
@@ -371,6 +393,7 @@ static void docs_pages_come_and_go(void** state)
     use_array(allocator, VK_TRUE);
     use_streamed_texture(allocator, commands);
     use_tiles(allocator);
+    use_level_pool(allocator);
     use_stitching_pool(allocator);
     LOAD(instance, vkDestroyCommandPool)(device, pool, NULL);
     maarDestroyAllocator(allocator);
