@@ -60,10 +60,54 @@ bool maar_condition_wait_for(struct maar_condition* condition, struct maar_mutex
     }
     maar_lock_rank_leave(mutex->rank);
     maar_lock_rank_expect_none();
+    maar_mutex_note_holder(mutex, false);
     const BOOL woken = SleepConditionVariableSRW(&condition->native, &mutex->native,
                                                  whole_milliseconds(timeout_ns), 0);
+    maar_mutex_note_holder(mutex, true);
     maar_lock_rank_enter(mutex->rank);
     return woken != 0;
+}
+
+bool maar_gate_init(struct maar_gate* gate)
+{
+    InitializeSRWLock(&gate->lock);
+    InitializeConditionVariable(&gate->empty);
+    gate->count = 0;
+    return true;
+}
+
+void maar_gate_destroy(struct maar_gate* gate)
+{
+    MAAR_DEBUG_ASSERT(gate->count == 0);
+    (void)gate;
+}
+
+static void lock_gate(struct maar_gate* gate)
+{
+    AcquireSRWLockExclusive(&gate->lock);
+}
+
+static void unlock_gate(struct maar_gate* gate)
+{
+    ReleaseSRWLockExclusive(&gate->lock);
+}
+
+static void wake_gate(struct maar_gate* gate)
+{
+    WakeAllConditionVariable(&gate->empty);
+}
+
+bool maar_gate_wait(struct maar_gate* gate, uint64_t timeout_ns)
+{
+    BOOL in_time = 1;
+    lock_gate(gate);
+    while (gate->count > 0 && in_time != 0) {
+        in_time =
+            SleepConditionVariableSRW(&gate->empty, &gate->lock, whole_milliseconds(timeout_ns), 0);
+    }
+    const bool is_empty = gate->count == 0;
+    unlock_gate(gate);
+    return is_empty;
 }
 
 #else
@@ -249,9 +293,86 @@ bool maar_condition_wait_for(struct maar_condition* condition, struct maar_mutex
     return woken;
 }
 
+bool maar_gate_init(struct maar_gate* gate)
+{
+    gate->count = 0;
+    if (pthread_mutex_init(&gate->lock, NULL) != 0) {
+        return false;
+    }
+    if (!init_alarm(&gate->empty)) {
+        (void)pthread_mutex_destroy(&gate->lock);
+        return false;
+    }
+    return true;
+}
+
+void maar_gate_destroy(struct maar_gate* gate)
+{
+    MAAR_DEBUG_ASSERT(gate->count == 0);
+    (void)pthread_cond_destroy(&gate->empty);
+    (void)pthread_mutex_destroy(&gate->lock);
+}
+
+static void lock_gate(struct maar_gate* gate)
+{
+    (void)pthread_mutex_lock(&gate->lock);
+}
+
+static void unlock_gate(struct maar_gate* gate)
+{
+    (void)pthread_mutex_unlock(&gate->lock);
+}
+
+static void wake_gate(struct maar_gate* gate)
+{
+    (void)pthread_cond_broadcast(&gate->empty);
+}
+
+bool maar_gate_wait(struct maar_gate* gate, uint64_t timeout_ns)
+{
+    const bool is_timed = timeout_ns < LONGEST_TIMEOUT_NS;
+    const struct timespec deadline = deadline_after(is_timed ? timeout_ns : 0);
+    const int cancel = hold_cancellation();
+    int result = 0;
+    lock_gate(gate);
+    while (gate->count > 0 && result != ETIMEDOUT) {
+        result = is_timed ? pthread_cond_timedwait(&gate->empty, &gate->lock, &deadline)
+                          : pthread_cond_wait(&gate->empty, &gate->lock);
+    }
+    const bool is_empty = gate->count == 0;
+    unlock_gate(gate);
+    release_cancellation(cancel);
+    return is_empty;
+}
+
 #endif
 
 void maar_condition_wait(struct maar_condition* condition, struct maar_mutex* mutex)
 {
     (void)maar_condition_wait_for(condition, mutex, UINT64_MAX);
+}
+
+void maar_gate_enter(struct maar_gate* gate)
+{
+    lock_gate(gate);
+    ++gate->count;
+    unlock_gate(gate);
+}
+
+void maar_gate_leave(struct maar_gate* gate)
+{
+    lock_gate(gate);
+    MAAR_DEBUG_ASSERT(gate->count > 0);
+    if (--gate->count == 0) {
+        wake_gate(gate);
+    }
+    unlock_gate(gate);
+}
+
+uint32_t maar_gate_count(struct maar_gate* gate)
+{
+    lock_gate(gate);
+    const uint32_t count = gate->count;
+    unlock_gate(gate);
+    return count;
 }

@@ -180,4 +180,33 @@ static inline void maar_condition_wake(struct maar_condition* condition)
 #endif
 }
 
+/*
+ * A gate counts pieces of work that threads have under way, and lets another thread sleep until
+ * none is left. It stands on the system's own mutex: the thread that waited may destroy it at once,
+ * while the last worker is still on its way out of maar_gate_leave.
+ */
+struct maar_gate {
+#if defined(_WIN32)
+    SRWLOCK lock;
+    CONDITION_VARIABLE empty;
+#else
+    pthread_mutex_t lock;
+    pthread_cond_t empty;
+#endif
+    uint32_t count; /* guarded by the lock */
+};
+
+/* Returns false when the system has no room for a gate. */
+bool maar_gate_init(struct maar_gate* gate);
+/* The count must be 0. */
+void maar_gate_destroy(struct maar_gate* gate);
+/* Counts one more piece of work. */
+void maar_gate_enter(struct maar_gate* gate);
+/* Counts a piece of work as done. */
+void maar_gate_leave(struct maar_gate* gate);
+uint32_t maar_gate_count(struct maar_gate* gate);
+/* Sleeps until the count is 0. Returns false when the time has passed before; UINT64_MAX stands for
+ * ever. */
+bool maar_gate_wait(struct maar_gate* gate, uint64_t timeout_ns);
+
 #endif

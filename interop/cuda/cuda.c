@@ -47,8 +47,8 @@ static VkResult choose_context(MaarCuda cuda, const char* call, void* given)
                               MAAR_CUDA_CALL_PLAIN);
     cuda->peer.driver->leave(&cuda->peer, previous);
     if (result == VK_SUCCESS && device != cuda->device) {
-        maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED,
-                    call,
+        maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    MAAR_MESSAGE_ID_PEER_DEVICE_MISMATCH, call,
                     "pCreateInfo->pContext is of CUDA device %d, but the allocator's device is "
                     "%d, %s",
                     (int)device, (int)cuda->device, cuda->name);
@@ -104,8 +104,8 @@ static void report_handoffs(MaarCuda cuda)
         reason = "the Vulkan driver exports none";
     }
     const MaarHandoffMode mode = maar_peer_best_mode(&cuda->peer);
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO, MAAR_MESSAGE_ID_UNSORTED, "maarCreateCuda",
-                "no timeline semaphore is seen by both sides, so %s: %s",
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED,
+                "maarCreateCuda", "no timeline semaphore is seen by both sides, so %s: %s",
                 mode == MAAR_HANDOFF_MODE_BINARY ? "handoffs go by binary ones"
                 : mode == MAAR_HANDOFF_MODE_HOST ? "handoffs go through the host"
                                                  : "there are no handoffs",
@@ -120,6 +120,7 @@ static void discard_cuda(MaarCuda cuda, const char* call)
                                MAAR_CUDA_CALL_PLAIN);
     }
     maar_library_close(&cuda->library);
+    maar_gate_destroy(&cuda->peer.imported);
     maar_host_free(cuda->peer.allocator->callbacks, cuda);
 }
 
@@ -144,6 +145,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCuda(MaarAllocator allocator,
     }
     MaarCuda cuda = maar_host_calloc(allocator->callbacks, 1, sizeof *cuda);
     if (cuda == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (!maar_gate_init(&cuda->peer.imported)) {
+        maar_host_free(allocator->callbacks, cuda);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     cuda->peer.allocator = allocator;
@@ -192,7 +197,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaInfo(MaarCuda cuda, MaarCudaInfo* pInf
     pInfo->binarySemaphores = cuda->peer.shares_binaries ? VK_TRUE : VK_FALSE;
     pInfo->images = cuda->images ? VK_TRUE : VK_FALSE;
     pInfo->virtualMemory = cuda->virtual_memory ? VK_TRUE : VK_FALSE;
-    pInfo->importedBlockCount = maar_atomic32_load(&cuda->peer.block_count);
+    pInfo->importedBlockCount = maar_gate_count(&cuda->peer.imported);
     pInfo->importedBytes = maar_atomic64_load(&cuda->peer.block_bytes);
     return VK_SUCCESS;
 }

@@ -93,14 +93,14 @@ static VkResult report_no_device(MaarCuda cuda, const char* call, int count, boo
         (void)cuda->driver.cuDeviceGetName(name, (int)sizeof name, device);
         const struct cuda_identity identity = cuda_device_identity(cuda, device, by_luid);
         describe_identity(&identity, text);
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO, MAAR_MESSAGE_ID_UNSORTED, call,
-                    "CUDA device %d is %s, %s %s", i, name, by_luid ? "LUID" : "UUID", text);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO, MAAR_MESSAGE_ID_PEER_DEVICE_MISMATCH,
+                    call, "CUDA device %d is %s, %s %s", i, name, by_luid ? "LUID" : "UUID", text);
         if (length + strlen(text) + 3 < sizeof seen) {
             length += (size_t)snprintf(seen + length, sizeof seen - length, "%s%s",
                                        length > 0 ? ", " : "", text);
         }
     }
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_DEVICE_MISMATCH, call,
                 "none of %d CUDA devices (%s: %s) is the Vulkan device %.48s (%s)", count,
                 by_luid ? "LUIDs" : "UUIDs", length > 0 ? seen : "none",
                 facts->properties.deviceName, wanted_text);

@@ -72,14 +72,14 @@ static VkResult check_cuda_image(MaarCuda cuda, const char* call, const VkImageC
                            "pImageInfo has no levels, no layers or no width");
     }
     if (!cuda->images) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                    "CUDA maps no images here");
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED,
+                    call, "CUDA maps no images here");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     result = maar_cuda_image_shape(info, shape, &fault);
     if (result != VK_SUCCESS) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call, "%s",
-                    fault);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED,
+                    call, "%s", fault);
     }
     return result;
 }

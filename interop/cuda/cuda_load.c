@@ -48,8 +48,8 @@ VkResult maar_cuda_report(MaarCuda cuda, const char* call, const char* function,
     if (cuda->driver.cuGetErrorString(result, &text) != MAAR_CUDA_SUCCESS || text == NULL) {
         text = "no more is known";
     }
-    maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                "%s failed: %s (%d), %s", function, name, (int)result, text);
+    maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_CALL_FAILED,
+                call, "%s failed: %s (%d), %s", function, name, (int)result, text);
     return maar_cuda_vulkan_result(result, kind);
 }
 
@@ -75,13 +75,13 @@ static VkResult report_missing(MaarCuda cuda, const char* call, const char* path
 {
     int version = 0;
     if (cuda->driver.cuDriverGetVersion == NULL) {
-        maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED,
+        maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_MISSING,
                     call, "%s has no %s: it is not the CUDA driver's library", path, missing);
         return VK_ERROR_INCOMPATIBLE_DRIVER;
     }
     (void)cuda->driver.cuDriverGetVersion(&version);
-    maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                "%s has no %s: it knows CUDA %d.%d, and %d.%d is the least", path, missing,
+    maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_MISSING,
+                call, "%s has no %s: it knows CUDA %d.%d, and %d.%d is the least", path, missing,
                 version / 1000, version % 1000 / 10, LEAST_MAJOR, LEAST_MINOR);
     return VK_ERROR_INCOMPATIBLE_DRIVER;
 }
@@ -92,7 +92,7 @@ VkResult maar_cuda_load(MaarCuda cuda, const char* call, const char* path)
     const char* used = path != NULL ? path : cuda_library;
     maar_lock_rank_expect_none();
     if (!maar_library_open(used, &cuda->library, reason)) {
-        maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED,
+        maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_MISSING,
                     call, "there is no CUDA driver: %s", reason);
         return VK_ERROR_INITIALIZATION_FAILED;
     }

@@ -88,8 +88,8 @@ static VkResult check_mirror(MaarCuda cuda, const char* call, const MaarCudaMirr
                               ? "this driver binds something else than exportable memory"
                               : NULL;
     if (missing != NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call, "%s",
-                    missing);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED,
+                    call, "%s", missing);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return VK_SUCCESS;
@@ -143,7 +143,7 @@ static VkResult make_sparse_buffer(struct MaarCudaMirror_T* mirror, const char* 
         allocator, call, &info, (VkExternalMemoryHandleTypeFlags)mirror->cuda->peer.memory_type,
         VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, &shared);
     if (result == VK_SUCCESS && shared.dedicated) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
                     "the driver exports the memory of such buffers only when it is dedicated");
         result = VK_ERROR_FEATURE_NOT_PRESENT;
     }
@@ -163,8 +163,8 @@ static VkResult make_sparse_buffer(struct MaarCudaMirror_T* mirror, const char* 
     maar_buffer_request(allocator, mirror->buffer, &request);
     mirror->type_bits = request.requirements.memoryTypeBits;
     if (mirror->granularity % request.requirements.alignment != 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                    "pages of %llu bytes do not divide CUDA's granularity of %llu",
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED,
+                    call, "pages of %llu bytes do not divide CUDA's granularity of %llu",
                     (unsigned long long)request.requirements.alignment,
                     (unsigned long long)mirror->granularity);
         return VK_ERROR_FEATURE_NOT_PRESENT;

@@ -9,7 +9,8 @@ VkResult maar_cuda_require_pages(MaarCuda cuda, const char* call)
     if (cuda->virtual_memory) {
         return VK_SUCCESS;
     }
-    maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+    maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED, call,
                 "the CUDA driver or device lacks virtual memory management whose memory is shared "
                 "by file descriptors");
     return VK_ERROR_FEATURE_NOT_PRESENT;
@@ -38,7 +39,8 @@ VkResult maar_cuda_page_size(MaarCuda cuda, const char* call, VkDeviceSize* size
 
 VkResult maar_cuda_refuse_space(MaarCuda cuda, const char* call, VkDeviceSize size)
 {
-    maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, call,
+    maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_WARNING,
+                MAAR_MESSAGE_ID_ADDRESS_SPACE_EXHAUSTED, call,
                 "no address space has room for %llu bytes and what they are rounded up to",
                 (unsigned long long)size);
     return VK_ERROR_OUT_OF_DEVICE_MEMORY;

@@ -128,7 +128,7 @@ static VkResult check_range_block(MaarCudaRange range, const char* call,
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (block->size > range->reserved_size - range->size) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                     "the range has %llu of %llu bytes left, and the block has %llu",
                     (unsigned long long)(range->reserved_size - range->size),
                     (unsigned long long)range->reserved_size, (unsigned long long)block->size);

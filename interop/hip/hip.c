@@ -39,6 +39,7 @@ static VkResult check_hip_info(MaarAllocator allocator, const char* call,
 static void discard_hip(MaarHip hip)
 {
     maar_library_close(&hip->library);
+    maar_gate_destroy(&hip->peer.imported);
     maar_host_free(hip->peer.allocator->callbacks, hip);
 }
 
@@ -62,6 +63,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateHip(MaarAllocator allocator,
     }
     MaarHip hip = maar_host_calloc(allocator->callbacks, 1, sizeof *hip);
     if (hip == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (!maar_gate_init(&hip->peer.imported)) {
+        maar_host_free(allocator->callbacks, hip);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     hip->peer.allocator = allocator;
@@ -101,7 +106,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHipInfo(MaarHip hip, MaarHipInfo* pInfo)
     pInfo->runtimeVersion = hip->version;
     pInfo->memoryHandleType = hip->peer.memory_type;
     pInfo->handoffMode = maar_peer_best_mode(&hip->peer);
-    pInfo->importedBlockCount = maar_atomic32_load(&hip->peer.block_count);
+    pInfo->importedBlockCount = maar_gate_count(&hip->peer.imported);
     pInfo->importedBytes = maar_atomic64_load(&hip->peer.block_bytes);
     return VK_SUCCESS;
 }

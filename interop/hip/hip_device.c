@@ -80,14 +80,14 @@ static VkResult report_no_hip_device(MaarHip hip, const char* call, int count)
         char address[ADDRESS_SIZE] = "?";
         (void)hip->runtime.hipDeviceGetName(name, (int)sizeof name, i);
         (void)hip->runtime.hipDeviceGetPCIBusId(address, (int)sizeof address, i);
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO, MAAR_MESSAGE_ID_UNSORTED, call,
-                    "HIP device %d is %s at %s", i, name, address);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO, MAAR_MESSAGE_ID_PEER_DEVICE_MISMATCH,
+                    call, "HIP device %d is %s at %s", i, name, address);
         if (i == 0) {
             memcpy(first, address, sizeof first);
         }
     }
     maar_report(
-        allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_DEVICE_MISMATCH, call,
         "none of %d HIP devices (the first is at %s) is the Vulkan device %.64s (%s)%s", count,
         first, facts->properties.deviceName, own,
         facts->pci_address_known
@@ -122,8 +122,9 @@ VkResult maar_hip_find_device(MaarHip hip, const char* call, uint32_t ordinal_pl
         return VK_ERROR_INITIALIZATION_FAILED;
     }
     if (ordinal_plus_one > (uint32_t)count) {
-        maar_report(hip->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED,
-                    call, "pCreateInfo->deviceOrdinalPlusOne is %u, but there are %d HIP devices",
+        maar_report(hip->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    MAAR_MESSAGE_ID_PEER_DEVICE_MISMATCH, call,
+                    "pCreateInfo->deviceOrdinalPlusOne is %u, but there are %d HIP devices",
                     (unsigned)ordinal_plus_one, count);
         return VK_ERROR_INCOMPATIBLE_DRIVER;
     }

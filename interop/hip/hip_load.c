@@ -50,9 +50,10 @@ VkResult maar_hip_report(MaarHip hip, const char* call, const char* function,
     }
     const char* name = hip->runtime.hipGetErrorName(result);
     const char* text = hip->runtime.hipGetErrorString(result);
-    maar_report(hip->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                "%s failed: %s (%d), %s", function, name != NULL ? name : "an error without a name",
-                (int)result, text != NULL ? text : "no more is known");
+    maar_report(hip->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_CALL_FAILED,
+                call, "%s failed: %s (%d), %s", function,
+                name != NULL ? name : "an error without a name", (int)result,
+                text != NULL ? text : "no more is known");
     return maar_hip_vulkan_result(result, kind);
 }
 
@@ -94,7 +95,7 @@ VkResult maar_hip_load(MaarHip hip, const char* call, const char* path)
     maar_lock_rank_expect_none();
     const char* used = open_hip(hip, path, reason);
     if (used == NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_MISSING, call,
                     "there is no HIP runtime: %s", reason);
         return VK_ERROR_INITIALIZATION_FAILED;
     }
@@ -104,7 +105,7 @@ VkResult maar_hip_load(MaarHip hip, const char* call, const char* path)
         if (hip->runtime.hipRuntimeGetVersion != NULL) {
             (void)hip->runtime.hipRuntimeGetVersion(&version);
         }
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_MISSING, call,
                     "%s has no %s; its version is %d, and it is too old", used, missing, version);
         return VK_ERROR_INCOMPATIBLE_DRIVER;
     }

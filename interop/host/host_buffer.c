@@ -257,7 +257,7 @@ static VkResult check_host_info(MaarAllocator allocator, const char* call,
         return result;
     }
     if ((info->flags & ~known) != 0 || (info->flags & known) == known) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_UNKNOWN_FLAGS, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, call,
                            "pCreateInfo->flags has unknown bits, or both NO_COPY and ALWAYS_COPY");
     }
     if (info->pMemory == NULL) {
@@ -301,7 +301,7 @@ static VkResult make_host_buffer(MaarAllocator allocator, const char* call,
         return result;
     }
     if (never) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_IMPORTABLE, call,
                     "pCreateInfo->pMemory: %s (%d)", made->reason, (int)result);
         return result;
     }
@@ -312,8 +312,8 @@ static VkResult make_host_buffer(MaarAllocator allocator, const char* call,
     }
     if (!always) {
         maar_note_fallback(allocator, made->allocation);
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, call,
-                    "the device works on a copy of pCreateInfo->pMemory: %s", made->reason);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_HOST_MEMORY_COPIED,
+                    call, "the device works on a copy of pCreateInfo->pMemory: %s", made->reason);
     }
     return VK_SUCCESS;
 }

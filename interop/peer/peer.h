@@ -64,7 +64,7 @@ struct maar_peer {
     bool shares_binaries;
     bool calls_host;                /* call_host works, and the device has timelines */
     struct maar_attachment* blocks; /* under the allocator's share lock */
-    maar_atomic32 block_count;
+    struct maar_gate imported;      /* blocks that the peer has */
     maar_atomic64 block_bytes;
     maar_atomic32 object_count;      /* what was made of it and must go first */
     struct maar_peer_timeline* kept; /* destroyed too early; under the allocator's share lock */
@@ -133,6 +133,7 @@ struct maar_peer_timeline {
     struct maar_handoff_side other;
     struct maar_carrier* carriers; /* signals that the host carries over, used again and again */
     uint64_t carried;              /* the highest value that is, or was, on its way */
+    struct maar_gate carrying;     /* signals that the host has under way */
     maar_atomic32 carry_result;    /* not 0: how one could not be signalled, as a VkResult */
     struct maar_peer_timeline* next_kept;
 };

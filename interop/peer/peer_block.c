@@ -4,7 +4,6 @@
  */
 #include "interop/peer/peer.h"
 
-#include "core/port_time.h"
 #include "interop/share/share_internal.h"
 
 /* What sentences begin with where no public call asked for what is done. */
@@ -13,13 +12,13 @@ static const char ending[] = "the end of a shared block";
 void maar_peer_count_block(struct maar_peer* peer, VkDeviceSize size)
 {
     (void)maar_atomic64_add(&peer->block_bytes, size);
-    (void)maar_atomic32_add(&peer->block_count, 1);
+    maar_gate_enter(&peer->imported);
 }
 
 void maar_peer_discount_block(struct maar_peer* peer, VkDeviceSize size)
 {
     (void)maar_atomic64_sub(&peer->block_bytes, size);
-    (void)maar_atomic32_drop(&peer->block_count);
+    maar_gate_leave(&peer->imported);
 }
 
 /* Where the context is gone, so is all that was in it, and nothing is left to do. */
@@ -142,8 +141,8 @@ VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, MaarAlloc
         (struct maar_peer_block*)maar_attachment_find(slot->block, peer);
     if (found == NULL) {
         if ((slot->block->shared_types & (VkExternalMemoryHandleTypeFlags)peer->memory_type) == 0) {
-            maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED,
-                        call,
+            maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                        MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
                         "allocation was not made to be exported to %s: chain MaarExportInfo with "
                         "handleTypes 0x%X to what it is created with",
                         peer->driver->name, (unsigned)peer->memory_type);
@@ -208,15 +207,13 @@ bool maar_peer_end(struct maar_peer* peer, const char* call)
     maar_peer_timelines_end_kept(peer);
     const uint32_t left = maar_atomic32_load(&peer->object_count);
     if (left != 0) {
-        maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_IN_USE, call,
                     "%u timelines, images or ranges made of it are alive; it is kept",
                     (unsigned)left);
         return false;
     }
     maar_attachments_end_owner(peer->allocator, &peer->blocks);
-    /* A thread that frees a block just now may have taken its attachment off, and not be done. */
-    while (maar_atomic32_load_acquire(&peer->block_count) != 0) {
-        maar_thread_yield();
-    }
+    /* Another thread may have taken the attachment of a block off, and be about to end it. */
+    (void)maar_gate_wait(&peer->imported, UINT64_MAX);
     return true;
 }

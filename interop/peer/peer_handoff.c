@@ -42,7 +42,8 @@ VkResult maar_peer_release(struct maar_peer_timeline* timeline, const char* call
     }
     result = maar_peer_wait(timeline, call, handoff->value, handoff->stream);
     if (result != VK_SUCCESS) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE,
+                    call,
                     "the resources have been released and the queue signals the timeline, but "
                     "the stream does not wait for it: wait for value %llu to make up for it",
                     (unsigned long long)handoff->value);
@@ -69,7 +70,7 @@ static VkResult signal_and_commit(struct maar_peer_timeline* timeline, const cha
     }
     if (result != VK_SUCCESS) {
         maar_report(timeline->peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    MAAR_MESSAGE_ID_UNSORTED, call,
+                    MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE, call,
                     "the stream signals the timeline, but Vulkan has not taken the resources "
                     "back: submit a handoff that waits for value %llu to make up for it",
                     (unsigned long long)handoff->value);

@@ -57,7 +57,8 @@ static VkResult require_mode(const struct maar_peer* peer, const char* call, Maa
     if (there) {
         return VK_SUCCESS;
     }
-    maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+    maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED,
+                call,
                 "%s cannot be made: %s, Vulkan, or the extensions and features that were enabled "
                 "lack what it takes",
                 name, peer->driver->name);
@@ -141,6 +142,7 @@ static void discard_timeline(struct maar_peer_timeline* timeline)
         maar_host_free(allocator->callbacks, timeline->carriers);
         timeline->carriers = next;
     }
+    maar_gate_destroy(&timeline->carrying);
     maar_mutex_destroy(&timeline->lock);
     maar_host_free(allocator->callbacks, timeline);
 }
@@ -163,6 +165,11 @@ VkResult maar_peer_timeline_create(struct maar_peer* peer, const char* call, Maa
         maar_host_free(allocator->callbacks, made);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
+    if (!maar_gate_init(&made->carrying)) {
+        maar_mutex_destroy(&made->lock);
+        maar_host_free(allocator->callbacks, made);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
     const bool alternates = chosen == MAAR_HANDOFF_MODE_BINARY;
     made->peer = peer;
     made->mode = chosen;
@@ -178,13 +185,9 @@ VkResult maar_peer_timeline_create(struct maar_peer* peer, const char* call, Maa
     return VK_SUCCESS;
 }
 
-static bool is_carrying(const struct maar_peer_timeline* timeline)
+static bool is_carrying(struct maar_peer_timeline* timeline)
 {
-    const struct maar_carrier* carrier = timeline->carriers;
-    while (carrier != NULL && maar_atomic32_load_acquire(&carrier->busy) == 0) {
-        carrier = carrier->next;
-    }
-    return carrier != NULL;
+    return maar_gate_count(&timeline->carrying) > 0;
 }
 
 /* Waits for what the host still carries over. False when it does not come: a peer whose context has
@@ -204,10 +207,7 @@ static bool await_carriers(struct maar_peer_timeline* timeline)
     const uint64_t deadline = maar_deadline_ns(MAAR_DESTROY_TIMEOUT_NS);
     maar_lock_rank_expect_none();
     (void)device->vkWaitSemaphores(device->handle, &wait, MAAR_DESTROY_TIMEOUT_NS);
-    while (is_carrying(timeline) && maar_time_left_ns(deadline) > 0) {
-        maar_thread_yield();
-    }
-    return !is_carrying(timeline);
+    return maar_gate_wait(&timeline->carrying, maar_time_left_ns(deadline));
 }
 
 static void end_timeline(struct maar_peer_timeline* timeline)
@@ -234,7 +234,8 @@ void maar_peer_timeline_destroy(struct maar_peer_timeline* timeline, const char*
         end_timeline(timeline);
         return;
     }
-    maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+    maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE,
+                call,
                 "a signal that %s was to carry over has not come within %u seconds; the timeline "
                 "is kept, and so is what it was made of, since the signal might come yet",
                 peer->driver->name, (unsigned)(MAAR_DESTROY_TIMEOUT_NS / 1000000000u));
@@ -399,6 +400,7 @@ static void VKAPI_CALL carry_over(void* data)
         maar_atomic32_store(&timeline->carry_result, (uint32_t)result);
     }
     maar_atomic32_store_release(&carrier->busy, 0);
+    maar_gate_leave(&timeline->carrying);
 }
 
 /* One that has nothing to carry, or a new one; NULL without host memory. */
@@ -431,7 +433,8 @@ static VkResult signal_by_host(struct maar_peer_timeline* timeline, const char* 
     struct maar_peer* peer = timeline->peer;
     const VkResult failed = (VkResult)(int32_t)maar_atomic32_load(&timeline->carry_result);
     if (failed != VK_SUCCESS) {
-        maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE, call,
                     "an earlier signal was carried over in vain: vkSignalSemaphore returned %d",
                     (int)failed);
         return failed;
@@ -441,6 +444,7 @@ static VkResult signal_by_host(struct maar_peer_timeline* timeline, const char* 
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     carrier->value = value;
+    maar_gate_enter(&timeline->carrying);
     int previous = 0;
     maar_lock_rank_expect_none();
     VkResult result = peer->driver->enter(peer, call, &previous);
@@ -450,6 +454,7 @@ static VkResult signal_by_host(struct maar_peer_timeline* timeline, const char* 
     }
     if (result != VK_SUCCESS) {
         maar_atomic32_store_release(&carrier->busy, 0);
+        maar_gate_leave(&timeline->carrying);
         return result;
     }
     maar_mutex_lock(&timeline->lock);

@@ -19,8 +19,8 @@ VkResult maar_descriptor_check(MaarAllocator allocator, const char* call,
     }
     const char* fault = maar_descriptor_fault(descriptor);
     if (fault != NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                    "pDescriptor->%s", fault);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
+                    call, "pDescriptor->%s", fault);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     return VK_SUCCESS;
@@ -34,12 +34,13 @@ VkResult maar_descriptor_read(MaarAllocator allocator, const char* call, size_t 
     case MAAR_DESCRIPTOR_SOUND:
         return VK_SUCCESS;
     case MAAR_DESCRIPTOR_OTHER_VERSION:
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                    "the descriptor is refused: %s", what);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
+                    call, "the descriptor is refused: %s", what);
         return VK_ERROR_FORMAT_NOT_SUPPORTED;
     default:
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                    "the descriptor of %llu bytes is refused: %s", (unsigned long long)size, what);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
+                    call, "the descriptor of %llu bytes is refused: %s", (unsigned long long)size,
+                    what);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
 }
@@ -70,7 +71,7 @@ VkResult maar_descriptor_require_device(MaarAllocator allocator, const char* cal
     char own[UUID_TEXT];
     write_uuid(device ? descriptor->deviceUUID : descriptor->driverUUID, theirs);
     write_uuid(device ? facts->device_uuid : facts->driver_uuid, own);
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OTHER_DEVICE, call,
                 "the handle was made on another %s: %s is %s there and %s here",
                 device ? "device" : "driver", device ? "deviceUUID" : "driverUUID", theirs, own);
     return VK_ERROR_INCOMPATIBLE_DRIVER;
@@ -182,8 +183,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDescribeMemory(MaarAllocator allocator,
         fault = "size is beyond the allocation";
     }
     if (fault != NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, __func__,
-                    "pBufferInfo does not describe what is in the allocation: %s", fault);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
+                    __func__, "pBufferInfo does not describe what is in the allocation: %s", fault);
         maarDestroyExternalHandle(allocator, memory.handle);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -226,7 +227,7 @@ static VkResult require_flags(MaarAllocator allocator, const char* call,
     if ((descriptor->bufferFlags & ~allowed) == 0) {
         return VK_SUCCESS;
     }
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
                 "pDescriptor->bufferFlags 0x%x want features that are not known to be enabled "
                 "here",
                 (unsigned)descriptor->bufferFlags);

@@ -17,7 +17,7 @@ static VkResult check_socket(MaarAllocator allocator, const char* call, int sock
 {
     const char* what = NULL;
     if (!MAAR_PORT_HAS_FDS) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_SOCKET_FAILED, call,
                     "handles go through sockets on POSIX systems alone");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
@@ -25,7 +25,7 @@ static VkResult check_socket(MaarAllocator allocator, const char* call, int sock
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call, "socketFd is negative");
     }
     if (!maar_socket_is_usable(socket, &what)) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_SOCKET_FAILED, call,
                     "socketFd %d is %s; a connected UNIX stream socket is needed", socket, what);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -36,7 +36,7 @@ static VkResult report_socket_failure(MaarAllocator allocator, const char* call,
 {
     char text[SYSTEM_TEXT];
     maar_socket_describe(error, text, sizeof text);
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_SOCKET_FAILED, call,
                 "socketFd fails: %s", text);
     return VK_ERROR_INITIALIZATION_FAILED;
 }
@@ -68,7 +68,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSendHandle(MaarAllocator allocator, int socke
         .handle = maar_external_handle_peek(handle),
     };
     if (message.handle == MAAR_PORT_NO_HANDLE) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, __func__,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_HANDLE_EMPTY, __func__,
                     "handle is empty: it was taken before");
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
@@ -90,7 +90,7 @@ static VkResult check_count(MaarAllocator allocator, const char* call,
     if (message->handle_count == 1 && !message->lost_some) {
         return VK_SUCCESS;
     }
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR, call,
                 "the message came with %s%u file descriptors, and not with one",
                 message->lost_some ? "more than " : "", (unsigned)message->handle_count);
     return VK_ERROR_INVALID_EXTERNAL_HANDLE;
@@ -107,17 +107,18 @@ static VkResult judge_arrival(MaarAllocator allocator, const char* call,
     case MAAR_SOCKET_TIMED_OUT:
         return VK_TIMEOUT;
     case MAAR_SOCKET_CLOSED:
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_SOCKET_FAILED, call,
                     "socketFd was closed by the other side");
         return VK_ERROR_INITIALIZATION_FAILED;
     case MAAR_SOCKET_CUT:
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
+                    call,
                     "the message is truncated: %llu of %llu bytes came, and nothing that follows "
                     "on socketFd can be understood",
                     (unsigned long long)message->moved, (unsigned long long)message->size);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     case MAAR_SOCKET_FULL:
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, NULL,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_TOO_MANY_HANDLES, NULL,
                     message->moved == 0
                         ? "%s: no file descriptor is left for the one to be received"
                         : "%s: no file descriptor was left for the one that came",

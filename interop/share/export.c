@@ -14,6 +14,8 @@ enum { HANDLE_MISSING = 0, HANDLE_COMING = 1, HANDLE_BIAS = 2 };
  * handle may be fetched only once. */
 struct maar_kept_handle {
     struct maar_attachment attachment;
+    struct maar_mutex lock; /* guards changes of the word */
+    struct maar_condition changed;
     maar_atomic64 word;
 };
 
@@ -35,16 +37,31 @@ static void end_exported(MaarAllocator allocator, struct maar_attachment* attach
     if (word >= HANDLE_BIAS) {
         maar_port_handle_close((maar_port_handle)(word - HANDLE_BIAS));
     }
+    maar_condition_destroy(&exported->changed);
+    maar_mutex_destroy(&exported->lock);
     maar_host_free(allocator->callbacks, exported);
 }
 
 struct maar_kept_handle* maar_kept_handle_make(MaarAllocator allocator)
 {
     struct maar_kept_handle* kept = maar_host_calloc(allocator->callbacks, 1, sizeof *kept);
-    if (kept != NULL) {
-        kept->attachment.end = end_exported;
+    if (kept == NULL) {
+        return NULL;
     }
+    if (!maar_mutex_init(&kept->lock, MAAR_LOCK_SHARE, maar_is_synchronized(allocator))) {
+        goto free_kept;
+    }
+    if (!maar_condition_init(&kept->changed)) {
+        goto free_lock;
+    }
+    kept->attachment.end = end_exported;
     return kept;
+
+free_lock:
+    maar_mutex_destroy(&kept->lock);
+free_kept:
+    maar_host_free(allocator->callbacks, kept);
+    return NULL;
 }
 
 void maar_kept_handle_discard(MaarAllocator allocator, struct maar_kept_handle* kept)
@@ -113,7 +130,23 @@ static struct maar_kept_handle* find_kept(MaarAllocator allocator, struct maar_b
     return found != NULL ? (struct maar_kept_handle*)(void*)found : made;
 }
 
-/* The block's handle, exported when it is first wanted. */
+/* Waits while another thread asks the driver for the handle. Returns true when this thread is to
+ * ask: the word is HANDLE_COMING from then on. */
+static bool claim_export(struct maar_kept_handle* kept)
+{
+    maar_mutex_lock(&kept->lock);
+    while (maar_atomic64_load(&kept->word) == HANDLE_COMING) {
+        maar_condition_wait(&kept->changed, &kept->lock);
+    }
+    const bool is_missing = maar_atomic64_load(&kept->word) == HANDLE_MISSING;
+    if (is_missing) {
+        maar_atomic64_store(&kept->word, HANDLE_COMING);
+    }
+    maar_mutex_unlock(&kept->lock);
+    return is_missing;
+}
+
+/* Finds the handle of a block, which is exported for the first caller that asks. */
 static VkResult find_exported(MaarAllocator allocator, struct maar_block* block,
                               VkExternalMemoryHandleTypeFlagBits type, maar_port_handle* value)
 {
@@ -121,19 +154,17 @@ static VkResult find_exported(MaarAllocator allocator, struct maar_block* block,
     if (kept == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    uint64_t word = maar_atomic64_load(&kept->word);
-    while (word < HANDLE_BIAS) {
-        if (word == HANDLE_MISSING && maar_atomic64_claim(&kept->word, HANDLE_COMING)) {
-            VkResult result = call_export(allocator, block->memory, type, value);
-            word = result == VK_SUCCESS ? (uint64_t)*value + HANDLE_BIAS : HANDLE_MISSING;
-            (void)maar_atomic64_exchange(&kept->word, word);
-            return result;
-        }
-        maar_thread_yield();
-        word = maar_atomic64_load(&kept->word);
+    if (!claim_export(kept)) {
+        *value = (maar_port_handle)(maar_atomic64_load(&kept->word) - HANDLE_BIAS);
+        return VK_SUCCESS;
     }
-    *value = (maar_port_handle)(word - HANDLE_BIAS);
-    return VK_SUCCESS;
+    const VkResult result = call_export(allocator, block->memory, type, value);
+    maar_mutex_lock(&kept->lock);
+    maar_atomic64_store(&kept->word, result == VK_SUCCESS ? (uint64_t)*value + HANDLE_BIAS
+                                                          : (uint64_t)HANDLE_MISSING);
+    maar_condition_wake(&kept->changed);
+    maar_mutex_unlock(&kept->lock);
+    return result;
 }
 
 static VkResult check_export(MaarAllocator allocator, const char* call,
@@ -145,7 +176,7 @@ static VkResult check_export(MaarAllocator allocator, const char* call,
     }
     if ((slot->block->shared_types & (VkExternalMemoryHandleTypeFlags)type) == 0) {
         maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, call,
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
             "the allocation's memory was not made to be exported as handle type 0x%x; "
             "chain MaarExportInfo, with its sType, to its MaarAllocationCreateInfo or to that of "
             "its pool",
@@ -170,7 +201,7 @@ VkResult maar_export_memory(MaarAllocator allocator, const char* call, MaarAlloc
     maar_port_handle own = MAAR_PORT_NO_HANDLE;
     result = find_exported(allocator, block, type, &own);
     if (result != VK_SUCCESS) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
                     "block %llu of memory type %u is not exported as handle type 0x%x (error %d)",
                     (unsigned long long)block->id, block->pool->type_index, (unsigned)type,
                     (int)result);

@@ -37,12 +37,12 @@ VkResult maar_external_handle_check(MaarAllocator allocator, const char* call, c
 {
     const maar_port_handle own = maar_external_handle_peek(handle);
     if (own == MAAR_PORT_NO_HANDLE) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_HANDLE_EMPTY, call,
                     "%s is empty: it was taken or imported before", name);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
     if (!maar_port_handle_is_open(own)) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_HANDLE_CLOSED, call,
                     "%s holds %lld, which somebody has closed; what maarPeekFd shows, or "
                     "maarWrapFd was given, is the object's to close",
                     name, (long long)own);
@@ -58,7 +58,7 @@ VkResult maar_external_handle_copy(MaarAllocator allocator, const char* call, ma
     if (*copy != MAAR_PORT_NO_HANDLE) {
         return VK_SUCCESS;
     }
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, call,
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_TOO_MANY_HANDLES, call,
                 "the process has no handle left for a duplicate (RLIMIT_NOFILE on Linux)");
     return VK_ERROR_TOO_MANY_OBJECTS;
 }
@@ -132,8 +132,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarWrapFd(MaarAllocator allocator, int fd,
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (!maar_port_handle_is_open(fd)) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, "maarWrapFd",
-                    "fd %d is not open", fd);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_HANDLE_CLOSED,
+                    "maarWrapFd", "fd %d is not open", fd);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
     return wrap(allocator, fd, pHandle);
@@ -173,7 +173,7 @@ static VkResult take_out(MaarAllocator allocator, const char* call, MaarExternal
         *value = maar_external_handle_take(handle);
     }
     if (*value == MAAR_PORT_NO_HANDLE) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, NULL,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_HANDLE_EMPTY, NULL,
                     has_kind ? "%s: handle is empty: it was taken before"
                              : "%s: handle is of another kind than this system's",
                     call);

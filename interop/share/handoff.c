@@ -41,7 +41,7 @@ struct handoff_state {
 static VkResult refuse_handed(MaarAllocator allocator, const char* call, uint32_t index,
                               const char* sentence)
 {
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
                 "pResources[%u] %s", index, sentence);
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
@@ -420,14 +420,15 @@ static void destroy_handoffs(MaarAllocator allocator, void* opaque)
         }
     }
     if (waited != VK_SUCCESS && waited != VK_TIMEOUT && waited != VK_ERROR_DEVICE_LOST) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, NULL,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE,
+                    NULL,
                     "a handoff cannot be waited for (VkResult %d), and its command buffer goes, "
                     "whether it was executed or not",
                     (int)waited);
     }
     if (waited == VK_TIMEOUT) {
         maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, NULL,
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE, NULL,
             "a handoff was not executed in five seconds, and its command buffer goes all the "
             "same; was what it waits for ever submitted?");
     }
@@ -559,9 +560,9 @@ static VkResult check_handoff_points(MaarAllocator allocator, const char* call, 
     }
     for (uint32_t i = 0; i < count; ++i) {
         if (points[i].semaphore == VK_NULL_HANDLE) {
-            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                        "%s[%u] is of the host timeline, which no queue can wait for or signal",
-                        name, i);
+            maar_report(
+                allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_POINT_NOT_USABLE, call,
+                "%s[%u] is of the host timeline, which no queue can wait for or signal", name, i);
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
     }

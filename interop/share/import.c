@@ -127,7 +127,7 @@ static void report_refused(MaarAllocator allocator, const char* call, VkDeviceSi
                            VkResult result)
 {
     maar_report(
-        allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_IMPORTABLE, call,
         "the driver refuses to import the handle as a block of %llu bytes (%s); "
         "blockSize, memoryTypeIndex, dedicated and handleType must be what the exporter said",
         (unsigned long long)size,
@@ -142,7 +142,7 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
     uint32_t bits = 0;
     VkResult result = ask_handle_types(allocator, info, &bits);
     if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_IMPORTABLE, call,
                     "the driver does not take pImportInfo->handle for a dma-buf");
     }
     if (result != VK_SUCCESS) {
@@ -169,8 +169,8 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
         size = maar_port_handle_size(maar_external_handle_peek(info->handle));
     }
     if (size == 0 || info->offset > size || object->requirements.size > size - info->offset) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                    "the object needs %llu bytes from offset %llu of a block of %llu",
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT,
+                    call, "the object needs %llu bytes from offset %llu of a block of %llu",
                     (unsigned long long)object->requirements.size, (unsigned long long)info->offset,
                     (unsigned long long)size);
         return VK_ERROR_VALIDATION_FAILED_EXT;

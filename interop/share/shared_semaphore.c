@@ -36,7 +36,7 @@ static VkResult check_semaphore(MaarAllocator allocator, const char* call, VkSem
                            "handleType is not exactly one bit");
     }
     if ((maar_semaphore_sharing(allocator, type, handle) & need) != need) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
                     "a %s semaphore cannot be %s as handle type 0x%x here: %s",
                     type == VK_SEMAPHORE_TYPE_TIMELINE ? "timeline" : "binary",
                     need == VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT ? "imported" : "exported",
@@ -146,7 +146,7 @@ VkResult maar_export_semaphore(MaarAllocator allocator, const char* call, VkSema
                        (type == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT &&
                         allocator->device.facts.semaphore_fd);
     if (!known) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
                     "semaphores cannot be exported as handle type 0x%x here: the extension for "
                     "it was not among the allocator's ppEnabledExtensionNames, or Maar knows none",
                     (unsigned)type);

@@ -164,7 +164,7 @@ static VkResult check_query(MaarAllocator allocator, const char* call,
         return result;
     }
     if ((query->pBufferInfo != NULL) == (query->pImageInfo != NULL)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, call,
                            "pQuery wants exactly one of pBufferInfo and pImageInfo");
     }
     if (!maar_is_power_of_two(query->handleType)) {
@@ -178,7 +178,7 @@ static VkResult check_query(MaarAllocator allocator, const char* call,
     result = maar_check_structure(allocator, call, "pQuery->pImageInfo", query->pImageInfo,
                                   VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
     if (result == VK_SUCCESS && (query->pImageInfo->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
-        result = maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        result = maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
                              "pQuery->pImageInfo is disjoint; the planes of a disjoint image are "
                              "not shared");
     }
