@@ -1,49 +1,51 @@
 /*
- * Aliasing objects: buffers and images on memory that exists, which another object may occupy too.
+ * Aliasing objects: buffers and images on memory that exists. Another object may occupy the same
+ * memory.
  */
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 
-/* Whether an object with these requirements may live at an offset of the allocation. */
+/* Returns VK_SUCCESS when an object with these requirements may lie at an offset of the
+ * allocation; reports what does not fit otherwise. */
 static VkResult check_fit(MaarAllocator allocator, const char* call, const struct maar_slot* slot,
                           VkDeviceSize offset, const MaarMemoryRequest* request)
 {
     const VkMemoryRequirements* needs = &request->requirements;
     if (request->requiresDedicated == VK_TRUE) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
-                           "the driver requires memory of its own for the object, which can share "
-                           "none");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_DEDICATED_REQUIRED, call,
+                           "the driver requires memory of its own for the object, so that it "
+                           "cannot share an allocation");
     }
     if (needs->size > maar_slot_size(slot) - offset) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                    "the object needs %llu bytes; the allocation has %llu from offset %llu on",
-                    (unsigned long long)needs->size,
-                    (unsigned long long)(maar_slot_size(slot) - offset),
-                    (unsigned long long)offset);
+        maar_report(
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
+            "the object needs %llu bytes, but the allocation has %llu from offset %llu on",
+            (unsigned long long)needs->size, (unsigned long long)(maar_slot_size(slot) - offset),
+            (unsigned long long)offset);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (needs->alignment > 1 && (maar_slot_offset(slot) + offset) % needs->alignment != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ALIGNMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
                            "the allocation's offset does not have the object's alignment");
     }
     if ((needs->memoryTypeBits & (1u << slot->block->pool->type_index)) == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
-                           "the object may not live in the allocation's memory type");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
+                           "the object does not support the allocation's memory type");
     }
     if (slot->block->named) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
-                           "the allocation is dedicated to another object; make it with "
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_DEDICATED_REQUIRED, call,
+                           "the allocation is dedicated to another object; allocate with "
                            "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT");
     }
-    /* A pool of one kind leaves no room between kinds, whatever the flag says. */
+    /* A pool of one kind leaves no room between kinds, even with the flag. */
     const struct maar_pool* pool = slot->block->pool;
     bool kept_apart = slot->can_alias && !pool->single_kind;
     if (!kept_apart && slot->block->placement != NULL && allocator->device.facts.granularity > 1 &&
         request->kind != (MaarResourceKind)slot->kind) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
-                           "the object is of another kind than the allocation, whose "
-                           "neighbours may share its page; make the allocation with "
-                           "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT in a pool of any kind");
+        return maar_misuse(
+            allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
+            "the object is of another kind than the allocation, whose neighbours may share a page "
+            "with it; allocate with MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT in a pool of any kind");
     }
     return VK_SUCCESS;
 }

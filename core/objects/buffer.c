@@ -88,9 +88,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemoryForBuffer(
         return result;
     }
     if (buffer == VK_NULL_HANDLE || pAllocation == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
-                           pAllocation == NULL ? "pAllocation is NULL"
-                                               : "buffer is VK_NULL_HANDLE");
+        return maar_misuse(
+            allocator,
+            pAllocation == NULL ? MAAR_MESSAGE_ID_NULL_ARGUMENT : MAAR_MESSAGE_ID_NULL_HANDLE,
+            __func__, pAllocation == NULL ? "pAllocation is NULL" : "buffer is VK_NULL_HANDLE");
     }
     MaarMemoryRequest request;
     maar_buffer_request(allocator, buffer, &request);
@@ -147,8 +148,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetBufferAddress(MaarAllocator allocator, VkB
         return result;
     }
     if (buffer == VK_NULL_HANDLE || pAddress == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
-                           pAddress == NULL ? "pAddress is NULL" : "buffer is VK_NULL_HANDLE");
+        return maar_misuse(
+            allocator,
+            pAddress == NULL ? MAAR_MESSAGE_ID_NULL_ARGUMENT : MAAR_MESSAGE_ID_NULL_HANDLE,
+            __func__, pAddress == NULL ? "pAddress is NULL" : "buffer is VK_NULL_HANDLE");
     }
     const struct maar_device* device = &allocator->device;
     if (!device->facts.buffer_device_address) {

@@ -47,10 +47,10 @@ static VkResult check_disjoint(MaarAllocator allocator, const char* call,
     }
     if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, call,
-                           "pImageInfo is sparse; sparse images are not bound so");
+                           "pImageInfo is sparse; use maarCreateSparseImage");
     }
     if (plane_count < 2 || plane_count > MAAR_MAX_PLANES) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "planeCount is neither 2 nor 3");
     }
     return VK_SUCCESS;
@@ -124,9 +124,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
         return result;
     }
     if (maar_export_types(pCreateInfo) != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_EXPORTABLE, __func__,
                            "pCreateInfo asks for memory that can be exported; the planes of a "
-                           "disjoint image are not shared");
+                           "disjoint image are never exported");
     }
     return create_planes(allocator, __func__, pImageInfo, pCreateInfo, planeCount, pImage,
                          pAllocations);

@@ -87,8 +87,10 @@ maarAllocateMemoryForImage(MaarAllocator allocator, VkImage image, VkImageTiling
         return result;
     }
     if (image == VK_NULL_HANDLE || pAllocation == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
-                           pAllocation == NULL ? "pAllocation is NULL" : "image is VK_NULL_HANDLE");
+        return maar_misuse(
+            allocator,
+            pAllocation == NULL ? MAAR_MESSAGE_ID_NULL_ARGUMENT : MAAR_MESSAGE_ID_NULL_HANDLE,
+            __func__, pAllocation == NULL ? "pAllocation is NULL" : "image is VK_NULL_HANDLE");
     }
     MaarMemoryRequest request;
     maar_image_request(allocator, image, maar_tiling_kind(tiling), 0, &request);

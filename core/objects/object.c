@@ -20,7 +20,7 @@ VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,
     }
     if ((info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, call,
-                           "pBufferInfo is sparse; sparse buffers are not bound so");
+                           "pBufferInfo is sparse; use maarCreateReservation");
     }
     if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
         !allocator->device.facts.buffer_device_address) {
@@ -44,7 +44,7 @@ VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
     }
     if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, call,
-                           "pImageInfo is sparse; sparse images are not bound so");
+                           "pImageInfo is sparse; use maarCreateSparseImage");
     }
     return VK_SUCCESS;
 }
@@ -174,9 +174,9 @@ struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
 {
     struct maar_slot* slot = maar_resolve(allocator, call, allocation, NULL);
     if (slot != NULL && slot->stitched) {
-        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
-                          "allocation is made of pages for one object; nothing else can be bound "
-                          "to it");
+        (void)maar_misuse(
+            allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
+            "allocation is made of pages for one object; no other object can be bound to it");
         return NULL;
     }
     if (slot != NULL && offset >= maar_slot_size(slot)) {

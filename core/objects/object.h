@@ -54,7 +54,7 @@ void maar_buffer_request(MaarAllocator allocator, VkBuffer buffer, MaarMemoryReq
 void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind kind,
                         VkImageAspectFlagBits plane, MaarMemoryRequest* request);
 
-/* Asks what an object would require that does not exist yet. Where VK_KHR_maintenance4 is not
+/* Asks what an object that does not exist yet would require. Where VK_KHR_maintenance4 is not
  * enabled, the object is created for the question. */
 VkResult maar_buffer_info_request(MaarAllocator allocator, const VkBufferCreateInfo* info,
                                   MaarMemoryRequest* request);
@@ -90,11 +90,12 @@ VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maa
 /* Destroys an object alone, if there is one. */
 void maar_discard_object(const struct maar_device* device, struct maar_object object);
 
-/* Destroys an object and frees its allocation; either may be null. Also for a poisoned allocator.
- * When the allocation is stale, that is reported and neither ends. */
+/* Destroys an object and frees its allocation; either may be null. Works for a poisoned allocator
+ * too. If the allocation is stale, that is reported, and the object stays. */
 VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct maar_object object,
                              MaarAllocation allocation);
-/* Does so when the points have passed; at once if there are none. */
+/* Destroys an object and frees its allocation when the points have passed; at once if there are no
+ * points. */
 VkResult maar_destroy_object_after(MaarAllocator allocator, const char* call,
                                    struct maar_object object, MaarAllocation allocation,
                                    uint32_t point_count, const MaarPoint* points);

@@ -1,5 +1,6 @@
 /*
- * What drivers say of resources to be shared, and the structures that make them so.
+ * What the driver answers about objects on shared memory, and the structures that such objects
+ * need.
  */
 #include "core/objects/shared_object.h"
 
@@ -27,7 +28,8 @@ VkExternalMemoryProperties maar_buffer_sharing(MaarAllocator allocator,
     return properties.externalMemoryProperties;
 }
 
-/* What of an image's chain its format is asked for with. */
+/* The question about an image's format, with the structures of the image's chain that belong to the
+ * question. */
 struct image_question {
     VkPhysicalDeviceImageFormatInfo2 format;
     VkPhysicalDeviceExternalImageFormatInfo external;
@@ -53,7 +55,7 @@ static VkResult ask_image(const struct maar_device* device, const struct image_q
     return result == VK_ERROR_FORMAT_NOT_SUPPORTED ? VK_SUCCESS : result;
 }
 
-/* The modifiers that an image may have: one of a list, of which each is asked for. */
+/* Returns the modifiers that an image may have. The driver picks one of them. */
 static const uint64_t* find_modifiers(const VkImageCreateInfo* info, uint32_t* count)
 {
     const VkImageDrmFormatModifierExplicitCreateInfoEXT* given = maar_chain_find(
@@ -68,8 +70,8 @@ static const uint64_t* find_modifiers(const VkImageCreateInfo* info, uint32_t* c
     return list != NULL ? list->pDrmFormatModifiers : NULL;
 }
 
-/* Asks for every modifier that an image may have. The driver picks one of a list, so what holds is
- * what holds for each. */
+/* Asks about every modifier that an image may have. The driver picks one of them, so the answer is
+ * what holds for all. */
 static VkResult ask_modifiers(const struct maar_device* device, const VkImageCreateInfo* info,
                               struct image_question* question, VkExternalMemoryProperties* answer)
 {
@@ -139,21 +141,23 @@ VkResult maar_image_sharing(MaarAllocator allocator, const VkImageCreateInfo* in
     return ask_modifiers(device, info, &question, properties);
 }
 
-/* What a driver's answer means for an object that wants all of `types`. */
+/* Judges a driver's answer for an object whose memory is to have all of `types`. */
 static VkResult judge_sharing(MaarAllocator allocator, const char* call, const char* object,
                               const VkExternalMemoryProperties* properties,
                               VkExternalMemoryHandleTypeFlags types, uint32_t type,
                               VkExternalMemoryFeatureFlags need)
 {
+    const bool import = need == VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+    const MaarMessageId id =
+        import ? MAAR_MESSAGE_ID_NOT_IMPORTABLE : MAAR_MESSAGE_ID_NOT_EXPORTABLE;
     if ((properties->externalMemoryFeatures & need) != need) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, id, call,
                     "the driver cannot %s the memory of this %s as handle type 0x%x",
-                    need == VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT ? "import" : "export", object,
-                    (unsigned)type);
+                    import ? "import" : "export", object, (unsigned)type);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if ((types & ~(properties->compatibleHandleTypes | type)) != 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, id, call,
                     "the driver shares this %s as handle type 0x%x, but not together with 0x%x",
                     object, (unsigned)type,
                     (unsigned)(types & ~(properties->compatibleHandleTypes | type)));
@@ -162,13 +166,13 @@ static VkResult judge_sharing(MaarAllocator allocator, const char* call, const c
     return VK_SUCCESS;
 }
 
-/* One of the two. */
+/* The object that the driver is asked about: one of the two. */
 struct shared_subject {
     const VkBufferCreateInfo* buffer;
     const VkImageCreateInfo* image;
 };
 
-/* Asks for each of the types. */
+/* Asks the driver about each handle type. */
 static VkResult judge_all(MaarAllocator allocator, const char* call,
                           const struct shared_subject* subject,
                           VkExternalMemoryHandleTypeFlags types, VkExternalMemoryFeatureFlags need,
@@ -194,14 +198,14 @@ static VkResult judge_all(MaarAllocator allocator, const char* call,
     return result;
 }
 
-/* A structure that the caller has chained must name all of the types. */
+/* A structure that the caller has chained itself must name all of the types. */
 static VkResult check_given(MaarAllocator allocator, const char* call,
                             VkExternalMemoryHandleTypeFlags has,
                             VkExternalMemoryHandleTypeFlags types)
 {
     return (types & ~has) == 0
                ? VK_SUCCESS
-               : maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+               : maar_misuse(allocator, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, call,
                              "VkExternalMemory...CreateInfo in the object's chain lacks handle "
                              "types of the memory");
 }
@@ -237,9 +241,10 @@ VkResult maar_extend_image(MaarAllocator allocator, const char* call, const VkIm
 {
     const struct shared_subject subject = {.image = info};
     if (info->initialLayout != VK_IMAGE_LAYOUT_UNDEFINED) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
-                           "pImageInfo->initialLayout is not VK_IMAGE_LAYOUT_UNDEFINED, which an "
-                           "image on shared memory must begin in");
+        return maar_misuse(
+            allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+            "pImageInfo->initialLayout is not VK_IMAGE_LAYOUT_UNDEFINED, in which an "
+            "image on shared memory must begin");
     }
     VkResult result = judge_all(allocator, call, &subject, types, need, &out->dedicated);
     if (result != VK_SUCCESS) {

@@ -1,13 +1,15 @@
 /*
- * Buffers and images whose memory others have too: the external structure that Vulkan wants chained
- * to them, and what the driver says of it, asked with the same structures as the creation.
+ * Buffers and images on memory that is shared with others. Vulkan requires an external structure in
+ * the chain of their create infos. The driver is asked whether it can share such an object, with
+ * the same structures as the creation.
  */
 #ifndef MAAR_CORE_OBJECTS_SHARED_OBJECT_H
 #define MAAR_CORE_OBJECTS_SHARED_OBJECT_H
 
 #include "core/memory/memory_internal.h"
 
-/* What the driver says of a resource and one handle type; all zero where it knows none. */
+/* Returns what the driver answers for a resource and one handle type; all zero where the driver
+ * does not know the type. */
 VkExternalMemoryProperties maar_buffer_sharing(MaarAllocator allocator,
                                                const VkBufferCreateInfo* info,
                                                VkExternalMemoryHandleTypeFlagBits type);
@@ -15,12 +17,12 @@ VkResult maar_image_sharing(MaarAllocator allocator, const VkImageCreateInfo* in
                             VkExternalMemoryHandleTypeFlagBits type,
                             VkExternalMemoryProperties* properties);
 
-/* A create info with the structure added. Must stay where it is as long as `use` is used. */
+/* A create info with the structure added. It must stay where it is as long as `use` is in use. */
 struct maar_shared_buffer {
     const VkBufferCreateInfo* use;
     VkBufferCreateInfo info;
     VkExternalMemoryBufferCreateInfo external;
-    bool dedicated; /* it must have memory of its own */
+    bool dedicated; /* it requires memory of its own */
 };
 
 struct maar_shared_image {
@@ -31,10 +33,10 @@ struct maar_shared_image {
 };
 
 /*
- * Makes ready for memory of these handle types, 0 for ordinary memory. need: the feature that every
- * one of them must have, exportable or importable. VK_ERROR_FEATURE_NOT_PRESENT when the driver
- * cannot share it so, VK_ERROR_VALIDATION_FAILED_EXT when the chain has the structure for fewer
- * types; both told.
+ * Prepares a create info for memory of these handle types; 0 stands for ordinary memory. need: the
+ * feature that each of the types must have, exportable or importable. VK_ERROR_FEATURE_NOT_PRESENT
+ * when the driver cannot share the object in this way; VK_ERROR_VALIDATION_FAILED_EXT when the
+ * chain has the structure for fewer types. Both are reported.
  */
 VkResult maar_extend_buffer(MaarAllocator allocator, const char* call,
                             const VkBufferCreateInfo* info, VkExternalMemoryHandleTypeFlags types,
@@ -65,7 +67,7 @@ static inline VkResult maar_share_image(MaarAllocator allocator, const char* cal
     return types == 0 ? VK_SUCCESS : maar_extend_image(allocator, call, info, types, need, out);
 }
 
-/* The same for objects on a block that is there already. */
+/* Returns the feature that objects on an existing block need. */
 static inline VkExternalMemoryFeatureFlags maar_block_sharing(const struct maar_block* block)
 {
     return block->imported

@@ -1,15 +1,15 @@
 /*
  * Slices: many small buffers out of few big ones, so that thousands of uniform buffers cost a
- * handful of VkBuffers and no driver call each.
+ * handful of VkBuffers and no call of the driver each.
  *
- * Buffers are grouped in shelves, one for each set of usages, memory usage, allocation flags and
- * queue families; each buffer is cut by a TLSF placement. Shelves stand in arenas, as the blocks of
- * a pool do: there is one as long as threads do not meet, and a thread that finds it locked gets
- * one of its own. A buffer belongs to its arena for life.
+ * Buffers stand on shelves, one shelf for each set of usages, memory usage, allocation flags and
+ * queue families. A TLSF placement cuts each buffer. Shelves stand in arenas, as the blocks of a
+ * pool do: there is one arena as long as threads do not meet, and a thread that finds it locked
+ * gets one of its own. A buffer belongs to its arena for life.
  *
- * An arena's lock is left whenever the driver, host memory or the allocator is called, and never
- * held together with another arena's. Arenas and shelves stay where they are until the allocator
- * goes, and buffers as long as they have slices or are pinned.
+ * An arena's lock is released whenever the driver, host memory or the allocator is called, and it
+ * is never held together with another arena's. Arenas and shelves stay where they are until the
+ * allocator is destroyed, and buffers as long as they have slices or are pinned.
  */
 #ifndef MAAR_CORE_OBJECTS_SLICE_ARENA_H
 #define MAAR_CORE_OBJECTS_SLICE_ARENA_H
@@ -51,24 +51,26 @@ struct maar_slice_arena {
     uint32_t pending_count;
     VkDeviceSize live_bytes;
     VkDeviceSize pending_bytes;
-    uint64_t apart[16]; /* from whatever another thread writes behind it */
+    uint64_t apart[16]; /* keeps what another thread writes behind it out of its cache lines */
 };
 
 struct maar_slice_state {
     struct maar_slot_table slots; /* a slice's slot names its buffer in `home` */
     maar_atomic32 arena_count;
-    maar_atomic_pointer arenas[MAAR_ARENAS]; /* the first is first_arena, others come when needed */
+    maar_atomic_pointer arenas[MAAR_ARENAS]; /* the first is first_arena; others are made when
+                                                threads meet */
     struct maar_slice_arena first_arena;
 };
 
-/* NULL while there is no arena of that number. */
+/* Returns NULL while no arena has that number. */
 static inline struct maar_slice_arena* maar_slice_arena_at(const struct maar_slice_state* state,
                                                            uint32_t number)
 {
     return maar_atomic_pointer_load(&state->arenas[number]);
 }
 
-/* The next arena; start with number 0 and pass the last one's number plus one. NULL at the end. */
+/* Returns the next arena, or NULL at the end. Start with number 0 and go on with the number of the
+ * last one plus one. */
 static inline struct maar_slice_arena* maar_slice_next_arena(const struct maar_slice_state* state,
                                                              uint32_t number)
 {
@@ -79,7 +81,7 @@ static inline struct maar_slice_arena* maar_slice_next_arena(const struct maar_s
     return arena;
 }
 
-/* What is asked for, and where it was placed. */
+/* A slice on its way: what is asked for, and where it was placed. */
 struct maar_slice_job {
     const MaarSliceCreateInfo* info;
     VkDeviceSize size;
@@ -88,21 +90,37 @@ struct maar_slice_job {
     struct maar_placement_range range;
 };
 
-/* The arena is otherwise zero. */
-bool maar_slice_arena_init(struct maar_slice_arena* arena, uint32_t number, bool synchronized);
-/* Destroys what is in an arena; returns how many slices were. */
-uint32_t maar_slice_arena_end(MaarAllocator allocator, struct maar_slice_arena* arena);
-/* The arena that this thread takes slices from, locked. */
-struct maar_slice_arena* maar_slice_arena_enter(MaarAllocator allocator,
-                                                struct maar_slice_state* state);
-/* Places a slice, into a new buffer if it must. The arena is locked; its lock may be left and taken
- * again. On success *arena is the one of job->home, and is locked alone. */
-VkResult maar_slice_take(MaarAllocator allocator, struct maar_slice_state* state,
-                         struct maar_slice_arena** arena, struct maar_slice_job* job);
-/* Under the arena's lock: the first empty buffer that a shelf could do without, unlinked. */
+/* ---- slice_buffer.c ---- */
+
+/* Returns the arena's shelf for such slices, or NULL. The arena is locked. */
+struct maar_slice_shelf* maar_slice_find_shelf(const struct maar_slice_arena* arena,
+                                               const MaarSliceCreateInfo* info);
+/* Finds the shelf, or makes it. The arena is locked; its lock may be released and taken again. */
+VkResult maar_slice_open_shelf(MaarAllocator allocator, struct maar_slice_arena* arena,
+                               const MaarSliceCreateInfo* info, struct maar_slice_shelf** shelf);
+/* Adds a buffer of at least this size to a shelf. The arena is locked; its lock is released and
+ * taken again. */
+VkResult maar_slice_add_buffer(MaarAllocator allocator, struct maar_slice_shelf* shelf,
+                               VkDeviceSize least);
+/* Unlinks and returns the first empty buffer that its shelf can do without; NULL if there is none.
+ * The arena is locked. */
 struct maar_slice_buffer* maar_slice_pick_empty(struct maar_slice_arena* arena,
                                                 uint32_t kept_per_shelf);
-/* No lock may be held. */
+/* Destroys a buffer that was unlinked. No lock may be held. */
 void maar_slice_buffer_destroy(MaarAllocator allocator, struct maar_slice_buffer* home);
+
+/* ---- slice_arena.c ---- */
+
+/* The arena is otherwise zero. False when the system has no room for a mutex. */
+bool maar_slice_arena_init(struct maar_slice_arena* arena, uint32_t number, bool synchronized);
+/* Destroys the contents of an arena. Returns how many slices were alive. */
+uint32_t maar_slice_arena_end(MaarAllocator allocator, struct maar_slice_arena* arena);
+/* Locks and returns the arena that this thread takes slices from. */
+struct maar_slice_arena* maar_slice_arena_enter(MaarAllocator allocator,
+                                                struct maar_slice_state* state);
+/* Places a slice, into a new buffer where no other has room. The arena is locked; its lock may be
+ * released and taken again. On success *arena is the one of job->home, and it alone is locked. */
+VkResult maar_slice_take(MaarAllocator allocator, struct maar_slice_state* state,
+                         struct maar_slice_arena** arena, struct maar_slice_job* job);
 
 #endif

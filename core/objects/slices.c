@@ -1,11 +1,11 @@
 /*
- * Slices, as the public sees them: handles, what may be asked for, and what is counted. How they
- * are placed is in slice_arena.c. An emptied buffer is given back when its shelf has another with
- * room.
+ * The public calls on slices: their handles, what a program may ask for, and what is counted.
+ * slice_arena.c places slices, slice_buffer.c makes their buffers. A buffer that has become empty
+ * is given back when its shelf has another empty one.
  */
 #include "core/objects/slice_arena.h"
 
-/* The allocation flags that make sense for a buffer that many share. */
+/* The allocation flags that make sense for a buffer that many slices share. */
 #define SLICE_ALLOCATION_FLAGS                                                                     \
     ((MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT |                         \
      (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT |                        \
@@ -18,7 +18,7 @@ static VkDeviceSize usage_alignment(MaarAllocator allocator, VkBufferUsageFlags 
     const VkBufferUsageFlags storage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
     const VkBufferUsageFlags texel = (VkBufferUsageFlags)VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
                                      (VkBufferUsageFlags)VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT;
-    VkDeviceSize alignment = 4; /* copies and index buffers of 32 bits want this much */
+    VkDeviceSize alignment = 4; /* what copies and index buffers of 32 bits need */
     if ((usage & uniform) != 0 && limits->minUniformBufferOffsetAlignment > alignment) {
         alignment = limits->minUniformBufferOffsetAlignment;
     }
@@ -59,15 +59,17 @@ static VkResult check_slice_info(MaarAllocator allocator, const char* call,
         return result;
     }
     if (info->size == 0 || info->size > MAAR_MAX_SLICE_SIZE) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call,
-                           "pCreateInfo->size is 0 or above MAAR_MAX_SLICE_SIZE");
+        return maar_misuse(
+            allocator, info->size == 0 ? MAAR_MESSAGE_ID_ZERO_SIZE : MAAR_MESSAGE_ID_OUT_OF_RANGE,
+            call, "pCreateInfo->size is 0 or above MAAR_MAX_SLICE_SIZE");
     }
     if (info->alignment > MAAR_MAX_SLICE_SIZE) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ALIGNMENT, call,
                            "pCreateInfo->alignment is above MAAR_MAX_SLICE_SIZE");
     }
     if (info->usage == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call, "pCreateInfo->usage is 0");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                           "pCreateInfo->usage is 0");
     }
     if ((uint32_t)info->memoryUsage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
@@ -75,11 +77,10 @@ static VkResult check_slice_info(MaarAllocator allocator, const char* call,
     }
     if ((info->allocationFlags & ~SLICE_ALLOCATION_FLAGS) != 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_UNKNOWN_FLAGS, call,
-                           "pCreateInfo->allocationFlags has a flag that slices do not "
-                           "know");
+                           "pCreateInfo->allocationFlags has a flag that slices do not support");
     }
     if ((uint64_t)info->queueFamilyBits >> allocator->device.facts.queue_family_count != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "pCreateInfo->queueFamilyBits names a queue family that the device "
                            "does not have");
     }
@@ -151,7 +152,7 @@ static void count_slices(void* opaque, MaarStatistics* statistics)
     }
 }
 
-/* The state, made with the first slice. */
+/* Returns the state, which is made with the first slice. */
 static VkResult open_slices(MaarAllocator allocator, struct maar_slice_state** out)
 {
     *out = maar_atomic_pointer_load(&allocator->slices.state);
@@ -191,9 +192,9 @@ static VkResult open_slices(MaarAllocator allocator, struct maar_slice_state** o
     return VK_SUCCESS;
 }
 
-/* Under the lock of the arena where it was placed. */
-static MaarSlice settle_slice(struct maar_slice_state* state, struct maar_slice_arena* arena,
-                              uint32_t index, const struct maar_slice_job* job)
+/* Makes a placed slice live; returns its handle. The arena of its buffer is locked. */
+static MaarSlice publish_slice(struct maar_slice_state* state, struct maar_slice_arena* arena,
+                               uint32_t index, const struct maar_slice_job* job)
 {
     struct maar_slot* slot = maar_slot_at(&state->slots, index);
     uint32_t key = maar_atomic32_load(&slot->key) + 1u;
@@ -207,7 +208,7 @@ static MaarSlice settle_slice(struct maar_slice_state* state, struct maar_slice_
     return MAAR_FROM_BITS(MaarSlice, maar_handle_bits(maar_handle_make(index, key)));
 }
 
-/* Under the lock. */
+/* Keeps the slot for the next slice of the arena. */
 static void return_slice_slot(struct maar_slice_state* state, struct maar_slice_arena* arena,
                               uint32_t index)
 {
@@ -245,7 +246,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSlice(MaarAllocator allocator,
         const uint32_t index = maar_slots_pop(&state->slots, &arena->free_slots);
         result = maar_slice_take(allocator, state, &arena, &job);
         if (result == VK_SUCCESS) {
-            *pSlice = settle_slice(state, arena, index, &job);
+            *pSlice = publish_slice(state, arena, index, &job);
         } else {
             return_slice_slot(state, arena, index);
         }
@@ -254,7 +255,22 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSlice(MaarAllocator allocator,
     return result;
 }
 
-/* The state and slot of a live slice; NULL, having told why. */
+/* Reports why a handle names no live slice. */
+static void report_no_slice(MaarAllocator allocator, const char* call, MaarAllocation handle,
+                            const struct maar_slice_state* state)
+{
+    if (handle == VK_NULL_HANDLE) {
+        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call, "slice is VK_NULL_HANDLE");
+        return;
+    }
+    const bool stale = state != NULL && maar_slot_was_used(&state->slots, handle);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                stale ? MAAR_MESSAGE_ID_STALE_HANDLE : MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
+                "slice 0x%llx was destroyed already, or is not one of this allocator",
+                (unsigned long long)maar_handle_bits(handle));
+}
+
+/* Returns the slot of a live slice, and the state that it belongs to; NULL after a report. */
 static struct maar_slot* resolve_slice(MaarAllocator allocator, const char* call, MaarSlice slice,
                                        struct maar_slice_state** state, uint32_t* index)
 {
@@ -263,19 +279,12 @@ static struct maar_slot* resolve_slice(MaarAllocator allocator, const char* call
     struct maar_slot* slot =
         *state != NULL ? maar_slot_resolve(&(*state)->slots, handle, index) : NULL;
     if (slot == NULL) {
-        if (slice == VK_NULL_HANDLE) {
-            (void)maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call,
-                              "slice is VK_NULL_HANDLE");
-        } else {
-            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FOREIGN_HANDLE,
-                        call, "slice 0x%llx was destroyed already, or is not one of this allocator",
-                        (unsigned long long)maar_handle_bits(handle));
-        }
+        report_no_slice(allocator, call, handle, *state);
     }
     return slot;
 }
 
-/* Ends a claimed slice. */
+/* Frees the bytes and the slot of a claimed slice. */
 static void release_slice(MaarAllocator allocator, struct maar_slice_state* state, uint32_t index,
                           bool was_pending)
 {
@@ -315,16 +324,25 @@ static VkResult claim_slice(MaarAllocator allocator, const char* call, struct ma
                              "slice was destroyed by another thread meanwhile");
 }
 
-VKAPI_ATTR void VKAPI_CALL maarDestroySlice(MaarAllocator allocator, MaarSlice slice)
+static VkResult destroy_slice_now(MaarAllocator allocator, const char* call, MaarSlice slice)
 {
-    if (maar_enter(allocator) != VK_SUCCESS || slice == VK_NULL_HANDLE) {
-        return;
-    }
     struct maar_slice_state* state = NULL;
     uint32_t index = 0;
-    struct maar_slot* slot = resolve_slice(allocator, __func__, slice, &state, &index);
-    if (slot != NULL && claim_slice(allocator, __func__, slot, slice) == VK_SUCCESS) {
+    struct maar_slot* slot = resolve_slice(allocator, call, slice, &state, &index);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    VkResult result = claim_slice(allocator, call, slot, slice);
+    if (result == VK_SUCCESS) {
         release_slice(allocator, state, index, false);
+    }
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroySlice(MaarAllocator allocator, MaarSlice slice)
+{
+    if (maar_enter(allocator) == VK_SUCCESS && slice != VK_NULL_HANDLE) {
+        (void)destroy_slice_now(allocator, __func__, slice);
     }
 }
 
@@ -334,32 +352,20 @@ static void release_pending_slice(MaarAllocator allocator, const struct maar_ret
                   (uint32_t)item->object, true);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarDestroySliceAfter(MaarAllocator allocator, MaarSlice slice,
-                                                     uint32_t pointCount, const MaarPoint* pPoints)
+static VkResult destroy_slice_after(MaarAllocator allocator, const char* call, MaarSlice slice,
+                                    uint32_t point_count, const MaarPoint* points)
 {
-    VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS || slice == VK_NULL_HANDLE) {
-        return result;
-    }
-    result = maar_retire_check_points(allocator, __func__, pointCount, pPoints);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
     struct maar_slice_state* state = NULL;
     uint32_t index = 0;
-    struct maar_slot* slot = resolve_slice(allocator, __func__, slice, &state, &index);
+    struct maar_slot* slot = resolve_slice(allocator, call, slice, &state, &index);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (pointCount == 0) {
-        maarDestroySlice(allocator, slice);
-        return VK_SUCCESS;
-    }
-    struct maar_retire_item* item = maar_retire_prepare(allocator, pointCount, pPoints);
+    struct maar_retire_item* item = maar_retire_prepare(allocator, point_count, points);
     if (item == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    result = claim_slice(allocator, __func__, slot, slice);
+    VkResult result = claim_slice(allocator, call, slot, slice);
     if (result != VK_SUCCESS) {
         maar_retire_discard(allocator, item);
         return result;
@@ -376,6 +382,21 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroySliceAfter(MaarAllocator allocator, Ma
     item->slot_index = MAAR_SLOT_NONE;
     maar_retire_queue(&allocator->retire, item);
     return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarDestroySliceAfter(MaarAllocator allocator, MaarSlice slice,
+                                                     uint32_t pointCount, const MaarPoint* pPoints)
+{
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS || slice == VK_NULL_HANDLE) {
+        return result;
+    }
+    result = maar_retire_check_points(allocator, __func__, pointCount, pPoints);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    return pointCount == 0 ? destroy_slice_now(allocator, __func__, slice)
+                           : destroy_slice_after(allocator, __func__, slice, pointCount, pPoints);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetSliceInfo(MaarAllocator allocator, MaarSlice slice,

@@ -1,10 +1,10 @@
 /*
- * Buffers and images made of pages: the object with VK_*_CREATE_SPARSE_BINDING_BIT alone, since all
- * of it is bound, its page table, its pages, its slot. Nothing fails after the pages have been
- * taken, so that a call that fails leaves no page block behind that it made.
+ * Buffers and images made of pages: the object, its page table, its pages and its slot. The object
+ * is created with VK_*_CREATE_SPARSE_BINDING_BIT alone, since all of it is bound. No step after the
+ * pages are taken can fail, so that a failing call leaves no page block behind.
  *
- * How large the pages are the driver says of each object. So that small buffers are not made twice,
- * the pool remembers the smallest page seen.
+ * The driver states the page size for each object. The pool remembers the smallest page seen, so
+ * that small buffers are not created twice.
  */
 #include "core/objects/stitched.h"
 
@@ -14,8 +14,8 @@
 #include "core/paging/page_commit.h"
 #include "core/paging/paged_object.h"
 
-/* Least size that is stitched, in pages. Rounding up to whole pages takes half a page on average,
- * a sixteenth of that. */
+/* The least size that is stitched, in pages. Rounding up to whole pages costs half a page on
+ * average, which is a sixteenth of this size. */
 enum { THRESHOLD_PAGES = 8 };
 
 /* An object on its way. */
@@ -51,9 +51,8 @@ static VkResult check_pool(const struct stitch_job* job)
     } else if ((maar_export_types(info) & ~pool->export_types) != 0) {
         fault = "MaarExportInfo names handle types that the pool was not made for";
     }
-    return fault == NULL
-               ? VK_SUCCESS
-               : maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, job->call, fault);
+    return fault == NULL ? VK_SUCCESS
+                         : maar_misuse(allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, job->call, fault);
 }
 
 static VkDeviceSize threshold_of(const struct maar_pool* pool, VkDeviceSize page_size)
@@ -61,13 +60,14 @@ static VkDeviceSize threshold_of(const struct maar_pool* pool, VkDeviceSize page
     return pool->stitch_threshold != 0 ? pool->stitch_threshold : page_size * THRESHOLD_PAGES;
 }
 
-/* By what is known of pages so far; 0: nothing. */
+/* Whether a buffer is smaller than any page size seen so far allows. False while no page size is
+ * known. */
 static bool is_surely_small(struct maar_pool* pool, VkDeviceSize size)
 {
     return size < threshold_of(pool, maar_atomic64_load(&pool->least_page));
 }
 
-/* Whether what the driver says of an object is for pages of this pool. */
+/* Whether an object with these requirements is to be made of pages of this pool. */
 static bool is_for_pages(struct maar_pool* pool, const VkMemoryRequirements* needs)
 {
     const uint64_t least = maar_atomic64_load(&pool->least_page);
@@ -94,7 +94,8 @@ static VkResult take_page_space(struct stitch_job* job, VkDeviceSize size)
     return result;
 }
 
-/* Makes all but the object itself: slot, page table, pages, and the rest of the address space. */
+/* Makes everything except the object: slot, page table, pages, and the rest of the address space.
+ */
 static VkResult stitch(struct stitch_job* job, const MaarMemoryRequest* request,
                        struct maar_object object, MaarAllocation* allocation)
 {
@@ -177,7 +178,7 @@ enum maar_stitch_end maar_create_stitched_buffer(MaarAllocator allocator, const 
     if (*result == VK_SUCCESS &&
         maar_chain_find(buffer_info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO) !=
             NULL) {
-        *result = maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        *result = maar_misuse(allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, call,
                               "pBufferInfo is for external memory, but the pool is one of pages, "
                               "which are never exported");
     }
@@ -190,7 +191,8 @@ enum maar_stitch_end maar_create_stitched_buffer(MaarAllocator allocator, const 
     }
     VkBufferCreateInfo sparse = *buffer_info;
     sparse.flags |= VK_BUFFER_CREATE_SPARSE_BINDING_BIT;
-    /* Before the buffer is created: the buffer alone may exceed the address space that is left. */
+    /* This comes before the buffer is created: the buffer alone may exceed the address space that
+     * is left. */
     *result = take_page_space(&job, sparse.size);
     if (*result != VK_SUCCESS) {
         return job.end;
@@ -209,7 +211,7 @@ enum maar_stitch_end maar_create_stitched_buffer(MaarAllocator allocator, const 
     return end;
 }
 
-/* Whether the device makes such an image with VK_IMAGE_CREATE_SPARSE_BINDING_BIT. */
+/* Whether the device supports such an image with VK_IMAGE_CREATE_SPARSE_BINDING_BIT. */
 static bool can_be_sparse(MaarAllocator allocator, const VkImageCreateInfo* info)
 {
     const struct maar_device* device = &allocator->device;
@@ -236,7 +238,7 @@ static bool can_be_sparse(MaarAllocator allocator, const VkImageCreateInfo* info
 }
 
 /* Whether an image may be made of pages. Where the driver answers without an object, it is asked
- * what the image requires; elsewhere *request stays as it is. */
+ * what the image requires. Elsewhere *request stays as it is. */
 static bool is_image_for_pages(const struct stitch_job* job, const VkImageCreateInfo* sparse,
                                MaarMemoryRequest* request)
 {
@@ -263,7 +265,7 @@ enum maar_stitch_end maar_create_stitched_image(MaarAllocator allocator, const c
     if (*result == VK_SUCCESS &&
         maar_chain_find(image_info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO) !=
             NULL) {
-        *result = maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        *result = maar_misuse(allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, call,
                               "pImageInfo is for external memory, but the pool is one of pages, "
                               "which are never exported");
     }

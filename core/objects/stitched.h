@@ -6,8 +6,8 @@
 
 #include "core/memory/memory_internal.h"
 
-/* Whether an object with this create info, which may be NULL, may be made of pages if it is large
- * enough: its pool stitches, and it asks for nothing that pages cannot give. */
+/* Whether a large enough object with this create info, which may be NULL, may be made of pages. Its
+ * pool must stitch, and the create info must not ask for what pages cannot give. */
 static inline bool maar_may_stitch(const MaarAllocationCreateInfo* info)
 {
     const MaarAllocationCreateFlags apart =
@@ -22,8 +22,8 @@ static inline bool maar_may_stitch(const MaarAllocationCreateInfo* info)
 enum maar_stitch_end {
     MAAR_STITCH_ENDED,     /* the object was made, or the call fails: *result says which */
     MAAR_STITCH_OTHERWISE, /* make the object as in any other pool */
-    MAAR_STITCH_NO_SPACE   /* the same for want of address space, which was reported; the fallback
-                              is to be noted with maar_note_fallback */
+    MAAR_STITCH_NO_SPACE   /* likewise, since the address space is used up, which was reported; note
+                              the fallback with maar_note_fallback */
 };
 
 /* Make an object of pages, in a pool that stitches. */

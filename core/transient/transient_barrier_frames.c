@@ -1,5 +1,6 @@
 /*
- * Goes through the frames of one copy until their barriers and waits must repeat.
+ * The barriers and waits of all frames. The frames of one copy are walked through in order until
+ * they repeat: the first frame, which has no predecessor, and later ones.
  */
 #include <string.h>
 
@@ -86,8 +87,8 @@ static bool same_frames(const struct maar_walk* w, const struct maar_transient_r
     return true;
 }
 
-/* Goes through the frames until they must repeat: a frame's records follow from its own and from
- * those of the one before. False when they do not. */
+/* Walks through the frames until they repeat. The records of a frame follow from its own passes and
+ * from the records of the frame before. Returns false if the frames do not repeat. */
 static bool make_frames(struct maar_walk* w, struct maar_transient_record* spare)
 {
     struct maar_transient_records* records = &w->state->records;
@@ -116,7 +117,7 @@ static bool make_frames(struct maar_walk* w, struct maar_transient_record* spare
     return repeats;
 }
 
-/* Room for the largest answer. */
+/* Takes storage for the largest answer of maarGetTransientPassBarriers. */
 static void make_room(struct maar_transient_state* state)
 {
     struct maar_transient_records* records = &state->records;

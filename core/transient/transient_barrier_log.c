@@ -1,20 +1,21 @@
 /*
- * The log of barriers of one queue, and what follows from it for one access: which stages of later
- * commands come after it, and for which of them its writes are available.
+ * The log of the barriers of one queue, and what the log says about one access: which stages of
+ * later commands come after the access, and for which of these stages its writes are available.
  */
 #include "core/transient/transient_barrier_log.h"
 
 #include <string.h>
 
-/* Entries that are looked at for one access. Beyond, a barrier is recorded though it may not be
- * needed: frames of thousands of passes are not searched in full for each of them. */
+/* How many entries are looked at for one access. If there are more, a barrier is recorded although
+ * it may not be needed: frames of thousands of passes are not searched in full for each access. */
 enum { MOST_ENTRIES = 256 };
 
-/* What has come of an access. */
+/* What the barriers behind an access have ordered so far. */
 struct access_outcome {
     VkPipelineStageFlags2 after;  /* stages that come after it */
-    VkPipelineStageFlags2 landed; /* of these, with its writes available */
-    VkPipelineStageFlags2 seen;   /* of these, with the accesses asked for */
+    VkPipelineStageFlags2 landed; /* of these, the stages for which its writes are available */
+    VkPipelineStageFlags2 seen;   /* of these, the stages whose accesses of the wanted kind see the
+                                     writes */
 };
 
 void maar_transient_log_add(struct maar_transient_log* log, uint64_t position,
@@ -60,7 +61,7 @@ void maar_transient_log_trim(struct maar_transient_log* log, uint64_t position)
     }
 }
 
-/* What one barrier adds to what was there before its call. */
+/* Adds what one barrier orders to what the calls before it have ordered. */
 static void follow(const struct maar_transient_log_entry* entry,
                    const struct maar_transient_access* access, VkAccessFlags2 accesses,
                    const struct access_outcome* before, struct access_outcome* outcome)

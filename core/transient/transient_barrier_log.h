@@ -1,6 +1,6 @@
 /*
- * Barriers as they have been recorded on a queue, so that none is recorded for what earlier ones
- * have ordered already.
+ * The barriers that have been recorded on a queue. With this log, no barrier is recorded for what
+ * earlier barriers have ordered already.
  */
 #ifndef MAAR_CORE_TRANSIENT_TRANSIENT_BARRIER_LOG_H
 #define MAAR_CORE_TRANSIENT_TRANSIENT_BARRIER_LOG_H
@@ -8,43 +8,43 @@
 #include "core/transient/transient_state.h"
 
 struct maar_transient_log_entry {
-    uint64_t position; /* of its pass, counted over frames */
+    uint64_t position; /* of its pass on the queue, counted over frames */
     uint32_t call;     /* barriers of one call are not ordered among each other */
     struct maar_transient_global barrier;
-    bool global; /* else of one image alone: it orders everything, but its accesses are the image's
-                  */
+    bool global; /* or of one image alone: then it orders all commands, but its accesses are the
+                    image's */
 };
 
 struct maar_transient_log {
     struct maar_host_stack* stack;
-    uint32_t call; /* that is being recorded; a number that the writer changes */
+    uint32_t call; /* the call that is being recorded: a number that the writer changes */
     uint32_t count;
     uint32_t capacity;
     struct maar_transient_log_entry* entries;
 };
 
-/* An access that something must come after. */
+/* An access that later commands must come after. */
 struct maar_transient_access {
     uint64_t position;
     VkPipelineStageFlags2 stages;  /* 0: a change of layout */
-    VkAccessFlags2 writes;         /* 0: a read, which has seen all writes before it */
-    VkPipelineStageFlags2 reached; /* that come after it by its own barrier */
+    VkAccessFlags2 writes;         /* 0: a read, which sees all writes before it */
+    VkPipelineStageFlags2 reached; /* stages that come after it by its own barrier */
 };
 
 void maar_transient_log_add(struct maar_transient_log* log, uint64_t position,
                             const struct maar_transient_global* barrier, bool global);
-/* Forgets what was recorded before a position. */
+/* Forgets the barriers that were recorded before a position. */
 void maar_transient_log_trim(struct maar_transient_log* log, uint64_t position);
-/* Whether later accesses at all of these stages come after it, and see what was written. Only
- * barriers from `from` on count. */
+/* Whether later accesses at all of these stages come after an access and see what it wrote.
+ * Barriers before the position `from` do not count. */
 bool maar_transient_log_orders(const struct maar_transient_log* log, uint64_t from,
                                const struct maar_transient_access* access,
                                VkPipelineStageFlags2 stages, VkAccessFlags2 accesses);
-/* Whether later commands at all of these stages come after it, whatever they see. */
+/* Whether later commands at all of these stages come after an access, whatever they see. */
 bool maar_transient_log_precedes(const struct maar_transient_log* log, uint64_t from,
                                  const struct maar_transient_access* access,
                                  VkPipelineStageFlags2 stages);
-/* Whether its writes have landed for a barrier with these source stages. */
+/* Whether the writes of an access are available to a barrier with these source stages. */
 bool maar_transient_log_lands(const struct maar_transient_log* log, uint64_t from,
                               const struct maar_transient_access* access,
                               VkPipelineStageFlags2 stages);

@@ -1,23 +1,23 @@
 /*
- * Barriers and waits of a frame.
+ * The barriers and waits of one pass.
  *
- * The frames of one copy are gone through in order, as many as it takes for them to repeat: the
- * first, which has no predecessor, and later ones. What frames of other copies do in between is not
- * counted on. For each use that begins a group (transient_graph.h) the accesses are gathered
- * that it must come after: the group before it; for the first group of a frame the last groups of
- * all resources that had its bytes before, in this frame or in the last one.
+ * Frames of other copies may run in between; nothing counts on what they do. A use that begins a
+ * group (transient_graph.h) must come after certain accesses. These are the accesses of the group
+ * before it. For the first group of a frame they are the accesses of the last groups of all
+ * resources that had its bytes before, in this frame or in the last one.
  *
- * - Another queue's accesses are ordered by semaphores, which carry everything: a clock says what
- *   they have ordered already, and what it lacks becomes a wait.
+ * - Semaphores order the accesses of other queues, and carry all writes. A clock says what
+ *   semaphores have ordered already; what is missing becomes a wait.
  * - Accesses on the same queue that no semaphore orders need a barrier: a global one, or the source
  *   stages of the image barrier where a layout changes. What earlier barriers have ordered
- *   (transient_barrier_log.h) needs none.
- * - Writes are made available by a barrier that names their stages and accesses; where another
- *   resource made them, an image barrier cannot, so the global barrier of `aliasing` does it ahead
- *   of the change of layout, and waits in the very stages of those writes.
- * - A group of reads on one queue has one barrier, ahead of the first, for the stages of all.
- * - Owners change by a release behind the last use of a group and an acquisition ahead of the next;
- *   contents that are discarded change owners without.
+ *   (transient_barrier_log.h) needs no further barrier.
+ * - A barrier makes writes available by naming their stages and accesses. An image barrier cannot
+ *   do so for the writes of another resource. The global barrier `aliasing` does it ahead of the
+ *   change of layout, and its destination is the stages of those same writes.
+ * - A group of reads on one queue has one barrier ahead of the first read, for the stages of all
+ *   reads.
+ * - An owner changes by a release behind the last use of a group and an acquisition ahead of the
+ *   next group. Contents that are discarded change owners without these.
  */
 #include <string.h>
 
@@ -44,8 +44,8 @@ static void add_barrier(struct maar_walk* w, const struct maar_transient_barrier
 
 /* ---- first uses ---- */
 
-/* All stages that an image's first layout of a frame must come after; the image's own writes apart,
- * which its barrier can make available itself. */
+/* Gathers all stages that the first layout of an image in a frame must come after. The image's own
+ * writes are returned apart, since the image's barrier can make them available itself. */
 static void gather_first_layout(const struct maar_walk* w, uint32_t index,
                                 struct maar_walk_source* all, VkAccessFlags2* own_writes)
 {
@@ -60,7 +60,8 @@ static void gather_first_layout(const struct maar_walk* w, uint32_t index,
     }
 }
 
-/* What must land before an image's first layout and only a global barrier can make land. */
+/* Gathers the writes of other resources that must be available before the first layout of an image.
+ * Only a global barrier can make them available. */
 static void alias_image(struct maar_walk* w, uint32_t index)
 {
     struct maar_walk_source all = {0};
@@ -76,7 +77,8 @@ static void alias_image(struct maar_walk* w, uint32_t index)
     maar_walk_order_after(&w->record->aliasing, &landing, landing.write_stages, 0);
 }
 
-/* Bytes of other resources go to a buffer, or to an image whose layouts are the program's. */
+/* Orders the earlier uses of bytes that go from other resources to a buffer, or to an image whose
+ * layouts are the program's business. */
 static void alias_bytes(struct maar_walk* w, uint32_t index, const struct maar_transient_use* use)
 {
     const struct maar_walk_target target = {use->queue_stages, use->queue_access};
@@ -111,7 +113,7 @@ static void alias_first(struct maar_walk* w, const struct maar_transient_pass_us
     }
 }
 
-/* Runs over the pass's uses of images, then of buffers. */
+/* Calls a function for each use of the pass: those of images, or those of buffers. */
 static void for_uses(struct maar_walk* w, bool images,
                      void (*function)(struct maar_walk*, const struct maar_transient_pass_use*))
 {
@@ -134,7 +136,8 @@ static void log_global(struct maar_walk* w, const struct maar_transient_global* 
 
 /* ---- changes of layout and owner ---- */
 
-/* A barrier of the leader of a group, as far as it does not depend on what came before. */
+/* Returns the barrier of the leader of a group, as far as it does not depend on what came before.
+ */
 static struct maar_transient_barrier leading(uint32_t index, const struct maar_transient_use* use)
 {
     return (struct maar_transient_barrier){
@@ -148,7 +151,8 @@ static struct maar_transient_barrier leading(uint32_t index, const struct maar_t
     };
 }
 
-/* Behind a semaphore, or behind nothing: the stages that begin then. */
+/* Adds a change of layout or owner. Where it comes after a semaphore, or after nothing, its source
+ * is the stages that begin then. */
 static void add_change(struct maar_walk* w, struct maar_transient_barrier* barrier,
                        const struct maar_walk_source* source)
 {
@@ -168,7 +172,7 @@ static void change_first(struct maar_walk* w, uint32_t index, const struct maar_
     add_change(w, &barrier, &source);
 }
 
-/* A buffer's first use of a frame behind its last one of the frame before. */
+/* Orders the first use of a buffer in a frame after its last use in the frame before. */
 static void order_first(struct maar_walk* w, uint32_t index, const struct maar_transient_use* use)
 {
     const struct maar_transient_resource* resource = &w->graph->resources[index];
@@ -184,7 +188,8 @@ static void order_first(struct maar_walk* w, uint32_t index, const struct maar_t
     maar_walk_order_after(&w->record->before, &source, use->queue_stages, use->queue_access);
 }
 
-/* The group behind another one of the same resource, of a frame. */
+/* Changes the layout or owner between a group and the group before it, which belongs to the given
+ * frame. */
 static void change_next(struct maar_walk* w, uint32_t index, const struct maar_transient_use* use,
                         const struct maar_transient_group* previous, uint64_t frame)
 {
@@ -212,7 +217,8 @@ static void order_next(struct maar_walk* w, uint32_t index, const struct maar_tr
     maar_walk_order_after(&w->record->before, &source, use->queue_stages, use->queue_access);
 }
 
-/* Begins a group, if that takes a change of layout or owner, or if it does not. */
+/* Begins a group. changes: only if that takes a change of layout or owner; otherwise only if it
+ * does not. */
 static void begin_group(struct maar_walk* w, const struct maar_transient_pass_use* entry,
                         bool changes)
 {
@@ -277,7 +283,7 @@ static void release_group(struct maar_walk* w, const struct maar_transient_pass_
     add_barrier(w, &barrier);
 }
 
-/* The changes of a pass order the commands behind them, too. */
+/* Logs the changes of a pass: they order the commands behind them, too. */
 static void log_changes(struct maar_walk* w)
 {
     const struct maar_transient_record* record = w->record;
@@ -301,8 +307,9 @@ static bool covers(const struct maar_transient_global* a, const struct maar_tran
            (b->dst_stages & ~a->dst_stages) == 0 && (b->dst_access & ~a->dst_access) == 0;
 }
 
-/* The global barriers. What the one for earlier uses of the same resources orders by the way needs
- * no other; else the one for bytes that change hands is made first. */
+/* Makes the global barriers of a pass. The barrier for earlier uses of the same resources may order
+ * what the barrier for aliased bytes would order, so it is tried first. If some aliased bytes
+ * remain, the barrier for them is made first instead. */
 static void make_globals(struct maar_walk* w)
 {
     struct maar_transient_record* record = w->record;
@@ -331,8 +338,8 @@ static void make_globals(struct maar_walk* w)
     }
 }
 
-/* Changes first: their barriers order whatever comes behind the call, so that less is left for the
- * global ones. */
+/* Makes the barriers ahead of a pass. The changes come first: they order all commands behind their
+ * call, so that less is left for the global barriers. */
 static void make_before(struct maar_walk* w)
 {
     struct maar_transient_records* records = &w->state->records;

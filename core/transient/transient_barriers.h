@@ -14,7 +14,7 @@ VkResult maar_transient_record(const struct maar_transient_heap* heap,
 
 /* ---- transient_barriers.c ---- */
 
-/* The waits and barriers of one pass of one frame. */
+/* Makes the waits and barriers of one pass of one frame. */
 void maar_walk_pass(struct maar_walk* w);
 
 #endif

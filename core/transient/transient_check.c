@@ -1,6 +1,6 @@
 /*
- * What may be wrong with a graph and can be seen without looking at more than one thing at a time,
- * and what is allowed but hardly meant.
+ * Checks a graph for misuse that shows without comparing several parts of the graph, and warns of
+ * what is allowed but is probably a mistake.
  */
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
     ((MaarTransientResourceFlags)MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT |                       \
      (MaarTransientResourceFlags)MAAR_TRANSIENT_RESOURCE_NO_ALIASING_BIT)
 
-/* The resource that is looked at. */
+/* The resource that is being checked. */
 struct subject {
     MaarAllocator allocator;
     const char* call;
@@ -45,13 +45,13 @@ struct maar_transient_label maar_transient_label_pass(uint32_t index, const char
 
 /* ---- misuse ---- */
 
-/* Tells of misuse: a path below pGraph and what is wrong there. */
+/* Reports misuse: a path below pGraph, and what is wrong there. */
 static VkResult refuse_field(MaarAllocator allocator, const char* call, const char* array,
                              uint32_t index, const char* sentence)
 {
     char text[256];
     (void)snprintf(text, sizeof text, "pGraph->%s[%u]%s", array, index, sentence);
-    return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, text);
+    return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_GRAPH, call, text);
 }
 
 static VkResult refuse_resource(const struct subject* s, const char* sentence)
@@ -59,7 +59,7 @@ static VkResult refuse_resource(const struct subject* s, const char* sentence)
     char text[400];
     (void)snprintf(text, sizeof text, "%s%s",
                    maar_transient_label_resource(s->index, s->resource->pName).text, sentence);
-    return maar_misuse(s->allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, s->call, text);
+    return maar_misuse(s->allocator, MAAR_MESSAGE_ID_INVALID_GRAPH, s->call, text);
 }
 
 static VkResult refuse_use(const struct subject* s, uint32_t use, const char* sentence)
@@ -75,7 +75,7 @@ static VkResult refuse_use(const struct subject* s, uint32_t use, const char* se
     return refuse_resource(s, text);
 }
 
-/* The create info of the resource is what it should be. */
+/* Checks the type of the resource's create info. */
 static VkResult check_info(const struct subject* s, const char* field, const void* info, int wanted)
 {
     char name[128];
@@ -120,7 +120,8 @@ static VkResult check_uses(const struct subject* s)
         }
         if (image && (use->layout == VK_IMAGE_LAYOUT_UNDEFINED ||
                       use->layout == VK_IMAGE_LAYOUT_PREINITIALIZED)) {
-            return refuse_use(s, i, ".layout is none that an image can be used in");
+            return refuse_use(
+                s, i, ".layout is VK_IMAGE_LAYOUT_UNDEFINED or VK_IMAGE_LAYOUT_PREINITIALIZED");
         }
         const uint32_t queue = s->graph->pPasses[use->pass].queueIndex;
         if (concurrent && !lists_family(families, count, s->graph->pQueues[queue].familyIndex)) {
@@ -175,7 +176,7 @@ static VkResult check_views(const struct subject* s)
 {
     const MaarTransientResource* r = s->resource;
     if (r->viewCount > 0 && r->pImageInfo == NULL) {
-        return refuse_resource(s, ".viewCount is not 0, and it is a buffer");
+        return refuse_resource(s, ".viewCount is not 0, but the resource is a buffer");
     }
     if (r->viewCount > 0 && r->pViewInfos == NULL) {
         return refuse_resource(s, ".pViewInfos is NULL");
@@ -197,7 +198,7 @@ static VkResult check_transient(const struct subject* s)
 {
     const MaarTransientResource* r = s->resource;
     if ((r->pBufferInfo == NULL) == (r->pImageInfo == NULL)) {
-        return refuse_resource(s, " has not exactly one of pBufferInfo and pImageInfo");
+        return refuse_resource(s, " must have either pBufferInfo or pImageInfo");
     }
     if ((r->flags & ~KNOWN_RESOURCE_FLAGS) != 0) {
         return refuse_resource(s, ".flags has bits that are no MaarTransientResourceFlagBits");
@@ -209,7 +210,8 @@ static VkResult check_transient(const struct subject* s)
     return result == VK_SUCCESS ? check_views(s) : result;
 }
 
-/* Counts and pointers of the graph itself; NULL when they are fine. */
+/* Checks the counts and pointers of the graph itself. Returns NULL if they are valid, or the fault.
+ */
 static const char* find_graph_fault(const MaarTransientGraph* graph)
 {
     if (graph->queueCount == 0 || graph->queueCount > MAAR_TRANSIENT_MAX_QUEUES) {
@@ -266,7 +268,7 @@ VkResult maar_transient_check(MaarAllocator allocator, const char* call,
     }
     const char* fault = find_graph_fault(info);
     if (fault != NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, fault);
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_GRAPH, call, fault);
     }
     result = check_graph_passes(allocator, call, info);
     for (uint32_t i = 0; result == VK_SUCCESS && i < info->resourceCount; ++i) {
@@ -293,11 +295,11 @@ void maar_transient_warn(MaarAllocator allocator, const char* call, const MaarTr
         if (resource->keep || resource->groups[0].write) {
             continue;
         }
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, call,
-                    "%s is read by %s before any pass has written it: its contents are undefined "
-                    "there, unless MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT keeps those of the "
-                    "frame before",
-                    maar_transient_label_resource(i, resource->name).text,
-                    maar_transient_label_pass(pass, info->pPasses[pass].pName).text);
+        maar_report(
+            allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNDEFINED_CONTENTS, call,
+            "%s is read by %s before any pass has written it: its contents are undefined, unless "
+            "MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT keeps those of the frame before",
+            maar_transient_label_resource(i, resource->name).text,
+            maar_transient_label_pass(pass, info->pPasses[pass].pName).text);
     }
 }

@@ -3,7 +3,7 @@
  */
 #include "core/transient/transient_graph.h"
 
-/* Accesses that only read. Whatever is not known is taken for a write. */
+/* Accesses that only read. Every bit that is not known here counts as a write. */
 #define READING_ACCESS                                                                             \
     ((VkAccessFlags2)(VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT | VK_ACCESS_2_INDEX_READ_BIT |         \
                       VK_ACCESS_2_VERTEX_ATTRIBUTE_READ_BIT | VK_ACCESS_2_UNIFORM_READ_BIT |       \

@@ -11,7 +11,7 @@
 #include "core/memory/memory_internal.h"
 #include "maar/transient.h"
 
-/* Not a pass, a resource or a class. */
+/* Names no pass, resource or class. */
 #define MAAR_TRANSIENT_NONE UINT32_MAX
 
 /* One use of a resource, in the order of the frame. */
@@ -22,8 +22,8 @@ struct maar_transient_use {
     VkPipelineStageFlags2 stages;
     VkAccessFlags2 access;
     VkAccessFlags2 writes; /* of `access` */
-    bool first_on_queue;   /* of its group */
-    /* Of all uses of its group on its queue. */
+    bool first_on_queue;   /* the first use of its group on its queue */
+    /* Of all uses of its group on its queue together. */
     VkPipelineStageFlags2 queue_stages;
     VkAccessFlags2 queue_access;
 };
@@ -31,7 +31,7 @@ struct maar_transient_use {
 /*
  * Uses that need no order among each other: reads in one layout, owned by one family; or one use
  * that writes. Where a group begins with a change of layout or of owner, its first use makes that
- * change and leads: the others come after it.
+ * change and leads the group: the others come after it.
  */
 struct maar_transient_group {
     uint32_t first;
@@ -50,7 +50,7 @@ struct maar_transient_resource {
     const void* view_key;
     size_t view_key_size;
     bool opaque;      /* its create info has a chain that cannot be compared */
-    bool view_opaque; /* likewise, of its views */
+    bool view_opaque; /* the create infos of its views have one */
     bool is_image;
     bool exclusive; /* one queue family owns it at a time */
     bool keep;
@@ -67,8 +67,8 @@ struct maar_transient_resource {
     VkMemoryRequirements requirements;
     MaarResourceKind kind;
     bool needs_dedicated;
-    bool lazy;               /* may live in lazily allocated memory, and there is some for it */
-    uint32_t type_bits;      /* memory types that the heap's create info allows */
+    bool lazy;          /* may live in lazily allocated memory, and the device has some for it */
+    uint32_t type_bits; /* memory types that the heap's create info allows */
     uint32_t best_type_bits; /* of these, the ones that are as good as the preferred type */
     /* Where it lies. */
     uint32_t class_index;
@@ -84,7 +84,7 @@ struct maar_transient_pass {
     uint32_t wait_count;
 };
 
-/* A use by its pass. */
+/* A use, as the list of a pass's uses names it. */
 struct maar_transient_pass_use {
     uint32_t resource;
     uint32_t use;
@@ -93,7 +93,7 @@ struct maar_transient_pass_use {
 /* A pass of another queue that a pass waits for. */
 struct maar_transient_order {
     uint32_t pass;
-    bool derived; /* not the program's: from the uses of a resource */
+    bool derived; /* follows from the uses of a resource, not from the program's dependencies */
 };
 
 struct maar_transient_graph {
@@ -105,7 +105,7 @@ struct maar_transient_graph {
     uint32_t* queue_passes; /* how many passes each queue has */
     uint32_t pass_count;
     struct maar_transient_pass* passes;
-    uint32_t* order; /* passes in an order that all others agree with */
+    uint32_t* order; /* passes in an order that agrees with all queues and dependencies */
     struct maar_transient_order* waits;
     uint32_t wait_count;
     /* For each pass and queue: how many passes of that queue are over when it begins. */
@@ -131,7 +131,7 @@ static inline bool maar_transient_same_key(const struct maar_transient_resource*
 
 /* ---- transient_graph.c ---- */
 
-/* The bits of `access` that write. */
+/* Returns the bits of `access` that write. */
 VkAccessFlags2 maar_transient_writes(VkAccessFlags2 access);
 /* Copies a graph that was checked; its passes and uses have no order yet. */
 VkResult maar_transient_copy(const MaarTransientGraph* info, struct maar_host_stack* stack,
@@ -139,7 +139,7 @@ VkResult maar_transient_copy(const MaarTransientGraph* info, struct maar_host_st
 
 /* ---- transient_graph_key.c ---- */
 
-/* The graph, its resources' create infos and views as bytes that can be compared. */
+/* Writes the graph, its resources' create infos and views as bytes that can be compared. */
 void maar_transient_make_keys(struct maar_host_stack* stack, const MaarTransientGraph* info,
                               struct maar_transient_graph* graph);
 

@@ -1,13 +1,13 @@
 /*
- * Graphs and create infos as bytes, so that two of them can be compared. A chain of structures that
- * are not known here makes what it hangs on incomparable: such a resource is created anew by each
- * update.
+ * Graphs and create infos as bytes, so that two of them can be compared. A structure in a pNext
+ * chain that is not known here makes a create info incomparable: each update creates such a
+ * resource again.
  */
 #include <string.h>
 
 #include "core/transient/transient_graph.h"
 
-/* Counts while there is no room yet, then writes. */
+/* Counts bytes while it has no storage, then writes them. */
 struct key_writer {
     unsigned char* bytes;
     size_t size;
@@ -96,7 +96,7 @@ static void put_views(struct key_writer* w, const MaarTransientResource* resourc
     }
 }
 
-/* One resource; `kept` is told where its keys are. */
+/* Writes one resource, and notes in `kept` where its keys are. */
 static void put_resource(struct key_writer* w, const MaarTransientResource* resource,
                          struct maar_transient_resource* kept)
 {

@@ -1,6 +1,22 @@
 /*
- * Transient heaps: created, updated, read and destroyed. An update makes everything of the new
- * graph beside the old one, and takes its place when nothing can fail any more.
+ * Transient heaps: a program declares the passes of a frame and the resources that they use. The
+ * heap places the resources so that they share bytes, creates them, and answers which barriers and
+ * semaphore waits each pass needs. This file creates, updates and destroys heaps.
+ *
+ * make_state is the way through the room:
+ *
+ * - transient_check.c rejects graphs that break a rule; transient_graph.c copies the graph.
+ * - transient_pass_order.c orders the passes and finds what must wait for what;
+ *   transient_use_groups.c groups the uses of each resource.
+ * - transient_requirements.c asks the driver for sizes and memory types; transient_plan.c calls the
+ *   planner.
+ * - transient_barrier_frames.c walks through frames; transient_waits.c, transient_sources.c and
+ *   transient_barriers.c find the waits and barriers of each pass.
+ * - transient_objects.c creates memory, buffers, images and views.
+ *
+ * An update makes all of this for the new graph beside the old state. It replaces the old state
+ * once nothing can fail any more; transient_retire.c ends what the new state does not keep.
+ * transient_queries.c answers the program. A heap is externally synchronized.
  */
 #include <stdio.h>
 #include <string.h>
@@ -34,8 +50,8 @@ static void destroy_state(MaarAllocator allocator, struct maar_transient_state* 
     }
 }
 
-/* Everything about one graph. previous: the index of each resource in the heap's present graph, or
- * NULL when there is none. */
+/* Makes everything of a state for one graph. previous: the index of each resource in the heap's
+ * present graph, or NULL if there is none. */
 static VkResult make_state(const struct maar_transient_heap* heap, const char* call,
                            const MaarTransientGraph* info, const uint32_t* previous,
                            struct maar_transient_state* state)
@@ -118,7 +134,7 @@ static VkResult check_create_info(MaarAllocator allocator, const char* call,
                                "allocator");
         }
         if (maar_export_types(how) != 0) {
-            return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+            return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
                                "pCreateInfo->pAllocationInfo asks for memory that can be "
                                "exported; transients are never exported");
         }
@@ -136,7 +152,7 @@ static VkResult open_heap(struct maar_transient_heap* heap, const MaarTransientH
     heap->time_limit_ns = info->planTimeLimit_ns;
     heap->cache = info->planCache;
     heap->how = info->pAllocationInfo != NULL ? *info->pAllocationInfo : maar_default_create_info;
-    heap->how.pNext = NULL; /* the chain is the caller's again once the call is over */
+    heap->how.pNext = NULL; /* the chain belongs to the caller again after the call */
     if (heap->how.pName != NULL) {
         heap->name = maar_copy_string(callbacks, heap->how.pName);
         heap->how.pName = heap->name;
@@ -262,10 +278,11 @@ static VkResult refuse_previous(const struct maar_transient_heap* heap, const ch
     (void)snprintf(text, sizeof text, "pGraph->pPreviousIndices names %s, for %s",
                    unknown ? "a resource that the graph before did not have" : "a resource twice",
                    maar_transient_label_resource(index, graph->pResources[index].pName).text);
-    return maar_misuse(heap->allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, text);
+    return maar_misuse(heap->allocator, MAAR_MESSAGE_ID_INVALID_GRAPH, call, text);
 }
 
-/* The index of each resource in the heap's graph; checks what the program says of it. */
+/* Finds the index of each resource in the heap's graph, and checks the indices that the program
+ * passes. */
 static VkResult find_previous(const struct maar_transient_heap* heap, const char* call,
                               const MaarTransientGraph* graph, struct maar_host_stack* stack,
                               uint32_t** found)
@@ -291,7 +308,7 @@ static VkResult find_previous(const struct maar_transient_heap* heap, const char
     return VK_SUCCESS;
 }
 
-/* Whether a graph is the one that the heap has, so that there is nothing to do. */
+/* Compares a graph with the one that the heap has: if they are the same, there is nothing to do. */
 static VkResult compare_graph(const struct maar_transient_heap* heap,
                               const MaarTransientGraph* graph, const uint32_t* previous,
                               struct maar_host_stack* stack, bool* same)
@@ -319,7 +336,7 @@ static VkResult compare_graph(const struct maar_transient_heap* heap,
     return VK_SUCCESS;
 }
 
-/* An update that changes nothing keeps all objects that there are. */
+/* Notes an update that changes nothing: it keeps all objects. */
 static void keep_state(const struct maar_transient_heap* heap)
 {
     const bool plan_only = (heap->flags & MAAR_TRANSIENT_HEAP_CREATE_PLAN_ONLY_BIT) != 0;

@@ -1,26 +1,27 @@
 /*
- * Memory, buffers, images and views of a heap: what an update can keep it keeps, the rest is made;
- * undone in reverse when a step fails. The old state is not touched until everything is there.
+ * Makes the memory, buffers, images and views of a state. An update keeps what it can of the old
+ * state and creates the rest. When a step fails, all steps are undone in reverse. The old state is
+ * not touched until the new one is complete.
  */
 #include <string.h>
 
 #include "core/transient/transient_objects.h"
 #include "core/transient/transient_plan.h"
 
-/* One creation or update on its way. */
+/* A creation or an update on its way. */
 struct making {
     const struct maar_transient_heap* heap;
     MaarAllocator allocator;
     const char* call;
     const MaarTransientGraph* info;
-    const uint32_t* previous; /* of each resource in the old graph; NULL: there is none */
+    const uint32_t* previous; /* index of each resource in the old graph; NULL if there is none */
     const struct maar_transient_state* old;
     struct maar_transient_state* state;
 };
 
 /* ---- memory ---- */
 
-/* The resource of the old state that has the same create info; NULL if there is none. */
+/* Returns the resource of the old state that has the same create info; NULL if there is none. */
 static const struct maar_transient_resource* find_same(const struct making* m, uint32_t index)
 {
     const struct maar_transient_resource* resource = &m->state->graph.resources[index];
@@ -31,7 +32,7 @@ static const struct maar_transient_resource* find_same(const struct making* m, u
     return maar_transient_same_key(resource, old) ? old : NULL;
 }
 
-/* Whether old memory serves a class, and is not more than twice what it takes. */
+/* Whether old memory is good for a class, and is at most twice as large as the class. */
 static bool memory_serves(const struct making* m, uint32_t copy, uint32_t old_class,
                           const struct maar_transient_class* class)
 {
@@ -57,7 +58,8 @@ static bool is_taken(const struct making* m, uint32_t copy, uint32_t old_class)
     return false;
 }
 
-/* Old memory for a class: that of a resource that may stay where it is, else any that serves. */
+/* Finds old memory for a class: the memory of a resource that may stay where it is, or any other
+ * that is good for the class. */
 static uint32_t find_memory(const struct making* m, uint32_t copy, uint32_t class_index)
 {
     const struct maar_transient_class* class = &m->state->classes[class_index];
@@ -86,7 +88,8 @@ static uint32_t find_memory(const struct making* m, uint32_t copy, uint32_t clas
     return MAAR_TRANSIENT_NONE;
 }
 
-/* object: of a class that the driver wants alone, else 0. */
+/* Allocates memory for a class. object: the only member of a class that the driver requires
+ * dedicated memory for, else 0. */
 static VkResult allocate_class(const struct making* m, uint32_t class_index, uint64_t object,
                                MaarAllocation* allocation)
 {
@@ -204,7 +207,7 @@ static VkResult create_object(const struct making* m, uint32_t copy, uint32_t in
     return result == VK_SUCCESS ? create_views(m, index, object) : result;
 }
 
-/* The object of the old state that stays: same create info, place and memory. */
+/* Finds the object of the old state that stays: it has the same create info, place and memory. */
 static uint32_t find_object(const struct making* m, uint32_t copy, uint32_t index)
 {
     const struct maar_transient_resource* resource = &m->state->graph.resources[index];
@@ -240,8 +243,8 @@ static VkResult keep_object(const struct making* m, uint32_t copy, uint32_t inde
     return VK_SUCCESS;
 }
 
-/* Contents that an update carries over: kept from frame to frame, in an object that stays, whose
- * owner does not change where one graph ends and the other begins. */
+/* Notes contents that an update carries over. They are kept from frame to frame, in an object that
+ * stays, and their owner does not change where one graph ends and the other begins. */
 static void note_contents(const struct making* m, uint32_t copy, uint32_t index)
 {
     const struct maar_transient_resource* resource = &m->state->graph.resources[index];
@@ -353,7 +356,7 @@ void maar_transient_undo_objects(MaarAllocator allocator, struct maar_transient_
             }
         }
     }
-    /* The last first: a block goes with the allocation that it was made for. */
+    /* The last one first: a block is released with the allocation that it was made for. */
     for (size_t i = state->memories != NULL ? (size_t)state->copy_count * state->class_count : 0;
          i-- > 0;) {
         const struct maar_transient_memory* memory = &state->memories[i];

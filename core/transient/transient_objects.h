@@ -9,8 +9,8 @@
 
 /* ---- transient_objects.c ---- */
 
-/* Keeps what it can of the old state (NULL: there is none), allocates and creates the rest; undone
- * on failure. */
+/* Keeps what it can of the old state, if there is one, and allocates and creates the rest. Undoes
+ * everything on failure. */
 VkResult maar_transient_make_objects(const struct maar_transient_heap* heap, const char* call,
                                      const MaarTransientGraph* info, const uint32_t* previous,
                                      struct maar_transient_state* state);
@@ -18,13 +18,13 @@ void maar_transient_destroy_views(const struct maar_device* device,
                                   const struct maar_transient_resource* resource,
                                   const struct maar_transient_object* object);
 void maar_transient_destroy_resource(const struct maar_device* device, bool image, uint64_t handle);
-/* Destroys what make_objects created and did not keep. */
+/* Destroys what maar_transient_make_objects has created; what it has kept stays. */
 void maar_transient_undo_objects(MaarAllocator allocator, struct maar_transient_state* state);
 
 /* ---- transient_retire.c ---- */
 
-/* Ends what a state has and `next` (NULL: none) has not kept, after the points. On failure nothing
- * has happened. */
+/* Ends what a state has and `next` has not kept, after the points. `next` is NULL if there is no
+ * newer state. On failure nothing has changed. */
 VkResult maar_transient_retire(MaarAllocator allocator, struct maar_transient_state* state,
                                const struct maar_transient_state* next, uint32_t point_count,
                                const MaarPoint* points);

@@ -8,7 +8,7 @@
 
 /* ---- transient_pass_order.c ---- */
 
-/* Sorts passes and uses, makes groups, and orders what the program left without an order. */
+/* Sorts passes and uses, makes groups, and adds waits where the program gave no order. */
 VkResult maar_transient_sort(MaarAllocator allocator, const char* call,
                              const MaarTransientGraph* info, struct maar_host_stack* stack,
                              struct maar_transient_graph* graph);

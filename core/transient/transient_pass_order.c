@@ -1,27 +1,27 @@
 /*
- * The order of a frame: of its passes, one that queues and dependencies agree with; of the uses of
- * each resource, in groups that need an order among each other; and of what the program left
- * without one though a resource needs it.
+ * The order of a frame. The passes get an order that agrees with all queues and dependencies. Where
+ * two uses of a resource need an order that the program has not given, a wait is added.
  *
- * A clock says, for each queue, how many of its passes are over when a pass begins: by the order of
- * its own queue, by semaphores for the others. What a semaphore waits for includes all that its
- * queue did before.
+ * A clock says, for each queue, how many of its passes are over when a pass begins. Passes of its
+ * own queue are in order; semaphores order the others. A pass that waits for a semaphore comes
+ * after everything that the signalling queue did before.
  */
 #include <string.h>
 
 #include "core/transient/transient_order.h"
 
-/* What only sorting needs. */
+/* What only the sorting needs. */
 struct sorting {
     MaarAllocator allocator;
     const char* call;
     const MaarTransientGraph* info;
     struct maar_host_stack* stack;
     struct maar_transient_graph* graph;
-    uint32_t* first_dependency; /* by one of its two passes: slices of `dependents` */
+    uint32_t*
+        first_dependency; /* slices of `dependents`, by one of the two passes of a dependency */
     uint32_t* dependents;
-    uint32_t* open; /* orders that a pass still waits for */
-    uint32_t* heap; /* passes that wait for none, the lowest index on top */
+    uint32_t* open; /* how many passes a pass still waits for */
+    uint32_t* heap; /* passes that wait for no other, the lowest index on top */
     uint32_t heap_count;
 };
 
@@ -53,7 +53,7 @@ static uint32_t pop_ready(struct sorting* s)
     return top;
 }
 
-/* Sums of counts become the beginnings of slices; `first` has one element more than there are. */
+/* Turns counts into the beginnings of slices. `first` has one element more than `count`. */
 static void sum_up(uint32_t* first, uint32_t count)
 {
     uint32_t sum = 0;
@@ -64,7 +64,7 @@ static void sum_up(uint32_t* first, uint32_t count)
     }
 }
 
-/* Lists dependencies by the pass that is before, or by the one that is after. */
+/* Lists the dependencies by the pass before, or by the pass after. */
 static void list_dependencies(struct sorting* s, bool by_before)
 {
     const MaarTransientGraph* info = s->info;
@@ -122,13 +122,14 @@ static VkResult find_pass_order(struct sorting* s)
     }
     return done == graph->pass_count
                ? VK_SUCCESS
-               : maar_misuse(s->allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, s->call,
-                             "pGraph->pDependencies, with the order of each queue, go in a circle");
+               : maar_misuse(s->allocator, MAAR_MESSAGE_ID_INVALID_GRAPH, s->call,
+                             "pGraph->pDependencies and the order of the queues make a circle");
 }
 
 /* ---- what has no order yet ---- */
 
-/* What a pass waits for on each queue: a pass and its position plus one, 0 for none. */
+/* What a pass waits for on each queue: a pass, and its position plus one; a position of 0 stands
+ * for no pass. */
 struct needs {
     uint32_t position[MAAR_TRANSIENT_MAX_QUEUES];
     uint32_t pass[MAAR_TRANSIENT_MAX_QUEUES];
@@ -150,7 +151,8 @@ static void need_group(const struct maar_transient_graph* graph,
     }
 }
 
-/* What must be over before one use begins, in its frame. Its own queue is in order anyhow. */
+/* Finds the passes that must be over before one use begins in its frame. Passes of its own queue
+ * are in order already. */
 static void need_for_use(const struct maar_transient_graph* graph,
                          const struct maar_transient_pass_use* entry, const uint32_t* clock,
                          struct needs* needs)
@@ -198,7 +200,7 @@ static void add_wait(struct maar_transient_graph* graph, struct maar_transient_p
     ++pass->wait_count;
 }
 
-/* Adds what does not follow from another addition. */
+/* Adds the waits that do not follow from other waits. */
 static void derive_waits(struct maar_transient_graph* graph, uint32_t pass, uint32_t* clock,
                          const struct needs* needs)
 {
@@ -219,7 +221,8 @@ static void derive_waits(struct maar_transient_graph* graph, uint32_t pass, uint
     }
 }
 
-/* Goes through the passes in their order: clocks, and the waits that make them. */
+/* Walks through the passes in their order: makes the waits, and the clocks that follow from them.
+ */
 static void run_clocks(struct sorting* s)
 {
     struct maar_transient_graph* graph = s->graph;

@@ -9,7 +9,7 @@
 
 /* ---- the plan ---- */
 
-/* What a plan is made from. */
+/* The input of a plan. */
 struct plan_input {
     MaarPlanResource* resources;
     uint32_t* uses;
@@ -128,9 +128,10 @@ static VkResult refuse_class(const struct maar_transient_heap* heap, const char*
             largest = i;
         }
     }
-    maar_report(heap->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                "transients that share memory take %llu bytes (the largest, %s, %llu), and the "
-                "device allocates %llu at most in one piece (maxMemoryAllocationSize)",
+    maar_report(heap->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_TRANSIENTS_TOO_LARGE,
+                call,
+                "transients that share memory take %llu bytes (the largest, %s, takes %llu); the "
+                "device allocates at most %llu in one piece (maxMemoryAllocationSize)",
                 (unsigned long long)state->classes[class_index].size,
                 maar_transient_label_resource(largest, resources[largest].name).text,
                 (unsigned long long)resources[largest].requirements.size,
@@ -138,7 +139,8 @@ static VkResult refuse_class(const struct maar_transient_heap* heap, const char*
     return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
-/* All types that the members of a class allow, and whether they are lazy. */
+/* Gathers the members of each class: the memory types that all of them allow, and whether they are
+ * lazily allocated. */
 static void gather_members(struct maar_transient_state* state, const MaarPlanPlacement* placements)
 {
     for (uint32_t i = 0; i < state->class_count; ++i) {
@@ -204,7 +206,8 @@ static VkResult make_classes(const struct maar_transient_heap* heap, const char*
 
 /* ---- edges ---- */
 
-/* Edges of the plan as slices by the resource that comes after, in the graph's numbers. */
+/* Sorts the edges of the plan into slices by the resource that comes after, with the indices of the
+ * graph. */
 static VkResult slice_edges(struct maar_transient_state* state, const uint32_t* graph_indices,
                             const MaarPlanEdge* edges, uint32_t edge_count, bool wrap,
                             struct maar_transient_edges* sorted)
@@ -230,7 +233,8 @@ static VkResult slice_edges(struct maar_transient_state* state, const uint32_t* 
             sorted->before[at] = graph_indices[edges[edge].before];
             self |= sorted->before[at++] == i;
         }
-        /* Alone on its bytes by wish, which the plan has no edge for: it follows itself. */
+        /* A resource that is alone on its bytes on request follows itself. The plan has no edge for
+         * that. */
         if (!self && sorted->first[i] == at) {
             sorted->before[at++] = i;
         }

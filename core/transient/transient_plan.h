@@ -8,16 +8,17 @@
 
 /* ---- transient_requirements.c ---- */
 
-/* Asks the driver what the resources require, those of an old state excepted that are the same. */
+/* Asks the driver what the resources require. Those that are the same in an old state are taken
+ * from there. */
 VkResult maar_transient_require(const struct maar_transient_heap* heap,
                                 const MaarTransientGraph* info, const uint32_t* previous,
                                 struct maar_transient_state* state);
-/* How to allocate for a class or resource that may be lazy. */
+/* Returns how to allocate for a class or resource. lazy: in lazily allocated memory. */
 MaarAllocationCreateInfo maar_transient_how(const struct maar_transient_heap* heap, bool lazy);
 
 /* ---- transient_plan.c ---- */
 
-/* Plans, and makes classes and edges of the plan. */
+/* Plans the graph, and makes the classes and edges of the plan. */
 VkResult maar_transient_place(const struct maar_transient_heap* heap, const char* call,
                               const uint32_t* previous, struct maar_transient_state* state);
 

@@ -1,10 +1,11 @@
 /*
- * Reading a transient heap: its figures, its resources, and what to do around its passes.
+ * Reading a transient heap: its figures, its resources, and the barriers and waits of its passes.
  */
 #include "core/objects/object.h"
 #include "core/transient/transient_state.h"
 
-/* VK_SUCCESS when the heap is one of the allocator's and the structure is what it should be. */
+/* Enters a public call. Returns VK_SUCCESS if the heap belongs to the allocator and the structure
+ * has the right type. */
 static VkResult enter_heap(MaarAllocator allocator, const char* call, MaarTransientHeap heap,
                            const char* name, const void* structure, int wanted)
 {
@@ -92,11 +93,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientResource(MaarAllocator allocator,
 
 /* ---- barriers ---- */
 
-/* What is being written for the caller. */
+/* The answer that is being written for the caller. */
 struct barrier_answer {
     struct maar_transient_state* state;
     uint32_t copy;
-    bool first; /* the frame has none before it in its copy */
+    bool first; /* the frame is the first of its copy */
     uint32_t image_count;
     uint32_t buffer_count;
 };
@@ -124,8 +125,8 @@ static void write_image(struct barrier_answer* a, const struct maar_transient_ba
     const struct maar_transient_records* records = &a->state->records;
     const struct maar_transient_object* object =
         maar_transient_object_at(a->state, a->copy, b->resource);
-    /* Kept contents may be in the right layout already. Other uses count on what the barrier
-     * orders, so it is never left out. */
+    /* Kept contents may be in the right layout already. The barrier is never left out, since other
+     * uses count on what it orders. */
     const bool carries = b->carries && a->first && object->has_contents;
     records->image_resources[a->image_count] = b->resource;
     records->images[a->image_count++] = (VkImageMemoryBarrier2){
@@ -167,7 +168,7 @@ static void write_buffer(struct barrier_answer* a, const struct maar_transient_b
     };
 }
 
-/* Barriers of images, then of buffers, behind those that were written before. */
+/* Writes barriers of images, then of buffers, behind those that were written before. */
 static void write_barriers(struct barrier_answer* a, uint32_t first, uint32_t images,
                            uint32_t buffers, VkDependencyInfo* info)
 {
@@ -189,7 +190,8 @@ static void write_barriers(struct barrier_answer* a, uint32_t first, uint32_t im
         info->bufferMemoryBarrierCount > 0 ? &records->buffers[first_buffer] : NULL;
 }
 
-/* Frames of an earlier graph may still be at work on the queue: its first pass waits for all. */
+/* Frames of an earlier graph may still be at work on the queue. The first pass of the queue waits
+ * for all of them. */
 static const struct maar_transient_global after_update = {
     .src_stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
     .src_access = VK_ACCESS_2_MEMORY_WRITE_BIT,
@@ -197,7 +199,8 @@ static const struct maar_transient_global after_update = {
     .dst_access = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT,
 };
 
-/* The frame asked about first is the first of the graph: its number is counted from. */
+/* Whether a frame is the first of its copy. The graph's frames are counted from the first one that
+ * was asked about. */
 static bool is_first_of_copy(struct maar_transient_heap* heap, uint64_t frame)
 {
     if (!heap->counting) {

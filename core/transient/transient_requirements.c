@@ -1,10 +1,10 @@
 /*
- * What the driver requires of each resource, and which memory types serve it.
+ * What the driver requires of each resource, and which memory types can serve it.
  *
- * Only memory types that are as good as the preferred one for a resource go into the plan: a class
- * can use the types that all of its members allow, and one member that lives with poor memory must
- * not drag the others there. Once the classes are known, all types that their members allow are
- * candidates again, for the day when the best heap is full.
+ * Only memory types as good as the preferred one of a resource go into the plan. A class can use
+ * the types that all of its members allow, and one member that does with poor memory must not draw
+ * the others there. Once the classes are known, all types that their members allow become
+ * candidates again, for the time when the best heap is full.
  */
 #include "core/objects/object.h"
 #include "core/transient/transient_check.h"
@@ -19,7 +19,8 @@ MaarAllocationCreateInfo maar_transient_how(const struct maar_transient_heap* he
     return how;
 }
 
-/* Types that a wish allows, the best first; the pool's own where there is one. */
+/* Ranks the memory types that a request allows, the best first. Where the heap has a pool, only the
+ * pool's type counts. */
 static bool rank(const struct maar_transient_heap* heap, uint32_t bits, bool lazy,
                  struct maar_type_choice* choice)
 {
@@ -35,8 +36,8 @@ static bool rank(const struct maar_transient_heap* heap, uint32_t bits, bool laz
     return choice->bits != 0;
 }
 
-/* Those as good as the best: in its heap, as near to the device, as visible to the host's caches.
- */
+/* Returns the types as good as the preferred one: in its heap, as near to the device, and equal for
+ * the host's caches. */
 static uint32_t best_types(MaarAllocator allocator, const struct maar_type_choice* choice)
 {
     const VkMemoryPropertyFlags same =
@@ -72,13 +73,13 @@ static VkResult refuse_types(const struct maar_transient_heap* heap,
                              const struct maar_transient_resource* resource, uint32_t index)
 {
     maar_report(heap->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, NULL,
-                "no memory type serves %s (memoryTypeBits 0x%x) as pAllocationInfo wants it",
+                "no memory type serves %s (memoryTypeBits 0x%x) as pAllocationInfo requires",
                 maar_transient_label_resource(index, resource->name).text,
                 (unsigned)resource->requirements.memoryTypeBits);
     return VK_ERROR_FEATURE_NOT_PRESENT;
 }
 
-/* The types of a resource whose requirements are known. */
+/* Chooses the memory types of a resource whose requirements are known. */
 static VkResult choose_for(const struct maar_transient_heap* heap,
                            struct maar_transient_resource* resource, uint32_t index)
 {

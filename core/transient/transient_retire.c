@@ -1,7 +1,7 @@
 /*
- * The end of objects and memory: at once, or when points have passed. Each piece of memory that
- * goes is one item of the retire queue, which takes the objects that lived there with it; objects
- * whose memory stays share one. Everything that can fail is behind us when the first is queued.
+ * Ends objects and memory: at once, or when points have passed. Each piece of memory is one item of
+ * the retire queue, and the objects that lie in it go with it. The objects whose memory stays share
+ * one item. Everything that can fail happens before the first item is queued.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum garbage_kind { GARBAGE_VIEW, GARBAGE_IMAGE, GARBAGE_BUFFER };
 
-/* Objects that go together, those that use others first. */
+/* Objects that are destroyed together, in this order: views go before their images. */
 struct garbage {
     uint32_t count;
     struct {
@@ -18,7 +18,7 @@ struct garbage {
     } entries[];
 };
 
-/* What goes of one copy of a state. */
+/* What is destroyed of a state. */
 struct ending {
     MaarAllocator allocator;
     const struct maar_transient_state* state;
@@ -61,7 +61,7 @@ static void end_garbage(MaarAllocator allocator, const struct maar_retire_item* 
     }
 }
 
-/* Marks what a newer state has taken over, or nothing when there is none. */
+/* Marks what a newer state has taken over; nothing if there is no newer state. */
 static void mark_passed_on(struct maar_transient_state* state,
                            const struct maar_transient_state* next)
 {
@@ -99,7 +99,7 @@ static bool memory_stays(const struct ending* e, uint32_t copy, uint32_t class_i
 
 /* ---- what goes ---- */
 
-/* Lists what goes of one object, or counts it while there is no room. */
+/* Lists what is destroyed of one object; only counts it while `garbage` is NULL. */
 static uint32_t list_object(const struct ending* e, uint32_t copy, uint32_t index,
                             struct garbage* garbage)
 {
@@ -127,8 +127,8 @@ static uint32_t list_object(const struct ending* e, uint32_t copy, uint32_t inde
     return count;
 }
 
-/* Lists the objects of one class of one copy; of all classes whose memory stays, when that is
- * MAAR_TRANSIENT_NONE. */
+/* Lists the objects of one class of one copy. MAAR_TRANSIENT_NONE stands for all classes whose
+ * memory stays. */
 static uint32_t list_class(const struct ending* e, uint32_t copy, uint32_t class_index,
                            struct garbage* garbage)
 {
@@ -142,7 +142,7 @@ static uint32_t list_class(const struct ending* e, uint32_t copy, uint32_t class
     return count;
 }
 
-/* Makes the item of one class; false when host memory is out. */
+/* Makes the item of one class. Returns false without host memory. */
 static bool prepare_item(struct ending* e, uint32_t copy, uint32_t class_index)
 {
     const MaarAllocation allocation =
@@ -194,7 +194,8 @@ static void discard_all(struct ending* e)
     }
 }
 
-/* Memory that the program freed behind the heap's back is told of and left alone. */
+/* Claims the memory of an item. Memory that the program has freed without the heap is reported and
+ * left alone. */
 static uint32_t claim(const struct ending* e, uint32_t item)
 {
     uint32_t index = MAAR_SLOT_NONE;
@@ -218,7 +219,7 @@ static void queue_all(const struct ending* e)
     }
 }
 
-/* The device is done with it already: nothing can fail. */
+/* Ends everything at once: the device has finished with it. Nothing can fail. */
 static void end_now(const struct ending* e)
 {
     const struct maar_device* device = &e->allocator->device;

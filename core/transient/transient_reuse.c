@@ -1,6 +1,6 @@
 /*
- * What the same frame would take with whole objects, each reused for resources of the same create
- * info once everything about the last one is over: what a program does that keeps its render
+ * What the same frame would take with whole objects. Each object is reused for resources of the
+ * same create info once all uses of the last one are over. A program does so that keeps its render
  * targets in a cache.
  */
 #include "core/transient/transient_reuse.h"
@@ -33,7 +33,7 @@ static bool can_take_over(const struct maar_transient_graph* graph,
 VkDeviceSize maar_transient_reuse(struct maar_host_stack* stack,
                                   const struct maar_transient_graph* graph)
 {
-    /* Each object by the resource that has it now. */
+    /* The resource that holds each object now. */
     uint32_t* holders = maar_stack_take(stack, graph->resource_count, sizeof *holders);
     uint32_t count = 0;
     VkDeviceSize size = 0;

@@ -1,6 +1,6 @@
 /*
- * What a barrier owes to earlier accesses: those on its queue that neither semaphores nor earlier
- * barriers order.
+ * The source of a barrier: the accesses on its queue that it must come after, and that neither
+ * semaphores nor earlier barriers order.
  */
 #include "core/transient/transient_walk.h"
 
@@ -10,7 +10,8 @@ static uint64_t trusted_from(const struct maar_walk* w, uint64_t frame)
     return w->cautious && frame != w->frame ? start : 0;
 }
 
-/* Whether what a group of reads has read is seen by the target, if it is known what wrote it. */
+/* Whether the target sees what a group of reads has read. False if it is not known which access
+ * wrote it. */
 static bool sees_written(const struct maar_walk* w, const struct maar_transient_resource* resource,
                          const struct maar_transient_group* group, uint64_t frame,
                          const struct maar_walk_target* target)
@@ -40,7 +41,8 @@ static bool sees_written(const struct maar_walk* w, const struct maar_transient_
     return seen;
 }
 
-/* Whether earlier barriers have ordered all that is needed behind one stage of an access. */
+/* Whether earlier barriers have ordered everything that the target needs after one stage of an
+ * access. */
 static bool is_ordered(const struct maar_walk* w, const struct maar_transient_access* access,
                        uint64_t frame, const struct maar_walk_target* target, bool seen)
 {
@@ -51,7 +53,8 @@ static bool is_ordered(const struct maar_walk* w, const struct maar_transient_ac
             (seen && maar_transient_log_precedes(log, from, access, target->stages)));
 }
 
-/* All stages of a use, since not every one of them may be able to do all of its accesses. */
+/* Adds the writes of a use with all of its stages, since perhaps not every stage can make all of
+ * its accesses. */
 static void gather_writes(const struct maar_transient_use* use, struct maar_walk_source* source)
 {
     source->stages |= use->stages;

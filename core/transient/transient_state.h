@@ -1,27 +1,28 @@
 /*
- * A heap, and its state: everything about one graph. The state has the graph as it was copied, what
+ * A heap, and its state. The state has everything about one graph: the graph as it was copied, what
  * the driver requires of the resources and where they lie, the barriers of the passes, and the
  * objects.
  *
- * A state lives in a stack of its own. An update makes a new state beside the old one, so that a
- * failure leaves the old one as it was. Externally synchronized.
+ * A state lives in a stack of host memory of its own. An update makes a new state beside the old
+ * one, so that a failure leaves the old one unchanged. Externally synchronized.
  */
 #ifndef MAAR_CORE_TRANSIENT_TRANSIENT_STATE_H
 #define MAAR_CORE_TRANSIENT_TRANSIENT_STATE_H
 
 #include "core/transient/transient_graph.h"
 
-/* What can live in one VkDeviceMemory. */
+/* Resources that can live in one VkDeviceMemory. */
 struct maar_transient_class {
     uint32_t type_bits;
     VkDeviceSize size;
     VkDeviceSize alignment;
     MaarResourceKind kind;
     bool lazy;
-    uint32_t dedicated; /* the resource that the driver wants alone, or MAAR_TRANSIENT_NONE */
+    uint32_t
+        dedicated; /* the one resource that requires dedicated memory, or MAAR_TRANSIENT_NONE */
 };
 
-/* Resources whose bytes a resource takes over, as slices of one array. */
+/* The resources whose bytes each resource takes over, as slices of one array. */
 struct maar_transient_edges {
     uint32_t* first; /* for each resource, and one more */
     uint32_t* before;
@@ -38,10 +39,10 @@ struct maar_transient_barrier {
     VkAccessFlags2 src_access;
     VkPipelineStageFlags2 dst_stages;
     VkAccessFlags2 dst_access;
-    bool carries; /* the first of a frame: contents of the graph before an update may be there */
+    bool carries; /* the first of a frame, where contents from before an update may be kept */
 };
 
-/* A global barrier; none while src is 0. */
+/* A global barrier; there is none if src_stages is 0. */
 struct maar_transient_global {
     VkPipelineStageFlags2 src_stages;
     VkAccessFlags2 src_access;
@@ -49,7 +50,7 @@ struct maar_transient_global {
     VkAccessFlags2 dst_access;
 };
 
-/* What to do around a pass: images first, then buffers, as slices of arrays of the state. */
+/* What to do around a pass: slices of the arrays of the state, with images before buffers. */
 struct maar_transient_record {
     struct maar_transient_global aliasing;
     struct maar_transient_global before;
@@ -63,7 +64,7 @@ struct maar_transient_record {
     uint32_t wait_count;
 };
 
-/* Frames that have no predecessor in their copy, and those that have. */
+/* Frames without a predecessor in their copy, and frames with one. */
 enum maar_transient_variant { MAAR_TRANSIENT_FIRST, MAAR_TRANSIENT_LATER, MAAR_TRANSIENT_VARIANTS };
 
 struct maar_transient_records {
@@ -74,7 +75,7 @@ struct maar_transient_records {
     MaarTransientWait* waits;
     uint32_t wait_count;
     uint32_t wait_capacity;
-    /* Room for what maarGetTransientPassBarriers returns. */
+    /* Storage for what maarGetTransientPassBarriers returns. */
     VkMemoryBarrier2 globals[2];
     VkImageMemoryBarrier2* images;
     VkBufferMemoryBarrier2* buffers;
@@ -87,11 +88,11 @@ struct maar_transient_object {
     uint64_t handle; /* a buffer's or an image's, as bits; 0: none */
     uint64_t generation;
     uint32_t kept_from;       /* resource of the old state, or MAAR_TRANSIENT_NONE */
-    bool views_kept;          /* its views came along */
+    bool views_kept;          /* its views were kept, too */
     bool passed_on;           /* a newer state has it now */
-    bool views_passed_on;     /* likewise, its views */
-    bool has_contents;        /* of frames before this graph, which are to be kept */
-    VkImageLayout old_layout; /* that they left it in */
+    bool views_passed_on;     /* a newer state has its views now */
+    bool has_contents;        /* contents of frames before this graph, which are to be kept */
+    VkImageLayout old_layout; /* the layout in which those frames left it */
     VkImageView* views;
 };
 
@@ -106,7 +107,7 @@ struct maar_transient_state {
     struct maar_host_stack stack;
     struct maar_transient_graph graph;
     MaarPlan plan;
-    uint32_t* plan_indices; /* of each resource in the plan, or MAAR_TRANSIENT_NONE */
+    uint32_t* plan_indices; /* index of each resource in the plan, or MAAR_TRANSIENT_NONE */
     MaarPlanInfo plan_info;
     uint32_t class_count;
     struct maar_transient_class* classes;
@@ -131,12 +132,12 @@ struct maar_transient_heap {
     uint64_t time_limit_ns;
     MaarPlanCache cache;
     bool own_cache;
-    bool updated; /* frames of an earlier graph may be on their way */
+    bool updated; /* frames of an earlier graph may still be executing */
     uint64_t generation;
     /* Frames of the present graph: */
-    bool counting;        /* one was asked about */
-    uint64_t first_frame; /* its number, from then on */
-    uint32_t copies_used; /* by bits: copies that were asked about */
+    bool counting;        /* a frame was asked about */
+    uint64_t first_frame; /* the number of that frame */
+    uint32_t copies_used; /* bits of the copies that were asked about */
     struct maar_transient_state* state;
 };
 

@@ -16,7 +16,7 @@ static VkResult refuse_double_use(MaarAllocator allocator, const char* call,
     (void)snprintf(text, sizeof text, "%s.pUses names %s twice",
                    maar_transient_label_resource(resource, info->pResources[resource].pName).text,
                    maar_transient_label_pass(pass, info->pPasses[pass].pName).text);
-    return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, text);
+    return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_GRAPH, call, text);
 }
 
 /* Lists the uses of all resources by pass, in the order of their resources. */
@@ -86,7 +86,7 @@ static bool joins(const struct maar_transient_resource* resource,
            (!resource->exclusive || group->family == family);
 }
 
-/* What the uses of a group on one queue have in common: the first of them stands for all. */
+/* Unites the uses of a group on one queue: the first of them stands for all. */
 static void unite_queues(const struct maar_transient_graph* graph,
                          struct maar_transient_resource* resource,
                          const struct maar_transient_group* group)

@@ -1,6 +1,6 @@
 /*
- * Semaphores: what they have ordered when a pass begins, whose bytes a resource takes over, and
- * what a pass must wait for besides.
+ * Waits for semaphores: what semaphores have ordered when a pass begins, whose bytes a resource
+ * takes over, and which passes a pass must wait for besides.
  */
 #include <string.h>
 
@@ -8,7 +8,8 @@
 
 #define EVERYTHING VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT
 
-/* Passes that a pass must wait for: on each queue the last one, counted over frames, plus one. */
+/* The passes that a pass must wait for: on each queue the last one. Positions are counted over
+ * frames, plus one. */
 struct wants {
     uint64_t position[MAAR_TRANSIENT_MAX_QUEUES];
     uint32_t pass[MAAR_TRANSIENT_MAX_QUEUES];
@@ -29,7 +30,7 @@ uint64_t* maar_walk_clock(const struct maar_walk* w, uint32_t pass, uint64_t fra
     return &w->clocks[row * w->graph->queue_count];
 }
 
-/* The pass comes after another one by a semaphore. */
+/* Notes that the pass comes after another one by a semaphore. */
 static void follow_pass(const struct maar_walk* w, uint32_t before, uint64_t frame)
 {
     const uint64_t* other = maar_walk_clock(w, before, frame);
@@ -167,8 +168,8 @@ static void gather_wants(const struct maar_walk* w, struct wants* wants)
     }
 }
 
-/* Waits for passes of the frame before, those left out that follow from others. Those of this frame
- * were ordered before. */
+/* Adds waits for passes of the frame before, without those that follow from others. The passes of
+ * this frame were ordered before. */
 static void wait_for_wants(struct maar_walk* w, const struct wants* wants)
 {
     const uint64_t frame = w->frame - 1;

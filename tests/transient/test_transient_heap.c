@@ -615,11 +615,11 @@ static void misuse_of_the_graph_is_named(void** state)
     maker.passes[1].queueIndex = 1;
     expect_refused("pGraph->pPasses[1].queueIndex is not below queueCount");
     graph_depend(&maker, 2, 1);
-    expect_refused("go in a circle");
+    expect_refused("make a circle");
     graph_depend(&maker, 2, 3);
     expect_refused("pGraph->pDependencies[0] names a pass");
     maker.resources[0].pBufferInfo = &maker.buffers[1];
-    expect_refused("pGraph->pResources[0] (\"image 0\") has not exactly one of");
+    expect_refused("pGraph->pResources[0] (\"image 0\") must have either");
     maker.uses[1][0].stages = 0;
     expect_refused("pGraph->pResources[1] (\"buffer 1\").pUses[0].stages is 0");
     maker.uses[1][0].pass = 3;
@@ -631,7 +631,8 @@ static void misuse_of_the_graph_is_named(void** state)
     maker.resources[1].useCount = 0;
     expect_refused("pGraph->pResources[1] (\"buffer 1\").useCount is 0");
     maker.resources[1].viewCount = 1;
-    expect_refused("pGraph->pResources[1] (\"buffer 1\").viewCount is not 0, and it is a buffer");
+    expect_refused("pGraph->pResources[1] (\"buffer 1\").viewCount is not 0, but the resource is a "
+                   "buffer");
     maker.images[0].flags = VK_IMAGE_CREATE_SPARSE_BINDING_BIT;
     expect_refused("pGraph->pResources[0] (\"image 0\").pImageInfo is sparse or disjoint");
     maker.images[0].initialLayout = VK_IMAGE_LAYOUT_PREINITIALIZED;

@@ -322,7 +322,7 @@ static void planes_and_slices_that_cannot_be_are_refused(void** state)
     };
     MaarSlice slice = VK_NULL_HANDLE;
     EXPECT_TOLD(maarCreateSlice(rig.allocator, &slice_info, &slice), REFUSED,
-                "a flag that slices do not know");
+                "a flag that slices do not support");
     assert_true(slice == VK_NULL_HANDLE);
     rig_close(&rig);
 }

@@ -269,7 +269,7 @@ static void aliases_fit_or_are_refused(void** state)
                      VK_SUCCESS);
     assert_int_equal(maarCreateAliasingBuffer(rig.allocator, memory, 65536, &buffer_info, &none),
                      invalid);
-    rig_expect_message(&rig, "the object needs 1048576 bytes; the allocation has 983040");
+    rig_expect_message(&rig, "the object needs 1048576 bytes, but the allocation has 983040");
     assert_true(none == VK_NULL_HANDLE);
     buffer_info.size = MIB / 2;
     assert_int_equal(maarCreateAliasingBuffer(rig.allocator, memory, MIB / 2, &buffer_info, &half),

@@ -338,12 +338,12 @@ static void pages_are_neither_mapped_nor_shared(void** state)
     rig_expect_message(&s.rig, "not mapped");
     assert_int_equal(maarCreateAliasingBuffer(allocator, object.allocation, 0, &info, &buffer),
                      invalid);
-    rig_expect_message(&s.rig, "nothing else can be bound");
+    rig_expect_message(&s.rig, "no other object can be bound");
     assert_int_equal(maarCreateAliasingImage(allocator, object.allocation, 0, &image_info, &image),
                      invalid);
-    rig_expect_message(&s.rig, "nothing else can be bound");
+    rig_expect_message(&s.rig, "no other object can be bound");
     assert_int_equal(maarBindBuffer(allocator, object.allocation, 0, object.buffer, NULL), invalid);
-    rig_expect_message(&s.rig, "nothing else can be bound");
+    rig_expect_message(&s.rig, "no other object can be bound");
     assert_int_equal(maarSetAllocationPriority(allocator, object.allocation, 0.5F), invalid);
     rig_expect_message(&s.rig, "dedicated");
     assert_int_equal(maarSetAllocationName(allocator, object.allocation, "renamed"), VK_SUCCESS);

@@ -1,0 +1,210 @@
+/*
+ * The buffers that slices are cut from, on the shelves of an arena: how a buffer is made, and which
+ * empty one is given back.
+ */
+#include "core/objects/buffer.h"
+#include "core/objects/slice_arena.h"
+
+/* The first buffer of a shelf, bytes; each further one is twice the last, up to the largest. 64 KiB
+ * holds 256 uniform buffers of 256 bytes; 4 MiB is the size from which a block has room to spare.
+ */
+#define FIRST_SLICE_BUFFER ((VkDeviceSize)64 << 10)
+#define LARGEST_SLICE_BUFFER ((VkDeviceSize)4 << 20)
+
+/* ---- buffers ---- */
+
+void maar_slice_buffer_destroy(MaarAllocator allocator, struct maar_slice_buffer* home)
+{
+    (void)maar_destroy_buffer(allocator, "maarDestroySlice", home->buffer, home->allocation);
+    maar_placement_destroy(home->placement, allocator->callbacks);
+    maar_host_free(allocator->callbacks, home);
+}
+
+static VkResult read_slice_buffer(MaarAllocator allocator, struct maar_slice_buffer* home)
+{
+    MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
+    VkResult result = maarGetAllocationInfo(allocator, home->allocation, &info);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if ((info.propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0) {
+        void* data = NULL;
+        result = maarMapMemory(allocator, home->allocation, &data);
+        home->mapped = data;
+    }
+    if (result == VK_SUCCESS &&
+        (home->shelf->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0) {
+        result = maarGetBufferAddress(allocator, home->buffer, &home->address);
+    }
+    return result;
+}
+
+static uint32_t list_families(uint32_t bits, uint32_t* families)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < 32; ++i) {
+        if ((bits & (1u << i)) != 0) {
+            families[count++] = i;
+        }
+    }
+    return count;
+}
+
+static VkResult make_slice_buffer(MaarAllocator allocator, struct maar_slice_shelf* shelf,
+                                  VkDeviceSize size, struct maar_slice_buffer** out)
+{
+    struct maar_slice_buffer* home = maar_host_calloc(allocator->callbacks, 1, sizeof *home);
+    if (home == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    home->shelf = shelf;
+    home->size = size;
+    const struct maar_placement_info placement = {
+        .strategy = MAAR_PLACEMENT_STRATEGY_TLSF,
+        .size = size,
+    };
+    VkResult result = maar_placement_create(&placement, allocator->callbacks, &home->placement);
+    if (result != VK_SUCCESS) {
+        maar_host_free(allocator->callbacks, home);
+        return result;
+    }
+    uint32_t families[32];
+    uint32_t family_count = list_families(shelf->family_bits, families);
+    const VkBufferCreateInfo buffer_info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = size,
+        .usage = shelf->usage,
+        .sharingMode = family_count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
+        .queueFamilyIndexCount = family_count > 1 ? family_count : 0,
+        .pQueueFamilyIndices = families,
+    };
+    const MaarAllocationCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .flags = shelf->allocation_flags,
+        .usage = shelf->memory_usage,
+        .pName = "slices",
+    };
+    result = maar_create_buffer(allocator, "maarCreateSlice", &buffer_info, &info, true,
+                                &home->buffer, &home->allocation);
+    if (result == VK_SUCCESS) {
+        result = read_slice_buffer(allocator, home);
+    }
+    if (result != VK_SUCCESS) {
+        (void)maar_destroy_buffer(allocator, "maarCreateSlice", home->buffer, VK_NULL_HANDLE);
+        maar_undo_allocation(allocator, home->allocation);
+        maar_placement_destroy(home->placement, allocator->callbacks);
+        maar_host_free(allocator->callbacks, home);
+        return result;
+    }
+    *out = home;
+    return VK_SUCCESS;
+}
+
+static void unlink_slice_buffer(struct maar_slice_buffer* home)
+{
+    if (home->previous != NULL) {
+        home->previous->next = home->next;
+    } else {
+        home->shelf->buffers = home->next;
+    }
+    if (home->next != NULL) {
+        home->next->previous = home->previous;
+    }
+}
+
+/* ---- shelves ---- */
+
+static bool is_shelf_for(const struct maar_slice_shelf* shelf, const MaarSliceCreateInfo* info)
+{
+    return shelf->usage == info->usage && shelf->memory_usage == info->memoryUsage &&
+           shelf->allocation_flags == info->allocationFlags &&
+           shelf->family_bits == info->queueFamilyBits;
+}
+
+struct maar_slice_shelf* maar_slice_find_shelf(const struct maar_slice_arena* arena,
+                                               const MaarSliceCreateInfo* info)
+{
+    struct maar_slice_shelf* shelf = arena->shelves;
+    while (shelf != NULL && !is_shelf_for(shelf, info)) {
+        shelf = shelf->next;
+    }
+    return shelf;
+}
+
+VkResult maar_slice_open_shelf(MaarAllocator allocator, struct maar_slice_arena* arena,
+                               const MaarSliceCreateInfo* info, struct maar_slice_shelf** shelf)
+{
+    maar_assert_held(&arena->lock);
+    *shelf = maar_slice_find_shelf(arena, info);
+    if (*shelf != NULL) {
+        return VK_SUCCESS;
+    }
+    maar_mutex_unlock(&arena->lock);
+    struct maar_slice_shelf* fresh = maar_host_calloc(allocator->callbacks, 1, sizeof *fresh);
+    maar_mutex_lock(&arena->lock);
+    if (fresh == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    *shelf = maar_slice_find_shelf(arena, info);
+    if (*shelf != NULL) {
+        maar_mutex_unlock(&arena->lock);
+        maar_host_free(allocator->callbacks, fresh); /* another thread was faster */
+        maar_mutex_lock(&arena->lock);
+        return VK_SUCCESS;
+    }
+    fresh->arena = arena;
+    fresh->usage = info->usage;
+    fresh->memory_usage = info->memoryUsage;
+    fresh->allocation_flags = info->allocationFlags;
+    fresh->family_bits = info->queueFamilyBits;
+    fresh->next_size = FIRST_SLICE_BUFFER;
+    fresh->next = arena->shelves;
+    arena->shelves = fresh;
+    *shelf = fresh;
+    return VK_SUCCESS;
+}
+
+VkResult maar_slice_add_buffer(MaarAllocator allocator, struct maar_slice_shelf* shelf,
+                               VkDeviceSize least)
+{
+    VkDeviceSize size = shelf->next_size;
+    while (size < least) {
+        size <<= 1;
+    }
+    maar_mutex_unlock(&shelf->arena->lock);
+    struct maar_slice_buffer* home = NULL;
+    VkResult result = make_slice_buffer(allocator, shelf, size, &home);
+    maar_mutex_lock(&shelf->arena->lock);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    home->next = shelf->buffers;
+    if (home->next != NULL) {
+        home->next->previous = home;
+    }
+    shelf->buffers = home;
+    if (shelf->next_size < LARGEST_SLICE_BUFFER) {
+        shelf->next_size <<= 1;
+    }
+    return VK_SUCCESS;
+}
+
+struct maar_slice_buffer* maar_slice_pick_empty(struct maar_slice_arena* arena,
+                                                uint32_t kept_per_shelf)
+{
+    maar_assert_held(&arena->lock);
+    for (struct maar_slice_shelf* shelf = arena->shelves; shelf != NULL; shelf = shelf->next) {
+        uint32_t empty = 0;
+        for (struct maar_slice_buffer* home = shelf->buffers; home != NULL; home = home->next) {
+            if (home->slice_count > 0 || home->pin_count > 0) {
+                continue;
+            }
+            ++empty;
+            if (empty > kept_per_shelf) {
+                unlink_slice_buffer(home);
+                return home;
+            }
+        }
+    }
+    return NULL;
+}
