@@ -37,10 +37,10 @@ def node_of(path):
 
 
 def room_of(node):
-    """The folder below core; plan/exact is a room of its own, and so is what lies in core itself."""
+    """The folder below core; the folders of plan are rooms of their own, and so is core itself."""
     parts = node.split("/")
-    if parts[1:3] == ["plan", "exact"]:
-        return "core/plan/exact"
+    if parts[1] == "plan" and len(parts) > 3:
+        return "/".join(parts[:3])
     return "/".join(parts[:2]) if len(parts) > 2 else "core"
 
 

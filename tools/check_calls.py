@@ -13,7 +13,7 @@
   --write-upcalls      write what is found to tools/upcalls.toml; new entries lack a reason
 
 BUILD is a build folder in which the library is built. tools/call_graph.py says how calls are found.
-A room is a folder below core. core itself is one, and so is core/plan/exact.
+A room is a folder below core. core itself is one, and so are the folders of core/plan.
 
 Rules:
 

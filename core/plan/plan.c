@@ -4,73 +4,22 @@
  *
  * Stateless but for what the caller gives: no locks here.
  */
-#include "core/host_memory.h"
-#include "core/plan/plan_rank.h"
+#include "core/plan/exact/exact.h"
+#include "core/plan/plan_cache.h"
+#include "core/plan/plan_class.h"
+#include "core/plan/plan_edge.h"
+#include "core/plan/plan_fewer.h"
+#include "core/plan/plan_graph.h"
+#include "core/plan/plan_greedy.h"
+#include "core/plan/plan_input.h"
+#include "core/plan/plan_keep.h"
 #include "core/plan/plan_result.h"
+#include "core/plan/problem/plan_rank.h"
 #include "core/port_time.h"
 
 #include <string.h>
 
 static const size_t default_host_limit = (size_t)1 << 30;
-
-/* Where the lists begin, behind the plan itself. */
-static size_t head_size(void)
-{
-    return (sizeof(struct MaarPlan_T) + 15) & ~(size_t)15;
-}
-
-size_t maar_plan_allocation_size(const MaarPlanInfo* info)
-{
-    return head_size() + info->resourceCount * sizeof(MaarPlanPlacement) +
-           info->classCount * sizeof(MaarPlanClass) +
-           ((size_t)info->edgeCount + info->wrapEdgeCount) * sizeof(MaarPlanEdge);
-}
-
-MaarPlan maar_plan_allocate(const VkAllocationCallbacks* callbacks, const MaarPlanInfo* info)
-{
-    const size_t size = maar_plan_allocation_size(info);
-    unsigned char* memory = maar_host_alloc(callbacks, size);
-    if (memory == NULL) {
-        return VK_NULL_HANDLE;
-    }
-    MaarPlan plan = (MaarPlan)(void*)memory;
-    memset(plan, 0, sizeof *plan);
-    maar_atomic32_store(&plan->references, 1);
-    plan->has_callbacks = callbacks != NULL;
-    if (callbacks != NULL) {
-        plan->callbacks = *callbacks;
-    }
-    plan->size = size;
-    plan->info = *info;
-    /* Structures with 64-bit members first, so that each list is aligned. */
-    plan->classes = (MaarPlanClass*)(void*)(memory + head_size());
-    plan->placements = (MaarPlanPlacement*)(void*)(plan->classes + info->classCount);
-    plan->edges = (MaarPlanEdge*)(void*)(plan->placements + info->resourceCount);
-    plan->wrap_edges = plan->edges + info->edgeCount;
-    return plan;
-}
-
-MaarPlan maar_plan_copy(MaarPlan plan, const VkAllocationCallbacks* callbacks)
-{
-    MaarPlan copy = maar_plan_allocate(callbacks, &plan->info);
-    if (copy != VK_NULL_HANDLE) {
-        memcpy(copy->classes, plan->classes, plan->size - head_size());
-    }
-    return copy;
-}
-
-void maar_plan_retain(MaarPlan plan)
-{
-    (void)maar_atomic32_add(&plan->references, 1);
-}
-
-void maar_plan_release(MaarPlan plan)
-{
-    if (maar_atomic32_drop(&plan->references) == 0) {
-        const VkAllocationCallbacks callbacks = plan->callbacks;
-        maar_host_free(plan->has_callbacks ? &callbacks : NULL, plan);
-    }
-}
 
 /* One call of maarCreatePlan. */
 struct planning {
@@ -182,9 +131,9 @@ static MaarPlanStop search_classes(struct planning* planning)
         struct maar_plan_budget share = *whole;
         share.nodes_left = whole->nodes_left / left;
         const bool decides = planning->class_count == 1 && planning->info->capacity != 0;
-        maar_plan_improve(&planning->problems[c], &planning->stack,
-                          decides ? planning->info->capacity : UINT64_MAX, &share,
-                          planning->offsets[c]);
+        maar_exact_improve(&planning->problems[c], &planning->stack,
+                           decides ? planning->info->capacity : UINT64_MAX, &share,
+                           planning->offsets[c]);
         whole->nodes_left -= share.nodes_used - whole->nodes_used;
         whole->nodes_used = share.nodes_used;
         stop = share.stop != MAAR_PLAN_STOP_DONE ? share.stop : stop;
@@ -205,10 +154,13 @@ static VkResult place_classes(struct planning* planning)
     for (uint32_t c = 0; c < planning->class_count; ++c) {
         struct maar_plan_problem* problem = &planning->problems[c];
         const VkResult result =
-            maar_plan_begin(problem, &planning->stack, enough, planning->offsets[c]);
+            maar_plan_greedy(problem, &planning->stack,
+                             enough > problem->proved_bound ? enough : problem->proved_bound,
+                             &planning->budget, planning->offsets[c], &problem->peak);
         if (result != VK_SUCCESS) {
             return result;
         }
+        problem->greedy_peak = problem->peak;
         sums->lowerBound = maar_plan_add_saturated(sums->lowerBound, problem->lower_bound);
         sums->greedySize = maar_plan_add_saturated(sums->greedySize, problem->greedy_peak);
         for (uint32_t i = 0; i < problem->count; ++i) {
@@ -460,80 +412,4 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePlan(const MaarPlanCreateInfo* pCreateI
     }
     maar_stack_reset(&planning.stack);
     return result;
-}
-
-VKAPI_ATTR void VKAPI_CALL maarDestroyPlan(MaarPlan plan)
-{
-    if (plan != VK_NULL_HANDLE) {
-        maar_plan_release(plan);
-    }
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL maarGetPlanInfo(MaarPlan plan, MaarPlanInfo* pInfo)
-{
-    if (plan == VK_NULL_HANDLE || pInfo == NULL || pInfo->sType != MAAR_STRUCTURE_TYPE_PLAN_INFO) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    void* next = pInfo->pNext;
-    *pInfo = plan->info;
-    pInfo->sType = MAAR_STRUCTURE_TYPE_PLAN_INFO;
-    pInfo->pNext = next;
-    return VK_SUCCESS;
-}
-
-/* The two-call idiom: how many there are, or as many as there is room for. */
-static VkResult copy_list(const void* list, uint32_t count, size_t size, uint32_t* pCount,
-                          void* pList)
-{
-    if (pCount == NULL) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    if (pList == NULL) {
-        *pCount = count;
-        return VK_SUCCESS;
-    }
-    const uint32_t copied = *pCount < count ? *pCount : count;
-    if (copied > 0) {
-        memcpy(pList, list, copied * size);
-    }
-    *pCount = copied;
-    return copied < count ? VK_INCOMPLETE : VK_SUCCESS;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL maarGetPlanClasses(MaarPlan plan, uint32_t* pClassCount,
-                                                  MaarPlanClass* pClasses)
-{
-    if (plan == VK_NULL_HANDLE) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    return copy_list(plan->classes, plan->info.classCount, sizeof *pClasses, pClassCount, pClasses);
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL maarGetPlanPlacements(MaarPlan plan, uint32_t* pPlacementCount,
-                                                     MaarPlanPlacement* pPlacements)
-{
-    if (plan == VK_NULL_HANDLE) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    return copy_list(plan->placements, plan->info.resourceCount, sizeof *pPlacements,
-                     pPlacementCount, pPlacements);
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL maarGetPlanEdges(MaarPlan plan, uint32_t* pEdgeCount,
-                                                MaarPlanEdge* pEdges)
-{
-    if (plan == VK_NULL_HANDLE) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    return copy_list(plan->edges, plan->info.edgeCount, sizeof *pEdges, pEdgeCount, pEdges);
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL maarGetPlanWrapEdges(MaarPlan plan, uint32_t* pEdgeCount,
-                                                    MaarPlanEdge* pEdges)
-{
-    if (plan == VK_NULL_HANDLE) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    return copy_list(plan->wrap_edges, plan->info.wrapEdgeCount, sizeof *pEdges, pEdgeCount,
-                     pEdges);
 }

@@ -4,9 +4,10 @@
  *
  * Internally synchronized by one lock, under which nothing is allocated, freed or called back.
  */
-#include "core/plan/plan_result.h"
+#include "core/plan/plan_cache.h"
 
 #include "core/host_memory.h"
+#include "core/plan/plan_result.h"
 #include "core/port_thread.h"
 
 #include <string.h>

@@ -2,7 +2,12 @@
  * Classes: which resources can live in one VkDeviceMemory; and one class as a problem in units,
  * with the maximal sections of time and the bounds that follow from them.
  */
-#include "core/plan/plan_internal.h"
+#include "core/plan/plan_class.h"
+
+#include "core/plan/exact/exact.h"
+#include "core/plan/plan_antichain.h"
+#include "core/plan/plan_input.h"
+#include "core/plan/plan_result.h"
 
 #include <string.h>
 
@@ -297,7 +302,7 @@ static VkResult check_fixed(const struct maar_plan_problem* problem)
             }
             if (problem->fixed[i] < maar_plan_top(problem, k, problem->fixed[k], i) &&
                 problem->fixed[k] < maar_plan_top(problem, i, problem->fixed[i], k)) {
-                return maar_plan_refuse(problem->graph->info,
+                return maar_plan_reject(problem->graph->info,
                                         "maarCreatePlan: pResources[%u] and [%u] live at the same "
                                         "time, and their fixed offsets overlap",
                                         problem->resource[k], problem->resource[i]);
@@ -335,10 +340,10 @@ VkResult maar_plan_build_problem(const struct maar_plan_graph* graph, struct maa
             result = bound_sections(problem, stack);
         }
     } else {
-        result = maar_plan_build_chains(problem, stack);
+        result = maar_plan_build_antichains(problem, stack);
     }
     if (result == VK_SUCCESS) {
-        result = maar_plan_build_levels(problem, stack);
+        result = maar_exact_bound_cells(problem, stack);
     }
     if (result != VK_SUCCESS) {
         return result;
@@ -350,14 +355,4 @@ VkResult maar_plan_build_problem(const struct maar_plan_graph* graph, struct maa
         }
     }
     return check_fixed(problem);
-}
-
-uint64_t maar_plan_peak(const struct maar_plan_problem* problem, const int64_t* offsets)
-{
-    uint64_t peak = 0;
-    for (uint32_t i = 0; i < problem->count; ++i) {
-        const uint64_t end = maar_plan_end(problem, i, offsets[i]);
-        peak = end > peak ? end : peak;
-    }
-    return peak;
 }

@@ -6,9 +6,9 @@
  * Where kinds are mixed the unit is the granule. Resources of one granule may live at the same
  * time, so there each pair that shares one is looked at.
  */
-#include "core/plan/plan_internal.h"
+#include "core/plan/plan_edge.h"
 
-#include "core/plan/plan_rank.h"
+#include "core/plan/problem/plan_rank.h"
 
 #include <string.h>
 
@@ -166,24 +166,6 @@ static VkResult lay_item(const struct maar_plan_problem* problem, struct layer* 
     }
     splice_layer(layer, at, until, spare);
     return result;
-}
-
-VkResult maar_plan_order_by_begin(const struct maar_plan_problem* problem,
-                                  struct maar_host_stack* stack, struct maar_plan_key** keys)
-{
-    *keys = maar_stack_grab(stack, problem->count, sizeof **keys);
-    struct maar_plan_key* other = maar_stack_grab(stack, problem->count, sizeof *other);
-    if (*keys == NULL || other == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (uint32_t i = 0; i < problem->count; ++i) {
-        (*keys)[i] = (struct maar_plan_key){
-            .first = UINT32_MAX - problem->graph->begin_rank[problem->resource[i]],
-            .item = i,
-        };
-    }
-    maar_plan_sort_keys(*keys, other, problem->count);
-    return VK_SUCCESS;
 }
 
 /* From the last user of each byte to its first, each pair once. */

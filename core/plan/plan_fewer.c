@@ -9,7 +9,10 @@
  * item out or putting it in touches only the pairs on its own bytes. Everything is counted in
  * steps, not in time, so that the outcome is the same on every machine.
  */
-#include "core/plan/plan_rank.h"
+#include "core/plan/plan_fewer.h"
+
+#include "core/plan/plan_edge.h"
+#include "core/plan/problem/plan_rank.h"
 
 #include <string.h>
 

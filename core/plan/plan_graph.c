@@ -3,7 +3,9 @@
  * are ordered by their queues and by dependencies; resource a comes before resource b when every
  * use of a comes before every use of b, which is a strict partial order.
  */
-#include "core/plan/plan_internal.h"
+#include "core/plan/plan_graph.h"
+
+#include "core/plan/plan_input.h"
 
 #include <string.h>
 
@@ -49,7 +51,7 @@ static VkResult build_intervals(const MaarPlanCreateInfo* info, struct maar_host
     for (uint32_t i = 0; i < info->dependencyCount; ++i) {
         const MaarPlanDependency* edge = &info->pDependencies[i];
         if (edge->before > edge->after) {
-            return maar_plan_refuse(info,
+            return maar_plan_reject(info,
                                     "maarCreatePlan: pDependencies[%u] puts pass %u before pass %u "
                                     "of the same queue: a cycle",
                                     i, edge->before, edge->after);
@@ -163,7 +165,7 @@ static VkResult order_passes(const MaarPlanCreateInfo* info, struct maar_host_st
     }
     for (uint32_t p = 0; done < pass_count && p < pass_count; ++p) {
         if (waits[p] != 0) {
-            return maar_plan_refuse(
+            return maar_plan_reject(
                 info,
                 "maarCreatePlan: pDependencies has a cycle that holds back pass "
                 "%u",

@@ -3,7 +3,9 @@
  * item that can go lowest where it can go, ties by a fixed rank. The best of them is what the
  * search has to beat.
  */
-#include "core/plan/plan_rank.h"
+#include "core/plan/plan_greedy.h"
+
+#include "core/plan/problem/plan_rank.h"
 
 #include <string.h>
 
@@ -61,8 +63,10 @@ static void insert_by_offset(uint32_t* placed, uint32_t placed_count, uint32_t i
     placed[at] = item;
 }
 
-void maar_plan_fit_in_order(const struct maar_plan_problem* problem, const uint32_t* order,
-                            bool tightest, int64_t* offsets, uint32_t* scratch)
+/* One placement: every item in the given order at its lowest place, or in the smallest gap that
+ * holds it; fixed ones first. `scratch` has room for all items. */
+static void fit_in_order(const struct maar_plan_problem* problem, const uint32_t* order,
+                         bool tightest, int64_t* offsets, uint32_t* scratch)
 {
     uint32_t placed_count = 0;
     for (uint32_t i = 0; i < problem->count; ++i) {
@@ -328,8 +332,8 @@ VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_h
         }
         sort_items(&greedy, by);
         if (by->way != WAY_SKYLINE) {
-            maar_plan_fit_in_order(problem, greedy.order, by->way == WAY_TIGHTEST, greedy.offsets,
-                                   greedy.skyline.heap);
+            fit_in_order(problem, greedy.order, by->way == WAY_TIGHTEST, greedy.offsets,
+                         greedy.skyline.heap);
         } else if (problem->conflict == NULL) {
             place_skyline(&greedy.skyline, greedy.order, greedy.offsets);
         } else {

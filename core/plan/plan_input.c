@@ -1,10 +1,12 @@
 /*
  * Input checks of the planner. Each refusal names the argument and its index.
  */
+#include "core/plan/plan_input.h"
+
+#include "core/bits.h"
+#include "core/host_memory.h"
 #include "core/message_delivery.h"
 #include "core/plan/plan_result.h"
-
-#include "core/host_memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +15,7 @@ enum { SENTENCE_SIZE = 256 };
 
 static const uint64_t max_alignment = (uint64_t)1 << 48;
 
-VkResult maar_plan_refuse(const MaarPlanCreateInfo* info, const char* format, ...)
+VkResult maar_plan_reject(const MaarPlanCreateInfo* info, const char* format, ...)
 {
     if (info->pfnMessage != NULL) {
         char text[SENTENCE_SIZE];
@@ -48,28 +50,28 @@ static VkResult check_lifetime(const MaarPlanCreateInfo* info, uint32_t index)
     }
     if (resource->useCount == 0) {
         if (info->pPassQueues != NULL) {
-            return maar_plan_refuse(
+            return maar_plan_reject(
                 info,
                 "maarCreatePlan: pResources[%u].useCount is 0; with pPassQueues uses are needed",
                 index);
         }
         if (resource->lastPass < resource->firstPass) {
-            return maar_plan_refuse(
+            return maar_plan_reject(
                 info, "maarCreatePlan: pResources[%u].lastPass (%u) is before firstPass (%u)",
                 index, resource->lastPass, resource->firstPass);
         }
         if (!pass_is_known(info, resource->lastPass)) {
-            return maar_plan_refuse(info, "maarCreatePlan: pResources[%u].lastPass (%u) is no pass",
+            return maar_plan_reject(info, "maarCreatePlan: pResources[%u].lastPass (%u) is no pass",
                                     index, resource->lastPass);
         }
         return VK_SUCCESS;
     }
     if (resource->pUses == NULL) {
-        return maar_plan_refuse(info, "maarCreatePlan: pResources[%u].pUses is NULL", index);
+        return maar_plan_reject(info, "maarCreatePlan: pResources[%u].pUses is NULL", index);
     }
     for (uint32_t i = 0; i < resource->useCount; ++i) {
         if (!pass_is_known(info, resource->pUses[i])) {
-            return maar_plan_refuse(info,
+            return maar_plan_reject(info,
                                     "maarCreatePlan: pResources[%u].pUses[%u] (%u) is no pass",
                                     index, i, resource->pUses[i]);
         }
@@ -82,41 +84,41 @@ static VkResult check_resource(const MaarPlanCreateInfo* info, uint32_t index, u
     const MaarPlanResource* resource = &info->pResources[index];
     const uint64_t alignment = alignment_of(resource);
     if (resource->size == 0) {
-        return maar_plan_refuse(info, "maarCreatePlan: pResources[%u].size is 0", index);
+        return maar_plan_reject(info, "maarCreatePlan: pResources[%u].size is 0", index);
     }
     if (alignment > max_alignment) {
-        return maar_plan_refuse(info, "maarCreatePlan: pResources[%u].alignment is above 2^48",
+        return maar_plan_reject(info, "maarCreatePlan: pResources[%u].alignment is above 2^48",
                                 index);
     }
     if (resource->size > MAAR_PLAN_MAX_SIZE) {
-        return maar_plan_refuse(info, "maarCreatePlan: pResources[%u].size is above 2^60", index);
+        return maar_plan_reject(info, "maarCreatePlan: pResources[%u].size is above 2^60", index);
     }
     *sum += maar_align_up(resource->size, alignment);
     if (*sum > MAAR_PLAN_MAX_SIZE) {
-        return maar_plan_refuse(
+        return maar_plan_reject(
             info,
             "maarCreatePlan: the sizes up to pResources[%u] add up to more than "
             "2^60",
             index);
     }
     if ((unsigned)resource->kind > (unsigned)MAAR_RESOURCE_KIND_OPTIMAL) {
-        return maar_plan_refuse(info, "maarCreatePlan: pResources[%u].kind is %d", index,
+        return maar_plan_reject(info, "maarCreatePlan: pResources[%u].kind is %d", index,
                                 (int)resource->kind);
     }
     const MaarPlanResourceFlags known =
         MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT | MAAR_PLAN_RESOURCE_NO_ALIASING_BIT;
     if ((resource->flags & ~known) != 0) {
-        return maar_plan_refuse(info, "maarCreatePlan: pResources[%u].flags has unknown bits",
+        return maar_plan_reject(info, "maarCreatePlan: pResources[%u].flags has unknown bits",
                                 index);
     }
     if ((resource->flags & MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT) != 0) {
         if (resource->fixedOffset % alignment != 0) {
-            return maar_plan_refuse(
+            return maar_plan_reject(
                 info, "maarCreatePlan: pResources[%u].fixedOffset is no multiple of its alignment",
                 index);
         }
         if (resource->fixedOffset > MAAR_PLAN_MAX_SIZE) {
-            return maar_plan_refuse(
+            return maar_plan_reject(
                 info, "maarCreatePlan: pResources[%u].fixedOffset is above 2^60", index);
         }
     }
@@ -126,23 +128,23 @@ static VkResult check_resource(const MaarPlanCreateInfo* info, uint32_t index, u
 static VkResult check_passes(const MaarPlanCreateInfo* info)
 {
     if (info->passCount > MAAR_PLAN_MAX_PASSES) {
-        return maar_plan_refuse(info, "maarCreatePlan: passCount is above MAAR_PLAN_MAX_PASSES");
+        return maar_plan_reject(info, "maarCreatePlan: passCount is above MAAR_PLAN_MAX_PASSES");
     }
     if (info->pPassQueues != NULL && info->passCount == 0) {
-        return maar_plan_refuse(info, "maarCreatePlan: pPassQueues is set, but passCount is 0");
+        return maar_plan_reject(info, "maarCreatePlan: pPassQueues is set, but passCount is 0");
     }
     if (info->dependencyCount != 0 && info->pDependencies == NULL) {
-        return maar_plan_refuse(info, "maarCreatePlan: pDependencies is NULL");
+        return maar_plan_reject(info, "maarCreatePlan: pDependencies is NULL");
     }
     for (uint32_t i = 0; i < info->dependencyCount; ++i) {
         const MaarPlanDependency* edge = &info->pDependencies[i];
         if (!pass_is_known(info, edge->before) || !pass_is_known(info, edge->after)) {
-            return maar_plan_refuse(
+            return maar_plan_reject(
                 info, "maarCreatePlan: pDependencies[%u] (%u before %u) names no pass", i,
                 edge->before, edge->after);
         }
         if (edge->before == edge->after) {
-            return maar_plan_refuse(
+            return maar_plan_reject(
                 info, "maarCreatePlan: pDependencies[%u] orders pass %u before itself", i,
                 edge->before);
         }
@@ -153,29 +155,29 @@ static VkResult check_passes(const MaarPlanCreateInfo* info)
 VkResult maar_plan_check_input(const MaarPlanCreateInfo* info)
 {
     if (info->resourceCount > MAAR_PLAN_MAX_RESOURCES) {
-        return maar_plan_refuse(info,
+        return maar_plan_reject(info,
                                 "maarCreatePlan: resourceCount is above MAAR_PLAN_MAX_RESOURCES");
     }
     if (info->resourceCount != 0 && info->pResources == NULL) {
-        return maar_plan_refuse(info, "maarCreatePlan: pResources is NULL");
+        return maar_plan_reject(info, "maarCreatePlan: pResources is NULL");
     }
     const MaarPlanCreateFlags known = MAAR_PLAN_CREATE_KEEP_EDGES_BIT | MAAR_PLAN_CREATE_GREEDY_BIT;
     if ((info->flags & ~known) != 0) {
-        return maar_plan_refuse(info, "maarCreatePlan: flags has unknown bits");
+        return maar_plan_reject(info, "maarCreatePlan: flags has unknown bits");
     }
     if (!maar_host_callbacks_serve(info->pAllocationCallbacks)) {
-        return maar_plan_refuse(
+        return maar_plan_reject(
             info, "maarCreatePlan: pAllocationCallbacks lacks pfnAllocation or pfnFree");
     }
     if (!maar_is_power_of_two_or_zero(info->granularity)) {
-        return maar_plan_refuse(info, "maarCreatePlan: granularity is no power of two");
+        return maar_plan_reject(info, "maarCreatePlan: granularity is no power of two");
     }
     if (info->granularity > max_alignment) {
-        return maar_plan_refuse(info, "maarCreatePlan: granularity is above 2^48");
+        return maar_plan_reject(info, "maarCreatePlan: granularity is above 2^48");
     }
     if (info->previousIndexCount != 0 &&
         (info->previousIndexCount != info->resourceCount || info->pPreviousIndices == NULL)) {
-        return maar_plan_refuse(info,
+        return maar_plan_reject(info,
                                 "maarCreatePlan: pPreviousIndices does not have one index for "
                                 "each resource");
     }
@@ -184,7 +186,7 @@ VkResult maar_plan_check_input(const MaarPlanCreateInfo* info)
     for (uint32_t i = 0; i < info->previousIndexCount; ++i) {
         if (info->pPreviousIndices[i] >= previous_count &&
             info->pPreviousIndices[i] != UINT32_MAX) {
-            return maar_plan_refuse(info,
+            return maar_plan_reject(info,
                                     "maarCreatePlan: pPreviousIndices[%u] (%u) is no resource of "
                                     "`previous`",
                                     i, info->pPreviousIndices[i]);

@@ -3,8 +3,12 @@
  * plan needs. Those that can are fixed there, and the rest is placed around them; where that takes
  * more memory, fewer are fixed, those first let go that conflict with most that is new.
  */
-#include "core/plan/plan_rank.h"
+#include "core/plan/plan_keep.h"
+
+#include "core/plan/exact/exact.h"
+#include "core/plan/plan_greedy.h"
 #include "core/plan/plan_result.h"
+#include "core/plan/problem/plan_rank.h"
 
 #include <string.h>
 
@@ -14,22 +18,6 @@ enum { TRIAL_NODES = 5000 };
 /* Items between two looks at the clock, each of which is compared with all others: some ms where
  * they are as many as can be. */
 enum { ITEMS_PER_LOOK = 64 };
-
-bool maar_plan_previous_offset(const MaarPlanCreateInfo* info, uint32_t resource, uint64_t* offset)
-{
-    if (info->previous == VK_NULL_HANDLE) {
-        return false;
-    }
-    const struct MaarPlan_T* previous = info->previous;
-    const uint32_t index =
-        info->previousIndexCount != 0 ? info->pPreviousIndices[resource] : resource;
-    if (index >= previous->info.resourceCount) {
-        return false;
-    }
-    const uint64_t alignment = info->pResources[resource].alignment;
-    *offset = previous->placements[index].offset;
-    return alignment <= 1 || *offset % alignment == 0;
-}
 
 struct keeper {
     const struct maar_plan_problem* problem;
@@ -148,16 +136,12 @@ static VkResult try_kept(const struct keeper* keeper, uint32_t count,
         }
         result = maar_plan_greedy(&trial, stack, keeper->peak, budget, found, &peak);
     }
-    struct maar_plan_search* search = NULL;
     if (result == VK_SUCCESS && peak > keeper->peak && budget->nodes_left > 0) {
-        result = maar_plan_search_create(&trial, stack, &search);
-    }
-    if (search != NULL) {
         const uint64_t limit = budget->nodes_left < TRIAL_NODES ? budget->nodes_left : TRIAL_NODES;
-        if (maar_plan_search_run(search, keeper->peak, limit, budget, found) ==
-            MAAR_PLAN_ANSWER_YES) {
-            peak = maar_plan_peak(&trial, found);
-        }
+        const enum maar_exact_answer answer =
+            maar_exact_fit(&trial, stack, keeper->peak, limit, budget, found);
+        peak = answer == MAAR_EXACT_YES ? maar_plan_peak(&trial, found) : peak;
+        result = answer == MAAR_EXACT_NO_MEMORY ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
     }
     if (result == VK_SUCCESS && peak <= keeper->peak) {
         *works = true;

@@ -4,8 +4,10 @@
 #ifndef MAAR_CORE_PLAN_PLAN_RESULT_H
 #define MAAR_CORE_PLAN_PLAN_RESULT_H
 
-#include "core/plan/plan_internal.h"
 #include "core/port_atomic.h"
+#include "maar/plan.h"
+
+#include <stdbool.h>
 
 /* What a MaarPlan points to. One allocation of host memory holds it and its lists. */
 struct MaarPlan_T {
@@ -28,29 +30,8 @@ MaarPlan maar_plan_copy(MaarPlan plan, const VkAllocationCallbacks* callbacks);
 void maar_plan_retain(MaarPlan plan);
 /* Frees it when nobody else holds it. */
 void maar_plan_release(MaarPlan plan);
-
-/* What decides a plan, as bytes. */
-struct maar_plan_key_bytes {
-    const void* bytes;
-    size_t size;
-    uint64_t hash;
-};
-
-/* Writes down everything that decides the result. */
-VkResult maar_plan_write_key(const MaarPlanCreateInfo* info, struct maar_host_stack* stack,
-                             struct maar_plan_key_bytes* key);
-/* A plan of that key, retained for the caller, or NULL. It lies in the cache's memory. */
-MaarPlan maar_plan_cache_find(MaarPlanCache cache, const struct maar_plan_key_bytes* key);
-/* Keeps a copy of a plan, where memory allows; never fails. */
-void maar_plan_cache_keep(MaarPlanCache cache, const struct maar_plan_key_bytes* key,
-                          MaarPlan plan);
-
-/*
- * Moves what can be moved back to its offset in the previous plan, within the problem's peak. Sets
- * the bits of the items that lie there then. False when time, cancellation or memory cut it short.
- */
-bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo* info,
-                    struct maar_plan_budget* budget, struct maar_host_stack* stack,
-                    int64_t* offsets, uint64_t* held);
+/* Looks up where a resource was in the previous plan. Returns false if it was not there or its
+ * alignment does not allow that offset. */
+bool maar_plan_previous_offset(const MaarPlanCreateInfo* info, uint32_t resource, uint64_t* offset);
 
 #endif

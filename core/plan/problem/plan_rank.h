@@ -2,10 +2,11 @@
  * Orders of the items of a problem: what makes an item hard to place, as integers, so that they are
  * the same on every machine.
  */
-#ifndef MAAR_CORE_PLAN_PLAN_RANK_H
-#define MAAR_CORE_PLAN_PLAN_RANK_H
+#ifndef MAAR_CORE_PLAN_PROBLEM_PLAN_RANK_H
+#define MAAR_CORE_PLAN_PROBLEM_PLAN_RANK_H
 
-#include "core/plan/plan_internal.h"
+#include "core/host_stack.h"
+#include "core/plan/problem/plan_problem.h"
 
 /* Properties of an item; larger is harder. */
 struct maar_plan_measure {

@@ -5,7 +5,7 @@
  * Each alignment at which something is rounded makes a level with durations of its own; level 0,
  * the sizes alone, counts all items.
  */
-#include "core/plan/plan_internal.h"
+#include "core/plan/exact/exact.h"
 
 /* Bytes that items round up at an alignment. */
 static uint64_t slack_at(const struct maar_plan_problem* problem, int64_t align)
@@ -97,7 +97,7 @@ static VkResult fill_level(struct maar_plan_problem* problem, struct maar_plan_l
     return VK_SUCCESS;
 }
 
-VkResult maar_plan_build_levels(struct maar_plan_problem* problem, struct maar_host_stack* stack)
+VkResult maar_exact_bound_cells(struct maar_plan_problem* problem, struct maar_host_stack* stack)
 {
     choose_levels(problem);
     VkResult result = VK_SUCCESS;

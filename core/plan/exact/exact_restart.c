@@ -4,7 +4,9 @@
  * with a fixed seed. Every eighth walk is
  * allowed twice the nodes of the eighth before, so that a proof is found in the end.
  */
-#include "core/plan/plan_search.h"
+#include "core/plan/exact/exact_restart.h"
+
+#include "core/plan/exact/exact_walk.h"
 
 #include <string.h>
 
@@ -27,7 +29,7 @@ static uint64_t log_of(uint64_t value)
 }
 
 /* Equal for items that only the order of items or the direction of time tells apart. */
-static uint64_t signature_of(const struct maar_plan_search* search, uint32_t item)
+static uint64_t signature_of(const struct maar_exact_search* search, uint32_t item)
 {
     const struct maar_plan_problem* problem = search->problem;
     if (problem->conflict == NULL) {
@@ -41,7 +43,7 @@ static uint64_t signature_of(const struct maar_plan_search* search, uint32_t ite
 }
 
 /* Ranks by a product of powers of what makes an item hard, the exponents drawn at random. */
-static void draw_keys(struct maar_plan_search* search)
+static void draw_keys(struct maar_exact_search* search)
 {
     uint64_t weights[4];
     for (size_t k = 0; k < 4; ++k) {
@@ -83,7 +85,7 @@ static bool are_twins(const struct maar_plan_problem* problem, uint32_t a, uint3
 }
 
 /* Numbers the items by rank. Twins have equal keys and signatures: they stand together. */
-static void rank_items(struct maar_plan_search* search)
+static void rank_items(struct maar_exact_search* search)
 {
     const struct maar_plan_problem* problem = search->problem;
     maar_plan_sort_keys(search->keys, search->other_keys, search->count);
@@ -104,7 +106,7 @@ static void rank_items(struct maar_plan_search* search)
 }
 
 /* Sorted by signature, size and section beforehand, so that equal keys keep that order. */
-static void presort_items(struct maar_plan_search* search)
+static void presort_items(struct maar_exact_search* search)
 {
     const struct maar_plan_problem* problem = search->problem;
     for (uint32_t i = 0; i < search->count; ++i) {
@@ -118,7 +120,7 @@ static void presort_items(struct maar_plan_search* search)
 }
 
 /* The first walks go where it is lowest and tightest; later ones draw how much each counts. */
-static void draw_weights(struct maar_plan_search* search, uint32_t walk)
+static void draw_weights(struct maar_exact_search* search, uint32_t walk)
 {
     /* 1024 / 2^0 to 1024 / 2^5. */
     search->slack_weight = walk == 0 ? 1024 : 1024u >> (maar_plan_draw(&search->random) % 6);
@@ -128,7 +130,7 @@ static void draw_weights(struct maar_plan_search* search, uint32_t walk)
 }
 
 /* The highest offsets, and the load that no clique may exceed: rounding adds at most one slack. */
-static bool set_capacity(struct maar_plan_search* search, uint64_t capacity)
+static bool set_capacity(struct maar_exact_search* search, uint64_t capacity)
 {
     const struct maar_plan_problem* problem = search->problem;
     uint64_t most_slack = 0;
@@ -151,7 +153,7 @@ static bool set_capacity(struct maar_plan_search* search, uint64_t capacity)
     return true;
 }
 
-static void set_highest(struct maar_plan_search* search, uint64_t capacity)
+static void set_highest(struct maar_exact_search* search, uint64_t capacity)
 {
     const struct maar_plan_problem* problem = search->problem;
     for (uint32_t r = 0; r < search->count; ++r) {
@@ -160,12 +162,12 @@ static void set_highest(struct maar_plan_search* search, uint64_t capacity)
     }
 }
 
-enum maar_plan_answer maar_plan_search_run(struct maar_plan_search* search, uint64_t capacity,
-                                           uint64_t node_limit, struct maar_plan_budget* budget,
-                                           int64_t* offsets)
+enum maar_exact_answer maar_exact_search_run(struct maar_exact_search* search, uint64_t capacity,
+                                             uint64_t node_limit, struct maar_plan_budget* budget,
+                                             int64_t* offsets)
 {
     if (!set_capacity(search, capacity)) {
-        return MAAR_PLAN_ANSWER_NO;
+        return MAAR_EXACT_NO;
     }
     uint64_t long_walk = (uint64_t)2 * SHORT_WALK;
     const uint64_t end = budget->nodes_used + node_limit;
@@ -180,15 +182,15 @@ enum maar_plan_answer maar_plan_search_run(struct maar_plan_search* search, uint
         draw_weights(search, walk);
         rank_items(search);
         set_highest(search, capacity);
-        const enum maar_plan_answer answer = maar_plan_walk(search, limit, budget);
-        for (uint32_t r = 0; answer == MAAR_PLAN_ANSWER_YES && r < search->count; ++r) {
+        const enum maar_exact_answer answer = maar_exact_walk(search, limit, budget);
+        for (uint32_t r = 0; answer == MAAR_EXACT_YES && r < search->count; ++r) {
             offsets[search->item[r]] = search->offset[r];
         }
-        if (answer != MAAR_PLAN_ANSWER_UNKNOWN || budget->stop != MAAR_PLAN_STOP_DONE) {
+        if (answer != MAAR_EXACT_UNKNOWN || budget->stop != MAAR_PLAN_STOP_DONE) {
             return answer;
         }
     }
-    return MAAR_PLAN_ANSWER_UNKNOWN;
+    return MAAR_EXACT_UNKNOWN;
 }
 
 static uint64_t mix(uint64_t value)
@@ -198,7 +200,7 @@ static uint64_t mix(uint64_t value)
 }
 
 /* What a clique consists of, as a sum, so that no order matters. */
-static void sign_cliques(struct maar_plan_search* search)
+static void sign_cliques(struct maar_exact_search* search)
 {
     const struct maar_plan_problem* problem = search->problem;
     memset(search->signature, 0, problem->clique_count * sizeof *search->signature);
@@ -216,7 +218,7 @@ static void sign_cliques(struct maar_plan_search* search)
     }
 }
 
-static bool take_lists(struct maar_plan_search* search, struct maar_host_stack* stack)
+static bool take_lists(struct maar_exact_search* search, struct maar_host_stack* stack)
 {
     const uint32_t count = search->count;
     const size_t cliques = search->problem->clique_count;
@@ -255,14 +257,14 @@ static bool take_lists(struct maar_plan_search* search, struct maar_host_stack* 
            (search->problem->conflict != NULL || (search->first != NULL && search->last != NULL));
 }
 
-VkResult maar_plan_search_create(const struct maar_plan_problem* problem,
-                                 struct maar_host_stack* stack, struct maar_plan_search** created)
+struct maar_exact_search* maar_exact_search_create(const struct maar_plan_problem* problem,
+                                                   struct maar_host_stack* stack)
 {
     const uint32_t count = problem->count;
-    struct maar_plan_search* search = maar_stack_grab_zeroed(stack, 1, sizeof *search);
+    struct maar_exact_search* search = maar_stack_grab_zeroed(stack, 1, sizeof *search);
     struct maar_plan_measure* measures = NULL;
     if (search == NULL || maar_plan_measure_items(problem, stack, &measures) != VK_SUCCESS) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
+        return NULL;
     }
     search->problem = problem;
     search->measures = measures;
@@ -281,9 +283,8 @@ VkResult maar_plan_search_create(const struct maar_plan_problem* problem,
     search->parts = maar_stack_grab(stack, levels + count, sizeof *search->parts);
     if (search->entries == NULL || search->nodes == NULL || search->parts == NULL ||
         !take_lists(search, stack)) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
+        return NULL;
     }
     sign_cliques(search);
-    *created = search;
-    return VK_SUCCESS;
+    return search;
 }

@@ -1,7 +1,7 @@
 /*
  * Measures of items, and sorting by them.
  */
-#include "core/plan/plan_rank.h"
+#include "core/plan/problem/plan_rank.h"
 
 #include <string.h>
 
@@ -104,4 +104,22 @@ void maar_plan_sort_keys(struct maar_plan_key* keys, struct maar_plan_key* other
         }
         memcpy(keys, other, count * sizeof *keys);
     }
+}
+
+VkResult maar_plan_order_by_begin(const struct maar_plan_problem* problem,
+                                  struct maar_host_stack* stack, struct maar_plan_key** keys)
+{
+    *keys = maar_stack_grab(stack, problem->count, sizeof **keys);
+    struct maar_plan_key* other = maar_stack_grab(stack, problem->count, sizeof *other);
+    if (*keys == NULL || other == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        (*keys)[i] = (struct maar_plan_key){
+            .first = UINT32_MAX - problem->graph->begin_rank[problem->resource[i]],
+            .item = i,
+        };
+    }
+    maar_plan_sort_keys(*keys, other, problem->count);
+    return VK_SUCCESS;
 }

@@ -1,20 +1,18 @@
 /*
- * The inside of the exact search, shared by the files that make it up.
- *
- * plan_search.c  the walk through the tree       plan_search_bound.c  what cannot fit, and where to
- * plan_restart.c  orders, restarts, the answer                         go on
+ * The state of one exact search, which walk, bounds and restarts share.
  */
-#ifndef MAAR_CORE_PLAN_PLAN_SEARCH_H
-#define MAAR_CORE_PLAN_PLAN_SEARCH_H
+#ifndef MAAR_CORE_PLAN_EXACT_EXACT_SEARCH_H
+#define MAAR_CORE_PLAN_EXACT_EXACT_SEARCH_H
 
-#include "core/plan/plan_rank.h"
+#include "core/plan/exact/exact.h"
+#include "core/plan/problem/plan_rank.h"
 
 /* Steps, of a job in a section or of a comparison of two items, that a node may take before it
  * counts as two: some 10 us. */
-enum { MAAR_PLAN_NODE_STEPS = 16384 };
+enum { MAAR_EXACT_NODE_STEPS = 16384 };
 
 /* An item that is not placed yet. Items are numbered by rank within a search. */
-struct maar_plan_entry {
+struct maar_exact_entry {
     int64_t least; /* units: where it would lie on top of what is placed */
     /* Units: no solution below this node has it lower. A node further down may know less again,
      * once the item is not skipped any more. */
@@ -24,7 +22,7 @@ struct maar_plan_entry {
 };
 
 /* A node: items that are left in some sections, by release, then rank. */
-struct maar_plan_node {
+struct maar_exact_node {
     size_t begin; /* its first entry */
     size_t free;  /* entries from here on are free for its children */
     uint32_t count;
@@ -36,13 +34,13 @@ struct maar_plan_node {
     bool is_split;
 };
 
-struct maar_plan_part {
+struct maar_exact_part {
     size_t begin;
     uint32_t count;
     uint32_t low, high;
 };
 
-struct maar_plan_search {
+struct maar_exact_search {
     const struct maar_plan_problem* problem;
     const struct maar_plan_measure* measures;
     uint32_t count;
@@ -63,12 +61,12 @@ struct maar_plan_search {
     uint64_t* failures;  /* how often it could not fit */
     uint64_t* signature; /* tells cliques apart, whatever the order of items and of time */
     /* The walk. */
-    struct maar_plan_entry* entries;
-    struct maar_plan_node* nodes;
-    struct maar_plan_part* parts;
+    struct maar_exact_entry* entries;
+    struct maar_exact_node* nodes;
+    struct maar_exact_part* parts;
     uint32_t* trail;
     uint32_t trail_count;
-    struct maar_plan_entry* raised;
+    struct maar_exact_entry* raised;
     int64_t* lifted;
     struct maar_plan_key* keys;
     struct maar_plan_key* other_keys;
@@ -77,7 +75,7 @@ struct maar_plan_search {
     int64_t* cell_load;                          /* as load, at a level of alignment */
     int64_t* duration[MAAR_PLAN_MAX_LEVELS];     /* by rank, where the level is in use */
     int64_t cell_capacity[MAAR_PLAN_MAX_LEVELS]; /* as capacity */
-    /* Where to go on: see maar_plan_choose. */
+    /* Where to go on: see maar_exact_choose. */
     uint32_t slack_weight; /* 1024ths */
     int64_t distance_weight;
     uint32_t shift;
@@ -85,8 +83,8 @@ struct maar_plan_search {
     uint64_t random;
 };
 
-static inline bool maar_plan_ranks_conflict(const struct maar_plan_search* search, uint32_t a,
-                                            uint32_t b)
+static inline bool maar_exact_ranks_conflict(const struct maar_exact_search* search, uint32_t a,
+                                             uint32_t b)
 {
     if (search->first != NULL) {
         return search->first[a] <= search->last[b] && search->first[b] <= search->last[a];
@@ -95,8 +93,8 @@ static inline bool maar_plan_ranks_conflict(const struct maar_plan_search* searc
 }
 
 /* The least offset of item b on top of item a at `offset`. */
-static inline int64_t maar_plan_rank_top(const struct maar_plan_search* search, uint32_t a,
-                                         int64_t offset, uint32_t b)
+static inline int64_t maar_exact_rank_top(const struct maar_exact_search* search, uint32_t a,
+                                          int64_t offset, uint32_t b)
 {
     if (search->plain) {
         return offset + search->size[a];
@@ -106,31 +104,15 @@ static inline int64_t maar_plan_rank_top(const struct maar_plan_search* search, 
                               problem->align[search->item[b]]);
 }
 
-static inline bool maar_plan_is_fixed(const struct maar_plan_search* search, uint32_t rank)
+static inline bool maar_exact_is_fixed(const struct maar_exact_search* search, uint32_t rank)
 {
     return !search->plain && search->problem->fixed[search->item[rank]] >= 0;
 }
 
-static inline bool maar_plan_entry_less(const struct maar_plan_entry* a,
-                                        const struct maar_plan_entry* b)
+static inline bool maar_exact_entry_less(const struct maar_exact_entry* a,
+                                         const struct maar_exact_entry* b)
 {
     return a->release < b->release || (a->release == b->release && a->item < b->item);
 }
-
-/* Sorts entries that nearly are. */
-void maar_plan_sort_entries(struct maar_plan_entry* entries, uint32_t count);
-/* Fills load and floor for a node. False when something does not fit. */
-bool maar_plan_bound(struct maar_plan_search* search, const struct maar_plan_node* node);
-enum maar_plan_lift { MAAR_PLAN_LIFT_FAILS, MAAR_PLAN_LIFT_SAME, MAAR_PLAN_LIFT_MOVED };
-
-/* Raises the releases of skipped items; fails when nothing can lift one of them, or only above the
- * capacity. One pass, with the releases from before it: the next may raise more. */
-enum maar_plan_lift maar_plan_lift(struct maar_plan_search* search, struct maar_plan_entry* entries,
-                                   uint32_t count);
-/* The entry to decide on next, after maar_plan_bound. */
-uint32_t maar_plan_choose(const struct maar_plan_search* search, const struct maar_plan_node* node);
-/* Walks the tree, visiting at most so many nodes. Offsets by rank are in search->offset. */
-enum maar_plan_answer maar_plan_walk(struct maar_plan_search* search, uint64_t node_limit,
-                                     struct maar_plan_budget* budget);
 
 #endif

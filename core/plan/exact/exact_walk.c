@@ -6,9 +6,9 @@
  * one item after another: does it lie at its least offset, on top of what is placed, or not? The
  * item asked about is one below which nothing that conflicts with it can come any more. If it does
  * lie there, whatever conflicts with it rises; if not, it is skipped, and something has to lift it
- * (see maar_plan_lift). Each node is checked by maar_plan_bound. Once no item that is left connects
- * two parts of time, each part is searched alone. Of equal items only the first of those not placed
- * is tried. An item that raises nobody when placed is placed without looking back.
+ * (see maar_exact_lift). Each node is checked by maar_exact_bound. Once no item that is left
+ * connects two parts of time, each part is searched alone. Of equal items only the first of those
+ * not placed is tried. An item that raises nobody when placed is placed without looking back.
  *
  * After Moffitt, "MiniMalloc" (ASPLOS 2023): canonical placements from below, sections,
  * decomposition. Additions are the bound by release dates, lifting, deciding where it is tightest,
@@ -17,9 +17,10 @@
  *
  * A search belongs to one thread. It owns its memory from the start and allocates nothing.
  */
-#include "core/plan/plan_search.h"
+#include "core/plan/exact/exact_walk.h"
 
 #include "core/check.h"
+#include "core/plan/exact/exact_bound.h"
 
 #include <string.h>
 
@@ -29,17 +30,17 @@ enum { NODES_PER_LOOK = 128 };
 enum step { STEP_ENTER, STEP_FAIL, STEP_SOLVED };
 
 /* Adds what was raised, sorted, to the entries of a child. */
-static uint32_t merge_raised(struct maar_plan_search* search, struct maar_plan_entry* entries,
+static uint32_t merge_raised(struct maar_exact_search* search, struct maar_exact_entry* entries,
                              uint32_t count, uint32_t raised_count)
 {
-    struct maar_plan_entry* raised = search->raised;
-    maar_plan_sort_entries(raised, raised_count);
+    struct maar_exact_entry* raised = search->raised;
+    maar_exact_sort_entries(raised, raised_count);
     uint32_t left = count;
     uint32_t right = raised_count;
     uint32_t at = count + raised_count;
     while (right > 0) {
         const bool take_left =
-            left > 0 && maar_plan_entry_less(&raised[right - 1], &entries[left - 1]);
+            left > 0 && maar_exact_entry_less(&raised[right - 1], &entries[left - 1]);
         entries[--at] = take_left ? entries[--left] : raised[--right];
     }
     return count + raised_count;
@@ -49,23 +50,23 @@ static uint32_t merge_raised(struct maar_plan_search* search, struct maar_plan_e
  * The entries of the child in which the candidate lies at its least offset, behind those of the
  * node. False when something is raised too high; *raised_count says how many were.
  */
-static bool make_child(struct maar_plan_search* search, const struct maar_plan_node* node,
-                       uint32_t candidate, struct maar_plan_node* child, uint32_t* raised_count)
+static bool make_child(struct maar_exact_search* search, const struct maar_exact_node* node,
+                       uint32_t candidate, struct maar_exact_node* child, uint32_t* raised_count)
 {
-    const struct maar_plan_entry* entries = search->entries + node->begin;
-    struct maar_plan_entry* out = search->entries + node->free;
-    const struct maar_plan_entry placed = entries[candidate];
+    const struct maar_exact_entry* entries = search->entries + node->begin;
+    struct maar_exact_entry* out = search->entries + node->free;
+    const struct maar_exact_entry placed = entries[candidate];
     uint32_t count = 0;
     uint32_t raised = 0;
     for (uint32_t i = 0; i < node->count; ++i) {
-        struct maar_plan_entry entry = entries[i];
+        struct maar_exact_entry entry = entries[i];
         if (i == candidate) {
             continue;
         }
-        if (maar_plan_ranks_conflict(search, placed.item, entry.item)) {
-            const int64_t top = maar_plan_rank_top(search, placed.item, placed.least, entry.item);
+        if (maar_exact_ranks_conflict(search, placed.item, entry.item)) {
+            const int64_t top = maar_exact_rank_top(search, placed.item, placed.least, entry.item);
             if (top > entry.least) {
-                if (top > search->highest[entry.item] || maar_plan_is_fixed(search, entry.item)) {
+                if (top > search->highest[entry.item] || maar_exact_is_fixed(search, entry.item)) {
                     return false;
                 }
                 entry.least = top;
@@ -78,16 +79,16 @@ static bool make_child(struct maar_plan_search* search, const struct maar_plan_n
         out[count++] = entry;
     }
     *raised_count = raised;
-    *child = (struct maar_plan_node){
+    *child = (struct maar_exact_node){
         .begin = node->free, .low = node->low, .high = node->high, .trail = search->trail_count};
     child->count = merge_raised(search, out, count, raised);
     child->free = child->begin + child->count;
-    return raised == 0 || maar_plan_lift(search, out, child->count) != MAAR_PLAN_LIFT_FAILS;
+    return raised == 0 || maar_exact_lift(search, out, child->count) != MAAR_EXACT_LIFT_FAILS;
 }
 
 /* Notes that an item is placed. True when time has come apart: inside a node that is not split
  * every section is connected to the next. */
-static bool put_down(struct maar_plan_search* search, uint32_t rank, int64_t offset)
+static bool put_down(struct maar_exact_search* search, uint32_t rank, int64_t offset)
 {
     search->trail[search->trail_count++] = rank;
     search->placed[rank] = true;
@@ -103,7 +104,7 @@ static bool put_down(struct maar_plan_search* search, uint32_t rank, int64_t off
     return cut;
 }
 
-static void take_back(struct maar_plan_search* search, uint32_t trail)
+static void take_back(struct maar_exact_search* search, uint32_t trail)
 {
     while (search->trail_count > trail) {
         const uint32_t rank = search->trail[--search->trail_count];
@@ -116,11 +117,11 @@ static void take_back(struct maar_plan_search* search, uint32_t trail)
 }
 
 /* Copies the entries that lie within some sections, in their order. */
-static void add_part(struct maar_plan_search* search, struct maar_plan_node* node, uint32_t low,
+static void add_part(struct maar_exact_search* search, struct maar_exact_node* node, uint32_t low,
                      uint32_t high)
 {
-    const struct maar_plan_entry* entries = search->entries + node->begin;
-    struct maar_plan_part part = {.begin = node->free, .low = low, .high = high};
+    const struct maar_exact_entry* entries = search->entries + node->begin;
+    struct maar_exact_part part = {.begin = node->free, .low = low, .high = high};
     for (uint32_t i = 0; i < node->count; ++i) {
         const uint32_t rank = entries[i].item;
         if (search->first[rank] >= low && search->last[rank] <= high) {
@@ -139,7 +140,7 @@ static void add_part(struct maar_plan_search* search, struct maar_plan_node* nod
 }
 
 /* Cuts a node into parts of time that nothing connects any more, if there are several. */
-static void split_node(struct maar_plan_search* search, struct maar_plan_node* node,
+static void split_node(struct maar_exact_search* search, struct maar_exact_node* node,
                        uint32_t part_count)
 {
     uint32_t low = node->low;
@@ -162,23 +163,23 @@ static void split_node(struct maar_plan_search* search, struct maar_plan_node* n
 }
 
 /* The candidate does not lie there. False when that cannot be. */
-static bool skip_candidate(struct maar_plan_search* search, const struct maar_plan_node* node,
+static bool skip_candidate(struct maar_exact_search* search, const struct maar_exact_node* node,
                            uint32_t candidate)
 {
-    struct maar_plan_entry* entries = search->entries + node->begin;
-    if (maar_plan_is_fixed(search, entries[candidate].item)) {
+    struct maar_exact_entry* entries = search->entries + node->begin;
+    if (maar_exact_is_fixed(search, entries[candidate].item)) {
         return false;
     }
     entries[candidate].skipped = true;
-    return maar_plan_lift(search, entries, node->count) != MAAR_PLAN_LIFT_FAILS;
+    return maar_exact_lift(search, entries, node->count) != MAAR_EXACT_LIFT_FAILS;
 }
 
 /* Places the candidate of a node in a child. False when that cannot be. */
-static bool push_child(struct maar_plan_search* search, uint32_t* depth, uint32_t candidate)
+static bool push_child(struct maar_exact_search* search, uint32_t* depth, uint32_t candidate)
 {
-    struct maar_plan_node* node = &search->nodes[*depth];
-    struct maar_plan_node* child = node + 1;
-    const struct maar_plan_entry entry = search->entries[node->begin + candidate];
+    struct maar_exact_node* node = &search->nodes[*depth];
+    struct maar_exact_node* child = node + 1;
+    const struct maar_exact_entry entry = search->entries[node->begin + candidate];
     uint32_t raised_count = 0;
     if (!make_child(search, node, candidate, child, &raised_count)) {
         return false;
@@ -197,19 +198,19 @@ static bool push_child(struct maar_plan_search* search, uint32_t* depth, uint32_
 
 /* One node: decides on its next item. Pushes a child, or changes the node, or tells that it fails.
  */
-static enum step decide(struct maar_plan_search* search, uint32_t* depth)
+static enum step decide(struct maar_exact_search* search, uint32_t* depth)
 {
-    const struct maar_plan_node* node = &search->nodes[*depth];
-    if (!maar_plan_bound(search, node)) {
+    const struct maar_exact_node* node = &search->nodes[*depth];
+    if (!maar_exact_bound(search, node)) {
         return STEP_FAIL;
     }
-    const uint32_t candidate = maar_plan_choose(search, node);
-    const struct maar_plan_entry* entry = &search->entries[node->begin + candidate];
+    const uint32_t candidate = maar_exact_choose(search, node);
+    const struct maar_exact_entry* entry = &search->entries[node->begin + candidate];
     if (entry->skipped) {
-        const enum maar_plan_lift lift =
-            maar_plan_lift(search, search->entries + node->begin, node->count);
-        MAAR_DEBUG_ASSERT(lift != MAAR_PLAN_LIFT_SAME);
-        return lift == MAAR_PLAN_LIFT_MOVED ? STEP_ENTER : STEP_FAIL;
+        const enum maar_exact_lift lift =
+            maar_exact_lift(search, search->entries + node->begin, node->count);
+        MAAR_DEBUG_ASSERT(lift != MAAR_EXACT_LIFT_SAME);
+        return lift == MAAR_EXACT_LIFT_MOVED ? STEP_ENTER : STEP_FAIL;
     }
     const uint32_t twin = search->twin[entry->item];
     if ((twin == UINT32_MAX || search->placed[twin]) && push_child(search, depth, candidate)) {
@@ -219,14 +220,14 @@ static enum step decide(struct maar_plan_search* search, uint32_t* depth)
 }
 
 /* Enters the next part of a split node. */
-static enum step enter_part(struct maar_plan_search* search, uint32_t* depth)
+static enum step enter_part(struct maar_exact_search* search, uint32_t* depth)
 {
-    struct maar_plan_node* node = &search->nodes[*depth];
+    struct maar_exact_node* node = &search->nodes[*depth];
     if (node->candidate == node->part_end - node->part) {
         return STEP_SOLVED;
     }
-    const struct maar_plan_part* part = &search->parts[node->part + node->candidate++];
-    node[1] = (struct maar_plan_node){
+    const struct maar_exact_part* part = &search->parts[node->part + node->candidate++];
+    node[1] = (struct maar_exact_node){
         .begin = part->begin,
         .free = node->free,
         .count = part->count,
@@ -241,10 +242,10 @@ static enum step enter_part(struct maar_plan_search* search, uint32_t* depth)
 }
 
 /* Goes back to the last decision that can be taken otherwise. False at the root. */
-static bool back_up(struct maar_plan_search* search, uint32_t* depth)
+static bool back_up(struct maar_exact_search* search, uint32_t* depth)
 {
     while (*depth > 0) {
-        struct maar_plan_node* node = &search->nodes[--*depth];
+        struct maar_exact_node* node = &search->nodes[--*depth];
         if (node->is_split) {
             continue;
         }
@@ -257,10 +258,10 @@ static bool back_up(struct maar_plan_search* search, uint32_t* depth)
 }
 
 /* A part or everything is solved: on to the next part. False when nothing is left to do. */
-static bool go_on(const struct maar_plan_search* search, uint32_t* depth)
+static bool go_on(const struct maar_exact_search* search, uint32_t* depth)
 {
     while (*depth > 0) {
-        const struct maar_plan_node* node = &search->nodes[--*depth];
+        const struct maar_exact_node* node = &search->nodes[--*depth];
         if (node->is_split && node->candidate < node->part_end - node->part) {
             return true;
         }
@@ -268,18 +269,18 @@ static bool go_on(const struct maar_plan_search* search, uint32_t* depth)
     return false;
 }
 
-static void start_walk(struct maar_plan_search* search)
+static void start_walk(struct maar_exact_search* search)
 {
     const struct maar_plan_problem* problem = search->problem;
     search->trail_count = 0;
     memset(search->placed, 0, search->count * sizeof *search->placed);
     for (uint32_t r = 0; r < search->count; ++r) {
         const int64_t fixed = problem->fixed[search->item[r]];
-        search->entries[r] = (struct maar_plan_entry){
+        search->entries[r] = (struct maar_exact_entry){
             .least = fixed > 0 ? fixed : 0, .release = fixed > 0 ? fixed : 0, .item = r};
     }
-    maar_plan_sort_entries(search->entries, search->count);
-    search->nodes[0] = (struct maar_plan_node){
+    maar_exact_sort_entries(search->entries, search->count);
+    search->nodes[0] = (struct maar_exact_node){
         .count = search->count, .free = search->count, .high = problem->clique_count - 1};
     if (search->first == NULL) {
         return;
@@ -301,39 +302,39 @@ static void spend(struct maar_plan_budget* budget, uint64_t price)
     budget->nodes_used += paid;
 }
 
-enum maar_plan_answer maar_plan_walk(struct maar_plan_search* search, uint64_t node_limit,
-                                     struct maar_plan_budget* budget)
+enum maar_exact_answer maar_exact_walk(struct maar_exact_search* search, uint64_t node_limit,
+                                       struct maar_plan_budget* budget)
 {
     uint32_t depth = 0;
     enum step step = STEP_ENTER;
     uint64_t since_look = 0;
     start_walk(search);
     for (uint64_t visited = 0; visited < node_limit;) {
-        const struct maar_plan_node* node = &search->nodes[depth];
+        const struct maar_exact_node* node = &search->nodes[depth];
         if (step == STEP_FAIL) {
             if (!back_up(search, &depth)) {
-                return MAAR_PLAN_ANSWER_NO;
+                return MAAR_EXACT_NO;
             }
             step = STEP_ENTER;
         } else if (step == STEP_SOLVED || node->count == 0) {
             if (!go_on(search, &depth)) {
-                return MAAR_PLAN_ANSWER_YES;
+                return MAAR_EXACT_YES;
             }
             step = STEP_ENTER;
         } else if (node->is_split) {
             step = enter_part(search, &depth);
         } else {
-            const uint64_t price = 1 + search->work / MAAR_PLAN_NODE_STEPS;
-            search->work %= MAAR_PLAN_NODE_STEPS;
+            const uint64_t price = 1 + search->work / MAAR_EXACT_NODE_STEPS;
+            search->work %= MAAR_EXACT_NODE_STEPS;
             spend(budget, price);
             visited += price;
             since_look += price;
             if (since_look >= NODES_PER_LOOK && maar_plan_interrupted(budget)) {
-                return MAAR_PLAN_ANSWER_UNKNOWN;
+                return MAAR_EXACT_UNKNOWN;
             }
             since_look %= NODES_PER_LOOK;
             step = decide(search, &depth);
         }
     }
-    return MAAR_PLAN_ANSWER_UNKNOWN;
+    return MAAR_EXACT_UNKNOWN;
 }

@@ -6,19 +6,19 @@
  * end as early as they can; an end above the capacity proves that there is no solution below the
  * node. The pass over all entries in the order of releases does it for all cliques at once.
  */
-#include "core/plan/plan_search.h"
+#include "core/plan/exact/exact_bound.h"
 
 #include <string.h>
 
-void maar_plan_sort_entries(struct maar_plan_entry* entries, uint32_t count)
+void maar_exact_sort_entries(struct maar_exact_entry* entries, uint32_t count)
 {
     for (uint32_t i = 1; i < count; ++i) {
-        if (!maar_plan_entry_less(&entries[i], &entries[i - 1])) {
+        if (!maar_exact_entry_less(&entries[i], &entries[i - 1])) {
             continue;
         }
-        const struct maar_plan_entry entry = entries[i];
+        const struct maar_exact_entry entry = entries[i];
         uint32_t k = i;
-        for (; k > 0 && maar_plan_entry_less(&entry, &entries[k - 1]); --k) {
+        for (; k > 0 && maar_exact_entry_less(&entry, &entries[k - 1]); --k) {
             entries[k] = entries[k - 1];
         }
         entries[k] = entry;
@@ -41,7 +41,7 @@ static void lower_floor(int64_t* floor, uint32_t count, int64_t release)
 }
 
 /* One job for all cliques of an item. */
-static void add_job(struct maar_plan_search* search, uint32_t rank, int64_t release,
+static void add_job(struct maar_exact_search* search, uint32_t rank, int64_t release,
                     int64_t duration, int64_t* load)
 {
     if (search->first != NULL) {
@@ -59,7 +59,7 @@ static void add_job(struct maar_plan_search* search, uint32_t rank, int64_t rele
     }
 }
 
-static void lower_floors(struct maar_plan_search* search, uint32_t rank, int64_t release)
+static void lower_floors(struct maar_exact_search* search, uint32_t rank, int64_t release)
 {
     if (search->first != NULL) {
         const uint32_t first = search->first[rank];
@@ -74,10 +74,10 @@ static void lower_floors(struct maar_plan_search* search, uint32_t rank, int64_t
 }
 
 /* The same in whole cells of an alignment. What is tighter there counts as load. */
-static void bound_cells(struct maar_plan_search* search, const struct maar_plan_node* node,
+static void bound_cells(struct maar_exact_search* search, const struct maar_exact_node* node,
                         uint32_t level)
 {
-    const struct maar_plan_entry* entries = search->entries + node->begin;
+    const struct maar_exact_entry* entries = search->entries + node->begin;
     const uint32_t low = node->low;
     const uint32_t width = node->high - low + 1;
     memset(search->cell_load + low, 0, width * sizeof *search->cell_load);
@@ -94,11 +94,11 @@ static void bound_cells(struct maar_plan_search* search, const struct maar_plan_
     }
 }
 
-bool maar_plan_bound(struct maar_plan_search* search, const struct maar_plan_node* node)
+bool maar_exact_bound(struct maar_exact_search* search, const struct maar_exact_node* node)
 {
     const uint32_t low = node->low;
     const uint32_t width = node->high - low + 1;
-    const struct maar_plan_entry* entries = search->entries + node->begin;
+    const struct maar_exact_entry* entries = search->entries + node->begin;
     memset(search->load + low, 0, width * sizeof *search->load);
     for (uint32_t s = 0; s < width; ++s) {
         search->floor[low + s] = INT64_MAX;
@@ -134,36 +134,36 @@ bool maar_plan_bound(struct maar_plan_search* search, const struct maar_plan_nod
  * lies above z. So y's release is at least the least end of all such z, and without any there is no
  * solution.
  */
-enum maar_plan_lift maar_plan_lift(struct maar_plan_search* search, struct maar_plan_entry* entries,
-                                   uint32_t count)
+enum maar_exact_lift maar_exact_lift(struct maar_exact_search* search,
+                                     struct maar_exact_entry* entries, uint32_t count)
 {
     bool moved = false;
     for (uint32_t i = 0; i < count; ++i) {
-        const struct maar_plan_entry* entry = &entries[i];
+        const struct maar_exact_entry* entry = &entries[i];
         search->lifted[i] = entry->release;
         if (!entry->skipped) {
             continue;
         }
         int64_t least = INT64_MAX;
         for (uint32_t k = 0; k < count && entries[k].release < least; ++k) {
-            const struct maar_plan_entry* other = &entries[k];
+            const struct maar_exact_entry* other = &entries[k];
             ++search->work;
-            if (k == i || !maar_plan_ranks_conflict(search, entry->item, other->item)) {
+            if (k == i || !maar_exact_ranks_conflict(search, entry->item, other->item)) {
                 continue;
             }
             if (other->release >=
-                maar_plan_rank_top(search, entry->item, entry->least, other->item)) {
+                maar_exact_rank_top(search, entry->item, entry->least, other->item)) {
                 if (search->plain) {
                     break;
                 }
                 continue;
             }
             const int64_t top =
-                maar_plan_rank_top(search, other->item, other->release, entry->item);
+                maar_exact_rank_top(search, other->item, other->release, entry->item);
             least = top < least ? top : least;
         }
         if (least > search->highest[entry->item]) {
-            return MAAR_PLAN_LIFT_FAILS;
+            return MAAR_EXACT_LIFT_FAILS;
         }
         if (least > entry->release) {
             search->lifted[i] = least;
@@ -174,13 +174,13 @@ enum maar_plan_lift maar_plan_lift(struct maar_plan_search* search, struct maar_
         for (uint32_t i = 0; i < count; ++i) {
             entries[i].release = search->lifted[i];
         }
-        maar_plan_sort_entries(entries, count);
+        maar_exact_sort_entries(entries, count);
     }
-    return moved ? MAAR_PLAN_LIFT_MOVED : MAAR_PLAN_LIFT_SAME;
+    return moved ? MAAR_EXACT_LIFT_MOVED : MAAR_EXACT_LIFT_SAME;
 }
 
 /* How far a clique is from what was placed last. */
-static int64_t distance(const struct maar_plan_search* search, uint32_t clique)
+static int64_t distance(const struct maar_exact_search* search, uint32_t clique)
 {
     if (search->trail_count == 0 || search->first == NULL) {
         return 0;
@@ -194,8 +194,8 @@ static int64_t distance(const struct maar_plan_search* search, uint32_t clique)
 
 /* The clique that is lowest, tightest, nearest, and has failed most: there a wrong turn shows soon.
  */
-static uint32_t choose_clique(const struct maar_plan_search* search,
-                              const struct maar_plan_node* node)
+static uint32_t choose_clique(const struct maar_exact_search* search,
+                              const struct maar_exact_node* node)
 {
     uint32_t best = UINT32_MAX;
     uint64_t best_cost = 0;
@@ -223,7 +223,7 @@ static uint32_t choose_clique(const struct maar_plan_search* search,
     return best;
 }
 
-static bool is_member(const struct maar_plan_search* search, uint32_t rank, uint32_t clique)
+static bool is_member(const struct maar_exact_search* search, uint32_t rank, uint32_t clique)
 {
     if (search->first != NULL) {
         return search->first[rank] <= clique && search->last[rank] >= clique;
@@ -243,16 +243,17 @@ static bool is_member(const struct maar_plan_search* search, uint32_t rank, uint
  * lower, that. A skipped item is lowest only while its release is behind the times: what lifts it
  * conflicts with it and is lower.
  */
-uint32_t maar_plan_choose(const struct maar_plan_search* search, const struct maar_plan_node* node)
+uint32_t maar_exact_choose(const struct maar_exact_search* search,
+                           const struct maar_exact_node* node)
 {
-    const struct maar_plan_entry* entries = search->entries + node->begin;
+    const struct maar_exact_entry* entries = search->entries + node->begin;
     const uint32_t clique = choose_clique(search, node);
     uint32_t chosen = 0;
     while (chosen + 1 < node->count && !is_member(search, entries[chosen].item, clique)) {
         ++chosen;
     }
     for (uint32_t k = 0; k < chosen && entries[k].release < entries[chosen].release; ++k) {
-        if (maar_plan_ranks_conflict(search, entries[k].item, entries[chosen].item)) {
+        if (maar_exact_ranks_conflict(search, entries[k].item, entries[chosen].item)) {
             chosen = k;
             k = UINT32_MAX;
         }

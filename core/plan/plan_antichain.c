@@ -5,7 +5,7 @@
  * maximum flow: source to u (capacity: the size of u), u to v (unbounded) where u comes before v,
  * v to sink (the size of v). The flow is found by Dinic's algorithm.
  */
-#include "core/plan/plan_internal.h"
+#include "core/plan/plan_antichain.h"
 
 #include <string.h>
 
@@ -290,7 +290,8 @@ static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_h
     return VK_SUCCESS;
 }
 
-VkResult maar_plan_build_chains(struct maar_plan_problem* problem, struct maar_host_stack* stack)
+VkResult maar_plan_build_antichains(struct maar_plan_problem* problem,
+                                    struct maar_host_stack* stack)
 {
     const struct maar_plan_graph* graph = problem->graph;
     const uint32_t count = problem->count;

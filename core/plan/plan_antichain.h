@@ -1,0 +1,13 @@
+/*
+ * One class with several queues: conflicts, cliques and the lower bound.
+ */
+#ifndef MAAR_CORE_PLAN_PLAN_ANTICHAIN_H
+#define MAAR_CORE_PLAN_PLAN_ANTICHAIN_H
+
+#include "core/host_stack.h"
+#include "core/plan/problem/plan_problem.h"
+
+VkResult maar_plan_build_antichains(struct maar_plan_problem* problem,
+                                    struct maar_host_stack* stack);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * The aliasing edges of a placement.
+ */
+#ifndef MAAR_CORE_PLAN_PLAN_EDGE_H
+#define MAAR_CORE_PLAN_PLAN_EDGE_H
+
+#include "core/host_stack.h"
+#include "core/plan/problem/plan_problem.h"
+
+/* A list of edges that grows on a stack. */
+struct maar_plan_edges {
+    MaarPlanEdge* list;
+    uint32_t count;
+    uint32_t room;
+    uint32_t cross_count;
+};
+
+/* Appends the edges within a frame (wrap false), or from one frame to the next, in the numbers of
+ * resources. */
+VkResult maar_plan_find_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
+                              bool wrap, struct maar_host_stack* stack,
+                              struct maar_plan_edges* edges);
+/* Returns whether a last use of one resource and a first use of the other are on different queues.
+ */
+bool maar_plan_crosses_queues(const struct maar_plan_graph* graph, uint32_t before, uint32_t after);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * Fewer aliasing edges at the same peak.
+ */
+#ifndef MAAR_CORE_PLAN_PLAN_FEWER_H
+#define MAAR_CORE_PLAN_PLAN_FEWER_H
+
+#include "core/host_stack.h"
+#include "core/plan/problem/plan_problem.h"
+
+/* Moves items within the peak so that the placement has fewer edges. Items whose bit is set in
+ * `held` stay. Returns false when time or memory ran out first. */
+bool maar_plan_fewer_edges(const struct maar_plan_problem* problem, const uint64_t* held,
+                           uint64_t peak, struct maar_host_stack* stack, int64_t* offsets);
+
+#endif

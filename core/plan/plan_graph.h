@@ -1,0 +1,14 @@
+/*
+ * From the input to the graph: which resources may share bytes.
+ */
+#ifndef MAAR_CORE_PLAN_PLAN_GRAPH_H
+#define MAAR_CORE_PLAN_PLAN_GRAPH_H
+
+#include "core/host_stack.h"
+#include "core/plan/problem/plan_problem.h"
+
+/* Builds the graph. Rejects an input whose passes form a cycle. */
+VkResult maar_plan_build_graph(const MaarPlanCreateInfo* info, struct maar_plan_budget* budget,
+                               struct maar_host_stack* stack, struct maar_plan_graph* graph);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * Replanning: offsets of the previous plan that stay.
+ */
+#ifndef MAAR_CORE_PLAN_PLAN_KEEP_H
+#define MAAR_CORE_PLAN_PLAN_KEEP_H
+
+#include "core/host_stack.h"
+#include "core/plan/problem/plan_problem.h"
+
+/*
+ * Moves what can be moved back to its offset in the previous plan, within the problem's peak. Sets
+ * the bits of the items that lie there then. False when time, cancellation or memory cut it short.
+ */
+bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo* info,
+                    struct maar_plan_budget* budget, struct maar_host_stack* stack,
+                    int64_t* offsets, uint64_t* held);
+
+#endif

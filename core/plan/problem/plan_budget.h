@@ -1,0 +1,26 @@
+/*
+ * The budget of a plan: nodes, time, and the caller who may cancel.
+ */
+#ifndef MAAR_CORE_PLAN_PROBLEM_PLAN_BUDGET_H
+#define MAAR_CORE_PLAN_PROBLEM_PLAN_BUDGET_H
+
+#include "maar/plan.h"
+
+#include <stdbool.h>
+
+/* What the whole plan may still spend. */
+struct maar_plan_budget {
+    uint64_t nodes_left;
+    uint64_t nodes_used;
+    uint64_t deadline_ns; /* UINT64_MAX for none */
+    PFN_maarPlanCancel cancel;
+    void* cancel_user_data;
+    MaarPlanStop stop; /* MAAR_PLAN_STOP_DONE while nothing has run out */
+    /* What only improves was left out: for want of time or memory, or cancelled. Not repeatable. */
+    bool cut_short;
+};
+
+/* True, and `stop` says why, when the clock or the caller ends the search. */
+bool maar_plan_interrupted(struct maar_plan_budget* budget);
+
+#endif

@@ -1,0 +1,114 @@
+/*
+ * The data that all stages of the planner read: the input in a form made for planning (graph), and
+ * one class of it in units (problem).
+ */
+#ifndef MAAR_CORE_PLAN_PROBLEM_PLAN_PROBLEM_H
+#define MAAR_CORE_PLAN_PROBLEM_PLAN_PROBLEM_H
+
+#include "core/bits.h"
+#include "core/plan/problem/plan_budget.h"
+#include "core/plan/problem/plan_numbers.h"
+
+/* The passes and the orders between resources. */
+struct maar_plan_graph {
+    const MaarPlanCreateInfo* info;
+    struct maar_plan_budget* budget;
+    uint32_t count; /* resources */
+    uint32_t pass_count;
+    /* One queue: a resource lives from first to last, both included; NULL with several. */
+    uint32_t* first;
+    uint32_t* last;
+    /* Several queues: row i of `before` has the resources that come after i whatever happens. */
+    uint64_t* before;
+    size_t before_words;
+    uint64_t* reach;      /* row p: the passes that come after pass p */
+    size_t reach_words;   /* words of one row */
+    uint32_t* position;   /* per pass: its place in an order that keeps all others */
+    uint32_t* begin_rank; /* per resource: the place of its earliest use; orders any chain */
+};
+
+/* Items whose alignment is a multiple of `align` have cells of that size for themselves. */
+struct maar_plan_level {
+    int64_t align;       /* units */
+    int64_t* duration;   /* per item: size in whole cells, units; 0 for those of other alignments */
+    uint64_t most_slack; /* bytes: the most that one of them is rounded up by */
+};
+enum { MAAR_PLAN_MAX_LEVELS = 3 };
+
+/* One class: what can live in one VkDeviceMemory, in units. Items are its resources. */
+struct maar_plan_problem {
+    const struct maar_plan_graph* graph;
+    uint32_t count;
+    const uint32_t* resource; /* per item */
+    uint32_t type_bits;
+    MaarResourceKind kind; /* of all of them; UNKNOWN where they differ */
+    bool mixed;            /* kinds may meet on a granule */
+    uint64_t unit;         /* bytes: every offset that matters is a multiple of it */
+    uint64_t granularity;  /* bytes; 1 where all are of one kind */
+    uint64_t alignment;    /* bytes: least common multiple */
+    uint64_t* bytes;       /* true size */
+    int64_t* size;         /* units, rounded up */
+    int64_t* align;        /* units, at least 1 */
+    int64_t* fixed;        /* units, or -1 */
+    uint8_t* kind_index;   /* 0, 1, 2 where mixed, else 0 */
+    /* Cliques: sets of items that live at the same time. With one queue they are the maximal
+     * sections in the order of time, and item i is in those from first[i] to last[i]. */
+    uint32_t clique_count;
+    uint32_t* first;
+    uint32_t* last;
+    /* Several queues: item i is in clique[member_begin[i]] to clique[member_begin[i + 1] - 1], and
+     * conflicts with the set bits of row i. */
+    uint32_t* member_begin;
+    uint32_t* member;
+    uint64_t* conflict;
+    size_t conflict_words;
+    struct maar_plan_level levels[MAAR_PLAN_MAX_LEVELS];
+    uint32_t level_count;
+    uint64_t lower_bound;  /* bytes: the heaviest clique */
+    uint64_t proved_bound; /* bytes: what rounding adds to it included */
+    uint64_t greedy_peak;  /* bytes */
+    uint64_t peak;         /* bytes: of the best placement so far */
+};
+
+static inline bool maar_plan_conflicts(const struct maar_plan_problem* problem, uint32_t a,
+                                       uint32_t b)
+{
+    if (problem->conflict == NULL) {
+        return problem->first[a] <= problem->last[b] && problem->first[b] <= problem->last[a];
+    }
+    return maar_plan_has(problem->conflict + (size_t)a * problem->conflict_words, b);
+}
+
+static inline int64_t maar_plan_align_up(int64_t value, int64_t align)
+{
+    return (int64_t)maar_align_up((uint64_t)value, (uint64_t)align);
+}
+
+/* The least offset in units above an item that ends at byte `end`, for one of another kind. */
+static inline int64_t maar_plan_granule_top(const struct maar_plan_problem* problem, uint64_t end)
+{
+    const uint64_t granule = problem->granularity;
+    return (int64_t)(maar_align_up(end, granule) / problem->unit);
+}
+
+/* The least offset that item b may have on top of item a, its alignment aside. */
+static inline int64_t maar_plan_top(const struct maar_plan_problem* problem, uint32_t a,
+                                    int64_t offset, uint32_t b)
+{
+    if (problem->mixed && problem->kind_index[a] != problem->kind_index[b]) {
+        return maar_plan_granule_top(problem, (uint64_t)offset * problem->unit + problem->bytes[a]);
+    }
+    return offset + problem->size[a];
+}
+
+/* Bytes from 0 to the end of an item. */
+static inline uint64_t maar_plan_end(const struct maar_plan_problem* problem, uint32_t item,
+                                     int64_t offset)
+{
+    return (uint64_t)offset * problem->unit + problem->bytes[item];
+}
+
+/* The largest end of all items, bytes. */
+uint64_t maar_plan_peak(const struct maar_plan_problem* problem, const int64_t* offsets);
+
+#endif
