@@ -1,6 +1,6 @@
 /*
- * The allocator's device in CUDA: found, kept current where it is called, let go. And allocations
- * there: the address of a block, plus an offset.
+ * The allocator's device in CUDA: finds it, keeps it current during calls, releases it. Maps
+ * allocations there: the address of a block plus an offset.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ static VkResult check_cuda_info(MaarAllocator allocator, const char* call,
                                 : result;
 }
 
-/* The primary context, or the caller's if it is one of the device. */
+/* Chooses the primary context, or the caller's if that is a context of the device. */
 static VkResult choose_context(MaarCuda cuda, const char* call, void* given)
 {
     if (given == NULL) {
@@ -87,7 +87,7 @@ static void look_at_capabilities(MaarCuda cuda)
                            maar_cuda_attribute(cuda, MAAR_CUDA_ATTRIBUTE_FILE_DESCRIPTORS);
 }
 
-/* Why handoffs are not the best there are, which would else be noticed as slowness alone. */
+/* Reports why handoffs do not use the fastest mode: a program would notice slowness alone. */
 static void report_handoffs(MaarCuda cuda)
 {
     MaarAllocator allocator = cuda->peer.allocator;

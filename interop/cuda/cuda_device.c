@@ -1,19 +1,20 @@
 /*
- * Which CUDA device is the allocator's: the one with the same UUID, or where the Vulkan driver
- * gives a LUID (on Windows) with the same LUID and node mask. Never the first, never by name:
- * another device of the same make would take what it is given and write somewhere else.
+ * Finds the allocator's device among CUDA's: the device with the same UUID or, where the Vulkan
+ * driver gives a LUID (on Windows), with the same LUID and node mask. Neither the first device nor
+ * one with the same name will do: another device of the same make would accept the memory and write
+ * somewhere else.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "interop/cuda/cuda_internal.h"
 
-/* What a device is known by, in words. */
+/* The identity of a device, and its text. */
 enum { IDENTITY_SIZE = 64, SEEN_SIZE = 112 };
 
 struct cuda_identity {
     uint8_t bytes[VK_UUID_SIZE];
-    uint32_t size; /* of the bytes; 0: the driver does not tell */
+    uint32_t size; /* of the bytes; 0: the driver gives none */
     uint32_t node_mask;
 };
 
@@ -73,7 +74,8 @@ static bool is_same_identity(const struct cuda_identity* a, const struct cuda_id
            memcmp(a->bytes, b->bytes, a->size) == 0;
 }
 
-/* One sentence with all of both sides, as far as there is room, and one more for each device. */
+/* Reports both sides in one sentence, as far as there is room, and each device in a sentence of its
+ * own. */
 static VkResult report_no_device(MaarCuda cuda, const char* call, int count, bool by_luid)
 {
     MaarAllocator allocator = cuda->peer.allocator;

@@ -1,11 +1,11 @@
 /*
- * What Maar uses of the CUDA driver: the types as they cross the boundary, and a table of the entry
- * points, which are looked up by name in the driver's library at run time. Nothing links CUDA, and
- * no header of the Toolkit is needed; where one is installed, tests/interop/cuda_declarations.c
- * compares every declaration here with it.
+ * The part of the CUDA driver that Maar uses: its types as they cross the boundary, and a table of
+ * its entry points, which Maar looks up by name in the driver's library at run time. Nothing links
+ * CUDA, and no header of the Toolkit is needed. Where a Toolkit is installed,
+ * tests/interop/cuda_declarations.c compares every declaration here with its headers.
  *
- * Invariants: a struct has the size and the offsets of the driver's; fields called reserved are
- * zero in every call. The table is immutable once filled, so it needs no lock.
+ * Invariants: a struct has the size and the offsets of the driver's struct; reserved fields are
+ * zero in every call. The table never changes after it is filled, so it needs no lock.
  */
 #ifndef MAAR_INTEROP_CUDA_CUDA_DRIVER_H
 #define MAAR_INTEROP_CUDA_CUDA_DRIVER_H
@@ -27,19 +27,19 @@ typedef unsigned int maar_cuda_pointer;
 #endif
 
 typedef int maar_cuda_device;                 /* an ordinal's device */
-typedef unsigned long long maar_cuda_backing; /* physical memory of cuMemCreate */
+typedef unsigned long long maar_cuda_backing; /* physical memory from cuMemCreate */
 typedef void(MAAR_CUDA_CALL* maar_cuda_host_fn)(void* data);
 
-/* Handles: pointers to what only the driver knows. */
+/* Handles: pointers to objects of the driver's. */
 struct maar_cuda_context;
 struct maar_cuda_stream;
 struct maar_cuda_event;
-struct maar_cuda_memory;    /* external memory that was imported */
-struct maar_cuda_semaphore; /* likewise */
+struct maar_cuda_memory;    /* imported external memory */
+struct maar_cuda_semaphore; /* imported external semaphore */
 struct maar_cuda_array;
 struct maar_cuda_mipmapped_array;
 
-/* Those that Maar tells apart; cuGetErrorName knows the others. */
+/* The results that Maar distinguishes; cuGetErrorName knows the others. */
 enum maar_cuda_result {
     MAAR_CUDA_SUCCESS = 0,
     MAAR_CUDA_INVALID_VALUE = 1,
@@ -130,7 +130,7 @@ union maar_cuda_os_handle {
 struct maar_cuda_memory_handle {
     enum maar_cuda_memory_handle_type type;
     union maar_cuda_os_handle handle;
-    unsigned long long size; /* VkMemoryAllocateInfo::allocationSize, no other */
+    unsigned long long size; /* VkMemoryAllocateInfo::allocationSize exactly */
     unsigned int flags;
     unsigned int reserved[16];
 };
@@ -142,7 +142,7 @@ struct maar_cuda_memory_range {
     unsigned int reserved[16];
 };
 
-/* Elements of an array: this kind, times maar_cuda_array_shape::channels. */
+/* Kind of the elements of an array; maar_cuda_array_shape::channels says how many make a texel. */
 enum maar_cuda_format {
     MAAR_CUDA_FORMAT_UINT8 = 0x01, /* normalised formats too */
     MAAR_CUDA_FORMAT_UINT16 = 0x02,
@@ -210,7 +210,7 @@ struct maar_cuda_semaphore_handle {
     unsigned int reserved[16];
 };
 
-/* The parts that belong to other kinds of semaphores are reserved to Maar. */
+/* The parts that belong to other kinds of semaphores are reserved here. */
 struct maar_cuda_semaphore_signal {
     unsigned long long value; /* of a timeline; 0 for a binary semaphore */
     unsigned long long reserved_kinds[2];
@@ -219,7 +219,7 @@ struct maar_cuda_semaphore_signal {
     unsigned int reserved[16];
 };
 
-/* As long as a signal; the wait on a keyed mutex has a time limit, and reserves less. */
+/* As long as a signal. The wait for a keyed mutex has a time limit, so fewer words are reserved. */
 struct maar_cuda_semaphore_wait {
     unsigned long long value; /* waits until the timeline has at least this */
     unsigned long long reserved_kinds[2];
@@ -346,7 +346,7 @@ struct maar_cuda_access_info {
       (maar_cuda_pointer target, unsigned int value, size_t count,                                 \
        struct maar_cuda_stream* stream))
 
-/* Those that an older driver or another system lacks: NULL there. */
+/* Functions that an older driver or another system lacks: NULL there. */
 #define MAAR_CUDA_OPTIONAL_FUNCTIONS(X)                                                            \
     X(cuDeviceGetUuid, cuDeviceGetUuid_v2,                                                         \
       (struct maar_cuda_uuid * uuid, maar_cuda_device device))                                     \
@@ -367,7 +367,7 @@ struct maar_cuda_access_info {
     X(cuMemImportFromShareableHandle, cuMemImportFromShareableHandle,                              \
       (maar_cuda_backing * backing, void* handle, enum maar_cuda_shareable_type type))             \
     X(cuMemAddressReserve, cuMemAddressReserve,                                                    \
-      (maar_cuda_pointer * pointer, size_t size, size_t alignment, maar_cuda_pointer wish,         \
+      (maar_cuda_pointer * pointer, size_t size, size_t alignment, maar_cuda_pointer hint,         \
        unsigned long long flags))                                                                  \
     X(cuMemAddressFree, cuMemAddressFree, (maar_cuda_pointer pointer, size_t size))                \
     X(cuMemMap, cuMemMap,                                                                          \

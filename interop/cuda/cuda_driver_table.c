@@ -1,6 +1,6 @@
 /*
- * CUDA as a peer: one function each for what a peer does. Structures are zeroed before they are
- * filled, since their reserved fields must be zero.
+ * The functions of a peer, for CUDA. Structures are zeroed before they are filled, since their
+ * reserved fields must be zero.
  */
 #include "interop/cuda/cuda_internal.h"
 

@@ -1,7 +1,7 @@
 /*
- * Images as CUDA is told of them. CUDA knows no normalised or sRGB formats: those are integers of
- * the same bits, which a texture reads as it is told to. What has no equal is refused, and not
- * described as something similar: three channels, packed and compressed formats, depth.
+ * Describes images to CUDA. CUDA has no normalised or sRGB formats: they are integers of the same
+ * bits, and a texture object decides how it reads them. A format without an equal is rejected
+ * rather than described as something similar: three channels, packed and compressed formats, depth.
  */
 #include "interop/cuda/cuda_internal.h"
 
@@ -37,7 +37,7 @@ static const struct cuda_format formats[] = {
     FORMAT(A8B8G8R8_SRGB_PACK32, UINT8, 4),
     FORMAT(A8B8G8R8_SNORM_PACK32, SINT8, 4),
     FORMAT(A8B8G8R8_SINT_PACK32, SINT8, 4),
-    /* CUDA sees blue first in these. */
+    /* CUDA's first channel is blue in these formats. */
     FORMAT(B8G8R8A8_UNORM, UINT8, 4),
     FORMAT(B8G8R8A8_UINT, UINT8, 4),
     FORMAT(B8G8R8A8_SRGB, UINT8, 4),

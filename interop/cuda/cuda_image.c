@@ -12,15 +12,15 @@ struct MaarCudaImage_T {
     struct maar_cuda_array* levels[SHOWN_LEVELS];
 };
 
-/* What is to be made of a block. */
-struct image_wish {
+/* The image that is made of a block. */
+struct image_request {
     MaarCudaImage image;
     struct maar_cuda_memory_image info;
 };
 
 static void undo_array(struct maar_peer_block* block, void* data)
 {
-    MaarCudaImage image = ((struct image_wish*)data)->image;
+    MaarCudaImage image = ((struct image_request*)data)->image;
     MaarCuda cuda = image->cuda;
     (void)block;
     (void)maar_cuda_report(cuda, "the end of an image", "cuMipmappedArrayDestroy",
@@ -31,8 +31,8 @@ static void undo_array(struct maar_peer_block* block, void* data)
 
 static VkResult make_array(const char* call, struct maar_peer_block* block, void* data)
 {
-    struct image_wish* wish = data;
-    MaarCudaImage image = wish->image;
+    struct image_request* request = data;
+    MaarCudaImage image = request->image;
     MaarCuda cuda = image->cuda;
     if (block->memory == NULL) {
         return maar_misuse(cuda->peer.allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
@@ -40,7 +40,7 @@ static VkResult make_array(const char* call, struct maar_peer_block* block, void
     }
     VkResult result = maar_cuda_report(cuda, call, "cuExternalMemoryGetMappedMipmappedArray",
                                        cuda->driver.cuExternalMemoryGetMappedMipmappedArray(
-                                           &image->array, block->memory, &wish->info),
+                                           &image->array, block->memory, &request->info),
                                        MAAR_CUDA_CALL_IMPORT);
     if (result != VK_SUCCESS) {
         return result;
@@ -52,7 +52,7 @@ static VkResult make_array(const char* call, struct maar_peer_block* block, void
             MAAR_CUDA_CALL_IMPORT);
     }
     if (result != VK_SUCCESS) {
-        undo_array(block, wish);
+        undo_array(block, request);
     }
     return result;
 }
@@ -95,7 +95,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaImage(MaarCuda cuda, MaarAllocation
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     MaarAllocator allocator = cuda->peer.allocator;
-    struct image_wish wish = {.image = NULL};
+    struct image_request request = {.image = NULL};
     VkResult result = maar_enter(allocator);
     if (result != VK_SUCCESS) {
         return result;
@@ -103,7 +103,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaImage(MaarCuda cuda, MaarAllocation
     if (pImage == NULL) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pImage is NULL");
     }
-    result = check_cuda_image(cuda, __func__, pImageInfo, &wish.info.shape);
+    result = check_cuda_image(cuda, __func__, pImageInfo, &request.info.shape);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -111,23 +111,23 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaImage(MaarCuda cuda, MaarAllocation
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    wish.image = maar_host_calloc(allocator->callbacks, 1, sizeof *wish.image);
-    if (wish.image == NULL) {
+    request.image = maar_host_calloc(allocator->callbacks, 1, sizeof *request.image);
+    if (request.image == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    wish.image->cuda = cuda;
-    wish.image->level_count = pImageInfo->mipLevels;
-    wish.info.offset = maar_slot_offset(slot);
-    wish.info.levels = pImageInfo->mipLevels;
-    const struct maar_peer_use use = {.make = make_array, .undo = undo_array, .data = &wish};
+    request.image->cuda = cuda;
+    request.image->level_count = pImageInfo->mipLevels;
+    request.info.offset = maar_slot_offset(slot);
+    request.info.levels = pImageInfo->mipLevels;
+    const struct maar_peer_use use = {.make = make_array, .undo = undo_array, .data = &request};
     struct maar_peer_block* block = NULL;
     result = maar_peer_use_block(&cuda->peer, __func__, allocation, &use, &block);
     if (result != VK_SUCCESS) {
-        maar_host_free(allocator->callbacks, wish.image);
+        maar_host_free(allocator->callbacks, request.image);
         return result;
     }
     (void)maar_atomic32_add(&cuda->peer.object_count, 1);
-    *pImage = wish.image;
+    *pImage = request.image;
     return VK_SUCCESS;
 }
 
@@ -137,11 +137,11 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyCudaImage(MaarCudaImage image)
         return;
     }
     MaarCuda cuda = image->cuda;
-    struct image_wish wish = {.image = image};
+    struct image_request request = {.image = image};
     int previous = 0;
     maar_lock_rank_expect_none();
     if (cuda->peer.driver->enter(&cuda->peer, __func__, &previous) == VK_SUCCESS) {
-        undo_array(NULL, &wish);
+        undo_array(NULL, &request);
         cuda->peer.driver->leave(&cuda->peer, previous);
     }
     maar_host_free(cuda->peer.allocator->callbacks, image);

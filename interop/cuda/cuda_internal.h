@@ -1,6 +1,6 @@
 /*
- * What the files of interop/cuda ask of one another. Every call of CUDA is made with the object's
- * context current, between maar_peer_driver's enter and leave, and no lock of Maar held.
+ * Functions that the files of interop/cuda offer to each other. Every call of CUDA is made with the
+ * object's context current, between maar_peer_driver's enter and leave, and without a lock of Maar.
  */
 #ifndef MAAR_INTEROP_CUDA_CUDA_INTERNAL_H
 #define MAAR_INTEROP_CUDA_CUDA_INTERNAL_H
@@ -18,7 +18,7 @@ struct MaarCuda_T {
     int ordinal;
     int version;
     struct maar_cuda_context* context;
-    bool retained; /* the primary context, which is to be released */
+    bool retained; /* this object retained the primary context, and releases it */
     bool images;
     bool virtual_memory;
     bool makes_memory; /* MAAR_CUDA_CREATE_CUDA_MEMORY_BIT */
@@ -32,57 +32,59 @@ static inline struct MaarCuda_T* maar_cuda_of(struct maar_peer* peer)
 
 /* ---- cuda_load.c ---- */
 
-/* Opens the driver and starts it; tells why not. */
+/* Opens the driver and starts it; reports a failure. */
 VkResult maar_cuda_load(MaarCuda cuda, const char* call, const char* path);
 
-/* What an error means: most are CUDA's own affair, but of an import they mean that it refuses what
- * it was given. */
+/* The meaning of an error: most concern CUDA alone, but the errors of an import mean that CUDA does
+ * not accept the handle. */
 enum maar_cuda_kind { MAAR_CUDA_CALL_PLAIN, MAAR_CUDA_CALL_IMPORT };
 
 VkResult maar_cuda_vulkan_result(enum maar_cuda_result result, enum maar_cuda_kind kind);
-/* VK_SUCCESS for success; else tells what CUDA says and returns what it means to Vulkan. */
+/* Returns VK_SUCCESS for success; else reports CUDA's error and returns its meaning for Vulkan. */
 VkResult maar_cuda_report(MaarCuda cuda, const char* call, const char* function,
                           enum maar_cuda_result result, enum maar_cuda_kind kind);
 
 /* ---- cuda_device.c ---- */
 
-/* Finds the allocator's device; tells of all that there are if it is none of them. */
+/* Finds the allocator's device; reports all devices if it is none of them. */
 VkResult maar_cuda_find_device(MaarCuda cuda, const char* call);
 bool maar_cuda_attribute(MaarCuda cuda, enum maar_cuda_attribute attribute);
 
 /* ---- cuda_driver_table.c ---- */
 
 extern const struct maar_peer_driver maar_cuda_peer_driver;
-/* Writes a handle of the system's where CUDA reads it. */
+/* Writes a handle of the system in the form that CUDA reads. */
 void maar_cuda_write_handle(maar_port_handle handle, union maar_cuda_os_handle* out);
 
-/* ---- cuda_pages.c: CUDA's own virtual memory. Between enter and leave; each that can fail tells,
- * and leaves nothing on failure. ---- */
+/* ---- cuda_pages.c: CUDA's own virtual memory. Called between enter and leave; each function that
+ * can fail reports, and leaves nothing on failure. ---- */
 
-/* Tells if the device lacks it. May be called anywhere. */
+/* Reports if the device lacks virtual memory. May be called anywhere. */
 VkResult maar_cuda_require_pages(MaarCuda cuda, const char* call);
 VkResult maar_cuda_page_size(MaarCuda cuda, const char* call, VkDeviceSize* size);
-/* Tells that no address space is so large: VK_ERROR_OUT_OF_DEVICE_MEMORY. */
+/* Reports that no address space has room for this size: VK_ERROR_OUT_OF_DEVICE_MEMORY. */
 VkResult maar_cuda_refuse_space(MaarCuda cuda, const char* call, VkDeviceSize size);
-/* Reserves addresses; size is whole pages. */
+/* Reserves addresses; size is a multiple of the page. */
 VkResult maar_cuda_reserve_pages(MaarCuda cuda, const char* call, VkDeviceSize size,
                                  uint64_t* start);
 void maar_cuda_unreserve_pages(MaarCuda cuda, uint64_t start, VkDeviceSize size);
-/* Memory behind reserved addresses, readable and writable; it stays as long as it is mapped. */
+/* Maps memory behind reserved addresses, readable and writable; the memory lives as long as it is
+ * mapped. */
 VkResult maar_cuda_map_pages(MaarCuda cuda, const char* call, uint64_t start, VkDeviceSize size,
                              maar_cuda_backing backing);
 void maar_cuda_unmap_pages(MaarCuda cuda, uint64_t start, VkDeviceSize size);
-/* Physical memory with a descriptor, which is the caller's. */
+/* Creates physical memory with a descriptor, which belongs to the caller. */
 VkResult maar_cuda_create_backing(MaarCuda cuda, const char* call, VkDeviceSize size,
                                   maar_cuda_backing* backing, maar_port_handle* handle);
-/* The same of a descriptor, which stays the caller's. */
+/* Imports a descriptor as physical memory; the descriptor stays the caller's. */
 VkResult maar_cuda_import_backing(MaarCuda cuda, const char* call, maar_port_handle handle,
                                   maar_cuda_backing* backing);
 void maar_cuda_release_backing(MaarCuda cuda, maar_cuda_backing backing);
 
 /* ---- cuda_format.c ---- */
 
-/* How CUDA sees an image. VK_ERROR_FORMAT_NOT_SUPPORTED: *fault says what it cannot see. */
+/* Describes an image to CUDA. VK_ERROR_FORMAT_NOT_SUPPORTED: *fault says which part CUDA does not
+ * have. */
 VkResult maar_cuda_image_shape(const VkImageCreateInfo* info, struct maar_cuda_array_shape* shape,
                                const char** fault);
 

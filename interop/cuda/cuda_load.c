@@ -1,6 +1,6 @@
 /*
- * The CUDA driver: opened by name when it is first wanted, its functions looked up by the versioned
- * names that their parameters belong to, and its errors in Vulkan's words.
+ * Opens the CUDA driver by name when it is first needed, looks its functions up by the versioned
+ * names that belong to their parameters, and translates its errors into Vulkan's.
  */
 #include "interop/cuda/cuda_internal.h"
 
@@ -53,7 +53,7 @@ VkResult maar_cuda_report(MaarCuda cuda, const char* call, const char* function,
     return maar_cuda_vulkan_result(result, kind);
 }
 
-/* Fills the table; the first function that must be there and is not, or NULL. */
+/* Fills the table. Returns the first required function that is missing, or NULL. */
 static const char* find_functions(MaarCuda cuda)
 {
     struct maar_cuda_driver* driver = &cuda->driver;

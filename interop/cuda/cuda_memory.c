@@ -1,9 +1,9 @@
 /*
- * The opposite direction: memory of cuMemCreate as a VkDeviceMemory. No query says which memory
- * type such a handle is of, and none that a driver takes it at all, so types are tried.
+ * The opposite direction: memory from cuMemCreate as a VkDeviceMemory. No query says which memory
+ * type such a handle has, or whether the driver accepts it, so the types are tried.
  *
- * What fails can only fail before the import; after it there is nothing left but to hang CUDA's
- * addresses on the block, with which they end.
+ * Every step that can fail comes before the import. After the import, CUDA's addresses become an
+ * attachment of the block, and are released with it.
  */
 #include <string.h>
 
@@ -12,14 +12,14 @@
 #include "interop/cuda/cuda_internal.h"
 #include "interop/share/share_internal.h"
 
-/* A block of CUDA's making: its addresses are reserved, and its memory is nothing imported. */
+/* A block that CUDA made: its addresses are reserved, and its memory is not imported into CUDA. */
 struct cuda_pages {
     struct maar_peer_block block; /* first */
-    maar_port_handle handle;      /* until it is imported into Vulkan */
+    maar_port_handle handle;      /* until Vulkan has imported it */
 };
 
-/* Ends them, and leaves CUDA if it was entered. Counted off last: from then on the MaarCuda may go.
- */
+/* Releases the pages, and leaves CUDA if it was entered. Uncounts the block last: the MaarCuda may
+ * be destroyed from then on. */
 static void discard_pages(struct cuda_pages* pages, bool entered, int previous)
 {
     MaarCuda cuda = maar_cuda_of(pages->block.peer);
@@ -48,7 +48,8 @@ static void end_pages(MaarAllocator allocator, struct maar_attachment* attachmen
     discard_pages(pages, entered, previous);
 }
 
-/* Memory and addresses for it. The mapping keeps the memory, and so does the descriptor. */
+/* Creates memory and maps it at new addresses. The mapping keeps the memory alive, and so does the
+ * descriptor. */
 static VkResult map_new_memory(MaarCuda cuda, const char* call, struct cuda_pages* pages)
 {
     const VkDeviceSize size = pages->block.size;
@@ -108,8 +109,8 @@ static VkResult make_pages(MaarCuda cuda, const char* call, VkDeviceSize least,
     return VK_SUCCESS;
 }
 
-/* Tries the types that the buffer may live in: first those that are device-local. The handle is
- * taken by the one that works. */
+/* Tries the types that the buffer may live in, device-local types first. The type that works takes
+ * the handle. */
 static VkResult import_made_memory(MaarCuda cuda, const char* call, const VkBufferCreateInfo* info,
                                    MaarExternalHandle handle, VkDeviceSize size, uint32_t type_bits,
                                    VkBuffer* buffer, MaarAllocation* allocation)
@@ -154,7 +155,8 @@ static VkResult check_memory_arguments(MaarCuda cuda, const char* call,
     return result == VK_SUCCESS ? maar_cuda_require_pages(cuda, call) : result;
 }
 
-/* How large the buffer is, and the types that it may live in: only one where one is asked for. */
+/* Finds the size of the buffer, and the types that it may live in; one type only where the caller
+ * names one. */
 static VkResult measure_buffer(MaarAllocator allocator, const char* call,
                                const VkBufferCreateInfo* info, uint32_t type,
                                MaarMemoryRequest* request)

@@ -1,10 +1,10 @@
 /*
  * Mirrors: a sparse buffer and a range of CUDA addresses that grow together. Each growth makes one
- * block for itself alone, which is bound to the buffer and laid into the range at the same offset,
- * whole, since CUDA maps a handle only from its first byte on.
+ * block of its own. The block is bound to the buffer and mapped into the range at the same offset,
+ * as a whole, since CUDA maps a handle only from its first byte on.
  *
- * The bind comes first and is waited for: it can be undone, while a range only grows. Externally
- * synchronized by its owner.
+ * The bind comes first and is waited for: a bind can be undone, while a range only grows.
+ * Externally synchronized by its owner.
  */
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
@@ -15,7 +15,7 @@
 #include "interop/cuda/cuda_internal.h"
 #include "interop/share/share_internal.h"
 
-/* How long a bind is waited for. One that takes longer is taken for a lost device. */
+/* The longest wait for a bind. A bind that takes longer is taken for a lost device. */
 #define BIND_TIMEOUT_NS ((uint64_t)10000000000)
 
 struct MaarCudaMirror_T {
@@ -27,7 +27,8 @@ struct MaarCudaMirror_T {
     uint32_t queue;
     uint32_t type_bits;
     VkDeviceSize reserved;
-    VkDeviceSize space; /* of the device's address space, which all that is sparse shares */
+    VkDeviceSize
+        space; /* part of the device's sparse address space, which all sparse objects share */
     VkDeviceSize size;
     VkDeviceSize granularity;
     MaarAllocation* blocks;
@@ -35,7 +36,7 @@ struct MaarCudaMirror_T {
     uint32_t block_capacity;
 };
 
-/* Whether the driver is one that is known to bind something else than exportable memory. */
+/* Returns whether the driver is known to bind something else than exportable memory. */
 static bool binds_something_else(const struct maar_device* device)
 {
     VkPhysicalDeviceDriverProperties driver = {
@@ -95,7 +96,8 @@ static VkResult check_mirror(MaarCuda cuda, const char* call, const MaarCudaMirr
     return VK_SUCCESS;
 }
 
-/* The range says the granularity, the buffer its pages; both then have a size that fits both. */
+/* Makes the range with CUDA's granularity, which the buffer's pages must divide. Both then have a
+ * size that fits both. */
 static VkResult make_range(struct MaarCudaMirror_T* mirror, VkDeviceSize size)
 {
     VkResult result = maarCreateCudaRange(mirror->cuda, size, &mirror->range);
@@ -109,7 +111,7 @@ static VkResult make_range(struct MaarCudaMirror_T* mirror, VkDeviceSize size)
     return result;
 }
 
-/* Counts address space as the mirror's, up to so many bytes. */
+/* Counts this many bytes of sparse address space as the mirror's. */
 static VkResult take_mirror_space(struct MaarCudaMirror_T* mirror, const char* call,
                                   VkDeviceSize size)
 {
@@ -169,11 +171,11 @@ static VkResult make_sparse_buffer(struct MaarCudaMirror_T* mirror, const char* 
                     (unsigned long long)mirror->granularity);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
-    /* What the driver rounds up counts too. */
+    /* The bytes that the driver adds by rounding count too. */
     return take_mirror_space(mirror, call, request.requirements.size);
 }
 
-/* What there is of a mirror, the buffer before its memory. */
+/* Releases the parts of a mirror that exist, the buffer before its memory. */
 static void discard_mirror(struct MaarCudaMirror_T* mirror)
 {
     MaarAllocator allocator = mirror->cuda->peer.allocator;
@@ -247,8 +249,8 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyCudaMirror(MaarCudaMirror mirror)
     }
 }
 
-/* Binds, or with a null memory unbinds, and waits until that is done. `submitted`: it may happen,
- * whatever the result. */
+/* Binds, or unbinds with a null memory, and waits until that is done. *submitted: the bind may
+ * happen, whatever the result. */
 static VkResult bind_block(struct MaarCudaMirror_T* mirror, VkDeviceMemory memory,
                            VkDeviceSize size, bool* submitted)
 {
@@ -317,7 +319,7 @@ static VkResult allocate_mirror_block(struct MaarCudaMirror_T* mirror, VkDeviceS
     return maarAllocateMemory(mirror->cuda->peer.allocator, &request, &how, allocation);
 }
 
-/* Room for one more block in the list. */
+/* Ensures room for one more block in the list. */
 static VkResult reserve_block_list(struct MaarCudaMirror_T* mirror)
 {
     const VkAllocationCallbacks* callbacks = mirror->cuda->peer.allocator->callbacks;
@@ -369,8 +371,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGrowCudaMirror(MaarCudaMirror mirror, VkDevic
     if (result == VK_SUCCESS) {
         result = maarAppendToCudaRange(mirror->range, allocation);
     }
-    /* A block that cannot be taken off the buffer goes all the same: nobody may use what is beyond
-     * the size. */
+    /* A block that cannot be unbound is released all the same: nobody may use the bytes beyond the
+     * size. */
     if (result != VK_SUCCESS && is_bound) {
         (void)bind_block(mirror, VK_NULL_HANDLE, more, &is_bound);
     }

@@ -1,6 +1,6 @@
 /*
- * CUDA's virtual memory: addresses that are reserved, physical memory, and the one behind the
- * other.
+ * CUDA's virtual memory: reserves addresses, creates physical memory, and maps the memory at the
+ * addresses.
  */
 #include "interop/cuda/cuda_internal.h"
 

@@ -1,12 +1,12 @@
 /*
- * Several blocks as one array in CUDA: addresses are reserved once, and each block is laid behind
- * the ones before it. CUDA keeps what is mapped alive, so a block's memory is there as long as the
- * range is.
+ * Several blocks as one array in CUDA: addresses are reserved once, and each block is mapped behind
+ * the blocks before it. CUDA keeps mapped memory alive, so a block's memory lives as long as the
+ * range.
  */
 #include "interop/cuda/cuda_internal.h"
 #include "interop/share/share_internal.h"
 
-/* A block in the range; they lie one behind the other, the last one first in the list. */
+/* A block in the range. The blocks lie one behind the other; the list begins with the last one. */
 struct range_piece {
     struct range_piece* previous;
     uint64_t start;
@@ -17,7 +17,7 @@ struct MaarCudaRange_T {
     MaarCuda cuda;
     uint64_t start;
     VkDeviceSize reserved_size;
-    VkDeviceSize size; /* that has blocks behind it */
+    VkDeviceSize size; /* bytes that have blocks behind them */
     VkDeviceSize granularity;
     struct range_piece* pieces;
 };
@@ -137,7 +137,7 @@ static VkResult check_range_block(MaarCudaRange range, const char* call,
     return VK_SUCCESS;
 }
 
-/* CUDA does not take the descriptor. The mapping keeps the memory. */
+/* Maps a block. CUDA does not take the descriptor, and the mapping keeps the memory. */
 static VkResult map_piece(MaarCuda cuda, const char* call, maar_port_handle handle,
                           const struct range_piece* piece)
 {

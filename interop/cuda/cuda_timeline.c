@@ -12,7 +12,7 @@ static struct maar_peer_timeline* timeline_of(MaarCudaTimeline timeline)
     return (struct maar_peer_timeline*)(void*)timeline;
 }
 
-/* VK_SUCCESS for a timeline that may be used. */
+/* Returns VK_SUCCESS for a timeline that may be used. */
 static VkResult enter_cuda_timeline(MaarCudaTimeline timeline)
 {
     return timeline == VK_NULL_HANDLE ? VK_ERROR_VALIDATION_FAILED_EXT

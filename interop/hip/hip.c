@@ -170,7 +170,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyHipTimeline(MaarHipTimeline timeline)
     }
 }
 
-/* VK_SUCCESS for a timeline that may be used. */
+/* Returns VK_SUCCESS for a timeline that may be used. */
 static VkResult enter_hip_timeline(MaarHipTimeline timeline)
 {
     const struct maar_peer* peer = peer_of_timeline(timeline);

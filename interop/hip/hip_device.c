@@ -1,8 +1,8 @@
 /*
- * Which HIP device is the allocator's. The two do not share an identity that can be relied on: HIP
- * writes a card's serial number where Vulkan's drivers for AMD put its place on the bus, so that
- * place is compared first, where Vulkan tells it (VK_EXT_pci_bus_info), and then UUIDs. What
- * neither tells, the program must.
+ * Finds the allocator's device among HIP's. The two sides have no reliable identity in common: HIP
+ * reports a card's serial number where Vulkan's drivers for AMD report its place on the bus. So the
+ * place on the bus is compared first, where Vulkan gives it (VK_EXT_pci_bus_info), and UUIDs after
+ * it. Where neither decides, the program must name the device.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 
 enum { ADDRESS_SIZE = 32 };
 
-/* A device's place: "0000:03:00.0". */
+/* A device's place on the bus: "0000:03:00.0". */
 struct pci_address {
     uint32_t parts[4]; /* domain, bus, device, function */
 };
 
-/* False for what is no address. Digits are hexadecimal; there is a ':' behind the first two parts
- * and a '.' behind the third. */
+/* Returns false for a text that is no address. Digits are hexadecimal; a ':' follows each of the
+ * first two parts and a '.' the third. */
 static bool read_pci_address(const char* text, struct pci_address* address)
 {
     static const char ends[4] = {':', ':', '.', '\0'};
@@ -63,7 +63,7 @@ static bool has_hip_uuid(MaarHip hip, int ordinal)
            memcmp(uuid.bytes, facts->device_uuid, VK_UUID_SIZE) == 0;
 }
 
-/* One sentence a device, and one for Vulkan's. */
+/* Reports each HIP device in a sentence, and Vulkan's in another. */
 static VkResult report_no_hip_device(MaarHip hip, const char* call, int count)
 {
     MaarAllocator allocator = hip->peer.allocator;

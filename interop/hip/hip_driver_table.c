@@ -1,5 +1,5 @@
 /*
- * HIP as a peer: one function each for what a peer does. There are no semaphores to share.
+ * The functions of a peer, for HIP. HIP shares no semaphores.
  */
 #include "interop/hip/hip_internal.h"
 

@@ -1,6 +1,6 @@
 /*
- * What the files of interop/hip ask of one another. HIP has no contexts: a thread has a current
- * device, which is set for each call and put back after it.
+ * Functions that the files of interop/hip offer to each other. HIP has no contexts: a thread has a
+ * current device, which is set for each call and restored after it.
  */
 #ifndef MAAR_INTEROP_HIP_HIP_INTERNAL_H
 #define MAAR_INTEROP_HIP_HIP_INTERNAL_H
@@ -26,20 +26,20 @@ static inline struct MaarHip_T* maar_hip_of(struct maar_peer* peer)
 
 /* ---- hip_load.c ---- */
 
-/* Opens the runtime and starts it; tells why not. */
+/* Opens the runtime and starts it; reports a failure. */
 VkResult maar_hip_load(MaarHip hip, const char* call, const char* path);
 
 enum maar_hip_kind { MAAR_HIP_CALL_PLAIN, MAAR_HIP_CALL_IMPORT };
 
 VkResult maar_hip_vulkan_result(enum maar_hip_result result, enum maar_hip_kind kind);
-/* VK_SUCCESS for success; else tells what HIP says and returns what it means to Vulkan. */
+/* Returns VK_SUCCESS for success; else reports HIP's error and returns its meaning for Vulkan. */
 VkResult maar_hip_report(MaarHip hip, const char* call, const char* function,
                          enum maar_hip_result result, enum maar_hip_kind kind);
 
 /* ---- hip_device.c ---- */
 
-/* Finds the allocator's device, or takes the one that was named; tells of all that there are if it
- * is none of them. */
+/* Finds the allocator's device, or takes the device that the caller names; reports all devices if
+ * it is none of them. */
 VkResult maar_hip_find_device(MaarHip hip, const char* call, uint32_t ordinal_plus_one);
 
 /* ---- hip_driver_table.c ---- */

@@ -1,13 +1,13 @@
 /*
- * The HIP runtime: opened by name when it is first wanted, its functions looked up, and its errors
- * in Vulkan's words.
+ * Opens the HIP runtime by name when it is first needed, looks its functions up, and translates its
+ * errors into Vulkan's.
  */
 #include <string.h>
 
 #include "interop/hip/hip_internal.h"
 
-/* The number changes with each major version of ROCm; the newest that is known comes first, and the
- * one without a number, which only developers' packages bring, last. */
+/* The number changes with each major version of ROCm. The newest known number comes first; the name
+ * without a number, which only developers' packages bring, comes last. */
 static const char* const hip_libraries[] = {
 #if defined(_WIN32)
     "amdhip64_7.dll",
@@ -57,7 +57,7 @@ VkResult maar_hip_report(MaarHip hip, const char* call, const char* function,
     return maar_hip_vulkan_result(result, kind);
 }
 
-/* Opens the one that was named, or the first of those that it may be called. */
+/* Opens the library that the caller names, or the first of those that exist. */
 static const char* open_hip(MaarHip hip, const char* path, char reason[MAAR_LIBRARY_REASON_SIZE])
 {
     if (path != NULL) {
@@ -71,7 +71,7 @@ static const char* open_hip(MaarHip hip, const char* path, char reason[MAAR_LIBR
     return NULL;
 }
 
-/* Fills the table; the first function that must be there and is not, or NULL. */
+/* Fills the table. Returns the first required function that is missing, or NULL. */
 static const char* find_hip_functions(MaarHip hip)
 {
     struct maar_hip_runtime* runtime = &hip->runtime;

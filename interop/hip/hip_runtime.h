@@ -1,12 +1,12 @@
 /*
- * What Maar uses of the HIP runtime: the types as they cross the boundary, and a table of the entry
- * points, which are looked up by name in the runtime's library when the program runs. Nothing links
- * HIP, and none of its headers is needed; where one is installed, tests/interop/hip_declarations.c
- * compares every declaration here with it.
+ * The part of the HIP runtime that Maar uses: its types as they cross the boundary, and a table of
+ * its entry points, which Maar looks up by name in the runtime's library when the program runs.
+ * Nothing links HIP, and none of its headers is needed. Where they are installed,
+ * tests/interop/hip_declarations.c compares every declaration here with them.
  *
- * Older runtimes know no reserved fields at the end of a struct; as they are zero and come last,
- * one declaration serves both. Buffers alone: HIP maps no images, and on Linux no semaphores.
- * The table is immutable once filled, so it needs no lock.
+ * Older runtimes have no reserved fields at the end of a struct. These fields are zero and come
+ * last, so one declaration serves both. Buffers only: HIP maps no images and, on Linux, no
+ * semaphores. The table never changes after it is filled, so it needs no lock.
  */
 #ifndef MAAR_INTEROP_HIP_HIP_RUNTIME_H
 #define MAAR_INTEROP_HIP_HIP_RUNTIME_H
@@ -23,12 +23,12 @@
 typedef int maar_hip_device; /* an ordinal's device */
 typedef void(MAAR_HIP_CALL* maar_hip_host_fn)(void* data);
 
-/* Handles: pointers to what only the runtime knows. External memory is a pointer to nothing. */
+/* Handles: pointers to objects of the runtime's. */
 struct maar_hip_stream;
 struct maar_hip_event;
 typedef void* maar_hip_memory;
 
-/* Those that Maar tells apart; hipGetErrorName knows the others. */
+/* The results that Maar distinguishes; hipGetErrorName knows the others. */
 enum maar_hip_result {
     MAAR_HIP_SUCCESS = 0,
     MAAR_HIP_INVALID_VALUE = 1,
@@ -89,7 +89,7 @@ union maar_hip_os_handle {
 struct maar_hip_memory_handle {
     enum maar_hip_memory_handle_type type;
     union maar_hip_os_handle handle;
-    unsigned long long size; /* VkMemoryAllocateInfo::allocationSize, no other */
+    unsigned long long size; /* VkMemoryAllocateInfo::allocationSize exactly */
     unsigned int flags;
     unsigned int reserved[16];
 };
@@ -101,7 +101,7 @@ struct maar_hip_memory_range {
     unsigned int reserved[16];
 };
 
-/* The entry points: what is returned, name, parameters. */
+/* The entry points: result, name, parameters. */
 #define MAAR_HIP_FUNCTIONS(X)                                                                      \
     X(enum maar_hip_result, hipInit, (unsigned int flags))                                         \
     X(enum maar_hip_result, hipDriverGetVersion, (int* version))                                   \
@@ -141,7 +141,7 @@ struct maar_hip_memory_range {
     X(enum maar_hip_result, hipEventSynchronize, (struct maar_hip_event * event))                  \
     X(enum maar_hip_result, hipEventDestroy, (struct maar_hip_event * event))
 
-/* Those that an older runtime lacks: NULL there. */
+/* Functions that an older runtime lacks: NULL there. */
 #define MAAR_HIP_OPTIONAL_FUNCTIONS(X)                                                             \
     X(enum maar_hip_result, hipDeviceGetUuid,                                                      \
       (struct maar_hip_uuid * uuid, maar_hip_device device))                                       \

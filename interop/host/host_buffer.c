@@ -1,10 +1,11 @@
 /*
- * Buffers on the host's own memory: its pages imported where the driver takes them, else a copy.
+ * Buffers on the host's own memory: its pages are imported where the driver takes them; else the
+ * bytes are copied.
  *
- * Imported are whole multiples of the device's alignment around the caller's bytes, never beyond
- * the pages that these lie on. The buffer begins with the first of them and ends with the caller's
- * last byte. Where the host's caches are not coherent its bytes must be whole atoms: flushing and
- * invalidating would touch what lies beside them.
+ * An import covers whole multiples of the device's alignment around the caller's bytes, and never
+ * reaches beyond the pages of these bytes. The buffer begins at the first imported byte and ends
+ * with the caller's last byte. Where the host's caches are not coherent, the caller's bytes must be
+ * whole atoms: flushing and invalidating would touch the bytes beside them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,14 +22,14 @@ struct MaarHostBuffer_T {
     unsigned char* memory;
     VkDeviceSize size;
     VkBuffer buffer;
-    VkDeviceSize offset; /* of the host's first byte in the buffer and in the allocation */
+    VkDeviceSize offset; /* of the host's first byte, in the buffer and in the allocation */
     MaarAllocation allocation;
     bool copied;
-    bool mapped;      /* imported, and mapped since its type is not coherent */
+    bool mapped;      /* imported, and mapped since the type is not coherent */
     char reason[128]; /* as in MaarHostBufferInfo */
 };
 
-/* What is imported. */
+/* The pages to import. */
 struct host_pages {
     uintptr_t begin;
     VkDeviceSize size;
@@ -43,7 +44,8 @@ static VkResult refuse(MaarHostBuffer made, VkResult result, const char* reason)
     return result;
 }
 
-/* False when whole multiples of the alignment are more than the pages of those bytes. */
+/* Returns false when whole multiples of the alignment reach beyond the pages of the caller's bytes.
+ */
 static bool find_pages(MaarAllocator allocator, MaarHostBuffer made, struct host_pages* pages)
 {
     const uintptr_t address = (uintptr_t)made->memory;
@@ -64,7 +66,7 @@ static bool are_whole_atoms(MaarAllocator allocator, MaarHostBuffer made)
     return (uintptr_t)made->memory % atom == 0 && made->size % atom == 0;
 }
 
-/* Memory types that the driver and the buffer allow. */
+/* Asks for the memory types that the driver and the buffer allow. */
 static VkResult ask_host_types(MaarAllocator allocator, MaarHostBuffer made,
                                const struct host_pages* pages, const MaarMemoryRequest* request,
                                uint32_t* bits)
@@ -95,7 +97,7 @@ static VkResult ask_host_types(MaarAllocator allocator, MaarHostBuffer made,
     return *bits != 0 ? VK_SUCCESS : VK_ERROR_INVALID_EXTERNAL_HANDLE;
 }
 
-/* One attempt as one memory type; on success the buffer is bound, and mapped if need be. */
+/* Tries one memory type; on success the buffer is bound, and mapped where that is needed. */
 static VkResult import_pages(MaarAllocator allocator, MaarHostBuffer made,
                              const struct host_pages* pages, bool dedicated, uint32_t type,
                              const char* name)
@@ -126,7 +128,7 @@ static VkResult import_pages(MaarAllocator allocator, MaarHostBuffer made,
     return result;
 }
 
-/* Makes the buffer, and imports the memory for it. What was made is the caller's to undo. */
+/* Makes the buffer and imports its memory. On failure the caller undoes what was made. */
 static VkResult make_imported(MaarAllocator allocator, const MaarHostBufferCreateInfo* info,
                               MaarHostBuffer made)
 {
@@ -175,13 +177,13 @@ static VkResult make_imported(MaarAllocator allocator, const MaarHostBufferCreat
     if (result != VK_SUCCESS) {
         return result;
     }
-    const MaarAllocationCreateInfo wish = {
+    const MaarAllocationCreateInfo preference = {
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
         .usage = MAAR_MEMORY_USAGE_READBACK,
         .memoryTypeBits = bits,
     };
     struct maar_type_choice choice;
-    if (!maar_choose_types(allocator, bits, &wish, &choice)) {
+    if (!maar_choose_types(allocator, bits, &preference, &choice)) {
         return refuse(made, VK_ERROR_INVALID_EXTERNAL_HANDLE,
                       "no memory type for it is one that the host sees");
     }
@@ -220,7 +222,7 @@ static VkResult make_copied(MaarAllocator allocator, const char* call,
     return result;
 }
 
-/* What was made so far, as it was before. undo: the call fails. */
+/* Returns the object to the state before its buffer was made. undo: the call fails. */
 static void unmake(MaarAllocator allocator, const char* call, MaarHostBuffer made, bool undo)
 {
     if (made->mapped) {
@@ -239,7 +241,8 @@ static void unmake(MaarAllocator allocator, const char* call, MaarHostBuffer mad
 
 /* ---- the calls ---- */
 
-/* What has nothing to do with the memory itself: no copy helps. */
+/* Returns whether a failure has nothing to do with the memory itself, so that a copy would not
+ * help. */
 static bool is_beyond_help(VkResult result)
 {
     return result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_DEVICE_LOST ||
@@ -284,7 +287,8 @@ static VkResult check_host_info(MaarAllocator allocator, const char* call,
     return VK_SUCCESS;
 }
 
-/* Imported, or else copied. On failure nothing is left but the object itself. */
+/* Makes an imported buffer, or else a copied one. On failure nothing is left but the object itself.
+ */
 static VkResult make_host_buffer(MaarAllocator allocator, const char* call,
                                  const MaarHostBufferCreateInfo* info, MaarHostBuffer made)
 {
@@ -353,7 +357,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateHostBuffer(MaarAllocator allocator,
     return VK_SUCCESS;
 }
 
-/* What every call with a buffer begins with. */
+/* Begins every call that takes a buffer. */
 static VkResult enter_host_buffer(MaarAllocator allocator, const char* call,
                                   MaarHostBuffer host_buffer)
 {
@@ -404,7 +408,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHostBufferInfo(MaarAllocator allocator,
     return VK_SUCCESS;
 }
 
-/* Checks what is to be pushed or pulled; *size becomes bytes. */
+/* Checks the part to push or pull; *size becomes bytes. */
 static VkResult check_part(MaarAllocator allocator, const char* call, MaarHostBuffer host_buffer,
                            VkDeviceSize offset, VkDeviceSize* size)
 {

@@ -1,5 +1,5 @@
 /*
- * The two rules: values rise, and binary semaphores take turns.
+ * Applies the two rules: values rise, and binary semaphores take turns.
  */
 #include "interop/peer/handoff_side.h"
 
@@ -43,7 +43,7 @@ void maar_side_end_signal(struct maar_handoff_side* side, const struct maar_side
         side->has_turn = false;
         side->opposite->has_turn = false;
     }
-    /* Where values need not alternate, another thread may have gone on from this one. */
+    /* Where values need not alternate, another thread may have gone on from this value. */
     if (!success && side->last == step->value) {
         side->last = step->previous;
     }

@@ -1,12 +1,12 @@
 /*
- * What the sides of a shared timeline have signalled, and whether the other has waited for it. No
- * calls and no locks: the owner guards it.
+ * What each side of a shared timeline has signalled, and whether the other side has waited for it.
+ * Makes no calls and takes no locks: the owner guards it.
  *
- * A timeline semaphore needs no more than that each side's values rise. Two binary semaphores take
- * turns: who has waited signals next. Nothing less orders a signal after the wait for the one
- * before it on both devices' clocks. A step that takes a call is begun before it and ended after
- * it, so that of two threads one is told to come back, and a call that fails leaves everything as
- * it was.
+ * The values of a timeline semaphore must rise on each side. Two binary semaphores take turns: the
+ * side that has waited signals next. Only turns order a signal after the wait for the signal before
+ * it on the clocks of both devices. A step that needs a call is begun before the call and ended
+ * after it. So one of two threads is asked to come back, and a call that fails leaves everything as
+ * before.
  */
 #ifndef MAAR_INTEROP_PEER_HANDOFF_SIDE_H
 #define MAAR_INTEROP_PEER_HANDOFF_SIDE_H
@@ -35,18 +35,19 @@ struct maar_side_step {
     uint64_t previous;
 };
 
-/* Either may begin. Both must stay where they are. */
+/* Each side may begin. Both must keep their addresses. */
 void maar_sides_start(struct maar_handoff_side* one, struct maar_handoff_side* other,
                       bool alternates, uint64_t value);
 
-/* VK_NOT_READY: it is the other side's turn, to wait or to signal. VK_ERROR_VALIDATION_FAILED_EXT:
- * *fault says why. */
+/* Returns VK_NOT_READY when it is the other side's turn to wait or to signal, and
+ * VK_ERROR_VALIDATION_FAILED_EXT with the reason in *fault. */
 VkResult maar_side_begin_signal(struct maar_handoff_side* side, uint64_t value,
                                 struct maar_side_step* step, const char** fault);
 void maar_side_end_signal(struct maar_handoff_side* side, const struct maar_side_step* step,
                           bool success);
 
-/* VK_NOT_READY: not signalled yet. VK_ERROR_VALIDATION_FAILED_EXT: *fault says why. */
+/* Returns VK_NOT_READY when the value is not signalled yet, and VK_ERROR_VALIDATION_FAILED_EXT with
+ * the reason in *fault. */
 VkResult maar_side_begin_wait(struct maar_handoff_side* side, uint64_t value, const char** fault);
 void maar_side_end_wait(struct maar_handoff_side* side, bool success);
 

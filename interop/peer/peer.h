@@ -1,10 +1,11 @@
 /*
- * What CUDA and HIP have in common: blocks of Maar as they have imported them, and timelines that
- * their streams share with Vulkan's queues. In what they differ is one table of functions each.
+ * What CUDA and HIP have in common: blocks of Maar that they have imported, and timelines that
+ * their streams share with Vulkan's queues. Their differences stand in one table of functions each.
  *
- * A block is imported once, as its attachment, and mapped once; whatever lies in it is an offset.
- * No lock of Maar is held while the peer or the driver is called. Signals that the host carries
- * over arrive on threads of the peer's, where nothing but atomics and vkSignalSemaphore is touched.
+ * A block is imported once, as its attachment, and mapped once; everything in the block is an
+ * offset. No lock of Maar is held while the peer or the driver is called. Signals that the host
+ * carries over arrive on threads of the peer's; there, Maar touches atomics, a gate and
+ * vkSignalSemaphore only.
  */
 #ifndef MAAR_INTEROP_PEER_PEER_H
 #define MAAR_INTEROP_PEER_PEER_H
@@ -19,7 +20,7 @@ struct maar_peer;
 
 typedef void(VKAPI_PTR* maar_peer_host_fn)(void* data);
 
-/* A block on its way into the peer. */
+/* A block that is about to be imported by the peer. */
 struct maar_peer_import {
     maar_port_handle handle; /* the peer takes a file descriptor when it succeeds */
     VkDeviceSize size;
@@ -27,11 +28,12 @@ struct maar_peer_import {
 };
 
 /*
- * Each that can fail tells what the peer said in a sentence that begins with `call`, the public
- * function. All but `enter` and `leave` are called between those two, on one thread.
+ * Each function that can fail reports the peer's answer in a sentence that begins with `call`, the
+ * public function. All functions but `enter` and `leave` are called between those two, on one
+ * thread.
  */
 struct maar_peer_driver {
-    const char* name; /* as in sentences */
+    const char* name; /* for messages */
     /* Makes the peer's device current; *previous is for `leave`. */
     VkResult (*enter)(struct maar_peer* peer, const char* call, int* previous);
     void (*leave)(struct maar_peer* peer, int previous);
@@ -41,7 +43,8 @@ struct maar_peer_driver {
                           uint64_t* pointer);
     void (*unmap_block)(struct maar_peer* peer, uint64_t pointer);
     void (*destroy_block)(struct maar_peer* peer, void* memory);
-    /* What follows but for call_host may be NULL where there are no semaphores. */
+    /* The functions that follow, apart from call_host, may be NULL where there are no semaphores.
+     */
     VkResult (*import_semaphore)(struct maar_peer* peer, const char* call, maar_port_handle handle,
                                  bool timeline, void** semaphore);
     void (*destroy_semaphore)(struct maar_peer* peer, void* semaphore);
@@ -49,7 +52,7 @@ struct maar_peer_driver {
                      void* stream);
     VkResult (*signal)(struct maar_peer* peer, const char* call, void* semaphore, uint64_t value,
                        void* stream);
-    /* Calls a function of the host when a stream gets there. */
+    /* Calls a function of the host when a stream arrives at this place. */
     VkResult (*call_host)(struct maar_peer* peer, const char* call, void* stream,
                           maar_peer_host_fn function, void* data);
 };
@@ -66,44 +69,45 @@ struct maar_peer {
     struct maar_attachment* blocks; /* under the allocator's share lock */
     struct maar_gate imported;      /* blocks that the peer has */
     maar_atomic64 block_bytes;
-    maar_atomic32 object_count;      /* what was made of it and must go first */
-    struct maar_peer_timeline* kept; /* destroyed too early; under the allocator's share lock */
+    maar_atomic32 object_count; /* objects made of the peer, which must be destroyed first */
+    struct maar_peer_timeline*
+        kept; /* destroyed while a signal was under way; under the allocator's share lock */
 };
 
 /* ---- peer_block.c ---- */
 
-/* A block as the peer has it. */
+/* A block as the peer knows it. */
 struct maar_peer_block {
     struct maar_attachment attachment; /* first */
     struct maar_peer* peer;
-    void* memory;          /* what was imported */
+    void* memory;          /* the imported memory */
     maar_atomic64 pointer; /* of its first byte; 0 until it is mapped */
     VkDeviceSize size;
 };
 
-/* Something made of an imported block; both are called between `enter` and `leave`. */
+/* Something that is made of an imported block. Both functions are called between `enter` and
+ * `leave`. */
 struct maar_peer_use {
     VkResult (*make)(const char* call, struct maar_peer_block* block, void* data);
     void (*undo)(struct maar_peer_block* block, void* data);
     void* data;
 };
 
-/* Makes something of an allocation's block, which is imported now if it was not yet: both, or
- * neither. Tells what is wrong. */
+/* Makes something of an allocation's block, which is imported first where the peer does not have
+ * it. Either both steps succeed, or neither leaves anything. Reports what is wrong. */
 VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, MaarAllocation allocation,
                              const struct maar_peer_use* use, struct maar_peer_block** block);
-/* The same where what is made of it is a mapping of the whole block, made once. */
+/* Does the same for a mapping of the whole block, which is made once. */
 VkResult maar_peer_map(struct maar_peer* peer, const char* call, MaarAllocation allocation,
                        struct maar_slot** slot, struct maar_peer_block** block);
-/* For attachments of another make: counts one, and counts it off as the last thing done with the
- * peer. */
+/* For attachments of other kinds: count one, and uncount it as the last use of the peer. */
 void maar_peer_count_block(struct maar_peer* peer, VkDeviceSize size);
 void maar_peer_discount_block(struct maar_peer* peer, VkDeviceSize size);
-/* Ends what was imported. False, with a sentence, when objects made of the peer are alive: then it
- * must not go. */
+/* Releases everything that was imported. Returns false, with a report, while objects made of the
+ * peer are alive: then the peer must stay. */
 bool maar_peer_end(struct maar_peer* peer, const char* call);
 
-/* What a public call with a structure begins with. peer may be NULL. */
+/* Begins a public call that takes a structure. peer may be NULL. */
 static inline VkResult maar_peer_enter(const struct maar_peer* peer, const char* call,
                                        const char* name, const void* structure, int wanted)
 {
@@ -124,21 +128,21 @@ struct maar_carrier;
 struct maar_peer_timeline {
     struct maar_peer* peer;
     MaarHandoffMode mode;
-    VkSemaphore semaphore; /* BINARY: what Vulkan signals */
-    VkSemaphore returning; /* BINARY: what the peer signals */
-    void* imported;        /* the two as the peer has them; NULL with HOST */
+    VkSemaphore semaphore; /* BINARY: the semaphore that Vulkan signals */
+    VkSemaphore returning; /* BINARY: the semaphore that the peer signals */
+    void* imported;        /* both semaphores as the peer knows them; NULL with HOST */
     void* imported_returning;
     struct maar_mutex lock; /* guards what follows */
     struct maar_handoff_side vulkan;
     struct maar_handoff_side other;
-    struct maar_carrier* carriers; /* signals that the host carries over, used again and again */
-    uint64_t carried;              /* the highest value that is, or was, on its way */
+    struct maar_carrier* carriers; /* signals that the host carries over; recycled */
+    uint64_t carried;              /* the highest value that was ever given to a carrier */
     struct maar_gate carrying;     /* signals that the host has under way */
-    maar_atomic32 carry_result;    /* not 0: how one could not be signalled, as a VkResult */
+    maar_atomic32 carry_result;    /* not 0: the VkResult of a signal that failed */
     struct maar_peer_timeline* next_kept;
 };
 
-/* A handoff by whichever peer. */
+/* A handoff, whichever the peer is. */
 struct maar_peer_handoff {
     uint64_t value;
     void* stream;
@@ -150,11 +154,11 @@ struct maar_peer_handoff {
 MaarHandoffMode maar_peer_best_mode(const struct maar_peer* peer);
 VkResult maar_peer_timeline_create(struct maar_peer* peer, const char* call, MaarHandoffMode mode,
                                    uint64_t initial, struct maar_peer_timeline** timeline);
-/* Keeps it, and with it the peer, when the host still has something to carry over. */
+/* Keeps the timeline, and with it the peer, while the host still has a signal to carry over. */
 void maar_peer_timeline_destroy(struct maar_peer_timeline* timeline, const char* call);
-/* Ends those that were kept and are needed no more. */
+/* Releases the kept timelines that nobody needs any more. */
 void maar_peer_timelines_end_kept(struct maar_peer* peer);
-/* What Vulkan is to signal and to wait for. */
+/* Returns the points that Vulkan signals and waits for. */
 VkResult maar_peer_point_to_signal(struct maar_peer_timeline* timeline, const char* call,
                                    uint64_t value, MaarPoint* point);
 VkResult maar_peer_point_to_wait(struct maar_peer_timeline* timeline, const char* call,
@@ -164,7 +168,8 @@ VkResult maar_peer_wait(struct maar_peer_timeline* timeline, const char* call, u
 VkResult maar_peer_signal(struct maar_peer_timeline* timeline, const char* call, uint64_t value,
                           void* stream);
 
-/* Steps of handoffs; each signal and wait is begun and ended. Those that begin tell of misuse. */
+/* The steps of handoffs. Each signal and each wait is begun and ended. The functions that begin one
+ * report misuse. */
 VkResult maar_peer_begin_signal(struct maar_peer_timeline* timeline, const char* call,
                                 struct maar_handoff_side* side, uint64_t value,
                                 struct maar_side_step* step);
@@ -174,7 +179,7 @@ VkResult maar_peer_begin_wait(struct maar_peer_timeline* timeline, const char* c
                               struct maar_handoff_side* side, uint64_t value);
 void maar_peer_end_wait(struct maar_peer_timeline* timeline, struct maar_handoff_side* side,
                         bool success);
-/* What Vulkan's queues signal, and what they wait for. */
+/* Returns what Vulkan's queues signal and wait for. */
 MaarPoint maar_peer_signal_point(const struct maar_peer_timeline* timeline, uint64_t value);
 MaarPoint maar_peer_wait_point(const struct maar_peer_timeline* timeline, uint64_t value);
 

@@ -1,12 +1,12 @@
 /*
- * Blocks in the peer: imported when they are first asked for, once, and mapped once as a whole. Two
- * threads may do either at the same time; the slower one undoes what it did.
+ * Blocks in the peer. A block is imported when the peer first asks for it, once, and is mapped once
+ * as a whole. Two threads may do either at the same time; the slower thread undoes its work.
  */
 #include "interop/peer/peer.h"
 
 #include "interop/share/share_internal.h"
 
-/* What sentences begin with where no public call asked for what is done. */
+/* Begins the messages of work that no public call asked for. */
 static const char ending[] = "the end of a shared block";
 
 void maar_peer_count_block(struct maar_peer* peer, VkDeviceSize size)
@@ -21,7 +21,8 @@ void maar_peer_discount_block(struct maar_peer* peer, VkDeviceSize size)
     maar_gate_leave(&peer->imported);
 }
 
-/* Where the context is gone, so is all that was in it, and nothing is left to do. */
+/* Releases a block. Where the peer's context is gone, everything in the context is gone, and
+ * nothing is left to do. */
 static void discard_block(struct maar_peer_block* block)
 {
     struct maar_peer* peer = block->peer;
@@ -64,8 +65,8 @@ static VkResult import_exported(struct maar_peer_block* block, const char* call,
     return result;
 }
 
-/* Makes what is wanted of a block that is in the peer, or is now imported for it: `exported` is
- * NULL or what to import. */
+/* Makes what `use` describes of a block. `exported` names the memory to import first, or is NULL
+ * for a block that the peer has. */
 static VkResult make_of_block(struct maar_peer_block* block, const char* call,
                               const MaarExportedMemory* exported, const struct maar_peer_use* use)
 {
@@ -118,7 +119,7 @@ static VkResult import_peer_block(struct maar_peer* peer, const char* call,
     return VK_SUCCESS;
 }
 
-/* Takes back what is not needed, since another thread was faster. */
+/* Takes back an import that is not needed, since another thread was faster. */
 static void undo_import(struct maar_peer_block* block, const struct maar_peer_use* use)
 {
     const struct maar_peer_driver* driver = block->peer->driver;
@@ -164,7 +165,7 @@ VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, MaarAlloc
     return make_of_block(found, call, NULL, use);
 }
 
-/* Two threads may map at the same time: one mapping stays. */
+/* Maps a block. Two threads may map at the same time: one mapping stays. */
 static VkResult map_whole(const char* call, struct maar_peer_block* block, void* data)
 {
     (void)data;
@@ -180,7 +181,7 @@ static VkResult map_whole(const char* call, struct maar_peer_block* block, void*
     return result;
 }
 
-/* The mapping goes with the block. */
+/* Undoes nothing: the mapping is released with the block. */
 static void keep_mapping(struct maar_peer_block* block, void* data)
 {
     (void)block;

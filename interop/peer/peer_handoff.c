@@ -1,8 +1,8 @@
 /*
- * Handoffs: the half that may be left over when the other fails comes first. To the peer, Vulkan
- * signals before the stream is made to wait; back, the stream signals before a submission is made
- * to wait. So neither side ever waits for what does not come, and whoever called can make up for
- * the half that is missing.
+ * Handoffs in both directions. The half that is harmless alone comes first. Towards the peer,
+ * Vulkan signals before the stream is made to wait. Back, the stream signals before a submission is
+ * made to wait. So neither side ever waits for a signal that does not come, and the caller can make
+ * up for the missing half.
  */
 #include "interop/peer/peer.h"
 
@@ -51,7 +51,7 @@ VkResult maar_peer_release(struct maar_peer_timeline* timeline, const char* call
     return result;
 }
 
-/* Both halves, when the second can fail in the submission alone. */
+/* Does both halves. The second half can fail in the submission alone. */
 static VkResult signal_and_commit(struct maar_peer_timeline* timeline, const char* call,
                                   const struct maar_peer_handoff* handoff,
                                   struct maar_handoff* prepared)
@@ -66,7 +66,7 @@ static VkResult signal_and_commit(struct maar_peer_timeline* timeline, const cha
         result = maar_handoff_commit(prepared);
         maar_peer_end_wait(timeline, &timeline->other, result == VK_SUCCESS);
     } else {
-        maar_handoff_cancel(prepared); /* another thread waited for it in between */
+        maar_handoff_cancel(prepared); /* another thread waited for the value in between */
     }
     if (result != VK_SUCCESS) {
         maar_report(timeline->peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,

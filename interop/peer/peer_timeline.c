@@ -1,10 +1,10 @@
 /*
  * Timelines that a queue and a stream share, in one of three ways: a timeline semaphore that both
- * see, two binary ones, or a timeline of Vulkan's alone with the host in between.
+ * sides see, two binary semaphores, or a timeline of Vulkan's with the host in between.
  *
- * What the host carries from a stream to Vulkan runs on a thread of the peer's: it signals, marks
- * its carrier as done, and touches nothing of the timeline after that. Carriers are never freed
- * before the timeline is, so the peer's thread needs no host memory.
+ * A signal that the host carries from a stream to Vulkan runs on a thread of the peer's. The thread
+ * signals, marks its carrier as free, and leaves the gate of the timeline as its last step.
+ * Carriers live as long as their timeline, so the peer's thread needs no host memory.
  */
 #include "interop/peer/peer.h"
 
@@ -33,7 +33,7 @@ MaarHandoffMode maar_peer_best_mode(const struct maar_peer* peer)
 
 /* ---- making and ending ---- */
 
-/* VK_SUCCESS when the mode can be had; tells if not. */
+/* Returns VK_SUCCESS when the mode is available; reports otherwise. */
 static VkResult require_mode(const struct maar_peer* peer, const char* call, MaarHandoffMode mode)
 {
     bool there = false;
@@ -65,7 +65,7 @@ static VkResult require_mode(const struct maar_peer* peer, const char* call, Maa
     return VK_ERROR_FEATURE_NOT_PRESENT;
 }
 
-/* Makes a semaphore of Vulkan's and brings it into the peer. */
+/* Creates a Vulkan semaphore and imports it into the peer. */
 static VkResult make_shared(struct maar_peer* peer, const char* call, bool timeline,
                             uint64_t initial, VkSemaphore* semaphore, void** imported)
 {
@@ -117,7 +117,7 @@ static VkResult make_semaphores(struct maar_peer_timeline* timeline, const char*
     return result;
 }
 
-/* Nobody uses any of it any more. */
+/* Releases a timeline that nobody uses any more. */
 static void discard_timeline(struct maar_peer_timeline* timeline)
 {
     struct maar_peer* peer = timeline->peer;
@@ -190,8 +190,8 @@ static bool is_carrying(struct maar_peer_timeline* timeline)
     return maar_gate_count(&timeline->carrying) > 0;
 }
 
-/* Waits for what the host still carries over. False when it does not come: a peer whose context has
- * failed drops it without a word. */
+/* Waits for the signals that the host still carries over. Returns false when one does not come: a
+ * peer whose context has failed drops it without notice. */
 static bool await_carriers(struct maar_peer_timeline* timeline)
 {
     const struct maar_device* device = &timeline->peer->allocator->device;
@@ -217,7 +217,7 @@ static void end_timeline(struct maar_peer_timeline* timeline)
     (void)maar_atomic32_drop(&peer->object_count);
 }
 
-/* It counts as alive as long as a thread of the peer's may come to it. */
+/* Keeps a timeline, which counts as alive as long as a thread of the peer's may use it. */
 static void keep_timeline(struct maar_peer_timeline* timeline)
 {
     struct maar_peer* peer = timeline->peer;
@@ -384,7 +384,8 @@ VkResult maar_peer_wait(struct maar_peer_timeline* timeline, const char* call, u
     return result;
 }
 
-/* On a thread of the peer's, outside of any call of Maar: what goes wrong is told later. */
+/* Runs on a thread of the peer's, outside of any call of Maar. A failure is reported by a later
+ * call. */
 static void VKAPI_CALL carry_over(void* data)
 {
     struct maar_carrier* carrier = data;
@@ -403,7 +404,7 @@ static void VKAPI_CALL carry_over(void* data)
     maar_gate_leave(&timeline->carrying);
 }
 
-/* One that has nothing to carry, or a new one; NULL without host memory. */
+/* Returns a free carrier, or a new one; NULL without host memory. */
 static struct maar_carrier* take_carrier(struct maar_peer_timeline* timeline)
 {
     maar_mutex_lock(&timeline->lock);

@@ -1,5 +1,5 @@
 /*
- * Descriptors for the caller: written, read, made of what is exported, and imported.
+ * The public calls on descriptors: write, read, describe an exported allocation, import.
  */
 #include "interop/process/describe.h"
 
@@ -45,7 +45,7 @@ VkResult maar_descriptor_read(MaarAllocator allocator, const char* call, size_t 
     }
 }
 
-/* Room for a UUID in hexadecimal digits. */
+/* Room for a UUID as hexadecimal digits. */
 enum { UUID_TEXT = 2 * VK_UUID_SIZE + 1 };
 
 static void write_uuid(const uint8_t* uuid, char* text)
@@ -112,7 +112,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarReadDescriptor(MaarAllocator allocator, size_
     return maar_descriptor_read(allocator, __func__, size, pBytes, pDescriptor);
 }
 
-/* What describing calls begin with. */
+/* Begins every describing call. */
 static VkResult enter_describe(MaarAllocator allocator, const char* call,
                                const MaarDescriptor* descriptor, MaarExternalHandle* handle)
 {
@@ -130,7 +130,7 @@ static VkResult enter_describe(MaarAllocator allocator, const char* call,
     return result;
 }
 
-/* One of this device, about nothing yet. */
+/* Returns a descriptor of this device that describes nothing yet. */
 static MaarDescriptor own_descriptor(MaarAllocator allocator, const MaarDescriptor* chained)
 {
     MaarDescriptor descriptor = {.sType = chained->sType, .pNext = chained->pNext};
@@ -216,8 +216,8 @@ maarDescribeTimeline(MaarAllocator allocator, VkSemaphore semaphore,
     return result;
 }
 
-/* What a sender says must not make this process break Vulkan's rules: of the flags that a buffer
- * may have, one alone is of a feature that is known to be enabled or not. */
+/* A sender must not be able to make this process break Vulkan's rules: of the flags that a buffer
+ * may have, only one belongs to a feature whose state is known here. */
 static VkResult require_flags(MaarAllocator allocator, const char* call,
                               const MaarDescriptor* descriptor)
 {
@@ -234,8 +234,8 @@ static VkResult require_flags(MaarAllocator allocator, const char* call,
     return VK_ERROR_FEATURE_NOT_PRESENT;
 }
 
-/* The exporter's memory type is a number of its own device's. A dma-buf of another one tells which
- * of this device's types it may be imported as. */
+/* The exporter's memory type is a number on its own device. For a dma-buf, this device's driver
+ * says which of its types serve. */
 static uint32_t own_memory_type(MaarAllocator allocator, const MaarDescriptor* descriptor)
 {
     const struct maar_device_facts* facts = &allocator->device.facts;

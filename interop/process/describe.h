@@ -1,5 +1,5 @@
 /*
- * Descriptors as the calls of this folder meet them: with an allocator that is told what is wrong.
+ * Checks of descriptors that report to an allocator.
  */
 #ifndef MAAR_INTEROP_PROCESS_DESCRIBE_H
 #define MAAR_INTEROP_PROCESS_DESCRIBE_H
@@ -7,14 +7,16 @@
 #include "core/memory/memory_internal.h"
 #include "maar/process.h"
 
-/* VK_ERROR_VALIDATION_FAILED_EXT, told, for one that the caller gives and that is not sound. */
+/* Checks a descriptor that the caller gives. Returns VK_ERROR_VALIDATION_FAILED_EXT, with a report,
+ * when it is not sound. */
 VkResult maar_descriptor_check(MaarAllocator allocator, const char* call,
                                const MaarDescriptor* descriptor);
-/* One that came from somewhere: VK_ERROR_INVALID_EXTERNAL_HANDLE or VK_ERROR_FORMAT_NOT_SUPPORTED,
- * told; only on success is it filled. */
+/* Reads a descriptor that came from elsewhere, and fills it on success only. Returns
+ * VK_ERROR_INVALID_EXTERNAL_HANDLE or VK_ERROR_FORMAT_NOT_SUPPORTED, with a report. */
 VkResult maar_descriptor_read(MaarAllocator allocator, const char* call, size_t size,
                               const uint8_t* bytes, MaarDescriptor* descriptor);
-/* VK_ERROR_INCOMPATIBLE_DRIVER, told with both UUIDs, when only another device could import it. */
+/* Returns VK_ERROR_INCOMPATIBLE_DRIVER, with a report that has both UUIDs, when only another device
+ * can import the handle. */
 VkResult maar_descriptor_require_device(MaarAllocator allocator, const char* call,
                                         const MaarDescriptor* descriptor);
 

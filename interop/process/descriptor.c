@@ -1,5 +1,5 @@
 /*
- * The wire format of descriptors, and the examination of every field.
+ * The wire format of descriptors, and the check of every field.
  */
 #include "interop/process/descriptor.h"
 
@@ -9,7 +9,7 @@
 
 static const uint8_t magic[8] = {'M', 'A', 'A', 'R', 'D', 'E', 'S', 'C'};
 
-/* Where the fields lie. */
+/* Offsets of the fields. */
 enum {
     AT_VERSION = 8,
     AT_CHECKSUM = 12,
@@ -29,8 +29,8 @@ enum {
     AT_RESERVED = 168
 };
 
-/* Types whose handles have an owner and may travel: not KMT handles, which hold no reference, and
- * not addresses of the host, which mean nothing elsewhere. */
+/* Types whose handles have an owner and may travel. KMT handles hold no reference, and host
+ * addresses mean nothing elsewhere. */
 static const VkExternalMemoryHandleTypeFlags memory_types =
     VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT | VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT |
     VK_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_TEXTURE_BIT |
@@ -49,8 +49,8 @@ static const VkBufferCreateFlags sparse_flags = VK_BUFFER_CREATE_SPARSE_BINDING_
 
 /* ---- names ---- */
 
-/* Bytes of the UTF-8 character that begins a text of so many bytes; 0 when there is none that may
- * stand in a name. */
+/* Returns the length in bytes of the UTF-8 character at the start of a text; 0 when no character
+ * that may stand in a name begins there. */
 static size_t name_character(const unsigned char* text, size_t left)
 {
     const unsigned char first = text[0];
@@ -256,7 +256,7 @@ static const uint32_t checksum_steps[256] = {
     0xBE2DA0A5u, 0x4C4623A6u, 0x5F16D052u, 0xAD7D5351u,
 };
 
-/* By bytes: bit by bit the checksum took 1.6 of the 1.7 us that a descriptor takes. */
+/* Computes the checksum by bytes: bit by bit it took 1.6 of the 1.7 us that a descriptor takes. */
 static uint32_t wire_checksum(const uint8_t* bytes)
 {
     uint32_t crc = UINT32_MAX;
@@ -296,7 +296,7 @@ static bool is_zero_to(const uint8_t* bytes, uint32_t from, uint32_t to)
     return from == to;
 }
 
-/* What the fields in themselves do not show. */
+/* Returns the fault that the fields by themselves do not show, or NULL. */
 static const char* wire_fault(const uint8_t* bytes)
 {
     if (get32(bytes + AT_CHECKSUM) != wire_checksum(bytes)) {

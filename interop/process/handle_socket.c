@@ -1,7 +1,7 @@
 /*
  * Descriptors and handles through sockets. A message is MAAR_DESCRIPTOR_SIZE bytes with one handle
- * of the system beside them. What comes is never trusted, and always consumed whole, so that the
- * next message is where it should be.
+ * of the system beside them. An arriving message is never trusted, and always consumed whole, so
+ * that the next message begins where it should.
  */
 
 #include "core/port_socket.h"
@@ -12,7 +12,7 @@
 
 enum { SYSTEM_TEXT = 96 };
 
-/* Whether there are such sockets here, and this is one. */
+/* Checks that this system has such sockets, and that this is one. */
 static VkResult check_socket(MaarAllocator allocator, const char* call, int socket)
 {
     const char* what = NULL;
@@ -83,7 +83,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSendHandle(MaarAllocator allocator, int socke
     }
 }
 
-/* What is wrong with the handles that came with a whole message, if anything. */
+/* Checks the number of handles that came with a whole message. */
 static VkResult check_count(MaarAllocator allocator, const char* call,
                             const struct maar_socket_message* message)
 {
@@ -96,7 +96,7 @@ static VkResult check_count(MaarAllocator allocator, const char* call,
     return VK_ERROR_INVALID_EXTERNAL_HANDLE;
 }
 
-/* What became of waiting for a message. */
+/* Translates the outcome of waiting for a message. */
 static VkResult judge_arrival(MaarAllocator allocator, const char* call,
                               enum maar_socket_outcome outcome,
                               const struct maar_socket_message* message)
@@ -129,7 +129,7 @@ static VkResult judge_arrival(MaarAllocator allocator, const char* call,
     }
 }
 
-/* Receives and examines; on success the message's handle is the caller's. */
+/* Receives and checks a message; on success its handle is the caller's. */
 static VkResult receive_message(MaarAllocator allocator, const char* call, int socket,
                                 uint64_t timeout_ns, MaarDescriptor* descriptor,
                                 maar_port_handle* handle)
@@ -178,7 +178,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarReceiveHandle(MaarAllocator allocator, int so
     if (result != VK_SUCCESS) {
         return result;
     }
-    /* Its owner comes first: for want of host memory no message is lost. */
+    /* The owner of the handle comes first, so that no message is lost for want of host memory. */
     MaarExternalHandle made = VK_NULL_HANDLE;
     result = maar_external_handle_create(allocator, MAAR_PORT_NO_HANDLE, &made);
     if (result != VK_SUCCESS) {

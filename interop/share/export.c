@@ -1,17 +1,17 @@
 /*
- * Exporting memory: the driver gives one handle for each block and handle type, which hangs on the
- * block; who exports gets a duplicate. On a block that was imported hangs the handle that it was
- * imported from.
+ * Exports memory. The driver gives one handle for each block and handle type, which becomes an
+ * attachment of the block; each caller gets a duplicate. An imported block keeps the handle from
+ * which it was imported.
  */
 #include "core/memory/attachment.h"
 #include "core/port_time.h"
 #include "interop/share/share_internal.h"
 
-/* What `word` of a kept handle says; anything above is the handle plus HANDLE_BIAS. */
+/* States of a kept handle's `word`; any larger number is the handle plus HANDLE_BIAS. */
 enum { HANDLE_MISSING = 0, HANDLE_COMING = 1, HANDLE_BIAS = 2 };
 
-/* The driver is asked by one thread at a time, and once it has answered by none any more: an NT
- * handle may be fetched only once. */
+/* One thread at a time asks the driver, and nobody asks after an answer: an NT handle may be
+ * fetched only once. */
 struct maar_kept_handle {
     struct maar_attachment attachment;
     struct maar_mutex lock; /* guards changes of the word */
@@ -19,7 +19,7 @@ struct maar_kept_handle {
     maar_atomic64 word;
 };
 
-/* The owner of the handles of one type: an address that stands for the type. */
+/* Returns the owner of the handles of one type: an address that stands for the type. */
 static const void* handle_owner(VkExternalMemoryHandleTypeFlagBits type)
 {
     static const char owners[32] = {0};
@@ -114,7 +114,7 @@ static VkResult call_export(MaarAllocator allocator, VkDeviceMemory memory,
     return result == VK_SUCCESS && fd < 0 ? VK_ERROR_UNKNOWN : result;
 }
 
-/* What hangs on the block for a type, made when it is first wanted. */
+/* Finds the kept handle of a block and a type; makes it when there is none. */
 static struct maar_kept_handle* find_kept(MaarAllocator allocator, struct maar_block* block,
                                           VkExternalMemoryHandleTypeFlagBits type)
 {

@@ -1,5 +1,6 @@
 /*
- * Handles with one owner: wrapped, taken, shown, duplicated, and closed with their object.
+ * The public calls on handles with one owner: wrap, take, show, duplicate, and close with the
+ * object.
  */
 #include "interop/share/external_handle.h"
 
@@ -78,7 +79,8 @@ VkResult maar_handle_import_begin(MaarAllocator allocator, const char* call,
     return result;
 }
 
-void maar_handle_settle(maar_port_handle own, maar_port_handle duplicate, bool takes, bool success)
+void maar_handle_close_rest(maar_port_handle own, maar_port_handle duplicate, bool takes,
+                            bool success)
 {
     const bool is_left = success ? !takes : maar_port_handle_is_same(duplicate, own);
     if (is_left) {
@@ -88,15 +90,15 @@ void maar_handle_settle(maar_port_handle own, maar_port_handle duplicate, bool t
 
 void maar_handle_import_end(struct maar_handle_import* import, bool success)
 {
-    maar_handle_settle(maar_external_handle_peek(import->handle), import->duplicate, import->takes,
-                       success);
+    maar_handle_close_rest(maar_external_handle_peek(import->handle), import->duplicate,
+                           import->takes, success);
     if (success) {
         maar_port_handle_close(maar_external_handle_take(import->handle));
     }
     import->duplicate = MAAR_PORT_NO_HANDLE;
 }
 
-/* What every call that fills pHandle begins with. */
+/* Begins every call that fills pHandle. */
 static VkResult enter_wrap(MaarAllocator allocator, MaarExternalHandle* handle, const char* call)
 {
     if (handle != NULL) {

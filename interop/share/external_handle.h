@@ -1,7 +1,7 @@
 /*
- * A handle of the operating system with one owner. The object owns it until it is taken, which is
- * one atomic exchange: no two parties ever close the same one. What follows is for interop's own
- * use, without the checks of the public calls.
+ * A handle of the operating system with one owner. The object owns the handle until somebody takes
+ * it, which is one atomic exchange: no two parties ever close the same handle. The functions below
+ * are for interop's own use and skip the checks of the public calls.
  */
 #ifndef MAAR_INTEROP_SHARE_EXTERNAL_HANDLE_H
 #define MAAR_INTEROP_SHARE_EXTERNAL_HANDLE_H
@@ -12,36 +12,36 @@
 #include "maar/share.h"
 
 struct MaarExternalHandle_T {
-    maar_atomic64 value; /* a maar_port_handle, MAAR_PORT_NO_HANDLE when it was taken */
-    MaarAllocator maker; /* gives its host memory and counts it; NULL: nobody does */
+    maar_atomic64 value; /* a maar_port_handle; MAAR_PORT_NO_HANDLE once it was taken */
+    MaarAllocator maker; /* gives the object's host memory and counts the object; may be NULL */
 };
 
-/* Gives a handle to a new object, of an allocator that may be NULL; on failure it stays the
- * caller's. VK_ERROR_OUT_OF_HOST_MEMORY. */
+/* Gives a handle to a new object. maker may be NULL. On failure, VK_ERROR_OUT_OF_HOST_MEMORY, the
+ * handle stays the caller's. */
 VkResult maar_external_handle_create(MaarAllocator maker, maar_port_handle value,
                                      MaarExternalHandle* handle);
-/* MAAR_PORT_NO_HANDLE when it was taken before. */
+/* Returns MAAR_PORT_NO_HANDLE when the handle was taken before. */
 maar_port_handle maar_external_handle_take(MaarExternalHandle handle);
 maar_port_handle maar_external_handle_peek(MaarExternalHandle handle);
 
-/* VK_ERROR_INVALID_EXTERNAL_HANDLE, told, when the handle is empty or was closed by somebody who
- * did not own it. */
+/* Returns VK_ERROR_INVALID_EXTERNAL_HANDLE, with a report, when the handle is empty, or when
+ * somebody closed it who did not own it. */
 VkResult maar_external_handle_check(MaarAllocator allocator, const char* call, const char* name,
                                     MaarExternalHandle handle);
 
-/* A duplicate of a system's handle. VK_ERROR_TOO_MANY_OBJECTS, told, when the system has none left.
- */
+/* Duplicates a handle of the system. Returns VK_ERROR_TOO_MANY_OBJECTS, with a report, when the
+ * system has no handle left. */
 VkResult maar_external_handle_copy(MaarAllocator allocator, const char* call, maar_port_handle own,
                                    maar_port_handle* copy);
 
 /*
- * An import on its way. The importer gets a duplicate, so that whatever it does with it when it
- * fails, the object keeps the handle:
+ * An import under way. The importer gets a duplicate, so that the object keeps its handle whatever
+ * a failing importer does:
  *
  *     begin; give `duplicate` to the importer; end with its success.
  *
- * An importer that takes what it is given (Vulkan and CUDA do with file descriptors, on success) is
- * `takes`; one that does not (everybody with NT handles) leaves the duplicate to be closed.
+ * `takes` says that the importer keeps what it is given, as Vulkan and CUDA do with file
+ * descriptors on success. An importer of NT handles never does, and the duplicate is closed.
  */
 struct maar_handle_import {
     MaarExternalHandle handle;
@@ -49,16 +49,17 @@ struct maar_handle_import {
     bool takes;
 };
 
-/* Gives back what an importer left of a duplicate of `own`. */
-void maar_handle_settle(maar_port_handle own, maar_port_handle duplicate, bool takes, bool success);
+/* Closes what an importer left of a duplicate of `own`. */
+void maar_handle_close_rest(maar_port_handle own, maar_port_handle duplicate, bool takes,
+                            bool success);
 
-/* VK_ERROR_INVALID_EXTERNAL_HANDLE when it is empty or closed; VK_ERROR_TOO_MANY_OBJECTS when the
- * system has no handle left. */
+/* Returns VK_ERROR_INVALID_EXTERNAL_HANDLE when the handle is empty or closed, and
+ * VK_ERROR_TOO_MANY_OBJECTS when the system has no handle left. */
 VkResult maar_handle_import_begin(MaarAllocator allocator, const char* call,
                                   MaarExternalHandle handle, bool takes,
                                   struct maar_handle_import* import);
-/* On success closes the object's own, which empties it; on failure closes the duplicate, unless the
- * importer has closed it although it must not (lavapipe 25 does). */
+/* On success, closes the object's own handle, which leaves the object empty. On failure, closes the
+ * duplicate, unless the importer has closed it against the rules, as lavapipe 25 does. */
 void maar_handle_import_end(struct maar_handle_import* import, bool success);
 
 #endif

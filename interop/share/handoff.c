@@ -1,13 +1,13 @@
 /*
- * Ownership of shared bytes, given to another API and taken back: the barriers with an external
- * queue family, recorded for a caller who has a command buffer, or recorded and submitted for one
- * who has not.
+ * Hands the ownership of shared bytes to another API and takes it back: records the barriers with
+ * an external queue family into the caller's command buffer, or records and submits them for a
+ * caller without one.
  *
- * A submission needs a command buffer until the device is done with it. Each has a pool and a
- * timeline of its own, so whoever has taken one out of the list of its queue records and submits
- * with no lock but the caller's around the submission, and threads need not agree on an order. The
- * share lock guards the lists; a queue's is in the order of its submissions, so the first is looked
- * at alone.
+ * A submission needs its command buffer until the device is done with it. Each command buffer has a
+ * pool and a timeline of its own. So a thread that has taken one out of the list of its queue
+ * records and submits with no lock but the caller's lock around the submission, and threads need
+ * not agree on an order. The share lock guards the lists. A queue's list is in the order of its
+ * submissions, so that looking at the first entry is enough.
  */
 #include "interop/share/handoff.h"
 
@@ -15,16 +15,16 @@
 #include "core/queue_lock.h"
 #include "core/time/timeline.h"
 
-/* Resources recorded at once: their barriers lie on the stack. */
+/* Resources that are recorded together: their barriers lie on the stack. */
 enum { BARRIERS_AT_ONCE = 6 };
 
-/* What one submission is recorded with. */
+/* The command buffer of one submission, with its pool and timeline. */
 struct handoff_commands {
     struct handoff_commands* next;
     VkCommandPool pool;
     VkCommandBuffer buffer;
     VkSemaphore timeline;
-    uint64_t value; /* the timeline's when the device is done with it */
+    uint64_t value; /* the timeline's value when the device is done with it */
 };
 
 struct handoff_queue {
@@ -33,7 +33,7 @@ struct handoff_queue {
 };
 
 struct handoff_state {
-    struct handoff_queue queues[1]; /* as many as the allocator has */
+    struct handoff_queue queues[1]; /* one for each queue of the allocator */
 };
 
 /* ---- what the caller says ---- */
@@ -110,7 +110,7 @@ struct handoff_barriers {
     VkImageMemoryBarrier images[BARRIERS_AT_ONCE];
 };
 
-/* The side of a barrier that the other one ignores has no accesses. */
+/* Both ends of a barrier. The end that the other queue family ignores has no accesses. */
 struct barrier_ends {
     VkAccessFlags before;
     VkAccessFlags after;
@@ -124,7 +124,7 @@ static struct barrier_ends ends_of(const struct handoff_record* record,
     const VkAccessFlags all =
         (VkAccessFlags)VK_ACCESS_MEMORY_READ_BIT | (VkAccessFlags)VK_ACCESS_MEMORY_WRITE_BIT;
     const VkAccessFlags access = resource->access != 0 ? resource->access : all;
-    /* What several families share is given away by all of them. */
+    /* All families that share a resource give it away. */
     const uint32_t own = resource->sharingMode == VK_SHARING_MODE_CONCURRENT
                              ? VK_QUEUE_FAMILY_IGNORED
                              : record->family;
@@ -190,8 +190,8 @@ static void add_handoff_barrier(const struct handoff_record* record,
     }
 }
 
-/* A release is followed by a signal, which comes after everything; nothing of this queue has to
- * wait for it. An acquire begins in the stages that waited for the semaphore. */
+/* Records the barriers. A signal after everything follows a release, so nothing of this queue waits
+ * for the release. An acquire begins in the stages that waited for the semaphore. */
 static void record_barriers(const struct handoff_record* record,
                             const struct handoff_barriers* barriers)
 {
@@ -276,8 +276,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCmdAcquire(MaarAllocator allocator,
 
 /* ---- command buffers ---- */
 
-/* Whether the device is done with them: VK_TIMEOUT when it is not. Waiting for no time tells more
- * than the value: there are drivers that never report one. */
+/* Returns VK_TIMEOUT while the device still uses the commands. Waits for no time rather than
+ * reading the value: some drivers never report a value. */
 static VkResult wait_commands(MaarAllocator allocator, const struct handoff_commands* commands,
                               uint64_t timeout_ns)
 {
@@ -319,7 +319,8 @@ static VkResult make_command_buffer(MaarAllocator allocator, uint32_t family,
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
         .queueFamilyIndex = family,
     };
-    /* Without callbacks: lavapipe mixes them up with the C library's for command pools. */
+    /* Without callbacks: lavapipe mixes them up with the C library's functions for command pools.
+     */
     VkResult result =
         device->vkCreateCommandPool(device->handle, &pool_info, NULL, &commands->pool);
     if (result != VK_SUCCESS) {
@@ -366,7 +367,7 @@ static struct handoff_commands* take_oldest(MaarAllocator allocator, struct hand
     return commands;
 }
 
-/* Back into the list: as the latest if they were just submitted, else as the first to be looked at
+/* Puts commands back into the list: last if they were just submitted, else first, to be looked at
  * again. */
 static void put_commands(MaarAllocator allocator, struct handoff_queue* queue,
                          struct handoff_commands* commands, bool submitted)
@@ -384,7 +385,8 @@ static void put_commands(MaarAllocator allocator, struct handoff_queue* queue,
     maar_mutex_unlock(&allocator->share_lock);
 }
 
-/* The oldest of a queue's if the device is done with them, or new ones; in no list. */
+/* Takes the oldest commands of a queue out of its list if the device is done with them, or makes
+ * new ones. */
 static VkResult open_handoff(MaarAllocator allocator, struct handoff_queue* queue, uint32_t family,
                              struct handoff_commands** commands)
 {
@@ -461,7 +463,7 @@ static VkResult require_handoffs(MaarAllocator allocator, struct handoff_state**
 
 /* ---- submitting ---- */
 
-/* Points as a submission wants them. */
+/* Points in the form that a submission takes. */
 struct handoff_points {
     uint32_t count;
     VkSemaphore semaphores[MAAR_MAX_HANDOFF_POINTS + 1];
@@ -519,7 +521,7 @@ static VkResult submit_handoff(MaarAllocator allocator, const MaarHandoffInfo* i
     add_points(&waits, info->waitCount, info->pWaits);
     add_points(&signals, info->signalCount, info->pSignals);
     add_point(&signals, commands->timeline, commands->value + 1);
-    /* Of binary semaphores the values are ignored. */
+    /* The values of binary semaphores are ignored. */
     const VkTimelineSemaphoreSubmitInfo values = {
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
         .waitSemaphoreValueCount = waits.count,
@@ -628,7 +630,7 @@ VkResult maar_handoff_prepare(MaarAllocator allocator, const char* call,
     }
     result = record_handoff(allocator, info, commands);
     if (result != VK_SUCCESS) {
-        /* Nobody knows what state they are in. */
+        /* Nobody knows the state of the commands. */
         destroy_commands(allocator, commands);
         return result;
     }

@@ -1,19 +1,19 @@
 /*
- * Importing memory. The driver gets a duplicate of the handle for each memory type that is tried;
- * the caller's own is taken only when everything has worked, and hangs on the block from then on,
- * for those who export it again.
+ * Imports memory. The driver gets a duplicate of the handle for each memory type that is tried. The
+ * caller's own handle is taken only when everything has succeeded; it becomes an attachment of the
+ * block, for later exports.
  */
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 #include "interop/share/share_internal.h"
 
-/* What is to be bound, if anything. */
+/* The object that is bound to the imported memory, if any. */
 struct import_object {
     VkBuffer buffer;
     VkImage image;
     MaarResourceKind kind;
     bool must_be_dedicated;
-    VkMemoryRequirements requirements; /* size 0: nothing */
+    VkMemoryRequirements requirements; /* size 0: there is no object */
 };
 
 static bool is_opaque(VkExternalMemoryHandleTypeFlagBits type)
@@ -64,14 +64,15 @@ static VkResult check_import(MaarAllocator allocator, const char* call, const Ma
     return maar_external_handle_check(allocator, call, "pImportInfo->handle", info->handle);
 }
 
-/* The memory types that a handle may be imported as; every one where Vulkan has no question. */
+/* Asks which memory types a handle may be imported as; all of them where Vulkan has no such
+ * question. */
 static VkResult ask_handle_types(MaarAllocator allocator, const MaarImportInfo* info,
                                  uint32_t* types)
 {
     const struct maar_device* device = &allocator->device;
     *types = UINT32_MAX;
     if (info->handleType != VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT) {
-        return VK_SUCCESS; /* opaque handles may not be asked about */
+        return VK_SUCCESS; /* the specification forbids the question for opaque handles */
     }
     VkMemoryFdPropertiesKHR properties = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_FD_PROPERTIES_KHR,
@@ -84,7 +85,7 @@ static VkResult ask_handle_types(MaarAllocator allocator, const MaarImportInfo* 
     return result;
 }
 
-/* One attempt as one memory type. */
+/* Tries one memory type. */
 static VkResult import_as(MaarAllocator allocator, const char* call, const MaarImportInfo* info,
                           const struct import_object* object, VkDeviceSize size, uint32_t type,
                           MaarAllocation* allocation)
@@ -119,7 +120,7 @@ static VkResult import_as(MaarAllocator allocator, const char* call, const MaarI
         .name = info->pName,
     };
     result = maar_allocate_foreign(allocator, &memory, allocation);
-    maar_handle_settle(own, duplicate, !is_win32, result == VK_SUCCESS);
+    maar_handle_close_rest(own, duplicate, !is_win32, result == VK_SUCCESS);
     return result;
 }
 
@@ -135,7 +136,8 @@ static void report_refused(MaarAllocator allocator, const char* call, VkDeviceSi
                                                    : "VK_ERROR_OUT_OF_DEVICE_MEMORY");
 }
 
-/* Tries the types that handle and object allow, the best first. The handle stays as it is. */
+/* Tries the types that handle and object allow, in order of preference. The handle stays as it is.
+ */
 static VkResult import_memory(MaarAllocator allocator, const char* call, const MaarImportInfo* info,
                               const struct import_object* object, MaarAllocation* allocation)
 {
@@ -152,14 +154,14 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
     if (info->memoryTypeIndex != MAAR_MEMORY_TYPE_NONE) {
         bits &= 1u << info->memoryTypeIndex;
     }
-    const MaarAllocationCreateInfo wish = {
+    const MaarAllocationCreateInfo preference = {
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
         .usage = info->memoryTypeIndex != MAAR_MEMORY_TYPE_NONE ? MAAR_MEMORY_USAGE_FLAGS_ONLY
                                                                 : info->usage,
         .memoryTypeBits = bits,
     };
     struct maar_type_choice choice;
-    if (bits == 0 || !maar_choose_types(allocator, bits, &wish, &choice)) {
+    if (bits == 0 || !maar_choose_types(allocator, bits, &preference, &choice)) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, call,
                     "no memory type serves both the handle and the object");
         return VK_ERROR_FEATURE_NOT_PRESENT;
@@ -240,8 +242,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportMemory(MaarAllocator allocator,
     return result;
 }
 
-/* What both objects do when they exist: import and bind. On failure the allocation, if there is
- * one, is left for the caller to undo after the object, and the handle is as it was. */
+/* Imports memory and binds an object to it. On failure the caller undoes the allocation, if there
+ * is one, after the object; the handle is as before. */
 static VkResult import_and_bind(MaarAllocator allocator, const char* call,
                                 const MaarImportInfo* info, const struct import_object* object,
                                 MaarAllocation* allocation)

@@ -1,5 +1,5 @@
 /*
- * What the files of interop/share and the rooms beside it ask of one another.
+ * Functions that the files of interop/share offer to each other and to the rooms beside them.
  */
 #ifndef MAAR_INTEROP_SHARE_SHARE_INTERNAL_H
 #define MAAR_INTEROP_SHARE_SHARE_INTERNAL_H
@@ -8,8 +8,8 @@
 #include "interop/share/external_handle.h"
 #include "maar/share.h"
 
-/* What a semaphore of a type can do as a handle of a type; 0 too where the extension or the feature
- * is not enabled. */
+/* Returns what a semaphore of a type can do as a handle of a type; 0 also where the extension or
+ * the feature is not enabled. */
 VkExternalSemaphoreFeatureFlags
 maar_semaphore_sharing(MaarAllocator allocator, VkSemaphoreType type,
                        VkExternalSemaphoreHandleTypeFlagBits handle);
@@ -18,8 +18,8 @@ maar_semaphore_sharing(MaarAllocator allocator, VkSemaphoreType type,
 bool maar_memory_handle_is_enabled(MaarAllocator allocator,
                                    VkExternalMemoryHandleTypeFlagBits type);
 
-/* The public calls of like names once they have been entered, told of under another one: what is
- * filled is not null, and empty. */
+/* The public calls of similar names after their entry checks. They report under the name of `call`;
+ * the output must not be NULL and must be empty. */
 VkResult maar_export_memory(MaarAllocator allocator, const char* call, MaarAllocation allocation,
                             VkExternalMemoryHandleTypeFlagBits type, MaarExportedMemory* memory);
 VkResult maar_export_semaphore(MaarAllocator allocator, const char* call, VkSemaphore semaphore,
@@ -30,8 +30,8 @@ VkResult maar_import_buffer(MaarAllocator allocator, const char* call,
                             VkBuffer* buffer, MaarAllocation* allocation);
 
 /*
- * A handle that hangs on a block, for those who export it: made before an import begins, since
- * nothing may fail after it, and then filled with the handle that was imported.
+ * A handle that becomes an attachment of a block, for later exports. It is made before an import
+ * begins, since nothing may fail after the import, and is then filled with the imported handle.
  */
 struct maar_kept_handle;
 struct maar_kept_handle* maar_kept_handle_make(MaarAllocator allocator);
@@ -39,7 +39,7 @@ void maar_kept_handle_discard(MaarAllocator allocator, struct maar_kept_handle* 
 void maar_kept_handle_hang(struct maar_block* block, struct maar_kept_handle* kept,
                            VkExternalMemoryHandleTypeFlagBits type, maar_port_handle value);
 
-/* What an opaque handle of a type is on this system. */
+/* What an opaque handle is on this system. */
 #if defined(_WIN32)
 #define MAAR_OPAQUE_MEMORY VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT
 #define MAAR_OPAQUE_SEMAPHORE VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32_BIT

@@ -1,6 +1,6 @@
 /*
- * Semaphores that both sides see: made to be exported, exported, and made of one that was exported
- * elsewhere.
+ * Semaphores that both sides see: created for export, exported, and created from an exported
+ * handle.
  */
 #include "interop/share/share_internal.h"
 
@@ -10,7 +10,7 @@
 #define SEMAPHORE_EXTENSION "VK_KHR_external_semaphore_fd"
 #endif
 
-/* What stands in the way of a semaphore that the driver does not offer. */
+/* Says why the driver does not offer a semaphore. */
 static const char* why_not(MaarAllocator allocator, VkSemaphoreType type)
 {
     const struct maar_device_facts* facts = &allocator->device.facts;

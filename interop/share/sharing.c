@@ -1,6 +1,6 @@
 /*
- * What a device can share: its identity, the extensions that are enabled, and the driver's answers
- * about resources and semaphores.
+ * What a device can share: its identity, the enabled extensions, and the driver's answers about
+ * resources and semaphores.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ static VkExternalSemaphoreFeatureFlags ask_semaphore(const struct maar_device* d
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
         .semaphoreType = type,
     };
-    /* The structure came with timelines; without them it may not be there. */
+    /* The structure came with timelines, and may be unknown without them. */
     const VkPhysicalDeviceExternalSemaphoreInfo question = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
         .pNext = device->facts.timeline_semaphore ? &kind : NULL,
@@ -121,7 +121,8 @@ bool maar_memory_handle_is_enabled(MaarAllocator allocator, VkExternalMemoryHand
     }
 }
 
-/* Types of an object that is made with the external structure, for the question alone. */
+/* Asks for the memory types of an object that is created with the external structure for the
+ * question alone. */
 static VkResult ask_types(MaarAllocator allocator, const MaarSharingQuery* query,
                           VkExternalMemoryFeatureFlags feature, bool* dedicated, uint32_t* types)
 {
