@@ -61,7 +61,7 @@ def import_numpy(what):
 
 
 class Pin:
-    """Bytes at an address, as NumPy's array interface tells them; keeps their memory alive."""
+    """Bytes at an address, as in NumPy's array interface; keeps their memory alive."""
 
     __slots__ = ("_memory", "__array_interface__")
 
