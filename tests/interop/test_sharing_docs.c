@@ -65,7 +65,7 @@ static void document_does_what_it_says(void** state)
     assert_true(buffer != VK_NULL_HANDLE && imported != VK_NULL_HANDLE);
     assert_int_equal(result, VK_SUCCESS);
     assert_true(theirBuffer != VK_NULL_HANDLE);
-    assert_int_equal(told.userValue, 42);
+    assert_int_equal(arrived.userValue, 42);
     assert_true(made.buffer != VK_NULL_HANDLE);
     gpu_finish(&rig, &work[0]);
     gpu_finish(&rig, &work[1]);
