@@ -72,14 +72,6 @@ static void require(VkResult result, const char* what)
     }
 }
 
-static void VKAPI_CALL print_message(void* user_data, MaarMessageSeverity severity,
-                                     const char* message)
-{
-    (void)user_data;
-    (void)severity;
-    fprintf(stderr, "maar: %s\n", message);
-}
-
 struct machine {
     VkInstance instance;
     VkPhysicalDevice physical;
@@ -126,8 +118,7 @@ static void open_machine(struct machine* machine)
                                           .ppEnabledExtensionNames = advice.ppExtensionNames,
                                           .pEnabledFeatures = advice.pFeatures,
                                           .queueCount = 1,
-                                          .pQueues = &queue,
-                                          .pfnMessage = print_message};
+                                          .pQueues = &queue};
     require(maarCreateAllocator(&info, &machine->allocator), "maarCreateAllocator");
 }
 
