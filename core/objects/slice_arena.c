@@ -68,7 +68,7 @@ static enum slice_outcome place_slice_elsewhere(MaarAllocator allocator,
 {
     struct maar_slice_arena* own = *arena;
     enum slice_outcome outcome = SLICE_NO_ROOM;
-    if (maar_atomic32_load(&state->arena_count) == 1) {
+    if (!maar_arena_set_is_divided(&state->arenas)) {
         return outcome;
     }
     maar_mutex_unlock(&own->lock);
@@ -162,46 +162,27 @@ static struct maar_slice_arena* make_slice_arena(MaarAllocator allocator,
         maar_host_free(allocator->callbacks, made);
         return NULL;
     }
-    maar_mutex_lock(&allocator->list_lock);
-    struct maar_slice_arena* arena = maar_slice_arena_at(state, number);
-    if (arena == NULL) {
-        arena = made;
-        made = NULL;
-        maar_atomic_pointer_store(&state->arenas[number], arena);
-        (void)maar_atomic32_add(&state->arena_count, 1);
-    }
-    maar_mutex_unlock(&allocator->list_lock);
-    if (made != NULL) {
+    struct maar_slice_arena* arena = maar_arena_set_add(&state->arenas, number, made);
+    if (arena != made) {
         maar_mutex_destroy(&made->lock);
         maar_host_free(allocator->callbacks, made);
     }
     return arena;
 }
 
-/* Enters an arena where threads have met, or meet now. */
-MAAR_NOINLINE struct maar_slice_arena*
-enter_own_slice_arena(MaarAllocator allocator, struct maar_slice_state* state, bool divided)
-{
-    struct maar_slice_arena* arena = &state->first_arena;
-    const uint32_t number = maar_thread_arena(&allocator->threads);
-    struct maar_slice_arena* own = maar_slice_arena_at(state, number);
-    if (own == NULL) {
-        if (divided && maar_mutex_try_lock(&arena->lock)) {
-            return arena;
-        }
-        own = make_slice_arena(allocator, state, number);
-    }
-    arena = own != NULL ? own : arena;
-    maar_mutex_lock(&arena->lock);
-    return arena;
-}
-
 struct maar_slice_arena* maar_slice_arena_enter(MaarAllocator allocator,
                                                 struct maar_slice_state* state)
 {
-    const bool divided = maar_atomic32_load(&state->arena_count) > 1;
-    if (!divided && maar_mutex_try_lock(&state->first_arena.lock)) {
+    if (maar_arena_set_try_first(&state->arenas, &state->first_arena.lock)) {
         return &state->first_arena;
     }
-    return enter_own_slice_arena(allocator, state, divided);
+    uint32_t number = 0;
+    struct maar_slice_arena* arena =
+        maar_arena_set_enter_own(&state->arenas, &allocator->threads, &number);
+    if (arena == NULL) {
+        struct maar_slice_arena* own = make_slice_arena(allocator, state, number);
+        arena = own != NULL ? own : &state->first_arena;
+        maar_mutex_lock(&arena->lock);
+    }
+    return arena;
 }

@@ -14,6 +14,7 @@
 #ifndef MAAR_CORE_OBJECTS_SLICE_ARENA_H
 #define MAAR_CORE_OBJECTS_SLICE_ARENA_H
 
+#include "core/memory/arena_set.h"
 #include "core/objects/object.h"
 #include "maar/objects.h"
 
@@ -43,7 +44,7 @@ struct maar_slice_shelf {
 };
 
 struct maar_slice_arena {
-    struct maar_mutex lock; /* guards what follows and the insides of the buffers */
+    struct maar_mutex lock; /* comes first; guards what follows and the insides of the buffers */
     uint32_t number;
     struct maar_slot_list free_slots;
     struct maar_slice_shelf* shelves;
@@ -56,29 +57,16 @@ struct maar_slice_arena {
 
 struct maar_slice_state {
     struct maar_slot_table slots; /* a slice's slot names its buffer in `home` */
-    maar_atomic32 arena_count;
-    maar_atomic_pointer arenas[MAAR_ARENAS]; /* the first is first_arena; others are made when
-                                                threads meet */
+    struct maar_arena_set arenas; /* the first is first_arena */
     struct maar_slice_arena first_arena;
 };
-
-/* Returns NULL while no arena has that number. */
-static inline struct maar_slice_arena* maar_slice_arena_at(const struct maar_slice_state* state,
-                                                           uint32_t number)
-{
-    return maar_atomic_pointer_load(&state->arenas[number]);
-}
 
 /* Returns the next arena, or NULL at the end. Start with number 0 and go on with the number of the
  * last one plus one. */
 static inline struct maar_slice_arena* maar_slice_next_arena(const struct maar_slice_state* state,
                                                              uint32_t number)
 {
-    struct maar_slice_arena* arena = NULL;
-    for (; number < MAAR_ARENAS && arena == NULL; ++number) {
-        arena = maar_slice_arena_at(state, number);
-    }
-    return arena;
+    return maar_arena_set_next(&state->arenas, number);
 }
 
 /* A slice on its way: what is asked for, and where it was placed. */

@@ -99,15 +99,16 @@ static void destroy_slices(MaarAllocator allocator, void* opaque)
 {
     struct maar_slice_state* state = opaque;
     uint32_t leaked = 0;
-    for (uint32_t i = 0; i < MAAR_ARENAS; ++i) {
-        struct maar_slice_arena* arena = maar_slice_arena_at(state, i);
-        if (arena != NULL) {
-            leaked += maar_slice_arena_end(allocator, arena);
-            if (arena != &state->first_arena) {
-                maar_host_free(allocator->callbacks, arena);
-            }
+    struct maar_slice_arena* arena = maar_slice_next_arena(state, 0);
+    while (arena != NULL) {
+        struct maar_slice_arena* next = maar_slice_next_arena(state, arena->number + 1);
+        leaked += maar_slice_arena_end(allocator, arena);
+        if (arena != &state->first_arena) {
+            maar_host_free(allocator->callbacks, arena);
         }
+        arena = next;
     }
+    maar_arena_set_destroy(&state->arenas);
     if (leaked > 0) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
                     "leak: %u slices were never destroyed", leaked);
@@ -152,6 +153,31 @@ static void count_slices(void* opaque, MaarStatistics* statistics)
     }
 }
 
+/* Makes a state without slices; NULL without host memory or a mutex. */
+static struct maar_slice_state* make_slices(MaarAllocator allocator)
+{
+    const bool synchronized = maar_is_synchronized(allocator);
+    struct maar_slice_state* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
+    if (made == NULL) {
+        return NULL;
+    }
+    if (!maar_slots_init(&made->slots, allocator->callbacks, synchronized)) {
+        goto free_state;
+    }
+    if (!maar_arena_set_init(&made->arenas, &made->first_arena, MAAR_LOCK_SLICES, synchronized)) {
+        goto destroy_slots;
+    }
+    if (maar_slice_arena_init(&made->first_arena, 0, synchronized)) {
+        return made;
+    }
+    maar_arena_set_destroy(&made->arenas);
+destroy_slots:
+    maar_slots_destroy(&made->slots);
+free_state:
+    maar_host_free(allocator->callbacks, made);
+    return NULL;
+}
+
 /* Returns the state, which is made with the first slice. */
 static VkResult open_slices(MaarAllocator allocator, struct maar_slice_state** out)
 {
@@ -159,22 +185,10 @@ static VkResult open_slices(MaarAllocator allocator, struct maar_slice_state** o
     if (*out != NULL) {
         return VK_SUCCESS;
     }
-    struct maar_slice_state* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
+    struct maar_slice_state* made = make_slices(allocator);
     if (made == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    bool synchronized = maar_is_synchronized(allocator);
-    if (!maar_slots_init(&made->slots, allocator->callbacks, synchronized)) {
-        maar_host_free(allocator->callbacks, made);
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    if (!maar_slice_arena_init(&made->first_arena, 0, synchronized)) {
-        maar_slots_destroy(&made->slots);
-        maar_host_free(allocator->callbacks, made);
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    maar_atomic32_store(&made->arena_count, 1);
-    maar_atomic_pointer_store(&made->arenas[0], &made->first_arena);
     maar_mutex_lock(&allocator->list_lock);
     *out = maar_atomic_pointer_load(&allocator->slices.state);
     if (*out == NULL) {

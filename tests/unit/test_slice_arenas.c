@@ -65,7 +65,7 @@ static MaarSlice open_scene(struct scene* scene)
     pthread_join(thread, NULL);
     maar_mutex_unlock(&scene->slices->first_arena.lock);
     assert_int_equal(scene->result, VK_SUCCESS);
-    assert_int_equal(maar_atomic32_load(&scene->slices->arena_count), 2);
+    assert_int_equal(maar_atomic32_load(&scene->slices->arenas.count), 2);
     return own;
 }
 
@@ -126,7 +126,7 @@ static void note_call(void* data, const char* function)
 static void* hold_arena(void* argument)
 {
     struct scene* scene = argument;
-    struct maar_slice_arena* arena = maar_slice_arena_at(scene->slices, 1);
+    struct maar_slice_arena* arena = maar_arena_set_at(&scene->slices->arenas, 1);
     maar_mutex_lock(&arena->lock);
     atomic_store(&scene->held, true);
     while (!atomic_load(&scene->reached_driver)) {
