@@ -163,7 +163,7 @@ static inline bool allocate_fast(MaarAllocator allocator, const MaarMemoryReques
     struct maar_pool* pool = maar_atomic_pointer_load(&allocator->default_pools[type][number]);
     struct maar_made made;
     if (pool == NULL || size >= pool->preferred_size / 2 || !has_shape_for_pool(&place, pool) ||
-        maar_pool_place(pool, &place, false, &made) != VK_SUCCESS) {
+        maar_pool_place(pool, &place, false, &made) != MAAR_POOL_PLACED) {
         return false;
     }
     *allocation = maar_made_publish(&made);

@@ -7,10 +7,10 @@
 #include "core/memory/allocator_state.h"
 #include "core/memory/block_growth.h"
 #include "core/memory/default_pool.h"
-#include "core/memory/foreign_memory.h"
+#include "core/memory/export_types.h"
 #include "core/memory/pool_free.h"
+#include "core/memory/pool_kind.h"
 #include "core/memory/pool_list.h"
-#include "core/port_time.h"
 
 /* How often a refused block is halved before the least that would do is tried. */
 enum { BLOCK_HALVINGS = 3 };
@@ -74,17 +74,6 @@ static bool budget_admits(struct job* job, uint32_t heap, VkDeviceSize size, VkD
     return within || job->over_budget_allowed;
 }
 
-/* Another thread took the budget's room between the look at it and the reservation: a failure by
- * the budget like any other. */
-static VkResult note_cap(struct job* job, VkResult result)
-{
-    if (result != MAAR_OVER_CAP) {
-        return result;
-    }
-    job->refused_by_budget = true;
-    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
-}
-
 /* Exactly the size that was asked for, as Vulkan demands of memory dedicated to a resource; whole
  * atoms do not matter, since nobody shares the last one. */
 static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, struct maar_made* made)
@@ -107,7 +96,8 @@ static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, stru
     }
     struct maar_place_request place = job->place;
     place.size = job->general->size;
-    return note_cap(job, maar_pool_place_dedicated(pool, &place, &info, made));
+    info.over_cap = &job->refused_by_budget;
+    return maar_pool_result(maar_pool_place_dedicated(pool, &place, &info, made), made);
 }
 
 /* Whether a pool whose blocks all have one size could hold the request in an empty one. */
@@ -136,21 +126,29 @@ static bool is_shortage(VkResult result)
            result == VK_ERROR_TOO_MANY_OBJECTS;
 }
 
-/* One attempt at a block of that size, waiting for a block that another thread is making. */
-static VkResult grow_or_share(struct maar_pool* pool, const struct maar_place_request* place,
-                              VkDeviceSize size, VkDeviceSize cap, struct maar_made* made)
+/* One attempt at a block of that size. It waits for a block that another thread is making. Another
+ * thread may take the budget's room between the look at it and the reservation: that is a failure
+ * by the budget like any other. */
+static VkResult grow_or_share(struct job* job, struct maar_pool* pool, VkDeviceSize size,
+                              VkDeviceSize cap, struct maar_made* made)
 {
-    for (;;) {
-        VkResult result = maar_pool_grow(pool, place, size, cap, made);
-        if (result != VK_NOT_READY) {
-            return result;
+    enum maar_pool_outcome outcome = MAAR_POOL_NO_ROOM;
+    do {
+        outcome = maar_pool_grow(pool, &job->place, size, cap, &job->refused_by_budget, made);
+        if (outcome == MAAR_POOL_WAIT) {
+            maar_pool_wait(pool, made->turn);
+        } else if (outcome != MAAR_POOL_CHANGED) {
+            break;
         }
-        maar_thread_yield();
-        result = maar_pool_place(pool, place, true, made);
-        if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
-            return result;
-        }
-    }
+        outcome = maar_pool_place(pool, &job->place, true, made);
+    } while (outcome == MAAR_POOL_NO_ROOM);
+    return maar_pool_result(outcome, made);
+}
+
+static VkResult place_now(struct maar_pool* pool, const struct maar_place_request* place,
+                          bool patient, struct maar_made* made)
+{
+    return maar_pool_result(maar_pool_place(pool, place, patient, made), made);
 }
 
 /* A new block of a good size, or of a smaller one when heap or budget have no room for that. */
@@ -171,7 +169,7 @@ static VkResult allocate_block(struct job* job, struct maar_pool* pool,
         VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
         VkDeviceSize cap = 0;
         if (budget_admits(job, pool->heap_index, size, &cap)) {
-            result = note_cap(job, grow_or_share(pool, place, size, cap, made));
+            result = grow_or_share(job, pool, size, cap, made);
         }
         if (!is_refusal(result) || size == least) {
             return result;
@@ -188,23 +186,24 @@ static VkResult allocate_block(struct job* job, struct maar_pool* pool,
 static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_request* place,
                                 VkResult shortage, struct maar_made* made)
 {
-    const uint32_t creating = maar_atomic32_load_acquire(&pool->creating_count);
-    const uint32_t last = maar_atomic32_load_acquire(&pool->ended_count) + creating;
+    uint32_t creating = 0;
+    uint32_t turn = maar_pool_turn(pool, &creating);
+    const uint32_t last = turn + creating;
     if (creating == 0 && !maar_arena_set_is_divided(&pool->arenas)) {
         return shortage;
     }
     for (;;) {
-        /* Before the look: what has ended by then is seen by it. */
-        const bool is_last = maar_atomic32_load_acquire(&pool->creating_count) == 0 ||
-                             (int32_t)(maar_atomic32_load_acquire(&pool->ended_count) - last) >= 0;
-        VkResult result = maar_pool_place(pool, place, true, made);
-        if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
-            return result;
+        /* Before the look: it sees what has ended by then. */
+        const bool is_last = creating == 0 || (int32_t)(turn - last) >= 0;
+        const enum maar_pool_outcome outcome = maar_pool_place(pool, place, true, made);
+        if (outcome != MAAR_POOL_NO_ROOM) {
+            return maar_pool_result(outcome, made);
         }
         if (is_last) {
             return shortage;
         }
-        maar_thread_yield();
+        maar_pool_wait(pool, turn);
+        turn = maar_pool_turn(pool, &creating);
     }
 }
 
@@ -213,14 +212,14 @@ static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_
 static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct maar_made* made)
 {
     const struct maar_place_request* place = &job->place;
-    VkResult result = maar_pool_place(pool, place, false, made);
+    VkResult result = place_now(pool, place, false, made);
     if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
         return result;
     }
     uint32_t collected = 0;
     (void)maar_retire_collect(job->allocator, &collected);
     if (collected > 0) {
-        result = maar_pool_place(pool, place, true, made);
+        result = place_now(pool, place, true, made);
     }
     const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
     if (result == VK_ERROR_OUT_OF_POOL_MEMORY && may_grow) {
@@ -229,7 +228,7 @@ static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct 
     if (is_shortage(result) && may_grow && fits_fixed_block(pool, place)) {
         result = wait_for_others(pool, place, result, made);
     } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_arena_set_is_divided(&pool->arenas)) {
-        result = maar_pool_place(pool, place, true, made);
+        result = place_now(pool, place, true, made);
     }
     return result;
 }

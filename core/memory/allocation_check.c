@@ -8,10 +8,22 @@
 
 #include "core/memory/allocate.h"
 #include "core/memory/allocator_state.h"
-#include "core/memory/foreign_memory.h"
+#include "core/memory/export_types.h"
 
 /* All of MaarAllocationCreateFlagBits. */
-#define KNOWN_ALLOCATION_FLAGS ((MaarAllocationCreateFlags)0x7F)
+#define KNOWN_ALLOCATION_FLAGS                                                                     \
+    ((MaarAllocationCreateFlags)(MAAR_ALLOCATION_CREATE_MAPPED_BIT |                               \
+                                 MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT |                        \
+                                 MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT |                            \
+                                 MAAR_ALLOCATION_CREATE_UPPER_BIT |                                \
+                                 MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT |                       \
+                                 MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT |                          \
+                                 MAAR_ALLOCATION_CREATE_UNTIED_BIT))
+/* A new flag takes the next bit and stands in the list. */
+_Static_assert(((KNOWN_ALLOCATION_FLAGS + 1) & KNOWN_ALLOCATION_FLAGS) == 0, "a flag is missing");
+_Static_assert((KNOWN_ALLOCATION_FLAGS & (MAAR_ALLOCATE_AS_TRIAL | MAAR_ALLOCATE_WITHOUT_REPORT)) ==
+                   0,
+               "flags for Maar's own allocations are not public ones");
 
 const MaarAllocationCreateInfo maar_default_create_info = {
     .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,

@@ -6,6 +6,7 @@
 #include "core/memory/allocation_handle.h"
 #include "core/memory/mapping.h"
 #include "core/memory/pool_free.h"
+#include "core/memory/pool_kind.h"
 #include "core/memory/pool_list.h"
 #include "core/memory/stitched_block.h"
 

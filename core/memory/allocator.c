@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/memory/leaks.h"
-#include "core/memory/pool.h"
+#include "core/memory/pool_create.h"
 
 #define KNOWN_ALLOCATOR_FLAGS                                                                      \
     ((MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT |                 \

@@ -40,6 +40,11 @@ struct maar_extension {
     VkDeviceSize (*trim)(MaarAllocator allocator, void* state, const struct maar_pool* pool);
     void (*count)(void* state, MaarStatistics* statistics);            /* may be NULL */
     void (*end_pool)(MaarAllocator allocator, struct maar_pool* pool); /* may be NULL */
+    /* Ends the use of a stitched allocation's pages by new submissions. Returns whether the last
+     * one has been executed; if not, *point says when it has. */
+    bool (*seal)(MaarAllocator allocator, const struct maar_slot* slot, MaarPoint* point);
+    /* Gives the pages of a stitched allocation back. */
+    void (*release_pages)(MaarAllocator allocator, struct maar_block* block);
     maar_atomic_pointer state; /* NULL until the room is first used */
 };
 

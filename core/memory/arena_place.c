@@ -58,30 +58,31 @@ static uint32_t placement_kind_of(const struct maar_pool* pool, MaarResourceKind
     return kind == MAAR_RESOURCE_KIND_UNKNOWN ? 3u : (uint32_t)kind;
 }
 
-/* Brings what was lacking, leaving the lock: VK_INCOMPLETE then. Or notes that there is no room. */
-MAAR_NOINLINE VkResult place_in_vain(struct maar_arena* arena, struct maar_block* block,
-                                     enum maar_place_outcome outcome)
+/* Notes that a block has no room. Or brings what was lacking, leaving the lock. */
+MAAR_NOINLINE enum maar_pool_outcome
+place_in_vain(struct maar_arena* arena, struct maar_block* block, enum maar_place_outcome placed)
 {
     MaarAllocator allocator = arena->pool->allocator;
-    if (outcome == MAAR_PLACE_NO_ROOM) {
+    if (placed == MAAR_PLACE_NO_ROOM) {
         maar_arena_note_room(arena, block);
-        return VK_ERROR_OUT_OF_POOL_MEMORY;
+        return MAAR_POOL_NO_ROOM;
     }
-    VkResult result = VK_SUCCESS;
+    VkResult brought = VK_SUCCESS;
     ++block->pin_count;
     if (arena->slots.head == MAAR_SLOT_NONE) {
-        result = maar_slots_refill(&allocator->slots, &arena->lock, &arena->slots);
+        brought = maar_slots_refill(&allocator->slots, &arena->lock, &arena->slots);
     } else {
-        result = maar_bring_storage(allocator->callbacks, &arena->lock, block->placement);
+        brought = maar_bring_storage(allocator->callbacks, &arena->lock, block->placement);
     }
     --block->pin_count;
-    return result == VK_SUCCESS ? VK_INCOMPLETE : result;
+    return brought == VK_SUCCESS ? MAAR_POOL_CHANGED : MAAR_POOL_NO_HOST_MEMORY;
 }
 
-MAAR_INLINE VkResult place_in(struct maar_arena* arena, struct maar_block* block,
-                              const struct maar_place_request* request, struct maar_made* made)
+MAAR_INLINE enum maar_pool_outcome place_in(struct maar_arena* arena, struct maar_block* block,
+                                            const struct maar_place_request* request,
+                                            struct maar_made* made)
 {
-    enum maar_place_outcome outcome = MAAR_PLACE_WANTS_STORAGE;
+    enum maar_place_outcome placed = MAAR_PLACE_WANTS_STORAGE;
     if (arena->slots.head != MAAR_SLOT_NONE) {
         const struct maar_placement_request placement = {
             .size = request->size,
@@ -91,35 +92,36 @@ MAAR_INLINE VkResult place_in(struct maar_arena* arena, struct maar_block* block
             .upper = request->upper,
         };
         struct maar_placement_range range;
-        outcome = maar_placement_allocate(block->placement, &placement, &range);
-        if (outcome == MAAR_PLACED) {
+        placed = maar_placement_allocate(block->placement, &placement, &range);
+        if (placed == MAAR_PLACED) {
             fill_slot(arena, block, request, &range, made);
             /* What is left is looked at now and then; a request that fails for it will, too. */
             if ((block->range_count & ROOM_LOOK_MASK) == 0) {
                 maar_arena_note_room(arena, block);
             }
-            return VK_SUCCESS;
+            return MAAR_POOL_PLACED;
         }
     }
-    return place_in_vain(arena, block, outcome);
+    return place_in_vain(arena, block, placed);
 }
 
-VkResult maar_arena_place_in(struct maar_arena* arena, struct maar_block* block,
-                             const struct maar_place_request* request, struct maar_made* made)
+enum maar_pool_outcome maar_arena_place_in(struct maar_arena* arena, struct maar_block* block,
+                                           const struct maar_place_request* request,
+                                           struct maar_made* made)
 {
     return place_in(arena, block, request, made);
 }
 
 /* Into the block that a large request fits most tightly, as far as the arena knows; what it knows
  * is brought up to date for the block that it chooses. */
-MAAR_NOINLINE VkResult place_tightly(struct maar_arena* arena,
-                                     const struct maar_place_request* request, uint32_t wanted,
-                                     struct maar_made* made)
+MAAR_NOINLINE enum maar_pool_outcome place_tightly(struct maar_arena* arena,
+                                                   const struct maar_place_request* request,
+                                                   uint32_t wanted, struct maar_made* made)
 {
     for (;;) {
         const uint32_t at = maar_free_index_tightest(&arena->free_index, wanted);
         if (at == UINT32_MAX) {
-            return VK_ERROR_OUT_OF_POOL_MEMORY;
+            return MAAR_POOL_NO_ROOM;
         }
         struct maar_block* block = arena->blocks[at];
         const uint32_t known = arena->free_index.levels[at];
@@ -127,52 +129,54 @@ MAAR_NOINLINE VkResult place_tightly(struct maar_arena* arena,
         if (arena->free_index.levels[at] != known) {
             continue;
         }
-        VkResult result = maar_arena_place_in(arena, block, request, made);
-        if (result != VK_INCOMPLETE) {
-            return result;
+        enum maar_pool_outcome outcome = maar_arena_place_in(arena, block, request, made);
+        if (outcome != MAAR_POOL_CHANGED) {
+            return outcome;
         }
     }
 }
 
-MAAR_INLINE VkResult place(struct maar_arena* arena, const struct maar_place_request* request,
-                           struct maar_made* made)
+MAAR_INLINE enum maar_pool_outcome
+place(struct maar_arena* arena, const struct maar_place_request* request, struct maar_made* made)
 {
     const uint32_t wanted = maar_size_class(request->size);
     if (request->size >= arena->pool->tight_size) {
-        VkResult result = place_tightly(arena, request, wanted, made);
-        if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
-            return result;
+        enum maar_pool_outcome outcome = place_tightly(arena, request, wanted, made);
+        if (outcome != MAAR_POOL_NO_ROOM) {
+            return outcome;
         }
     }
     uint32_t at = maar_free_index_first(&arena->free_index, 0, wanted);
     while (at != UINT32_MAX) {
-        VkResult result = place_in(arena, arena->blocks[at], request, made);
-        if (result == VK_INCOMPLETE) {
+        enum maar_pool_outcome outcome = place_in(arena, arena->blocks[at], request, made);
+        if (outcome == MAAR_POOL_CHANGED) {
             /* The lock was left: everything may have changed. */
             at = maar_free_index_first(&arena->free_index, 0, wanted);
-        } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
+        } else if (outcome == MAAR_POOL_NO_ROOM) {
             at = maar_free_index_first(&arena->free_index, at + 1, wanted);
         } else {
-            return result;
+            return outcome;
         }
     }
-    return VK_ERROR_OUT_OF_POOL_MEMORY;
+    return MAAR_POOL_NO_ROOM;
 }
 
-VkResult maar_arena_place(struct maar_arena* arena, const struct maar_place_request* request,
-                          struct maar_made* made)
+enum maar_pool_outcome maar_arena_place(struct maar_arena* arena,
+                                        const struct maar_place_request* request,
+                                        struct maar_made* made)
 {
     return place(arena, request, made);
 }
 
 /* Into the arenas of others: into those that nobody holds just now, or, when patient, into any. */
-MAAR_NOINLINE VkResult place_elsewhere(struct maar_pool* pool, const struct maar_arena* own,
-                                       bool patient, const struct maar_place_request* request,
-                                       struct maar_made* made)
+MAAR_NOINLINE enum maar_pool_outcome place_elsewhere(struct maar_pool* pool,
+                                                     const struct maar_arena* own, bool patient,
+                                                     const struct maar_place_request* request,
+                                                     struct maar_made* made)
 {
-    VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
+    enum maar_pool_outcome outcome = MAAR_POOL_NO_ROOM;
     for (struct maar_arena* arena = maar_pool_next_arena(pool, 0);
-         arena != NULL && result == VK_ERROR_OUT_OF_POOL_MEMORY;
+         arena != NULL && outcome == MAAR_POOL_NO_ROOM;
          arena = maar_pool_next_arena(pool, arena->number + 1)) {
         if (arena == own) {
             continue;
@@ -182,21 +186,22 @@ MAAR_NOINLINE VkResult place_elsewhere(struct maar_pool* pool, const struct maar
         } else if (!maar_mutex_try_lock(&arena->lock)) {
             continue;
         }
-        result = maar_arena_place(arena, request, made);
+        outcome = maar_arena_place(arena, request, made);
         maar_mutex_unlock(&arena->lock);
     }
-    return result;
+    return outcome;
 }
 
-VkResult maar_pool_place(struct maar_pool* pool, const struct maar_place_request* request,
-                         bool patient, struct maar_made* made)
+enum maar_pool_outcome maar_pool_place(struct maar_pool* pool,
+                                       const struct maar_place_request* request, bool patient,
+                                       struct maar_made* made)
 {
     struct maar_arena* arena = maar_arena_enter(pool);
-    VkResult result = place(arena, request, made);
+    enum maar_pool_outcome outcome = place(arena, request, made);
     maar_mutex_unlock(&arena->lock);
-    if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_arena_set_is_divided(&pool->arenas)) {
-        result = place_elsewhere(pool, arena, patient, request, made);
+    if (outcome == MAAR_POOL_NO_ROOM && maar_arena_set_is_divided(&pool->arenas)) {
+        outcome = place_elsewhere(pool, arena, patient, request, made);
     }
     maar_check_if_asked(pool);
-    return result;
+    return outcome;
 }

@@ -18,11 +18,39 @@ struct maar_place_request {
     char* name;
 };
 
-/* What placing made: a slot that is not live yet. */
+/* What a step on the way to a place came to. */
+enum maar_pool_outcome {
+    MAAR_POOL_PLACED,
+    MAAR_POOL_NO_ROOM, /* in the blocks that were looked at, and no block may be added */
+    MAAR_POOL_CHANGED, /* a lock was left meanwhile: look again */
+    MAAR_POOL_WAIT,    /* another thread is making a block that may serve */
+    MAAR_POOL_NO_HOST_MEMORY,
+    MAAR_POOL_FAILED /* the driver or a limit has no memory; see maar_made::error */
+};
+
+/* What placing made: a slot that is not live yet, or what else its outcome needs. */
 struct maar_made {
     struct maar_slot* slot;
     uint32_t index;
+    uint32_t turn;  /* MAAR_POOL_WAIT: for maar_pool_wait */
+    VkResult error; /* MAAR_POOL_FAILED: why */
 };
+
+/* An outcome as callers know it. MAAR_POOL_CHANGED and MAAR_POOL_WAIT are for the engine alone. */
+static inline VkResult maar_pool_result(enum maar_pool_outcome outcome,
+                                        const struct maar_made* made)
+{
+    switch (outcome) {
+    case MAAR_POOL_PLACED:
+        return VK_SUCCESS;
+    case MAAR_POOL_NO_HOST_MEMORY:
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    case MAAR_POOL_FAILED:
+        return made->error;
+    default:
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
+    }
+}
 
 /* Makes a slot live; its handle. */
 static inline MaarAllocation maar_made_publish(const struct maar_made* made)
@@ -32,20 +60,23 @@ static inline MaarAllocation maar_made_publish(const struct maar_made* made)
     return maar_handle_make(made->index, key);
 }
 
-/* Places into blocks that exist; VK_ERROR_OUT_OF_POOL_MEMORY when none has room. Patient: waits for
+/* Places into blocks that exist: MAAR_POOL_PLACED, _NO_ROOM or _NO_HOST_MEMORY. Patient: waits for
  * the arenas of other threads too, rather than passing over those in use. */
-VkResult maar_pool_place(struct maar_pool* pool, const struct maar_place_request* request,
-                         bool patient, struct maar_made* made);
+enum maar_pool_outcome maar_pool_place(struct maar_pool* pool,
+                                       const struct maar_place_request* request, bool patient,
+                                       struct maar_made* made);
 
 /* The functions that follow are called under the arena's lock; those with a result may leave it and
  * take it again. */
 
-/* Places into the arena's blocks; VK_ERROR_OUT_OF_POOL_MEMORY when none has room. */
-VkResult maar_arena_place(struct maar_arena* arena, const struct maar_place_request* request,
-                          struct maar_made* made);
-/* Places into one block; VK_INCOMPLETE when the lock was left and the caller must look again. */
-VkResult maar_arena_place_in(struct maar_arena* arena, struct maar_block* block,
-                             const struct maar_place_request* request, struct maar_made* made);
+/* Places into the arena's blocks; outcomes as those of maar_pool_place. */
+enum maar_pool_outcome maar_arena_place(struct maar_arena* arena,
+                                        const struct maar_place_request* request,
+                                        struct maar_made* made);
+/* Places into one block; MAAR_POOL_CHANGED besides. */
+enum maar_pool_outcome maar_arena_place_in(struct maar_arena* arena, struct maar_block* block,
+                                           const struct maar_place_request* request,
+                                           struct maar_made* made);
 /* Fills the arena's first free slot for a range of a block. */
 void maar_arena_fill_slot(struct maar_arena* arena, struct maar_block* block,
                           const struct maar_place_request* request,

@@ -5,7 +5,7 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/attachment.h"
-#include "core/memory/stitched_block.h"
+#include "core/memory/pool.h"
 
 VkResult maar_block_create(struct maar_arena* arena, const struct maar_device_memory_info* info,
                            bool dedicated, struct maar_block** block)
@@ -59,10 +59,40 @@ free_block:
     return result;
 }
 
+void maar_block_note_pages(struct maar_block* block, VkDeviceSize live, VkDeviceSize pending)
+{
+    MaarAllocator allocator = block->pool->allocator;
+    const VkDeviceSize before = maar_atomic64_load(&block->paged_live);
+    maar_atomic64_store(&block->paged_live, live);
+    maar_atomic64_store(&block->paged_pending, pending);
+    /* Wraps where it is less than before. */
+    (void)maar_atomic64_add(&allocator->paged_bytes, live - before);
+}
+
+void maar_stand_in_free(struct maar_block* block)
+{
+    MaarAllocator allocator = block->pool->allocator;
+    maar_mutex_destroy(&block->map_lock);
+    if (block->ending != NULL) {
+        maar_retire_discard(allocator, block->ending);
+    }
+    maar_host_free(allocator->callbacks, block);
+}
+
+/* What stands for a stitched allocation goes with its pages. */
+static void destroy_stand_in(struct maar_block* block)
+{
+    MaarAllocator allocator = block->pool->allocator;
+    const VkDeviceSize size = block->size;
+    allocator->paging.release_pages(allocator, block);
+    (void)maar_atomic64_sub(&allocator->stitched_bytes, size);
+    maar_stand_in_free(block);
+}
+
 void maar_block_destroy(struct maar_block* block)
 {
     if (block->table != NULL) {
-        maar_stitched_destroy(block);
+        destroy_stand_in(block);
         return;
     }
     if (maar_block_is_paged(block)) {

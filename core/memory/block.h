@@ -81,7 +81,12 @@ static inline VkDeviceSize maar_block_live_bytes(const struct maar_block* block)
 /* Makes a block (with a placement unless dedicated); it belongs to no list yet. */
 VkResult maar_block_create(struct maar_arena* arena, const struct maar_device_memory_info* info,
                            bool dedicated, struct maar_block** block);
-/* The block must be in no list any more. No lock may be held. */
+/* How many bytes of its pages are in use, and held. Any lock may be held. */
+void maar_block_note_pages(struct maar_block* block, VkDeviceSize live, VkDeviceSize pending);
+/* Frees what was to stand for a stitched allocation and has no pages. */
+void maar_stand_in_free(struct maar_block* block);
+/* The block must be in no list any more; what stands for a stitched allocation goes with its pages.
+ * No lock may be held. */
 void maar_block_destroy(struct maar_block* block);
 
 #endif

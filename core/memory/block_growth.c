@@ -22,9 +22,9 @@
  * per mille from one setting to the next, as such figures do.
  */
 enum {
-    FIRST_SHARE = 256,
-    SECOND_SHARE = 8,
-    LARGE_FOR_FIRST = 2,
+    FIRST_HOST_BLOCK_SHARE = 256,
+    FIRST_BLOCK_SHARE = 8,
+    LARGE_FOR_FIRST_HOST_BLOCK = 2,
     STEADY_QUARTERS = 19,
     STEADY_SHARE = 64,
     STEADY_LEAST = 3,
@@ -55,8 +55,9 @@ VkDeviceSize maar_pool_modest_size(const struct maar_pool* pool)
 static VkDeviceSize next_size(const struct maar_pool* pool, VkDeviceSize held, VkDeviceSize request)
 {
     const VkDeviceSize preferred = pool->preferred_size;
-    const VkDeviceSize first = maar_align_up(preferred / FIRST_SHARE, MAAR_BLOCK_ROUNDING);
-    if (held == 0 && request <= first / LARGE_FOR_FIRST && !pool->device_local) {
+    const VkDeviceSize first =
+        maar_align_up(preferred / FIRST_HOST_BLOCK_SHARE, MAAR_BLOCK_ROUNDING);
+    if (held == 0 && request <= first / LARGE_FOR_FIRST_HOST_BLOCK && !pool->device_local) {
         return first;
     }
     if (held / STEADY_QUARTERS >= preferred / 4) {
@@ -66,7 +67,7 @@ static VkDeviceSize next_size(const struct maar_pool* pool, VkDeviceSize held, V
         const VkDeviceSize most = preferred / 4 * STEADY_MOST_QUARTERS;
         return size < most ? size : most;
     }
-    VkDeviceSize step = preferred / SECOND_SHARE;
+    VkDeviceSize step = preferred / FIRST_BLOCK_SHARE;
     VkDeviceSize sum = step;
     while (sum <= held && step < preferred && step != 0) {
         step = step * 2 < preferred ? step * 2 : preferred;
@@ -124,39 +125,75 @@ VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place
     return size > *least ? size : *least;
 }
 
-/* Announces a block, so that threads together never pass the pool's maximum. Looks again first:
- * since the last look another thread may have listed a block; then *placed is set. VK_NOT_READY:
- * the block that another thread is making may do for this one too. */
-static VkResult announce_block(struct maar_pool* pool, const struct maar_place_request* request,
-                               struct maar_made* made, struct maar_arena** out, bool* placed)
+/* A block that was on its way is listed, or was not made. After the arena's lock: a thread that
+ * sees the count and looks then sees the block. */
+static void end_creation(struct maar_pool* pool)
+{
+    maar_mutex_lock(&pool->arenas.lock);
+    (void)maar_atomic32_add(&pool->ended_count, 1);
+    (void)maar_atomic32_add(&pool->creating_count, UINT32_MAX);
+    maar_mutex_unlock(&pool->arenas.lock);
+    maar_condition_wake(&pool->block_ended);
+}
+
+uint32_t maar_pool_turn(struct maar_pool* pool, uint32_t* creating)
+{
+    maar_mutex_lock(&pool->arenas.lock);
+    const uint32_t turn = maar_atomic32_load(&pool->ended_count);
+    *creating = maar_atomic32_load(&pool->creating_count);
+    maar_mutex_unlock(&pool->arenas.lock);
+    return turn;
+}
+
+void maar_pool_wait(struct maar_pool* pool, uint32_t turn)
+{
+    maar_mutex_lock(&pool->arenas.lock);
+    while (maar_atomic32_load(&pool->ended_count) == turn) {
+        maar_condition_wait(&pool->block_ended, &pool->arenas.lock);
+    }
+    maar_mutex_unlock(&pool->arenas.lock);
+}
+
+/* Announces a block, so that threads together never pass the pool's maximum. MAAR_POOL_CHANGED: the
+ * caller is to make it. Looks for room first: since the last look another thread may have listed a
+ * block. MAAR_POOL_WAIT: the block that another thread is making may serve this request too. */
+static enum maar_pool_outcome announce_block(struct maar_pool* pool,
+                                             const struct maar_place_request* request,
+                                             struct maar_made* made, struct maar_arena** out)
 {
     struct maar_arena* arena = maar_arena_enter(pool);
-    VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
-    bool is_small = request != NULL && request->size <= pool->preferred_size / SHARED_MISS_SHARE;
+    enum maar_pool_outcome outcome = MAAR_POOL_NO_ROOM;
+    const bool is_small =
+        request != NULL && request->size <= pool->preferred_size / SHARED_MISS_SHARE;
+    bool announced = false;
+    /* The maker of a block counts it as ended after it has had this lock once more. */
+    made->turn = maar_atomic32_load(&pool->ended_count);
     if (request != NULL) {
-        result = maar_arena_place(arena, request, made);
-        *placed = result == VK_SUCCESS;
+        outcome = maar_arena_place(arena, request, made);
     }
-    if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
+    if (outcome == MAAR_POOL_NO_ROOM) {
         if (arena->creating_count > 0 && is_small) {
-            result = VK_NOT_READY;
+            outcome = MAAR_POOL_WAIT;
         } else if (maar_atomic32_add_below(&pool->block_count, 1, pool->max_block_count)) {
+            announced = true;
             ++arena->creating_count;
             (void)maar_atomic32_add(&pool->creating_count, 1);
-            result = maar_arena_reserve_list(arena);
-            if (result != VK_SUCCESS) {
-                --arena->creating_count;
-                (void)maar_atomic32_add(&pool->ended_count, 1);
-                (void)maar_atomic32_add(&pool->creating_count, UINT32_MAX);
-                (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
-            }
+            outcome = maar_arena_reserve_list(arena) == VK_SUCCESS ? MAAR_POOL_CHANGED
+                                                                   : MAAR_POOL_NO_HOST_MEMORY;
         } else if (arena->creating_count > 0) {
-            result = VK_NOT_READY;
+            outcome = MAAR_POOL_WAIT;
         }
     }
+    if (announced && outcome != MAAR_POOL_CHANGED) {
+        --arena->creating_count;
+        (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
+    }
     maar_mutex_unlock(&arena->lock);
+    if (announced && outcome != MAAR_POOL_CHANGED) {
+        end_creation(pool);
+    }
     *out = arena;
-    return result;
+    return outcome;
 }
 
 static float read_priority(struct maar_pool* pool)
@@ -168,79 +205,86 @@ static float read_priority(struct maar_pool* pool)
 }
 
 /* Lists a new block and places into it. Under the lock, which it may leave and take again. */
-static VkResult use_new_block(struct maar_arena* arena, struct maar_block* block,
-                              const struct maar_place_request* request, struct maar_made* made)
+static enum maar_pool_outcome use_new_block(struct maar_arena* arena, struct maar_block* block,
+                                            const struct maar_place_request* request,
+                                            struct maar_made* made)
 {
-    VkResult result = VK_SUCCESS;
+    enum maar_pool_outcome outcome = MAAR_POOL_PLACED;
     maar_arena_list(arena, block);
     (void)maar_atomic32_add(&arena->pool->listed_count, 1);
     if (request == NULL) {
-        return VK_SUCCESS;
+        return outcome;
     }
     do {
-        result = maar_arena_place_in(arena, block, request, made);
-    } while (result == VK_INCOMPLETE);
-    if (result == VK_SUCCESS) {
+        outcome = maar_arena_place_in(arena, block, request, made);
+    } while (outcome == MAAR_POOL_CHANGED);
+    if (outcome == MAAR_POOL_PLACED) {
         made->slot->made_block = true;
     }
-    return result;
+    return outcome;
 }
 
-VkResult maar_pool_grow(struct maar_pool* pool, const struct maar_place_request* request,
-                        VkDeviceSize size, VkDeviceSize cap, struct maar_made* made)
+static enum maar_pool_outcome note_error(VkResult error, struct maar_made* made)
 {
-    bool placed = false;
+    made->error = error;
+    return error == VK_ERROR_OUT_OF_HOST_MEMORY ? MAAR_POOL_NO_HOST_MEMORY : MAAR_POOL_FAILED;
+}
+
+enum maar_pool_outcome maar_pool_grow(struct maar_pool* pool,
+                                      const struct maar_place_request* request, VkDeviceSize size,
+                                      VkDeviceSize cap, bool* over_cap, struct maar_made* made)
+{
     struct maar_arena* arena = NULL;
-    VkResult result = announce_block(pool, request, made, &arena, &placed);
-    if (result != VK_SUCCESS || placed) {
-        return result;
+    enum maar_pool_outcome outcome = announce_block(pool, request, made, &arena);
+    if (outcome != MAAR_POOL_CHANGED) {
+        return outcome;
     }
     const struct maar_device_memory_info info = {
         .type_index = pool->type_index,
         .size = size,
         .cap = cap,
+        .over_cap = over_cap,
         .priority = read_priority(pool),
         .next = pool->allocate_next,
         .export_types = pool->export_types,
     };
     struct maar_block* block = NULL;
     struct maar_block* unwanted = NULL;
-    result = maar_block_create(arena, &info, false, &block);
+    const VkResult result = maar_block_create(arena, &info, false, &block);
 
     maar_mutex_lock(&arena->lock);
     --arena->creating_count;
-    if (result == VK_SUCCESS) {
-        result = use_new_block(arena, block, request, made);
-        if (result != VK_SUCCESS && maar_block_is_idle(block)) {
+    if (block != NULL) {
+        outcome = use_new_block(arena, block, request, made);
+        if (outcome != MAAR_POOL_PLACED && maar_block_is_idle(block)) {
             unwanted = maar_arena_try_unlist(arena, block, false) ? block : NULL;
-        } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
-            result = VK_NOT_READY; /* others took the room while the lock was left */
+        } else if (outcome == MAAR_POOL_NO_ROOM) {
+            outcome = MAAR_POOL_CHANGED; /* others took the room while the lock was left */
         }
-    }
-    if (block == NULL) {
+    } else {
+        outcome = note_error(result, made);
         (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
     }
-    /* After the block is listed, and under the lock: who reads 0 here and looks then sees it. */
-    (void)maar_atomic32_add(&pool->ended_count, 1);
-    (void)maar_atomic32_add(&pool->creating_count, UINT32_MAX);
     maar_mutex_unlock(&arena->lock);
+    end_creation(pool);
     if (unwanted != NULL) {
         maar_block_destroy(unwanted);
     }
     maar_check_if_asked(pool);
-    return result;
+    return outcome;
 }
 
-VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_place_request* request,
-                                   const struct maar_device_memory_info* info,
-                                   struct maar_made* made)
+enum maar_pool_outcome maar_pool_place_dedicated(struct maar_pool* pool,
+                                                 const struct maar_place_request* request,
+                                                 const struct maar_device_memory_info* info,
+                                                 struct maar_made* made)
 {
     struct maar_arena* arena = maar_arena_enter(pool);
     maar_mutex_unlock(&arena->lock);
     struct maar_block* block = NULL;
     VkResult result = maar_block_create(arena, info, true, &block);
     if (result != VK_SUCCESS) {
-        return result;
+        return note_error(result, made);
     }
     const struct maar_placement_range range = {
         .offset = 0,
@@ -259,5 +303,5 @@ VkResult maar_pool_place_dedicated(struct maar_pool* pool, const struct maar_pla
         maar_block_destroy(block);
     }
     maar_check_if_asked(pool);
-    return result;
+    return result == VK_SUCCESS ? MAAR_POOL_PLACED : MAAR_POOL_NO_HOST_MEMORY;
 }

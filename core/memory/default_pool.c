@@ -4,6 +4,7 @@
  */
 #include "core/memory/default_pool.h"
 
+#include "core/memory/pool_create.h"
 #include "maar/share.h"
 
 static MaarPoolCreateInfo default_info(MaarAllocator allocator, uint32_t type,

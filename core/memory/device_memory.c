@@ -4,6 +4,7 @@
  */
 #include "core/memory/device_memory.h"
 
+#include "core/chain.h"
 #include "core/memory/allocator_state.h"
 
 /* Above this share of maxMemoryAllocationCount nothing gets a VkDeviceMemory of its own that could
@@ -17,8 +18,8 @@ bool maar_device_count_is_high(MaarAllocator allocator)
            limit / HIGH_COUNT_DENOMINATOR * HIGH_COUNT_NUMERATOR;
 }
 
-/* Takes the bytes and the object from every account, or from none. MAAR_OVER_CAP: the cap alone is
- * in the way. Bytes that are there already are counted, whatever the limits say. */
+/* Takes the bytes and the object from every account, or from none. Bytes that exist already are
+ * counted, whatever the limits say. */
 static VkResult reserve(MaarAllocator allocator, const struct maar_device_memory_info* info,
                         uint32_t heap)
 {
@@ -37,7 +38,10 @@ static VkResult reserve(MaarAllocator allocator, const struct maar_device_memory
     VkDeviceSize limit = account->limit != 0 && !imported ? account->limit : UINT64_MAX;
     if (!maar_atomic64_add_below(&account->block_bytes, size, cap < limit ? cap : limit)) {
         (void)maar_atomic64_sub(&allocator->device_count, 1);
-        return cap < limit ? MAAR_OVER_CAP : VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        if (cap < limit) {
+            *info->over_cap = true;
+        }
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     return VK_SUCCESS;
 }
@@ -46,16 +50,6 @@ static void unreserve(MaarAllocator allocator, uint32_t heap, VkDeviceSize size)
 {
     (void)maar_atomic64_sub(&allocator->heaps[heap].block_bytes, size);
     (void)maar_atomic64_sub(&allocator->device_count, 1);
-}
-
-static bool chain_has(const void* chain, VkStructureType type)
-{
-    for (const VkBaseInStructure* link = chain; link != NULL; link = link->pNext) {
-        if (link->sType == type) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static VkResult call_driver(MaarAllocator allocator, const struct maar_device_memory_info* info,
@@ -81,21 +75,21 @@ static VkResult call_driver(MaarAllocator allocator, const struct maar_device_me
         .handleTypes = info->export_types,
     };
     /* A pool's own chain comes first: no structure may be there twice. */
-    if (info->export_types != 0 && !chain_has(info->next, export.sType)) {
+    if (info->export_types != 0 && maar_chain_find(info->next, (int)export.sType) == NULL) {
         export.pNext = chain;
         chain = &export;
     }
     if (device->facts.buffer_device_address && info->dedicated_image == VK_NULL_HANDLE &&
-        !chain_has(info->next, address.sType)) {
+        maar_chain_find(info->next, (int)address.sType) == NULL) {
         address.pNext = chain;
         chain = &address;
     }
-    if (device->facts.memory_priority && !chain_has(info->next, priority.sType)) {
+    if (device->facts.memory_priority && maar_chain_find(info->next, (int)priority.sType) == NULL) {
         priority.pNext = chain;
         chain = &priority;
     }
     if ((info->dedicated_buffer != VK_NULL_HANDLE || info->dedicated_image != VK_NULL_HANDLE) &&
-        !chain_has(info->next, dedicated.sType)) {
+        maar_chain_find(info->next, (int)dedicated.sType) == NULL) {
         dedicated.pNext = chain;
         chain = &dedicated;
     }
@@ -124,9 +118,7 @@ VkResult maar_device_memory_allocate(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         *memory = VK_NULL_HANDLE;
         unreserve(allocator, heap, info->size);
-        if (result == VK_ERROR_DEVICE_LOST) {
-            maar_atomic32_store(&allocator->retire.lost, 1);
-        }
+        maar_note_loss(allocator, result);
         return result;
     }
     (void)maar_atomic64_add(&allocator->heaps[heap].block_count, 1);

@@ -14,6 +14,7 @@ struct maar_device_memory_info {
     uint32_t type_index;
     VkDeviceSize size;
     VkDeviceSize cap; /* the heap's blocks together may not exceed this; UINT64_MAX: no cap */
+    bool* over_cap;   /* set when the cap alone was in the way; may be NULL without a cap */
     float priority;
     VkBuffer dedicated_buffer;
     VkImage dedicated_image;
@@ -22,10 +23,6 @@ struct maar_device_memory_info {
     VkExternalMemoryHandleTypeFlags import_types; /* not 0: the bytes exist already, and `next` says
                                                      where; no heap limit holds for them */
 };
-
-/* What stands for "the cap is in the way" until the engine has seen it; no public function returns
- * it. */
-#define MAAR_OVER_CAP VK_ERROR_FRAGMENTED_POOL
 
 /* One vkAllocateMemory, counted and limited; on failure only the call is counted. */
 VkResult maar_device_memory_allocate(MaarAllocator allocator,

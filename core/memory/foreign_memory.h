@@ -1,5 +1,5 @@
 /*
- * Memory that others have too: exported from here, or made elsewhere.
+ * Memory that was made elsewhere.
  */
 #ifndef MAAR_CORE_MEMORY_FOREIGN_MEMORY_H
 #define MAAR_CORE_MEMORY_FOREIGN_MEMORY_H
@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "maar/allocator.h"
-#include "maar/share.h"
 
 /* What an import gives to vkAllocateMemory. */
 struct maar_foreign_memory {
@@ -26,14 +25,5 @@ struct maar_foreign_memory {
  * type. Counted and listed like any other; counted as a failure if it fails. */
 VkResult maar_allocate_foreign(MaarAllocator allocator, const struct maar_foreign_memory* memory,
                                MaarAllocation* allocation);
-
-/* The MaarExportInfo in a chain, or NULL. */
-const MaarExportInfo* maar_export_find(const void* chain);
-/* The handle types that an allocation made so can be exported as, by its chain or its pool: 0 for
- * none. info may be NULL. */
-VkExternalMemoryHandleTypeFlags maar_export_types(const MaarAllocationCreateInfo* info);
-/* VK_SUCCESS when the extensions for all of these are enabled; reports if not. */
-VkResult maar_shared_types_require(MaarAllocator allocator, const char* call,
-                                   VkExternalMemoryHandleTypeFlags types);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "core/memory/arena.h"
 #include "core/memory/arena_set.h"
-#include "maar/paging.h"
 
 struct maar_pool {
     MaarAllocator allocator;
@@ -38,12 +37,13 @@ struct maar_pool {
     VkDeviceSize page_block_size;  /* 0: the paging room chooses */
     maar_atomic64 least_page;      /* the smallest page of its objects, 0 before the first */
 
-    maar_atomic64 kind;           /* of a single_kind pool: see maar_pool_claim_kind; 0 at first */
+    maar_atomic64 kind;           /* of a single_kind pool: see pool_kind.h; 0 at first */
     maar_atomic32 block_count;    /* without dedicated ones; those on their way count */
     maar_atomic32 listed_count;   /* those on their way do not */
     maar_atomic32 creating_count; /* on their way, in all arenas */
-    maar_atomic32 ended_count;    /* that were on their way, ever; wraps */
-    maar_atomic32 empty_count;    /* blocks without an allocation, and their bytes */
+    maar_atomic32 ended_count;    /* that were on their way, ever; wraps; under the set's lock */
+    struct maar_condition block_ended; /* of the set's lock: ended_count has risen */
+    maar_atomic32 empty_count;         /* blocks without an allocation, and their bytes */
     maar_atomic64 empty_bytes;
     float priority; /* under the lock of its arenas' set */
     struct maar_arena_set arenas;
@@ -75,25 +75,5 @@ static inline struct maar_arena* maar_arena_enter(struct maar_pool* pool)
                ? &pool->first_arena
                : maar_arena_enter_own(pool);
 }
-
-/* Makes a pool that is in no list yet, with the blocks that it always has. */
-VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* info, bool custom,
-                          struct maar_pool** pool);
-/* Releases what is in a pool, and reports leaks. */
-void maar_pool_destroy(struct maar_pool* pool);
-/* Frees the header of a pool that has been emptied and is in no list any more. */
-void maar_pool_free(struct maar_pool* pool);
-/* VK_SUCCESS for a pool of this allocator and for VK_NULL_HANDLE; reports a pool of another one. */
-VkResult maar_pool_require_own(MaarAllocator allocator, const char* call, MaarPool pool);
-/* The MaarPoolPagingInfo in a chain, or NULL. */
-const MaarPoolPagingInfo* maar_pool_find_paging(const MaarPoolCreateInfo* info);
-/* What is wrong with a create info, as a sentence, or NULL. */
-const char* maar_pool_find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info);
-
-/* For a resource that is to live in a pool of one kind: false when others decided for the other
- * kind. Every pool may be asked; those of any kind, and unknown kinds, are always right. */
-bool maar_pool_claim_kind(struct maar_pool* pool, MaarResourceKind kind);
-/* That resource was not made. When none is left that ever claimed the kind, it is open again. */
-void maar_pool_disclaim_kind(struct maar_pool* pool, MaarResourceKind kind);
 
 #endif

@@ -8,18 +8,11 @@
  */
 #include "core/memory/stitched_block.h"
 
+#include <string.h>
+
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool_check.h"
-
-void maar_block_note_pages(struct maar_block* block, VkDeviceSize live, VkDeviceSize pending)
-{
-    MaarAllocator allocator = block->pool->allocator;
-    const VkDeviceSize before = maar_atomic64_load(&block->paged_live);
-    maar_atomic64_store(&block->paged_live, live);
-    maar_atomic64_store(&block->paged_pending, pending);
-    /* Wraps where it is less than before. */
-    (void)maar_atomic64_add(&allocator->paged_bytes, live - before);
-}
+#include "core/memory/pool_free.h"
 
 void maar_block_make_paged(struct maar_block* block)
 {
@@ -65,16 +58,6 @@ static VkResult make_stand_in(struct maar_arena* arena, struct maar_block** bloc
     return VK_SUCCESS;
 }
 
-void maar_stitched_free(struct maar_block* block)
-{
-    MaarAllocator allocator = block->pool->allocator;
-    maar_mutex_destroy(&block->map_lock);
-    if (block->ending != NULL) {
-        maar_retire_discard(allocator, block->ending);
-    }
-    maar_host_free(allocator->callbacks, block);
-}
-
 VkResult maar_stitched_prepare(struct maar_pool* pool, const MaarMemoryRequest* request,
                                const MaarAllocationCreateInfo* info, struct maar_stitched* out)
 {
@@ -100,7 +83,7 @@ VkResult maar_stitched_prepare(struct maar_pool* pool, const MaarMemoryRequest* 
     }
     if (result != VK_SUCCESS) {
         maar_host_free(allocator->callbacks, out->place.name);
-        maar_stitched_free(out->block);
+        maar_stand_in_free(out->block);
     }
     return result;
 }
@@ -113,7 +96,7 @@ void maar_stitched_discard(struct maar_stitched* stitched)
     maar_slots_put(&allocator->slots, &arena->slots, stitched->made.slot, stitched->made.index);
     maar_mutex_unlock(&arena->lock);
     maar_host_free(allocator->callbacks, stitched->place.name);
-    maar_stitched_free(stitched->block);
+    maar_stand_in_free(stitched->block);
 }
 
 MaarAllocation maar_stitched_publish(struct maar_stitched* stitched, struct maar_page_table* table,
@@ -142,4 +125,31 @@ MaarAllocation maar_stitched_publish(struct maar_stitched* stitched, struct maar
     maar_atomic32_store_release(&slot->key, key);
     maar_check_if_asked(arena->pool);
     return maar_handle_make(stitched->made.index, key);
+}
+
+void maar_stitched_end(MaarAllocator allocator, struct maar_slot* slot, uint32_t index,
+                       uint64_t object, uint32_t point_count, const MaarPoint* points,
+                       maar_retire_action action)
+{
+    struct maar_block* block = slot->block;
+    struct maar_retire_item* item = block->ending;
+    MaarPoint last = {.value = 0};
+    const bool is_executed = allocator->paging.seal(allocator, slot, &last);
+    block->ending = NULL;
+    item->action = action;
+    item->object = object;
+    item->slot_index = index;
+    item->point_count = point_count;
+    if (point_count > 0) {
+        memcpy(item->points, points, point_count * sizeof item->points[0]);
+    }
+    if (!is_executed) {
+        item->points[item->point_count++] = last;
+    }
+    maar_pool_make_pending(slot);
+    if (item->point_count == 0) {
+        maar_retire_run(allocator, item);
+    } else {
+        maar_retire_queue(&allocator->retire, item);
+    }
 }

@@ -24,24 +24,14 @@ void maar_stitched_discard(struct maar_stitched* stitched);
 /* Makes it live, with the bytes of pages of a table, which goes with it. */
 MaarAllocation maar_stitched_publish(struct maar_stitched* stitched, struct maar_page_table* table,
                                      VkDeviceSize page_bytes);
-/* Frees the stand-in for a block, when its pages are gone. No lock may be held. */
-void maar_stitched_free(struct maar_block* block);
 
 /* A dedicated block of Maar's own is cut into pages from now on. No lock may be held. */
 void maar_block_make_paged(struct maar_block* block);
-/* How many bytes of its pages are in use, and held. Any lock may be held. */
-void maar_block_note_pages(struct maar_block* block, VkDeviceSize live, VkDeviceSize pending);
 
-/* ---- implemented by core/paging (page_allocation.c), which knows what pages are ---- */
-
-/* Whether a pool may stitch on this device; reports if not. */
-VkResult maar_stitching_require(MaarAllocator allocator, const char* call);
 /* Ends a claimed one, now or once the points and its last submission have passed, by the action of
  * a retire item with this object. Cannot fail. */
 void maar_stitched_end(MaarAllocator allocator, struct maar_slot* slot, uint32_t index,
                        uint64_t object, uint32_t point_count, const MaarPoint* points,
                        maar_retire_action action);
-/* Ends what is left of it when its slot is gone. No lock may be held. */
-void maar_stitched_destroy(struct maar_block* block);
 
 #endif

@@ -4,6 +4,8 @@
  */
 #include "core/paging/paging_open.h"
 
+#include "core/paging/page_allocation.h"
+
 #include "core/paging/page_entry.h"
 #include "core/paging/paging_info.h"
 #include "core/paging/paging_timeline.h"
@@ -190,6 +192,8 @@ static VkResult open_paging(MaarAllocator allocator)
         allocator->paging.destroy = destroy_paging;
         allocator->paging.trim = trim_paging;
         allocator->paging.end_pool = end_page_pools;
+        allocator->paging.seal = maar_stitched_seal;
+        allocator->paging.release_pages = maar_stitched_release_pages;
         maar_atomic_pointer_store(&allocator->paging.state, made);
     }
     maar_mutex_unlock(&allocator->list_lock);

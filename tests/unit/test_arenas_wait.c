@@ -163,6 +163,73 @@ static void others_wait_for_a_arena_in_use(void** state)
     rig_close(&scene.rig);
 }
 
+/* ---- what a wait costs ---- */
+
+enum { SLEEPERS = 3 };
+
+struct sleeper {
+    struct scene* scene;
+    VkResult result;
+    MaarAllocation memory;
+    uint64_t processor_ns;
+};
+
+static uint64_t own_processor_ns(void)
+{
+    struct timespec time = {0};
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void* allocate_meanwhile(void* argument)
+{
+    struct sleeper* sleeper = argument;
+    while (!atomic_load(&sleeper->scene->in_driver)) {
+        nap(1);
+    }
+    const uint64_t before = own_processor_ns();
+    sleeper->memory = allocate(sleeper->scene, &sleeper->result);
+    sleeper->processor_ns = own_processor_ns() - before;
+    return NULL;
+}
+
+/* A thread of low priority may sleep in the driver for long: here for 200 ms. */
+static void nobody_spins_while_a_thread_sleeps_in_the_driver(void** state)
+{
+    (void)state;
+    static struct scene scene;
+    memset(&scene, 0, sizeof scene);
+    rig_start(&scene.rig, NULL);
+    const MaarPoolCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .memoryTypeIndex = 1,
+        .blockSize = MIB,
+        .maxBlockCount = 1,
+    };
+    scene.pool = rig_create_pool(&scene.rig, &info);
+    scene.rig.call = on_call;
+    scene.rig.call_data = &scene;
+    atomic_store(&scene.slow, 1);
+    pthread_t threads[SLEEPERS];
+    struct sleeper sleepers[SLEEPERS];
+    for (int i = 0; i < SLEEPERS; ++i) {
+        sleepers[i] = (struct sleeper){.scene = &scene};
+        pthread_create(&threads[i], NULL, allocate_meanwhile, &sleepers[i]);
+    }
+    VkResult result = VK_NOT_READY;
+    MaarAllocation first = allocate(&scene, &result);
+    assert_int_equal(result, VK_SUCCESS);
+    for (int i = 0; i < SLEEPERS; ++i) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(sleepers[i].result, VK_SUCCESS);
+        assert_true(sleepers[i].processor_ns < 50 * 1000000u);
+        maarFreeMemory(scene.rig.allocator, sleepers[i].memory);
+    }
+    maarFreeMemory(scene.rig.allocator, first);
+    maarDestroyPool(scene.rig.allocator, scene.pool);
+    rig_close(&scene.rig);
+}
+
 static void others_wait_for_the_last_block(void** state)
 {
     (void)state;
@@ -181,6 +248,7 @@ int main(void)
         cmocka_unit_test(others_wait_for_a_arena_in_use),
         cmocka_unit_test(others_wait_for_the_last_block),
         cmocka_unit_test(others_wait_for_the_last_room_of_a_heap),
+            cmocka_unit_test(nobody_spins_while_a_thread_sleeps_in_the_driver),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,12 @@
 /*
  * Pools: what they are made from, and what is checked first.
  */
-#include "core/memory/pool.h"
+#include "core/memory/pool_create.h"
 
+#include "core/chain.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/block_growth.h"
-#include "core/memory/foreign_memory.h"
+#include "core/memory/export_types.h"
 #include "core/memory/leaks.h"
 
 /* Blocks grow to this, bytes, on heaps above LARGE_HEAP, else to an eighth of the heap. 256 MiB is
@@ -44,21 +45,14 @@ static VkDeviceSize default_block_size(MaarAllocator allocator, uint32_t heap)
 /* The structure in a pool's chain that asks for pages, or NULL. */
 const MaarPoolPagingInfo* maar_pool_find_paging(const MaarPoolCreateInfo* info)
 {
-    const VkBaseInStructure* link = info->pNext;
-    while (link != NULL && (int)link->sType != (int)MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO) {
-        link = link->pNext;
-    }
-    return (const MaarPoolPagingInfo*)link;
+    return maar_chain_find(info->pNext, MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO);
 }
 
 /* Vulkan's own structure in the chain that the caller gives for vkAllocateMemory, or NULL. */
 static const VkExportMemoryAllocateInfo* find_vulkan_export(const MaarPoolCreateInfo* info)
 {
-    const VkBaseInStructure* link = info->pMemoryAllocateNext;
-    while (link != NULL && link->sType != VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO) {
-        link = link->pNext;
-    }
-    return (const VkExportMemoryAllocateInfo*)(const void*)link;
+    return maar_chain_find(info->pMemoryAllocateNext,
+                           VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
 }
 
 /* What a pool's blocks can be exported as: by Maar's own structure, or by Vulkan's. */
@@ -185,7 +179,9 @@ static VkResult make_first_blocks(struct maar_pool* pool)
     uint32_t exceeding = 0;
     for (uint32_t i = 0; i < pool->min_block_count; ++i) {
         struct maar_budget budget = maar_budget_read(pool->allocator, pool->heap_index);
-        VkResult result = maar_pool_grow(pool, NULL, size, UINT64_MAX, NULL);
+        struct maar_made made;
+        const VkResult result =
+            maar_pool_result(maar_pool_grow(pool, NULL, size, UINT64_MAX, NULL, &made), &made);
         if (result != VK_SUCCESS) {
             report_no_first_block(pool, size, result);
             return result;
@@ -212,6 +208,7 @@ void maar_pool_free(struct maar_pool* pool)
         }
     }
     maar_arena_set_destroy(&pool->arenas);
+    maar_condition_destroy(&pool->block_ended);
     maar_host_free(callbacks, pool->name);
     maar_host_free(callbacks, pool);
 }
@@ -237,13 +234,16 @@ VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* inf
             goto free_pool;
         }
     }
+    if (!maar_condition_init(&made->block_ended)) {
+        goto free_pool;
+    }
     if (!maar_arena_set_init(&made->arenas, &made->first_arena, MAAR_LOCK_POOL,
                              maar_is_synchronized(allocator))) {
-        goto free_pool;
+        goto free_condition;
     }
     if (!maar_arena_init(&made->first_arena, made, 0)) {
         maar_arena_set_destroy(&made->arenas);
-        goto free_pool;
+        goto free_condition;
     }
     result = make_first_blocks(made);
     if (result != VK_SUCCESS) {
@@ -253,47 +253,12 @@ VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* inf
     *pool = made;
     return VK_SUCCESS;
 
+free_condition:
+    maar_condition_destroy(&made->block_ended);
 free_pool:
     maar_host_free(allocator->callbacks, made->name);
     maar_host_free(allocator->callbacks, made);
     return result;
-}
-
-/* The kind in the lowest bits, how many have claimed it in the others: 2^62 are never reached. */
-enum { KIND_MASK = 3, KIND_CLAIM = 4 };
-
-static bool minds_kind(const struct maar_pool* pool, MaarResourceKind kind)
-{
-    return pool->single_kind && pool->custom && kind != MAAR_RESOURCE_KIND_UNKNOWN &&
-           pool->allocator->device.facts.granularity > 1;
-}
-
-bool maar_pool_claim_kind(struct maar_pool* pool, MaarResourceKind kind)
-{
-    if (!minds_kind(pool, kind)) {
-        return true;
-    }
-    uint64_t old = maar_atomic64_load(&pool->kind);
-    uint64_t claimed = 0;
-    do {
-        if (old != 0 && (old & KIND_MASK) != (uint64_t)kind) {
-            return false;
-        }
-        claimed = (old | (uint64_t)kind) + KIND_CLAIM;
-    } while (!maar_atomic64_replace(&pool->kind, &old, claimed));
-    return true;
-}
-
-void maar_pool_disclaim_kind(struct maar_pool* pool, MaarResourceKind kind)
-{
-    if (!minds_kind(pool, kind)) {
-        return;
-    }
-    uint64_t old = maar_atomic64_load(&pool->kind);
-    uint64_t left = 0;
-    do {
-        left = old - KIND_CLAIM;
-    } while (!maar_atomic64_replace(&pool->kind, &old, left < KIND_CLAIM ? 0 : left));
 }
 
 VkResult maar_pool_require_own(MaarAllocator allocator, const char* call, MaarPool pool)

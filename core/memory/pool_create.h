@@ -1,0 +1,24 @@
+/*
+ * Making and destroying a pool, and what can be wrong with its create info.
+ */
+#ifndef MAAR_CORE_MEMORY_POOL_CREATE_H
+#define MAAR_CORE_MEMORY_POOL_CREATE_H
+
+#include "core/memory/pool.h"
+#include "maar/paging.h"
+
+/* Makes a pool that is in no list yet, with the blocks that it always has. */
+VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* info, bool custom,
+                          struct maar_pool** pool);
+/* Releases what is in a pool, and reports leaks. */
+void maar_pool_destroy(struct maar_pool* pool);
+/* Frees the header of a pool that has been emptied and is in no list any more. */
+void maar_pool_free(struct maar_pool* pool);
+/* VK_SUCCESS for a pool of this allocator and for VK_NULL_HANDLE; reports a pool of another one. */
+VkResult maar_pool_require_own(MaarAllocator allocator, const char* call, MaarPool pool);
+/* The MaarPoolPagingInfo in a chain, or NULL. */
+const MaarPoolPagingInfo* maar_pool_find_paging(const MaarPoolCreateInfo* info);
+/* What is wrong with a create info, as a sentence, or NULL. */
+const char* maar_pool_find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * Creating a pool. It stands in this room since a pool that stitches needs paging.
+ */
+#include "core/memory/export_types.h"
+#include "core/memory/pool_create.h"
+#include "core/memory/pool_list.h"
+#include "core/paging/paging_open.h"
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
+                                              const MaarPoolCreateInfo* pCreateInfo,
+                                              MaarPool* pPool)
+{
+    if (pPool != NULL) {
+        *pPool = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
+                                  MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (pPool == NULL) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pPool is NULL");
+    }
+    const char* fault = maar_pool_find_fault(allocator, pCreateInfo);
+    if (fault != NULL) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__, fault);
+    }
+    const MaarExportInfo* export = maar_export_find(pCreateInfo->pNext);
+    if (export != NULL) {
+        result = maar_shared_types_require(allocator, __func__, export->handleTypes);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+    }
+    const MaarPoolPagingInfo* paging = maar_pool_find_paging(pCreateInfo);
+    if (paging != NULL && paging->stitch == VK_TRUE) {
+        result = maar_paging_require(allocator, __func__, true);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+    }
+    struct maar_pool* pool = NULL;
+    result = maar_pool_create(allocator, pCreateInfo, true, &pool);
+    if (result == VK_SUCCESS) {
+        maar_pool_list(allocator, pool);
+        *pPool = maar_pool_handle(pool);
+    }
+    return result;
+}
