@@ -28,6 +28,7 @@ static VkResult reserve(MaarAllocator allocator, const struct maar_device_memory
     const bool imported = info->import_types != 0;
     const struct maar_device_facts* facts = &allocator->device.facts;
     struct maar_heap_account* account = &allocator->heaps[heap];
+    MAAR_DEBUG_ASSERT(cap == UINT64_MAX || info->over_cap != NULL);
     if (!imported &&
         (size > facts->max_allocation_size || size > facts->memory.memoryHeaps[heap].size)) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
