@@ -248,7 +248,7 @@ int main(void)
         cmocka_unit_test(others_wait_for_a_arena_in_use),
         cmocka_unit_test(others_wait_for_the_last_block),
         cmocka_unit_test(others_wait_for_the_last_room_of_a_heap),
-            cmocka_unit_test(nobody_spins_while_a_thread_sleeps_in_the_driver),
+        cmocka_unit_test(nobody_spins_while_a_thread_sleeps_in_the_driver),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
