@@ -21,60 +21,60 @@ static int otherImport(int fd)
     return SUCCESS;
 }
 
+#include "sharing.inc"
+
 static void document_does_what_it_says(void** state)
 {
     (void)state;
     static struct rig rig;
     static unsigned char host[5000];
-    unsigned char* bytes = host + 3;
-    const VkDeviceSize size = sizeof host - 3;
     int ends[2];
     const uint32_t before = rig_count_fds();
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    const int socketFd = ends[0];
-    const int otherEndFd = ends[1];
     assert_true(sharing_start(&rig, NULL));
     const MaarAllocator allocator = rig.allocator;
-    VkBufferCreateInfo bufferInfo = rig_buffer_info(10000);
-    bufferInfo.usage |= VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+    const uint32_t family = rig.recommendation.mainQueueFamily;
+    VkBufferCreateInfo info = rig_buffer_info(10000);
+    info.usage |= VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
 
-    /* A block that came from elsewhere. */
-    VkBuffer elsewhere = VK_NULL_HANDLE;
-    const MaarAllocation foreign = rig_create_shared_buffer(&rig, 10000, &elsewhere);
-    const MaarExportedMemory exported = rig_export(&rig, foreign);
-    const MaarExternalHandle handle = exported.handle;
-    const VkDeviceSize blockSize = exported.blockSize;
-    const VkDeviceSize offset = exported.offset;
-    const uint32_t memoryTypeIndex = exported.memoryTypeIndex;
-    const VkBool32 dedicated = exported.dedicated;
+    VkBuffer buffers[3] = {VK_NULL_HANDLE};
+    MaarAllocation allocations[3] = {VK_NULL_HANDLE};
+    MaarExportedMemory memory;
+    assert_int_equal(create_exported(allocator, &info, &buffers[0], &allocations[0], &memory),
+                     VK_SUCCESS);
+    assert_int_equal(import_exported(allocator, &info, &memory, &buffers[1], &allocations[1]),
+                     VK_SUCCESS);
+    maarDestroyExternalHandle(allocator, memory.handle);
+    memory = rig_export(&rig, allocations[0]);
+    assert_int_equal(give_away(allocator, memory.handle), VK_SUCCESS);
 
-    const uint32_t familyIndex = rig.recommendation.mainQueueFamily;
     struct gpu_work work[2];
     gpu_begin(&rig, &work[0]);
     gpu_begin(&rig, &work[1]);
-    const VkCommandBuffer commands = work[0].commands;
-    const VkCommandBuffer theirCommands = work[1].commands;
+    assert_int_equal(record_release(allocator, work[0].commands, family, buffers[0]), VK_SUCCESS);
+    assert_int_equal(record_acquire(allocator, work[1].commands, family, buffers[1]), VK_SUCCESS);
 
-    VkBuffer buffer = VK_NULL_HANDLE;
-    MaarAllocation allocation = VK_NULL_HANDLE;
-    VkBuffer imported = VK_NULL_HANDLE;
-    MaarAllocation importedBlock = VK_NULL_HANDLE;
-    VkBuffer theirBuffer = VK_NULL_HANDLE;
-    MaarAllocation theirBlock = VK_NULL_HANDLE;
-#include "sharing.inc"
-    assert_true(buffer != VK_NULL_HANDLE && imported != VK_NULL_HANDLE);
-    assert_int_equal(result, VK_SUCCESS);
-    assert_true(theirBuffer != VK_NULL_HANDLE);
-    assert_int_equal(arrived.userValue, 42);
-    assert_true(made.buffer != VK_NULL_HANDLE);
+    MaarDescriptor descriptor;
+    assert_int_equal(send_buffer(allocator, allocations[0], &info, ends[0]), VK_SUCCESS);
+    assert_int_equal(receive_buffer(allocator, ends[1], &descriptor, &buffers[2], &allocations[2]),
+                     VK_SUCCESS);
+    assert_int_equal(descriptor.userValue, 42);
+
+    MaarHostBuffer host_buffer = VK_NULL_HANDLE;
+    VkBuffer lent = VK_NULL_HANDLE;
+    VkDeviceSize offset = 0;
+    assert_int_equal(lend_bytes(allocator, host + 3, sizeof host - 3, &host_buffer, &lent, &offset),
+                     VK_SUCCESS);
+    assert_true(lent != VK_NULL_HANDLE);
+    assert_int_equal(take_bytes_back(allocator, host_buffer), VK_SUCCESS);
+
     gpu_finish(&rig, &work[0]);
     gpu_finish(&rig, &work[1]);
-    maarDestroyHostBuffer(allocator, hostBuffer);
-    maarDestroyExternalHandle(allocator, handle);
-    maarDestroyBuffer(allocator, theirBuffer, theirBlock);
-    maarDestroyBuffer(allocator, imported, importedBlock);
-    maarDestroyBuffer(allocator, buffer, allocation);
-    maarDestroyBuffer(allocator, elsewhere, foreign);
+    maarDestroyHostBuffer(allocator, host_buffer);
+    for (uint32_t i = 0; i < 3; ++i) {
+        assert_true(buffers[i] != VK_NULL_HANDLE);
+        maarDestroyBuffer(allocator, buffers[i], allocations[i]);
+    }
     rig_check(&rig);
     rig_close(&rig);
     (void)close(ends[0]);
