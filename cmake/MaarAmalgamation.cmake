@@ -1,4 +1,4 @@
-# maar_amalgamation: a target that nothing depends on; it writes maar.h, maar.c and the simulated
+# maar_amalgamation: a target on which nothing depends. It writes maar.h, maar.c and the simulated
 # driver's two files to the build folder's amalgamation/.
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)

@@ -1,5 +1,5 @@
-# maar_docs: the API reference in build/.../reference/html, made by Doxygen where it is installed, and
-# only when it is asked for. A warning fails it.
+# maar_docs: makes the API reference in build/.../reference/html by Doxygen, if it is installed.
+# Only an explicit build of this target runs Doxygen. A warning fails the target.
 find_program(MAAR_DOXYGEN doxygen DOC "Doxygen, for the API reference; optional")
 mark_as_advanced(MAAR_DOXYGEN)
 set(MAAR_DOCS_DIR ${PROJECT_BINARY_DIR}/reference)

@@ -12,7 +12,7 @@ install(TARGETS ${maar_installed} EXPORT maarTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET maar_tool)
-    # The command finds its libraries wherever the installed tree is moved to.
+    # The command finds its libraries even after the installed tree has been moved.
     set_target_properties(maar_tool PROPERTIES
         INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
     install(TARGETS maar_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -33,7 +33,7 @@ install(FILES
     ${PROJECT_BINARY_DIR}/maarConfigVersion.cmake
     DESTINATION ${maar_package_dir})
 
-# Paths in these are relative to their own place, so that an installed tree may be moved.
+# Paths in these files are relative to the files, so that an installed tree may be moved.
 file(RELATIVE_PATH maar_pc_prefix
     ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 if(BUILD_SHARED_LIBS)

@@ -1,12 +1,13 @@
-# Kernels in CUDA C, for samples and checks on a GPU: nvcc compiles them for every architecture that
-# it knows, and the result is an array in the program, which hands it to the CUDA driver at run time.
-# Nothing links CUDA, and without nvcc everything else is built all the same.
+# Kernels in CUDA C, for samples and checks on a GPU. nvcc compiles them for every architecture that
+# it supports. The result is an array in the program, which loads it by the CUDA driver at run time.
+# No program links CUDA. Without nvcc, everything else is built.
 #
 # maar_add_kernels(target folder/file.cu): gives `target` the header "kernels/file_cu.h" with
 #
 #     static const uint32_t maar_kernels_file_cu[]
 #
-# and the definition MAAR_HAS_KERNELS, 1; without nvcc it is 0 and there is no header.
+# and the definition MAAR_HAS_KERNELS=1. Without nvcc the definition is 0, and the header does not
+# exist.
 option(MAAR_CUDA_KERNELS "Compile CUDA kernels of samples and checks where nvcc is found" ON)
 find_program(MAAR_NVCC nvcc
     HINTS ENV CUDA_PATH /usr/local/cuda
@@ -14,7 +15,8 @@ find_program(MAAR_NVCC nvcc
     DOC "CUDA compiler, for kernels of samples and checks; optional")
 mark_as_advanced(MAAR_NVCC)
 
-# nvcc refuses host compilers that are newer than it, and may be there without all that it needs.
+# nvcc rejects host compilers that are newer than itself, and may be installed without its own
+# dependencies.
 if(MAAR_CUDA_KERNELS AND MAAR_NVCC AND NOT DEFINED MAAR_NVCC_WORKS)
     set(attempt ${CMAKE_BINARY_DIR}/nvcc_attempt)
     file(WRITE ${attempt}.cu "extern \"C\" __global__ void attempt(float* x) { *x = 1.0f; }\n")

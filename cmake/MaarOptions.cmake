@@ -15,7 +15,7 @@ option(MAAR_COVERAGE "Instrument for coverage" OFF)
 set(MAAR_SANITIZE "" CACHE STRING
     "Sanitizers, as the compiler's -fsanitize takes them: address,undefined or thread or memory")
 
-# Nothing of Maar links a Vulkan loader; the headers alone are needed, and any from 1.3.239 on do.
+# No part of Maar links a Vulkan loader. Maar needs only the Vulkan headers, 1.3.239 or later.
 find_path(MAAR_VULKAN_INCLUDE_DIR vulkan/vulkan_core.h
     HINTS ENV VULKAN_SDK
     PATH_SUFFIXES include Include

@@ -1,23 +1,25 @@
-# Rigs: what a test program runs on. Each is an environment that brings one Vulkan driver up:
+# Rigs: the environments of test programs. Each rig selects one Vulkan driver:
 #
 #   none, simulated      no driver, or the simulated one
 #   lavapipe             Mesa's driver that runs on the CPU
-#   swiftshader          the same of Chromium; MAAR_SWIFTSHADER_ICD names its manifest
+#   swiftshader          Chromium's driver that runs on the CPU; MAAR_SWIFTSHADER_ICD names its
+#                        manifest
 #   radv:GPU  nvk:CHIPSET  anv:PLATFORM  turnip:GPU_ID  honeykrisp
 #                        the real drivers for AMD, NVIDIA, Intel, Qualcomm and Apple, over a no-op
 #                        kernel interface (Debian: mesa-drm-shim) that executes nothing. Intel's is
 #                        not packaged; MAAR_INTEL_SHIM names it
-#   gpu                  whatever the loader finds
+#   gpu                  the drivers that the loader finds
 #
-# A program that is declared for lavapipe also gets an entry for each of MAAR_EXTRA_RIGS that
-# executes; one that is declared for radv, for each that does not.
+# A program that is declared for lavapipe also gets an entry for each rig of MAAR_EXTRA_RIGS that
+# executes commands. A program that is declared for radv gets one for each rig that executes
+# nothing.
 
 set(MAAR_EXTRA_RIGS "" CACHE STRING
     "More rigs for each program that runs on a real driver, as nvk:172;turnip:740")
 set(MAAR_SWIFTSHADER_ICD "" CACHE FILEPATH "Manifest of SwiftShader (vk_swiftshader_icd.json)")
 set(MAAR_INTEL_SHIM "" CACHE FILEPATH "Intel's no-op kernel interface (libintel_noop_drm_shim.so)")
 
-# The first file that one of the patterns names, or nothing.
+# Sets ${out} to the first file that matches one of the patterns, or to nothing.
 function(maar_find_first out)
     set(found "")
     foreach(pattern IN LISTS ARGN)
@@ -48,8 +50,8 @@ function(maar_find_driver out name)
 endfunction()
 
 maar_find_driver(maar_lavapipe_icd lvp)
-# By the first word of a rig: the driver's manifest, its no-op kernel, and the variable that names
-# the device.
+# Finds, by the first word of a rig, the driver's manifest, its no-op kernel, and the variable that
+# names the device.
 foreach(row IN ITEMS radv:radeon:amdgpu:AMDGPU_GPU_ID nvk:nouveau:nouveau:NOUVEAU_CHIPSET
         anv:intel:intel:INTEL_STUB_GPU_PLATFORM turnip:freedreno:freedreno:FD_GPU_ID
         honeykrisp:asahi:asahi:)
@@ -66,8 +68,8 @@ if(MAAR_INTEL_SHIM)
     set(maar_anv_shim ${MAAR_INTEL_SHIM})
 endif()
 
-# Newer validation layers leave out a part of synchronization unless a file of settings asks for it.
-# 1.4.309 does not follow chains of barriers then; of 1.4.363 it is known that it does.
+# Newer validation layers skip a part of the synchronization checks unless a settings file requests
+# it. Without this file, 1.4.309 does not follow chains of barriers; 1.4.363 does.
 set(maar_layer_settings "")
 maar_find_first(maar_layer_manifest
     /usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json)
@@ -80,8 +82,9 @@ if(maar_layer_manifest)
     endif()
 endif()
 
-# Under a sanitizer drivers stay loaded: AddressSanitizer knows whose a leak is, and ThreadSanitizer
-# whose a lock, only while the module is there. AddressSanitizer's runtime must be preloaded first.
+# Drivers stay loaded under a sanitizer. AddressSanitizer finds the owner of a leak, and
+# ThreadSanitizer that of a lock, only while the module is loaded. AddressSanitizer's runtime must
+# be preloaded first.
 set(maar_preload "")
 if(MAAR_SANITIZE MATCHES "address|thread")
     add_library(maar_keep_loaded MODULE ${CMAKE_CURRENT_LIST_DIR}/../tests/keep_loaded.c)
@@ -102,7 +105,7 @@ if(DEFINED ENV{MAAR_SHARED_DATA})
 endif()
 set(MAAR_SHARED_DATA ${maar_default_shared_data} CACHE PATH "Data for tests outside the sources")
 
-# Whether a rig is a real driver over a kernel interface that does nothing.
+# Returns whether a rig is a real driver over a no-op kernel interface.
 function(maar_rig_is_noop rig out)
     string(REGEX REPLACE ":.*" "" family "${rig}")
     if(family IN_LIST maar_noop_rigs)
@@ -112,7 +115,7 @@ function(maar_rig_is_noop rig out)
     endif()
 endfunction()
 
-# The driver's part of the environment of a rig over a no-op kernel.
+# Returns the driver's part of the environment of a rig over a no-op kernel.
 function(maar_noop_environment rig out missing)
     string(REGEX REPLACE ":.*" "" family "${rig}")
     string(REGEX REPLACE "^${family}:?" "" model "${rig}")
@@ -128,8 +131,9 @@ function(maar_noop_environment rig out missing)
         set(reason "under ThreadSanitizer the shim starts before it can see which GPU to be")
     endif()
     set(preload "${maar_${family}_shim}")
-    # The shims have no synchronization objects: a wait ends before the driver's own threads have read
-    # what is waited for, and timelines have no values. Our preload right before them sees to that.
+    # The shims have no synchronization objects: a wait ends before the driver's own threads have
+    # read the awaited object, and timelines have no values. Our preload, directly before them,
+    # supplies both.
     if(family STREQUAL "radv")
         string(PREPEND preload "$<TARGET_FILE:maar_ioctl_faults>:")
     else()
@@ -149,7 +153,7 @@ function(maar_noop_environment rig out missing)
     set(${missing} "${reason}" PARENT_SCOPE)
 endfunction()
 
-# Sets ${out} to the environment of a rig, ${missing} to the reason why it cannot run here.
+# Sets ${out} to the environment of a rig, and ${missing} to the reason if the rig cannot run here.
 function(maar_rig_environment rig out missing)
     set(environment
         "MAAR_RIG=${rig}"
@@ -159,11 +163,11 @@ function(maar_rig_environment rig out missing)
         "UBSAN_OPTIONS=print_stacktrace=1")
     set(reason "")
     if(NOT rig MATCHES "^(none|simulated)$")
-        # Mesa's cache of shaders opens and closes files on a thread of its own, which tests that
-        # count descriptors would see.
+        # Mesa's shader cache opens and closes files on its own thread, which would disturb tests
+        # that count descriptors.
         list(APPEND environment "MESA_SHADER_CACHE_DISABLE=true")
-        # The detector of deadlocks loses count of a driver's locks: it sees them taken, not
-        # released.
+        # The deadlock detector loses track of a driver's locks: it sees their acquisition but not
+        # their release.
         list(TRANSFORM environment REPLACE "^(TSAN_OPTIONS=.*)$" "\\1:detect_deadlocks=0")
         if(maar_layer_settings)
             list(APPEND environment "VK_LAYER_SETTINGS_PATH=${maar_layer_settings}")
@@ -195,7 +199,7 @@ function(maar_rig_environment rig out missing)
     set(${missing} "${reason}" PARENT_SCOPE)
 endfunction()
 
-# Appends those of MAAR_EXTRA_RIGS to a list of rigs that are of the same kind as one in it.
+# Appends to a list of rigs those of MAAR_EXTRA_RIGS whose kind the list contains.
 function(maar_extend_rigs list)
     set(rigs ${${list}})
     foreach(rig IN LISTS MAAR_EXTRA_RIGS)
@@ -209,17 +213,17 @@ function(maar_extend_rigs list)
     set(${list} ${rigs} PARENT_SCOPE)
 endfunction()
 
-# What stands behind the dot in the name of an entry on a rig.
+# Returns the text behind the dot in the name of a rig's entry.
 function(maar_rig_suffix rig out)
     string(REPLACE ":" "-" suffix "${rig}")
     set(${out} "${suffix}" PARENT_SCOPE)
 endfunction()
 
-# Everything that has an entry on a real driver.
+# All programs that have an entry on a real driver.
 add_custom_target(maar_driver_tests)
 
-# rigs/SUFFIX.env: the environment of each rig, for programs that are run by hand. Called at the end,
-# when its preload is known.
+# Writes rigs/SUFFIX.env, the environment of each rig, for programs that people run by hand. This
+# function is called last, when the preload is known.
 function(maar_write_rig_environments)
     set(rigs lavapipe radv:navi31 ${MAAR_EXTRA_RIGS})
     list(REMOVE_DUPLICATES rigs)

@@ -1,5 +1,5 @@
-# What every target of Maar shares. Programs (tests, tools, samples, bench) and the internal
-# libraries call maar_target_defaults; the libraries that users link call maar_library_defaults.
+# The common properties of Maar's targets. Programs (tests, tools, samples, bench) and the internal
+# libraries call maar_target_defaults. The libraries that users link call maar_library_defaults.
 
 set(MAAR_ROOT_DIR ${PROJECT_SOURCE_DIR})
 
@@ -10,7 +10,7 @@ function(maar_target_defaults target)
         C_EXTENSIONS OFF
         C_VISIBILITY_PRESET hidden)
     target_include_directories(${target} PRIVATE ${MAAR_ROOT_DIR})
-    # What is not settled is always there, and declared for those alone who ask for it.
+    # The experimental API is always compiled, but declared only on request.
     target_compile_definitions(${target} PRIVATE MAAR_ENABLE_EXPERIMENTAL=1)
     if(TARGET Vulkan::Headers)
         target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:Vulkan::Headers>)
@@ -52,7 +52,8 @@ function(maar_library_defaults target)
         SOVERSION ${PROJECT_VERSION_MAJOR}
         POSITION_INDEPENDENT_CODE ON)
     if(MAAR_COVERAGE)
-        # The libraries alone. -O1 halves the time of the suite and leaves lines what they are.
+        # Only the libraries are measured. -O1 halves the time of the suite and does not merge
+        # lines.
         target_compile_options(${target} PRIVATE --coverage -fprofile-update=atomic -O1)
         target_link_options(${target} PUBLIC $<BUILD_INTERFACE:--coverage>)
     endif()

@@ -2,14 +2,15 @@
 #               [RIG rig...] [OWN_RIGS] [ARGUMENTS argument...] [LABELS label...]
 #               [TIMEOUT seconds])
 #
-# One program, linked with the library's internals, cmocka and maar_support; one ctest entry for
-# each rig. On none and simulated the entry is called NAME, on others NAME.RIG; MaarRigs.cmake lists
-# them. A rig that this machine lacks still has an entry, which is skipped and says why.
+# Adds one program, linked with the library's internals, cmocka and maar_support, and one ctest
+# entry for each rig. The entry's name is NAME on none and simulated, and NAME.RIG on the other
+# rigs, which MaarRigs.cmake lists. A rig that this machine does not have still gets an entry, which
+# is skipped with the reason.
 #
-# OWN_RIGS: on these alone, whatever MAAR_EXTRA_RIGS says.
+# OWN_RIGS: only the given rigs, without those of MAAR_EXTRA_RIGS.
 #
-# In the environment of each test: MAAR_SHARED_DATA (the shared data's folder), MAAR_RIG. As a
-# compile definition: MAAR_SOURCE_DIR, the root of the sources.
+# The environment of each test contains MAAR_SHARED_DATA (the shared data's folder) and MAAR_RIG.
+# The compile definition MAAR_SOURCE_DIR is the root of the sources.
 
 find_path(MAAR_CMOCKA_INCLUDE_DIR cmocka.h DOC "Folder that holds cmocka.h")
 find_library(MAAR_CMOCKA_LIBRARY cmocka DOC "The cmocka library")
@@ -18,9 +19,9 @@ if(NOT MAAR_CMOCKA_INCLUDE_DIR OR NOT MAAR_CMOCKA_LIBRARY)
     message(FATAL_ERROR "The tests need cmocka (Debian: libcmocka-dev); or set MAAR_BUILD_TESTS=OFF.")
 endif()
 
-# Tests reach into the library, whose symbols are hidden: they link it statically always; or, with
-# MAAR_TESTS_SHARED, a shared build that hides nothing, so that who changes the library again and
-# again (tests/mutation) relinks that alone.
+# Tests use the library's hidden symbols. Therefore they always link it statically, or, with
+# MAAR_TESTS_SHARED, a shared build that hides nothing. Repeated changes of the library
+# (tests/mutation) then relink only the shared build.
 set(maar_test_libraries "")
 if(BUILD_SHARED_LIBS)
     set(maar_test_libraries maar maar_simulated)
@@ -56,7 +57,7 @@ target_include_directories(maar_test_base SYSTEM INTERFACE ${MAAR_CMOCKA_INCLUDE
 if(TARGET maar_support)
     target_link_libraries(maar_test_base INTERFACE maar_support)
 endif()
-# Threads of tests are POSIX ones; MinGW brings them as a library.
+# Tests use POSIX threads, which MinGW provides as a library.
 if(WIN32)
     target_link_libraries(maar_test_base INTERFACE pthread)
 endif()
@@ -66,7 +67,7 @@ set(MAAR_TIMEOUT_FACTOR 1 CACHE STRING "Time limits of tests times this, for bus
 mark_as_advanced(MAAR_TIMEOUT_FACTOR)
 
 # maar_add_rig_entry(NAME entry RIG rig COMMAND program argument... [ENVIRONMENT ...] [TIMEOUT s]
-#                    [LABELS ...]): one ctest entry on one rig.
+#                    [LABELS ...]): adds one ctest entry on one rig.
 function(maar_add_rig_entry)
     cmake_parse_arguments(arg "" "NAME;RIG;TIMEOUT" "COMMAND;ENVIRONMENT;LABELS" ${ARGN})
     if(NOT arg_RIG)
@@ -135,15 +136,15 @@ function(maar_add_test)
     endforeach()
 endfunction()
 
-# maar_add_skipped_entry(entry reason label): one that says why it does not run here.
+# maar_add_skipped_entry(entry reason label): adds an entry that is skipped with a reason.
 function(maar_add_skipped_entry entry reason label)
     add_test(NAME ${entry} COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${reason}")
     set_tests_properties(${entry} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: " LABELS ${label})
 endfunction()
 
-# maar_take_blocks(target page...): the C of documents, as headers NAME.inc that a test includes, a
-# block after a comment that says where it stands. docs.blocks knows thereby which pages have their C
-# compiled.
+# maar_take_blocks(target page...): writes the C blocks of documents to headers NAME.inc, which a
+# test includes. A comment before each block names its place. docs.blocks reads these calls to learn
+# which pages have compiled blocks.
 function(maar_take_blocks target)
     find_package(Python3 REQUIRED COMPONENTS Interpreter)
     set(script ${PROJECT_SOURCE_DIR}/tests/docs/extract_blocks.py)

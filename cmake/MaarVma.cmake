@@ -1,7 +1,7 @@
-# VulkanMemoryAllocator, the peer, where its header is installed: the target maar_vma, which is
-# linked with it and its implementation, and MAAR_VMA_HEADER for tests. Benchmarks measure it,
-# samples/from_vma shows the way from it; nothing else needs C++. MemorySanitizer would not know
-# what the C++ library writes.
+# VulkanMemoryAllocator, a peer, if its header is installed: the target maar_vma with its
+# implementation, and MAAR_VMA_HEADER for tests. Benchmarks measure it, and samples/from_vma shows
+# the port from it. Nothing else needs C++. MemorySanitizer does not see the writes of the C++
+# library, so it excludes this target.
 find_path(MAAR_VMA_INCLUDE_DIR vk_mem_alloc.h
     PATH_SUFFIXES vma
     DOC "Folder that holds vk_mem_alloc.h, to compare with")

@@ -1,5 +1,5 @@
 # maar_volk: volk, compiled for Maar's own programs. The library itself neither links nor includes
-# it, and no program of Maar links the loader besides.
+# volk. No program of Maar links the loader.
 find_path(MAAR_VOLK_INCLUDE_DIR volk.h DOC "Folder that holds volk.h and volk.c")
 mark_as_advanced(MAAR_VOLK_INCLUDE_DIR)
 if(NOT MAAR_VOLK_INCLUDE_DIR OR NOT EXISTS ${MAAR_VOLK_INCLUDE_DIR}/volk.c)

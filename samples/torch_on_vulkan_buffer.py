@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""A Vulkan buffer as a PyTorch tensor: the same bytes, no copy, each side seeing what the other wrote.
+"""A Vulkan buffer as a PyTorch tensor: both sides use the same bytes, without a copy.
 
     torch_on_vulkan_buffer.py [--route cuda|torch|numpy] [--size N] [--rounds N] [--json]
 
-Vulkan fills a buffer; PyTorch adds to it in place and multiplies matrices that lie in buffers; Vulkan
-copies the results out, and they are compared. With an NVIDIA GPU and PyTorch for CUDA the tensor is a
-CUDA tensor over device memory, and queue and stream wait for each other. Without them PyTorch on the
-CPU, or else NumPy, does the same over host-visible memory, and the sample says what it has not shown.
+Vulkan fills a buffer. PyTorch adds to it in place, and multiplies matrices in buffers. Vulkan copies
+the results out, and the sample compares them. With an NVIDIA GPU and PyTorch for CUDA, the tensor is a
+CUDA tensor over device memory, and queue and stream wait for each other. Without them, PyTorch on the
+CPU or NumPy does the same over host-visible memory, and the sample prints what it has not shown.
 
-Exit codes: 0 all as it should be; 1 something differs; 2 wrong arguments; 77 nothing here can run it.
+Exit codes: 0 success; 1 a comparison failed; 2 wrong arguments; 77 this machine cannot run the sample.
 """
 
 import argparse
@@ -30,7 +30,7 @@ except ImportError:
 
 
 class Mismatch(Exception):
-    """The bytes are not what they should be."""
+    """The bytes differ from the expected ones."""
 
 
 def require(condition, what):
@@ -39,7 +39,7 @@ def require(condition, what):
 
 
 def median_ms(function, rounds, finish):
-    """The median time of a call, milliseconds; the first call is left out."""
+    """Returns the median time of a call in milliseconds, without the first call."""
     times = []
     for _ in range(rounds + 1):
         finish()
@@ -67,7 +67,7 @@ class Cuda:
 
     def see(self, buffer):
         tensor = torch.from_dlpack(buffer)
-        require(tensor.data_ptr() == buffer.cuda_pointer, "PyTorch's pointer is another one")
+        require(tensor.data_ptr() == buffer.cuda_pointer, "PyTorch has a different pointer")
         return tensor
 
     def give_back(self, buffer):
@@ -122,7 +122,7 @@ class Torch(Host):
 
     def see(self, buffer):
         tensor = torch.from_dlpack(buffer)
-        require(tensor.data_ptr() == buffer.numpy().ctypes.data, "PyTorch's pointer is another one")
+        require(tensor.data_ptr() == buffer.numpy().ctypes.data, "PyTorch has a different pointer")
         return tensor
 
     def native(self, size):
@@ -147,7 +147,7 @@ class NumPy(Host):
 
 
 def choose(device, route):
-    """The side that sees Vulkan's buffers, and why it is not a better one."""
+    """Returns the best available side that shares Vulkan's buffers, and the reasons against better sides."""
     reasons = []
     if route in (None, "cuda"):
         if torch is None:
@@ -172,7 +172,7 @@ def skip(reasons):
 
 
 def compare(device, buffer, expected, what):
-    """What Vulkan reads out of a buffer against what should be there."""
+    """Compares the contents that Vulkan reads from a buffer with the expected ones."""
     seen = device.buffer(buffer.shape, "float32", host_visible=True, shared=False)
     seen.copy_from(buffer)
     got = seen.memoryview().cast("f")
@@ -185,7 +185,7 @@ def compare(device, buffer, expected, what):
 
 
 def add_in_place(device, side, size, plant):
-    """Vulkan fills, the other side adds, Vulkan sees the sum; and a second time."""
+    """Vulkan fills a buffer, the other side adds to it, and Vulkan sees the sum. Then both do so again."""
     buffer = side.buffer((size, size), "sum")
     buffer.fill(1.0, wait=False)
     tensor = side.see(buffer)
@@ -204,7 +204,7 @@ def add_in_place(device, side, size, plant):
 
 
 def multiply(device, side, size, rounds):
-    """A product of matrices in Vulkan's buffers, against the same in memory of the other side."""
+    """Compares a product of matrices in Vulkan's buffers with one in the other side's memory."""
     left, right, product = (side.buffer((size, size), name) for name in ("left", "right", "product"))
     left.fill(0.5, wait=False)
     right.fill(2.0, wait=False)
@@ -222,7 +222,7 @@ def multiply(device, side, size, rounds):
 
 
 def outlive(device, side):
-    """The tensor keeps the memory; it is freed with the tensor, and not before."""
+    """Checks that the tensor keeps the memory, which is freed with the tensor and not before."""
     device.wait()
     before = device.statistics().allocations
     buffer = side.buffer((64, 64), "lasting")
@@ -230,20 +230,20 @@ def outlive(device, side):
     tensor = side.see(buffer)
     buffer.close()
     del buffer
-    require(device.statistics().allocations == before + 1, "the memory went before its tensor")
+    require(device.statistics().allocations == before + 1, "the memory was freed before its tensor")
     require(float(tensor.sum()) == 3.0 * 64 * 64, "the tensor lost its bytes")
     del tensor
     device.wait()
-    require(device.statistics().allocations == before, "the memory did not go with its tensor")
+    require(device.statistics().allocations == before, "the memory was not freed with its tensor")
 
 
 def main():
     parser = argparse.ArgumentParser(description="A Vulkan buffer as a PyTorch tensor, zero-copy.")
-    parser.add_argument("--route", choices=("cuda", "torch", "numpy"), help="default: the best here")
+    parser.add_argument("--route", choices=("cuda", "torch", "numpy"), help="default: the best available one")
     parser.add_argument("--size", type=int, default=1024, help="rows of the square matrices")
-    parser.add_argument("--rounds", type=int, default=9, help="products that are timed")
-    parser.add_argument("--json", action="store_true", help="figures as JSON")
-    parser.add_argument("--plant", choices=("copy",), help="a mistake, which must be noticed")
+    parser.add_argument("--rounds", type=int, default=9, help="number of timed products")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("--plant", choices=("copy",), help="make a mistake, which the sample must notice")
     options = parser.parse_args()
     if not 16 <= options.size <= 32768 or not 1 <= options.rounds <= 10000:
         parser.error("--size is 16 to 32768, --rounds 1 to 10000")
@@ -275,20 +275,20 @@ def report(figures, as_json):
         return
     size = figures["size"]
     print(f"{figures['device']}: its buffers are arrays of {figures['route']}, without a copy")
-    print(f"  x += 1 is seen by Vulkan, and Vulkan's fill by x: {figures['elements_compared']} "
+    print(f"  Vulkan sees x += 1, and x sees Vulkan's fill: {figures['elements_compared']} "
           "elements compared, all equal")
     print(f"  {size} x {size} matmul: {figures['matmul_shared_ms']:.3f} ms in Vulkan's buffers, "
           f"{figures['matmul_native_ms']:.3f} ms in memory of {figures['route']} "
           f"({figures['matmul_gflops']:.1f} GFLOP/s)")
-    print("  a closed buffer's memory stayed for its tensor, and went with it")
+    print("  a closed buffer's memory stayed for its tensor and was freed with it")
     if "handoff" in figures:
         print(f"  {figures['cuda_device']}, handoff by {figures['handoff']}; "
-              f"{figures['imported_bytes']} bytes imported; CUDA's free memory moved by "
-              f"{figures['cuda_memory_taken_meanwhile']} bytes, PyTorch's own included")
+              f"{figures['imported_bytes']} bytes imported; CUDA's free memory changed by "
+              f"{figures['cuda_memory_taken_meanwhile']} bytes, including PyTorch's own")
     for text in figures["not_shown"]:
         print(f"  not shown here: {text}")
     for text in figures["because"]:
-        print(f"    since {text}")
+        print(f"    because {text}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-# What scripts with a chroot of Debian have in common. To be sourced; $root is the root of the sources.
+# Common functions of the scripts that use a chroot of Debian. Scripts source this file; $root is
+# the root of the sources.
 # shellcheck shell=sh disable=SC2154
 
-# The reason why no chroot can be made here; nothing when one can.
+# Prints the reason why this machine cannot make a chroot; prints nothing if it can.
 chroot_obstacle() {
     if [ "$(id -u)" -ne 0 ]; then
         printf 'a chroot needs root\n'
@@ -13,10 +14,11 @@ chroot_obstacle() {
             return
         fi
     done
-    unshare --mount --pid --fork true 2>/dev/null || printf 'no namespaces can be made here\n'
+    unshare --mount --pid --fork true 2>/dev/null || printf 'this machine cannot create namespaces\n'
 }
 
-# chroot_make SUITE FOLDER [OPTION...]: debootstrap, from the mirror that apt uses here.
+# chroot_make SUITE FOLDER [OPTION...]: makes a chroot by debootstrap from the mirror that apt uses
+# here.
 chroot_make() {
     suite=$1 system=$2
     shift 2
@@ -25,15 +27,15 @@ chroot_make() {
     debootstrap --variant=minbase "$@" "$suite" "$system" "$uri"
 }
 
-# chroot_connect FOLDER: the names and proxies that this machine uses now.
+# chroot_connect FOLDER: copies this machine's name resolution and proxies to the chroot.
 chroot_connect() {
     cp /etc/resolv.conf "$1/etc/" 2>/dev/null || true
     apt-config dump | grep -i '^Acquire::[a-z]*::proxy' >"$1/etc/apt/apt.conf.d/90proxy" || true
 }
 
-# chroot_run FOLDER [NAME=VALUE...] COMMAND...: with nothing else of this machine's environment, in
-# mount and process namespaces of its own, so that what is mounted and started there ends with it,
-# however that happens. Replaces the shell: call it in a subshell.
+# chroot_run FOLDER [NAME=VALUE...] COMMAND...: runs a command in its own mount and process
+# namespaces and without this machine's other environment. All its mounts and processes end with it,
+# in every case. It replaces the shell, so call it in a subshell.
 chroot_run() {
     # shellcheck disable=SC2016
     exec unshare --mount --propagation private --pid --fork --kill-child=KILL sh -c '

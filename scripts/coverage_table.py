@@ -3,9 +3,9 @@
 
 Usage: coverage_table.py COVERAGE.json REASONS.txt ROOT
 
-REASONS has lines `kind <tab> pattern of the path <tab> pattern of the line's text`, regular
-expressions that must match somewhere; the first one that fits counts. Exits 1 when a line of core
-fits none, or when a reason fits no line any more.
+REASONS has lines `kind <tab> pattern of the path <tab> pattern of the line's text`. Both patterns
+are regular expressions that must match somewhere. The first matching reason counts. Exits with 1 when
+a line of core has no reason, or when a reason matches no line.
 """
 import collections
 import json
@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 def read_lines(path):
-    """Counts of each line, by file; a header's lines are those of all who include it."""
+    """Returns the counts of each line, by file. A header's counts are summed over all includers."""
     files = {}
     for entry in json.loads(Path(path).read_text())["files"]:
         counts = files.setdefault(entry["file"], collections.Counter())
@@ -83,7 +83,7 @@ def main():
             print(f"{path}:{number}: {text}")
     for reason in reasons:
         if reason[4] == 0:
-            print(f"\ncoverage_reasons.txt:{reason[0]}: fits no line", end="")
+            print(f"\ncoverage_reasons.txt:{reason[0]}: matches no line", end="")
     print(f"\n{bare} lines of core without a reason")
     return 1 if bare else 0
 

@@ -1,6 +1,6 @@
-"""One table from the results of maar replay --json: demo_table.py results.jsonl
+"""Print one table of the results of maar replay --json: demo_table.py results.jsonl
 
-Each strategy stands beside "dedicated", one vkAllocateMemory per resource.
+The table compares each strategy with "dedicated", which means one vkAllocateMemory per resource.
 """
 
 import json

@@ -2,11 +2,11 @@
 
 driver_table.py --results FOLDER --out FILE NAME...
 
-FOLDER/NAME holds what one driver gave: tests.xml (ctest's), info.json and replay.json (the maar
-command's), versions (packages, one a line). Names without a result are left out. Everything of FILE
-from its heading Findings on is kept: that part is written by people. The first column of the table
-there is a number, the second the drivers that the finding is about, as `sid.nvk-*`. A case that was
-skipped without a reason is an error.
+FOLDER/NAME contains the results of one driver: tests.xml from ctest, info.json and replay.json from
+the maar command, and versions (one package a line). Names without a result are omitted. The part of
+FILE from its heading Findings on is kept, since people write it. The first column of the table there
+is a number; the second names the drivers of the finding, as `sid.nvk-*`. A case that was skipped
+without a reason is an error.
 """
 
 import argparse
@@ -42,7 +42,8 @@ RED = re.compile(r"^(?:FAIL|ERROR): (\S+)", re.MULTILINE)
 
 
 def count_cases(test):
-    """Names of passed, failed and (name, reason) of skipped cases of one entry of ctest."""
+    """Returns the names of the passed and failed cases, and (name, reason) of the skipped cases, of one
+    entry of ctest."""
     output = test.findtext("system-out") or ""
     name = test.get("name").rsplit(".", 1)[0]
     whole = test.find("failure") is not None or test.get("status") == "fail"

@@ -1,4 +1,4 @@
-"""The table of scripts/package-matrix: docs/project/results/packages.md."""
+"""Writes the table of scripts/package-matrix: docs/project/results/packages.md."""
 
 import re
 import shutil
@@ -30,7 +30,7 @@ def said_by(command):
 
 
 def write_table(rows_by_key, missed, root, folder, out):
-    """Writes the table; returns 1 if a row failed."""
+    """Writes the table. Returns 1 if a row failed."""
     version = re.findall(r"#define MAAR_VERSION_\w+ (\d+)", (root / "include/maar/base.h").read_text())
     lines = ["# Packages", "",
              f"Maar {'.'.join(version)} as other projects get it: what was built, with how many",
@@ -45,10 +45,10 @@ def write_table(rows_by_key, missed, root, folder, out):
             text = subprocess.run([path, "--version"], capture_output=True, text=True).stdout
             said = "nvcc " + re.search(r"release \S+ (V\S+)", text)[1]
         lines.append(f"- {said}")
-    lines += ["", "Each row is configured anew and built, with warnings as errors unless it says otherwise.",
-              "Tested is with the unit, promise, plan, header and symbol tests unless a row says which;",
-              "a row without tests shows that it is configured and built. What is skipped says why in",
-              "the row's log.", ""]
+    lines += ["", "Each row is configured separately and built, with warnings as errors unless it says otherwise.",
+              "The tests are the unit, promise, plan, header and symbol tests unless a row names others;",
+              "a row without tests shows that it is configured and built. The log of a skipped row has the",
+              "reason.", ""]
     for part, title in TITLES.items():
         rows = [(key.split(": ", 1)[1], cells) for key, cells in rows_by_key.items()
                 if key.startswith(f"{part}: ")]

@@ -1,6 +1,6 @@
 """Print every skipped case of a ctest run with its reason: skipped.py tests.xml
 
-A whole program is skipped by exit code 77, a single case by cmocka. Either way the reason is the
+The exit code 77 skips a whole program; cmocka skips a single case. In both cases the reason is the
 last line that begins with SKIPPED: or "skipped:" before cmocka's note.
 """
 

@@ -1,7 +1,7 @@
 # cmake -DINPUT=file.spv -DOUTPUT=file.h -DNAME=array -P embed.cmake
 #
-# Writes SPIR-V, or what else is a multiple of four bytes, as an array of 32-bit words. The compiler
-# writes them little-endian.
+# Writes SPIR-V, or any other file whose size is a multiple of four bytes, as an array of 32-bit
+# words. The compiler's SPIR-V is little-endian.
 file(READ ${INPUT} bytes HEX)
 string(REGEX REPLACE "(..)(..)(..)(..)" "0x\\4\\3\\2\\1, " words "${bytes}")
 set(word "0x[0-9a-f]+, ")

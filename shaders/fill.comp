@@ -1,5 +1,5 @@
-// Writes an allocation's pattern. Words that are shared with a neighbour are changed by atomics
-// that keep the neighbour's bytes, so that two neighbours may be filled at the same time.
+// Writes an allocation's pattern. Atomics change the words that the allocation shares with a
+// neighbour and keep the neighbour's bytes, so that two neighbours may be filled at the same time.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "pattern.glsl"

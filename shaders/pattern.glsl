@@ -1,9 +1,9 @@
-// What both shaders share: the window of memory that they see, the job, and the pattern.
+// The common part of both shaders: their window of memory, the job, and the pattern.
 //
-// A job covers bytes [firstByte, firstByte + byteCount) of the window. Words that lie in it wholly
-// belong to nobody else; of the first and the last word only some bytes may. The pattern depends on
-// the seed and on the word's place within the allocation, not within the memory, so that bytes that
-// were written elsewhere, or by another allocation, do not match.
+// A job covers bytes [firstByte, firstByte + byteCount) of the window. All words between the first
+// and the last belong to the job alone. Of the first and the last word, the job may own only some
+// bytes. The pattern depends on the seed and on the word's place in the allocation, not in the
+// memory. Therefore bytes of another place or another allocation do not match.
 layout(local_size_x = 64, local_size_y = 1, local_size_z = 1) in;
 
 layout(push_constant, std430) uniform Job {
@@ -12,7 +12,7 @@ layout(push_constant, std430) uniform Job {
     uint seedLow;
     uint seedHigh;
     uint wordBase; // the first word's number within the allocation
-    uint slot;     // where the result goes
+    uint slot;     // index of the result
 } job;
 
 uint patternOf(uint word)
@@ -38,8 +38,8 @@ uint strideOfJob()
     return gl_NumWorkGroups.x * gl_WorkGroupSize.x;
 }
 
-// Ones in those bytes of a word that the job covers. Byte 0 is the lowest: the device and the host
-// are both little-endian.
+// Returns a mask of the bytes of a word that the job covers. Byte 0 is the lowest: the device and
+// the host are both little-endian.
 uint maskOf(uint word)
 {
     const uint start = word << 2;

@@ -1,4 +1,4 @@
-// A bijection of numbers in which no pattern is left.
+// Returns a bijection of numbers without a visible pattern.
 uint scrambled(uint x)
 {
     x = (x ^ (x >> 16)) * 0x7FEB352Du;

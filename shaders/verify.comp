@@ -1,6 +1,6 @@
-// Counts the bytes of an allocation that hold its pattern, four for a word that matches wholly, and
-// adds them to the job's slot. Matches are counted, never mismatches: a driver that executes
-// nothing leaves the slot at zero, and that must not pass for success.
+// Counts the bytes of an allocation that hold its pattern, four for a matching word, and adds the
+// count to the job's slot. The shader counts matches instead of mismatches: a driver that executes
+// nothing leaves the slot at zero, which must not count as success.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "pattern.glsl"

@@ -1,7 +1,7 @@
 /*
- * Moves particles one step: what the other side does when it is CUDA. shaders/shared_particles/
- * move.comp and the reference in particle_galaxy.c do the same. nvcc compiles it into the program;
- * nothing of CUDA is linked.
+ * Moves particles by one step, if the mover is CUDA. The shader move.comp in
+ * shaders/shared_particles and the reference in particle_galaxy.c do the same. nvcc compiles this
+ * kernel into the program, which does not link CUDA.
  */
 #include "particle_galaxy.h"
 

@@ -1,4 +1,4 @@
-// One step down the bloom: 13 taps, of which the first step keeps single bright pixels from
+// One downward step of the bloom with 13 taps. The first step prevents single bright pixels from
 // flickering.
 #version 450
 #extension GL_GOOGLE_include_directive : require

@@ -1,4 +1,4 @@
-// One step up the bloom: this size, and the next smaller one smoothed.
+// One upward step of the bloom: adds the smoothed next smaller size to this size.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

@@ -1,4 +1,4 @@
-// The sun's shadow: which cascade serves a place, and a tap into it.
+// The sun's shadow: the choice of a cascade for a place, and a tap into it.
 
 layout(set = 1, binding = 0) uniform sampler2DShadow cascade0;
 layout(set = 1, binding = 1) uniform sampler2DShadow cascade1;

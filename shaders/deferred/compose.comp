@@ -1,4 +1,4 @@
-// Light, reflections and haze together.
+// Combines light, reflections and haze.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

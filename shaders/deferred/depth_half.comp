@@ -1,4 +1,4 @@
-// One step down the chain of depths: the nearest of four.
+// One downward step of the chain of depths: takes the nearest of four.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

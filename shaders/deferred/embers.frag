@@ -1,4 +1,4 @@
-// A spark, soft where it meets a surface.
+// Draws a spark, which is soft where it touches a surface.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

@@ -1,4 +1,4 @@
-// Sparks that rise from the fire: a square each, made of its number alone.
+// Draws sparks that rise from the fire. Each spark is a square that depends only on its number.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

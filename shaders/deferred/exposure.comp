@@ -1,4 +1,4 @@
-// The exposure that the histogram asks for, reached little by little.
+// Moves the exposure gradually to the value that the histogram requires.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
@@ -24,7 +24,7 @@ void main()
     for (int i = 0; i < 256; ++i) {
         total += counts[i];
     }
-    // The darkest third and the brightest twentieth have no say.
+    // The darkest third and the brightest twentieth of the pixels are ignored.
     const float low = float(total) * 0.33;
     const float high = float(total) * 0.95;
     float passed = 0.0;

@@ -1,4 +1,4 @@
-// Sharpens where there is little contrast, and dithers.
+// Sharpens places with low contrast, and dithers.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

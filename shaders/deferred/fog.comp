@@ -1,4 +1,4 @@
-// Haze over the water, lit by the sun through the cascades, at half size.
+// Computes haze over the water, lit by the sun through the cascades, at half size.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
@@ -40,7 +40,7 @@ void main()
     vec3 light = vec3(0.0);
     float clearness = 1.0;
     for (int i = 0; i < steps; ++i) {
-        // Steps that grow with the distance.
+        // The steps grow with the distance.
         const float from = float(i) / float(steps);
         const float to = float(i + 1) / float(steps);
         const float middle = (float(i) + noise) / float(steps);
@@ -57,7 +57,7 @@ void main()
         light += source * clearness * (1.0 - through);
         clearness *= through;
     }
-    // Beyond the steps the air is the colour of the sky behind it.
+    // Beyond the last step, the air has the colour of the sky.
     if (depth > reach) {
         const float through = exp(-0.0034 * (min(depth, 260.0) - reach));
         const vec3 far = skyGradient(vec3(unit.x, max(unit.y, 0.03), unit.z)) * 0.72;

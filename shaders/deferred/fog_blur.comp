@@ -1,4 +1,4 @@
-// Smooths the steps of the haze, within surfaces of like depth.
+// Smooths the steps of the haze within surfaces of similar depth.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

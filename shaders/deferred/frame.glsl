@@ -1,5 +1,5 @@
-// What every shader of the deferred frame shares: the frame's constants, and how to get from a
-// pixel to the world and back. Depth is reversed, 1 at the near plane and 0 at infinity, so that
+// The common part of the deferred frame's shaders: the frame's constants, and the conversions
+// between pixels and the world. Depth is reversed, 1 at the near plane and 0 at infinity, so that
 // view depth is near / depth.
 
 struct Light {
@@ -11,7 +11,7 @@ struct Instance {
     vec4 rows[3];           // object to world
     vec4 albedoRoughness;
     vec4 emissiveMetalness;
-    vec4 motion;            // how far it bobs, phase, pattern, seed
+    vec4 motion;            // height of bobbing, phase, pattern, seed
 };
 
 const int cascadeCount = 4;
@@ -20,7 +20,7 @@ const int maxLights = 64;
 layout(set = 0, binding = 0, std140) uniform Frame {
     mat4 viewProjection; // jittered
     mat4 steadyViewProjection;
-    mat4 previousViewProjection; // steady
+    mat4 previousViewProjection; // without jitter
     mat4 view;
     mat4 inverseView;
     mat4 cascades[cascadeCount];
@@ -31,7 +31,7 @@ layout(set = 0, binding = 0, std140) uniform Frame {
     vec4 sunDirection;    // towards the sun
     vec4 sunColor;
     vec4 size;            // width, height, and their reciprocals
-    vec4 times;           // now, a frame ago, number of the frame, 1 if there is a history
+    vec4 times;           // now, previous frame, number of the frame, 1 with a history
     vec4 counts;          // lights, tiles in a row
     Light lights[maxLights];
 } frame;
@@ -39,7 +39,7 @@ layout(set = 0, binding = 0, std140) uniform Frame {
 layout(set = 0, binding = 1) uniform sampler2D noiseTexture;
 
 layout(push_constant, std430) uniform Pass {
-    vec4 size;       // of what is written: width, height, and their reciprocals
+    vec4 size;       // of the output: width, height, and their reciprocals
     vec4 parameters; // the pass's own
 } pass;
 
@@ -81,7 +81,7 @@ vec3 unpackNormal(vec2 packed)
     return normalize(n);
 }
 
-// Noise that differs most between neighbours, and from frame to frame.
+// Returns noise that differs strongly between neighbours and between frames.
 float interleavedNoise(vec2 pixel)
 {
     const vec2 moved = pixel + 5.588238 * mod(frame.times.z, 64.0);

@@ -1,4 +1,4 @@
-// Materials. Each is a pattern made of noise: dressed stone, paving, the crater's slopes, water,
+// The materials. Each is a pattern of noise: dressed stone, paving, the crater's slopes, water,
 // metal, lava, glowing glass.
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -26,7 +26,8 @@ struct Surface {
     float cavity;
 };
 
-// Noise laid onto a surface from the three sides, x: broad, y: fine, zw: the slope of the fine one.
+// Projects noise onto a surface from three sides. Returns x: broad noise, y: fine noise, zw: the
+// slope of the fine noise.
 vec4 noiseAround(vec3 position, vec3 normal, out vec3 bump)
 {
     vec3 weights = normal * normal;
@@ -62,7 +63,7 @@ void stone(inout Surface s, float seed)
     s.cavity = clamp(0.55 + 0.9 * m.y, 0.0, 1.0);
 }
 
-// Rings of slabs around the middle, with joints and puddles.
+// Makes rings of slabs around the centre, with joints and puddles.
 void paving(inout Surface s)
 {
     if (s.normal.y < 0.7) {
@@ -129,7 +130,7 @@ void metal(inout Surface s)
     s.normal = normalize(s.normal - bump * 0.03);
 }
 
-// A cooling crust with glowing cracks.
+// Makes a cooling crust with glowing cracks.
 void lava(inout Surface s)
 {
     vec3 bump;

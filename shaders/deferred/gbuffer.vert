@@ -1,4 +1,4 @@
-// The scene into the G-buffer.
+// Draws the scene into the G-buffer.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

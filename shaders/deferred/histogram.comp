@@ -1,4 +1,4 @@
-// How many pixels are how bright: 256 classes of the logarithm of luminance.
+// Counts the pixels in 256 classes of the logarithm of luminance.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

@@ -1,4 +1,5 @@
-// Which lights may reach each tile of 16x16 pixels, as a mask of 64 bits. One group a tile.
+// Finds the lights that may reach each tile of 16x16 pixels, as a mask of 64 bits. One group
+// handles one tile.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
@@ -33,7 +34,7 @@ void main()
         const vec3 center = (frame.view * vec4(light.positionRadius.xyz, 1.0)).xyz;
         const float radius = light.positionRadius.w;
         const float zNear = uintBitsToFloat(nearest);
-        // A cone around the tile's middle ray.
+        // The test uses a cone around the tile's middle ray.
         const vec2 middle = (vec2(tile) * 16.0 + 8.0) * frame.size.zw;
         const vec2 corner = (vec2(tile) * 16.0) * frame.size.zw;
         const vec3 axis = normalize(viewFromDepth(middle, 1.0));

@@ -1,4 +1,4 @@
-// All light: the sun where it reaches, the lights of the tile, the sky all around.
+// Sums all light: the unshadowed sun, the lights of the tile, and the sky.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

@@ -1,4 +1,4 @@
-// Depth as distance along the view.
+// Converts depth to the distance along the view.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

@@ -1,5 +1,5 @@
-// Reflections of what is on the screen, at half size: the difference that they make to the sky that
-// the lighting put there, so that a ray that leaves the screen changes nothing.
+// Computes reflections of the screen's contents, at half size. The result is the difference to the
+// sky that the lighting has already added, so that a ray that leaves the screen changes nothing.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
@@ -23,7 +23,7 @@ vec2 uvOf(vec3 position)
     return clip * 0.5 + 0.5;
 }
 
-// Walks from a place in view space; xy: where it hit, z: how sure that is.
+// Traces a ray from a place in view space. Returns xy: the hit, z: the confidence.
 vec3 march(vec3 origin, vec3 direction, float noise)
 {
     const float longest = 70.0;
@@ -72,7 +72,7 @@ void main()
     if (any(greaterThanEqual(pixel, ivec2(pass.size.xy)))) {
         return;
     }
-    // Of the four pixels the nearest, as the halved depth has it.
+    // The nearest of the four pixels, as in the halved depth.
     const ivec2 last = textureSize(materials, 0) - 1;
     ivec2 full = min(pixel * 2, last);
     float depth = texelFetch(depthLinear, full, 0).x;

@@ -1,4 +1,4 @@
-// Smooths reflections: the rougher the surface, the wider.
+// Smooths reflections. Rougher surfaces get a wider filter.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

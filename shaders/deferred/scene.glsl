@@ -1,4 +1,4 @@
-// What the two passes that draw the scene share.
+// The common part of the two passes that draw the scene.
 
 layout(set = 0, binding = 2, std430) readonly buffer Instances {
     Instance instances[];

@@ -1,4 +1,4 @@
-// A triangle that covers the screen.
+// Draws a triangle that covers the screen.
 #version 450
 
 layout(location = 0) out vec2 outUv;

@@ -1,4 +1,4 @@
-// A cascade of the sun's shadow: depth alone.
+// Draws a cascade of the sun's shadow: depth only.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

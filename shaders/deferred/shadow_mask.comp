@@ -1,4 +1,4 @@
-// How much of the sun reaches each pixel.
+// Computes the share of sunlight that reaches each pixel.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
@@ -30,7 +30,7 @@ void main()
         return;
     }
     const float noise = interleavedNoise(vec2(pixel));
-    // The border between two cascades is a dither, which the history smooths.
+    // A dither blurs the border between two cascades, and the history smooths it.
     const int cascade = min(cascadeOf(depth * (1.0 + 0.12 * noise)), cascadeCount - 1);
     const float texel = frame.cascadeTexels[cascade];
     const vec3 world = worldFromView(viewFromDepth(uv, depth)) +

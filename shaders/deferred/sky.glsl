@@ -38,7 +38,7 @@ vec3 sunDisc(vec3 direction)
     return vec3(60.0, 34.0, 15.0) * smoothstep(0.99945, 0.99975, toSun);
 }
 
-// What comes from all around onto a surface that faces that way.
+// Returns the ambient light on a surface with a normal.
 vec3 skyIrradiance(vec3 normal)
 {
     const vec3 up = vec3(0.26, 0.31, 0.47);

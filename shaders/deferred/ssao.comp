@@ -1,4 +1,4 @@
-// Ambient occlusion in screen space at half size. Far samples read a coarser depth.
+// Computes ambient occlusion in screen space at half size. Far samples read a coarser depth.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

@@ -1,4 +1,4 @@
-// One direction of a blur that stops at edges of depth.
+// Blurs in one direction and stops at edges of depth.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

@@ -1,4 +1,4 @@
-// How surfaces reflect: GGX, and its average over a whole environment.
+// The reflection of surfaces: GGX, and its average over a whole environment.
 
 float distributionGgx(float nh, float roughness)
 {

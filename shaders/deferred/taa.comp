@@ -1,4 +1,4 @@
-// This frame and the history of the frames before, where the history still fits.
+// Mixes this frame with the history of previous frames, where the history still fits.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
@@ -10,7 +10,7 @@ layout(set = 1, binding = 2) uniform sampler2D velocities;
 layout(set = 1, binding = 3) uniform sampler2D depthLinear;
 layout(set = 1, binding = 4, rgba16f) uniform writeonly image2D result;
 
-// Bright pixels are weighed down, or one of them outshines all others.
+// Bright pixels get a lower weight, or a single one would dominate all others.
 vec3 compress(vec3 color)
 {
     return color / (1.0 + luminance(color));
@@ -32,7 +32,7 @@ vec3 fromYCoCg(vec3 c)
     return vec3(c.x + c.y - c.z, c.x + c.z, c.x - c.y - c.z);
 }
 
-// A Catmull-Rom filter of five bilinear taps.
+// Applies a Catmull-Rom filter of five bilinear taps.
 vec3 sampleHistory(vec2 uv)
 {
     const vec2 place = uv * pass.size.xy;

@@ -1,4 +1,4 @@
-// From light to display: exposure, bloom, a filmic curve, sRGB.
+// Converts light to display values: exposure, bloom, a filmic curve, sRGB.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

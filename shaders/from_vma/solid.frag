@@ -1,4 +1,4 @@
-// Stone, lit from one side, in some haze.
+// Shades stone, lit from one side, in light haze.
 #version 450
 
 layout(location = 0) in vec3 normal;

@@ -1,4 +1,4 @@
-// Many solids, each at a place of its own, turned about two axes.
+// Places many solids, each at its own place and rotated about two axes.
 #version 450
 
 layout(location = 0) in vec3 position;
@@ -10,7 +10,7 @@ layout(location = 4) in vec4 instance_look;  // two angles, hue, unused
 layout(set = 0, binding = 0) uniform View
 {
     mat4 camera;
-    vec4 light; // direction towards it, strength of what comes from everywhere
+    vec4 light; // direction towards the light; w: strength of the ambient light
 };
 
 layout(location = 0) out vec3 out_normal;

@@ -1,5 +1,5 @@
-// Counts the elements that hold what they should. Matches are counted, never mismatches: a driver
-// that executes nothing leaves the count at zero, and that must not pass for success.
+// Counts the elements with the expected value. The shader counts matches instead of mismatches: a
+// driver that executes nothing leaves the count at zero, which must not count as success.
 #include "element.glsl"
 
 layout(set = 0, binding = 1, std430) buffer Counts {

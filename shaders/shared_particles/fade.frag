@@ -1,4 +1,4 @@
-// Nothing: blending alone darkens what is there.
+// Writes nothing: the blending alone darkens the picture.
 #version 450
 
 layout(location = 0) out vec4 light;

@@ -1,4 +1,4 @@
-// A triangle that covers the picture.
+// Draws a triangle that covers the picture.
 #version 450
 
 void main()

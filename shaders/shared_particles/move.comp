@@ -1,12 +1,12 @@
-// Moves particles one step: what the other side does when it is a Vulkan device. The CUDA kernel in
-// samples/shared_particles/move_particles.cu and the reference in galaxy.c do the same.
+// Moves particles by one step, if the mover is a Vulkan device. The CUDA kernel in
+// samples/shared_particles/move_particles.cu and the reference in particle_galaxy.c do the same.
 #version 450
 
 layout(local_size_x = 64, local_size_y = 1, local_size_z = 1) in;
 
 struct Particle {
-    vec4 place;    // xyz; w: how bright it is
-    vec4 velocity; // xyz; w: a number of its own in [0, 1)
+    vec4 place;    // xyz; w: brightness
+    vec4 velocity; // xyz; w: the particle's own number in [0, 1)
 };
 
 layout(set = 0, binding = 0, std430) buffer Particles {
@@ -16,9 +16,9 @@ layout(set = 0, binding = 0, std430) buffer Particles {
 layout(push_constant, std430) uniform Rules {
     uint count;
     float step;
-    float mass;       // in the middle,
+    float mass;       // in the centre
     float softening;  // squared
-    float halo;       // around it,
+    float halo;       // around the centre
     float haloCore;   // squared
     float flattening; // towards the plane
 } rules;

@@ -1,4 +1,4 @@
-// A soft disc, brightest in the middle.
+// Draws a soft disc, which is brightest in the middle.
 #version 450
 
 layout(location = 0) in vec3 colour;

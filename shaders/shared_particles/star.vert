@@ -1,4 +1,4 @@
-// A particle as a soft point whose colour tells its speed: from blue, slow, through violet and
+// Draws a particle as a soft point. The colour shows the speed: from blue, slow, through violet and
 // amber to white.
 #version 450
 
@@ -6,9 +6,9 @@ layout(location = 0) in vec4 place;
 layout(location = 1) in vec4 velocity;
 
 layout(push_constant, std430) uniform Camera {
-    vec4 right;   // w: the distance of the eye
-    vec4 up;      // w: of the picture, height to half the height that is seen at distance one
-    vec4 forward; // w: light of a particle
+    vec4 right;   // w: distance of the eye
+    vec4 up;      // w: ratio of the picture's height to half the visible height at distance one
+    vec4 forward; // w: a particle's light
     vec4 picture; // width and height in pixels, slowest and fastest speed
 } camera;
 
@@ -31,7 +31,7 @@ void main()
     const float scale = camera.up.w / depth;
     gl_Position = vec4(seen * scale * vec2(camera.picture.y / camera.picture.x, 1.0), 0.5, 1.0);
 
-    // A few are giants, with a glow around them.
+    // A few particles are giants with a glow.
     const bool giant = velocity.w < 0.0016;
     const float nearness = camera.right.w / depth * camera.picture.y / 720.0;
     gl_PointSize = (giant ? 8.0 : 2.4) * nearness;

@@ -1,4 +1,4 @@
-// The light that was gathered, with a glow around what is bright, as bytes of a picture.
+// Converts the gathered light to a picture's bytes, with a glow around bright places.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -22,7 +22,7 @@ vec3 lightAt(ivec2 at)
     return imageLoad(light, clamp(at, ivec2(0), ivec2(job.size) - 1)).rgb;
 }
 
-// Rings of taps, further apart and weaker.
+// The taps form rings. Outer rings are weaker.
 vec3 glowAt(ivec2 at)
 {
     vec3 sum = vec3(0.0);
@@ -39,7 +39,7 @@ vec3 glowAt(ivec2 at)
     return sum / weights;
 }
 
-// Sky: darker towards the edges, with some stars far away that do not move.
+// The sky is darker towards the edges and has some distant stars that do not move.
 vec3 skyAt(uvec2 at)
 {
     const vec2 from = (vec2(at) - 0.5 * vec2(job.size)) / float(job.size.y);
@@ -51,7 +51,7 @@ vec3 skyAt(uvec2 at)
     return sky;
 }
 
-// After Narkowicz's fit of a film's curve: dark stays dark, bright does not burn.
+// Narkowicz's fit of a film curve: dark stays dark, and bright is not clipped.
 vec3 filmed(vec3 x)
 {
     return clamp(x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14), 0.0, 1.0);
@@ -65,7 +65,7 @@ void main()
     }
     const vec3 seen = lightAt(ivec2(at)) + 0.35 * glowAt(ivec2(at));
     const vec3 shown = pow(filmed(job.exposure * seen + skyAt(at)), vec3(1.0 / 2.2));
-    // A pattern of thresholds instead of bands, which packs better than noise.
+    // A pattern of thresholds avoids bands. It compresses better than noise.
     const float thresholds[4] = float[](0.125, 0.625, 0.875, 0.375);
     const vec3 bytes = shown * 255.0 + thresholds[(at.x & 1u) + 2u * (at.y & 1u)];
     const uvec3 whole = min(uvec3(bytes), uvec3(255u));

@@ -1,4 +1,4 @@
-// Colours that the host knows too: samples/virtual_texture/texture_reference.c.
+// Colours that the host uses too: samples/virtual_texture/texture_reference.c.
 const uint KIND_MAP = 0u;
 const uint KIND_OUTSIDE = 1u;
 const uint KIND_SKY = 2u;

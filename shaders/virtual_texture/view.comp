@@ -1,8 +1,9 @@
-// A plane seen by a camera, textured with as much as is there of a partially resident image.
+// Draws a plane in a camera's view. Its texture consists of the resident tiles of a partially
+// resident image.
 //
-// Floating point ends with places on the map and a level, all in 256ths; the texels' colours are
-// mixed in integers, so that the host can mix the same ones and compare them byte for byte. No
-// texel is fetched where the map of levels does not say that it may be.
+// Floating-point numbers lead only to places on the map and a level, all in 256ths. Texel colours
+// are mixed in integers, so that the host can mix equal colours and compare them byte by byte. The
+// shader fetches only texels that the map of levels allows.
 #version 450
 #extension GL_EXT_samplerless_texture_functions : require
 #extension GL_GOOGLE_include_directive : require
@@ -13,23 +14,24 @@ layout(local_size_x = 8, local_size_y = 8) in;
 layout(push_constant) uniform Push
 {
     vec4 eye;       // place in texels of level 0; height above the map
-    vec4 right;     // of a pixel, per pixel; w: haze per texel
-    vec4 down;      // likewise
+    vec4 right;     // step of a pixel to the right; w: haze per texel
+    vec4 down;      // step of a pixel downwards
     vec4 forward;   // through the middle of the picture
-    uvec4 picture;  // width, height, which of 64 pixels asks for its tile, flags
+    uvec4 picture;  // width, height, the one in 64 pixels that requests its tile, flags
     uvec4 texture_; // texels of level 0, levels, log2 of a tile's width and height
 };
 
 const uint FLAG_TINT = 1u; // colour by level
-const uint FLAG_PLAN = 2u; // write down what is fetched
+const uint FLAG_PLAN = 2u; // store the plan of fetches
 
 const uint MOST_PROBES = 4u;
 
-// What is fetched for a pixel: places around one, along the longer side of what the pixel covers.
+// The plan of a pixel's fetches: places around one centre, along the longer side of the pixel's
+// area.
 struct Plan {
     uvec2 place;
     uint level;
-    uint haze; // and the kind, from bit 16 on
+    uint haze; // haze; the kind is in the bits from 16 on
     ivec2 half_step;
     uint probes;
     uint unused;
@@ -44,7 +46,8 @@ layout(set = 0, binding = 4) writeonly buffer Plans { Plan plans[]; };
 #define PACK_TILE_REQUEST(level, layer, x, y)                                                      \
     ((((level) + 1u) << 28) | ((layer) << 20) | ((y) << 10) | (x))
 
-// The four texels around a place: the first, the last, and how far it is between them, in 256ths.
+// The four texels around a place: the first, the last, and the position of the place between them
+// in 256ths.
 struct Footprint {
     ivec2 first;
     ivec2 last;
@@ -62,7 +65,7 @@ Footprint footprint_at(uvec2 place, uint level)
     return found;
 }
 
-// The finest level that may be fetched where a texel of some level lies.
+// Returns the finest level that may be fetched at the place of a texel of a level.
 uint finest_at(ivec2 texel, uint level)
 {
     const uvec2 tile = (uvec2(texel) << level) >> texture_.zw;
@@ -70,8 +73,8 @@ uint finest_at(ivec2 texel, uint level)
     return levels[index >> 2] >> ((index & 3u) * 8u) & 255u;
 }
 
-// The finest level, from one on, of which all four texels may be fetched; the number of levels if
-// there is none.
+// Returns the finest level, from a given one on, whose four texels may all be fetched; the number
+// of levels if no level qualifies.
 uint settle(uvec2 place, uint level)
 {
     while (level < texture_.y) {
@@ -103,8 +106,8 @@ uvec3 colour_at(uvec2 place, uint level)
     return (top * (256u - f.part.y) + bottom * f.part.y + 32768u) >> 16u;
 }
 
-// Between two levels, as trilinear filtering is; where the finer one is not there, the finest that
-// is, alone. level: receives it.
+// Mixes two levels, like trilinear filtering. If the finer level is not resident, uses only the
+// finest resident level. `level` receives the finer used level.
 uvec3 probe(uvec2 place, uint wanted, out uint level)
 {
     const uint wanted_level = wanted >> 8;
@@ -147,7 +150,7 @@ Plan plan_ground(vec3 ray)
 {
     const float along = -eye.z / ray.z;
     const vec2 at = eye.xy + along * ray.xy;
-    // How far the place moves from a pixel to the next, in x and in y.
+    // The distance that the place moves from one pixel to the next, in x and in y.
     const vec2 across = along * (right.xy - ray.xy * (right.z / ray.z));
     const vec2 ahead = along * (down.xy - ray.xy * (down.z / ray.z));
     const float a = length(across);

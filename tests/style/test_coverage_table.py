@@ -54,7 +54,7 @@ def main():
         good = run(folder, "broken\tcore/\tbroken\nother\tfile\tother\nold\tcore/\tnever\n")
         assert good.returncode == 0, good
         assert "## other: 2 lines, 1 of core" in good.stdout, good.stdout
-        assert "coverage_reasons.txt:3: fits no line" in good.stdout, good.stdout
+        assert "coverage_reasons.txt:3: matches no line" in good.stdout, good.stdout
     print("passed")
 
 
