@@ -42,8 +42,8 @@ refused() {
     fi
 }
 with="--output $folder/out --no-test --no-build"
-refused "" "no version"
-refused "1.2" "no version"
+refused "" "not a version"
+refused "1.2" "not a version"
 refused "$version" "output is missing"
 refused "99.0.0 $with" "says $version, not 99.0.0"
 touch other
@@ -51,13 +51,13 @@ refused "$version $with" "not clean"
 rm other
 sed -i 's/^## Unreleased$/## Unreleased\n\n- Another./' CHANGELOG.md
 commit unreleased
-refused "$version $with" "still under Unreleased"
+refused "$version $with" "section Unreleased is not empty"
 sed -i -e '/Another/d' -e "s/^## $version.*/## $version/" CHANGELOG.md
 commit undated
 refused "$version $with" "second heading"
 sed -i "s/^## $version\$/## $version - 2026-02-31/" CHANGELOG.md
 commit "no such day"
-refused "$version $with" "no such day"
+refused "$version $with" "not a date"
 sed -i 's/02-31/11-22/' CHANGELOG.md
 commit ready
 git tag "v$version" HEAD~1
