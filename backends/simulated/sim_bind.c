@@ -2,7 +2,10 @@
  * Binding, and an independent check of binds. Each memory keeps its live binds sorted by offset. A
  * new bind is compared with those binds whose bytes or granularity pages it could share.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_memory.h"
+#include "backends/simulated/sim_resource.h"
 
 #include <string.h>
 

@@ -1,7 +1,9 @@
 /*
  * The checks of every call: counting, faults, violations and external synchronization.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_check.h"
+
+#include "backends/simulated/sim_entries.h"
 
 #include <stdarg.h>
 #include <stdio.h>

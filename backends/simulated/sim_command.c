@@ -2,7 +2,13 @@
  * Command pools and buffers. The driver checks the handles of each command: they must be live and
  * bound to memory. It records only the resources that a command uses.
  */
+#include "backends/simulated/sim_command.h"
+
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_entries.h"
 #include "backends/simulated/sim_format.h"
+#include "backends/simulated/sim_resource.h"
+#include "backends/simulated/sim_submission.h"
 
 #include <string.h>
 

@@ -1,7 +1,10 @@
 /*
  * The functions of maar/simulated.h, by which a test controls and queries the driver.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_resource.h"
+#include "backends/simulated/sim_submission.h"
 
 #include <string.h>
 

@@ -2,7 +2,13 @@
  * Logical devices and their queues. An object that is alive when its device is destroyed is a leak.
  * The driver records the leak and frees the object.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_command.h"
+#include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_memory.h"
+#include "backends/simulated/sim_resource.h"
+#include "backends/simulated/sim_submission.h"
+#include "backends/simulated/sim_sync.h"
 
 enum { SIM_DEVICE_SALT = 0x9E3779 };
 

@@ -2,7 +2,8 @@
  * Maps names to functions. As in real drivers, a program receives a function only if it has enabled
  * the version or the extension that provides the function.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_extension.h"
 
 #include <string.h>
 

@@ -7,7 +7,10 @@
  * property; a failing import leaves it with the caller. When the driver closes a descriptor, it
  * checks that the descriptor still names the same file.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_memory.h"
+#include "backends/simulated/sim_resource.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * device reports the extensions for sharing if its options enable sharing, whatever the profile's
  * list says.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_extension.h"
 
 #include <string.h>
 

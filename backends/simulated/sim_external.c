@@ -2,7 +2,9 @@
  * The handle types by which a device shares memory and semaphores, and the checks of programs'
  * requests. A device whose options do not enable sharing offers host pointers only.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_share.h"
 
 #include <string.h>
 

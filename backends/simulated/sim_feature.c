@@ -6,7 +6,7 @@
  * table when it offers its extension; all other features are off. Unknown structures stay
  * unchanged.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_extension.h"
 
 #include <string.h>
 

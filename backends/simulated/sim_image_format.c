@@ -1,7 +1,11 @@
 /*
  * The images that a device can create: vkGetPhysicalDevice{,Image}FormatProperties.
  */
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_entries.h"
 #include "backends/simulated/sim_format.h"
+#include "backends/simulated/sim_share.h"
+#include "backends/simulated/sim_sparse.h"
 
 #include <string.h>
 

@@ -1,7 +1,9 @@
 /*
  * Instances, and the physical devices that profiles describe.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_share.h"
 
 #include <string.h>
 

@@ -1,7 +1,12 @@
 /*
  * Device memory: allocation against heaps and limits, mapping, flushing.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_memory.h"
+
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_resource.h"
+#include "backends/simulated/sim_submission.h"
 
 #include <string.h>
 

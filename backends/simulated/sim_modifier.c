@@ -2,7 +2,10 @@
  * VK_EXT_image_drm_format_modifier with the one modifier that every driver has: linear, in one
  * plane. Such an image is laid out row by row, with the program's layout or that of linear images.
  */
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_entries.h"
 #include "backends/simulated/sim_format.h"
+#include "backends/simulated/sim_resource.h"
 
 #include <string.h>
 

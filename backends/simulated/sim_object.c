@@ -2,7 +2,9 @@
  * Objects and their table. A handle consists of a kind, a generation and a slot, so that the table
  * distinguishes live handles from destroyed or made-up ones and from those of another kind.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_object.h"
+
+#include "backends/simulated/sim_check.h"
 
 #include <string.h>
 

@@ -2,7 +2,9 @@
  * Objects that programs need for a dispatch and that have no memory: views, shaders, pipelines,
  * descriptors, queries. The driver counts them and checks them for leaks. They do nothing.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_object.h"
 
 #include <string.h>
 

@@ -6,7 +6,10 @@
  * been executed, its binds are checked for bytes that two resources share. Runs are split but never
  * joined, so that each run can be traced to one bind.
  */
+#include "backends/simulated/sim_check.h"
 #include "backends/simulated/sim_format.h"
+#include "backends/simulated/sim_memory.h"
+#include "backends/simulated/sim_resource.h"
 
 #include <stdlib.h>
 #include <string.h>

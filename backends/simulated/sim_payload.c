@@ -6,7 +6,10 @@
  * wakes the waiting threads of the same physical device. Threads that wait elsewhere poll the value
  * every millisecond. Imports are permanent; the driver refuses temporary imports.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_share.h"
+#include "backends/simulated/sim_sync.h"
 
 #include <string.h>
 

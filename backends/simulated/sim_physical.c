@@ -1,7 +1,8 @@
 /*
  * The queries of a physical device: properties, features, memory, queue families.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_entries.h"
 
 #include <string.h>
 

@@ -2,7 +2,10 @@
  * Queues. Each batch of a call becomes a submission. A fence becomes a submission too, the last
  * one. All of them are created before the first is executed, so that a failing call has no effect.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_command.h"
+#include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_submission.h"
 
 #include <string.h>
 

@@ -1,7 +1,11 @@
 /*
  * The memory requirements of buffers and images, computed from the profile.
  */
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_entries.h"
 #include "backends/simulated/sim_format.h"
+#include "backends/simulated/sim_resource.h"
+#include "backends/simulated/sim_share.h"
 
 #include <string.h>
 

@@ -1,7 +1,13 @@
 /*
  * Buffers and images: creation, destruction, addresses and layouts.
  */
+#include "backends/simulated/sim_resource.h"
+
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_entries.h"
 #include "backends/simulated/sim_format.h"
+#include "backends/simulated/sim_memory.h"
+#include "backends/simulated/sim_submission.h"
 
 #include <string.h>
 

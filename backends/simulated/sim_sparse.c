@@ -5,7 +5,10 @@
  * the texels in a page; the first dimensions get the remainder. The number of samples halves the
  * dimensions in turn.
  */
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_entries.h"
 #include "backends/simulated/sim_format.h"
+#include "backends/simulated/sim_resource.h"
 
 #include <string.h>
 

@@ -7,7 +7,12 @@
  * after another. Binds are executed as early as the rules allow, the newest first, since only
  * semaphores order them. This exposes a program that has left out a semaphore.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_submission.h"
+
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_memory.h"
+#include "backends/simulated/sim_resource.h"
+#include "backends/simulated/sim_sync.h"
 
 #include <string.h>
 

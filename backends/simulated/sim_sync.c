@@ -2,7 +2,11 @@
  * Semaphores and fences. A wait ends when the value is reached, at the deadline, or when the device
  * is lost. Waiting threads sleep on the condition of their gpu.
  */
-#include "backends/simulated/sim.h"
+#include "backends/simulated/sim_sync.h"
+
+#include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_submission.h"
 
 /* The interval at which a waiting thread polls values that another process may change. It is short
  * enough for tests and long enough to cost almost nothing. */

@@ -1,0 +1,54 @@
+/*
+ * Submissions: sim_submission.c.
+ */
+#ifndef MAAR_SIM_SUBMISSION_H
+#define MAAR_SIM_SUBMISSION_H
+
+#include "backends/simulated/sim_sparse.h"
+
+/* The range of a resource that a command uses; the whole range for an image. */
+struct sim_use {
+    uint64_t resource;
+    VkDeviceSize at, size;
+};
+
+/* A semaphore, and its value if it is a timeline. */
+struct sim_point {
+    uint64_t semaphore, value;
+};
+
+/* One batch of a queue's call. */
+struct sim_submission {
+    struct sim_submission* next;
+    struct sim_queue* queue;
+    enum sim_function function;
+    uint64_t sequence;
+    uint64_t fence; /* or 0 */
+    uint32_t wait_count, signal_count, use_count;
+    size_t piece_count;
+    struct sim_point *waits, *signals;
+    struct sim_use* uses;
+    struct sim_piece* pieces;
+};
+
+struct sim_submission_size {
+    size_t waits, signals, uses, pieces;
+};
+
+/* Creates an empty submission with room for the given counts; NULL without host memory. Lock
+ * free. */
+struct sim_submission* sim_submission_create(struct sim_queue* queue, enum sim_function function,
+                                             const struct sim_submission_size* size);
+/* Frees a list. Lock free. */
+void sim_submissions_free(struct sim_device* device, struct sim_submission* list);
+/* Takes ownership of a list and executes or holds its submissions. Lock held before and after. */
+VkResult sim_submissions_enqueue(struct sim_device* device, struct sim_submission* list);
+/* Executes at most `most` of the held submissions that may begin. Returns the number that it
+ * executed. Lock held before and after, free in between. */
+uint32_t sim_submissions_run(struct sim_device* device, uint32_t most);
+/* Records a violation when a held submission uses a resource, or a memory, that is being destroyed.
+ * Lock held. */
+void sim_submissions_check_resource(struct sim_resource* resource, enum sim_function function);
+void sim_submissions_check_memory(struct sim_device* device, uint64_t memory);
+
+#endif
