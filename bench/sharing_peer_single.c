@@ -62,6 +62,22 @@ static void close_single(void* state)
     (void)state;
 }
 
+/* Binds an end's buffer to its memory. If `allocated` is an error, destroys the buffer instead and
+ * returns false. */
+static bool bind_single(const struct sharing_side* side, struct sharing_end* end,
+                        VkResult allocated)
+{
+    if (allocated != VK_SUCCESS) {
+        side->table.vkDestroyBuffer(side->handle, end->buffer, NULL);
+        *end = (struct sharing_end){.buffer = VK_NULL_HANDLE};
+        return false;
+    }
+    bench_expect(
+        side->table.vkBindBufferMemory(side->handle, end->buffer, end->allocation.memory, 0),
+        "vkBindBufferMemory");
+    return true;
+}
+
 static bool create_single(void* state, struct sharing_item* item)
 {
     const struct sharing_devices* const devices = state;
@@ -82,15 +98,8 @@ static bool create_single(void* state, struct sharing_item* item)
         .allocationSize = needs.size,
         .memoryTypeIndex = devices->type_index,
     };
-    if (sharing_allocate(side->handle, &allocate, NULL, &end->allocation.memory) != VK_SUCCESS) {
-        side->table.vkDestroyBuffer(side->handle, end->buffer, NULL);
-        *end = (struct sharing_end){.buffer = VK_NULL_HANDLE};
-        return false;
-    }
-    bench_expect(
-        side->table.vkBindBufferMemory(side->handle, end->buffer, end->allocation.memory, 0),
-        "vkBindBufferMemory");
-    return true;
+    return bind_single(side, end,
+                       sharing_allocate(side->handle, &allocate, NULL, &end->allocation.memory));
 }
 
 static bool hand_over_single(void* state, struct sharing_item* item)
@@ -103,16 +112,9 @@ static bool hand_over_single(void* state, struct sharing_item* item)
                  "vkCreateBuffer");
     VkMemoryRequirements needs; /* equal buffers have equal requirements on both sides */
     side->table.vkGetBufferMemoryRequirements(side->handle, end->buffer, &needs);
-    if (sharing_import_raw(devices, item->ends[SHARING_EXPORTER].allocation.memory, needs.size,
-                           &end->allocation.memory) != VK_SUCCESS) {
-        side->table.vkDestroyBuffer(side->handle, end->buffer, NULL);
-        *end = (struct sharing_end){.buffer = VK_NULL_HANDLE};
-        return false;
-    }
-    bench_expect(
-        side->table.vkBindBufferMemory(side->handle, end->buffer, end->allocation.memory, 0),
-        "vkBindBufferMemory");
-    return true;
+    return bind_single(side, end,
+                       sharing_import_raw(devices, item->ends[SHARING_EXPORTER].allocation.memory,
+                                          needs.size, &end->allocation.memory));
 }
 
 static void destroy_single(void* state, struct sharing_item* item)

@@ -171,10 +171,10 @@ static uint32_t graph_take_places(struct support_frame_graph* graph, struct grap
 }
 
 /*
- * Names an edge of a cycle. The passes that still wait for others lie on cycles or behind them. As
- * many steps back from one of them as there are passes therefore lead to a cycle. Once around that
- * cycle, at least one edge goes from a higher number to a lower one. Program order never does so,
- * so that this edge is a row of the table.
+ * Names an edge of a cycle. The passes that still wait for others lie on cycles or behind them. A
+ * walk backwards from one of them, with one step for each pass, therefore ends on a cycle. Once
+ * around that cycle, at least one edge goes from a higher number to a lower one. Program order
+ * never does so, so that this edge is a row of the table.
  */
 static void graph_report_cycle(const struct graph_reader* reader, const struct graph_walk* walk)
 {

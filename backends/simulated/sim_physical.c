@@ -236,17 +236,23 @@ static VkQueueFamilyProperties sim_family(const struct sim_gpu* gpu, uint32_t in
     };
 }
 
+/* Sets the caller's count of queue families. Returns the number of families to fill in. */
+static uint32_t sim_family_room(const struct sim_gpu* gpu, bool has_array, uint32_t* count)
+{
+    const uint32_t families = gpu->profile.queueFamilyCount;
+    *count = has_array && *count < families ? *count : families;
+    return has_array ? *count : 0;
+}
+
 static VKAPI_ATTR void VKAPI_CALL
 sim_get_queue_families(VkPhysicalDevice physicalDevice, uint32_t* pQueueFamilyPropertyCount,
                        VkQueueFamilyProperties* pQueueFamilyProperties)
 {
     struct sim_gpu* gpu = SIM_GPU(physicalDevice);
     sim_enter(gpu, NULL, SIM_FN_vkGetPhysicalDeviceQueueFamilyProperties);
-    const uint32_t count = gpu->profile.queueFamilyCount;
-    if (pQueueFamilyProperties == NULL || *pQueueFamilyPropertyCount > count) {
-        *pQueueFamilyPropertyCount = count;
-    }
-    for (uint32_t i = 0; pQueueFamilyProperties != NULL && i < *pQueueFamilyPropertyCount; i++) {
+    const uint32_t room =
+        sim_family_room(gpu, pQueueFamilyProperties != NULL, pQueueFamilyPropertyCount);
+    for (uint32_t i = 0; i < room; i++) {
         pQueueFamilyProperties[i] = sim_family(gpu, i);
     }
 }
@@ -257,11 +263,9 @@ sim_get_queue_families2(VkPhysicalDevice physicalDevice, uint32_t* pQueueFamilyP
 {
     struct sim_gpu* gpu = SIM_GPU(physicalDevice);
     sim_enter(gpu, NULL, SIM_FN_vkGetPhysicalDeviceQueueFamilyProperties2);
-    const uint32_t count = gpu->profile.queueFamilyCount;
-    if (pQueueFamilyProperties == NULL || *pQueueFamilyPropertyCount > count) {
-        *pQueueFamilyPropertyCount = count;
-    }
-    for (uint32_t i = 0; pQueueFamilyProperties != NULL && i < *pQueueFamilyPropertyCount; i++) {
+    const uint32_t room =
+        sim_family_room(gpu, pQueueFamilyProperties != NULL, pQueueFamilyPropertyCount);
+    for (uint32_t i = 0; i < room; i++) {
         pQueueFamilyProperties[i].queueFamilyProperties = sim_family(gpu, i);
     }
 }
