@@ -11,6 +11,7 @@
 #include "core/memory/pool_free.h"
 #include "core/memory/pool_kind.h"
 #include "core/memory/pool_list.h"
+#include "core/time/retire_collect.h"
 
 /* How often a refused block is halved before the least that would do is tried. */
 enum { BLOCK_HALVINGS = 3 };
@@ -212,13 +213,13 @@ static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_
 static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct maar_made* made)
 {
     const struct maar_place_request* place = &job->place;
+    struct maar_retire* retire = &job->allocator->retire;
+    const uint64_t seen = maar_atomic64_load(&retire->returned_count);
     VkResult result = place_now(pool, place, false, made);
     if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
         return result;
     }
-    uint32_t collected = 0;
-    (void)maar_retire_collect(job->allocator, &collected);
-    if (collected > 0) {
+    if (maar_retire_reclaim(retire, seen)) {
         result = place_now(pool, place, true, made);
     }
     const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
@@ -322,13 +323,13 @@ static bool release_empty(const struct job* job)
 {
     MaarAllocator allocator = job->allocator;
     uint32_t heaps = 0;
-    uint32_t collected = 0;
     VkDeviceSize released = 0;
     uint32_t types = maar_candidate_bits(&job->choice);
     for (uint32_t i = 0; i < allocator->device.facts.memory.memoryTypeCount; ++i) {
         heaps |= (types & (1u << i)) != 0 ? 1u << maar_type_heap(allocator, i) : 0;
     }
-    (void)maar_retire_collect(allocator, &collected);
+    const uint64_t seen = maar_atomic64_load(&allocator->retire.returned_count);
+    const bool reclaimed = maar_retire_reclaim(&allocator->retire, seen);
     released += maar_trim_paging(allocator, NULL);
     for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
          pool = maar_pool_next(allocator, pool)) {
@@ -336,7 +337,7 @@ static bool release_empty(const struct job* job)
             released += maar_pool_trim(pool);
         }
     }
-    return collected > 0 || released > 0;
+    return reclaimed || released > 0;
 }
 
 /* Within budgets; again once what nobody uses is given back; over a budget as a last resort. */

@@ -6,6 +6,7 @@
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
 #include "core/memory/mapping.h"
+#include "core/time/retire_collect.h"
 
 VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemory(MaarAllocator allocator,
                                                   const MaarMemoryRequest* pRequest,
@@ -82,13 +83,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCollect(MaarAllocator allocator, uint32_t* pF
         *pFreedCount = 0;
     }
     VkResult result = maar_enter(allocator);
-    return result == VK_SUCCESS ? maar_retire_collect(allocator, pFreedCount) : result;
+    return result == VK_SUCCESS ? maar_retire_collect(&allocator->retire, pFreedCount) : result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarWaitPending(MaarAllocator allocator, uint64_t timeout_ns)
 {
     VkResult result = maar_enter(allocator);
-    return result == VK_SUCCESS ? maar_retire_wait(allocator, NULL, NULL, timeout_ns) : result;
+    return result == VK_SUCCESS ? maar_retire_wait(&allocator->retire, NULL, timeout_ns) : result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,

@@ -41,6 +41,20 @@ void maar_release_pending(MaarAllocator allocator, uint32_t index)
     maar_pool_leave(allocator, pool);
 }
 
+void maar_end_pending_range(MaarAllocator allocator, struct maar_retire_item* item,
+                            enum maar_retire_step step)
+{
+    if (step == MAAR_RETIRE_DO_REST) {
+        maar_pool_finish_pending(allocator, item);
+        return;
+    }
+    const uint32_t index = (uint32_t)item->range;
+    struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
+    while (slot->map_count > 0 && maar_block_unmap(slot->block, slot, 0)) {
+    }
+    maar_pool_return_pending(slot, index, item);
+}
+
 void maar_undo_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
 {
     if (!slot->stitched) {
@@ -76,11 +90,6 @@ void maar_note_fallback(MaarAllocator allocator, MaarAllocation allocation)
     (void)maar_atomic64_add(&allocator->fallbacks, noted ? 0 : 1);
 }
 
-static void free_pending(MaarAllocator allocator, const struct maar_retire_item* item)
-{
-    maar_release_pending(allocator, (uint32_t)item->slot_index);
-}
-
 MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAllocation allocation)
 {
     uint32_t index = 0;
@@ -92,7 +101,7 @@ MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAll
         return maar_refuse_late_free(allocator, call);
     }
     if (slot->stitched) {
-        maar_stitched_end(allocator, slot, index, 0, 0, NULL, free_pending);
+        maar_stitched_end(allocator, slot, index, 0, 0, NULL, NULL);
     } else {
         maar_release_slot(allocator, slot, index);
     }
@@ -134,7 +143,7 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
                          MaarAllocation allocation, uint32_t point_count, const MaarPoint* points,
                          maar_retire_action action)
 {
-    VkResult result = maar_retire_check_points(allocator, call, point_count, points);
+    VkResult result = maar_retire_check_points(&allocator->retire, call, point_count, points);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -148,12 +157,12 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
     }
     const bool stitched = slot != NULL && slot->stitched;
     struct maar_retire_item* item =
-        stitched ? NULL : maar_retire_prepare(allocator, point_count, points);
+        stitched ? NULL : maar_retire_prepare(&allocator->retire, point_count, points);
     if (item == NULL && !stitched) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (slot != NULL && !maar_slot_claim(slot, allocation)) {
-        maar_retire_discard(allocator, item);
+        maar_retire_discard(&allocator->retire, item);
         return maar_refuse_late_free(allocator, call);
     }
     if (stitched) {
@@ -162,9 +171,8 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
     }
     item->action = action;
     item->object = object;
-    item->slot_index = index;
     if (slot != NULL) {
-        maar_slot_make_pending(allocator, index);
+        maar_slot_retire(slot, index, item);
     }
     maar_retire_queue(&allocator->retire, item);
     return VK_SUCCESS;
@@ -181,5 +189,5 @@ VKAPI_ATTR VkResult VKAPI_CALL maarFreeMemoryAfter(MaarAllocator allocator,
     if (pointCount == 0) {
         return free_now(allocator, __func__, allocation);
     }
-    return maar_free_after(allocator, __func__, 0, allocation, pointCount, pPoints, free_pending);
+    return maar_free_after(allocator, __func__, 0, allocation, pointCount, pPoints, NULL);
 }

@@ -19,6 +19,9 @@ void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation);
 void maar_note_fallback(MaarAllocator allocator, MaarAllocation allocation);
 /* Live bytes of a claimed slot become pending ones, in all totals. */
 void maar_slot_make_pending(MaarAllocator allocator, uint32_t index);
+/* Ends the range of an item: the range action of the retire queue. */
+void maar_end_pending_range(MaarAllocator allocator, struct maar_retire_item* item,
+                            enum maar_retire_step step);
 
 /* Makes an allocation (or none) pending and queues the action that ends it, and with it the object
  * that a room above binds there: 0, or a handle that only the action understands. */

@@ -5,8 +5,10 @@
 
 #include <string.h>
 
+#include "core/memory/allocation_free.h"
 #include "core/memory/leaks.h"
 #include "core/memory/pool_create.h"
+#include "core/time/retire_collect.h"
 
 #define KNOWN_ALLOCATOR_FLAGS                                                                      \
     ((MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT |                 \
@@ -209,7 +211,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
     if (!maar_slots_init(&made->slots, made->callbacks, synchronized)) {
         goto free_share_lock;
     }
-    if (!maar_retire_init(&made->retire, &made->device, synchronized)) {
+    if (!maar_retire_init(&made->retire, made, &made->device, maar_end_pending_range,
+                          synchronized)) {
         goto free_slots;
     }
     made->kinds_apart =
@@ -232,8 +235,8 @@ free_allocator:
 
 static void end_pending(MaarAllocator allocator)
 {
-    (void)maar_retire_wait(allocator, NULL, NULL, MAAR_DESTROY_TIMEOUT_NS);
-    uint32_t count = maar_retire_flush(allocator, NULL, NULL);
+    (void)maar_retire_wait(&allocator->retire, NULL, MAAR_DESTROY_TIMEOUT_NS);
+    uint32_t count = maar_retire_flush(&allocator->retire, NULL);
     if (count > 0) {
         maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PENDING_AT_DESTROY, NULL,

@@ -74,7 +74,7 @@ void maar_stand_in_free(struct maar_block* block)
     MaarAllocator allocator = block->pool->allocator;
     maar_mutex_destroy(&block->map_lock);
     if (block->ending != NULL) {
-        maar_retire_discard(allocator, block->ending);
+        maar_retire_discard(&allocator->retire, block->ending);
     }
     maar_host_free(allocator->callbacks, block);
 }

@@ -6,6 +6,7 @@
 
 #include "core/memory/arena.h"
 #include "core/memory/arena_set.h"
+#include "core/time/retire.h"
 
 struct maar_pool {
     MaarAllocator allocator;
@@ -36,6 +37,7 @@ struct maar_pool {
     VkDeviceSize stitch_threshold; /* 0: of eight pages */
     VkDeviceSize page_block_size;  /* 0: the paging room chooses */
     maar_atomic64 least_page;      /* the smallest page of its objects, 0 before the first */
+    struct maar_retire_pool pending;
 
     maar_atomic64 kind;           /* of a single_kind pool: see pool_kind.h; 0 at first */
     maar_atomic32 block_count;    /* without dedicated ones; those on their way count */
@@ -54,6 +56,12 @@ struct maar_pool {
 static inline struct maar_pool* maar_pool_of(MaarPool pool)
 {
     return (struct maar_pool*)(void*)pool;
+}
+
+/* Returns what is pending in a pool; NULL for none. */
+static inline struct maar_retire_pool* maar_pool_pending(struct maar_pool* pool)
+{
+    return pool != NULL ? &pool->pending : NULL;
 }
 
 /* Default pools have no handle. */

@@ -9,6 +9,7 @@
 #include "core/memory/pool_list.h"
 #include "core/memory/stitched_block.h"
 #include "core/port_time.h"
+#include "core/time/retire_collect.h"
 #include "maar/paging.h"
 
 VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
@@ -25,7 +26,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
         return result;
     }
     struct maar_pool* own = maar_pool_of(pool);
-    (void)maar_retire_collect(allocator, NULL);
+    (void)maar_retire_collect(&allocator->retire, NULL);
     VkDeviceSize released = 0;
     if (own != NULL) {
         released = maar_trim_paging(allocator, own) + maar_pool_trim(own);
@@ -105,39 +106,17 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, Maar
     return VK_SUCCESS;
 }
 
-static bool is_of_pool(MaarAllocator allocator, const struct maar_retire_item* item, void* context)
-{
-    return item->pool == context ||
-           (item->slot_index != MAAR_SLOT_NONE &&
-            maar_slot_at(&allocator->slots, (uint32_t)item->slot_index)->block->pool == context);
-}
-
-static uint32_t count_pending(struct maar_pool* pool)
-{
-    uint32_t count = 0;
-    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
-         arena = maar_pool_next_arena(pool, arena->number + 1)) {
-        maar_mutex_lock(&arena->lock);
-        count += arena->pending_count;
-        maar_mutex_unlock(&arena->lock);
-    }
-    return count;
-}
-
-/* What is pending in a pool must be freed before the pool goes; items that another thread has in
- * hand just now come back to the queue or are done by it. */
+/* Ends what is pending in a pool before the pool goes, and waits for what another thread is freeing
+ * just now. */
 static void end_pool_pending(struct maar_pool* pool)
 {
     MaarAllocator allocator = pool->allocator;
     if (maar_retire_is_empty(&allocator->retire)) {
         return;
     }
-    (void)maar_retire_wait(allocator, is_of_pool, pool, MAAR_DESTROY_TIMEOUT_NS);
-    uint32_t flushed = maar_retire_flush(allocator, is_of_pool, pool);
-    while (count_pending(pool) > 0) {
-        maar_thread_yield();
-        flushed += maar_retire_flush(allocator, is_of_pool, pool);
-    }
+    (void)maar_retire_wait(&allocator->retire, &pool->pending, MAAR_DESTROY_TIMEOUT_NS);
+    const uint32_t flushed = maar_retire_flush(&allocator->retire, &pool->pending);
+    maar_retire_wait_for_bytes(&allocator->retire);
     if (flushed > 0) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PENDING_AT_DESTROY,
                     NULL,

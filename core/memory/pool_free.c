@@ -8,6 +8,7 @@
 #include "core/memory/allocator_state.h"
 #include "core/memory/peak.h"
 #include "core/memory/pool_check.h"
+#include "core/memory/pool_list.h"
 
 /* Frees a range of a block; false if there is none. */
 static inline bool release_range(struct maar_arena* arena, struct maar_block* block, uint32_t node)
@@ -86,19 +87,27 @@ MAAR_NOINLINE void after_emptied(struct maar_pool* pool, struct maar_block* leav
     }
 }
 
-/* In line, so that what only some ends need is left out for the others. */
-MAAR_INLINE char* end_slot(struct maar_slot* slot, uint32_t index, enum maar_slot_end end)
+/* What an ended slot leaves to do without the lock. */
+struct slot_rest {
+    char* name;
+    VkDeviceSize size;          /* that was live, if it is */
+    struct maar_block* leaving; /* unlisted; to be destroyed */
+    bool emptied;               /* its block, which others may allocate from */
+    bool peaked;                /* live bytes: the peak is to be looked at */
+    bool unknown;               /* it had no range in its block */
+};
+
+/* Makes the bytes of a slot free, and the slot. Calls no foreign code. In line, so that what only
+ * some ends need is left out for the others. */
+MAAR_INLINE struct slot_rest take_slot_off(struct maar_slot* slot, uint32_t index,
+                                           enum maar_slot_end end)
 {
     struct maar_block* block = slot->block;
-    struct maar_pool* pool = block->pool;
     struct maar_arena* arena = block->arena;
-    struct maar_block* leaving = NULL;
+    struct slot_rest rest = {.leaving = NULL};
     const bool dedicated = block->placement == NULL;
     /* The bytes of a block of pages are counted by those pages. */
     const VkDeviceSize size = dedicated && maar_block_is_paged(block) ? 0 : maar_slot_size(slot);
-    bool emptied = false;
-    bool known = true;
-    bool peaked = false;
 
     if (!dedicated) {
         maar_placement_prefetch(block->placement, slot->node);
@@ -114,47 +123,101 @@ MAAR_INLINE char* end_slot(struct maar_slot* slot, uint32_t index, enum maar_slo
         maar_atomic64_store(&arena->live_bytes, maar_atomic64_load(&arena->live_bytes) - size);
     }
     if (end == MAAR_SLOT_END_LIVE) {
-        peaked = maar_arena_lose_live(arena, size);
+        rest.peaked = maar_arena_lose_live(arena, size);
     }
     if (dedicated) {
         maar_arena_unlink_dedicated(arena, block);
-        leaving = block;
+        rest.leaving = block;
     } else {
-        known = release_range(arena, block, slot->node);
-        emptied = block->range_count == 0;
-        if (emptied) {
-            leaving = pick_leaving(arena, block, slot->made_block, end);
+        rest.unknown = !release_range(arena, block, slot->node);
+        rest.emptied = block->range_count == 0;
+        if (rest.emptied) {
+            rest.leaving = pick_leaving(arena, block, slot->made_block, end);
         }
     }
-    char* name = slot->name;
+    rest.name = slot->name;
+    rest.size = size;
     slot->name = NULL;
     slot->block = NULL;
-    maar_slots_put(&pool->allocator->slots, &arena->slots, slot, index);
+    maar_slots_put(&block->pool->allocator->slots, &arena->slots, slot, index);
     maar_mutex_unlock(&arena->lock);
+    return rest;
+}
 
-    if (emptied) {
-        after_emptied(pool, leaving, end);
-    } else if (dedicated) {
-        maar_block_destroy(leaving);
+/* Does what take_slot_off has left; the name is the caller's. */
+MAAR_INLINE void finish_slot(struct maar_pool* pool, const struct slot_rest* rest,
+                             enum maar_slot_end end)
+{
+    if (rest->emptied) {
+        after_emptied(pool, rest->leaving, end);
+    } else if (rest->leaving != NULL) {
+        maar_block_destroy(rest->leaving);
     }
-    if (peaked) {
-        maar_raise_live_peak(pool->allocator, size);
+    if (rest->peaked) {
+        maar_raise_live_peak(pool->allocator, rest->size);
     }
-    if (!known) {
+    if (rest->unknown) {
         maar_broken(pool->allocator, "a live allocation has no range in its block");
     }
     maar_check_if_asked(pool);
-    return name;
 }
 
 char* maar_pool_free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot_end end)
 {
-    return end_slot(slot, index, end);
+    struct maar_pool* pool = slot->block->pool;
+    const struct slot_rest rest = take_slot_off(slot, index, end);
+    finish_slot(pool, &rest, end);
+    return rest.name;
 }
 
 char* maar_pool_free_live(struct maar_slot* slot, uint32_t index)
 {
-    return end_slot(slot, index, MAAR_SLOT_END_LIVE);
+    struct maar_pool* pool = slot->block->pool;
+    const struct slot_rest rest = take_slot_off(slot, index, MAAR_SLOT_END_LIVE);
+    finish_slot(pool, &rest, MAAR_SLOT_END_LIVE);
+    return rest.name;
+}
+
+enum { REST_EMPTIED = 1, REST_UNKNOWN = 2, REST_OF_POOL = 4, REST_NAME = 8 };
+
+static struct maar_pool* pool_of_item(const struct maar_retire_item* item)
+{
+    return (struct maar_pool*)(void*)((char*)item->pool - offsetof(struct maar_pool, pending));
+}
+
+void maar_pool_return_pending(struct maar_slot* slot, uint32_t index, struct maar_retire_item* item)
+{
+    struct maar_pool* pool = pool_of_item(item);
+    const struct slot_rest rest = take_slot_off(slot, index, MAAR_SLOT_END_PENDING);
+    item->rest[0] = rest.name;
+    item->rest[1] = rest.leaving;
+    item->rest_flags = 0;
+    if (rest.name != NULL) {
+        item->rest_flags = REST_NAME;
+    }
+    /* Whoever destroys the pool waits for this step and not for the next one. */
+    if (rest.leaving != NULL || rest.emptied || rest.unknown ||
+        (pool->allocator->flags & MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT) != 0) {
+        item->rest_flags |= REST_OF_POOL;
+        item->rest_flags |= rest.emptied ? REST_EMPTIED : 0;
+        item->rest_flags |= rest.unknown ? REST_UNKNOWN : 0;
+        maar_pool_hold(pool->allocator, pool);
+    }
+}
+
+void maar_pool_finish_pending(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    const struct slot_rest rest = {
+        .leaving = item->rest[1],
+        .emptied = (item->rest_flags & REST_EMPTIED) != 0,
+        .unknown = (item->rest_flags & REST_UNKNOWN) != 0,
+    };
+    maar_host_free(allocator->callbacks, item->rest[0]);
+    if ((item->rest_flags & REST_OF_POOL) != 0) {
+        struct maar_pool* pool = pool_of_item(item);
+        finish_slot(pool, &rest, MAAR_SLOT_END_PENDING);
+        maar_pool_leave(allocator, pool);
+    }
 }
 
 void maar_pool_make_pending(struct maar_slot* slot)
@@ -176,6 +239,18 @@ void maar_pool_make_pending(struct maar_slot* slot)
     if (peaked) {
         maar_raise_live_peak(block->pool->allocator, size);
     }
+}
+
+void maar_slot_retire(struct maar_slot* slot, uint32_t index, struct maar_retire_item* item)
+{
+    maar_pool_make_pending(slot);
+    item->pool = &slot->block->pool->pending;
+    item->range = index;
+    /* What is mapped is unmapped first, which may call the driver. What is made of pages is bound
+     * to its object. Both stay where they are until then. */
+    const bool stays = slot->map_count > 0 || slot->stitched;
+    item->size = stays ? 0 : maar_slot_size(slot);
+    item->object_first = stays || item->action != NULL;
 }
 
 VkDeviceSize maar_pool_trim(struct maar_pool* pool)

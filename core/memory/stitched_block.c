@@ -8,11 +8,10 @@
  */
 #include "core/memory/stitched_block.h"
 
-#include <string.h>
-
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool_check.h"
 #include "core/memory/pool_free.h"
+#include "core/time/retire_collect.h"
 
 void maar_block_make_paged(struct maar_block* block)
 {
@@ -47,7 +46,7 @@ static VkResult make_stand_in(struct maar_arena* arena, struct maar_block** bloc
     made->pool = arena->pool;
     made->arena = arena;
     made->named = true;
-    made->ending = maar_retire_prepare(allocator, MAAR_MAX_POINTS + 1, NULL);
+    made->ending = maar_retire_prepare(&allocator->retire, MAAR_MAX_POINTS + 1, NULL);
     if (made->ending == NULL ||
         !maar_mutex_init(&made->map_lock, MAAR_LOCK_MAP, maar_is_synchronized(allocator))) {
         maar_host_free(allocator->callbacks, made->ending);
@@ -138,17 +137,13 @@ void maar_stitched_end(MaarAllocator allocator, struct maar_slot* slot, uint32_t
     block->ending = NULL;
     item->action = action;
     item->object = object;
-    item->slot_index = index;
-    item->point_count = point_count;
-    if (point_count > 0) {
-        memcpy(item->points, points, point_count * sizeof item->points[0]);
-    }
+    maar_retire_set_points(item, point_count, points);
     if (!is_executed) {
-        item->points[item->point_count++] = last;
+        maar_retire_add_point(item, last);
     }
-    maar_pool_make_pending(slot);
+    maar_slot_retire(slot, index, item);
     if (item->point_count == 0) {
-        maar_retire_run(allocator, item);
+        maar_retire_run(&allocator->retire, item);
     } else {
         maar_retire_queue(&allocator->retire, item);
     }

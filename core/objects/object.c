@@ -245,25 +245,16 @@ void maar_discard_object(const struct maar_device* device, struct maar_object ob
     }
 }
 
-static void destroy_pending(MaarAllocator allocator, const struct maar_retire_item* item,
-                            struct maar_object object)
-{
-    maar_discard_object(&allocator->device, object);
-    if (item->slot_index != MAAR_SLOT_NONE) {
-        maar_release_pending(allocator, (uint32_t)item->slot_index);
-    }
-}
-
 static void destroy_pending_buffer(MaarAllocator allocator, const struct maar_retire_item* item)
 {
     const struct maar_object object = {.buffer = MAAR_FROM_BITS(VkBuffer, item->object)};
-    destroy_pending(allocator, item, object);
+    maar_discard_object(&allocator->device, object);
 }
 
 static void destroy_pending_image(MaarAllocator allocator, const struct maar_retire_item* item)
 {
     const struct maar_object object = {.image = MAAR_FROM_BITS(VkImage, item->object)};
-    destroy_pending(allocator, item, object);
+    maar_discard_object(&allocator->device, object);
 }
 
 static maar_retire_action action_of(struct maar_object object)

@@ -375,13 +375,13 @@ static VkResult destroy_slice_after(MaarAllocator allocator, const char* call, M
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    struct maar_retire_item* item = maar_retire_prepare(allocator, point_count, points);
+    struct maar_retire_item* item = maar_retire_prepare(&allocator->retire, point_count, points);
     if (item == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     VkResult result = claim_slice(allocator, call, slot, slice);
     if (result != VK_SUCCESS) {
-        maar_retire_discard(allocator, item);
+        maar_retire_discard(&allocator->retire, item);
         return result;
     }
     struct maar_slice_arena* arena = ((struct maar_slice_buffer*)slot->home)->shelf->arena;
@@ -393,7 +393,6 @@ static VkResult destroy_slice_after(MaarAllocator allocator, const char* call, M
     maar_mutex_unlock(&arena->lock);
     item->action = release_pending_slice;
     item->object = index;
-    item->slot_index = MAAR_SLOT_NONE;
     maar_retire_queue(&allocator->retire, item);
     return VK_SUCCESS;
 }
@@ -405,7 +404,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroySliceAfter(MaarAllocator allocator, Ma
     if (result != VK_SUCCESS || slice == VK_NULL_HANDLE) {
         return result;
     }
-    result = maar_retire_check_points(allocator, __func__, pointCount, pPoints);
+    result = maar_retire_check_points(&allocator->retire, __func__, pointCount, pPoints);
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -164,7 +164,7 @@ static VkResult submit_copies(struct maar_paging* paging, uint32_t point_count,
 static VkResult check_waits(MaarAllocator allocator, const char* call, uint32_t point_count,
                             const MaarPoint* points)
 {
-    VkResult result = maar_retire_check_points(allocator, call, point_count, points);
+    VkResult result = maar_retire_check_points(&allocator->retire, call, point_count, points);
     for (uint32_t i = 0; i < point_count && result == VK_SUCCESS; ++i) {
         if (points[i].semaphore == VK_NULL_HANDLE &&
             points[i].value > maar_atomic64_load(&allocator->retire.host_value)) {

@@ -188,7 +188,8 @@ static void resolve_copies(struct maar_copy_queue* queue, MaarAllocator allocato
          copy = next) {
         next = copy->next;
         /* The submission waits for the caller's points. When it has ended, they have passed. */
-        copy->item->points[0] = (MaarPoint){submission->signal, submission->signal_value};
+        maar_retire_add_point(copy->item,
+                              (MaarPoint){submission->signal, submission->signal_value});
         maar_retire_queue(&allocator->retire, copy->item);
     }
     for (struct maar_copy_owner* next; retired != NULL; retired = next) {

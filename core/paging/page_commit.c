@@ -9,6 +9,7 @@
 #include "core/paging/page_commit.h"
 
 #include "core/paging/page_entry.h"
+#include "core/time/retire_collect.h"
 
 /* Makes the leaves of pages [first, first + count). No lock may be held. */
 static VkResult make_leaves(struct maar_page_table* table, uint64_t first, uint64_t count)
@@ -225,7 +226,7 @@ static VkResult commit_range(MaarAllocator allocator, const char* call,
     const enum commit_effort effort = may_grow ? COMMIT_WITHIN_BUDGET : COMMIT_FREE_PAGES;
     result = commit_in_type(range, call, table->types[0], COMMIT_FREE_PAGES);
     if (is_page_shortage(result)) {
-        (void)maar_retire_collect(allocator, NULL);
+        (void)maar_retire_collect(&allocator->retire, NULL);
         result = commit_in_type(range, call, table->types[0], effort);
     }
     for (uint32_t i = 1; i < table->type_count && is_page_shortage(result); ++i) {

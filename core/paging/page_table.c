@@ -361,7 +361,7 @@ uint32_t maar_page_table_types(const struct maar_page_table* table)
     return bits;
 }
 
-const struct maar_pool* maar_page_table_owner(const struct maar_page_table* table)
+struct maar_pool* maar_page_table_owner(const struct maar_page_table* table)
 {
     return maar_pool_of(table->memory.pool);
 }

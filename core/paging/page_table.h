@@ -67,7 +67,7 @@ uint64_t maar_page_table_committed(const struct maar_page_table* table);
 /* Returns the memory types that its pages may come from, as bits. */
 uint32_t maar_page_table_types(const struct maar_page_table* table);
 /* Returns the stitching pool that its pages come from, or NULL. */
-const struct maar_pool* maar_page_table_owner(const struct maar_page_table* table);
+struct maar_pool* maar_page_table_owner(const struct maar_page_table* table);
 bool maar_page_is_committed(const struct maar_page_table* table, uint64_t page);
 /* Returns whether all pages [first, first + count) are committed; true for none. */
 bool maar_pages_are_committed(const struct maar_page_table* table, uint64_t first, uint64_t count);

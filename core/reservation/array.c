@@ -103,7 +103,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyArrayAfter(MaarAllocator allocator, Ma
 {
     VkResult result = maar_enter(allocator);
     if (result == VK_SUCCESS) {
-        result = maar_retire_check_points(allocator, __func__, pointCount, pPoints);
+        result = maar_retire_check_points(&allocator->retire, __func__, pointCount, pPoints);
     }
     if (result != VK_SUCCESS || array == VK_NULL_HANDLE) {
         return result;

@@ -10,6 +10,7 @@
 #include "core/objects/buffer.h"
 #include "core/objects/object.h"
 #include "core/paging/paging_timeline.h"
+#include "core/time/retire_collect.h"
 
 /* Least unit of growth, bytes: that of sparse buffers on most devices, so that programs see like
  * numbers everywhere. Buffers grow by more anyway. */
@@ -71,7 +72,7 @@ static void finish_copying(MaarAllocator allocator, const struct maar_retire_ite
     for (struct maar_page_copy *copy = copying->undone, *older; copy != NULL; copy = older) {
         older = copy->older;
         end_leaving(allocator, &outgrown_of(copy)->leaving);
-        maar_retire_discard(allocator, copy->item);
+        maar_retire_discard(&allocator->retire, copy->item);
         maar_host_free(allocator->callbacks, outgrown_of(copy));
     }
     end_leaving(allocator, &copying->present);
@@ -86,13 +87,13 @@ static void release_copying(MaarAllocator allocator, struct maar_copy_owner* own
     struct maar_retire_item* item = copying->reservation->item;
     copying->undone = undone;
     item->action = finish_copying;
-    item->pool = maar_pool_of(copying->memory_info.pool);
+    item->pool = maar_pool_pending(maar_pool_of(copying->memory_info.pool));
     item->object = (uint64_t)(uintptr_t)copying->reservation;
     if (owner->value != 0) {
-        item->points[item->point_count++] = maar_paging_point(allocator, owner->value);
+        maar_retire_add_point(item, maar_paging_point(allocator, owner->value));
     }
     if (copying->at_once || item->point_count == 0) {
-        maar_retire_run(allocator, item);
+        maar_retire_run(&allocator->retire, item);
         return;
     }
     for (struct maar_page_copy* copy = undone; copy != NULL; copy = copy->older) {
@@ -240,7 +241,7 @@ static struct outgrown_buffer* prepare_outgrown(MaarAllocator allocator)
     if (outgrown == NULL) {
         return NULL;
     }
-    outgrown->copy.item = maar_retire_prepare(allocator, 1, NULL);
+    outgrown->copy.item = maar_retire_prepare(&allocator->retire, 1, NULL);
     if (outgrown->copy.item == NULL) {
         maar_host_free(allocator->callbacks, outgrown);
         return NULL;
@@ -253,7 +254,7 @@ static struct outgrown_buffer* prepare_outgrown(MaarAllocator allocator)
 static void discard_outgrown(MaarAllocator allocator, struct outgrown_buffer* outgrown)
 {
     if (outgrown != NULL) {
-        maar_retire_discard(allocator, outgrown->copy.item);
+        maar_retire_discard(&allocator->retire, outgrown->copy.item);
         maar_host_free(allocator->callbacks, outgrown);
     }
 }
@@ -298,7 +299,7 @@ static void replace_present(struct maar_reservation* reservation, struct outgrow
     } else {
         outgrown->leaving = copying->present;
         copy = &outgrown->copy;
-        copy->item->pool = maar_pool_of(copying->memory_info.pool);
+        copy->item->pool = maar_pool_pending(maar_pool_of(copying->memory_info.pool));
         copy->owner = &copying->owner;
         copy->from = copying->present.buffer;
         copy->size = copying->present_size;

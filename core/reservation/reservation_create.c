@@ -6,13 +6,13 @@
  * an item of the retire queue, which waits for the caller's points and for the last submission that
  * names the reservation.
  */
-#include <string.h>
 
 #include "core/paging/page_table.h"
 #include "core/paging/paging_info.h"
 #include "core/paging/paging_open.h"
 #include "core/reservation/reservation_copy.h"
 #include "core/reservation/reservation_sparse.h"
+#include "core/time/retire_collect.h"
 
 #define KNOWN_RESERVATION_FLAGS                                                                    \
     ((MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_ALIASED_BIT |                             \
@@ -139,7 +139,7 @@ static void end_leaked_reservation(MaarAllocator allocator, struct maar_paged_ob
 {
     (void)allocator;
     struct maar_reservation* reservation = (struct maar_reservation*)(void*)object;
-    reservation->item->point_count = 0;
+    maar_retire_set_points(reservation->item, 0, NULL);
     end_reservation_now(reservation, true);
 }
 
@@ -149,14 +149,11 @@ void maar_reservation_end(struct maar_reservation* reservation, uint32_t point_c
     const MaarAllocator allocator = reservation->allocator;
     maar_paging_unlist(allocator, &reservation->listed);
     maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, -1);
-    reservation->item->point_count = point_count;
-    if (point_count > 0) {
-        memcpy(reservation->item->points, points, point_count * sizeof *points);
-    }
+    maar_retire_set_points(reservation->item, point_count, points);
     end_reservation_now(reservation, false);
     if (point_count == 0) {
         /* Most often its last binds were executed long ago. */
-        (void)maar_retire_collect(allocator, NULL);
+        (void)maar_retire_collect(&allocator->retire, NULL);
     }
 }
 
@@ -183,7 +180,7 @@ VkResult maar_reservation_create(MaarAllocator allocator, const char* call,
     reservation->size = info->pBufferInfo->size;
     reservation->user_data = memory->pUserData;
     result = VK_ERROR_OUT_OF_HOST_MEMORY;
-    reservation->item = maar_retire_prepare(allocator, MAAR_MAX_POINTS + 1, NULL);
+    reservation->item = maar_retire_prepare(&allocator->retire, MAAR_MAX_POINTS + 1, NULL);
     if (reservation->item == NULL) {
         goto free_reservation;
     }
@@ -207,7 +204,7 @@ VkResult maar_reservation_create(MaarAllocator allocator, const char* call,
     return VK_SUCCESS;
 
 discard_item:
-    maar_retire_discard(allocator, reservation->item);
+    maar_retire_discard(&allocator->retire, reservation->item);
 free_reservation:
     maar_reservation_free(reservation);
     return result;
@@ -268,7 +265,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyReservationAfter(MaarAllocator allocat
 {
     VkResult result = maar_enter(allocator);
     if (result == VK_SUCCESS) {
-        result = maar_retire_check_points(allocator, __func__, pointCount, pPoints);
+        result = maar_retire_check_points(&allocator->retire, __func__, pointCount, pPoints);
     }
     if (result != VK_SUCCESS || reservation == VK_NULL_HANDLE) {
         return result;

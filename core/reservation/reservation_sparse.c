@@ -7,6 +7,7 @@
 #include "core/paging/address_space.h"
 #include "core/paging/page_table.h"
 #include "core/paging/paging_timeline.h"
+#include "core/time/retire_collect.h"
 
 static VkResult create_sparse_buffer(MaarAllocator allocator, const MaarReservationCreateInfo* info,
                                      VkBuffer* buffer)
@@ -101,13 +102,13 @@ void maar_reservation_end_sparse(struct maar_reservation* reservation, bool at_o
         maar_paging_report_unsubmitted(allocator, reservation->listed.what, reservation->name,
                                        maar_page_table_committed(reservation->table));
     } else {
-        item->points[item->point_count++] = maar_paging_point(allocator, value);
+        maar_retire_add_point(item, maar_paging_point(allocator, value));
     }
     item->action = finish_sparse;
-    item->pool = maar_page_table_owner(reservation->table);
+    item->pool = maar_pool_pending(maar_page_table_owner(reservation->table));
     item->object = (uint64_t)(uintptr_t)reservation;
     if (at_once || item->point_count == 0) {
-        maar_retire_run(allocator, item);
+        maar_retire_run(&allocator->retire, item);
     } else {
         maar_retire_queue(&allocator->retire, item);
     }

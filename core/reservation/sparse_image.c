@@ -5,13 +5,12 @@
  */
 #include "core/reservation/sparse_image.h"
 
-#include <string.h>
-
 #include "core/host_stack.h"
 #include "core/objects/object.h"
 #include "core/paging/address_space.h"
 #include "core/paging/paging_open.h"
 #include "core/paging/paging_timeline.h"
+#include "core/time/retire_collect.h"
 
 /* What a driver answers at most: an entry an aspect, and metadata. */
 enum { REQUIREMENTS = 6 };
@@ -307,7 +306,7 @@ static void dispose(MaarAllocator allocator, MaarSparseImage image)
     }
     free_arrays(allocator, &image->metadata);
     if (image->ending != NULL) {
-        maar_retire_discard(allocator, image->ending);
+        maar_retire_discard(&allocator->retire, image->ending);
     }
     maar_host_free(allocator->callbacks, image->name);
     maar_host_free(allocator->callbacks, image);
@@ -375,8 +374,7 @@ static VkResult make_parts(MaarAllocator allocator, const char* call, const VkIm
 /* The end of one that is not listed, also of one half made: another thread's submission may have
  * taken along what its metadata was bound to. Nothing can fail any more. item: NULL for the
  * prepared one; with room for one point more. */
-static void end_image(MaarAllocator allocator, MaarSparseImage image, struct maar_retire_item* item,
-                      uint32_t point_count)
+static void end_image(MaarAllocator allocator, MaarSparseImage image, struct maar_retire_item* item)
 {
     const uint64_t value = seal_image(allocator, image);
     if (item == NULL && value == 0) {
@@ -388,12 +386,11 @@ static void end_image(MaarAllocator allocator, MaarSparseImage image, struct maa
         image->ending = NULL;
     }
     if (value != 0) {
-        item->points[point_count++] = maar_paging_point(allocator, value);
+        maar_retire_add_point(item, maar_paging_point(allocator, value));
     }
     item->action = end_later;
-    item->pool = maar_pool_of(image->memory.pool);
+    item->pool = maar_pool_pending(maar_pool_of(image->memory.pool));
     item->object = (uint64_t)(uintptr_t)image;
-    item->point_count = point_count;
     maar_retire_queue(&allocator->retire, item);
 }
 
@@ -420,13 +417,13 @@ static VkResult create(MaarAllocator allocator, const char* call,
         image->name = maar_copy_string(allocator->callbacks, memory->pName);
     }
     image->memory.pName = image->name;
-    image->ending = maar_retire_prepare(allocator, 1, NULL);
+    image->ending = maar_retire_prepare(&allocator->retire, 1, NULL);
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
     if (image->ending != NULL && (image->name != NULL || memory->pName == NULL)) {
         result = make_parts(allocator, call, image_info, image);
     }
     if (result != VK_SUCCESS) {
-        end_image(allocator, image, NULL, 0);
+        end_image(allocator, image, NULL);
         return result;
     }
     image->listed.what = sparse_image_kind;
@@ -466,12 +463,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSparseImage(MaarAllocator allocator,
     return result != VK_SUCCESS ? result : create(allocator, __func__, pCreateInfo, pImage);
 }
 
-static void retire(MaarAllocator allocator, MaarSparseImage image, struct maar_retire_item* item,
-                   uint32_t point_count)
+static void retire(MaarAllocator allocator, MaarSparseImage image, struct maar_retire_item* item)
 {
     maar_paging_unlist(allocator, &image->listed);
     maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, -1);
-    end_image(allocator, image, item, point_count);
+    end_image(allocator, image, item);
 }
 
 static VkResult check_free(MaarAllocator allocator, const char* call, MaarSparseImage image)
@@ -490,9 +486,9 @@ VKAPI_ATTR void VKAPI_CALL maarDestroySparseImage(MaarAllocator allocator, MaarS
 {
     if (allocator != NULL && image != VK_NULL_HANDLE &&
         check_free(allocator, __func__, image) == VK_SUCCESS) {
-        retire(allocator, image, NULL, 0);
+        retire(allocator, image, NULL);
         /* Most often its last binds were executed long ago. */
-        (void)maar_retire_collect(allocator, NULL);
+        (void)maar_retire_collect(&allocator->retire, NULL);
     }
 }
 
@@ -507,19 +503,19 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroySparseImageAfter(MaarAllocator allocat
     }
     result = check_free(allocator, __func__, image);
     if (result == VK_SUCCESS) {
-        result = maar_retire_check_points(allocator, __func__, pointCount, pPoints);
+        result = maar_retire_check_points(&allocator->retire, __func__, pointCount, pPoints);
     }
     if (result != VK_SUCCESS) {
         return result;
     }
     struct maar_retire_item* item = NULL;
     if (pointCount > 0) {
-        item = maar_retire_prepare(allocator, pointCount + 1, NULL);
+        item = maar_retire_prepare(&allocator->retire, pointCount + 1, NULL);
         if (item == NULL) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
-        memcpy(item->points, pPoints, pointCount * sizeof *pPoints);
+        maar_retire_set_points(item, pointCount, pPoints);
     }
-    retire(allocator, image, item, pointCount);
+    retire(allocator, image, item);
     return VK_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/host_stack.h"
+#include "core/memory/pool_free.h"
 #include "core/objects/buffer.h"
 
 /* Uploads that an update starts when the program does not say: 4 MiB of usual tiles, which a bus of
@@ -173,7 +174,7 @@ static VkResult make_storage(MaarTileCache cache)
     cache->candidates = maar_host_calloc(callbacks, total, sizeof *cache->candidates);
     cache->slots = maar_host_calloc(callbacks, cache->slot_count, sizeof *cache->slots);
     cache->levels = maar_host_alloc(callbacks, cache->grid.total);
-    cache->ending = maar_retire_prepare(cache->allocator, MAAR_MAX_POINTS, NULL);
+    cache->ending = maar_retire_prepare(&cache->allocator->retire, MAAR_MAX_POINTS, NULL);
     if (cache->tiles == NULL || cache->candidates == NULL || cache->slots == NULL ||
         cache->levels == NULL || cache->ending == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -213,7 +214,7 @@ static void free_storage(MaarTileCache cache)
     maar_host_free(callbacks, cache->slots);
     maar_host_free(callbacks, cache->levels);
     if (cache->ending != NULL) {
-        maar_retire_discard(allocator, cache->ending);
+        maar_retire_discard(&allocator->retire, cache->ending);
     }
     maar_host_free(callbacks, cache);
 }
@@ -321,13 +322,10 @@ static void end_staging(MaarAllocator allocator, const struct maar_retire_item* 
     const struct maar_device* device = &allocator->device;
     device->vkDestroyBuffer(device->handle, MAAR_FROM_BITS(VkBuffer, item->object),
                             device->callbacks);
-    if (item->slot_index != MAAR_SLOT_NONE) {
-        maar_release_pending(allocator, (uint32_t)item->slot_index);
-    }
 }
 
 /* Uploads still read it: it goes when they have been executed. Cannot fail. */
-static void retire_staging(MaarTileCache cache, uint32_t point_count)
+static void retire_staging(MaarTileCache cache, uint32_t point_count, const MaarPoint* points)
 {
     MaarAllocator allocator = cache->allocator;
     struct maar_retire_item* item = cache->ending;
@@ -337,11 +335,9 @@ static void retire_staging(MaarTileCache cache, uint32_t point_count)
     cache->ending = NULL;
     item->action = end_staging;
     item->object = MAAR_TO_BITS(cache->staging);
-    item->slot_index = MAAR_SLOT_NONE;
-    item->point_count = point_count;
+    maar_retire_set_points(item, point_count, points);
     if (slot != NULL && maar_slot_claim(slot, cache->staging_memory)) {
-        item->slot_index = index;
-        maar_slot_make_pending(allocator, index);
+        maar_slot_retire(slot, index, item);
     }
     maar_retire_queue(&allocator->retire, item);
 }
@@ -355,9 +351,10 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyTileCache(MaarAllocator allocator, MaarTil
     }
     maar_paging_unlist(allocator, &cache->listed);
     cache->image->in_cache = false;
-    const uint32_t point_count = maar_cache_ending_points(cache, cache->ending->points);
+    MaarPoint points[MAAR_MAX_POINTS];
+    const uint32_t point_count = maar_cache_ending_points(cache, points);
     if (point_count > 0) {
-        retire_staging(cache, point_count);
+        retire_staging(cache, point_count, points);
     } else {
         (void)maar_destroy_buffer(allocator, __func__, cache->staging, cache->staging_memory);
     }

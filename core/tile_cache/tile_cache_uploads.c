@@ -260,7 +260,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEndTileUploads(MaarAllocator allocator, MaarT
     VkResult result = maar_check_cache(allocator, __func__, cache);
     if (result == VK_SUCCESS && pPoint != NULL) {
         MaarPoint points[MAAR_MAX_POINTS];
-        result = maar_retire_check_points(allocator, __func__, 1, pPoint);
+        result = maar_retire_check_points(&allocator->retire, __func__, 1, pPoint);
         if (result == VK_SUCCESS && cache->recorded_slots > 0 &&
             list_endings(cache, pPoint, points) > MAAR_MAX_POINTS) {
             maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, __func__,

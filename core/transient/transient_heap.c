@@ -239,7 +239,7 @@ static VkResult end_heap(MaarAllocator allocator, const char* call, MaarTransien
 {
     VkResult result = check_heap(allocator, call, heap);
     if (result == VK_SUCCESS) {
-        result = maar_retire_check_points(allocator, call, point_count, points);
+        result = maar_retire_check_points(&allocator->retire, call, point_count, points);
     }
     if (result == VK_SUCCESS) {
         result = maar_transient_retire(allocator, heap_of(heap)->state, NULL, point_count, points);
@@ -382,7 +382,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUpdateTransientHeap(MaarAllocator allocator,
         result = maar_transient_check(allocator, __func__, pGraph);
     }
     if (result == VK_SUCCESS) {
-        result = maar_retire_check_points(allocator, __func__, pointCount, pPoints);
+        result = maar_retire_check_points(&allocator->retire, __func__, pointCount, pPoints);
     }
     if (result != VK_SUCCESS) {
         return result;

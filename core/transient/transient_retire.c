@@ -7,6 +7,8 @@
 
 #include "core/transient/transient_objects.h"
 
+#include "core/memory/pool_free.h"
+
 enum garbage_kind { GARBAGE_VIEW, GARBAGE_IMAGE, GARBAGE_BUFFER };
 
 /* Objects that are destroyed together, in this order: views go before their images. */
@@ -56,9 +58,6 @@ static void end_garbage(MaarAllocator allocator, const struct maar_retire_item* 
     struct garbage* garbage = (struct garbage*)(uintptr_t)item->object;
     destroy_garbage(&allocator->device, garbage);
     maar_host_free(allocator->callbacks, garbage);
-    if (item->slot_index != MAAR_SLOT_NONE) {
-        maar_release_pending(allocator, (uint32_t)item->slot_index);
-    }
 }
 
 /* Marks what a newer state has taken over; nothing if there is no newer state. */
@@ -156,7 +155,8 @@ static bool prepare_item(struct ending* e, uint32_t copy, uint32_t class_index)
     struct garbage* garbage = maar_host_alloc(
         e->allocator->callbacks, sizeof *garbage + (size_t)count * sizeof garbage->entries[0]);
     struct maar_retire_item* item =
-        garbage == NULL ? NULL : maar_retire_prepare(e->allocator, e->point_count, e->points);
+        garbage == NULL ? NULL
+                        : maar_retire_prepare(&e->allocator->retire, e->point_count, e->points);
     if (item == NULL) {
         maar_host_free(e->allocator->callbacks, garbage);
         return false;
@@ -165,7 +165,6 @@ static bool prepare_item(struct ending* e, uint32_t copy, uint32_t class_index)
     (void)list_class(e, copy, class_index, garbage);
     item->action = end_garbage;
     item->object = (uint64_t)(uintptr_t)garbage;
-    item->slot_index = MAAR_SLOT_NONE;
     e->allocations[e->item_count] = allocation;
     e->items[e->item_count++] = item;
     return true;
@@ -190,30 +189,26 @@ static void discard_all(struct ending* e)
 {
     for (uint32_t i = 0; i < e->item_count; ++i) {
         maar_host_free(e->allocator->callbacks, (void*)(uintptr_t)e->items[i]->object);
-        maar_retire_discard(e->allocator, e->items[i]);
+        maar_retire_discard(&e->allocator->retire, e->items[i]);
     }
 }
 
-/* Claims the memory of an item. Memory that the program has freed without the heap is reported and
- * left alone. */
-static uint32_t claim(const struct ending* e, uint32_t item)
+/* Claims the memory that an item ends. Memory that the program has freed without the heap is
+ * reported and left alone. */
+static void claim(const struct ending* e, MaarAllocation allocation, struct maar_retire_item* item)
 {
     uint32_t index = MAAR_SLOT_NONE;
-    if (e->allocations[item] == VK_NULL_HANDLE) {
-        return MAAR_SLOT_NONE;
+    struct maar_slot* slot = maar_resolve(e->allocator, "a transient heap", allocation, &index);
+    if (slot != NULL && maar_slot_claim(slot, allocation)) {
+        maar_slot_retire(slot, index, item);
     }
-    struct maar_slot* slot =
-        maar_resolve(e->allocator, "a transient heap", e->allocations[item], &index);
-    return slot != NULL && maar_slot_claim(slot, e->allocations[item]) ? index : MAAR_SLOT_NONE;
 }
 
 static void queue_all(const struct ending* e)
 {
     for (uint32_t i = 0; i < e->item_count; ++i) {
-        const uint32_t index = claim(e, i);
-        e->items[i]->slot_index = index;
-        if (index != MAAR_SLOT_NONE) {
-            maar_slot_make_pending(e->allocator, index);
+        if (e->allocations[i] != VK_NULL_HANDLE) {
+            claim(e, e->allocations[i], e->items[i]);
         }
         maar_retire_queue(&e->allocator->retire, e->items[i]);
     }

@@ -252,7 +252,7 @@ static void count_item(MaarAllocator allocator, const struct maar_retire_item* i
 
 static void queue_item(maar_retire_action action, MaarPoint point)
 {
-    struct maar_retire_item* item = maar_retire_prepare(queue_rig.allocator, 1, &point);
+    struct maar_retire_item* item = maar_retire_prepare(&queue_rig.allocator->retire, 1, &point);
     assert_non_null(item);
     item->action = action;
     maar_retire_queue(&queue_rig.allocator->retire, item);

@@ -1,0 +1,268 @@
+/*
+ * A collection reads each timeline once, takes what has passed in batches, and leaves the rest
+ * where it is. So what has not passed costs nothing, and other threads find the queue whole while
+ * the collector is in the driver.
+ *
+ * A batch returns its bytes first, which calls no foreign code. Objects, emptied blocks and host
+ * memory go afterwards, and the bytes of items that say so behind their objects.
+ */
+#include "core/time/retire_collect.h"
+
+#include "core/host_memory.h"
+#include "core/time/retire_order.h"
+
+/* Most items of a batch: the bytes of that many are not available while they are being returned. */
+enum { BATCH_MOST = 64 };
+
+/* ---- batches ---- */
+
+/* Moves an item that was taken out of the queue into a batch. An heir that has been waiting for it
+ * goes on. The lock is held. */
+static inline void take(struct maar_retire* retire, struct maar_retire_batch* batch,
+                        struct maar_retire_item* item)
+{
+    struct maar_retire_item* kin = item->kin;
+    if (kin != NULL) {
+        maar_retire_unbind(item);
+        if (kin->state == MAAR_RETIRE_PARKED) {
+            maar_retire_leave(retire, kin);
+            maar_retire_place(retire, kin);
+        }
+    }
+    item->state = MAAR_RETIRE_IN_HAND;
+    item->next = NULL;
+    if (batch->count++ == 0) {
+        batch->first = item;
+    } else {
+        batch->last->next = item;
+    }
+    batch->last = item;
+}
+
+static inline void return_bytes(const struct maar_retire* retire, struct maar_retire_item* item)
+{
+    if (item->range != MAAR_RETIRE_NO_RANGE) {
+        retire->range_action(retire->allocator, item, MAAR_RETIRE_RETURN_BYTES);
+    }
+}
+
+static void end_objects(const struct maar_retire* retire, const struct maar_retire_batch* batch)
+{
+    for (struct maar_retire_item* item = batch->first; item != NULL; item = item->next) {
+        if (item->action != NULL) {
+            item->action(retire->allocator, item);
+        }
+        if (item->object_first) {
+            return_bytes(retire, item);
+        }
+    }
+    for (struct maar_retire_item* item = batch->first; item != NULL; item = item->next) {
+        if (item->rest_flags != 0) {
+            retire->range_action(retire->allocator, item, MAAR_RETIRE_DO_REST);
+        }
+    }
+}
+
+static void list_batch(struct maar_retire* retire, struct maar_retire_batch* batch)
+{
+    maar_assert_held(&retire->lock);
+    batch->number = retire->batch_count++;
+    batch->next = retire->batches;
+    if (batch->next != NULL) {
+        batch->next->previous = batch;
+    }
+    retire->batches = batch;
+}
+
+static void unlist_batch(struct maar_retire* retire, const struct maar_retire_batch* batch)
+{
+    maar_assert_held(&retire->lock);
+    *(batch->previous != NULL ? &batch->previous->next : &retire->batches) = batch->next;
+    if (batch->next != NULL) {
+        batch->next->previous = batch->previous;
+    }
+}
+
+/* Ends the items of a batch and frees them. The lock is held before and afterwards. */
+static void finish_batch(struct maar_retire* retire, struct maar_retire_batch* batch)
+{
+    list_batch(retire, batch);
+    maar_mutex_unlock(&retire->lock);
+    maar_lock_rank_expect_none();
+    for (struct maar_retire_item* item = batch->first; item != NULL; item = item->next) {
+        if (!item->object_first) {
+            return_bytes(retire, item);
+        }
+    }
+    maar_mutex_lock(&retire->lock);
+    batch->returned = true;
+    maar_atomic64_store(&retire->returned_count, maar_atomic64_load(&retire->returned_count) + 1);
+    maar_condition_wake(&retire->finished);
+    maar_mutex_unlock(&retire->lock);
+    end_objects(retire, batch);
+    maar_mutex_lock(&retire->lock);
+    unlist_batch(retire, batch);
+    maar_atomic64_store(&retire->returned_count, maar_atomic64_load(&retire->returned_count) + 1);
+    maar_atomic64_store(&retire->item_count,
+                        maar_atomic64_load(&retire->item_count) - batch->count);
+    maar_condition_wake(&retire->finished);
+    maar_mutex_unlock(&retire->lock);
+    for (struct maar_retire_item *item = batch->first, *next; item != NULL; item = next) {
+        next = item->next;
+        maar_host_free(retire->device->callbacks, item);
+    }
+    maar_mutex_lock(&retire->lock);
+}
+
+/* ---- collecting ---- */
+
+static bool is_at(const struct maar_retire_item* item, const struct maar_retire_key* timeline)
+{
+    return item->order == timeline->order &&
+           item->points[item->at].semaphore == timeline->semaphore;
+}
+
+/* Takes items whose point on a timeline has passed, and moves those that wait for another point.
+ * again: some were moved to timelines that come earlier. The lock is held. */
+static void take_passed(struct maar_retire* retire, const struct maar_retire_key* timeline,
+                        uint64_t value, struct maar_retire_batch* batch, bool* again)
+{
+    struct maar_retire_item* item = maar_retire_tree_find(retire->root, timeline, false);
+    while (batch->count < BATCH_MOST && item != NULL && is_at(item, timeline) &&
+           item->points[item->at].value <= value) {
+        struct maar_retire_item* next = maar_retire_tree_next(item);
+        struct maar_retire_item* moved = item->kin;
+        maar_retire_leave(retire, item);
+        ++item->at;
+        if (item->at < item->point_count && maar_retire_next_point(retire, item)) {
+            maar_retire_enter(retire, item);
+            moved = item;
+        } else {
+            take(retire, batch, item);
+        }
+        if (moved != NULL && moved->state == MAAR_RETIRE_QUEUED) {
+            *again |= moved->order <= timeline->order && !is_at(moved, timeline);
+            next = maar_retire_tree_find(retire->root, timeline, false);
+        }
+        item = next;
+    }
+}
+
+/* Reads how far a timeline is. Everything has passed once the device is lost. */
+static VkResult read_value(struct maar_retire* retire, VkSemaphore semaphore, uint64_t* value)
+{
+    const struct maar_device* device = retire->device;
+    *value = UINT64_MAX;
+    if (maar_atomic32_load(&retire->lost) != 0) {
+        return VK_SUCCESS;
+    }
+    if (semaphore == VK_NULL_HANDLE) {
+        *value = maar_atomic64_load(&retire->host_value);
+        return VK_SUCCESS;
+    }
+    maar_lock_rank_expect_none();
+    const VkResult result = device->vkGetSemaphoreCounterValue(device->handle, semaphore, value);
+    if (result == VK_ERROR_DEVICE_LOST) {
+        maar_atomic32_store(&retire->lost, 1);
+    }
+    return result;
+}
+
+/* Ends what has passed on one timeline by now, and not what other threads add without end. */
+static uint32_t collect_timeline(struct maar_retire* retire, const struct maar_retire_key* timeline,
+                                 uint64_t value, bool* again)
+{
+    const uint64_t most = maar_atomic64_load(&retire->item_count);
+    uint32_t done = 0;
+    for (bool full = true; full && done < most;) {
+        struct maar_retire_batch batch = {.count = 0};
+        take_passed(retire, timeline, value, &batch, again);
+        if (batch.count > 0) {
+            finish_batch(retire, &batch);
+        }
+        done += batch.count;
+        full = batch.count == BATCH_MOST;
+    }
+    return done;
+}
+
+/* Reads each timeline once. again: items have moved to timelines that were read before. */
+static VkResult collect_timelines(struct maar_retire* retire, uint32_t* done_count, bool* again)
+{
+    struct maar_retire_key timeline = {.order = 0};
+    VkResult result = VK_SUCCESS;
+    bool after = false;
+    maar_mutex_lock(&retire->lock);
+    for (;;) {
+        const struct maar_retire_item* item = maar_retire_tree_find(retire->root, &timeline, after);
+        if (item == NULL) {
+            break;
+        }
+        uint64_t value = 0;
+        timeline.order = item->order;
+        timeline.semaphore = item->points[item->at].semaphore;
+        timeline.value = 0;
+        maar_mutex_unlock(&retire->lock);
+        const VkResult read = read_value(retire, timeline.semaphore, &value);
+        maar_mutex_lock(&retire->lock);
+        if (read == VK_ERROR_DEVICE_LOST) {
+            *again = true;
+            result = read;
+            break;
+        }
+        if (read == VK_SUCCESS) {
+            *done_count += collect_timeline(retire, &timeline, value, again);
+        } else if (result == VK_SUCCESS) {
+            result = read;
+        }
+        timeline.value = UINT64_MAX;
+        after = true;
+    }
+    maar_mutex_unlock(&retire->lock);
+    return result;
+}
+
+VkResult maar_retire_collect(struct maar_retire* retire, uint32_t* done_count)
+{
+    VkResult result = VK_SUCCESS;
+    uint32_t done = 0;
+    bool again = !maar_retire_is_empty(retire);
+    while (again) {
+        again = false;
+        const VkResult found = collect_timelines(retire, &done, &again);
+        result = result == VK_SUCCESS || found == VK_ERROR_DEVICE_LOST ? found : result;
+    }
+    if (done_count != NULL) {
+        *done_count = done;
+    }
+    return maar_atomic32_load(&retire->lost) != 0 ? VK_ERROR_DEVICE_LOST : result;
+}
+
+uint32_t maar_retire_flush(struct maar_retire* retire, const struct maar_retire_pool* pool)
+{
+    uint32_t done = 0;
+    maar_mutex_lock(&retire->lock);
+    for (struct maar_retire_item* item = maar_retire_any(retire, pool); item != NULL;) {
+        struct maar_retire_batch batch = {.count = 0};
+        for (; item != NULL && batch.count < BATCH_MOST; item = maar_retire_any(retire, pool)) {
+            maar_retire_leave(retire, item);
+            take(retire, &batch, item);
+        }
+        finish_batch(retire, &batch);
+        done += batch.count;
+        item = maar_retire_any(retire, pool);
+    }
+    maar_mutex_unlock(&retire->lock);
+    return done;
+}
+
+void maar_retire_run(struct maar_retire* retire, struct maar_retire_item* item)
+{
+    struct maar_retire_batch batch = {.count = 1, .first = item, .last = item};
+    item->next = NULL;
+    (void)maar_atomic64_add(&retire->item_count, 1);
+    maar_mutex_lock(&retire->lock);
+    maar_retire_unbind(item);
+    finish_batch(retire, &batch);
+    maar_mutex_unlock(&retire->lock);
+}

@@ -1,0 +1,47 @@
+/*
+ * What comes out of the retire queue: collecting, waiting, and ending all of it.
+ *
+ * Internally synchronized; no lock may be held.
+ */
+#ifndef MAAR_CORE_TIME_RETIRE_COLLECT_H
+#define MAAR_CORE_TIME_RETIRE_COLLECT_H
+
+#include "core/time/retire.h"
+
+/* Items that a collector has taken out of the queue; it lies on the collector's stack. */
+struct maar_retire_batch {
+    struct maar_retire_batch* next; /* list of all in hand */
+    struct maar_retire_batch* previous;
+    uint64_t number; /* of all batches ever */
+    bool returned;   /* its bytes are available again */
+    uint32_t count;
+    struct maar_retire_item* first;
+    struct maar_retire_item* last;
+};
+
+/* ---- retire_collect.c ---- */
+
+/* Ends all items whose points have passed; counts them unless done_count is NULL. Never waits for
+ * another thread. */
+VkResult maar_retire_collect(struct maar_retire* retire, uint32_t* done_count);
+/* Ends all items of one pool, or (NULL) of all, whether their points have passed or not. Returns
+ * their number. */
+uint32_t maar_retire_flush(struct maar_retire* retire, const struct maar_retire_pool* pool);
+
+/* Ends an item at once that was never queued. */
+void maar_retire_run(struct maar_retire* retire, struct maar_retire_item* item);
+
+/* ---- retire_wait.c ---- */
+
+/* Collects until nothing of a pool, or (NULL) nothing at all, is left; see maarWaitPending. */
+VkResult maar_retire_wait(struct maar_retire* retire, const struct maar_retire_pool* pool,
+                          uint64_t timeout_ns);
+/* Waits until the batches that are in hand just now have returned their bytes. No foreign code runs
+ * before that. */
+void maar_retire_wait_for_bytes(struct maar_retire* retire);
+/* Collects for a request that found no room. Waits for no more than the bytes that other collectors
+ * are returning just now. seen: the returned_count before the caller looked for room. Returns
+ * whether looking again may help. */
+bool maar_retire_reclaim(struct maar_retire* retire, uint64_t seen);
+
+#endif

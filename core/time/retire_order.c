@@ -1,0 +1,186 @@
+/*
+ * Where items of the retire queue stand: see retire_order.h.
+ */
+#include "core/time/retire_order.h"
+
+#include "core/bits.h"
+
+/* Numbers of timelines: the host's; those that have one of their own, in the order in which they
+ * were first waited for, so that what a collection ends first does not depend on the handles of
+ * semaphores; and one for all others. */
+enum { ORDER_HOST = 0, ORDER_OTHERS = MAAR_RETIRE_TIMELINES };
+
+bool maar_retire_next_point(const struct maar_retire* retire, struct maar_retire_item* item)
+{
+    bool found = false;
+    if (maar_atomic32_load(&retire->lost) != 0) {
+        return false;
+    }
+    for (uint32_t i = item->at; i < item->point_count && !found; ++i) {
+        const MaarPoint point = item->points[i];
+        if (point.semaphore == VK_NULL_HANDLE) {
+            item->points[i] = item->points[item->at];
+            item->points[item->at] = point;
+            found = !maar_retire_is_host_passed(retire, &point);
+            item->at = (uint8_t)(item->at + (found ? 0 : 1));
+        }
+    }
+    return item->at < item->point_count;
+}
+
+uint32_t maar_retire_find_order(const struct maar_retire* retire, VkSemaphore semaphore)
+{
+    uint32_t order = ORDER_HOST + 1;
+    if (semaphore == VK_NULL_HANDLE) {
+        return ORDER_HOST;
+    }
+    while (order < ORDER_OTHERS && (retire->timelines[order].semaphore != semaphore ||
+                                    retire->timelines[order].item_count == 0)) {
+        ++order;
+    }
+    return order;
+}
+
+/* Returns the number of a timeline, and gives it one if it has none and one is free. */
+static uint32_t take_order(struct maar_retire* retire, VkSemaphore semaphore)
+{
+    const struct maar_retire_timeline* recent = &retire->timelines[retire->recent];
+    if (recent->semaphore == semaphore && recent->item_count > 0) {
+        return retire->recent;
+    }
+    uint32_t order = maar_retire_find_order(retire, semaphore);
+    for (uint32_t i = ORDER_HOST + 1; order == ORDER_OTHERS && i < ORDER_OTHERS; ++i) {
+        order = retire->timelines[i].item_count == 0 ? i : order;
+    }
+    if (order < ORDER_OTHERS) {
+        retire->timelines[order].semaphore = semaphore;
+        retire->recent = order;
+    }
+    return order;
+}
+
+uint32_t maar_retire_class_of(VkDeviceSize size)
+{
+    const uint32_t top = maar_top_bit(size | 4);
+    return top * 4 + (uint32_t)(size >> (top - 2) & 3);
+}
+
+struct maar_retire_item** maar_retire_list_of(struct maar_retire_pool* pool, uint32_t order,
+                                              uint32_t size_class)
+{
+    return order == ORDER_HOST
+               ? &pool->lists[0]
+               : &pool->lists[1 + (order * 5 + size_class) % (MAAR_RETIRE_LISTS - 1)];
+}
+
+void maar_retire_enter_pool(struct maar_retire_item* item)
+{
+    if (item->pool != NULL) {
+        struct maar_retire_item** link =
+            maar_retire_list_of(item->pool, item->order, maar_retire_class_of(item->size));
+        item->pool_next = *link;
+        item->pool_link = link;
+        *link = item;
+        if (item->pool_next != NULL) {
+            item->pool_next->pool_link = &item->pool_next;
+        }
+    }
+}
+
+void maar_retire_leave_pool(struct maar_retire_item* item)
+{
+    if (item->pool != NULL) {
+        *item->pool_link = item->pool_next;
+        if (item->pool_next != NULL) {
+            item->pool_next->pool_link = item->pool_link;
+        }
+    }
+}
+
+void maar_retire_enter(struct maar_retire* retire, struct maar_retire_item* item)
+{
+    const MaarPoint* point = &item->points[item->at];
+    const uint32_t order = take_order(retire, point->semaphore);
+    item->state = MAAR_RETIRE_QUEUED;
+    item->order = (uint8_t)order;
+    maar_retire_enter_pool(item);
+    if (order == ORDER_OTHERS) {
+        maar_retire_tree_add(&retire->root, item);
+        return;
+    }
+    struct maar_retire_timeline* timeline = &retire->timelines[order];
+    struct maar_retire_item* last = timeline->last;
+    if (last != NULL && last->points[last->at].value <= point->value) {
+        timeline->last = maar_retire_tree_add_last(&retire->root, last, item);
+    } else {
+        maar_retire_tree_add(&retire->root, item);
+        timeline->last = timeline->item_count == 0 ? item : last;
+    }
+    ++timeline->item_count;
+}
+
+void maar_retire_leave(struct maar_retire* retire, struct maar_retire_item* item)
+{
+    maar_retire_leave_pool(item);
+    if (item->state == MAAR_RETIRE_QUEUED) {
+        if (item->order < ORDER_OTHERS) {
+            struct maar_retire_timeline* timeline = &retire->timelines[item->order];
+            --timeline->item_count;
+            if (timeline->last == item) {
+                timeline->last = item->next != item ? item->next : NULL;
+            }
+        }
+        maar_retire_tree_remove(&retire->root, item);
+    }
+}
+
+void maar_retire_unbind(struct maar_retire_item* item)
+{
+    if (item->kin != NULL) {
+        item->kin->kin = NULL;
+        item->kin = NULL;
+    }
+}
+
+void maar_retire_place(struct maar_retire* retire, struct maar_retire_item* item)
+{
+    if (item->point_count == 0) {
+        maar_retire_add_point(item, (MaarPoint){.value = 0});
+    }
+    if (item->point_count > 1 && !maar_retire_next_point(retire, item) &&
+        item->at == item->point_count) {
+        --item->at;
+    }
+    maar_retire_enter(retire, item);
+}
+
+struct maar_retire_item* maar_retire_any(const struct maar_retire* retire,
+                                         const struct maar_retire_pool* pool)
+{
+    struct maar_retire_item* item = pool == NULL ? retire->root : NULL;
+    for (uint32_t i = 0; pool != NULL && i < MAAR_RETIRE_LISTS && item == NULL; ++i) {
+        item = pool->lists[i];
+    }
+    return item;
+}
+
+const char* maar_retire_check(struct maar_retire* retire)
+{
+    uint64_t count = 0;
+    uint64_t waiting = 0;
+    maar_mutex_lock(&retire->lock);
+    const char* sentence = maar_retire_tree_check(retire->root, &count);
+    for (uint32_t i = 0; i < MAAR_RETIRE_TIMELINES && sentence == NULL; ++i) {
+        const struct maar_retire_timeline* timeline = &retire->timelines[i];
+        const struct maar_retire_item* last = timeline->item_count > 0 ? timeline->last : NULL;
+        waiting += timeline->item_count;
+        if (last != NULL && (!last->is_first || last->order != i)) {
+            sentence = "the last group of a timeline is none of its groups";
+        }
+    }
+    if (sentence == NULL && (waiting > count || count > maar_atomic64_load(&retire->item_count))) {
+        sentence = "timelines are waited for by more items than there are";
+    }
+    maar_mutex_unlock(&retire->lock);
+    return sentence;
+}

@@ -1,0 +1,49 @@
+/*
+ * Where items of the retire queue stand. A queued item waits for one of its points and stands in
+ * the tree of all items, and, if a pool waits for it, in a list of that pool. An heir that waits
+ * for the former owner of its range is parked: it stands in a list of its pool alone.
+ *
+ * The lock of the queue is held in each of these calls.
+ */
+#ifndef MAAR_CORE_TIME_RETIRE_ORDER_H
+#define MAAR_CORE_TIME_RETIRE_ORDER_H
+
+#include "core/time/retire.h"
+
+static inline bool maar_retire_is_host_passed(const struct maar_retire* retire,
+                                              const MaarPoint* point)
+{
+    return maar_atomic64_load(&retire->host_value) >= point->value;
+}
+
+/* Moves an item to the next point that is not known to have passed: one of the host timeline if
+ * there is any, so that items that wait for the host are told from those that a driver call can
+ * wait for. Returns false when all have passed. */
+bool maar_retire_next_point(const struct maar_retire* retire, struct maar_retire_item* item);
+/* Queues an item at the first point that has not passed, or at its last one. */
+void maar_retire_place(struct maar_retire* retire, struct maar_retire_item* item);
+/* Queues an item at its present point. */
+void maar_retire_enter(struct maar_retire* retire, struct maar_retire_item* item);
+/* Takes an item out that is queued or parked. */
+void maar_retire_leave(struct maar_retire* retire, struct maar_retire_item* item);
+
+/* Returns the number of a timeline by which items are ordered. Timelines that have none of their
+ * own share one. */
+uint32_t maar_retire_find_order(const struct maar_retire* retire, VkSemaphore semaphore);
+/* Returns the size class of a range; each power of two has four. */
+uint32_t maar_retire_class_of(VkDeviceSize size);
+/* Returns the list in which a pool has the ranges of a timeline and a size class, and maybe
+ * others. */
+struct maar_retire_item** maar_retire_list_of(struct maar_retire_pool* pool, uint32_t order,
+                                              uint32_t size_class);
+void maar_retire_enter_pool(struct maar_retire_item* item);
+void maar_retire_leave_pool(struct maar_retire_item* item);
+
+/* Ends the bond between an heir and the former owner of its range; either may be given. */
+void maar_retire_unbind(struct maar_retire_item* item);
+
+/* Returns an item of a pool, or (NULL) a queued one of all; NULL when there is none. */
+struct maar_retire_item* maar_retire_any(const struct maar_retire* retire,
+                                         const struct maar_retire_pool* pool);
+
+#endif

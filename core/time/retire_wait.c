@@ -1,0 +1,176 @@
+/*
+ * Waiting for what is pending. Nobody waits with items in hand: a wait copies the points of one
+ * item, so that others collect meanwhile.
+ */
+#include "core/time/retire_collect.h"
+
+#include "core/port_time.h"
+#include "core/time/retire_order.h"
+
+/* A wait in slices of this length, so that items that others finish meanwhile are noticed, ns. */
+#define WAIT_SLICE_NS ((uint64_t)10000000)
+
+/* The semaphores that one queued item waits for. */
+struct wait_points {
+    uint32_t count;
+    VkSemaphore semaphores[MAAR_MAX_POINTS + 1];
+    uint64_t values[MAAR_MAX_POINTS + 1];
+};
+
+/* Copies the points that an item still waits for. Leaves none when it waits for the host, which no
+ * driver call can wait for. An heir that is parked waits for its former owner first. */
+static void list_points(const struct maar_retire_item* item, struct wait_points* points)
+{
+    if (item->state == MAAR_RETIRE_PARKED) {
+        item = item->kin;
+    }
+    if (item->points[item->at].semaphore == VK_NULL_HANDLE) {
+        return;
+    }
+    for (uint32_t i = item->at; i < item->point_count; ++i) {
+        if (item->points[i].semaphore != VK_NULL_HANDLE) {
+            points->semaphores[points->count] = item->points[i].semaphore;
+            points->values[points->count++] = item->points[i].value;
+        }
+    }
+}
+
+/* Returns whether a batch in hand has an item of a pool, or (NULL) whether there is one. The lock
+ * is held. */
+static bool is_in_hand(const struct maar_retire* retire, const struct maar_retire_pool* pool)
+{
+    for (const struct maar_retire_batch* batch = retire->batches; batch != NULL;
+         batch = batch->next) {
+        const struct maar_retire_item* item = batch->first;
+        while (pool != NULL && item != NULL && item->pool != pool) {
+            item = item->next;
+        }
+        if (item != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum pending {
+    NOTHING_PENDING,
+    PENDING_ON_DEVICE, /* the points of one item were copied */
+    PENDING_ON_HOST,
+    PENDING_IN_HAND
+};
+
+/* Copies the points of one item that a driver call can wait for. The lock is held. */
+static void find_points(const struct maar_retire* retire, const struct maar_retire_pool* pool,
+                        struct wait_points* points)
+{
+    const struct maar_retire_key host = {.value = UINT64_MAX};
+    points->count = 0;
+    if (pool == NULL) {
+        const struct maar_retire_item* item = maar_retire_tree_find(retire->root, &host, true);
+        if (item != NULL) {
+            list_points(item, points);
+        }
+        return;
+    }
+    for (uint32_t i = 1; i < MAAR_RETIRE_LISTS && points->count == 0; ++i) {
+        for (const struct maar_retire_item* item = pool->lists[i];
+             item != NULL && points->count == 0; item = item->pool_next) {
+            list_points(item, points);
+        }
+    }
+}
+
+/* Says what a wait has to wait for. The lock is held. */
+static enum pending look(const struct maar_retire* retire, const struct maar_retire_pool* pool,
+                         struct wait_points* points)
+{
+    find_points(retire, pool, points);
+    if (points->count > 0) {
+        return PENDING_ON_DEVICE;
+    }
+    if (is_in_hand(retire, pool)) {
+        return PENDING_IN_HAND;
+    }
+    return maar_retire_any(retire, pool) != NULL ? PENDING_ON_HOST : NOTHING_PENDING;
+}
+
+/* Waits for copied points, with no item in hand. */
+static VkResult wait_for_points(struct maar_retire* retire, const struct wait_points* points,
+                                uint64_t timeout_ns)
+{
+    const struct maar_device* device = retire->device;
+    const VkSemaphoreWaitInfo wait = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = points->count,
+        .pSemaphores = points->semaphores,
+        .pValues = points->values,
+    };
+    maar_lock_rank_expect_none();
+    const VkResult result = device->vkWaitSemaphores(device->handle, &wait, timeout_ns);
+    if (result == VK_ERROR_DEVICE_LOST) {
+        maar_atomic32_store(&retire->lost, 1);
+        return VK_SUCCESS;
+    }
+    return result;
+}
+
+VkResult maar_retire_wait(struct maar_retire* retire, const struct maar_retire_pool* pool,
+                          uint64_t timeout_ns)
+{
+    const uint64_t deadline = maar_deadline_ns(timeout_ns);
+    for (;;) {
+        struct wait_points points;
+        VkResult result = maar_retire_collect(retire, NULL);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+        const uint64_t left = maar_time_left_ns(deadline);
+        maar_mutex_lock(&retire->lock);
+        const enum pending pending = look(retire, pool, &points);
+        if (pending == PENDING_IN_HAND && left > 0) {
+            (void)maar_condition_wait_for(&retire->finished, &retire->lock, left);
+        }
+        maar_mutex_unlock(&retire->lock);
+        switch (pending) {
+        case NOTHING_PENDING:
+            return VK_SUCCESS;
+        case PENDING_ON_HOST:
+            return VK_NOT_READY;
+        case PENDING_IN_HAND:
+            result = left == 0 ? VK_TIMEOUT : VK_SUCCESS;
+            break;
+        case PENDING_ON_DEVICE:
+            result = wait_for_points(retire, &points, left < WAIT_SLICE_NS ? left : WAIT_SLICE_NS);
+            result = result == VK_TIMEOUT && left > 0 ? VK_SUCCESS : result;
+            break;
+        }
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+    }
+}
+
+void maar_retire_wait_for_bytes(struct maar_retire* retire)
+{
+    maar_mutex_lock(&retire->lock);
+    const uint64_t number = retire->batch_count;
+    const struct maar_retire_batch* batch = retire->batches;
+    while (batch != NULL) {
+        if (batch->number < number && !batch->returned) {
+            maar_condition_wait(&retire->finished, &retire->lock);
+            batch = retire->batches;
+        } else {
+            batch = batch->next;
+        }
+    }
+    maar_mutex_unlock(&retire->lock);
+}
+
+bool maar_retire_reclaim(struct maar_retire* retire, uint64_t seen)
+{
+    if (!maar_retire_is_empty(retire)) {
+        (void)maar_retire_collect(retire, NULL);
+        maar_retire_wait_for_bytes(retire);
+    }
+    return maar_atomic64_load(&retire->returned_count) != seen;
+}
