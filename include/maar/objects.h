@@ -1,6 +1,7 @@
 /** @file
- * maar/objects.h: buffers, images and slices, made and bound in one call, with a rollback between
- * the steps. The general rules of maar/allocator.h hold here too.
+ * maar/objects.h: buffers, images and slices. One call creates an object, allocates its memory and
+ * binds the two; if a step fails, the steps before it are undone. The general rules of
+ * maar/allocator.h apply here too.
  */
 #ifndef MAAR_OBJECTS_H
 #define MAAR_OBJECTS_H
@@ -15,8 +16,8 @@ extern "C" {
  * Creates a buffer with memory bound to it.
  *
  * @param allocator    not null
- * @param pBufferInfo  as for vkCreateBuffer; with SHADER_DEVICE_ADDRESS usage the allocator must
- *                     have been told of the bufferDeviceAddress feature
+ * @param pBufferInfo  as for vkCreateBuffer; usage SHADER_DEVICE_ADDRESS requires that
+ *                     pEnabledFeatures of the allocator had the bufferDeviceAddress feature
  * @param pCreateInfo  how to allocate; NULL for the defaults
  * @param pBuffer      receives the buffer
  * @param pAllocation  receives its memory
@@ -31,12 +32,12 @@ MAAR_API VkResult VKAPI_CALL maarCreateBuffer(MaarAllocator allocator,
                                               VkBuffer* pBuffer, MaarAllocation* pAllocation);
 
 /**
- * Destroys a buffer and frees its memory. The device must be done with it.
+ * Destroys a buffer and frees its memory. The device must have finished with it.
  *
  * @param allocator   not null
- * @param buffer      may be VK_NULL_HANDLE; made by Maar, or with the allocator's
+ * @param buffer      may be VK_NULL_HANDLE; created by Maar, or with the allocator's
  *                    pAllocationCallbacks
- * @param allocation  may be VK_NULL_HANDLE; when it is stale, the buffer is not destroyed either
+ * @param allocation  may be VK_NULL_HANDLE; if it is stale, the buffer is not destroyed either
  * @threadsafety internally synchronized; `buffer` and `allocation` externally
  * @since 0.1.0
  */
@@ -78,11 +79,11 @@ MAAR_API VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
                                              VkImage* pImage, MaarAllocation* pAllocation);
 
 /**
- * Destroys an image and frees its memory. The device must be done with it.
+ * Destroys an image and frees its memory. The device must have finished with it.
  *
  * @param allocator   not null
  * @param image       may be VK_NULL_HANDLE
- * @param allocation  may be VK_NULL_HANDLE; when it is stale, the image is not destroyed either
+ * @param allocation  may be VK_NULL_HANDLE; if it is stale, the image is not destroyed either
  * @threadsafety internally synchronized; `image` and `allocation` externally
  * @since 0.1.0
  */
@@ -105,13 +106,13 @@ MAAR_API VkResult VKAPI_CALL maarDestroyImageAfter(MaarAllocator allocator, VkIm
                                                    MaarAllocation allocation, uint32_t pointCount,
                                                    const MaarPoint* pPoints);
 
-/** Most planes of an image. */
+/** The largest number of planes of an image. */
 #define MAAR_MAX_PLANES 3
 
 /**
- * Creates a multi-planar image with VK_IMAGE_CREATE_DISJOINT_BIT, each plane with memory of its
- * own. To destroy it, destroy the image with maarDestroyImage and its first allocation, and free
- * the others.
+ * Creates a multi-planar image with VK_IMAGE_CREATE_DISJOINT_BIT. Each plane gets an allocation of
+ * its own. To destroy the image, call maarDestroyImage with the image and its first allocation, and
+ * free the other allocations.
  *
  * @param allocator     not null
  * @param pImageInfo    with the disjoint bit and a multi-planar format
@@ -131,10 +132,10 @@ MAAR_API VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
                                                      MaarAllocation* pAllocations);
 
 /**
- * Creates a buffer on memory that is there already. The allocation should have been made with
- * MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT; without it, and in a pool of one kind, only an object of
- * the same kind is let in, and none into memory that is dedicated to an object. Size, alignment and
- * memory type are checked.
+ * Creates a buffer on an existing allocation. The allocation should have been made with
+ * MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT. Without this bit, and in a pool of one kind, the buffer
+ * must be of the allocation's kind, and the allocation must not be dedicated to an object. The call
+ * checks size, alignment and memory type.
  *
  * @param allocator    not null
  * @param allocation   what to bind to
@@ -143,9 +144,9 @@ MAAR_API VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
  * @param pBuffer      receives the buffer; destroy it with vkDestroyBuffer and the allocator's
  *                     pAllocationCallbacks
  * @return what vkCreateBuffer and vkBindBufferMemory2 return; VK_ERROR_VALIDATION_FAILED_EXT, also
- *         when it does not fit there, or the driver requires memory of its own for it
+ *         if the object does not fit there, or the driver requires a dedicated allocation for it
  * @threadsafety internally synchronized
- * @lifetime the buffer must go before the allocation
+ * @lifetime destroy the buffer before the allocation is freed
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
@@ -155,7 +156,7 @@ MAAR_API VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
                                                       VkBuffer* pBuffer);
 
 /**
- * Creates an image on memory that is there already. Otherwise as maarCreateAliasingBuffer.
+ * Creates an image on an existing allocation. The rules are those of maarCreateAliasingBuffer.
  *
  * @param allocator   not null
  * @param allocation  what to bind to
@@ -165,7 +166,7 @@ MAAR_API VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
  *                    pAllocationCallbacks
  * @return as maarCreateAliasingBuffer
  * @threadsafety internally synchronized
- * @lifetime the image must go before the allocation
+ * @lifetime destroy the image before the allocation is freed
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarCreateAliasingImage(MaarAllocator allocator,
@@ -194,7 +195,7 @@ MAAR_API VkResult VKAPI_CALL maarAllocateMemoryForBuffer(
  *
  * @param allocator    not null
  * @param image        not null; not disjoint
- * @param tiling       the tiling it was created with
+ * @param tiling       the tiling that the image was created with
  * @param pCreateInfo  how to allocate; NULL for the defaults
  * @param pAllocation  receives its memory
  * @return as maarAllocateMemory
@@ -239,13 +240,13 @@ MAAR_API VkResult VKAPI_CALL maarBindImage(MaarAllocator allocator, MaarAllocati
                                            VkDeviceSize offset, VkImage image, const void* pNext);
 
 /**
- * Ranks the memory types for a buffer that does not exist yet. Makes and destroys one where
- * VK_KHR_maintenance4 is not enabled.
+ * Ranks the memory types for a buffer that does not exist yet. Where VK_KHR_maintenance4 is not
+ * enabled, the call creates such a buffer and destroys it.
  *
  * @param allocator    not null
  * @param pBufferInfo  as for vkCreateBuffer
- * @param pCreateInfo  usage, flags and types wanted; NULL for the defaults
- * @param pChoice      sType and pNext set by the caller; the rest is filled
+ * @param pCreateInfo  usage, flags and types; NULL for the defaults
+ * @param pChoice      the caller sets sType and pNext; the call fills in the rest
  * @return as maarChooseMemoryType, and what vkCreateBuffer returns
  * @threadsafety internally synchronized
  * @since 0.1.0
@@ -255,13 +256,13 @@ MAAR_API VkResult VKAPI_CALL maarChooseMemoryTypeForBuffer(
     const MaarAllocationCreateInfo* pCreateInfo, MaarMemoryTypeChoice* pChoice);
 
 /**
- * Ranks the memory types for an image that does not exist yet. Otherwise as
- * maarChooseMemoryTypeForBuffer.
+ * Ranks the memory types for an image that does not exist yet. In other respects the call is
+ * like maarChooseMemoryTypeForBuffer.
  *
  * @param allocator    not null
  * @param pImageInfo   as for vkCreateImage; not disjoint
- * @param pCreateInfo  usage, flags and types wanted; NULL for the defaults
- * @param pChoice      sType and pNext set by the caller; the rest is filled
+ * @param pCreateInfo  usage, flags and types; NULL for the defaults
+ * @param pChoice      the caller sets sType and pNext; the call fills in the rest
  * @return as maarChooseMemoryType, and what vkCreateImage returns
  * @threadsafety internally synchronized
  * @since 0.1.0
@@ -276,7 +277,7 @@ MAAR_API VkResult VKAPI_CALL maarChooseMemoryTypeForImage(
  * @param allocator  not null
  * @param buffer     bound, with SHADER_DEVICE_ADDRESS usage
  * @param pAddress   receives the address
- * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT when bufferDeviceAddress is off;
+ * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT if bufferDeviceAddress is not enabled;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0
@@ -288,10 +289,10 @@ MAAR_API VkResult VKAPI_CALL maarGetBufferAddress(MaarAllocator allocator, VkBuf
 /* Slices: thousands of small buffers out of few big ones */
 /* ---------------------------------------------------------------------------------------------- */
 
-/** A range of a VkBuffer that Maar owns and shares among many. */
+/** A range of a VkBuffer that belongs to Maar and that many slices share. */
 VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarSlice)
 
-/** What a slice is to be. */
+/** How to create a slice. */
 typedef struct MaarSliceCreateInfo {
     /** MAAR_STRUCTURE_TYPE_SLICE_CREATE_INFO */
     MaarStructureType sType;
@@ -299,27 +300,27 @@ typedef struct MaarSliceCreateInfo {
     const void* pNext;
     /** Bytes, at least 1 and at most MAAR_MAX_SLICE_SIZE. */
     VkDeviceSize size;
-    /** Least alignment of the offset, bytes, on top of what the usage demands (uniform, storage and
-     * texel buffer offsets); 0 for none. Any number. */
+    /** The least alignment of the offset, bytes, in addition to what the usage requires (of
+     * uniform, storage and texel buffer offsets); 0 for none. It need not be a power of two. */
     VkDeviceSize alignment;
-    /** What it is used for; slices share a VkBuffer only with others of the same usage. */
+    /** The usage of the buffer. Slices share a VkBuffer only with slices of the same usage. */
     VkBufferUsageFlags usage;
     /** What the memory is for. */
     MaarMemoryUsage memoryUsage;
     /** Of MaarAllocationCreateFlagBits: within budget, never allocate, no fallback. Slices share a
-     * VkBuffer only with others of the same flags. */
+     * VkBuffer only with slices of the same flags. */
     MaarAllocationCreateFlags allocationFlags;
-    /** Bits of the device's queue families that use it at the same time; with fewer than two the
-     * buffer is exclusive. Slices share a VkBuffer only with others of the same families. */
+    /** Bits of the queue families that use the slice at the same time. With fewer than two, the
+     * buffer is exclusive. Slices share a VkBuffer only with slices of the same families. */
     uint32_t queueFamilyBits;
-    /** Kept with the slice. */
+    /** Stored with the slice, for the program. */
     void* pUserData;
 } MaarSliceCreateInfo;
 
-/** Largest slice, bytes; larger buffers are better off alone. */
+/** The largest slice, bytes. A larger buffer should be a buffer of its own. */
 #define MAAR_MAX_SLICE_SIZE 262144
 
-/** What is known of a slice. */
+/** What maarGetSliceInfo reads. */
 typedef struct MaarSliceInfo {
     /** MAAR_STRUCTURE_TYPE_SLICE_INFO */
     MaarStructureType sType;
@@ -327,9 +328,9 @@ typedef struct MaarSliceInfo {
     void* pNext;
     /** The shared buffer. */
     VkBuffer buffer;
-    /** Where in it, bytes. */
+    /** Where the slice lies in the buffer, bytes. */
     VkDeviceSize offset;
-    /** How many bytes. */
+    /** The size of the slice, bytes. */
     VkDeviceSize size;
     /** The slice's first byte in host memory; NULL where the type is not HOST_VISIBLE. */
     void* pMappedData;
@@ -339,19 +340,19 @@ typedef struct MaarSliceInfo {
     MaarAllocation allocation;
     /** Where the slice lies in `allocation`, bytes. */
     VkDeviceSize allocationOffset;
-    /** As given. */
+    /** MaarSliceCreateInfo::pUserData. */
     void* pUserData;
 } MaarSliceInfo;
 
 /**
- * Takes a slice of a shared buffer, making a new one when none has room.
+ * Takes a slice of a shared buffer. Creates a new buffer if none has room.
  *
  * @param allocator    not null
  * @param pCreateInfo  not NULL
  * @param pSlice       receives the slice
  * @return as maarCreateBuffer
  * @threadsafety internally synchronized
- * @lifetime give it back with maarDestroySlice
+ * @lifetime destroy it with maarDestroySlice
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarCreateSlice(MaarAllocator allocator,
@@ -359,7 +360,7 @@ MAAR_API VkResult VKAPI_CALL maarCreateSlice(MaarAllocator allocator,
                                              MaarSlice* pSlice);
 
 /**
- * Gives a slice back. The device must be done with it. A stale handle is reported, and nothing
+ * Destroys a slice. The device must have finished with it. A stale handle is reported and nothing
  * happens.
  *
  * @param allocator  not null
@@ -370,7 +371,7 @@ MAAR_API VkResult VKAPI_CALL maarCreateSlice(MaarAllocator allocator,
 MAAR_API void VKAPI_CALL maarDestroySlice(MaarAllocator allocator, MaarSlice slice);
 
 /**
- * Gives a slice back once every point has passed. Never blocks.
+ * Destroys a slice once every point has passed. Never blocks.
  *
  * @param allocator   not null
  * @param slice       may be VK_NULL_HANDLE
@@ -388,7 +389,7 @@ MAAR_API VkResult VKAPI_CALL maarDestroySliceAfter(MaarAllocator allocator, Maar
  *
  * @param allocator  not null
  * @param slice      not null
- * @param pInfo      sType and pNext set by the caller; the rest is filled
+ * @param pInfo      the caller sets sType and pNext; the call fills in the rest
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0

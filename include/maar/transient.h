@@ -1,11 +1,12 @@
 /** @file
  * maar/transient.h: buffers and images that live for some passes of a frame and share memory, with
- * the barriers that make it right.
+ * the barriers that this sharing requires.
  *
- * Declare the passes of a frame and the resources that they use; Maar plans (maar/plan.h), creates
- * the resources in one allocation for each class, and says for each pass what to wait for and which
- * barriers to record. The general rules of maar/allocator.h hold here too. Barriers are those of
- * VK_KHR_synchronization2; the heap itself needs no such feature.
+ * Declare the passes of a frame and the resources that they use. Maar plans the memory
+ * (maar/plan.h), creates the resources in one allocation for each class, and states for each pass
+ * what to wait for and which barriers to record. The general rules of maar/allocator.h apply here
+ * too. The barriers are those of VK_KHR_synchronization2; the heap itself does not need this
+ * feature.
  */
 #ifndef MAAR_TRANSIENT_H
 #define MAAR_TRANSIENT_H
@@ -22,8 +23,8 @@ VK_DEFINE_HANDLE(MaarTransientHeap)
 
 /** A queue that passes run on. */
 typedef struct MaarTransientQueue {
-    /** Its family's index, one of the device's. Queues of one family need no queue-family
-     * transfers. */
+    /** The index of its family, below the device's number of families. Queues of one family need no
+     * queue family transfers. */
     uint32_t familyIndex;
 } MaarTransientQueue;
 
@@ -36,35 +37,37 @@ typedef struct MaarTransientPass {
     const char* pName;
 } MaarTransientPass;
 
-/** A pass waits for another one of another queue, by a semaphore that the program signals after
- * `before` and waits for ahead of `after`, both with VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT. */
+/** A pass that waits for a pass of another queue. The program signals a semaphore after `before`
+ * and waits for it ahead of `after`, both with VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT. */
 typedef struct MaarTransientDependency {
-    /** This pass is over ... */
+    /** The pass that is over first. */
     uint32_t before;
-    /** ... when this one begins. */
+    /** The pass that begins then. */
     uint32_t after;
 } MaarTransientDependency;
 
-/** How a pass uses a resource. One entry for each pass and resource. */
+/** How a pass uses a resource. Each pass has one entry for each resource that it uses. */
 typedef struct MaarTransientUse {
     /** The pass. */
     uint32_t pass;
-    /** Images: the layout during the pass. Buffers: not looked at. */
+    /** Images: the layout during the pass. Buffers: ignored. */
     VkImageLayout layout;
-    /** All stages of the pass that touch it; not 0. */
+    /** All stages of the pass that access the resource; not 0. */
     VkPipelineStageFlags2 stages;
-    /** All accesses of the pass; not 0. */
+    /** All accesses of these stages to the resource; not 0. */
     VkAccessFlags2 access;
 } MaarTransientUse;
 
 /** Options of a transient. */
 typedef enum MaarTransientResourceFlagBits {
-    /** Its contents are kept from frame to frame (of one copy): it shares bytes with nothing, and
-     * its layout is carried over. In the first frame after its creation its contents are undefined.
-     * An update that keeps the object keeps them too, unless its owner changes from the last use of
-     * a frame to the first of the next, or was to change in the graph before. */
+    /** The contents are kept from frame to frame (of one copy). The resource shares bytes with no
+     * other, and its layout is carried over. In the first frame after its creation its contents are
+     * undefined. An update that keeps the object keeps its contents too. The exception is a
+     * resource whose owner changes from the last use of a frame to the first use of the next, in
+     * the new graph or in the graph before. */
     MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT = 0x1,
-    /** It shares bytes with nothing, but its contents are undefined at the first use of a frame. */
+    /** The resource shares bytes with no other. Its contents are still undefined at the first use
+     * of a frame. */
     MAAR_TRANSIENT_RESOURCE_NO_ALIASING_BIT = 0x2,
     /** Reserves the enumeration's size. */
     MAAR_TRANSIENT_RESOURCE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
@@ -74,7 +77,7 @@ typedef VkFlags MaarTransientResourceFlags;
 
 /** A buffer or an image of a frame. */
 typedef struct MaarTransientResource {
-    /** A buffer: how to create it. Exactly one of pBufferInfo and pImageInfo is set. */
+    /** A buffer: how to create it. Set either pBufferInfo or pImageInfo. */
     const VkBufferCreateInfo* pBufferInfo;
     /** An image: how to create it; not sparse, not disjoint, initialLayout undefined. */
     const VkImageCreateInfo* pImageInfo;
@@ -86,16 +89,17 @@ typedef struct MaarTransientResource {
     const MaarTransientUse* pUses;
     /** How many views of the image to create. */
     uint32_t viewCount;
-    /** How to create them; the field `image` is not looked at. */
+    /** How to create them; the field `image` is ignored. */
     const VkImageViewCreateInfo* pViewInfos;
     /** For messages and dumps; may be NULL. */
     const char* pName;
 } MaarTransientResource;
 
-/** Most queues of a graph. */
+/** The largest number of queues of a graph. */
 #define MAAR_TRANSIENT_MAX_QUEUES 16u
 
-/** A frame: passes, resources and who uses what. Everything is read during the call only. */
+/** A frame: passes, resources, and which pass uses which resource. Maar reads everything during the
+ * call and keeps no pointer. */
 typedef struct MaarTransientGraph {
     /** MAAR_STRUCTURE_TYPE_TRANSIENT_GRAPH */
     MaarStructureType sType;
@@ -111,34 +115,34 @@ typedef struct MaarTransientGraph {
     const MaarTransientPass* pPasses;
     /** How many dependencies. */
     uint32_t dependencyCount;
-    /** Orders between passes of different queues, without a cycle. Where two passes of different
-     * queues use one resource in ways that need an order, and neither these nor the queues give
-     * one, the pass of the lower index comes first, unless it still has to wait for one of a
-     * higher index itself, and the second has a wait for the first. */
+    /** Orders between passes of different queues, without a cycle. Two passes of different queues
+     * may use one resource in ways that need an order that neither these dependencies nor the
+     * queues give. Then the pass of the lower index comes first, unless this pass must itself wait
+     * for a pass of a higher index, and the second pass gets a wait for the first. */
     const MaarTransientDependency* pDependencies;
     /** How many resources. */
     uint32_t resourceCount;
     /** The resources. */
     const MaarTransientResource* pResources;
-    /** NULL: all resources are new to this graph, or have the indices that they had. Else, for each
-     * resource, its index in the graph before, UINT32_MAX for a new one. What has kept its create
-     * info, offset and memory is not created again. */
+    /** For each resource, its index in the graph before, or UINT32_MAX for a new resource. NULL:
+     * each resource has the index that it had before, and further resources are new. Objects that
+     * keep their create info, offset and memory are not created again. */
     const uint32_t* pPreviousIndices;
 } MaarTransientGraph;
 
 /** Options of a heap. */
 typedef enum MaarTransientHeapCreateFlagBits {
-    /** No two resources share bytes; all else is the same. To compare with. */
+    /** No two resources share bytes. Everything else stays the same: for comparisons. */
     MAAR_TRANSIENT_HEAP_CREATE_NO_ALIASING_BIT = 0x1,
-    /** Barriers for bytes that go from one resource to another alone: `aliasing` and its waits. The
-     * program records those between the uses of one resource itself; its first barrier of a
-     * resource in a frame goes from UNDEFINED and has the stages of that use, and of the last uses
-     * in the frame before, as source. */
+    /** Makes only the barriers for bytes that go from one resource to another: `aliasing` and its
+     * waits. The program itself records the barriers between the uses of one resource. Its first
+     * barrier of a resource in a frame goes from UNDEFINED, and its source has the stages of that
+     * use and of the last uses in the frame before. */
     MAAR_TRANSIENT_HEAP_CREATE_ALIASING_BARRIERS_ONLY_BIT = 0x2,
-    /** Plan and work out barriers, but create no objects and allocate no memory. */
+    /** Plans and makes barriers, but creates no objects and allocates no memory. */
     MAAR_TRANSIENT_HEAP_CREATE_PLAN_ONLY_BIT = 0x4,
-    /** Plan with MAAR_PLAN_CREATE_KEEP_EDGES_BIT: as little memory, but not as few barriers as it
-     * may take. For updates that must be quick. */
+    /** Plans with MAAR_PLAN_CREATE_KEEP_EDGES_BIT: as little memory, but perhaps more barriers than
+     * necessary. For updates that must be quick. */
     MAAR_TRANSIENT_HEAP_CREATE_KEEP_EDGES_BIT = 0x8,
     /** Reserves the enumeration's size. */
     MAAR_TRANSIENT_HEAP_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
@@ -154,18 +158,18 @@ typedef struct MaarTransientHeapCreateInfo {
     const void* pNext;
     /** Options. */
     MaarTransientHeapCreateFlags flags;
-    /** How often everything exists, at most MAAR_TRANSIENT_MAX_COPIES; 0 means 1. With 1, frame N+1
-     * waits on the device for frame N wherever it reuses its bytes, which is mostly best. With
-     * more, frame N uses copy N modulo the count and waits for the frame that used that copy
-     * before. */
+    /** How many copies of everything exist, at most MAAR_TRANSIENT_MAX_COPIES; 0 means 1. With one
+     * copy, frame N+1 waits on the device for frame N wherever it reuses the bytes of frame N. This
+     * is best in most programs. With more copies, frame N uses copy N modulo the count, and waits
+     * for the frame that used that copy before. */
     uint32_t copyCount;
     /** The first frame. */
     const MaarTransientGraph* pGraph;
     /** How to allocate: usage, flags, pool, priority, name. NULL: device-local memory, and lazily
-     * allocated memory for images with TRANSIENT_ATTACHMENT usage where the device has some. The
-     * latter goes for usage device-local (which is 0) and transient here, too: a name or a priority
-     * alone loses nothing. Without a name, the memory is named "transients". Nothing that can be
-     * exported. */
+     * allocated memory for images with TRANSIENT_ATTACHMENT usage where the device has some. Lazily
+     * allocated memory is also used if `usage` here is device-local (which is 0) or transient, so
+     * that a program may set only a name or a priority. Without a name, the memory is named
+     * "transients". The memory must not be exportable. */
     const MaarAllocationCreateInfo* pAllocationInfo;
     /** See MaarPlanCreateInfo::nodeLimit; 0: MAAR_TRANSIENT_DEFAULT_NODE_LIMIT. */
     uint64_t planNodeLimit;
@@ -175,13 +179,13 @@ typedef struct MaarTransientHeapCreateInfo {
     MaarPlanCache planCache;
 } MaarTransientHeapCreateInfo;
 
-/** Nodes that the search for a plan visits at most when the caller names no limit: fewer than in a
- * plan of its own, since heaps are updated while a program runs. */
+/** The most nodes that the search for a plan visits if the caller sets no limit. It is lower than
+ * that of maarCreatePlan, since heaps are updated while a program runs. */
 #define MAAR_TRANSIENT_DEFAULT_NODE_LIMIT 100000u
-/** Most copies of a heap. */
+/** The largest number of copies of a heap. */
 #define MAAR_TRANSIENT_MAX_COPIES 8u
 
-/** Figures of a heap. Sizes are bytes of one copy, by the driver's requirements. */
+/** Figures of a heap. Sizes are in bytes of one copy, as the driver requires them. */
 typedef struct MaarTransientHeapInfo {
     /** MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_INFO */
     MaarStructureType sType;
@@ -189,31 +193,31 @@ typedef struct MaarTransientHeapInfo {
     void* pNext;
     /** Copies. */
     uint32_t copyCount;
-    /** The plan; owned by the heap, valid until the next update. Its resources are the graph's,
-     * those left out for which the driver requires memory of their own. */
+    /** The plan. It belongs to the heap and is valid until the next update. Its resources are those
+     * of the graph, without the ones for which the driver requires a dedicated allocation. */
     MaarPlan plan;
-    /** Sum of the sizes of all resources: what it would take without aliasing. */
+    /** The sum of the sizes of all resources: what the frame would take without aliasing. */
     VkDeviceSize totalSize;
-    /** What it would take to reuse whole objects: each pass takes free ones of the same create
-     * info, or makes new ones. */
+    /** What the frame would take if whole objects were reused: each pass takes free objects of the
+     * same create info, or creates new ones. */
     VkDeviceSize objectReuseSize;
-    /** What it takes. */
+    /** What the frame takes. */
     VkDeviceSize peakSize;
-    /** What it takes at least: see MaarPlanInfo::lowerBound. */
+    /** What the frame takes at least: see MaarPlanInfo::lowerBound. */
     VkDeviceSize lowerBound;
-    /** No placement takes less. */
+    /** VK_TRUE if no placement takes less. */
     VkBool32 provedOptimal;
-    /** Of peakSize, bytes that go to lazily allocated memory as long as its heap has room. */
+    /** Of peakSize, the bytes that lie in lazily allocated memory as long as its heap has room. */
     VkDeviceSize lazySize;
     /** Objects and views created by the last creation or update. */
     uint32_t createdCount;
     /** Objects that the last update kept. */
     uint32_t keptCount;
-    /** Grows by one with each update that created something anew. */
+    /** Grows by one with each update that created an object. */
     uint64_t generation;
 } MaarTransientHeapInfo;
 
-/** A resource as created. */
+/** A resource as it was created. */
 typedef struct MaarTransientResourceInfo {
     /** MAAR_STRUCTURE_TYPE_TRANSIENT_RESOURCE_INFO */
     MaarStructureType sType;
@@ -225,67 +229,70 @@ typedef struct MaarTransientResourceInfo {
     VkImage image;
     /** How many views. */
     uint32_t viewCount;
-    /** The views, in the order asked for; owned by the heap, valid until the next update. */
+    /** The views, in the order of pViewInfos. They belong to the heap; the array is valid until the
+     * next update. */
     const VkImageView* pViews;
-    /** The heap's generation when these objects were created: they are new to a program that last
-     * looked at an earlier one. */
+    /** The heap's generation when these objects were created. They are new to a program that last
+     * read an earlier generation. */
     uint64_t generation;
     /** The memory of its class. */
     MaarAllocation allocation;
-    /** Where in it, bytes. */
+    /** Where the resource lies in `allocation`, bytes. */
     VkDeviceSize offset;
-    /** Bytes required. */
+    /** The bytes that the driver requires. */
     VkDeviceSize size;
-    /** Its class in the plan; classes behind those are of resources that are left out there. */
+    /** Its class in the plan. The classes behind those of the plan belong to resources with a
+     * dedicated allocation. */
     uint32_t classIndex;
 } MaarTransientResourceInfo;
 
-/** A semaphore wait: the program must have ordered this pass after that one. */
+/** A semaphore wait: the program must order the pass that has this wait after `pass`. */
 typedef struct MaarTransientWait {
     /** The pass to wait for, of another queue. */
     uint32_t pass;
-    /** 0: of the same frame; n: of the frame n earlier. Frames before the first need no wait. */
+    /** 0: that pass of the same frame; n: that pass of the frame n frames earlier. Frames before
+     * the first need no wait. */
     uint32_t framesBack;
-    /** Stages of the waiting pass, and of later ones of its queue, that must not begin earlier:
-     * VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT. What follows from a wait is not asked for again. */
+    /** The stages of the waiting pass, and of later passes of its queue, that must not begin
+     * earlier: VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT. Orders that follow from a wait are not listed
+     * again. */
     VkPipelineStageFlags2 stages;
-    /** Stages of the pass waited for, and of earlier ones of its queue, that must be over:
-     * likewise.
-     */
+    /** The stages of `pass`, and of earlier passes of its queue, that must be over:
+     * VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT. */
     VkPipelineStageFlags2 signalStages;
-    /** VK_TRUE: bytes that change hands ask for it; VK_FALSE: only uses of one resource do. */
+    /** VK_TRUE: bytes that go from one resource to another require the wait; VK_FALSE: only uses of
+     * one resource do. */
     VkBool32 aliasing;
 } MaarTransientWait;
 
 /**
- * What to do around a pass: let its submission wait for `pWaits`; record `aliasing` and then
- * `before` ahead of its commands and `after` behind them (vkCmdPipelineBarrier2), each where it has
- * barriers. `aliasing` is a call of its own, since barriers of one call are not ordered among each
- * other: a new layout must not be made before what was written into the bytes has landed.
+ * What to do around a pass. Let its submission wait for `pWaits`. Record `aliasing` and then
+ * `before` ahead of its commands, and `after` behind them, each with vkCmdPipelineBarrier2 if it
+ * has barriers. `aliasing` is a call of its own, since the barriers of one call are not ordered
+ * among each other: earlier writes to the bytes must be available before the layout changes.
  */
 typedef struct MaarTransientPassBarriers {
     /** MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS */
     MaarStructureType sType;
     /** NULL or a chain. */
     void* pNext;
-    /** At most one global barrier: for bytes that come from other resources, with the stages and
-     * writes of all last uses of every predecessor. */
+    /** At most one global barrier, for bytes that come from other resources. It has the stages and
+     * writes of the last uses of every predecessor. */
     VkDependencyInfo aliasing;
-    /** At most one global barrier, for earlier uses of the same resources; image barriers: first
-     * layouts (from UNDEFINED; after an update, of contents that were kept, from the layout that
-     * they are in), changes of layout, acquisitions from other queue families; buffer barriers:
-     * acquisitions. */
+    /** At most one global barrier, for earlier uses of the same resources. Image barriers are first
+     * layouts, changes of layout and acquisitions from other queue families; buffer barriers are
+     * acquisitions. A first layout goes from UNDEFINED. After an update that kept the contents it
+     * goes from the layout that they are in. */
     VkDependencyInfo before;
     /** Releases to other queue families. */
     VkDependencyInfo after;
-    /** The resource of each image barrier, those of `before` first, then those of `after`. */
+    /** The resource of each image barrier: those of `before`, then those of `after`. */
     const uint32_t* pImageResources;
-    /** The resource of each buffer barrier, likewise. */
+    /** The resource of each buffer barrier: those of `before`, then those of `after`. */
     const uint32_t* pBufferResources;
     /** How many waits. */
     uint32_t waitCount;
-    /** Passes of other queues to wait for, on top of what is ordered otherwise already by the
-     * graph's dependencies. */
+    /** The passes of other queues to wait for, in addition to the graph's dependencies. */
     const MaarTransientWait* pWaits;
 } MaarTransientPassBarriers;
 
@@ -306,7 +313,7 @@ MAAR_API VkResult VKAPI_CALL maarCreateTransientHeap(MaarAllocator allocator,
                                                      MaarTransientHeap* pHeap);
 
 /**
- * Destroys a heap with its objects and memory. The device must be done with them.
+ * Destroys a heap with its objects and memory. The device must have finished with them.
  *
  * @param allocator  not null
  * @param heap       may be VK_NULL_HANDLE
@@ -332,20 +339,22 @@ MAAR_API VkResult VKAPI_CALL maarDestroyTransientHeapAfter(MaarAllocator allocat
                                                            const MaarPoint* pPoints);
 
 /**
- * Gives a heap another frame graph: a new size, a pass more or less. An unchanged graph costs a
- * comparison; another one is planned, of which the planner's second stage takes up to some
- * milliseconds here as at the creation: MAAR_TRANSIENT_HEAP_CREATE_KEEP_EDGES_BIT leaves it out.
- * Objects that keep their create info and place stay; the others are destroyed once every
- * point has passed, as is memory that no longer serves. The first frame of the new graph must run
- * after the last one of the old graph: on each queue, the barriers of its first pass see to that;
- * with several queues, the first submission to each must also wait for the points.
+ * Gives a heap another frame graph, for example with a new size or one more pass. An unchanged
+ * graph costs a comparison. A changed graph is planned. The second stage of the planner takes up to
+ * some milliseconds, here as at the creation; MAAR_TRANSIENT_HEAP_CREATE_KEEP_EDGES_BIT leaves it
+ * out.
+ *
+ * Objects that keep their create info and place stay. The others are destroyed once every point has
+ * passed, and so is memory that is not used again. The first frame of the new graph must run after
+ * the last frame of the old one. On each queue, the barriers of the first pass ensure this. With
+ * several queues, the first submission to each queue must also wait for the points.
  *
  * @param allocator   not null
  * @param heap        not null
  * @param pGraph      not NULL
- * @param pointCount  0 (the device is done with all earlier frames) to MAAR_MAX_POINTS
- * @param pPoints     when the device is done with the frames submitted so far
- * @return as maarCreateTransientHeap and maarFreeMemoryAfter; on failure the heap is as before
+ * @param pointCount  0 (the device has finished all earlier frames) to MAAR_MAX_POINTS
+ * @param pPoints     pass when the device has finished the frames submitted so far
+ * @return as maarCreateTransientHeap and maarFreeMemoryAfter; on failure the heap is unchanged
  * @threadsafety internally synchronized; `heap` externally
  * @since 0.1.0
  */
@@ -359,7 +368,7 @@ MAAR_API VkResult VKAPI_CALL maarUpdateTransientHeap(MaarAllocator allocator,
  *
  * @param allocator  not null
  * @param heap       not null
- * @param pInfo      sType and pNext set by the caller; the rest is filled
+ * @param pInfo      the caller sets sType and pNext; the call fills in the rest
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `heap` externally
  * @since 0.1.0
@@ -373,9 +382,9 @@ MAAR_API VkResult VKAPI_CALL maarGetTransientHeapInfo(MaarAllocator allocator,
  *
  * @param allocator      not null
  * @param heap           not null
- * @param copyIndex      below the heap's copyCount: the frame's number modulo that
+ * @param copyIndex      below the heap's copyCount: the frame's number modulo copyCount
  * @param resourceIndex  its index in the graph
- * @param pInfo          sType and pNext set by the caller; the rest is filled
+ * @param pInfo          the caller sets sType and pNext; the call fills in the rest
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `heap` externally
  * @since 0.1.0
@@ -386,19 +395,18 @@ MAAR_API VkResult VKAPI_CALL maarGetTransientResource(MaarAllocator allocator,
                                                       MaarTransientResourceInfo* pInfo);
 
 /**
- * Reads what to do around a pass. Never blocks.
+ * Reads the barriers and waits of a pass. Never blocks.
  *
  * @param allocator    not null
  * @param heap         not null
- * @param frameNumber  the frame's number, one more with each frame; it never has to restart. It
- *                     decides the copy, and whether there is an earlier frame to wait for: the
- *                     first number asked about after the creation, or after an update that changed
- *                     something, is that of the graph's first frame (so starting again at 0 there
- *                     is right too; not after an update that changed nothing). Passes may be asked
- *                     about in any order, and again
+ * @param frameNumber  the frame's number, one more with each frame. It selects the copy, and
+ * whether an earlier frame is to be waited for: the first number that is asked about after the
+ * creation, or after an update that changed the graph, is the number of the graph's first frame.
+ * There a program may start again at 0, but need not; after an update that changed nothing it must
+ * not. The passes may be asked about in any order, and repeatedly
  * @param passIndex    the pass
- * @param pBarriers    sType and pNext set by the caller; the rest is filled. What it points to is
- *                     the heap's, valid until the next call of this function or update
+ * @param pBarriers    the caller sets sType and pNext; the call fills in the rest. The arrays
+ * belong to the heap, and are valid until the next call of this function or update
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `heap` externally
  * @since 0.1.0

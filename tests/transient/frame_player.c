@@ -1,6 +1,6 @@
 /*
- * Frames as a program records and submits them: each pass waits, records its barriers, does its
- * accesses and signals a timeline of its own.
+ * Plays frames as a program records and submits them: each pass waits, records its barriers, makes
+ * its accesses and signals its queue's timeline.
  */
 #include "tests/transient/frame_player.h"
 
@@ -89,7 +89,8 @@ static bool keeps(const struct graph_maker* maker, uint32_t resource)
     return (maker->resources[resource].flags & MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT) != 0;
 }
 
-/* With several, contents may be on their way to another one when a graph ends, and are lost. */
+/* With several families, contents may be on their way to another family when a graph ends; then
+ * they are lost. */
 static bool has_one_family(const struct graph_maker* maker)
 {
     for (uint32_t i = 1; i < maker->graph.queueCount; ++i) {
@@ -100,7 +101,7 @@ static bool has_one_family(const struct graph_maker* maker)
     return true;
 }
 
-/* Goes through the old resources: a new one with the same object takes the number over. */
+/* Walks through the old resources: a new resource with the same object takes over its number. */
 static void change_copy(struct player* p, uint32_t copy, const bool* kept)
 {
     uint32_t numbers[GRAPH_RESOURCES];
@@ -211,7 +212,7 @@ static void play_waits(struct player* p, uint64_t frame, uint32_t pass, uint32_t
     }
 }
 
-/* A call of vkCmdPipelineBarrier2, without what is left out. */
+/* Plays a call of vkCmdPipelineBarrier2, without the part that is left out. */
 static void play_barrier(struct player* p, uint64_t frame, uint32_t pass, uint32_t queue,
                          const VkDependencyInfo* info, enum player_part global,
                          enum player_part images, enum player_part buffers)
@@ -275,8 +276,8 @@ static void play_accesses(struct player* p, uint64_t frame, uint32_t pass, uint3
     }
 }
 
-/* The use before another one of a resource, in the order of the frame; the last one for the first.
- */
+/* Returns the use of a resource before another one, in the order of the frame; for the first use,
+ * the last one. */
 static uint32_t previous_use(const struct player* p, const MaarTransientResource* r, uint32_t use)
 {
     uint32_t found = use;
@@ -292,7 +293,8 @@ static uint32_t previous_use(const struct player* p, const MaarTransientResource
     return found != use ? found : last;
 }
 
-/* What a program of one queue records ahead of a use: it waits for the use before. */
+/* Plays the barrier that a program of one queue records ahead of a use: it waits for the use
+ * before. */
 static void play_own_barrier(struct player* p, uint64_t frame, uint32_t queue, uint32_t index,
                              uint32_t use)
 {
@@ -373,7 +375,8 @@ void player_run(struct player* p, uint64_t first_frame, uint32_t count, uint32_t
 
 uint32_t player_count(const struct player* p, bool first, uint32_t pass, enum player_part part)
 {
-    (void)read_barriers(p, 0, pass); /* the first frame is the one that is asked about first */
+    (void)read_barriers(p, 0, pass); /* the first frame that is asked about is the first of the
+                                        graph */
     const MaarTransientPassBarriers b = read_barriers(p, first ? 0 : p->copies, pass);
     switch (part) {
     case PLAYER_ALIASING:

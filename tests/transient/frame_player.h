@@ -19,7 +19,7 @@ enum player_part {
     PLAYER_PARTS
 };
 
-/* What is left out: one part of a pass, in the first frames or in later ones. */
+/* What the player leaves out: one part of a pass, in the first frames or in later ones. */
 struct player_gap {
     bool first;
     uint32_t pass;
@@ -36,28 +36,30 @@ struct player {
     uint32_t resources[8][GRAPH_RESOURCES]; /* by copy */
     MaarTransientResourceInfo infos[8][GRAPH_RESOURCES];
     uint32_t resource_count;
-    uint32_t order[GRAPH_PASSES];          /* passes as they are submitted */
+    uint32_t order[GRAPH_PASSES];          /* the passes in the order in which they are submitted */
     uint32_t ranks[GRAPH_PASSES];          /* each pass's place in that order */
-    bool has_contents[8][GRAPH_RESOURCES]; /* kept over an update */
-    uint32_t old_pass_count;               /* of the graph before; 0: there was none */
-    uint32_t old_queues[GRAPH_PASSES];     /* of its passes */
-    const struct player_gap* gap;          /* NULL: nothing is left out */
-    uint64_t submitted;                    /* frames played before the present graph */
-    uint64_t base;                         /* number of its first frame for the heap */
-    bool own_barriers;                     /* the program's, between the uses of one resource */
+    bool has_contents[8][GRAPH_RESOURCES]; /* contents that an update kept */
+    uint32_t old_pass_count;           /* passes of the graph before; 0: there was no such graph */
+    uint32_t old_queues[GRAPH_PASSES]; /* the queues of its passes */
+    const struct player_gap* gap;      /* NULL: nothing is left out */
+    uint64_t submitted;                /* frames played before the present graph */
+    uint64_t base;                     /* number of its first frame for the heap */
+    bool own_barriers;                 /* the program itself records the barriers between the
+                                          uses of one resource */
 };
 
-/* The checker knows the heap's resources from here on. */
+/* Shows the heap's resources to the checker. */
 void player_open(struct player* p, struct rig* rig, MaarTransientHeap heap,
                  const struct graph_maker* maker);
-/* After an update of the heap, before which so many frames were played: other resources, and those
- * that stayed. The queues must be the same; the first pass on each waits for all that others did in
- * earlier frames, as the points of an update do. */
+/* Notes an update of the heap, before which `played` frames were played: new resources, and those
+ * that stayed. The queues must be the same. The first pass on each queue waits for everything that
+ * the other queues did in earlier frames, as the points of an update do. */
 void player_change(struct player* p, const struct graph_maker* maker, uint64_t played);
 void player_close(struct player* p);
-/* Frames of the present graph: so many, from a number on (its first is 0), in steps. */
+/* Plays `count` frames of the present graph from a number on, in steps. The first frame of the
+ * graph has number 0. */
 void player_run(struct player* p, uint64_t first_frame, uint32_t count, uint32_t step);
-/* How many parts of a kind a pass has. */
+/* Returns how many parts of a kind a pass has. */
 uint32_t player_count(const struct player* p, bool first, uint32_t pass, enum player_part part);
 const char* player_part_name(enum player_part part);
 

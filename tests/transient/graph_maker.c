@@ -153,7 +153,7 @@ void graph_share(struct graph_maker* g, uint32_t resource)
     }
 }
 
-/* Whether everything that a pass comes after is done. */
+/* Whether all passes that a pass comes after are done. */
 static bool is_ready(const struct graph_maker* g, const bool* done, uint32_t pass)
 {
     for (uint32_t i = 0; i < pass; ++i) {
@@ -209,7 +209,7 @@ static void random_uses(struct graph_maker* g, struct rig_random* random, uint32
     }
 }
 
-/* Dependencies forwards and, where they go in no circle, backwards. */
+/* Adds dependencies forwards and, where they make no circle, backwards. */
 static void random_dependencies(struct graph_maker* g, struct rig_random* random)
 {
     uint32_t order[GRAPH_PASSES];

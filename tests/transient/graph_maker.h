@@ -1,5 +1,5 @@
 /*
- * Graphs of transients for tests: built by hand, one call a pass or a use, or at random.
+ * Graphs of transients for tests: built by hand, with one call for each pass or use, or at random.
  */
 #ifndef MAAR_TESTS_TRANSIENT_GRAPH_MAKER_H
 #define MAAR_TESTS_TRANSIENT_GRAPH_MAKER_H
@@ -30,7 +30,7 @@ enum graph_use {
     GRAPH_USE_KINDS
 };
 
-/* Must not move once something was added: the graph points into it. */
+/* Must not move once something was added, since the graph points into it. */
 struct graph_maker {
     MaarTransientGraph graph;
     MaarTransientQueue queues[GRAPH_QUEUES];
@@ -46,25 +46,26 @@ struct graph_maker {
     uint32_t families[2];
 };
 
-/* The profile with two queue families at least, which random graphs use. Valid until the next call.
- */
+/* Returns the profile with at least two queue families, which random graphs need. Valid until the
+ * next call. */
 const MaarSimulatedProfile* graph_profile(const MaarSimulatedProfile* profile);
 
-/* An empty graph of queues of these families. */
+/* Makes an empty graph with queues of these families. */
 void graph_init(struct graph_maker* g, uint32_t queue_count, const uint32_t* families);
 uint32_t graph_pass(struct graph_maker* g, uint32_t queue);
 void graph_depend(struct graph_maker* g, uint32_t before, uint32_t after);
 uint32_t graph_buffer(struct graph_maker* g, VkDeviceSize size);
-/* RGBA8, with one view of all of it. */
+/* Adds an RGBA8 image, with one view of all of it. */
 uint32_t graph_image(struct graph_maker* g, uint32_t width, uint32_t height);
 void graph_use(struct graph_maker* g, uint32_t resource, uint32_t pass, enum graph_use use);
-/* The passes in an order that queues and dependencies allow, the lowest index first where there is
- * a choice; false when they go in a circle. */
+/* Returns the passes in an order that queues and dependencies allow, the lowest index first where
+ * there is a choice. Returns false if they make a circle. */
 bool graph_order(const struct graph_maker* g, uint32_t* order);
-/* The families of all queues use it at the same time. */
+/* Lets the families of all queues use a resource at the same time. */
 void graph_share(struct graph_maker* g, uint32_t resource);
 
-/* Up to so many passes and resources, which are written before they are read. */
+/* Makes a random graph with at most these numbers of passes and resources. Each resource is written
+ * before it is read. */
 void graph_randomize(struct graph_maker* g, struct rig_random* random, uint32_t queues,
                      uint32_t families, uint32_t passes, uint32_t resources);
 

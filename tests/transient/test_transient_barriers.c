@@ -9,8 +9,8 @@
 static struct rig rig;
 static struct graph_maker maker;
 
-/* bufferImageGranularity of 1: a plan counts neighbours of one kind that share a page among those
- * that share bytes, and waits for them though nothing has to. */
+/* With a bufferImageGranularity of 1. Otherwise a plan counts neighbours of one kind that share a
+ * page among those that share bytes, and waits for them although nothing requires it. */
 static int open_rig(void** state)
 {
     static MaarSimulatedProfile profile;
@@ -46,7 +46,7 @@ static MaarTransientHeap make_heap(uint32_t copies, MaarTransientHeapCreateFlags
         .flags = flags,
         .copyCount = copies,
         .pGraph = &maker.graph,
-        .planNodeLimit = 500, /* how good the plan is does not matter here */
+        .planNodeLimit = 500, /* the quality of the plan does not matter here */
     };
     MaarTransientHeap heap = VK_NULL_HANDLE;
     VkResult result = maarCreateTransientHeap(rig.allocator, &info, &heap);
@@ -56,8 +56,8 @@ static MaarTransientHeap make_heap(uint32_t copies, MaarTransientHeapCreateFlags
     return heap;
 }
 
-/* What is found in enough frames for everything to repeat. Where something is left out, frames of
- * one copy alone are played: nothing is to count on the barriers of other frames. */
+/* Returns what the checker finds in enough frames for everything to repeat. Where a part is left
+ * out, only frames of one copy are played: nothing may count on the barriers of other frames. */
 static uint32_t play(MaarTransientHeap heap, const struct player_gap* gap, char* text, size_t size)
 {
     struct player player;
@@ -120,8 +120,8 @@ static void leave_out_each(MaarTransientHeap heap, uint32_t seed, struct tally* 
     }
 }
 
-/* Four barriers in a thousand may be there though others, of other resources, happen to order what
- * they do; of the usual seed's graphs, no more than are known. */
+/* Four barriers in a thousand may be superfluous, since barriers of other resources happen to order
+ * the same accesses. With the usual seed there may be no more of them than are known. */
 static void check_random(uint32_t queues, uint32_t families, uint32_t graphs, uint32_t known)
 {
     const uint64_t seed = rig_seed(USUAL_SEED);
@@ -176,8 +176,9 @@ static void coarse_pages_are_kept_apart(void** state)
     }
 }
 
-/* The barrier for what a pass used before orders all that the ones for aliased bytes do, but in the
- * very call that changes a layout: writes of the bytes' last owner would land in the new image. */
+/* The barrier for what a pass used before orders everything that the barriers for aliased bytes do.
+ * But it lies in the same call that changes a layout: writes of the bytes' last owner could land in
+ * the new image. */
 static void writes_land_ahead_of_a_change_of_layout(void** state)
 {
     (void)state;
@@ -203,8 +204,8 @@ static void writes_land_ahead_of_a_change_of_layout(void** state)
     maarDestroyTransientHeap(rig.allocator, heap);
 }
 
-/* A program that tracks its resources itself needs nothing but what bytes that change hands ask
- * for, and that it needs. */
+/* A program that tracks its resources itself needs only the barriers and waits for aliased bytes,
+ * and it needs all of these. */
 static void own_barriers_and_those_of_aliasing_suffice(void** state)
 {
     (void)state;

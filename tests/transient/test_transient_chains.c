@@ -1,6 +1,6 @@
 /*
- * What hangs on create infos of transients: chains that are compared, chains that cannot be,
- * aspects of formats, and wishes that cannot be granted.
+ * The pNext chains of create infos of transients: chains that can be compared, chains that cannot.
+ * Also aspects of formats, and requests that cannot be satisfied.
  */
 #include "tests/transient/graph_maker.h"
 
@@ -52,7 +52,7 @@ static MaarTransientHeap create_heap(void)
     return heap;
 }
 
-/* Objects and views that an update to the present graph creates anew. */
+/* Returns how many objects and views an update to the present graph creates. */
 static uint32_t count_created(MaarTransientHeap heap)
 {
     MaarTransientHeapInfo info = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_INFO};
@@ -159,7 +159,8 @@ static void barriers_name_the_aspects_of_a_format(void** state)
     assert_true(tried >= 5);
 }
 
-/* What must have memory of its own keeps it, and its object, over an update that changes others. */
+/* A resource with a dedicated allocation keeps it, and its object, over an update that changes
+ * others. */
 static void dedicated_ones_keep_their_memory(void** state)
 {
     const MaarSimulatedDedicated dedicated = {.imagesRequire = VK_TRUE, .buffersRequire = VK_TRUE};
@@ -223,7 +224,7 @@ static void wishes_that_cannot_be_granted_are_refused(void** state)
     how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.requiredFlags = VK_MEMORY_PROPERTY_PROTECTED_BIT;
     refuse(&info, VK_ERROR_FEATURE_NOT_PRESENT, "no memory type serves pGraph->pResources[0]");
-    /* A buffer whose address is to be taken, without the feature. */
+    /* A buffer with a device address, without the feature. */
     const uint32_t buffer = graph_buffer(&maker, 1000);
     graph_use(&maker, buffer, 0, GRAPH_COMPUTE_WRITE);
     maker.buffers[buffer].usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
@@ -233,7 +234,7 @@ static void wishes_that_cannot_be_granted_are_refused(void** state)
     graph_share(&maker, 0);
     maker.families[0] = 1;
     refuse(&info, VK_ERROR_VALIDATION_FAILED_EXT, "not among the resource's");
-    /* Nobody else's heap. */
+    /* A heap of another allocator. */
     make_maker();
     MaarTransientHeap heap = create_heap();
     MaarTransientHeapInfo read = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_INFO};

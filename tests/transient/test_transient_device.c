@@ -1,8 +1,8 @@
 /*
- * Frames of a transient heap on a real driver, under the validation layer: buffers are filled and
- * images cleared with a number of their own in each frame, read back later in the frame, and
- * compared, while the frames run into one another on the device. The checker of barriers sees the
- * same commands.
+ * Frames of a transient heap on a real driver, under the validation layer. In each frame, buffers
+ * are filled and images are cleared with a number of that frame. They are read back later in the
+ * frame and compared, while frames overlap on the device. The checker of barriers sees the same
+ * commands.
  */
 #include <stdio.h>
 
@@ -17,12 +17,12 @@ static struct graph_maker resized;
 /* One copy into the readback buffer. */
 struct read {
     uint32_t resource;
-    uint32_t word; /* what must be there */
+    uint32_t word; /* the expected contents */
 };
 
 struct scene {
     VkCommandPool pools[RIG_QUEUES];
-    VkSemaphore timelines[RIG_QUEUES]; /* raised by one by each pass */
+    VkSemaphore timelines[RIG_QUEUES]; /* each pass raises it by one */
     uint64_t base[RIG_QUEUES];         /* their values before the present graph */
     VkBuffer readback;
     MaarAllocation readback_memory;
@@ -191,8 +191,8 @@ static VkSemaphoreSubmitInfo timeline_of(const struct scene* s, uint32_t queue, 
     };
 }
 
-/* A pass's submission: waits for what the heap says, and in the first frame of a graph for all that
- * other queues did before. */
+/* Submits a pass. It waits for what the heap says, and in the first frame of a graph for everything
+ * that other queues did before. */
 static void submit_pass(struct scene* s, const struct graph_maker* g, uint64_t frame, uint32_t pass)
 {
     VkSemaphoreSubmitInfo waits[RIG_QUEUES + GRAPH_QUEUES];
@@ -227,7 +227,7 @@ static void submit_pass(struct scene* s, const struct graph_maker* g, uint64_t f
     assert_int_equal(vkQueueSubmit2(rig.queues[queue], 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
 }
 
-/* Frames of the present graph; returns the points behind them. */
+/* Submits frames of the present graph; returns the points behind them. */
 static uint32_t submit_frames(struct scene* s, const struct graph_maker* g, MaarPoint* points)
 {
     uint32_t order[GRAPH_PASSES];
@@ -297,7 +297,7 @@ static void open_scene(struct scene* s, uint32_t copies)
     assert_int_equal(maarCreateTransientHeap(rig.allocator, &heap, &s->heap), VK_SUCCESS);
 }
 
-/* The checker's opinion of the same frames. */
+/* Shows the same frames to the checker. */
 static void check_barriers(const struct scene* s, const struct graph_maker* g)
 {
     struct player player;
@@ -309,7 +309,7 @@ static void check_barriers(const struct scene* s, const struct graph_maker* g)
     player_close(&player);
 }
 
-/* Frames, an update while they may still run, and frames of the new graph behind them. */
+/* Runs frames, an update while they may still execute, and frames of the new graph behind them. */
 static void run_frames(uint32_t seed, uint32_t copies)
 {
     static struct scene scene;

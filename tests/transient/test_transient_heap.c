@@ -1,6 +1,6 @@
 /*
  * Transient heaps on simulated devices: what is created, where it lies, what an update keeps, and
- * what is said of misuse.
+ * which misuse is reported.
  */
 #include "tests/transient/frame_player.h"
 
@@ -101,7 +101,8 @@ static void resources_share_bytes_of_one_allocation(void** state)
     assert_true(a.allocation == b.allocation);
     assert_true(a.offset < b.offset + b.size && b.offset < a.offset + a.size);
     assert_true(figures.peakSize < figures.totalSize);
-    assert_true(figures.objectReuseSize == figures.totalSize); /* no two are alike */
+    assert_true(figures.objectReuseSize ==
+                figures.totalSize); /* no two have the same create info */
     assert_int_equal(figures.createdCount, 5);
     assert_int_equal(figures.generation, 1);
     assert_int_equal(figures.copyCount, 1);
@@ -194,7 +195,7 @@ static void equal_objects_count_once_in_the_comparison(void** state)
     maarDestroyTransientHeap(rig.allocator, heap);
 }
 
-/* What keeps its contents is handed to nobody. */
+/* A resource that keeps its contents gives its object to no other. */
 static void objects_that_are_kept_count_for_themselves(void** state)
 {
     (void)state;
@@ -213,7 +214,7 @@ static void objects_that_are_kept_count_for_themselves(void** state)
     }
 }
 
-/* Two alike, of which one is used before and behind the other. */
+/* Two resources with the same create info. One is used before and behind the other. */
 static void objects_in_use_are_not_reused(void** state)
 {
     (void)state;
@@ -232,8 +233,8 @@ static void objects_in_use_are_not_reused(void** state)
     maarDestroyTransientHeap(rig.allocator, heap);
 }
 
-/* Frame after frame one queue writes what the other one reads. Only the frame that had the same
- * copy must be over. */
+/* In each frame, one queue writes what the other one reads. Only the frame that used the same copy
+ * must be over. */
 static void waits_are_for_the_frame_of_their_copy(void** state)
 {
     (void)state;
@@ -277,7 +278,7 @@ static void an_empty_graph_is_a_heap(void** state)
     maarDestroyTransientHeap(rig.allocator, heap);
 }
 
-/* The second stage of the planner finds fewer edges here; without it there is none of that. */
+/* The second stage of the planner finds fewer edges here. The flag leaves that stage out. */
 static void edges_are_kept_on_request(void** state)
 {
     (void)state;
@@ -404,7 +405,7 @@ static void an_unchanged_graph_changes_nothing(void** state)
     maarDestroyTransientHeap(rig.allocator, heap);
 }
 
-/* Room for the new image is there: what has not changed stays. */
+/* The new image fits into the old memory: what has not changed stays. */
 static void a_smaller_image_leaves_the_rest_alone(void** state)
 {
     (void)state;
@@ -428,8 +429,8 @@ static void a_smaller_image_leaves_the_rest_alone(void** state)
     maarDestroyTransientHeap(rig.allocator, heap);
 }
 
-/* The image stays, and the view goes that shows another part of it now. */
-static void another_view_of_an_image_is_made_anew(void** state)
+/* The image stays. Its view is replaced, since it shows another part of the image now. */
+static void another_view_of_an_image_is_created(void** state)
 {
     (void)state;
     struct graph_maker* const makers[2] = {&maker, &other};
@@ -567,7 +568,7 @@ static void kept_contents_survive_an_update(void** state)
     maarDestroyTransientHeap(rig.allocator, heap);
 }
 
-/* Objects that stay have been used before: the first frame waits for what came before it. */
+/* Objects that stay were used before: the first frame waits for what came before it. */
 static void frames_of_two_graphs_are_in_order(void** state)
 {
     (void)state;
@@ -738,7 +739,7 @@ int main(void)
         ON_RIG(objects_that_are_kept_count_for_themselves),
         ON_RIG(objects_in_use_are_not_reused),
         ON_RIG(waits_are_for_the_frame_of_their_copy),
-        ON_RIG(another_view_of_an_image_is_made_anew),
+        ON_RIG(another_view_of_an_image_is_created),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

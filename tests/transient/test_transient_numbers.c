@@ -1,6 +1,6 @@
 /*
- * Frame numbers over updates: they rise, or start again at 0 where an update changed something; a
- * history's contents, layouts and waits are right either way.
+ * Frame numbers over updates: they rise, or start again at 0 where an update has changed something.
+ * The contents, layouts and waits of a history image are right in both cases.
  */
 #include "tests/transient/frame_player.h"
 
@@ -24,8 +24,8 @@ static int close_rig(void** state)
     return 0;
 }
 
-/* The target is drawn on one queue and mixed with the history on another; a frame leaves the
- * history in another layout than it begins with. */
+/* One queue draws the target, and another queue mixes it with the history. A frame leaves the
+ * history in another layout than the one it begins with. */
 static void make_graph(struct graph_maker* g, uint32_t width, VkPipelineStageFlags2 more_stages)
 {
     const uint32_t families[] = {0, 0};
@@ -69,8 +69,8 @@ static MaarTransientPassBarriers barriers_of(MaarTransientHeap heap, uint64_t fr
     return barriers;
 }
 
-/* The layout that a frame finds the history in, and whether its first pass waits for a frame
- * before. */
+/* Returns the layout in which a frame finds the history, and checks whether its first pass waits
+ * for a frame before. */
 static VkImageLayout old_layout(MaarTransientHeap heap, uint64_t frame)
 {
     const MaarTransientPassBarriers barriers = barriers_of(heap, frame, 1);
@@ -112,7 +112,7 @@ static void the_first_frame_asked_about_has_none_before_it(void** state)
     assert_false(waits_back(heap, 41));
     assert_int_equal(old_layout(heap, 42), VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
     assert_true(waits_back(heap, 42));
-    /* Again, and one that is earlier than the first. */
+    /* The same number again, and a number that is lower than the first. */
     assert_int_equal(old_layout(heap, 41), VK_IMAGE_LAYOUT_UNDEFINED);
     assert_int_equal(old_layout(heap, 40), VK_IMAGE_LAYOUT_UNDEFINED);
     assert_false(waits_back(heap, 40));
@@ -134,7 +134,8 @@ static void copies_are_counted_from_zero(void** state)
     maarDestroyTransientHeap(rig.allocator, heap);
 }
 
-/* Three frames, an update to graphs[1], three more, an update to graphs[2] and three more. */
+/* Plays three frames, an update to graphs[1], three more frames, an update to graphs[2], and three
+ * more. */
 static void play_updates(uint32_t copies, bool restart)
 {
     struct player player;

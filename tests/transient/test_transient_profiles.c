@@ -1,6 +1,6 @@
 /*
- * Transient heaps on every device profile, with everything that the device offers and without: all
- * of it inside its memory, and no hazard.
+ * Transient heaps on every device profile, with all features that the device offers and without
+ * them. Everything lies inside its memory, and there is no hazard.
  */
 #include <stdio.h>
 
@@ -13,7 +13,7 @@ static struct graph_maker maker;
 static char names[MOST_PROFILES][NAME_SIZE];
 static uint32_t name_count;
 
-/* The profiles are those of the table of memory types, which lists them all. */
+/* Reads the names of the profiles from the table of memory types, which lists all of them. */
 static int read_names(void** state)
 {
     (void)state;

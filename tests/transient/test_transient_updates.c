@@ -1,6 +1,6 @@
 /*
- * Updates at random: frames of one graph, frames of the next in the same memory behind them, and so
- * on. No hazard where one ends and the other begins, and nothing left behind.
+ * Random updates: frames of one graph, frames of the next graph in the same memory behind them, and
+ * so on. There is no hazard where one ends and the other begins, and nothing leaks.
  */
 #include "tests/transient/frame_player.h"
 
@@ -26,8 +26,8 @@ static int close_rig(void** state)
     return 0;
 }
 
-/* Another stage of one use alone, so that all objects and contents stay; or other sizes here and
- * there, a resource less or more. */
+/* Varies a graph: another stage of one use, so that all objects and contents stay; or other sizes,
+ * and a resource less or more. */
 static void vary(struct graph_maker* g, struct rig_random* random)
 {
     if (rig_below(random, 2) == 0) {
@@ -51,7 +51,7 @@ static void vary(struct graph_maker* g, struct rig_random* random)
     }
 }
 
-/* The graph of a seed after so many changes. */
+/* Makes the graph of a seed after this many changes. */
 static void make_graph(struct graph_maker* g, uint64_t seed, uint32_t changes, uint32_t queues,
                        uint32_t families)
 {
@@ -72,8 +72,8 @@ static void expect_clean(const struct player* player, uint32_t graph)
     }
 }
 
-/* Every other graph's frame numbers rise over updates, the others' start again at 0. An update with
- * the same graph changes nothing in between. */
+/* In every other graph, frame numbers rise over updates; in the others they start again at 0. An
+ * update to the same graph in between changes nothing. */
 static void run(uint32_t graph, uint64_t seed, uint32_t queues, uint32_t families, uint32_t copies)
 {
     static struct player player;
@@ -144,8 +144,9 @@ static void families_stay_in_order(void** state)
     check_updates(2, 2);
 }
 
-/* A pass that goes on with a kept image updates a buffer that the pass before has read, at the same
- * stage: the image's barrier orders the two, and one for the buffer alone is left out. */
+/* A pass that continues a kept image also updates a buffer that the pass before has read, at the
+ * same stage. The barrier of the image orders the two uses, so the buffer has no barrier of its
+ * own. */
 static void history_graph(struct graph_maker* g, VkPipelineStageFlags2 more_stages)
 {
     const uint32_t family = 0;

@@ -1,5 +1,5 @@
 /*
- * The checker of barriers finds what the specification calls a hazard, and nothing else.
+ * The checker of barriers finds what the specification calls a hazard, and reports nothing else.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /*
- * Objects on memory that is there already: which kinds are let in, next to which neighbours. The
- * simulated driver compares the pages of all objects that are bound.
+ * Objects on existing allocations: which kinds of objects may lie there, and next to which
+ * neighbours. The simulated driver compares the pages of all objects that are bound.
  */
 #include "tests/rig/rig.h"
 
@@ -36,7 +36,7 @@ static VkResult alias_image(struct rig* rig, MaarAllocation allocation, uint32_t
     return maarCreateAliasingImage(rig->allocator, allocation, 0, &info, image);
 }
 
-/* Nothing but the two objects that were there is left of a refused alias. */
+/* Expects that a rejected alias leaves only the two objects that existed before. */
 static void expect_refused(struct rig* rig, VkResult result, const char* words)
 {
     assert_int_equal(result, VK_ERROR_VALIDATION_FAILED_EXT);
@@ -47,9 +47,9 @@ static void expect_refused(struct rig* rig, VkResult result, const char* words)
                      2);
 }
 
-/* ---- refused ---- */
+/* ---- rejected ---- */
 
-static void other_kind_is_refused_unasked(void** state)
+static void other_kind_is_rejected_without_the_flag(void** state)
 {
     (void)state;
     struct rig rig;
@@ -71,7 +71,7 @@ static void other_kind_is_refused_unasked(void** state)
     rig_close(&rig);
 }
 
-/* What no buffer may be, none becomes on memory that is there already. */
+/* A create info that no call accepts is rejected on an existing allocation, too. */
 static void buffer_that_cannot_be_is_refused(void** state)
 {
     (void)state;
@@ -98,7 +98,7 @@ static void buffer_that_cannot_be_is_refused(void** state)
     rig_close(&rig);
 }
 
-/* Whatever the driver wants to have for itself alone cannot lie on anybody's memory. */
+/* An object for which the driver requires a dedicated allocation cannot lie on an existing one. */
 static void object_that_shares_nothing_is_refused(void** state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void object_that_shares_nothing_is_refused(void** state)
     rig_close(&rig);
 }
 
-/* It is the place in the block that counts, wherever the allocation begins. */
+/* The offset in the block counts, not the offset in the allocation. */
 static void memory_at_an_odd_place_is_refused(void** state)
 {
     (void)state;
@@ -208,9 +208,9 @@ static void memory_of_one_object_is_refused(void** state)
     rig_close(&rig);
 }
 
-/* ---- let in ---- */
+/* ---- accepted ---- */
 
-static void same_kind_is_let_in_unasked(void** state)
+static void same_kind_is_accepted_without_the_flag(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT};
@@ -256,13 +256,13 @@ static void untied_memory_takes_any_object(void** state)
     rig_close(&rig);
 }
 
-/* Memory for aliases between two neighbours of one kind, an object of either kind on it in turn:
- * the driver sees no page that two kinds share. */
+/* An allocation for aliases lies between two neighbours of one kind, and objects of either kind lie
+ * on it in turn. The driver sees no page that two kinds share. */
 static void crowd_an_alias(MaarPlacementStrategy strategy, bool own_pool, MaarResourceKind kind)
 {
     enum { SIDES = 2 };
     MaarSimulatedProfile profile = *rig_profile_discrete();
-    profile.requirements.smallImageAlignment = 256; /* else images would never share a page */
+    profile.requirements.smallImageAlignment = 256; /* otherwise images would never share a page */
     const struct rig_setup setup = {.profile = &profile};
     struct rig rig;
     rig_open(&rig, &setup);
@@ -321,13 +321,13 @@ static void aliases_share_no_page_with_neighbours(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(other_kind_is_refused_unasked),
+        cmocka_unit_test(other_kind_is_rejected_without_the_flag),
         cmocka_unit_test(buffer_that_cannot_be_is_refused),
         cmocka_unit_test(object_that_shares_nothing_is_refused),
         cmocka_unit_test(pool_of_one_kind_refuses_the_other),
         cmocka_unit_test(pool_of_one_kind_stays_so),
         cmocka_unit_test(memory_of_one_object_is_refused),
-        cmocka_unit_test(same_kind_is_let_in_unasked),
+        cmocka_unit_test(same_kind_is_accepted_without_the_flag),
         cmocka_unit_test(untied_memory_takes_any_object),
         cmocka_unit_test(aliases_share_no_page_with_neighbours),
         cmocka_unit_test(memory_at_an_odd_place_is_refused),

@@ -1,6 +1,6 @@
 /*
- * Buffers and images in one call, by hand and aliased; planes; device addresses; types of objects
- * that do not exist yet.
+ * Buffers and images: created in one call, bound by hand, and aliased. Planes, device addresses,
+ * and memory types for objects that do not exist yet.
  */
 #include "tests/rig/rig.h"
 
@@ -180,7 +180,7 @@ static void dedicated_objects_are_named_to_the_driver(void** state)
     struct rig rig;
     rig_start(&rig, &setup);
     maarSimulatedSetDedicated(rig.physical, &required);
-    const VkBufferCreateInfo buffer_info = rig_buffer_info(1000); /* no whole atoms */
+    const VkBufferCreateInfo buffer_info = rig_buffer_info(1000); /* not a multiple of the atom */
     const VkImageCreateInfo image_info = rig_image_info(63, 63);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
     how.memoryTypeBits = 4; /* host-visible, not coherent */
@@ -192,7 +192,7 @@ static void dedicated_objects_are_named_to_the_driver(void** state)
     assert_int_equal(maarCreateImage(rig.allocator, &image_info, &how, &image, &b), VK_SUCCESS);
     assert_int_equal(rig_info(&rig, a).dedicated, VK_TRUE);
     assert_int_equal(rig_info(&rig, b).dedicated, VK_TRUE);
-    how.flags = MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT; /* required all the same */
+    how.flags = MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT; /* the driver still requires it */
     VkBuffer other;
     MaarAllocation c;
     assert_int_equal(maarCreateBuffer(rig.allocator, &buffer_info, &how, &other, &c), VK_SUCCESS);
@@ -200,7 +200,7 @@ static void dedicated_objects_are_named_to_the_driver(void** state)
     maarDestroyBuffer(rig.allocator, buffer, a);
     maarDestroyBuffer(rig.allocator, other, c);
     maarDestroyImage(rig.allocator, image, b);
-    rig_close(&rig); /* the driver saw no breach of the rules of dedicated memory */
+    rig_close(&rig); /* the driver saw no violation of the rules of dedicated memory */
 }
 
 static void by_hand_allocate_and_bind(void** state)
@@ -376,7 +376,8 @@ static void planes_failing_are_undone(void** state)
     rig_close(&rig);
 }
 
-/* The driver's refusal of the object itself is told, but for what the result says by itself. */
+/* A message reports that the driver did not create the object, unless the result says so already.
+ */
 static void object_that_the_driver_refuses_is_reported(void** state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * What a failing call leaves behind in the totals, and sparse objects, which are bound elsewhere.
+ * What a failing call leaves in the totals, and sparse objects, which are bound by other calls.
  */
 #include "tests/rig/rig.h"
 
@@ -33,7 +33,7 @@ static void fail_a_bind(bool image, bool over_budget, bool fallback)
     assert_int_equal(result, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_true(buffer == VK_NULL_HANDLE && picture == VK_NULL_HANDLE && memory == VK_NULL_HANDLE);
     assert_int_equal(rig.messages.counts[MAAR_MESSAGE_SEVERITY_WARNING],
-                     over_budget || fallback ? 1 : 0); /* it did happen for a moment */
+                     over_budget || fallback ? 1 : 0); /* for a moment the budget was exceeded */
     MaarStatistics after = rig_statistics(&rig, VK_NULL_HANDLE);
     assert_int_equal(after.allocationsMade, before.allocationsMade);
     assert_int_equal(after.fallbackCount, 0);
@@ -43,7 +43,7 @@ static void fail_a_bind(bool image, bool over_budget, bool fallback)
     assert_int_equal(after.blockCount, 0);
     assert_int_equal(rig_counters(&rig).liveCount[MAAR_SIMULATED_OBJECT_MEMORY], 0);
     rig_check(&rig);
-    /* The same call without the fault counts what the failing one did not. */
+    /* Without the fault, the same call counts what the failing one did not count. */
     result = image ? maarCreateImage(rig.allocator, &image_info, &how, &picture, &memory)
                    : maarCreateBuffer(rig.allocator, &buffer_info, &how, &buffer, &memory);
     assert_int_equal(result, VK_SUCCESS);
@@ -66,7 +66,7 @@ static void failed_binds_are_not_counted(void** state)
     }
 }
 
-/* The order in which the driver is told of what goes. */
+/* The order in which objects and memory are destroyed. */
 static const char* gone[4];
 static uint32_t gone_count;
 
@@ -79,7 +79,7 @@ static void note_gone(void* data, const char* function)
     }
 }
 
-/* A bind that fails may have bound all the same. */
+/* A bind that fails may still have bound the object. */
 static void failed_bind_ends_the_object_before_its_memory(void** state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void failed_bind_keeps_the_empty_block(void** state)
     rig_close(&rig);
 }
 
-/* Over budget what is freed takes empty blocks along; what a failing call undoes does not. */
+/* Over budget, a free releases empty blocks too; undoing a failed call does not. */
 static void failed_bind_over_budget_keeps_the_empty_blocks(void** state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void failed_bind_over_budget_keeps_the_empty_blocks(void** state)
     rig_start(&rig, NULL);
     maarFreeMemory(rig.allocator, rig_allocate(&rig, 1000, NULL));
     assert_int_equal(maarSimulatedSetHeapBudget(rig.physical, 0, MIB, 0), VK_SUCCESS);
-    (void)rig_budget(&rig, 0); /* now it is known */
+    (void)rig_budget(&rig, 0); /* now the allocator knows the budget */
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarAllocation memory = VK_NULL_HANDLE;
     rig_set_fault(&rig, "vkBindBufferMemory2", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);

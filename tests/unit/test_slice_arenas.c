@@ -7,7 +7,7 @@
 
 #include "core/objects/slice_arena.h"
 
-/* As much as the first buffer of an arena holds. */
+/* The size of the first buffer of an arena, bytes. */
 enum { WHOLE = 65536 };
 
 struct scene {
@@ -49,7 +49,8 @@ static void* take_one(void* argument)
     return NULL;
 }
 
-/* This thread has a slice in the first arena; another finds that arena locked and takes one. */
+/* This thread has a slice in the first arena. Another thread finds that arena locked and takes a
+ * slice. */
 static MaarSlice open_scene(struct scene* scene)
 {
     const struct rig_setup setup = {.count_host = true};
@@ -89,7 +90,7 @@ static void threads_that_meet_part(void** state)
     assert_int_equal(maarAdvanceHostTimeline(scene.rig.allocator, 1), VK_SUCCESS);
     assert_int_equal(maarCollect(scene.rig.allocator, NULL), VK_SUCCESS);
     maarDestroySlice(scene.rig.allocator, own);
-    assert_int_equal(buffer_count(&scene), 2); /* each arena keeps one for its next slice */
+    assert_int_equal(buffer_count(&scene), 2); /* each arena keeps a buffer for its next slice */
     assert_int_equal(maarTrim(scene.rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     assert_int_equal(buffer_count(&scene), 0);
     rig_expect_silence(&scene.rig);
@@ -122,7 +123,7 @@ static void note_call(void* data, const char* function)
     atomic_store(&scene->reached_driver, true);
 }
 
-/* Holds the second arena until the driver was asked for a buffer. */
+/* Holds the second arena's lock until the driver was asked for a buffer. */
 static void* hold_arena(void* argument)
 {
     struct scene* scene = argument;

@@ -168,7 +168,7 @@ static void flushes_of_neighbours_never_meet(void** state)
         info.alignment = i % 2 == 0 ? 0 : 48;
         made[i] = make_slice(&rig, &info);
         MaarSliceInfo slice = read_slice(&rig, made[i]);
-        assert_int_equal(slice.allocationOffset % 256, 0); /* an atom each */
+        assert_int_equal(slice.allocationOffset % 256, 0); /* each slice begins a new atom */
         assert_int_equal(maarFlushAllocation(rig.allocator, slice.allocation,
                                              slice.allocationOffset, slice.size),
                          VK_SUCCESS);
