@@ -272,7 +272,8 @@ def find_breaches(options, symbols):
     findings += check_sources(graph)
     findings += check_headers(options.root, graph, options)
     if not options.any_upcalls:
-        findings += upcalls.findings(options.most_upcalls)
+        differences = list(upcalls.findings(options.most_upcalls))
+        findings += differences + [f"{LIST}: --write-upcalls renews the files"][:len(differences)]
     return findings, sum(len(ends) for ends in graph.edges.values())
 
 

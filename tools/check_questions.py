@@ -39,7 +39,7 @@ def answer(row, homes):
         count = "no file defines" if not files else f"{len(files)} files define"
         return None, f"{row['question']} {count} {row['name']}"
     file = next(iter(files))
-    return file, None if file == named else f"{row['question']} {row['name']} is in {file}"
+    return file, None if file == named else f"{row['question']} {row['name']} is in {file} (--write does it)"
 
 
 def main():

@@ -129,7 +129,7 @@ class Calls(unittest.TestCase):
                 ("no header of core declares", listed("maar_visit", low, high) +
                  listed("maar_gone", low, high))):
             found = self.check(files, calls, upcalls)
-            self.assertEqual(len(found), 1, found)
+            self.assertEqual(len(found), 2, found)  # and how to mend it
             self.assert_found(words, found)
 
     def test_foreign_pointers_do_not_count(self):
