@@ -24,6 +24,7 @@ static void unlock(void* mutex)
 
 #include "budgets.inc"
 #include "debugging.inc"
+#include "memory-types.inc"
 #include "per-frame-data.inc"
 #include "threads.inc"
 
@@ -227,7 +228,9 @@ static void docs_budgets_are_printed(void** state)
     assert_true(rig_info(&rig, allocation).dedicated);
     FILE* const file = open_printed();
     print_budgets(rig.allocator, file);
+    assert_int_equal(print_choice(rig.allocator, file), VK_SUCCESS);
     close_printed(file);
+    assert_non_null(strstr(printed, "memory type "));
     assert_non_null(strstr(printed, "heap 0: 4 of 8192 MiB used, 4 by Maar in 1 blocks\n"));
     assert_non_null(strstr(printed, "heap 1: "));
     maarDestroyImage(rig.allocator, image, allocation);
