@@ -9,6 +9,7 @@
 #include "core/memory/default_pool.h"
 #include "core/memory/export_types.h"
 #include "core/memory/pool_free.h"
+#include "core/memory/pool_handle.h"
 #include "core/memory/pool_kind.h"
 #include "core/memory/pool_list.h"
 #include "core/time/retire_collect.h"
@@ -290,7 +291,7 @@ static VkResult try_types(struct job* job, struct maar_made* made, bool* fallbac
         if ((choice->bits & (1u << type)) == 0) {
             continue;
         }
-        struct maar_pool* pool = maar_pool_of(job->info->pool);
+        struct maar_pool* pool = maar_pool_of(job->allocator, job->info->pool);
         VkResult attempt = VK_SUCCESS;
         if (pool == NULL) {
             attempt = job->export_types != 0
@@ -391,9 +392,14 @@ static VkResult try_with_observer(struct job* job, struct maar_made* made, bool*
 /* Fills the candidates: the pool's own type, or the ranking. */
 static VkResult choose(struct job* job)
 {
-    struct maar_pool* pool = maar_pool_of(job->info->pool);
+    struct maar_pool* pool = maar_pool_of(job->allocator, job->info->pool);
     uint32_t bits = job->request->requirements.memoryTypeBits;
-    const VkExternalMemoryHandleTypeFlags types = maar_export_types(job->info);
+    const VkResult known =
+        maar_pool_require_own(job->allocator, job->call, "pCreateInfo->pool", job->info->pool);
+    if (known != VK_SUCCESS) {
+        return known;
+    }
+    const VkExternalMemoryHandleTypeFlags types = maar_export_types(job->allocator, job->info);
     if (pool == NULL && types != 0) {
         VkResult result = maar_shared_types_require(job->allocator, job->call, types);
         if (result != VK_SUCCESS) {
@@ -407,10 +413,6 @@ static VkResult choose(struct job* job)
         }
         maar_report_no_type(job->allocator, job->call, bits, job->info);
         return VK_ERROR_FEATURE_NOT_PRESENT;
-    }
-    if (pool->allocator != job->allocator) {
-        return maar_misuse(job->allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, job->call,
-                           "pCreateInfo->pool is not a pool of this allocator");
     }
     if ((types & ~pool->export_types) != 0) {
         return maar_misuse(job->allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, job->call,
@@ -461,7 +463,7 @@ static void report_failure(const struct job* job, VkResult result)
         .result = result,
         .type_index = maar_best_type(&job->choice),
         .type_bits = strict ? 0 : maar_candidate_bits(&job->choice),
-        .pool = maar_pool_of(job->info->pool),
+        .pool = maar_pool_of(job->allocator, job->info->pool),
         .only_budget = job->refused_by_budget && !job->over_budget_allowed,
     };
     maar_report_allocation_failure(job->allocator, &failure);
@@ -487,7 +489,7 @@ VkResult maar_allocate_slowly(MaarAllocator allocator, const char* call,
         result = try_with_observer(&job, made, &deviation->fallback);
         report_failure(&job, result);
         if (result != VK_SUCCESS && info->pool != VK_NULL_HANDLE) {
-            maar_pool_disclaim_kind(maar_pool_of(info->pool), request->kind);
+            maar_pool_disclaim_kind(maar_pool_of(allocator, info->pool), request->kind);
         }
     }
     if (result == VK_SUCCESS) {

@@ -122,7 +122,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
     pInfo->pMappedData = maar_slot_address(slot);
     pInfo->pUserData = slot->user_data;
     pInfo->pName = slot->name;
-    pInfo->pool = maar_pool_handle(block->pool);
+    pInfo->pool = block->pool->handle;
     pInfo->kind = (MaarResourceKind)slot->kind;
     return VK_SUCCESS;
 }

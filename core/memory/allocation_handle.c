@@ -5,15 +5,15 @@
 
 void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation)
 {
+    const bool was_used = maar_slot_was_used(&allocator->slots, allocation);
     if (allocation == VK_NULL_HANDLE) {
         (void)maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call,
                           "allocation is VK_NULL_HANDLE");
     } else {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    was_used ? MAAR_MESSAGE_ID_STALE_HANDLE : MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
                     "allocation 0x%llx %s", (unsigned long long)maar_handle_bits(allocation),
-                    maar_slot_was_used(&allocator->slots, allocation)
-                        ? "was freed already"
-                        : "is not an allocation of this allocator");
+                    was_used ? "was freed already" : "is not an allocation of this allocator");
     }
 }
 

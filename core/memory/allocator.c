@@ -14,6 +14,10 @@
     ((MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT |                 \
      (MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT)
 
+/* Serial numbers of allocators. The only variable of the library that changes: it tells the handles
+ * of one allocator from those of another one that has the same indices. */
+static maar_atomic64 next_serial;
+
 static const char* find_create_fault(const MaarAllocatorCreateInfo* info)
 {
     if ((info->flags & ~KNOWN_ALLOCATOR_FLAGS) != 0) {
@@ -208,12 +212,17 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
     if (!maar_mutex_init(&made->share_lock, MAAR_LOCK_SHARE, synchronized)) {
         goto free_list_lock;
     }
-    if (!maar_slots_init(&made->slots, made->callbacks, synchronized)) {
+    const uint32_t first_key = maar_first_key(maar_atomic64_add(&next_serial, 1) - 1);
+    if (!maar_slots_init(&made->slots, made->callbacks, first_key, synchronized)) {
         goto free_share_lock;
     }
+    if (!maar_slots_init(&made->pool_slots, made->callbacks, first_key, synchronized)) {
+        goto free_slots;
+    }
+    made->free_pool_slots.head = MAAR_SLOT_NONE;
     if (!maar_retire_init(&made->retire, made, &made->device, maar_end_pending_range,
                           synchronized)) {
-        goto free_slots;
+        goto free_pool_slots;
     }
     made->kinds_apart =
         made->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY && made->device.facts.granularity > 1;
@@ -221,6 +230,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
     *pAllocator = made;
     return VK_SUCCESS;
 
+free_pool_slots:
+    maar_slots_destroy(&made->pool_slots);
 free_slots:
     maar_slots_destroy(&made->slots);
 free_share_lock:
@@ -286,6 +297,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
             (unsigned)handles);
     }
     maar_retire_destroy(&allocator->retire);
+    maar_slots_destroy(&allocator->pool_slots);
     maar_slots_destroy(&allocator->slots);
     maar_mutex_destroy(&allocator->share_lock);
     maar_mutex_destroy(&allocator->list_lock);

@@ -75,7 +75,9 @@ struct MaarAllocator_T {
 
     struct maar_slot_table slots;
     struct maar_retire retire;
-    struct maar_mutex list_lock; /* guards the list of pools */
+    struct maar_slot_table pool_slots; /* handles of the caller's pools */
+    struct maar_mutex list_lock;       /* guards the list of pools, and these: */
+    struct maar_slot_list free_pool_slots;
     struct maar_pool* pools;
     maar_atomic_pointer default_pools[VK_MAX_MEMORY_TYPES][MAAR_DEFAULT_POOLS];
     struct maar_extension slices;

@@ -5,14 +5,15 @@
 
 #include "core/chain.h"
 #include "core/memory/allocator_state.h"
-#include "core/memory/pool.h"
+#include "core/memory/pool_handle.h"
 
 const MaarExportInfo* maar_export_find(const void* chain)
 {
     return maar_chain_find(chain, MAAR_STRUCTURE_TYPE_EXPORT_INFO);
 }
 
-VkExternalMemoryHandleTypeFlags maar_export_types(const MaarAllocationCreateInfo* info)
+VkExternalMemoryHandleTypeFlags maar_export_types(MaarAllocator allocator,
+                                                  const MaarAllocationCreateInfo* info)
 {
     if (info == NULL || info->sType != MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO) {
         return 0;
@@ -21,7 +22,8 @@ VkExternalMemoryHandleTypeFlags maar_export_types(const MaarAllocationCreateInfo
     if (export != NULL) {
         return export->handleTypes;
     }
-    return info->pool != VK_NULL_HANDLE ? maar_pool_of(info->pool)->export_types : 0;
+    const struct maar_pool* pool = maar_pool_of(allocator, info->pool);
+    return pool != NULL ? pool->export_types : 0;
 }
 
 VkResult maar_shared_types_require(MaarAllocator allocator, const char* call,

@@ -19,6 +19,7 @@
 #include "core/memory/pool_check.h"
 #include "core/memory/pool_create.h"
 #include "core/memory/pool_free.h"
+#include "core/memory/pool_handle.h"
 #include "core/memory/pool_list.h"
 #include "core/memory/stitched_block.h"
 #include "maar/share.h"

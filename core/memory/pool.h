@@ -10,6 +10,7 @@
 
 struct maar_pool {
     MaarAllocator allocator;
+    MaarPool handle;        /* VK_NULL_HANDLE: a default pool, which has none */
     struct maar_pool* next; /* these three under the allocator's list lock */
     uint32_t walker_count;  /* threads that walk the list and stand at this pool */
     bool retired;           /* emptied already; the last walker frees it */
@@ -52,22 +53,10 @@ struct maar_pool {
     struct maar_arena first_arena;
 };
 
-/* MaarPool is a struct maar_pool by another name. */
-static inline struct maar_pool* maar_pool_of(MaarPool pool)
-{
-    return (struct maar_pool*)(void*)pool;
-}
-
 /* Returns what is pending in a pool; NULL for none. */
 static inline struct maar_retire_pool* maar_pool_pending(struct maar_pool* pool)
 {
     return pool != NULL ? &pool->pending : NULL;
-}
-
-/* Default pools have no handle. */
-static inline MaarPool maar_pool_handle(struct maar_pool* pool)
-{
-    return pool->custom ? (MaarPool)(void*)pool : VK_NULL_HANDLE;
 }
 
 /* The next arena of a pool from a number on; see maar_arena_set_next. */

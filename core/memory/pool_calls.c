@@ -6,6 +6,7 @@
 #include "core/memory/peak.h"
 #include "core/memory/pool_create.h"
 #include "core/memory/pool_free.h"
+#include "core/memory/pool_handle.h"
 #include "core/memory/pool_list.h"
 #include "core/memory/stitched_block.h"
 #include "core/port_time.h"
@@ -20,12 +21,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
     }
     VkResult result = maar_enter(allocator);
     if (result == VK_SUCCESS) {
-        result = maar_pool_require_own(allocator, __func__, pool);
+        result = maar_pool_require_own(allocator, __func__, "pool", pool);
     }
     if (result != VK_SUCCESS) {
         return result;
     }
-    struct maar_pool* own = maar_pool_of(pool);
+    struct maar_pool* own = maar_pool_of(allocator, pool);
     (void)maar_retire_collect(&allocator->retire, NULL);
     VkDeviceSize released = 0;
     if (own != NULL) {
@@ -80,10 +81,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, Maar
     if (result != VK_SUCCESS) {
         return result;
     }
-    struct maar_pool* own = maar_pool_of(pool);
-    if (own == NULL || own->allocator != allocator) {
+    result = maar_pool_require_own(allocator, __func__, "pool", pool);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_pool* own = maar_pool_of(allocator, pool);
+    if (own == NULL) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, __func__,
-                           "pool is VK_NULL_HANDLE, or not a pool of this allocator");
+                           "pool is VK_NULL_HANDLE");
     }
     if (!(priority >= 0.0F && priority <= 1.0F)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
@@ -127,15 +132,11 @@ static void end_pool_pending(struct maar_pool* pool)
 
 VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool pool)
 {
-    struct maar_pool* own = maar_pool_of(pool);
-    if (allocator == NULL || own == NULL) {
+    if (allocator == NULL || pool == VK_NULL_HANDLE ||
+        maar_pool_require_own(allocator, __func__, "pool", pool) != VK_SUCCESS) {
         return;
     }
-    if (!maar_pool_is_listed(allocator, own)) {
-        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, __func__,
-                          "pool is not a pool of this allocator");
-        return;
-    }
+    struct maar_pool* own = maar_pool_of(allocator, pool);
     end_pool_pending(own);
     maar_raise_live_peak(allocator, 0);
     maar_pool_release_stitched(own);
@@ -143,5 +144,6 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool poo
         allocator->paging.end_pool(allocator, own);
     }
     maar_pool_empty(own);
+    maar_pool_close_handle(own);
     maar_pool_retire(own);
 }

@@ -260,11 +260,3 @@ free_pool:
     maar_host_free(allocator->callbacks, made);
     return result;
 }
-
-VkResult maar_pool_require_own(MaarAllocator allocator, const char* call, MaarPool pool)
-{
-    return pool == VK_NULL_HANDLE || maar_pool_of(pool)->allocator == allocator
-               ? VK_SUCCESS
-               : maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
-                             "pool is not a pool of this allocator");
-}

@@ -14,8 +14,6 @@ VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* inf
 void maar_pool_destroy(struct maar_pool* pool);
 /* Frees the header of a pool that has been emptied and is in no list any more. */
 void maar_pool_free(struct maar_pool* pool);
-/* VK_SUCCESS for a pool of this allocator and for VK_NULL_HANDLE; reports a pool of another one. */
-VkResult maar_pool_require_own(MaarAllocator allocator, const char* call, MaarPool pool);
 /* The MaarPoolPagingInfo in a chain, or NULL. */
 const MaarPoolPagingInfo* maar_pool_find_paging(const MaarPoolCreateInfo* info);
 /* What is wrong with a create info, as a sentence, or NULL. */

@@ -14,18 +14,6 @@ void maar_pool_list(MaarAllocator allocator, struct maar_pool* pool)
     maar_mutex_unlock(&allocator->list_lock);
 }
 
-bool maar_pool_is_listed(MaarAllocator allocator, const struct maar_pool* pool)
-{
-    maar_mutex_lock(&allocator->list_lock);
-    const struct maar_pool* entry = allocator->pools;
-    while (entry != NULL && entry != pool) {
-        entry = entry->next;
-    }
-    bool listed = entry != NULL && !entry->retired;
-    maar_mutex_unlock(&allocator->list_lock);
-    return listed;
-}
-
 /* Under the list lock. */
 static void unlink_pool(MaarAllocator allocator, struct maar_pool* pool)
 {

@@ -9,8 +9,6 @@
 
 /* Puts a pool into the list. */
 void maar_pool_list(MaarAllocator allocator, struct maar_pool* pool);
-/* Whether a pool is in the list and not retired. The pointer may be any. */
-bool maar_pool_is_listed(MaarAllocator allocator, const struct maar_pool* pool);
 /* An emptied pool leaves the list now, or with the last walker that stands at it. */
 void maar_pool_retire(struct maar_pool* pool);
 

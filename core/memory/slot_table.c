@@ -12,10 +12,11 @@ _Static_assert(sizeof(struct maar_slot) == 48, "there is one for each allocation
 #endif
 
 bool maar_slots_init(struct maar_slot_table* table, const VkAllocationCallbacks* callbacks,
-                     bool synchronized)
+                     uint32_t first_key, bool synchronized)
 {
     memset(table, 0, sizeof *table);
     table->callbacks = callbacks;
+    table->first_key = first_key;
     table->free_slot = MAAR_SLOT_NONE;
     return maar_mutex_init(&table->lock, MAAR_LOCK_SLOTS, synchronized);
 }
@@ -73,6 +74,9 @@ static bool add_segment(struct maar_slot_table* table, uint32_t segment)
                                                sizeof(struct maar_slot));
     if (slots == NULL) {
         return false;
+    }
+    for (uint32_t i = 0; i < maar_slot_segment_size(segment); ++i) {
+        maar_atomic32_store(&slots[i].key, table->first_key);
     }
     maar_mutex_lock(&table->lock);
     if (table->segment_count == segment) {
@@ -146,5 +150,6 @@ bool maar_slot_was_used(const struct maar_slot_table* table, MaarAllocation allo
     uint32_t number = 0;
     uint32_t key = (uint32_t)(maar_handle_bits(allocation) >> 32);
     const struct maar_slot* slot = maar_slot_find(table, allocation, &number);
-    return slot != NULL && (key & 1u) != 0 && key < maar_atomic32_load_acquire(&slot->key);
+    return slot != NULL && (key & 1u) != 0 &&
+           key - table->first_key < maar_atomic32_load_acquire(&slot->key) - table->first_key;
 }

@@ -53,7 +53,7 @@ struct maar_slot {
     void* user_data;
     union {
         char* name;
-        void* home; /* slices: their buffer */
+        void* home; /* slices: their buffer; pools: the pool */
     };
 };
 
@@ -86,6 +86,8 @@ struct maar_slot_list {
 
 struct maar_slot_table {
     const VkAllocationCallbacks* callbacks;
+    uint32_t
+        first_key; /* of every slot, even: tables differ in it, so a foreign handle is noticed */
     maar_atomic_pointer segments[MAAR_SLOT_SEGMENTS];
     struct maar_mutex lock; /* guards what follows */
     uint32_t segment_count;
@@ -94,7 +96,13 @@ struct maar_slot_table {
 };
 
 bool maar_slots_init(struct maar_slot_table* table, const VkAllocationCallbacks* callbacks,
-                     bool synchronized);
+                     uint32_t first_key, bool synchronized);
+/* The first key for the handles of the allocator of a serial number. */
+static inline uint32_t maar_first_key(uint64_t serial)
+{
+    /* Twice an odd number: keys of 2^31 allocators that follow each other lie far apart. */
+    return (uint32_t)serial * 0x9E3779B2u;
+}
 void maar_slots_destroy(struct maar_slot_table* table);
 
 /* Sees to it that a list has a slot, leaving the owner's lock and taking it again when a run must

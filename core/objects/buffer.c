@@ -14,7 +14,7 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
     const struct maar_device* device = &allocator->device;
     enum maar_stitch_end stitched = MAAR_STITCH_OTHERWISE;
     VkResult result = VK_SUCCESS;
-    if (!internal && maar_may_stitch(info)) {
+    if (!internal && maar_may_stitch(allocator, info)) {
         stitched = maar_create_stitched_buffer(allocator, call, buffer_info, info, &result, buffer,
                                                allocation);
         if (stitched == MAAR_STITCH_ENDED) {
@@ -23,7 +23,7 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
     }
     struct maar_shared_buffer shared;
     result = maar_share_buffer(
-        allocator, call, buffer_info, internal ? 0 : maar_export_types(info),
+        allocator, call, buffer_info, internal ? 0 : maar_export_types(allocator, info),
         (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, &shared);
     if (result != VK_SUCCESS) {
         return result;

@@ -123,7 +123,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (maar_export_types(pCreateInfo) != 0) {
+    if (maar_export_types(allocator, pCreateInfo) != 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_EXPORTABLE, __func__,
                            "pCreateInfo asks for memory that can be exported; the planes of a "
                            "disjoint image are never exported");

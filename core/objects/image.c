@@ -13,7 +13,7 @@ static VkResult create_image(MaarAllocator allocator, const char* call,
     const struct maar_device* device = &allocator->device;
     enum maar_stitch_end stitched = MAAR_STITCH_OTHERWISE;
     VkResult result = VK_SUCCESS;
-    if (maar_may_stitch(info)) {
+    if (maar_may_stitch(allocator, info)) {
         stitched = maar_create_stitched_image(allocator, call, image_info, info, &result, image,
                                               allocation);
         if (stitched == MAAR_STITCH_ENDED) {
@@ -22,7 +22,7 @@ static VkResult create_image(MaarAllocator allocator, const char* call,
     }
     struct maar_shared_image shared;
     result = maar_share_image(
-        allocator, call, image_info, maar_export_types(info),
+        allocator, call, image_info, maar_export_types(allocator, info),
         (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, &shared);
     if (result != VK_SUCCESS) {
         return result;

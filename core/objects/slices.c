@@ -161,7 +161,8 @@ static struct maar_slice_state* make_slices(MaarAllocator allocator)
     if (made == NULL) {
         return NULL;
     }
-    if (!maar_slots_init(&made->slots, allocator->callbacks, synchronized)) {
+    if (!maar_slots_init(&made->slots, allocator->callbacks, allocator->slots.first_key,
+                         synchronized)) {
         goto free_state;
     }
     if (!maar_arena_set_init(&made->arenas, &made->first_arena, MAAR_LOCK_SLICES, synchronized)) {

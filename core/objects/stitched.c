@@ -48,7 +48,7 @@ static VkResult check_pool(const struct stitch_job* job)
     } else if (info->memoryTypeBits != 0 &&
                (info->memoryTypeBits & (1u << pool->type_index)) == 0) {
         fault = "the pool's memory type is not among pCreateInfo->memoryTypeBits";
-    } else if ((maar_export_types(info) & ~pool->export_types) != 0) {
+    } else if ((maar_export_types(allocator, info) & ~pool->export_types) != 0) {
         fault = "MaarExportInfo names handle types that the pool was not made for";
     }
     return fault == NULL ? VK_SUCCESS
@@ -173,7 +173,8 @@ enum maar_stitch_end maar_create_stitched_buffer(MaarAllocator allocator, const 
                                                  MaarAllocation* allocation)
 {
     const struct maar_device* device = &allocator->device;
-    struct stitch_job job = {allocator, call, info, maar_pool_of(info->pool), 0, MAAR_STITCH_ENDED};
+    struct stitch_job job = {allocator,        call, info, maar_pool_of(allocator, info->pool), 0,
+                             MAAR_STITCH_ENDED};
     *result = check_pool(&job);
     if (*result == VK_SUCCESS &&
         maar_chain_find(buffer_info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO) !=
@@ -260,7 +261,8 @@ enum maar_stitch_end maar_create_stitched_image(MaarAllocator allocator, const c
                                                 MaarAllocation* allocation)
 {
     const struct maar_device* device = &allocator->device;
-    struct stitch_job job = {allocator, call, info, maar_pool_of(info->pool), 0, MAAR_STITCH_ENDED};
+    struct stitch_job job = {allocator,        call, info, maar_pool_of(allocator, info->pool), 0,
+                             MAAR_STITCH_ENDED};
     *result = check_pool(&job);
     if (*result == VK_SUCCESS &&
         maar_chain_find(image_info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO) !=

@@ -8,14 +8,18 @@
 
 /* Whether a large enough object with this create info, which may be NULL, may be made of pages. Its
  * pool must stitch, and the create info must not ask for what pages cannot give. */
-static inline bool maar_may_stitch(const MaarAllocationCreateInfo* info)
+static inline bool maar_may_stitch(MaarAllocator allocator, const MaarAllocationCreateInfo* info)
 {
     const MaarAllocationCreateFlags apart =
         (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_MAPPED_BIT |
         (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT;
-    return info != NULL && info->sType == MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO &&
-           info->pool != VK_NULL_HANDLE && maar_pool_of(info->pool)->stitches &&
-           info->dedicated != MAAR_DEDICATED_ALWAYS && (info->flags & apart) == 0;
+    if (info == NULL || info->sType != MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO ||
+        info->pool == VK_NULL_HANDLE) {
+        return false;
+    }
+    const struct maar_pool* pool = maar_pool_of(allocator, info->pool);
+    return pool != NULL && pool->stitches && info->dedicated != MAAR_DEDICATED_ALWAYS &&
+           (info->flags & apart) == 0;
 }
 
 /* How an attempt to make an object of pages ends. */

@@ -177,7 +177,7 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
 {
     struct maar_page_table* table = range->table;
     const struct maar_page_pool_key key = {
-        .owner = maar_pool_of(table->memory.pool),
+        .owner = maar_page_table_owner(table),
         .type_index = type,
         .kind = (MaarResourceKind)table->kind,
         .page_size = table->page_size,
@@ -321,7 +321,7 @@ static void report_page_shortage(MaarAllocator allocator, const char* call,
         .size = size,
         .result = result,
         .type_index = table->types[0],
-        .pool = maar_pool_of(table->memory.pool),
+        .pool = maar_page_table_owner(table),
         .only_budget =
             (flags & (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT) != 0 &&
             !maar_budget_holds(&budget, size),

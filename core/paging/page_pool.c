@@ -243,7 +243,7 @@ static VkResult allocate_memory(struct maar_paging* paging, const struct maar_pa
         .dedicated = MAAR_DEDICATED_ALWAYS,
         .memoryTypeBits = 1u << pool->type_index,
         .priority = memory->priority,
-        .pool = pool->owner != NULL ? maar_pool_handle(pool->owner) : VK_NULL_HANDLE,
+        .pool = pool->owner != NULL ? pool->owner->handle : VK_NULL_HANDLE,
         .pName = "page block",
     };
     return maar_allocate(paging->allocator, call, &request, &info, true, allocation);

@@ -45,9 +45,14 @@ VkResult maar_pages_check_memory(MaarAllocator allocator, const char* call,
 static VkResult choose_types(MaarAllocator allocator, const struct maar_page_table_info* info,
                              struct maar_page_table* table)
 {
-    const struct maar_pool* owner = maar_pool_of(info->memory->pool);
+    const struct maar_pool* owner = maar_pool_of(allocator, info->memory->pool);
+    VkResult known = maar_pool_require_own(allocator, info->call, "the pool of the create info",
+                                           info->memory->pool);
+    if (known != VK_SUCCESS) {
+        return known;
+    }
     if (owner != NULL) {
-        if (owner->allocator != allocator || !owner->stitches) {
+        if (!owner->stitches) {
             return maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, info->call,
                                "the pool of the memory's create info is none of this allocator's "
                                "that stitches");
@@ -363,7 +368,7 @@ uint32_t maar_page_table_types(const struct maar_page_table* table)
 
 struct maar_pool* maar_page_table_owner(const struct maar_page_table* table)
 {
-    return maar_pool_of(table->memory.pool);
+    return maar_pool_of(table->paging->allocator, table->memory.pool);
 }
 
 static bool is_committed(const struct maar_page_table* table, uint64_t page)

@@ -3,6 +3,7 @@
  */
 #include "core/memory/export_types.h"
 #include "core/memory/pool_create.h"
+#include "core/memory/pool_handle.h"
 #include "core/memory/pool_list.h"
 #include "core/paging/paging_open.h"
 
@@ -46,8 +47,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
     struct maar_pool* pool = NULL;
     result = maar_pool_create(allocator, pCreateInfo, true, &pool);
     if (result == VK_SUCCESS) {
+        result = maar_pool_open_handle(pool);
+        if (result != VK_SUCCESS) {
+            maar_pool_destroy(pool);
+            return result;
+        }
         maar_pool_list(allocator, pool);
-        *pPool = maar_pool_handle(pool);
+        *pPool = pool->handle;
     }
     return result;
 }

@@ -87,7 +87,7 @@ static void release_copying(MaarAllocator allocator, struct maar_copy_owner* own
     struct maar_retire_item* item = copying->reservation->item;
     copying->undone = undone;
     item->action = finish_copying;
-    item->pool = maar_pool_pending(maar_pool_of(copying->memory_info.pool));
+    item->pool = maar_pool_pending(maar_pool_of(allocator, copying->memory_info.pool));
     item->object = (uint64_t)(uintptr_t)copying->reservation;
     if (owner->value != 0) {
         maar_retire_add_point(item, maar_paging_point(allocator, owner->value));
@@ -198,8 +198,8 @@ VkResult maar_copying_create(struct maar_reservation* reservation, const char* c
                     "copies");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
-    if (info->pMemoryInfo != NULL &&
-        maar_pool_require_own(allocator, call, info->pMemoryInfo->pool) != VK_SUCCESS) {
+    if (info->pMemoryInfo != NULL && maar_pool_require_own(allocator, call, "pMemoryInfo->pool",
+                                                           info->pMemoryInfo->pool) != VK_SUCCESS) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const size_t named = buffer_info->sharingMode == VK_SHARING_MODE_CONCURRENT
@@ -299,7 +299,7 @@ static void replace_present(struct maar_reservation* reservation, struct outgrow
     } else {
         outgrown->leaving = copying->present;
         copy = &outgrown->copy;
-        copy->item->pool = maar_pool_pending(maar_pool_of(copying->memory_info.pool));
+        copy->item->pool = maar_pool_pending(maar_pool_of(allocator, copying->memory_info.pool));
         copy->owner = &copying->owner;
         copy->from = copying->present.buffer;
         copy->size = copying->present_size;

@@ -389,7 +389,7 @@ static void end_image(MaarAllocator allocator, MaarSparseImage image, struct maa
         maar_retire_add_point(item, maar_paging_point(allocator, value));
     }
     item->action = end_later;
-    item->pool = maar_pool_pending(maar_pool_of(image->memory.pool));
+    item->pool = maar_pool_pending(maar_pool_of(allocator, image->memory.pool));
     item->object = (uint64_t)(uintptr_t)image;
     maar_retire_queue(&allocator->retire, item);
 }

@@ -128,12 +128,12 @@ static VkResult check_create_info(MaarAllocator allocator, const char* call,
             return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
                                "pCreateInfo->pAllocationInfo->usage is not a MaarMemoryUsage");
         }
-        if (how->pool != VK_NULL_HANDLE && maar_pool_of(how->pool)->allocator != allocator) {
-            return maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
-                               "pCreateInfo->pAllocationInfo->pool is not a pool of this "
-                               "allocator");
+        result =
+            maar_pool_require_own(allocator, call, "pCreateInfo->pAllocationInfo->pool", how->pool);
+        if (result != VK_SUCCESS) {
+            return result;
         }
-        if (maar_export_types(how) != 0) {
+        if (maar_export_types(allocator, how) != 0) {
             return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
                                "pCreateInfo->pAllocationInfo asks for memory that can be "
                                "exported; transients are never exported");

@@ -25,7 +25,7 @@ static bool rank(const struct maar_transient_heap* heap, uint32_t bits, bool laz
                  struct maar_type_choice* choice)
 {
     const MaarAllocationCreateInfo how = maar_transient_how(heap, lazy);
-    const struct maar_pool* pool = maar_pool_of(how.pool);
+    const struct maar_pool* pool = maar_pool_of(heap->allocator, how.pool);
     if (pool == NULL) {
         return maar_choose_types(heap->allocator, bits, &how, choice);
     }

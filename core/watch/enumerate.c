@@ -27,7 +27,7 @@ static void fill_block(const struct maar_block* block, MaarBlockInfo* out)
     out->allocationCount = paged ? 0 : block->range_count - block->pending_count;
     out->allocationBytes = maar_block_live_bytes(block);
     out->pendingBytes = paged ? maar_atomic64_load(&block->paged_pending) : block->pending_bytes;
-    out->pool = maar_pool_handle(pool);
+    out->pool = pool->handle;
 }
 
 static void list_block_info(struct block_list* list, const struct maar_block* block)
@@ -111,7 +111,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateBlocks(MaarAllocator allocator, Maar
     if (pCount == NULL) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCount is NULL");
     }
-    result = maar_pool_require_own(allocator, __func__, pool);
+    result = maar_pool_require_own(allocator, __func__, "pool", pool);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -122,7 +122,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateBlocks(MaarAllocator allocator, Maar
                                "an element of pBlocks has a wrong sType");
         }
     }
-    struct maar_pool* own = maar_pool_of(pool);
+    struct maar_pool* own = maar_pool_of(allocator, pool);
     if (own != NULL) {
         list_pool_blocks(own, &list);
     } else {

@@ -143,10 +143,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetStatistics(MaarAllocator allocator, MaarPo
     VkResult result =
         begin_statistics(allocator, __func__, pStatistics, MAAR_STRUCTURE_TYPE_STATISTICS);
     if (result == VK_SUCCESS) {
-        result = maar_pool_require_own(allocator, __func__, pool);
+        result = maar_pool_require_own(allocator, __func__, "pool", pool);
     }
     if (result == VK_SUCCESS) {
-        maar_statistics_read(allocator, maar_pool_of(pool), MAAR_MEMORY_TYPE_NONE, pStatistics);
+        maar_statistics_read(allocator, maar_pool_of(allocator, pool), MAAR_MEMORY_TYPE_NONE,
+                             pStatistics);
     }
     return result;
 }
@@ -254,7 +255,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetDetailedStatistics(MaarAllocator allocator
     VkResult result =
         begin_statistics(allocator, __func__, pStatistics, MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS);
     if (result == VK_SUCCESS) {
-        result = maar_pool_require_own(allocator, __func__, pool);
+        result = maar_pool_require_own(allocator, __func__, "pool", pool);
     }
     if (result != VK_SUCCESS) {
         return result;
@@ -264,7 +265,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetDetailedStatistics(MaarAllocator allocator
     pStatistics->sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS;
     pStatistics->pNext = next;
     struct detail_walk walk = {.allocator = allocator, .out = pStatistics};
-    struct maar_pool* own = maar_pool_of(pool);
+    struct maar_pool* own = maar_pool_of(allocator, pool);
     if (own != NULL) {
         walk_pool(own, &walk);
     } else {

@@ -26,7 +26,7 @@ extern "C" {
 /** All of Maar's state for one VkDevice. */
 VK_DEFINE_HANDLE(MaarAllocator)
 /** Blocks of one memory type under one placement strategy. */
-VK_DEFINE_HANDLE(MaarPool)
+VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarPool)
 /** A range of a block, or a whole block, that the caller owns. 64 bits on every platform; carries a
  * generation, so that a handle that was freed is noticed. */
 VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarAllocation)

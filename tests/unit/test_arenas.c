@@ -126,7 +126,7 @@ static struct scene* open_scene(MaarPoolCreateInfo info)
         begin(hand, meet);
     }
     while (maar_atomic32_load(&scene->rig.allocator->threads.count) < 2 ||
-           maar_atomic32_load(&maar_pool_of(scene->pool)->arenas.count) < 2) {
+           maar_atomic32_load(&maar_pool_of(scene->rig.allocator, scene->pool)->arenas.count) < 2) {
         nap(1);
     }
     atomic_store(&scene->meeting, 0);
@@ -229,7 +229,10 @@ static void an_empty_block_is_kept(void** state)
         begin(&scene->hands[1], release_at_gate);
         finish(&scene->hands[0]);
         finish(&scene->hands[1]);
-        none += maar_atomic32_load(&maar_pool_of(scene->pool)->block_count) == 0 ? 1 : 0;
+        none +=
+            maar_atomic32_load(&maar_pool_of(scene->rig.allocator, scene->pool)->block_count) == 0
+                ? 1
+                : 0;
     }
     assert_int_equal(none, 0);
     close_scene(scene);

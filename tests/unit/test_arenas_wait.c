@@ -90,7 +90,8 @@ static void run(bool limited)
     } else {
         scene.pool = rig_create_pool(&scene.rig, &info);
     }
-    struct maar_pool* pool = limited ? scene.rig.allocator->pools : maar_pool_of(scene.pool);
+    struct maar_pool* pool =
+        limited ? scene.rig.allocator->pools : maar_pool_of(scene.rig.allocator, scene.pool);
     atomic_store(&scene.meeting, 1);
     pthread_t threads[2];
     struct actor actors[2] = {{&scene, 0}, {&scene, 1}};
@@ -134,7 +135,7 @@ static void others_wait_for_a_arena_in_use(void** state)
         .maxBlockCount = 1,
     };
     scene.pool = rig_create_pool(&scene.rig, &info);
-    struct maar_pool* pool = maar_pool_of(scene.pool);
+    struct maar_pool* pool = maar_pool_of(scene.rig.allocator, scene.pool);
     VkResult result = VK_NOT_READY;
     MaarAllocation first = allocate(&scene, &result);
     assert_int_equal(result, VK_SUCCESS);

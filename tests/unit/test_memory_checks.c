@@ -87,7 +87,7 @@ static void damaged_pool_is_found(void** state)
     MaarAllocation memories[SMALL_BLOCKS + 1];
     (void)state;
     rig_start(&rig, NULL);
-    checked_pool = (struct maar_pool*)fill_pool(memories);
+    checked_pool = maar_pool_of(rig.allocator, fill_pool(memories));
     check = check_pool;
     struct maar_arena* arena = maar_pool_next_arena(checked_pool, 0);
     struct maar_arena other = *arena;
@@ -124,7 +124,7 @@ static void damaged_pool_is_found(void** state)
     for (uint32_t i = 0; i <= SMALL_BLOCKS; ++i) {
         maarFreeMemory(rig.allocator, memories[i]);
     }
-    maarDestroyPool(rig.allocator, (MaarPool)checked_pool);
+    maarDestroyPool(rig.allocator, checked_pool->handle);
     rig_expect_silence(&rig);
     rig_close(&rig);
 }

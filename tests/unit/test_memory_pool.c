@@ -71,6 +71,77 @@ static void pool_misuse_names_the_field(void** state)
     rig_close(&rig);
 }
 
+static void expect_pool_id(struct rig* rig, MaarPool pool, MaarMessageId id)
+{
+    const VkResult invalid = VK_ERROR_VALIDATION_FAILED_EXT;
+    MaarStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_STATISTICS};
+    MaarAllocation memory = VK_NULL_HANDLE;
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    const MaarMemoryRequest request = rig_request(4096, 16, 2, MAAR_RESOURCE_KIND_LINEAR);
+    how.pool = pool;
+    assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, &memory), invalid);
+    assert_int_equal(rig->messages.last_id, id);
+    assert_int_equal(maarTrim(rig->allocator, pool, NULL), invalid);
+    assert_int_equal(rig->messages.last_id, id);
+    assert_int_equal(maarSetPoolPriority(rig->allocator, pool, 0.5F), invalid);
+    assert_int_equal(rig->messages.last_id, id);
+    assert_int_equal(maarGetStatistics(rig->allocator, pool, &statistics), invalid);
+    assert_int_equal(rig->messages.last_id, id);
+    rig->messages.last_id = MAAR_MESSAGE_ID_MAX_ENUM;
+    maarDestroyPool(rig->allocator, pool);
+    assert_int_equal(rig->messages.last_id, id);
+}
+
+/* Another pool may stand where the destroyed one stood: its handle still differs. */
+static void a_destroyed_pools_handle_is_noticed(void** state)
+{
+    (void)state;
+    struct rig rig;
+    rig_start(&rig, NULL);
+    const MaarPoolCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .memoryTypeIndex = 1,
+    };
+    MaarPool gone = rig_create_pool(&rig, &info);
+    maarDestroyPool(rig.allocator, gone);
+    MaarPool next = rig_create_pool(&rig, &info);
+    assert_true(gone != next);
+    expect_pool_id(&rig, gone, MAAR_MESSAGE_ID_STALE_HANDLE);
+    maarDestroyPool(rig.allocator, next);
+    rig_close(&rig);
+}
+
+/* Pools and allocations of two allocators have the same numbers, and other keys. */
+static void handles_of_another_allocator_are_noticed(void** state)
+{
+    (void)state;
+    struct rig rig;
+    struct rig other;
+    rig_start(&rig, NULL);
+    rig_start(&other, NULL);
+    const MaarPoolCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .memoryTypeIndex = 1,
+    };
+    MaarPool own = rig_create_pool(&rig, &info);
+    MaarPool foreign = rig_create_pool(&other, &info);
+    expect_pool_id(&rig, foreign, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    MaarAllocation memory = rig_allocate(&rig, 4096, &how);
+    MaarAllocation strange = rig_allocate(&other, 4096, &how);
+    MaarAllocationInfo of = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
+    assert_true(memory != strange);
+    assert_int_equal(maarGetAllocationInfo(rig.allocator, strange, &of),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(rig.messages.last_id, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+    maarFreeMemory(rig.allocator, memory);
+    maarFreeMemory(other.allocator, strange);
+    maarDestroyPool(rig.allocator, own);
+    maarDestroyPool(other.allocator, foreign);
+    rig_close(&other);
+    rig_close(&rig);
+}
+
 static void pool_every_strategy_places_and_frees(void** state)
 {
     (void)state;
@@ -557,6 +628,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pool_misuse_names_the_field),
+        cmocka_unit_test(a_destroyed_pools_handle_is_noticed),
+        cmocka_unit_test(handles_of_another_allocator_are_noticed),
         cmocka_unit_test(pool_every_strategy_places_and_frees),
         cmocka_unit_test(pool_linear_places_from_both_ends),
         cmocka_unit_test(pool_block_counts_are_kept),
