@@ -3,6 +3,8 @@
  */
 #include "tests/rig/rig.h"
 
+#include <stdio.h>
+
 static VkResult try_allocate(struct rig* rig, const MaarMemoryRequest* request,
                              const MaarAllocationCreateInfo* how, MaarAllocation* allocation)
 {
