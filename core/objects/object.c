@@ -191,6 +191,8 @@ VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot,
                           VkDeviceSize offset, struct maar_object object, const void* next)
 {
     const struct maar_device* device = &allocator->device;
+    MAAR_DEBUG_ASSERT((object.buffer == VK_NULL_HANDLE) != (object.image == VK_NULL_HANDLE));
+    MAAR_DEBUG_ASSERT(offset < maar_slot_size(slot) && !slot->stitched);
     const VkDeviceMemory memory = slot->block->memory;
     const VkDeviceSize place = maar_slot_offset(slot) + offset;
     maar_lock_rank_expect_none();

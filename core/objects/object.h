@@ -71,7 +71,10 @@ struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
 /* Returns the slot of an allocation that the caller has made itself and not handed out yet. */
 static inline struct maar_slot* maar_slot_of_own(MaarAllocator allocator, MaarAllocation allocation)
 {
-    return maar_slot_at(&allocator->slots, (uint32_t)maar_handle_bits(allocation) - 1u);
+    struct maar_slot* slot =
+        maar_slot_at(&allocator->slots, (uint32_t)maar_handle_bits(allocation) - 1u);
+    MAAR_DEBUG_ASSERT(maar_atomic32_load(&slot->key) == maar_handle_bits(allocation) >> 32);
+    return slot;
 }
 
 /* Binds an object to a live slot, at an offset inside the slot. */

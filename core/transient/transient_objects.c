@@ -202,8 +202,11 @@ static VkResult create_object(const struct making* m, uint32_t copy, uint32_t in
         .buffer = resource->is_image ? VK_NULL_HANDLE : MAAR_FROM_BITS(VkBuffer, handle),
         .image = resource->is_image ? MAAR_FROM_BITS(VkImage, handle) : VK_NULL_HANDLE,
     };
-    const struct maar_slot* slot = maar_slot_of_own(m->allocator, memory->allocation);
-    result = maar_bind_object(m->allocator, slot, resource->offset, bound, NULL);
+    /* The program may have freed memory that an update keeps. */
+    const struct maar_slot* slot =
+        maar_bind_target(m->allocator, m->call, memory->allocation, resource->offset);
+    result = slot == NULL ? VK_ERROR_VALIDATION_FAILED_EXT
+                          : maar_bind_object(m->allocator, slot, resource->offset, bound, NULL);
     return result == VK_SUCCESS ? create_views(m, index, object) : result;
 }
 
