@@ -1,16 +1,17 @@
 /** @file
- * maar/allocator.h: device memory. The allocator, its pools, its allocations, what is freed later,
- * and what can be learnt about all of them.
+ * maar/allocator.h: device memory. This header has the allocator, its pools, its allocations, frees
+ * that wait for the device, and queries about all of them.
  *
- * Unless a function says otherwise: when it fails, the handles and pointers that it returns are
- * null, the structures that it fills are left as they were, and nothing else has changed. Misuse (a
- * null argument, a wrong sType, a stale handle) is told to the message callback and answered with
- * VK_ERROR_VALIDATION_FAILED_EXT. A null allocator, and a create info of an allocator with a wrong
- * sType, have no callback that could be told: only the result says it.
+ * When a function fails, the handles and pointers that it returns are null, the structures that it
+ * fills are left as they were, and nothing else has changed. A function that differs says so.
+ * Misuse (a null argument, a wrong sType, a stale handle) is reported to the message callback, and
+ * the call returns VK_ERROR_VALIDATION_FAILED_EXT. A null allocator, and a create info of an
+ * allocator with a wrong sType, have no callback: only the result reports the misuse.
  *
- * VK_ERROR_UNKNOWN is the answer to every call once an invariant was found broken (the message says
- * which): what is left is to destroy. Calls that allocate device memory also pass it on from
- * drivers that say it for want of memory, as RADV does when the kernel has no address for it.
+ * Once an invariant was found broken (the message names the invariant), every call returns
+ * VK_ERROR_UNKNOWN, and the program can only destroy the allocator. Calls that allocate device
+ * memory also return VK_ERROR_UNKNOWN when the driver does: RADV returns it when the kernel has no
+ * address for the memory.
  */
 #ifndef MAAR_ALLOCATOR_H
 #define MAAR_ALLOCATOR_H
@@ -27,8 +28,8 @@ extern "C" {
 VK_DEFINE_HANDLE(MaarAllocator)
 /** Blocks of one memory type under one placement strategy. */
 VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarPool)
-/** A range of a block, or a whole block, that the caller owns. 64 bits on every platform; carries a
- * generation, so that a handle that was freed is noticed. */
+/** A range of a block, or a whole block, that the caller owns. The handle has 64 bits on every
+ * platform. It carries a generation, so that Maar notices a handle that was freed. */
 VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarAllocation)
 
 /** Stands for "every memory type" or "no memory type". */
@@ -42,10 +43,10 @@ VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarAllocation)
 #define MAAR_MAX_RECOMMENDED_EXTENSIONS 32
 
 /**
- * What is worth enabling on a physical device. Nothing of it is required. The feature structures
- * are linked to one another: hand `pFeatures` to VkDeviceCreateInfo::pNext and, later, to
- * MaarAllocatorCreateInfo::pEnabledFeatures. Do not copy the structure, since it points into
- * itself.
+ * The extensions, features and queue families that are worth enabling on a physical device. None of
+ * them is required. The feature structures are linked to one another: give `pFeatures` to
+ * VkDeviceCreateInfo::pNext and, later, to MaarAllocatorCreateInfo::pEnabledFeatures. Do not copy
+ * the structure: it points into itself.
  */
 typedef struct MaarDeviceRecommendation {
     /** MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION */
@@ -54,18 +55,18 @@ typedef struct MaarDeviceRecommendation {
     void* pNext;
     /** How many of ppExtensionNames are set. */
     uint32_t extensionCount;
-    /** Device extensions to enable; static strings. Also those that a later version took up, so
-     * that they serve a program of any version. */
+    /** Device extensions to enable; static strings. Extensions that became part of a later Vulkan
+     * version are listed too, so that the list serves a program of any version. */
     const char* ppExtensionNames[MAAR_MAX_RECOMMENDED_EXTENSIONS];
     /** Head of the chain of those feature structures below that this device has. */
     void* pFeatures;
     /** Lowest-numbered queue family that may do graphics, or else compute; UINT32_MAX for none. */
     uint32_t mainQueueFamily;
-    /** Queue family for sparse binding, the main one if that can; UINT32_MAX for none. */
+    /** Queue family for sparse binding: the main one if it can bind; UINT32_MAX for none. */
     uint32_t sparseQueueFamily;
     /** Queue family that only transfers, UINT32_MAX for none. */
     uint32_t transferQueueFamily;
-    /** Core features; only those set that Maar can use. Head of the chain. */
+    /** Core features. Only the features that Maar can use are set. Head of the chain. */
     VkPhysicalDeviceFeatures2 features;
     /** For device addresses of buffers. */
     VkPhysicalDeviceBufferDeviceAddressFeatures bufferDeviceAddress;
@@ -82,18 +83,18 @@ typedef struct MaarDeviceRecommendation {
 } MaarDeviceRecommendation;
 
 /**
- * Says what is worth enabling on a physical device before a VkDevice is made from it. Calls the
- * driver; allocates nothing that outlives the call.
+ * Lists what is worth enabling on a physical device before a VkDevice is made from it. Calls the
+ * driver. Allocates nothing that outlives the call.
  *
  * @param pfnGetInstanceProcAddr  the loader's or driver's entry point, not NULL
  * @param instance                an instance of Vulkan 1.1 or later
  * @param physicalDevice          the device in question
- * @param pAllocationCallbacks    host memory for the query, may be NULL; pfnAllocation and pfnFree
- *                                must be there
+ * @param pAllocationCallbacks    host memory for the query; may be NULL; pfnAllocation and pfnFree
+ *                                must be set
  * @param pRecommendation         sType and pNext set by the caller; the rest is filled
- * @return VK_SUCCESS; VK_ERROR_INITIALIZATION_FAILED when the entry points of Vulkan 1.1 are not
- *         there; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT for a null argument,
- *         half of the callbacks or a wrong sType; whatever the driver's enumerations return
+ * @return VK_SUCCESS; VK_ERROR_INITIALIZATION_FAILED when the entry points of Vulkan 1.1 cannot be
+ *         found; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT for a null argument,
+ *         only one of the two callbacks, or a wrong sType; the results of the driver's enumerations
  * @threadsafety internally synchronized
  * @since 0.1.0
  */
@@ -118,12 +119,12 @@ typedef struct MaarQueue {
     uint32_t queueIndex;
     /** The queue itself. */
     VkQueue queue;
-    /** Called before each submission. These submit, and nothing else does: maarSubmitBinds; the
-     * handoffs of maar/share.h, maar/cuda.h and maar/hip.h; maarCreateCudaMirror and
-     * maarGrowCudaMirror; maarDestroyAllocator, once more to each queue that carried binds or
-     * copies, which shows that the driver is done with them. NULL when no other thread uses the
-     * queue while one calls those. What it takes must not be held by a thread that calls Maar:
-     * calls that undo binds wait for a submission under way. */
+    /** Called before each submission. Only these calls submit: maarSubmitBinds; the handoffs of
+     * maar/share.h, maar/cuda.h and maar/hip.h; maarCreateCudaMirror and maarGrowCudaMirror;
+     * maarDestroyAllocator, once to each queue that carried binds or copies, to find out that the
+     * driver is done with them. NULL when no other thread uses the queue during one of those calls.
+     * A thread that calls Maar must not hold the lock that this function takes: calls that undo
+     * binds wait for a submission under way. */
     PFN_maarQueueLock pfnLock;
     /** Called after each submission; NULL together with pfnLock. */
     PFN_maarQueueLock pfnUnlock;
@@ -132,9 +133,9 @@ typedef struct MaarQueue {
 } MaarQueue;
 
 /**
- * Told of every VkDeviceMemory that Maar allocates (after it succeeded) or frees (before it goes).
- * Called with no lock held, on the thread that caused it; it must not call back into the same
- * allocator.
+ * Receives every VkDeviceMemory that Maar allocates (after the driver's success) or frees (before
+ * the driver's call). Maar calls it with no lock held, on the thread that caused the change. It
+ * must not call back into the same allocator.
  *
  * @param pUserData        MaarAllocatorCreateInfo::pDeviceMemoryUserData
  * @param memoryTypeIndex  its memory type
@@ -144,7 +145,7 @@ typedef struct MaarQueue {
 typedef void(VKAPI_PTR* PFN_maarDeviceMemory)(void* pUserData, uint32_t memoryTypeIndex,
                                               VkDeviceMemory memory, VkDeviceSize size);
 
-/** What an out-of-memory observer is told. */
+/** The failed request that an out-of-memory observer receives. */
 typedef struct MaarOutOfMemoryInfo {
     /** MAAR_STRUCTURE_TYPE_OUT_OF_MEMORY_INFO */
     MaarStructureType sType;
@@ -152,35 +153,36 @@ typedef struct MaarOutOfMemoryInfo {
     const void* pNext;
     /** Bytes asked for. */
     VkDeviceSize size;
-    /** Types that would serve, the best first one given in memoryTypeIndex. */
+    /** Memory types that would serve. memoryTypeIndex is the preferred one. */
     uint32_t memoryTypeBits;
-    /** The type that was liked best. */
+    /** The preferred type. */
     uint32_t memoryTypeIndex;
     /** That type's heap. */
     uint32_t heapIndex;
-    /** How often the observer was asked for this request already: 0, 1, 2, ... */
+    /** How often the observer was called for this request before: 0, 1, 2, ... */
     uint32_t attempt;
-    /** What the last attempt ended with. */
+    /** The result of the last attempt. */
     VkResult result;
 } MaarOutOfMemoryInfo;
 
 /**
- * Asked when a request can be met by no type. It may free allocations of the same allocator, or
- * make the program shrink, and return VK_TRUE to have the request tried again, at most
- * MAAR_MAX_OUT_OF_MEMORY_ATTEMPTS times. Not asked for requests with
- * MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT, which only look for what is there already. Called with
- * no lock held, on the requesting thread.
+ * Called when no memory type can serve a request. It may free allocations of the same allocator, or
+ * make the program use less memory, and return VK_TRUE: Maar then tries the request again, at most
+ * MAAR_MAX_OUT_OF_MEMORY_ATTEMPTS times. It is not called for requests with
+ * MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT, which only look in blocks that exist already. Maar
+ * calls it with no lock held, on the requesting thread.
  */
 typedef VkBool32(VKAPI_PTR* PFN_maarOutOfMemory)(void* pUserData, const MaarOutOfMemoryInfo* pInfo);
 
-/** How often an out-of-memory observer is asked for one request. */
+/** The most calls of an out-of-memory observer for one request. */
 #define MAAR_MAX_OUT_OF_MEMORY_ATTEMPTS 8
 
 /** Bits of MaarAllocatorCreateInfo::flags. */
 typedef enum MaarAllocatorCreateFlagBits {
     /** The program calls from one thread at a time; Maar takes no locks. */
     MAAR_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT = 0x1,
-    /** Walk whole structures after every change and stop at the first broken invariant. Slow. */
+    /** Maar walks whole structures after every change and stops at the first broken invariant.
+     * Slow. */
     MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT = 0x2,
     /** Reserves the enumeration's size. */
     MAAR_ALLOCATOR_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
@@ -196,8 +198,8 @@ typedef struct MaarAllocatorCreateInfo {
     const void* pNext;
     /** See MaarAllocatorCreateFlagBits. */
     MaarAllocatorCreateFlags flags;
-    /** The Vulkan version that the program uses on this device, at least VK_API_VERSION_1_1; the
-     * lower of this and the device's own is what Maar relies on. Zero means 1.1. */
+    /** The Vulkan version that the program uses on this device, at least VK_API_VERSION_1_1. Maar
+     * relies on the lower of this version and the device's own. Zero means 1.1. */
     uint32_t apiVersion;
     /** Not NULL; created with VkApplicationInfo::apiVersion of at least 1.1. */
     VkInstance instance;
@@ -207,34 +209,34 @@ typedef struct MaarAllocatorCreateInfo {
     VkDevice device;
     /** The loader's vkGetInstanceProcAddr. Not NULL. */
     PFN_vkGetInstanceProcAddr pfnGetInstanceProcAddr;
-    /** NULL to ask pfnGetInstanceProcAddr for it. */
+    /** vkGetDeviceProcAddr; NULL to get it from pfnGetInstanceProcAddr. */
     PFN_vkGetDeviceProcAddr pfnGetDeviceProcAddr;
     /** How many device extensions were enabled. */
     uint32_t enabledExtensionCount;
     /** VkDeviceCreateInfo::ppEnabledExtensionNames; read during the call only. */
     const char* const* ppEnabledExtensionNames;
     /** The chain of features given to VkDeviceCreateInfo::pNext (VkPhysicalDeviceFeatures2,
-     * VkPhysicalDeviceVulkan12Features, single ones); what is not there counts as off. Read during
-     * the call only. */
+     * VkPhysicalDeviceVulkan12Features, single ones). A feature that is not in the chain counts as
+     * off. Read during the call only. */
     const void* pEnabledFeatures;
     /** How many queues Maar may submit to. */
     uint32_t queueCount;
-    /** Those queues. Copied. */
+    /** The queues that Maar may submit to. Copied. */
     const MaarQueue* pQueues;
-    /** Host memory; copied. NULL for the C library's. Also handed to the driver, so all three
-     * functions must be there. */
+    /** Host memory callbacks, copied. NULL for the C library's heap. Maar gives them to the driver
+     * too, so all three functions must be set. */
     const VkAllocationCallbacks* pAllocationCallbacks;
     /** Receives messages; NULL for none. */
     PFN_maarMessage pfnMessage;
     /** Given to pfnMessage. */
     void* pMessageUserData;
-    /** Told of each new VkDeviceMemory; NULL for none. */
+    /** Receives each new VkDeviceMemory; NULL for none. */
     PFN_maarDeviceMemory pfnDeviceAllocate;
-    /** Told of each VkDeviceMemory about to go; NULL for none. */
+    /** Receives each VkDeviceMemory before it is freed; NULL for none. */
     PFN_maarDeviceMemory pfnDeviceFree;
     /** Given to both. */
     void* pDeviceMemoryUserData;
-    /** Asked when memory runs out; NULL for none. */
+    /** Called when memory runs out; NULL for none. */
     PFN_maarOutOfMemory pfnOutOfMemory;
     /** Given to pfnOutOfMemory. */
     void* pOutOfMemoryUserData;
@@ -245,17 +247,18 @@ typedef struct MaarAllocatorCreateInfo {
     /** Placement of the default pools. */
     MaarPlacementStrategy strategy;
     /** Size that blocks of the default pools grow to, bytes; 0: 256 MiB, or an eighth of a heap of
-     * at most 1 GiB. The first block has an eighth of it (in memory that is not DEVICE_LOCAL a
-     * 256th), what a pool holds doubles at first, and blocks of large pools stay below it. */
+     * at most 1 GiB. The first block has an eighth of this size (a 256th in memory that is not
+     * DEVICE_LOCAL). Each further block doubles the pool's bytes at first. Blocks of large pools
+     * stay below this size. */
     VkDeviceSize preferredBlockSize;
-    /** Empty blocks that a default pool keeps, bytes: a block that becomes empty is released when
-     * it brings the empty ones above this. 0: one block alone is kept, the largest unless several
-     * threads have met in the pool; UINT64_MAX: all are.
-     * While its heap is over budget, and before a request fails or exceeds a budget, none is. */
+    /** Bytes of empty blocks that a default pool keeps: a block that becomes empty is released when
+     * it brings the empty blocks above this limit. 0: one empty block is kept, the largest unless
+     * several threads have met in the pool. UINT64_MAX: all are kept. No empty block is kept while
+     * its heap is over budget, or before a request fails or exceeds a budget. */
     VkDeviceSize retainedEmptySize;
 } MaarAllocatorCreateInfo;
 
-/** What an allocator found out and decided at its creation. */
+/** What an allocator found out about its device and decided at its creation. */
 typedef struct MaarAllocatorInfo {
     /** MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO */
     MaarStructureType sType;
@@ -273,12 +276,12 @@ typedef struct MaarAllocatorInfo {
     VkDeviceSize bufferImageGranularity;
     /** Flush and invalidate granularity, bytes, at least 1. */
     VkDeviceSize nonCoherentAtomSize;
-    /** Most bytes of one VkDeviceMemory; the fallback (the largest heap) where the driver says 0.
-     */
+    /** Most bytes of one VkDeviceMemory; the largest heap's size where the driver says 0. */
     VkDeviceSize maxMemoryAllocationSize;
-    /** Most VkDeviceMemory objects; the fallback (4096) where the driver says 0. */
+    /** Most VkDeviceMemory objects; 4096 where the driver says 0. */
     uint32_t maxMemoryAllocationCount;
-    /** Types never chosen unless named: AMD's device-coherent ones, protected ones. */
+    /** Memory types that Maar chooses only when a request names them: AMD's device-coherent ones
+     * and protected ones. */
     uint32_t avoidedTypeBits;
     /** VK_EXT_memory_budget is in use. */
     VkBool32 memoryBudget;
@@ -310,10 +313,11 @@ MAAR_API VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo* 
                                                  MaarAllocator* pAllocator);
 
 /**
- * Destroys an allocator and all memory that it holds. What is pending is waited for, at most five
- * seconds each for frees, for handoffs, and for binds and the queues that carried them; then it is
- * freed. pQueues and their locks must still serve. Allocations and pools still alive are reported
- * as leaks, by name, and their memory is freed; objects bound to it must have been destroyed.
+ * Destroys an allocator and all memory that it holds. Waits for pending work at most five seconds
+ * each for frees, for handoffs, and for binds and the queues that carried them; then frees it. The
+ * queues of pQueues and their locks must still work. Allocations and pools that are still alive are
+ * reported as leaks, by name, and their memory is freed. Objects bound to that memory must have
+ * been destroyed.
  *
  * @param allocator  may be VK_NULL_HANDLE
  * @threadsafety `allocator` externally synchronized
@@ -322,7 +326,7 @@ MAAR_API VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo* 
 MAAR_API void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator);
 
 /**
- * Reads what the allocator knows of its device. Does not call the driver.
+ * Reads what the allocator found out about its device. Does not call the driver.
  *
  * @param allocator  not null
  * @param pInfo      sType and pNext set by the caller; the rest is filled
@@ -348,9 +352,11 @@ typedef enum MaarMemoryUsage {
     /** Written by the host in place and read by the device many times: device-local memory that the
      * host sees (BAR, ReBAR, unified memory), or else upload memory. Always mappable. */
     MAAR_MEMORY_USAGE_DEVICE_UPLOAD = 3,
-    /** Lives within a render pass only; lazily allocated memory where there is some. */
+    /** Lives within a render pass only. Maar uses lazily allocated memory where the device has
+     * some. */
     MAAR_MEMORY_USAGE_TRANSIENT = 4,
-    /** Only the flags below decide; ties go to the first type in the driver's order. */
+    /** Only requiredFlags, preferredFlags and memoryTypeBits decide. Of equal types, the first in
+     * the driver's order is chosen. */
     MAAR_MEMORY_USAGE_FLAGS_ONLY = 5,
     /** Reserves the enumeration's size. */
     MAAR_MEMORY_USAGE_MAX_ENUM = 0x7FFFFFFF
@@ -358,16 +364,16 @@ typedef enum MaarMemoryUsage {
 
 /** Whether an allocation gets a VkDeviceMemory of its own. */
 typedef enum MaarDedicated {
-    /** When the driver requires it; and out of default pools, while no more than three quarters of
-     * maxMemoryAllocationCount are in use, when the driver prefers it or it is at least half the
-     * preferred block size. */
+    /** When the driver requires it. In default pools, while no more than three quarters of
+     * maxMemoryAllocationCount are in use, also when the driver prefers it, or when the request has
+     * at least half the preferred block size. */
     MAAR_DEDICATED_AUTO = 0,
     /** Always. */
     MAAR_DEDICATED_ALWAYS = 1,
-    /** Never, even if the driver prefers it; an error where the driver requires it. */
+    /** Never, even if the driver prefers it. The call fails where the driver requires it. */
     MAAR_DEDICATED_NEVER = 2,
-    /** Whenever no more than three quarters of maxMemoryAllocationCount are in use; a custom pool's
-     * allocations too. */
+    /** Whenever no more than three quarters of maxMemoryAllocationCount are in use. This holds in a
+     * custom pool too. */
     MAAR_DEDICATED_PREFERRED = 3,
     /** Reserves the enumeration's size. */
     MAAR_DEDICATED_MAX_ENUM = 0x7FFFFFFF
@@ -375,23 +381,24 @@ typedef enum MaarDedicated {
 
 /** Bits of MaarAllocationCreateInfo::flags. */
 typedef enum MaarAllocationCreateFlagBits {
-    /** Mapped as long as it lives: see maarGetMappedData. Adds HOST_VISIBLE to requiredFlags; with
-     * device-local usage that takes from a BAR, which may be small. */
+    /** The allocation is mapped as long as it lives: see maarGetMappedData. The flag adds
+     * HOST_VISIBLE to requiredFlags. With device-local usage the memory then comes from a BAR,
+     * which may be small. */
     MAAR_ALLOCATION_CREATE_MAPPED_BIT = 0x1,
-    /** Fail with VK_ERROR_OUT_OF_DEVICE_MEMORY rather than exceed a heap's budget. */
+    /** The call fails with VK_ERROR_OUT_OF_DEVICE_MEMORY when it would exceed a heap's budget. */
     MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT = 0x2,
-    /** Other objects, of either kind, will be bound to the same bytes: the range shares no granule
-     * with anything, and what the next flag says holds. */
+    /** Other objects, of either kind, will be bound to the same bytes. The range shares no granule
+     * with any other range. MAAR_ALLOCATION_CREATE_UNTIED_BIT is implied. */
     MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT = 0x4,
-    /** Linear pools: from the upper end of the block. */
+    /** In linear pools: takes the range from the upper end of the block. */
     MAAR_ALLOCATION_CREATE_UPPER_BIT = 0x8,
-    /** Only out of blocks that exist already. */
+    /** Uses only blocks that exist already. */
     MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT = 0x10,
-    /** No other memory type than the best one; in a pool that stitches, no placed object where one
-     * made of pages finds no address space. */
+    /** Uses the preferred memory type alone. In a pool that stitches, an object made of pages that
+     * finds no address space is not placed in a block instead. */
     MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT = 0x20,
-    /** A VkDeviceMemory of its own is not tied to its object by VkMemoryDedicatedAllocateInfo,
-     * unless the driver requires it. */
+    /** VkMemoryDedicatedAllocateInfo does not tie a dedicated VkDeviceMemory to its object, unless
+     * the driver requires it. */
     MAAR_ALLOCATION_CREATE_UNTIED_BIT = 0x40,
     /** Reserves the enumeration's size. */
     MAAR_ALLOCATION_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
@@ -413,14 +420,15 @@ typedef struct MaarAllocationCreateInfo {
     MaarDedicated dedicated;
     /** Property flags that the type must have. */
     VkMemoryPropertyFlags requiredFlags;
-    /** Property flags that the type had better have; they weigh more than the usage's wishes. */
+    /** Property flags that the type should have. They weigh more than the usage's preferences. */
     VkMemoryPropertyFlags preferredFlags;
-    /** Types that may be used, 0 for any. A type that is avoided unasked (AMD's device-coherent
-     * ones, protected ones) is used only when its bit is set here or its flag is required. */
+    /** Types that may be used, 0 for any. An avoided type (AMD's device-coherent ones, protected
+     * ones) is used only when its bit is set here or its flag is required. */
     uint32_t memoryTypeBits;
-    /** Least alignment in bytes, on top of the resource's own; any number; 0 for none. */
+    /** Least alignment in bytes, in addition to the resource's own; any number; 0 for none. */
     VkDeviceSize minAlignment;
-    /** 0 < priority <= 1 for VK_EXT_memory_priority, used by dedicated allocations; 0: 0.5. */
+    /** Priority of a dedicated allocation for VK_EXT_memory_priority, above 0 and at most 1; 0
+     * means 0.5. */
     float priority;
     /** A pool to allocate from, or VK_NULL_HANDLE for a default one. */
     MaarPool pool;
@@ -430,30 +438,31 @@ typedef struct MaarAllocationCreateInfo {
     const char* pName;
 } MaarAllocationCreateInfo;
 
-/** The types that would serve a request, and why. */
+/** The memory types that would serve a request, and the reason for their order. */
 typedef struct MaarMemoryTypeChoice {
     /** MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE */
     MaarStructureType sType;
     /** NULL or a chain. */
     void* pNext;
-    /** The best type, MAAR_MEMORY_TYPE_NONE if none serves. */
+    /** The preferred type; MAAR_MEMORY_TYPE_NONE if none serves. */
     uint32_t memoryTypeIndex;
     /** How many types serve. */
     uint32_t candidateCount;
-    /** Those types, the best first: the order in which a full heap is passed over. */
+    /** The types that serve, in order of preference. When a heap is full, Maar tries the next
+     * one. */
     uint32_t candidates[VK_MAX_MEMORY_TYPES];
-    /** One sentence about the best type: what was wanted, and in what it falls short of that;
-     * zero-terminated. */
+    /** One sentence about the preferred type, zero-terminated: what the request asked for, and
+     * which of that the type does not have. */
     char reason[256];
 } MaarMemoryTypeChoice;
 
 /**
- * Ranks the memory types for a request. Depends on the device's tables alone, neither on what is
- * allocated nor on budgets. Does not call the driver.
+ * Ranks the memory types for a request. The result depends on the device's memory properties alone,
+ * and not on budgets or on what is allocated. Does not call the driver.
  *
  * @param allocator       not null
  * @param memoryTypeBits  VkMemoryRequirements::memoryTypeBits
- * @param pCreateInfo     usage, flags and types wanted; `pool` is ignored
+ * @param pCreateInfo     usage, flags and types; `pool` is ignored
  * @param pChoice         sType and pNext set by the caller; the rest is filled
  * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT when no type has what is required;
  *         VK_ERROR_VALIDATION_FAILED_EXT
@@ -476,25 +485,26 @@ typedef struct MaarPoolCreateInfo {
     const void* pNext;
     /** Chained to each VkMemoryAllocateInfo of the pool; must stay valid as long as the pool. */
     const void* pMemoryAllocateNext;
-    /** Where its blocks live. */
+    /** The memory type of its blocks. */
     uint32_t memoryTypeIndex;
     /** Placement in its blocks. */
     MaarPlacementStrategy strategy;
-    /** Exact size of every block, bytes; 0 to let them grow. */
+    /** Exact size of every block, bytes; 0: each further block may be larger. */
     VkDeviceSize blockSize;
-    /** Blocks made at once and never released. */
+    /** Number of blocks that maarCreatePool makes. They are never released before the pool is
+     * destroyed. */
     uint32_t minBlockCount;
     /** Most blocks; 0 for no limit. */
     uint32_t maxBlockCount;
     /** Least alignment of its allocations, bytes; 0 for none. */
     VkDeviceSize minAlignment;
-    /** 0 < priority <= 1 of its blocks; 0: 0.5. */
+    /** Priority of its blocks, above 0 and at most 1; 0 means 0.5. */
     float priority;
     /** As MaarAllocatorCreateInfo::retainedEmptySize. */
     VkDeviceSize retainedEmptySize;
-    /** VK_TRUE: only resources of one kind will live here, so bufferImageGranularity is ignored.
-     * The first one whose kind is known decides which, unless the call that makes it fails; those
-     * of the other kind are refused. */
+    /** VK_TRUE: the pool holds resources of one kind only, so bufferImageGranularity is ignored.
+     * The first resource whose kind is known decides the kind, unless the call that makes it fails.
+     * Requests of the other kind fail. */
     VkBool32 singleKind;
     /** Name for dumps, copied; may be NULL. */
     const char* pName;
@@ -508,17 +518,19 @@ typedef struct MaarPoolCreateInfo {
  * @param pPool        receives the pool
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
  *         VK_ERROR_TOO_MANY_OBJECTS; VK_ERROR_DEVICE_LOST; VK_ERROR_FEATURE_NOT_PRESENT when the
- *         chain asks for pages or handle types that are not there; VK_ERROR_VALIDATION_FAILED_EXT
+ *         chain asks for pages or handle types that the device does not have;
+ *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
- * @lifetime destroy it with maarDestroyPool; at the latest with the allocator
+ * @lifetime destroy it with maarDestroyPool; maarDestroyAllocator destroys it at the latest
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
                                             const MaarPoolCreateInfo* pCreateInfo, MaarPool* pPool);
 
 /**
- * Destroys a pool and its blocks. What is pending in it is waited for, at most five seconds, then
- * freed all the same and reported. Allocations still in it are reported as leaks.
+ * Destroys a pool and its blocks. Waits at most five seconds for pending frees in the pool. Frees
+ * that are pending after that are executed and reported. Allocations that still live in the pool
+ * are reported as leaks.
  *
  * @param allocator  not null
  * @param pool       may be VK_NULL_HANDLE
@@ -528,12 +540,12 @@ MAAR_API VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
 MAAR_API void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool pool);
 
 /**
- * Frees what is no longer pending and returns empty blocks to the driver, down to the pools'
- * minimum counts.
+ * Executes pending frees whose points have passed. Then returns empty blocks to the driver, down to
+ * the pools' minimum counts.
  *
  * @param allocator      not null
  * @param pool           one pool, or VK_NULL_HANDLE for all
- * @param pReleasedSize  receives the bytes given back; may be NULL
+ * @param pReleasedSize  receives the bytes returned to the driver; may be NULL
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0
@@ -542,14 +554,14 @@ MAAR_API VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
                                       VkDeviceSize* pReleasedSize);
 
 /**
- * Changes the priority of a pool's blocks, those to come and, with
- * VK_EXT_pageable_device_local_memory, those that exist. Dedicated allocations keep theirs.
+ * Changes the priority of a pool's future blocks and, with VK_EXT_pageable_device_local_memory, of
+ * its existing ones. Dedicated allocations keep their priority.
  *
  * @param allocator  not null
  * @param pool       not null
  * @param priority   0 to 1
  * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT when the device has no priorities, or
- *         VK_INCOMPLETE when only blocks to come are affected; VK_ERROR_VALIDATION_FAILED_EXT
+ *         VK_INCOMPLETE when only future blocks are affected; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0
  */
@@ -560,7 +572,7 @@ MAAR_API VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, MaarPo
 /* Allocations */
 /* ---------------------------------------------------------------------------------------------- */
 
-/** What a resource demands of its memory. */
+/** What a resource requires of its memory. */
 typedef struct MaarMemoryRequest {
     /** MAAR_STRUCTURE_TYPE_MEMORY_REQUEST */
     MaarStructureType sType;
@@ -568,31 +580,33 @@ typedef struct MaarMemoryRequest {
     const void* pNext;
     /** Size (not 0), alignment (0 counts as 1; any number) and types. */
     VkMemoryRequirements requirements;
-    /** What will be bound. */
+    /** Kind of the resource that will be bound. */
     MaarResourceKind kind;
     /** VkMemoryDedicatedRequirements::prefersDedicatedAllocation */
     VkBool32 prefersDedicated;
     /** VkMemoryDedicatedRequirements::requiresDedicatedAllocation */
     VkBool32 requiresDedicated;
-    /** For VkMemoryDedicatedAllocateInfo, should it become a dedicated one; a VkBuffer, or null. */
+    /** For VkMemoryDedicatedAllocateInfo if the allocation becomes dedicated: a VkBuffer, or
+     * null. */
     VkBuffer dedicatedBuffer;
-    /** Likewise, a VkImage, or null; at most one of the two is set. */
+    /** For the same structure: a VkImage, or null. At most one of the two is set. */
     VkImage dedicatedImage;
 } MaarMemoryRequest;
 
-/** What is known of an allocation. */
+/** Properties of an allocation. */
 typedef struct MaarAllocationInfo {
     /** MAAR_STRUCTURE_TYPE_ALLOCATION_INFO */
     MaarStructureType sType;
     /** NULL or a chain. */
     void* pNext;
-    /** The VkDeviceMemory it lies in. */
+    /** The VkDeviceMemory that holds the allocation. */
     VkDeviceMemory memory;
-    /** Where in it, bytes. */
+    /** Offset in `memory`, bytes. */
     VkDeviceSize offset;
-    /** How many bytes: those asked for, in whole atoms where the memory is not HOST_COHERENT. */
+    /** Size in bytes: the requested size, rounded up to whole atoms where the memory is not
+     * HOST_COHERENT. */
     VkDeviceSize size;
-    /** The whole block's bytes. */
+    /** Size of the whole block, bytes. */
     VkDeviceSize blockSize;
     /** The block's number, unique within the allocator's life. */
     uint64_t blockId;
@@ -600,17 +614,18 @@ typedef struct MaarAllocationInfo {
     uint32_t memoryTypeIndex;
     /** The memory type's property flags. */
     VkMemoryPropertyFlags propertyFlags;
-    /** It has a VkDeviceMemory of its own. */
+    /** The allocation has a VkDeviceMemory of its own. */
     VkBool32 dedicated;
-    /** It is not in the type that was liked best, since that was full; or it is not made of pages,
-     * as it was to be, since the address space was used up. A type that the device lacks altogether
-     * is no fallback: see propertyFlags. */
+    /** VK_TRUE in two cases. The allocation is in another type than the preferred one, which was
+     * full. Or the allocation should have been made of pages and is not, since the address space
+     * was used up. A preferred property that the device does not have at all is not a fallback: see
+     * propertyFlags. */
     VkBool32 fallback;
-    /** Its first byte in host memory, or NULL while it is not mapped. */
+    /** Address of the first byte in host memory; NULL while the allocation is not mapped. */
     void* pMappedData;
     /** As given. */
     void* pUserData;
-    /** As given, or NULL; valid until it is renamed or freed. */
+    /** The name, or NULL; valid until the allocation is renamed or freed. */
     const char* pName;
     /** The pool, or VK_NULL_HANDLE for a default one. */
     MaarPool pool;
@@ -619,10 +634,11 @@ typedef struct MaarAllocationInfo {
 } MaarAllocationInfo;
 
 /**
- * Allocates memory. May call the driver when no block has room.
+ * Allocates memory. May call the driver when no block has room, or when the allocation is dedicated
+ * or mapped.
  *
  * @param allocator    not null
- * @param pRequest     what the resource demands
+ * @param pRequest     the resource's requirements
  * @param pCreateInfo  how to allocate; NULL for the defaults
  * @param pAllocation  receives the allocation
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -640,7 +656,7 @@ MAAR_API VkResult VKAPI_CALL maarAllocateMemory(MaarAllocator allocator,
                                                 MaarAllocation* pAllocation);
 
 /**
- * Allocates several times, all or nothing.
+ * Makes several allocations: all of them or, on failure, none.
  *
  * @param allocator        not null
  * @param allocationCount  how many; 0 is allowed
@@ -658,8 +674,8 @@ MAAR_API VkResult VKAPI_CALL maarAllocateMemories(MaarAllocator allocator, uint3
                                                   MaarAllocation* pAllocations);
 
 /**
- * Frees memory. Whatever is bound to it must have been destroyed, and the device done with it.
- * A stale handle is reported, and nothing happens.
+ * Frees memory. Objects bound to the memory must have been destroyed, and the device must have
+ * finished with it. For a stale handle the call only reports the misuse.
  *
  * @param allocator   not null
  * @param allocation  may be VK_NULL_HANDLE
@@ -669,7 +685,7 @@ MAAR_API VkResult VKAPI_CALL maarAllocateMemories(MaarAllocator allocator, uint3
 MAAR_API void VKAPI_CALL maarFreeMemory(MaarAllocator allocator, MaarAllocation allocation);
 
 /**
- * Frees several allocations.
+ * Frees several allocations, each as maarFreeMemory does.
  *
  * @param allocator        not null
  * @param allocationCount  how many
@@ -699,10 +715,11 @@ MAAR_API VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
  *
  * @param allocator   not null
  * @param allocation  not null
- * @return the address of its first byte; NULL while it is not mapped, and for a stale handle
+ * @return the address of the allocation's first byte; NULL while the allocation is not mapped, and
+ *         for a stale handle
  * @threadsafety internally synchronized
- * @lifetime as the mapping's: until the matching maarUnmapMemory, or, for one made with the mapped
- *           flag, until it is freed
+ * @lifetime the address is valid until the matching maarUnmapMemory; for an allocation made with
+ *           the mapped flag, until it is freed
  * @since 0.1.0
  */
 MAAR_API void* VKAPI_CALL maarGetMappedData(MaarAllocator allocator, MaarAllocation allocation);
@@ -752,12 +769,12 @@ MAAR_API VkResult VKAPI_CALL maarSetAllocationPriority(MaarAllocator allocator,
 /* ---------------------------------------------------------------------------------------------- */
 
 /**
- * Maps an allocation, counting: each call wants one maarUnmapMemory. Calls the driver when the
- * block is not mapped yet. A block that was mapped twice stays mapped until it is freed.
+ * Maps an allocation. Mappings are counted: each call needs one maarUnmapMemory. Calls the driver
+ * when the block is not mapped yet. A block that was mapped twice stays mapped until it is freed.
  *
  * @param allocator   not null
  * @param allocation  in a HOST_VISIBLE type
- * @param ppData      receives the address of its first byte
+ * @param ppData      receives the address of the allocation's first byte
  * @return VK_SUCCESS; VK_ERROR_MEMORY_MAP_FAILED, also when the type is not HOST_VISIBLE or the
  *         allocation is mapped 65,535 times already; VK_ERROR_OUT_OF_HOST_MEMORY;
  *         VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT
@@ -769,7 +786,8 @@ MAAR_API VkResult VKAPI_CALL maarMapMemory(MaarAllocator allocator, MaarAllocati
                                            void** ppData);
 
 /**
- * Undoes one maarMapMemory. One call too many is reported, and nothing happens.
+ * Undoes one maarMapMemory. A call without a matching maarMapMemory is reported and does nothing
+ * else.
  *
  * @param allocator   not null
  * @param allocation  mapped by maarMapMemory
@@ -780,7 +798,7 @@ MAAR_API void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocation
 
 /**
  * Makes the host's writes visible to the device. Calls the driver only for types that are not
- * HOST_COHERENT; rounds to nonCoherentAtomSize and stays within the block.
+ * HOST_COHERENT. Rounds the range to nonCoherentAtomSize and stays within the block.
  *
  * @param allocator   not null
  * @param allocation  mapped
@@ -795,7 +813,7 @@ MAAR_API VkResult VKAPI_CALL maarFlushAllocation(MaarAllocator allocator, MaarAl
                                                  VkDeviceSize offset, VkDeviceSize size);
 
 /**
- * Makes the device's writes visible to the host. Otherwise as maarFlushAllocation.
+ * Makes the device's writes visible to the host. Everything else is as in maarFlushAllocation.
  *
  * @param allocator   not null
  * @param allocation  mapped
@@ -827,7 +845,7 @@ MAAR_API VkResult VKAPI_CALL maarFlushAllocations(MaarAllocator allocator, uint3
                                                   const VkDeviceSize* pSizes);
 
 /**
- * Invalidates several allocations. Otherwise as maarFlushAllocations.
+ * Invalidates several allocations. Everything else is as in maarFlushAllocations.
  *
  * @param allocator        not null
  * @param allocationCount  how many
@@ -883,9 +901,9 @@ MAAR_API VkResult VKAPI_CALL maarCopyFromAllocation(MaarAllocator allocator,
 /** A value of a timeline. */
 typedef struct MaarPoint {
     /** A timeline semaphore, or VK_NULL_HANDLE for the allocator's own host timeline, which
-     * maarAdvanceHostTimeline moves. A semaphore must live until what waits for it was freed: until
-     * a maarCollect, maarTrim or maarWaitPending after the point had passed, or
-     * maarDestroyAllocator. */
+     * maarAdvanceHostTimeline moves. A semaphore must live until the frees that wait for it were
+     * executed: until a maarCollect, maarTrim or maarWaitPending after the point had passed, or
+     * until maarDestroyAllocator. */
     VkSemaphore semaphore;
     /** The point has passed when the timeline's value is at least this. */
     uint64_t value;
@@ -895,8 +913,8 @@ typedef struct MaarPoint {
 #define MAAR_MAX_POINTS 16
 
 /**
- * Frees memory once every point has passed, or the device is lost. The handle is dead at once; the
- * bytes count as pending until then. Never blocks.
+ * Frees memory once every point has passed, or the device is lost. The handle is invalid at once.
+ * The bytes count as pending until they are freed. Never blocks.
  *
  * @param allocator   not null
  * @param allocation  may be VK_NULL_HANDLE
@@ -914,10 +932,10 @@ MAAR_API VkResult VKAPI_CALL maarFreeMemoryAfter(MaarAllocator allocator, MaarAl
 /**
  * Moves the host timeline of points without a semaphore, for programs that use fences or frame
  * numbers. Move it to UINT64_MAX before maarDestroyAllocator, when the device is idle. A value
- * below the present one is reported and ignored.
+ * below the current one is reported and ignored.
  *
  * @param allocator  not null
- * @param value      everything up to this value has been done by the device
+ * @param value      the device has finished all work up to this value
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0
@@ -925,15 +943,15 @@ MAAR_API VkResult VKAPI_CALL maarFreeMemoryAfter(MaarAllocator allocator, MaarAl
 MAAR_API VkResult VKAPI_CALL maarAdvanceHostTimeline(MaarAllocator allocator, uint64_t value);
 
 /**
- * Frees whatever is pending and may be freed by now. Also done by every request for which the
- * blocks of its pool have no room, before any request fails or exceeds a budget, and by maarTrim.
- * Reads the semaphores' values.
+ * Executes the pending frees whose points have passed. Reads the semaphores' values. maarTrim does
+ * the same, and so does every request for which the blocks of its pool have no room, before it
+ * fails or exceeds a budget.
  *
  * @param allocator    not null
- * @param pFreedCount  receives how many were freed; may be NULL
- * @return VK_SUCCESS; VK_ERROR_DEVICE_LOST (everything was freed then);
- *         VK_ERROR_OUT_OF_HOST_MEMORY or VK_ERROR_OUT_OF_DEVICE_MEMORY from reading a semaphore,
- * when what waits for other timelines is freed, and counted, all the same;
+ * @param pFreedCount  receives the number of executed frees; may be NULL
+ * @return VK_SUCCESS; VK_ERROR_DEVICE_LOST (everything was freed then); VK_ERROR_OUT_OF_HOST_MEMORY
+ *         or VK_ERROR_OUT_OF_DEVICE_MEMORY when the driver cannot read a semaphore (the frees that
+ *         wait for other timelines are executed and counted nevertheless);
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0
@@ -941,7 +959,8 @@ MAAR_API VkResult VKAPI_CALL maarAdvanceHostTimeline(MaarAllocator allocator, ui
 MAAR_API VkResult VKAPI_CALL maarCollect(MaarAllocator allocator, uint32_t* pFreedCount);
 
 /**
- * Waits until nothing is pending, and frees it. Points of the host timeline are not waited for.
+ * Waits for the points of all pending frees and executes the frees. Does not wait for points of the
+ * host timeline.
  *
  * @param allocator   not null
  * @param timeout_ns  nanoseconds for all waits together; UINT64_MAX for no limit
@@ -957,8 +976,9 @@ MAAR_API VkResult VKAPI_CALL maarWaitPending(MaarAllocator allocator, uint64_t t
 /* What happened to memory */
 /* ---------------------------------------------------------------------------------------------- */
 
-/** Totals that are kept anyway; reading them visits each block once. Bytes live + pending + padding
- * + free = bytes of blocks. The buffers that slices share count as live allocations. */
+/** Totals that Maar keeps up to date. Reading them visits each block once. The bytes of live,
+ * pending, padding and free ranges add up to the bytes of blocks. The buffers that slices share
+ * count as live allocations. */
 typedef struct MaarStatistics {
     /** MAAR_STRUCTURE_TYPE_STATISTICS */
     MaarStructureType sType;
@@ -966,7 +986,7 @@ typedef struct MaarStatistics {
     void* pNext;
     /** VkDeviceMemory objects held, dedicated ones included. */
     uint32_t blockCount;
-    /** Of these, dedicated ones. */
+    /** Number of dedicated ones among blockCount. */
     uint32_t dedicatedCount;
     /** Live allocations. */
     uint32_t allocationCount;
@@ -984,14 +1004,14 @@ typedef struct MaarStatistics {
     VkDeviceSize paddingBytes;
     /** Bytes that can be handed out. */
     VkDeviceSize freeBytes;
-    /** Most blockBytes since the last maarResetPeaks; also what a failing call held for a moment.
-     * Allocator-wide statistics only. */
+    /** Most blockBytes since the last maarResetPeaks. Bytes that a failing call held for a moment
+     * count too. Allocator-wide statistics only. */
     VkDeviceSize peakBlockBytes;
-    /** Most allocationBytes since then. Exact while one thread allocates from one pool; where
-     * several threads or pools are in use, an estimate, mostly within some MiB for each, and never
-     * above peakBlockBytes. Allocator-wide statistics only. */
+    /** Most allocationBytes since the last maarResetPeaks. The figure is exact while one thread
+     * allocates from one pool. Where several threads or pools are in use, it is an estimate, mostly
+     * within some MiB for each, and never above peakBlockBytes. Allocator-wide statistics only. */
     VkDeviceSize peakAllocationBytes;
-    /** Most blocks since then. Allocator-wide statistics only. */
+    /** Most blocks since the last maarResetPeaks. Allocator-wide statistics only. */
     uint32_t peakBlockCount;
     /** vkAllocateMemory calls, failed ones included, since creation. Allocator-wide only. */
     uint64_t deviceAllocationCalls;
@@ -1001,12 +1021,12 @@ typedef struct MaarStatistics {
     uint64_t allocationsMade;
     /** Requests that failed since creation. Allocator-wide only. */
     uint64_t failureCount;
-    /** Requests met by another type than the one liked best, or, in a pool that stitches, without
-     * pages for want of address space. Allocator-wide only. */
+    /** Requests served by another type than the preferred one, or, in a pool that stitches, without
+     * pages for lack of address space. Allocator-wide only. */
     uint64_t fallbackCount;
     /** Requests for which a heap's budget was exceeded. Allocator-wide only. */
     uint64_t overBudgetCount;
-    /** Live slices. Allocator-wide only, as are the next three. */
+    /** Live slices. This field and the next three are set in allocator-wide statistics only. */
     uint32_t sliceCount;
     /** Slices freed but still pending. */
     uint32_t pendingSliceCount;
@@ -1016,7 +1036,7 @@ typedef struct MaarStatistics {
     VkDeviceSize pendingSliceBytes;
 } MaarStatistics;
 
-/** What takes a walk over every block to find out. */
+/** Statistics that need a walk over every block. */
 typedef struct MaarDetailedStatistics {
     /** MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS */
     MaarStructureType sType;
@@ -1036,7 +1056,7 @@ typedef struct MaarDetailedStatistics {
     double fragmentation;
 } MaarDetailedStatistics;
 
-/** A heap: what the system allows and what is used. */
+/** A heap's budget and its use. */
 typedef struct MaarHeapBudget {
     /** MAAR_STRUCTURE_TYPE_HEAP_BUDGET */
     MaarStructureType sType;
@@ -1048,16 +1068,17 @@ typedef struct MaarHeapBudget {
     VkDeviceSize size;
     /** MaarAllocatorCreateInfo::pHeapSizeLimits, or 0. */
     VkDeviceSize limit;
-    /** What this process may use now, bytes: the driver's answer, or 80 % of the heap when there is
-     * none or it makes no sense (more than the heap, or 0 in every heap). */
+    /** Bytes that this process may use now: the driver's answer, or 80 % of the heap when the
+     * driver gives no answer or an impossible one (more than the heap, or 0 in every heap). */
     VkDeviceSize budget;
-    /** What this process uses now, bytes: the driver's answer, or blockBytes when there is none. */
+    /** Bytes that this process uses now: the driver's answer, or blockBytes when the driver gives
+     * none. */
     VkDeviceSize usage;
-    /** Whether budget and usage are the driver's. */
+    /** VK_TRUE: budget and usage are the driver's answers. */
     VkBool32 fromDriver;
-    /** Bytes of Maar's blocks in it. */
+    /** Bytes of Maar's blocks in this heap. */
     VkDeviceSize blockBytes;
-    /** VkDeviceMemory objects of Maar in it. */
+    /** Maar's VkDeviceMemory objects in this heap. */
     uint32_t blockCount;
 } MaarHeapBudget;
 
@@ -1089,7 +1110,8 @@ MAAR_API VkResult VKAPI_CALL maarGetMemoryTypeStatistics(MaarAllocator allocator
                                                          MaarStatistics* pStatistics);
 
 /**
- * Walks every block of the allocator or of one pool. Slow, and holds each pool's lock in turn.
+ * Walks every block of the allocator or of one pool. The walk is slow and holds each pool's lock in
+ * turn.
  *
  * @param allocator    not null
  * @param pool         one pool, or VK_NULL_HANDLE for everything
@@ -1102,7 +1124,7 @@ MAAR_API VkResult VKAPI_CALL maarGetDetailedStatistics(MaarAllocator allocator, 
                                                        MaarDetailedStatistics* pStatistics);
 
 /**
- * Sets the peaks of MaarStatistics to what is held now.
+ * Sets the peaks of MaarStatistics to the current values.
  *
  * @param allocator  not null
  * @threadsafety internally synchronized
@@ -1111,7 +1133,7 @@ MAAR_API VkResult VKAPI_CALL maarGetDetailedStatistics(MaarAllocator allocator, 
 MAAR_API void VKAPI_CALL maarResetPeaks(MaarAllocator allocator);
 
 /**
- * Reads the budgets of all heaps. Calls the driver with VK_EXT_memory_budget.
+ * Reads the budgets of all heaps. Calls the driver when VK_EXT_memory_budget is in use.
  *
  * @param allocator  not null
  * @param pCount     in: room in pBudgets; out: heaps written, or their number if pBudgets is NULL
@@ -1137,9 +1159,9 @@ typedef struct MaarBlockInfo {
     VkDeviceSize size;
     /** Its memory type. */
     uint32_t memoryTypeIndex;
-    /** It belongs to one allocation alone. */
+    /** The block belongs to one allocation alone. */
     VkBool32 dedicated;
-    /** How it is placed in. */
+    /** How ranges are placed in the block. */
     MaarPlacementStrategy strategy;
     /** Live allocations. */
     uint32_t allocationCount;
@@ -1151,13 +1173,13 @@ typedef struct MaarBlockInfo {
     MaarPool pool;
 } MaarBlockInfo;
 
-/** What a range of a block is. */
+/** State of a range of a block. */
 typedef enum MaarBlockRangeState {
     /** Can be handed out. */
     MAAR_BLOCK_RANGE_STATE_FREE = 0,
     /** A live allocation. */
     MAAR_BLOCK_RANGE_STATE_LIVE = 1,
-    /** Freed, waiting for points. */
+    /** A freed allocation that waits for its points. */
     MAAR_BLOCK_RANGE_STATE_PENDING = 2,
     /** Lost to alignment, rounding or granularity. */
     MAAR_BLOCK_RANGE_STATE_PADDING = 3,
@@ -1169,7 +1191,7 @@ typedef enum MaarBlockRangeState {
 typedef struct MaarBlockRange {
     /** What it is. */
     MaarBlockRangeState state;
-    /** What is bound, for live and pending ones. */
+    /** Kind of the bound resource, for live and pending ranges. */
     MaarResourceKind kind;
     /** Bytes from the block's start. */
     VkDeviceSize offset;
@@ -1198,14 +1220,14 @@ MAAR_API VkResult VKAPI_CALL maarEnumerateBlocks(MaarAllocator allocator, MaarPo
                                                  uint32_t* pCount, MaarBlockInfo* pBlocks);
 
 /**
- * Lists what lies in one block, by offset, without gaps.
+ * Lists the ranges of one block in order of offsets, without gaps.
  *
  * @param allocator  not null
  * @param blockId    MaarBlockInfo::blockId
  * @param pCount     in: room in pRanges; out: ranges written, or their number if pRanges is NULL
  * @param pRanges    receives the ranges; or NULL
- * @return VK_SUCCESS; VK_INCOMPLETE; VK_ERROR_VALIDATION_FAILED_EXT when there is no such block,
- *         also when another thread made it go: that is not told to the message callback
+ * @return VK_SUCCESS; VK_INCOMPLETE; VK_ERROR_VALIDATION_FAILED_EXT when there is no such block; a
+ *         block that another thread released is not reported to the message callback
  * @threadsafety internally synchronized
  * @since 0.1.0
  */
@@ -1216,7 +1238,7 @@ MAAR_API VkResult VKAPI_CALL maarEnumerateBlockRanges(MaarAllocator allocator, u
 typedef enum MaarDumpFormat {
     /** Maar's own, `maar-dump/1`: see docs/dumps.md. */
     MAAR_DUMP_FORMAT_MAAR = 0,
-    /** The JSON that VulkanMemoryAllocator writes, for its viewers. */
+    /** The JSON that VulkanMemoryAllocator writes, for that library's viewers. */
     MAAR_DUMP_FORMAT_VMA = 1,
     /** Reserves the enumeration's size. */
     MAAR_DUMP_FORMAT_MAX_ENUM = 0x7FFFFFFF
@@ -1230,7 +1252,7 @@ typedef struct MaarDumpInfo {
     const void* pNext;
     /** The schema. */
     MaarDumpFormat format;
-    /** Every block with every range, rather than totals alone. */
+    /** VK_TRUE: the dump lists every block with every range. VK_FALSE: it has totals alone. */
     VkBool32 detailed;
 } MaarDumpInfo;
 
@@ -1242,8 +1264,8 @@ typedef struct MaarDumpInfo {
  * @param pSize      in: room in pText, bytes; out: bytes written with the final zero, or needed if
  *                   pText is NULL
  * @param pText      receives the text; or NULL
- * @return VK_SUCCESS; VK_INCOMPLETE when the room does not suffice (nothing but a zero is written
- *         and *pSize is what is needed now); VK_ERROR_OUT_OF_HOST_MEMORY;
+ * @return VK_SUCCESS; VK_INCOMPLETE when there is too little room (only a final zero is written,
+ *         and *pSize receives the bytes needed); VK_ERROR_OUT_OF_HOST_MEMORY;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0

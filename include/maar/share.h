@@ -1,12 +1,13 @@
 /** @file
- * maar/share.h: the same bytes in other processes, other devices and other APIs. Memory that can be
- * exported, memory that was made elsewhere, semaphores seen from both sides, and the transfer of
- * ownership that Vulkan wants at each handoff. maar/cuda.h, maar/hip.h and maar/process.h are built
- * on it. The general rules of maar/allocator.h hold here too.
+ * maar/share.h: memory that other processes, other devices and other APIs share. This header
+ * exports memory and semaphores, imports those that were made elsewhere, and makes the transfers of
+ * ownership that Vulkan requires at each handoff. maar/cuda.h, maar/hip.h and maar/process.h are
+ * built on it. The general rules of maar/allocator.h hold here too.
  *
- * One rule governs every handle of the operating system: it has one owner. A MaarExternalHandle
- * owns it until it is taken out, at most once. A call that imports consumes it when it succeeds and
- * leaves it untouched when it fails. What was not taken is closed with the object.
+ * Every handle of the operating system has exactly one owner. A MaarExternalHandle owns its handle
+ * until a call takes the handle out, at most once. An import that succeeds takes the handle out; an
+ * import that fails leaves it untouched. A handle that was not taken out is closed when its object
+ * is destroyed.
  */
 #ifndef MAAR_SHARE_H
 #define MAAR_SHARE_H
@@ -21,19 +22,21 @@ extern "C" {
 /* Handles of the operating system */
 /* ---------------------------------------------------------------------------------------------- */
 
-/** Owns a file descriptor, or an NT handle on Windows, until it is taken out or the object is
- * destroyed, which closes it. Descriptors are close-on-exec. Those that an allocator made and
- * nobody destroyed are told of, as leaks, when the allocator is destroyed. */
+/** An object that owns a file descriptor, or an NT handle on Windows. It owns the descriptor until
+ * a call takes it out. Destroying the object closes a descriptor that was not taken out.
+ * Descriptors are close-on-exec. Objects that an allocator made and that still live when it is
+ * destroyed are reported as leaks. */
 VK_DEFINE_HANDLE(MaarExternalHandle)
 
 /**
- * Gives a file descriptor to a new object. On failure it stays the caller's.
+ * Gives a file descriptor to a new object. On failure the descriptor stays the caller's.
  *
- * @param allocator  not null; gives host memory alone, so the object serves other allocators too
+ * @param allocator  not null; provides host memory alone, so the object works with other allocators
+ *                   too
  * @param fd         at least 0, open; must not be used or closed by the caller any more
  * @param pHandle    receives the object
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INVALID_EXTERNAL_HANDLE when fd is not
- *         open; VK_ERROR_FEATURE_NOT_PRESENT where there are no file descriptors to share;
+ *         open; VK_ERROR_FEATURE_NOT_PRESENT on platforms without file descriptors to share;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime destroy it with maarDestroyExternalHandle, before the allocator
@@ -43,14 +46,14 @@ MAAR_API VkResult VKAPI_CALL maarWrapFd(MaarAllocator allocator, int fd,
                                         MaarExternalHandle* pHandle);
 
 /**
- * Gives a Win32 NT handle to a new object. On failure it stays the caller's. Not for the KMT
- * handles of old, which hold no reference and must never be closed.
+ * Gives a Win32 NT handle to a new object. On failure the handle stays the caller's. The older KMT
+ * handles are not allowed: they hold no reference and must never be closed.
  *
- * @param allocator    not null; gives host memory alone
+ * @param allocator    not null; provides host memory alone
  * @param win32Handle  a HANDLE, neither NULL nor INVALID_HANDLE_VALUE
  * @param pHandle      receives the object
- * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT elsewhere than on
- *         Windows; VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT on other systems
+ *         than Windows; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime destroy it with maarDestroyExternalHandle, before the allocator
  * @since 0.1.0
@@ -59,14 +62,14 @@ MAAR_API VkResult VKAPI_CALL maarWrapWin32Handle(MaarAllocator allocator, void* 
                                                  MaarExternalHandle* pHandle);
 
 /**
- * Takes the file descriptor out: the caller owns it from now on, and the object is empty. Of two
- * threads that take at once, one succeeds.
+ * Takes the file descriptor out: the caller owns it afterwards, and the object is empty. When two
+ * threads call this at once, one succeeds.
  *
  * @param allocator  not null
  * @param handle     not null
  * @param pFd        receives the descriptor; -1 on failure
- * @return VK_SUCCESS; VK_ERROR_INVALID_EXTERNAL_HANDLE when it was taken before, by this call or by
- *         an import, or holds no file descriptor; VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; VK_ERROR_INVALID_EXTERNAL_HANDLE when this call or an import took the
+ *         descriptor before, or the object holds no file descriptor; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0
  */
@@ -74,7 +77,7 @@ MAAR_API VkResult VKAPI_CALL maarTakeFd(MaarAllocator allocator, MaarExternalHan
                                         int* pFd);
 
 /**
- * Takes the NT handle out. Otherwise as maarTakeFd.
+ * Takes the NT handle out. Everything else is as in maarTakeFd.
  *
  * @param allocator     not null
  * @param handle        not null
@@ -87,36 +90,37 @@ MAAR_API VkResult VKAPI_CALL maarTakeWin32Handle(MaarAllocator allocator, MaarEx
                                                  void** pWin32Handle);
 
 /**
- * Shows the file descriptor without taking it: not to be closed, nor given to whatever closes it.
+ * Returns the file descriptor without taking it out. The caller must not close it, nor give it to a
+ * function that closes it.
  *
  * @param handle  may be VK_NULL_HANDLE
- * @return the descriptor; -1 when it was taken or there is none
+ * @return the descriptor; -1 when it was taken out or the object has none
  * @threadsafety internally synchronized
- * @lifetime until it is taken or the object destroyed
+ * @lifetime valid until it is taken out or the object is destroyed
  * @since 0.1.0
  */
 MAAR_API int VKAPI_CALL maarPeekFd(MaarExternalHandle handle);
 
 /**
- * Shows the NT handle without taking it.
+ * Returns the NT handle without taking it out.
  *
  * @param handle  may be VK_NULL_HANDLE
- * @return the HANDLE; NULL when it was taken or there is none
+ * @return the HANDLE; NULL when it was taken out or the object has none
  * @threadsafety internally synchronized
- * @lifetime until it is taken or the object destroyed
+ * @lifetime valid until it is taken out or the object is destroyed
  * @since 0.1.0
  */
 MAAR_API void* VKAPI_CALL maarPeekWin32Handle(MaarExternalHandle handle);
 
 /**
- * Makes a second handle to the same thing, with an owner of its own.
+ * Duplicates a handle: makes a second one to the same memory or semaphore, in an object of its own.
  *
- * @param allocator  not null; gives the copy's host memory
+ * @param allocator  not null; provides the copy's host memory
  * @param handle     not null, not empty
  * @param pCopy      receives the copy
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_TOO_MANY_OBJECTS when the process has
- *         no descriptor left; VK_ERROR_INVALID_EXTERNAL_HANDLE when it was taken or closed;
- *         VK_ERROR_VALIDATION_FAILED_EXT
+ *         no descriptor left; VK_ERROR_INVALID_EXTERNAL_HANDLE when the handle was taken out or
+ *         closed; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `handle` externally
  * @lifetime destroy it with maarDestroyExternalHandle
  * @since 0.1.0
@@ -126,7 +130,7 @@ MAAR_API VkResult VKAPI_CALL maarDuplicateExternalHandle(MaarAllocator allocator
                                                          MaarExternalHandle* pCopy);
 
 /**
- * Destroys the object, and closes what was not taken out.
+ * Destroys the object, and closes its handle if that was not taken out.
  *
  * @param allocator  not null
  * @param handle     may be VK_NULL_HANDLE
@@ -140,7 +144,7 @@ MAAR_API void VKAPI_CALL maarDestroyExternalHandle(MaarAllocator allocator,
 /* What can be shared */
 /* ---------------------------------------------------------------------------------------------- */
 
-/** What the device, as it was created, can share. */
+/** The kinds of sharing that the device supports with its enabled extensions. */
 typedef struct MaarSharingInfo {
     /** MAAR_STRUCTURE_TYPE_SHARING_INFO */
     MaarStructureType sType;
@@ -148,13 +152,14 @@ typedef struct MaarSharingInfo {
     void* pNext;
     /** VkPhysicalDeviceIDProperties::deviceUUID */
     uint8_t deviceUUID[VK_UUID_SIZE];
-    /** VkPhysicalDeviceIDProperties::driverUUID. Opaque handles want both equal. */
+    /** VkPhysicalDeviceIDProperties::driverUUID. Opaque handles require that deviceUUID and
+     * driverUUID are equal on both sides. */
     uint8_t driverUUID[VK_UUID_SIZE];
     /** VkPhysicalDeviceIDProperties::deviceLUID */
     uint8_t deviceLUID[VK_LUID_SIZE];
     /** VkPhysicalDeviceIDProperties::deviceNodeMask */
     uint32_t deviceNodeMask;
-    /** Whether the two above mean anything. */
+    /** VK_TRUE: deviceLUID and deviceNodeMask are valid. */
     VkBool32 deviceLUIDValid;
     /** VK_KHR_external_memory_fd is enabled. */
     VkBool32 memoryFd;
@@ -182,7 +187,7 @@ typedef struct MaarSharingInfo {
 } MaarSharingInfo;
 
 /**
- * Reads what the device can share. Calls the driver.
+ * Reads which kinds of sharing the device supports. Calls the driver.
  *
  * @param allocator  not null
  * @param pInfo      sType and pNext set by the caller; the rest is filled
@@ -192,7 +197,7 @@ typedef struct MaarSharingInfo {
  */
 MAAR_API VkResult VKAPI_CALL maarGetSharingInfo(MaarAllocator allocator, MaarSharingInfo* pInfo);
 
-/** A resource, and how it is to be shared. */
+/** A resource and the handle type by which it is to be shared. */
 typedef struct MaarSharingQuery {
     /** MAAR_STRUCTURE_TYPE_SHARING_QUERY */
     MaarStructureType sType;
@@ -216,23 +221,23 @@ typedef struct MaarSharingSupport {
     VkBool32 exportable;
     /** Memory for it can be imported, and the extension for that is enabled. */
     VkBool32 importable;
-    /** It must have a VkDeviceMemory of its own; Maar sees to it. */
+    /** It must have a VkDeviceMemory of its own. Maar ensures that. */
     VkBool32 dedicatedOnly;
-    /** Types that may be asked for together with this one. */
+    /** Handle types that may be combined with this one. */
     VkExternalMemoryHandleTypeFlags compatibleTypes;
-    /** Types that memory imported by this one can be exported as. */
+    /** Handle types as which memory can be exported that was imported by this one. */
     VkExternalMemoryHandleTypeFlags exportFromImportedTypes;
-    /** Memory types that it may live in, asked with the external structure chained; 0 when it can
-     * neither be exported nor imported. */
+    /** Memory types that the resource may live in when it is created with the external structure
+     * chained; 0 when it can neither be exported nor imported. */
     uint32_t memoryTypeBits;
 } MaarSharingSupport;
 
 /**
- * Says how a resource can be shared, with the same structures chained as when it is created. Calls
- * the driver.
+ * Finds out how a resource can be shared. The create info must have the same structures chained as
+ * when the resource is created. Calls the driver.
  *
  * @param allocator  not null
- * @param pQuery     what is to be shared
+ * @param pQuery     the resource to be shared
  * @param pSupport   sType and pNext set by the caller; the rest is filled
  * @return VK_SUCCESS, also when it cannot be shared at all; VK_ERROR_OUT_OF_HOST_MEMORY and
  *         VK_ERROR_OUT_OF_DEVICE_MEMORY from the driver; VK_ERROR_VALIDATION_FAILED_EXT
@@ -248,63 +253,66 @@ MAAR_API VkResult VKAPI_CALL maarGetSharingSupport(MaarAllocator allocator,
 /* ---------------------------------------------------------------------------------------------- */
 
 /**
- * Chained to MaarAllocationCreateInfo::pNext: the allocation can be exported, and lives in a pool
- * of such memory, one for each memory type and set of handle types, that Maar makes when it is
- * first needed. Chained to MaarPoolCreateInfo::pNext: the pool is of such memory, and whatever is
- * allocated from it can be exported. Objects made there by maarCreateBuffer and maarCreateImage get
- * the external structure that Vulkan wants, and memory of their own where the driver demands it;
- * what cannot be exported so is refused with VK_ERROR_FEATURE_NOT_PRESENT. Not together with
- * MaarPoolPagingInfo: what is made of pages is never exported.
+ * Makes memory exportable. Chained to MaarAllocationCreateInfo::pNext: the allocation can be
+ * exported. It lives in a pool of exportable memory. Maar makes one such pool for each memory type
+ * and set of handle types, when it is first needed. Chained to MaarPoolCreateInfo::pNext: every
+ * allocation from the pool can be exported. Objects that maarCreateBuffer and maarCreateImage make
+ * in such memory get the external structure that Vulkan requires, and memory of their own where the
+ * driver requires it. The call returns VK_ERROR_FEATURE_NOT_PRESENT for an object that cannot be
+ * exported so. This structure must not be combined with MaarPoolPagingInfo: objects made of pages
+ * are never exported.
  */
 typedef struct MaarExportInfo {
     /** MAAR_STRUCTURE_TYPE_EXPORT_INFO */
     MaarStructureType sType;
     /** NULL or a chain. */
     const void* pNext;
-    /** At least one bit; the types must go together, see MaarSharingSupport::compatibleTypes. */
+    /** At least one bit. The types must be compatible: see MaarSharingSupport::compatibleTypes. */
     VkExternalMemoryHandleTypeFlags handleTypes;
 } MaarExportInfo;
 
-/** Memory as another API, process or device is to import it. */
+/** Exported memory, described for the API, process or device that imports it. */
 typedef struct MaarExportedMemory {
     /** MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY */
     MaarStructureType sType;
     /** NULL or a chain. */
     void* pNext;
-    /** The block's handle, with an owner of its own: the caller's to take or to destroy. */
+    /** A handle to the block, in an object of its own. The caller takes it out or destroys the
+     * object. */
     MaarExternalHandle handle;
-    /** As asked for. */
+    /** The requested handle type. */
     VkExternalMemoryHandleTypeFlagBits handleType;
-    /** Bytes of the whole block, VkMemoryAllocateInfo::allocationSize: what to import. */
+    /** Size of the whole block in bytes, VkMemoryAllocateInfo::allocationSize. Import this size. */
     VkDeviceSize blockSize;
-    /** Where in the block the allocation begins, bytes. */
+    /** Offset of the allocation in the block, bytes. */
     VkDeviceSize offset;
     /** Bytes of the allocation. */
     VkDeviceSize size;
-    /** The block's number, unique within the allocator's life: import each block once. */
+    /** The block's number, unique within the allocator's life. Import each block once. */
     uint64_t blockId;
-    /** The memory type; a Vulkan import of an opaque handle wants the same. */
+    /** The memory type. A Vulkan import of an opaque handle must name the same. */
     uint32_t memoryTypeIndex;
-    /** The block was made with VkMemoryDedicatedAllocateInfo, and is to be imported so. */
+    /** The block was made with VkMemoryDedicatedAllocateInfo. The import must use that structure
+     * too. */
     VkBool32 dedicated;
 } MaarExportedMemory;
 
 /**
- * Exports the block of an allocation. The driver is asked once for each block and handle type;
- * every call gives a duplicate of that handle.
+ * Exports the block of an allocation. Calls the driver once for each block and handle type; every
+ * call gives a duplicate of the driver's handle.
  *
  * @param allocator   not null
- * @param allocation  made with MaarExportInfo, or out of a pool of such memory; or imported from a
- *                    handle of that type
+ * @param allocation  made with MaarExportInfo, or in a pool made with it; or imported from a handle
+ *                    of that type
  * @param handleType  one bit of MaarExportInfo::handleTypes
  * @param pMemory     sType and pNext set by the caller; the rest is filled, on failure with zeros
- * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_TOO_MANY_OBJECTS when there is no
- *         descriptor left; VK_ERROR_FEATURE_NOT_PRESENT when the extension is not enabled;
- *         VK_ERROR_UNKNOWN when the driver gives none; VK_ERROR_VALIDATION_FAILED_EXT, also for
- *         memory that was not made for it
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_TOO_MANY_OBJECTS when the process has
+ *         no descriptor left; VK_ERROR_FEATURE_NOT_PRESENT when the extension is not enabled;
+ *         VK_ERROR_UNKNOWN when the driver gives no handle; VK_ERROR_VALIDATION_FAILED_EXT, also
+ *         for memory that was not made to be exported
  * @threadsafety internally synchronized; `allocation` externally
- * @lifetime destroy MaarExportedMemory::handle; the bytes live as long as anybody has them
- *           imported, also when the allocation is freed first
+ * @lifetime destroy MaarExportedMemory::handle; the memory lives as long as any importer holds it,
+ *           also when the allocation is freed first
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarExportMemory(MaarAllocator allocator, MaarAllocation allocation,
@@ -315,7 +323,7 @@ MAAR_API VkResult VKAPI_CALL maarExportMemory(MaarAllocator allocator, MaarAlloc
 /* Import */
 /* ---------------------------------------------------------------------------------------------- */
 
-/** Memory that was made elsewhere. */
+/** Memory that another API, process or device made. */
 typedef struct MaarImportInfo {
     /** MAAR_STRUCTURE_TYPE_IMPORT_INFO */
     MaarStructureType sType;
@@ -323,20 +331,21 @@ typedef struct MaarImportInfo {
     const void* pNext;
     /** Not null, not empty; emptied when the call succeeds. */
     MaarExternalHandle handle;
-    /** What it is; one bit. */
+    /** Type of the handle; one bit. */
     VkExternalMemoryHandleTypeFlagBits handleType;
-    /** Bytes of the whole block, as the exporter said: not those of one resource in it. For a
-     * dma-buf 0 stands for its whole size. */
+    /** Size of the whole block in bytes, as the exporter gave it, and not the size of one resource
+     * in the block. For a dma-buf 0 means its whole size. */
     VkDeviceSize blockSize;
-    /** Where in the block the buffer or image begins, bytes. maarImportMemory ignores it. */
+    /** Offset of the buffer or image in the block, bytes. maarImportMemory ignores it. */
     VkDeviceSize offset;
-    /** The exporter's memory type for opaque handles, which only the exporter knows;
-     * MAAR_MEMORY_TYPE_NONE for the best one that the handle and the object allow. */
+    /** For opaque handles the exporter's memory type, which only the exporter knows.
+     * MAAR_MEMORY_TYPE_NONE for the preferred type among those that the handle and the object
+     * allow. */
     uint32_t memoryTypeIndex;
-    /** The exporter made the block for one object alone; so does this import. maarImportMemory
-     * refuses it. */
+    /** The exporter made the block for one object alone, and the import is dedicated too.
+     * maarImportMemory fails when this is set. */
     VkBool32 dedicated;
-    /** What is preferred among several types; as MaarAllocationCreateInfo::usage. */
+    /** Ranks the memory types when several are allowed; as MaarAllocationCreateInfo::usage. */
     MaarMemoryUsage usage;
     /** Kept with the allocation. */
     void* pUserData;
@@ -345,16 +354,15 @@ typedef struct MaarImportInfo {
 } MaarImportInfo;
 
 /**
- * Imports memory as an allocation of its own that spans the whole block: buffers and images are
- * bound to it with maarCreateAliasingBuffer and maarCreateAliasingImage, it is mapped, named,
- * counted and freed like any other. Heap limits and budgets do not apply, since the bytes are there
- * already.
+ * Imports memory as a new allocation that spans the whole block. maarCreateAliasingBuffer and
+ * maarCreateAliasingImage bind buffers and images to it. It is mapped, named, counted and freed
+ * like any other allocation. Heap limits and budgets do not apply, since the bytes exist already.
  *
  * @param allocator    not null
  * @param pImportInfo  what to import
  * @param pAllocation  receives the allocation
- * @return VK_SUCCESS; VK_ERROR_INVALID_EXTERNAL_HANDLE when the driver refuses the handle, or it is
- *         empty; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
+ * @return VK_SUCCESS; VK_ERROR_INVALID_EXTERNAL_HANDLE when the driver refuses the handle, or the
+ *         handle is empty; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
  *         VK_ERROR_TOO_MANY_OBJECTS; VK_ERROR_FEATURE_NOT_PRESENT when the extension is not enabled
  *         or no memory type serves; VK_ERROR_VALIDATION_FAILED_EXT. On failure the handle is as it
  *         was.
@@ -367,7 +375,7 @@ MAAR_API VkResult VKAPI_CALL maarImportMemory(MaarAllocator allocator,
                                               MaarAllocation* pAllocation);
 
 /**
- * Imports memory with a buffer in it.
+ * Imports memory and binds a buffer in it.
  *
  * @param allocator    not null
  * @param pBufferInfo  as the exporter's; VkExternalMemoryBufferCreateInfo is added if it is not
@@ -376,7 +384,7 @@ MAAR_API VkResult VKAPI_CALL maarImportMemory(MaarAllocator allocator,
  * @param pBuffer      receives the buffer
  * @param pAllocation  receives the whole block
  * @return as maarImportMemory, and what vkCreateBuffer and vkBindBufferMemory2 return;
- *         VK_ERROR_VALIDATION_FAILED_EXT also when the buffer does not fit at that offset
+ *         VK_ERROR_VALIDATION_FAILED_EXT also when the buffer does not fit at the offset
  * @threadsafety internally synchronized; MaarImportInfo::handle externally
  * @lifetime destroy both with maarDestroyBuffer
  * @since 0.1.0
@@ -387,8 +395,8 @@ MAAR_API VkResult VKAPI_CALL maarImportBuffer(MaarAllocator allocator,
                                               MaarAllocation* pAllocation);
 
 /**
- * Imports memory with an image in it. For a dma-buf chain
- * VkImageDrmFormatModifierExplicitCreateInfoEXT with what the exporter said.
+ * Imports memory and binds an image in it. For a dma-buf, chain
+ * VkImageDrmFormatModifierExplicitCreateInfoEXT with the exporter's values.
  *
  * @param allocator    not null
  * @param pImageInfo   as the exporter's; VkExternalMemoryImageCreateInfo is added if it is not
@@ -410,14 +418,14 @@ MAAR_API VkResult VKAPI_CALL maarImportImage(MaarAllocator allocator,
 /* The host's own memory */
 /* ---------------------------------------------------------------------------------------------- */
 
-/** A buffer on memory of the host, or on a copy of it. */
+/** A buffer on memory of the host, or on a copy of that memory. */
 VK_DEFINE_HANDLE(MaarHostBuffer)
 
 /** Bits of MaarHostBufferCreateInfo::flags. */
 typedef enum MaarHostBufferCreateFlagBits {
-    /** Fail rather than work on a copy. */
+    /** The call fails where the device could work on a copy only. */
     MAAR_HOST_BUFFER_CREATE_NO_COPY_BIT = 0x1,
-    /** Always work on a copy. */
+    /** The device always works on a copy. */
     MAAR_HOST_BUFFER_CREATE_ALWAYS_COPY_BIT = 0x2,
     /** Reserves the enumeration's size. */
     MAAR_HOST_BUFFER_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
@@ -425,7 +433,7 @@ typedef enum MaarHostBufferCreateFlagBits {
 /** Any of MaarHostBufferCreateFlagBits. */
 typedef VkFlags MaarHostBufferCreateFlags;
 
-/** Memory of the host that the device is to see. */
+/** Memory of the host that the device shall use. */
 typedef struct MaarHostBufferCreateInfo {
     /** MAAR_STRUCTURE_TYPE_HOST_BUFFER_CREATE_INFO */
     MaarStructureType sType;
@@ -433,11 +441,11 @@ typedef struct MaarHostBufferCreateInfo {
     const void* pNext;
     /** See MaarHostBufferCreateFlagBits. */
     MaarHostBufferCreateFlags flags;
-    /** First byte; must stay allocated, readable and writable, until the buffer is destroyed. An
-     * import holds no reference to it. */
+    /** First byte. The memory must stay allocated, readable and writable until the buffer is
+     * destroyed. An import holds no reference to it. */
     void* pMemory;
-    /** Bytes, not 0. Whole multiples of minImportedHostPointerAlignment around them are imported,
-     * but never beyond their pages; only these bytes are touched. */
+    /** Bytes, not 0. The import covers whole multiples of minImportedHostPointerAlignment around
+     * these bytes, but never goes beyond their pages. Only these bytes are touched. */
     VkDeviceSize size;
     /** Not 0. */
     VkBufferUsageFlags usage;
@@ -445,7 +453,7 @@ typedef struct MaarHostBufferCreateInfo {
     const char* pName;
 } MaarHostBufferCreateInfo;
 
-/** What became of it. */
+/** Properties of a host buffer. */
 typedef struct MaarHostBufferInfo {
     /** MAAR_STRUCTURE_TYPE_HOST_BUFFER_INFO */
     MaarStructureType sType;
@@ -453,22 +461,22 @@ typedef struct MaarHostBufferInfo {
     void* pNext;
     /** The buffer. */
     VkBuffer buffer;
-    /** Where in the buffer the host's first byte is. */
+    /** Offset of the host's first byte in the buffer. */
     VkDeviceSize offset;
     /** Bytes. */
     VkDeviceSize size;
     /** Its memory. */
     MaarAllocation allocation;
-    /** The device works on a copy: what the host writes has to be pushed, what the device writes
-     * has to be pulled. Both do no more than make caches agree when this is VK_FALSE. */
+    /** VK_TRUE: the device works on a copy. The program pushes the host's writes and pulls the
+     * device's writes. VK_FALSE: push and pull only make caches agree. */
     VkBool32 copied;
-    /** Why it is a copy, or empty; zero-terminated. */
+    /** The reason for the copy, or an empty text; zero-terminated. */
     char reason[128];
 } MaarHostBufferInfo;
 
 /**
- * Makes a buffer of the host's memory: imported where the driver takes it, else a copy in memory
- * that the host sees, which is told as a warning. A copy begins with the host's bytes.
+ * Makes a buffer of the host's memory. Imports the memory where the driver accepts it. Else makes a
+ * copy in memory that the host sees, and reports a warning. A copy begins with the host's bytes.
  *
  * @param allocator    not null
  * @param pCreateInfo  the memory
@@ -486,8 +494,8 @@ MAAR_API VkResult VKAPI_CALL maarCreateHostBuffer(MaarAllocator allocator,
                                                   MaarHostBuffer* pHostBuffer);
 
 /**
- * Destroys the buffer; the host's memory is the caller's as before. The device must be done with
- * it. What was not pulled out of a copy is lost.
+ * Destroys the buffer. The host's memory stays the caller's. The device must have finished with the
+ * buffer. The device's writes to a copy are lost unless they were pulled.
  *
  * @param allocator   not null
  * @param hostBuffer  may be VK_NULL_HANDLE
@@ -497,7 +505,7 @@ MAAR_API VkResult VKAPI_CALL maarCreateHostBuffer(MaarAllocator allocator,
 MAAR_API void VKAPI_CALL maarDestroyHostBuffer(MaarAllocator allocator, MaarHostBuffer hostBuffer);
 
 /**
- * Reads what became of it. Does not call the driver.
+ * Reads the properties of a host buffer. Does not call the driver.
  *
  * @param allocator   not null
  * @param hostBuffer  not null
@@ -511,14 +519,14 @@ MAAR_API VkResult VKAPI_CALL maarGetHostBufferInfo(MaarAllocator allocator,
                                                    MaarHostBufferInfo* pInfo);
 
 /**
- * Makes the host's bytes visible to the device: copies them where there is a copy.
+ * Makes the host's bytes visible to the device. Copies them where the device works on a copy.
  *
  * @param allocator   not null
  * @param hostBuffer  not null
  * @param offset      from the host's first byte, bytes
  * @param size        bytes, or VK_WHOLE_SIZE for the rest
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
- *         VK_ERROR_VALIDATION_FAILED_EXT, also for a range outside
+ *         VK_ERROR_VALIDATION_FAILED_EXT, also for a range outside the host's memory
  * @threadsafety internally synchronized; the bytes externally
  * @since 0.1.0
  */
@@ -526,8 +534,8 @@ MAAR_API VkResult VKAPI_CALL maarPushHostBuffer(MaarAllocator allocator, MaarHos
                                                 VkDeviceSize offset, VkDeviceSize size);
 
 /**
- * Makes the device's bytes visible to the host: copies them where there is a copy. The device must
- * be done, with a barrier to the host.
+ * Makes the device's bytes visible to the host. Copies them where the device works on a copy. The
+ * device must have finished, with a barrier to the host.
  *
  * @param allocator   not null
  * @param hostBuffer  not null
@@ -554,8 +562,8 @@ typedef struct MaarSharedSemaphoreCreateInfo {
     VkSemaphoreType type;
     /** A timeline's first value. */
     uint64_t initialValue;
-    /** One bit. A SYNC_FD stands for one signal of a binary semaphore rather than for it:
-     * maarExportSemaphore gives none, vkGetSemaphoreFdKHR does. */
+    /** One bit. A SYNC_FD stands for one signal of a binary semaphore and not for the semaphore.
+     * vkGetSemaphoreFdKHR exports it; maarExportSemaphore does not. */
     VkExternalSemaphoreHandleTypeFlagBits handleType;
 } MaarSharedSemaphoreCreateInfo;
 
@@ -563,12 +571,13 @@ typedef struct MaarSharedSemaphoreCreateInfo {
  * Creates a semaphore that can be exported.
  *
  * @param allocator    not null
- * @param pCreateInfo  what kind
+ * @param pCreateInfo  the kind of semaphore
  * @param pSemaphore   receives the semaphore; destroy it with vkDestroySemaphore and the
  *                     allocator's pAllocationCallbacks
- * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT when the device cannot export such a one, or the
- *         timelineSemaphore feature or the extension is not enabled; VK_ERROR_OUT_OF_HOST_MEMORY;
- *         VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT when the device cannot export such a semaphore,
+ *         or the timelineSemaphore feature or the extension is not enabled;
+ *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
+ *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime see above
  * @since 0.1.0
@@ -578,15 +587,15 @@ maarCreateSharedSemaphore(MaarAllocator allocator, const MaarSharedSemaphoreCrea
                           VkSemaphore* pSemaphore);
 
 /**
- * Exports a semaphore. An NT handle can be exported only once for each semaphore: for more,
- * duplicate it with maarDuplicateExternalHandle.
+ * Exports a semaphore. An NT handle can be exported only once for each semaphore.
+ * maarDuplicateExternalHandle makes further handles of it.
  *
  * @param allocator   not null
  * @param semaphore   made to be exported as that type
  * @param handleType  one bit
  * @param pHandle     receives the handle
  * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT; VK_ERROR_TOO_MANY_OBJECTS;
- *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_UNKNOWN when the driver gives none;
+ *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_UNKNOWN when the driver gives no handle;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `semaphore` externally
  * @lifetime destroy it with maarDestroyExternalHandle
@@ -597,16 +606,17 @@ MAAR_API VkResult VKAPI_CALL maarExportSemaphore(MaarAllocator allocator, VkSema
                                                  MaarExternalHandle* pHandle);
 
 /**
- * Makes a semaphore of one that was made elsewhere.
+ * Imports a semaphore that another API, process or device made.
  *
  * @param allocator   not null
  * @param handle      not null, not empty; emptied when the call succeeds
- * @param handleType  what it is; one bit
- * @param type        VK_SEMAPHORE_TYPE_TIMELINE or VK_SEMAPHORE_TYPE_BINARY, as it was made
+ * @param handleType  type of the handle; one bit
+ * @param type        VK_SEMAPHORE_TYPE_TIMELINE or VK_SEMAPHORE_TYPE_BINARY, as the exporter made
+ *                    it
  * @param pSemaphore  receives the semaphore; destroy it with vkDestroySemaphore and the allocator's
  *                    pAllocationCallbacks
  * @return VK_SUCCESS; VK_ERROR_INVALID_EXTERNAL_HANDLE; VK_ERROR_FEATURE_NOT_PRESENT;
- *         VK_ERROR_TOO_MANY_OBJECTS when there is no descriptor left for a duplicate;
+ *         VK_ERROR_TOO_MANY_OBJECTS when the process has no descriptor left for a duplicate;
  *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
  *         VK_ERROR_VALIDATION_FAILED_EXT. On failure the handle is as it was.
  * @threadsafety internally synchronized; `handle` externally
@@ -621,23 +631,23 @@ MAAR_API VkResult VKAPI_CALL maarImportSemaphore(MaarAllocator allocator, MaarEx
 /* Handoffs */
 /* ---------------------------------------------------------------------------------------------- */
 
-/** Who has the bytes while Vulkan has not. */
+/** Owner of the bytes while Vulkan does not own them. */
 typedef enum MaarHandoffPeer {
     /** CUDA or HIP on the same device, or Vulkan in another process with the same deviceUUID and
      * driverUUID: VK_QUEUE_FAMILY_EXTERNAL. */
     MAAR_HANDOFF_PEER_EXTERNAL = 0,
-    /** Anybody else; needs VK_EXT_queue_family_foreign: VK_QUEUE_FAMILY_FOREIGN_EXT. */
+    /** Any other owner: VK_QUEUE_FAMILY_FOREIGN_EXT. Needs VK_EXT_queue_family_foreign. */
     MAAR_HANDOFF_PEER_FOREIGN = 1,
     /** Reserves the enumeration's size. */
     MAAR_HANDOFF_PEER_MAX_ENUM = 0x7FFFFFFF
 } MaarHandoffPeer;
 
-/** A buffer or an image whose ownership passes. Shared memory is owned exclusively, whatever the
- * sharing mode of the object. */
+/** A buffer or an image whose ownership is transferred. One side owns shared memory exclusively,
+ * also when the object's sharing mode is concurrent. */
 typedef struct MaarHandoffResource {
     /** A buffer, or null. */
     VkBuffer buffer;
-    /** Its range, bytes. */
+    /** Offset of the buffer's range, bytes. */
     VkDeviceSize offset;
     /** Bytes; 0 or VK_WHOLE_SIZE for the rest of the buffer. */
     VkDeviceSize size;
@@ -647,25 +657,26 @@ typedef struct MaarHandoffResource {
     VkImageSubresourceRange range;
     /** The image's layout before the handoff, as Vulkan knows it. */
     VkImageLayout oldLayout;
-    /** Its layout after it; the same in the release and in the acquire that follows. */
+    /** The image's layout after the handoff; the same in the release and in the acquire that
+     * follows. */
     VkImageLayout newLayout;
     /** Stages of the queue that used it before a release, or will use it after an acquire; 0 for
      * all commands. */
     VkPipelineStageFlags stages;
-    /** Accesses likewise; 0 for all. */
+    /** Accesses in those stages; 0 for all. */
     VkAccessFlags access;
-    /** What the object was created with. */
+    /** The sharing mode with which the object was created. */
     VkSharingMode sharingMode;
 } MaarHandoffResource;
 
 /**
- * Records the barriers that give resources away. What the queue wrote before is available to the
- * peer once the submission has signalled a semaphore that the peer waits for.
+ * Records the barriers that release resources to a peer. The queue's earlier writes are available
+ * to the peer once the submission has signalled a semaphore that the peer waits for.
  *
  * @param allocator      not null
- * @param commandBuffer  recording, of a family that may do what `stages` says
- * @param familyIndex    that family
- * @param peer           who gets them
+ * @param commandBuffer  in the recording state, of a family that supports `stages`
+ * @param familyIndex    the command buffer's queue family
+ * @param peer           the new owner
  * @param resourceCount  how many; 0 is allowed
  * @param pResources     the resources
  * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT for the foreign family without its extension;
@@ -679,13 +690,13 @@ MAAR_API VkResult VKAPI_CALL maarCmdRelease(MaarAllocator allocator, VkCommandBu
                                             const MaarHandoffResource* pResources);
 
 /**
- * Records the barriers that take resources back. The submission must wait for the semaphore that
- * the peer signals, in the stages named.
+ * Records the barriers that acquire resources from a peer. The submission must wait, in the named
+ * stages, for the semaphore that the peer signals.
  *
  * @param allocator      not null
- * @param commandBuffer  recording, of a family that may do what `stages` says
- * @param familyIndex    that family
- * @param peer           who had them
+ * @param commandBuffer  in the recording state, of a family that supports `stages`
+ * @param familyIndex    the command buffer's queue family
+ * @param peer           the owner before
  * @param resourceCount  how many; 0 is allowed
  * @param pResources     the resources
  * @return as maarCmdRelease
@@ -697,7 +708,7 @@ MAAR_API VkResult VKAPI_CALL maarCmdAcquire(MaarAllocator allocator, VkCommandBu
                                             uint32_t resourceCount,
                                             const MaarHandoffResource* pResources);
 
-/** Which way ownership passes. */
+/** Direction of a transfer of ownership. */
 typedef enum MaarHandoffDirection {
     /** From Vulkan to the peer. */
     MAAR_HANDOFF_DIRECTION_RELEASE = 0,
@@ -713,12 +724,12 @@ typedef struct MaarHandoffInfo {
     MaarStructureType sType;
     /** NULL or a chain. */
     const void* pNext;
-    /** Which way. */
+    /** Direction of the handoff. */
     MaarHandoffDirection direction;
-    /** With whom. */
+    /** The other side of the handoff. */
     MaarHandoffPeer peer;
-    /** Which of MaarAllocatorCreateInfo::pQueues; its family must do graphics, compute or
-     * transfer. Its lock is taken. */
+    /** Index into MaarAllocatorCreateInfo::pQueues. The queue's family must support graphics,
+     * compute or transfer. The call takes the queue's lock. */
     uint32_t queue;
     /** How many resources; 0 is allowed. */
     uint32_t resourceCount;
@@ -726,11 +737,12 @@ typedef struct MaarHandoffInfo {
     const MaarHandoffResource* pResources;
     /** How many points the submission waits for. */
     uint32_t waitCount;
-    /** Those points: of timelines, or of a binary semaphore whose value is ignored. */
+    /** The points that the submission waits for. A point names a timeline, or a binary semaphore,
+     * whose value is ignored. */
     const MaarPoint* pWaits;
     /** How many points the submission signals. */
     uint32_t signalCount;
-    /** Those points, as above. */
+    /** The points that the submission signals, in the same form. */
     const MaarPoint* pSignals;
 } MaarHandoffInfo;
 
@@ -739,7 +751,7 @@ typedef struct MaarHandoffInfo {
 
 /**
  * Records and submits the barriers of a handoff, for programs that have no command buffer at hand.
- * Comes after whatever was submitted to that queue before. Does not wait for the device.
+ * The submission comes after all earlier submissions to the queue. Does not wait for the device.
  *
  * @param allocator  not null
  * @param pInfo      the handoff
