@@ -1,6 +1,6 @@
 /*
- * Chunks of host memory, each at least as large as all before it together, up to a megabyte, and no
- * larger than a part of the limit unless one thing is.
+ * A stack consists of chunks of host memory. Each chunk is at least as large as all before it
+ * together, up to a megabyte. A chunk is at most a part of the limit, unless one array needs more.
  */
 #include "core/host_stack.h"
 
@@ -16,10 +16,12 @@ struct maar_stack_chunk {
     size_t padding; /* keeps the payload aligned to 16 */
 };
 
-/* First and largest usual chunk, bytes: a frame of 60 resources takes one. */
+/* Sizes of the first chunk and of the largest usual one, bytes. A frame of 60 resources takes one
+ * chunk. LIMIT_SHARE: a usual chunk is at most this part of the limit. */
 enum { FIRST_CHUNK = 32 * 1024, LARGEST_CHUNK = 1024 * 1024, LIMIT_SHARE = 16 };
 
-/* A chunk with room for so many bytes, a usual one where the limit allows. */
+/* Adds a chunk with room for that number of bytes: one of the usual size where the limit allows.
+ * Returns NULL when there is no memory for it. */
 static struct maar_stack_chunk* add_chunk(struct maar_host_stack* stack, size_t bytes)
 {
     const size_t limit = stack->limit != 0 ? stack->limit : SIZE_MAX;

@@ -1,5 +1,5 @@
 /*
- * Checks of lock ranks in debug builds: one bit a rank, per thread.
+ * Checks of lock ranks in debug builds. Each thread has one bit for each rank.
  */
 #include "core/lock_rank.h"
 

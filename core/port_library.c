@@ -16,7 +16,7 @@
 #endif
 #include <windows.h>
 
-/* MinGW's headers name these only for programs that leave Windows 7 behind. */
+/* MinGW's headers declare these only for programs that do not run on Windows 7. */
 #ifndef LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR
 #define LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR 0x00000100
 #endif

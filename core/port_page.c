@@ -1,5 +1,5 @@
 /*
- * What the system says of its pages.
+ * The page size of the host's system.
  */
 #if !defined(_WIN32) && !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
@@ -21,7 +21,7 @@ size_t maar_port_page_size(void)
 #else
 #include <unistd.h>
 
-/* The smallest that any system has, should one not tell. */
+/* The smallest page of any system, for a system that does not report its own. */
 enum { LEAST_PAGE_SIZE = 4096 };
 
 size_t maar_port_page_size(void)

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Bytes, a power of two. */
+/* Returns the page size in bytes, a power of two. */
 size_t maar_port_page_size(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Timelines of Maar's own; see timeline.h.
+ * Timeline semaphores of Maar's own: see timeline.h.
  */
 #include "core/time/timeline.h"
 

@@ -1,12 +1,13 @@
 /*
- * Timelines of Maar's own. Safe from any thread.
+ * Timeline semaphores that Maar creates for itself. Any thread may call.
  */
 #ifndef MAAR_CORE_TIME_TIMELINE_H
 #define MAAR_CORE_TIME_TIMELINE_H
 
 #include "core/device.h"
 
-/* A timeline semaphore that begins with a value; null on failure. No lock may be held. */
+/* Creates a timeline semaphore with an initial value. *timeline is VK_NULL_HANDLE on failure. No
+ * lock may be held. */
 VkResult maar_timeline_create(const struct maar_device* device, uint64_t initial,
                               VkSemaphore* timeline);
 

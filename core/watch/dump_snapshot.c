@@ -13,10 +13,11 @@
 
 _Static_assert(sizeof(struct maar_dump_block) <= MAAR_SORT_MOST, "blocks of arenas are sorted");
 
-/* Room that is brought above what was measured, so that a pool in use settles soon: 1/8. */
+/* A copy gets this share of room more than was measured, so that it fits although other threads
+ * allocate meanwhile: 1/8. */
 enum { SLACK_SHARE = 8 };
 
-/* How much a record has room for, or how much a pool wants. */
+/* How much a record has room for, or how much room a pool needs. */
 struct snapshot_room {
     size_t blocks;
     size_t ranges;
@@ -107,7 +108,7 @@ static void count_range(struct snapshot_walk* walk, MaarBlockRangeState state, V
     }
 }
 
-/* Copies a name if there is room; NULL when there is none, or no name. */
+/* Copies a name. Returns NULL when there is no room or no name. */
 static const char* copy_name(struct snapshot_walk* walk, const char* name)
 {
     if (name == NULL) {
@@ -123,7 +124,7 @@ static const char* copy_name(struct snapshot_walk* walk, const char* name)
     return walk->text + at;
 }
 
-/* owner: the slot of what lives in the range, or NULL. */
+/* Adds a range of the present block. owner: the slot of its allocation, or NULL. */
 static void add_range(struct snapshot_walk* walk, MaarBlockRangeState state, VkDeviceSize offset,
                       VkDeviceSize size, const struct maar_slot* owner)
 {
@@ -230,7 +231,7 @@ static void add_dump_block(struct snapshot_walk* walk, const struct maar_block* 
     };
 }
 
-/* Under the lock. */
+/* Adds one arena; its lock is held. */
 static void walk_arena_blocks(struct snapshot_walk* walk, const struct maar_arena* arena,
                               struct maar_dump_totals* sum)
 {
@@ -239,7 +240,7 @@ static void walk_arena_blocks(struct snapshot_walk* walk, const struct maar_aren
     for (uint32_t i = 0; i < arena->block_count; ++i) {
         add_dump_block(walk, arena->blocks[i], sum);
     }
-    /* Newest first in the list; oldest first for the reader. */
+    /* The list begins with the newest one, the dump with the oldest. */
     const struct maar_block* last = arena->dedicated;
     while (last != NULL && last->next != NULL) {
         last = last->next;
@@ -247,7 +248,7 @@ static void walk_arena_blocks(struct snapshot_walk* walk, const struct maar_aren
     for (; last != NULL; last = last->previous) {
         add_dump_block(walk, last, sum);
     }
-    /* Runs of pages were counted; allocations made of them are to be. */
+    /* So far runs of pages were counted. The dump counts the allocations that are made of them. */
     sum->live.count += arena->stitched_count - arena->stitched_pending_count;
     sum->pending.count += arena->stitched_pending_count;
     sum->live.count -= walk->page_runs;
@@ -265,7 +266,7 @@ static void walk_pool_blocks(struct snapshot_walk* walk, const struct maar_pool*
     }
 }
 
-/* A record with room for so much; NULL when host memory is out. */
+/* Returns a record with that much room, or NULL when host memory is short. */
 static struct maar_dump_pool* make_record(MaarAllocator allocator, const struct snapshot_room* room,
                                           struct snapshot_walk* walk)
 {
@@ -355,7 +356,7 @@ VkResult maar_dump_snapshot_take(MaarAllocator allocator, bool detailed,
             maar_dump_snapshot_release(snapshot);
             return result;
         }
-        /* Newest first in the list of pools; oldest first for the reader. */
+        /* The list of pools begins with the newest one, the dump with the oldest. */
         record->next = snapshot->pools;
         snapshot->pools = record;
     }

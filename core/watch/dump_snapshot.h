@@ -2,15 +2,15 @@
  * A copy of what an allocator holds, taken for a dump: each pool's totals, blocks and ranges as
  * they were at one moment under that pool's lock. Different pools may be a moment apart.
  *
- * Host memory is taken while no lock is held: a pool is measured, memory is brought, and the copy
- * is made if it still fits, or else measured again.
+ * Host memory is allocated while no lock is held. A pool is measured first. Then memory is
+ * allocated. The copy is made if it still fits; otherwise the pool is measured again.
  */
 #ifndef MAAR_CORE_WATCH_DUMP_SNAPSHOT_H
 #define MAAR_CORE_WATCH_DUMP_SNAPSHOT_H
 
 #include "core/memory/memory_internal.h"
 
-/* A set of ranges: how many, their bytes, the smallest and the largest (0 when there is none). */
+/* A set of ranges: their number, their bytes, the smallest and the largest size (0 for none). */
 struct maar_dump_spread {
     uint64_t count;
     VkDeviceSize bytes;
@@ -75,8 +75,8 @@ struct maar_dump_snapshot {
     struct maar_dump_pool* pools; /* in the order of their creation */
 };
 
-/* Reads budgets (from the driver where it tells them) and copies every pool. detailed: blocks and
- * ranges too. VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. No lock may be held. */
+/* Reads budgets, from the driver where it reports them, and copies every pool. detailed: copies
+ * blocks and ranges too. Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. No lock may be held. */
 VkResult maar_dump_snapshot_take(MaarAllocator allocator, bool detailed,
                                  struct maar_dump_snapshot* snapshot);
 void maar_dump_snapshot_release(struct maar_dump_snapshot* snapshot);

@@ -1,9 +1,12 @@
 /*
- * The dump in VulkanMemoryAllocator's schema, so that its viewers open it. What that schema has no
- * word for: pending allocations count as allocations, padding as unused space, and a linear
- * resource is called a BUFFER, since nobody told Maar whether it is one or a linear image.
+ * The dump in VulkanMemoryAllocator's schema, so that its viewers open it. That schema does not
+ * know everything that Maar knows. Here pending allocations count as allocations and padding counts
+ * as unused space. A linear resource is called a BUFFER, since Maar does not know whether it is a
+ * buffer or a linear image.
  */
-#include "core/watch/dump.h"
+#include "core/watch/dump_vma.h"
+
+#include "core/watch/dump_fields.h"
 
 static void vma_uint(struct maar_json* json, const char* key, uint64_t number)
 {
@@ -11,7 +14,7 @@ static void vma_uint(struct maar_json* json, const char* key, uint64_t number)
     maar_json_uint(json, number);
 }
 
-/* What occupies space: live allocations and pending ones. */
+/* Returns the ranges that occupy space: live allocations and pending ones. */
 static struct maar_dump_spread vma_allocations(const struct maar_dump_totals* totals)
 {
     struct maar_dump_spread used = totals->live;
@@ -19,7 +22,8 @@ static struct maar_dump_spread vma_allocations(const struct maar_dump_totals* to
     return used;
 }
 
-/* Sizes are left out where fewer than two ranges would give them a meaning. */
+/* Writes the fields of one set of ranges. The smallest and the largest size are left out for fewer
+ * than two ranges, as VulkanMemoryAllocator does. */
 static void vma_stats(struct maar_json* json, const char* key,
                       const struct maar_dump_totals* totals)
 {
@@ -62,7 +66,7 @@ static void vma_general(const struct maar_device_facts* facts, struct maar_json*
     maar_json_end_object(json);
 }
 
-/* Sums of the pools of one memory type. */
+/* Adds up the pools of one memory type. */
 static struct maar_dump_totals vma_type_totals(const struct maar_dump_snapshot* snapshot,
                                                uint32_t type)
 {
@@ -138,8 +142,8 @@ static const char* vma_type_name(const struct maar_dump_range* range)
     }
 }
 
-/* An allocation's fields, into an object that is open. Usage is that of VkBuffer or VkImage, which
- * Maar does not keep. */
+/* Writes the fields of an allocation into an object that is open. The schema's Usage is that of a
+ * VkBuffer or VkImage, which Maar does not know. */
 static void vma_allocation(const struct maar_dump_range* range, struct maar_json* json)
 {
     maar_json_key(json, "Type");
@@ -221,7 +225,8 @@ static void vma_dedicated(const struct maar_dump_pool* pool, struct maar_json* j
     }
 }
 
-/* A pool's next record of the same type and sort, from `pool` on; NULL when there is none. */
+/* Returns the first record, from `pool` on, of a memory type and of custom or default pools; NULL
+ * when there is none. */
 static const struct maar_dump_pool* vma_next_pool(const struct maar_dump_pool* pool, uint32_t type,
                                                   bool custom)
 {
@@ -231,7 +236,7 @@ static const struct maar_dump_pool* vma_next_pool(const struct maar_dump_pool* p
     return pool;
 }
 
-/* One entry a type, though a type may have several default pools. */
+/* Writes one entry for each memory type, even if the type has several default pools. */
 static void vma_default_pools(const struct maar_dump_snapshot* snapshot, struct maar_json* json)
 {
     maar_json_key(json, "DefaultPools");
@@ -282,7 +287,7 @@ static void vma_custom_pool(const struct maar_dump_pool* pool, uint64_t number,
     maar_json_end_object(json);
 }
 
-/* Numbers make the names unique, which viewers need. */
+/* Writes the custom pools. Viewers need unique names, so each name begins with a number. */
 static void vma_custom_pools(const struct maar_dump_snapshot* snapshot, struct maar_json* json)
 {
     maar_json_key(json, "CustomPools");

@@ -1,5 +1,5 @@
 /*
- * Lists: the blocks of an allocator and what lies in each. The same walk feeds pictures and dumps.
+ * Lists of the blocks of an allocator and of the ranges of each block.
  */
 #include "core/watch/enumerate.h"
 
@@ -39,7 +39,7 @@ static void list_block_info(struct block_list* list, const struct maar_block* bl
 }
 
 /* Both lists are in order of ids, or nearly: dedicated blocks stand in the order in which they were
- * listed, newest first. The reader gets one list, as ordered as they are. */
+ * listed, newest first. The merged list is as well ordered as they are. */
 static void list_arena_blocks(struct maar_arena* arena, struct block_list* list)
 {
     maar_mutex_lock(&arena->lock);
@@ -61,7 +61,7 @@ static void list_arena_blocks(struct maar_arena* arena, struct block_list* list)
     maar_mutex_unlock(&arena->lock);
 }
 
-/* A Shell sort: in place, and quick where there is little to do. */
+/* A Shell sort: it works in place, and it is fast on a list that is nearly in order. */
 void maar_sort_blocks(void* elements, size_t count, size_t size, size_t id_offset)
 {
     char held[MAAR_SORT_MOST];
@@ -152,7 +152,7 @@ static void fill_owner(MaarAllocator allocator, uint32_t index, MaarBlockRange* 
     uint32_t key = maar_atomic32_load_acquire(&slot->key);
     out->state = slot->pending ? MAAR_BLOCK_RANGE_STATE_PENDING : MAAR_BLOCK_RANGE_STATE_LIVE;
     out->kind = (MaarResourceKind)slot->kind;
-    /* An even key: another thread is about to finish making it, or to end it. */
+    /* The key is even while another thread is about to publish the allocation or to end it. */
     out->allocation = (key & 1u) != 0 ? maar_handle_make(index, key) : VK_NULL_HANDLE;
     out->pUserData = slot->user_data;
     if (slot->name != NULL) {
@@ -215,7 +215,7 @@ static void list_block_ranges(const struct maar_block* block, struct range_list*
     }
 }
 
-/* Under the lock. */
+/* The arena's lock is held. */
 static const struct maar_block* find_block(const struct maar_arena* arena, uint64_t id)
 {
     for (uint32_t i = 0; i < arena->block_count; ++i) {
@@ -230,7 +230,7 @@ static const struct maar_block* find_block(const struct maar_arena* arena, uint6
     return block;
 }
 
-/* False when the block is not in this pool. */
+/* Returns false when the block is not in this pool. */
 static bool list_ranges_of(const struct maar_pool* pool, uint64_t block_id, struct range_list* list)
 {
     bool found = false;
@@ -278,7 +278,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateBlockRanges(MaarAllocator allocator,
     }
     uint32_t capacity = *pCount;
     if (!maar_list_ranges(allocator, blockId, pCount, pRanges)) {
-        /* No misuse: with threads, a block may go between two calls. */
+        /* This is no misuse: another thread may have released the block since it was listed. */
         *pCount = 0;
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }

@@ -41,7 +41,7 @@ static void json_put_line_break(struct maar_json* json)
     }
 }
 
-/* Comma and white space before a key, or before a value in an array. */
+/* Writes the comma and the white space before a key, or before a value in an array. */
 static void json_put_separator(struct maar_json* json)
 {
     bool is_first = (json->filled_bits & json_depth_bit(json)) == 0;
@@ -53,7 +53,7 @@ static void json_put_separator(struct maar_json* json)
     json_put_line_break(json);
 }
 
-/* What goes before any value; marks one that is out of place. */
+/* Writes what stands before a value. A value out of place marks the text as malformed. */
 static void json_begin_value(struct maar_json* json)
 {
     if (json->depth == 0) {
@@ -114,9 +114,9 @@ static void json_end_container(struct maar_json* json, bool is_object)
     json_end_value(json);
 }
 
-/* How many bytes at text are one character of UTF-8; 0 when they are none. *bad then says how many
- * belong to one broken character, at least 1. Overlong forms, surrogates and what lies above
- * U+10FFFF are broken. */
+/* Returns the number of bytes of the UTF-8 character at text, or 0 when it is broken. *bad then
+ * receives the number of bytes of the broken character, at least 1. Overlong forms, surrogates and
+ * numbers above U+10FFFF are broken. */
 static size_t utf8_character_size(const unsigned char* text, size_t* bad)
 {
     size_t size = 0;
@@ -151,7 +151,7 @@ static size_t utf8_character_size(const unsigned char* text, size_t* bad)
     return size;
 }
 
-/* One character below 0x80. */
+/* Writes one character below 0x80. */
 static void json_put_ascii(struct maar_json* json, unsigned char character)
 {
     static const char shorts[] = "\b\f\n\r\t\"\\";
@@ -235,7 +235,7 @@ void maar_json_end_array(struct maar_json* json)
     json_end_container(json, false);
 }
 
-/* What goes before a key; marks one that is out of place. */
+/* Writes what stands before a key. A key out of place marks the text as malformed. */
 static void json_begin_key(struct maar_json* json)
 {
     bool in_object = json->depth > 0 && (json->object_bits & json_depth_bit(json)) != 0;
@@ -335,7 +335,7 @@ void maar_json_real(struct maar_json* json, double number)
     char text[64];
     for (int precision = 1; precision <= 17; ++precision) {
         (void)snprintf(text, sizeof text, "%.*g", precision, number);
-        /* Compared as written, in the same locale. */
+        /* The text is read back as it was written, in the same locale. */
         double back = strtod(text, NULL);
         if (back == number) {
             break;

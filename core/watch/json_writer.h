@@ -28,35 +28,36 @@ struct maar_json {
 };
 
 void maar_json_begin(struct maar_json* json, char* out, size_t capacity);
-/* Closes the text with a newline and a zero. Returns its size with the zero; 0 when it is malformed
- * or unfinished. At most capacity bytes were written; if the size is above it, they are of no use.
- */
+/* Closes the text with a newline and a zero. Returns its size with the zero, or 0 when the text is
+ * malformed or unfinished. At most capacity bytes were written: a text whose size is above the
+ * capacity is incomplete. */
 size_t maar_json_end(struct maar_json* json);
 
-/* is_inline: its values stand on one line, as do those of the containers in it. */
+/* is_inline: writes the container, and all containers in it, on one line. */
 void maar_json_begin_object(struct maar_json* json, bool is_inline);
 void maar_json_end_object(struct maar_json* json);
 void maar_json_begin_array(struct maar_json* json, bool is_inline);
 void maar_json_end_array(struct maar_json* json);
 
 void maar_json_key(struct maar_json* json, const char* key);
-/* The key "<prefix><number>". */
+/* Writes the key "<prefix><number>". */
 void maar_json_key_number(struct maar_json* json, const char* prefix, uint64_t number);
 
-/* Bytes that are not UTF-8 become U+FFFD. NULL: the empty string. */
+/* Writes a string. Bytes that are not UTF-8 become U+FFFD. NULL becomes the empty string. */
 void maar_json_string(struct maar_json* json, const char* text);
-/* The string "<number><separator><text>", or "<number>" when text is NULL. */
+/* Writes the string "<number><separator><text>", or "<number>" when text is NULL. */
 void maar_json_numbered_string(struct maar_json* json, uint64_t number, const char* separator,
                                const char* text);
-/* The string "0x<digits>". */
+/* Writes the string "0x<digits>". */
 void maar_json_hex_string(struct maar_json* json, uint64_t number);
 void maar_json_uint(struct maar_json* json, uint64_t number);
-/* The shortest text that reads back as the same number; null unless it is finite. */
+/* Writes the shortest text that reads back as the same number, or null for a number that is not
+ * finite. */
 void maar_json_real(struct maar_json* json, double number);
 void maar_json_bool(struct maar_json* json, bool truth);
 
-/* Makes a number that the C library printed JSON's: whatever its locale takes for a decimal point
- * becomes a point. In place, without a zero; returns the length. */
+/* Turns a number that the C library printed into JSON: the decimal separator of the locale becomes
+ * a point. Works in place, writes no zero, and returns the length. */
 size_t maar_json_neutral_number(char* text);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Statistics: totals that are kept anyway, and what a walk over every block finds.
+ * Statistics: totals that are always kept, and those that a walk over all blocks finds.
  */
 #include "core/watch/statistics.h"
 
@@ -8,12 +8,12 @@
 
 #include <string.h>
 
-/* A block that is cut into pages: what lies in them are other allocations. */
+/* Adds a block that is cut into pages. The pages belong to other allocations. */
 static void add_pages(const struct maar_block* block, MaarStatistics* sum)
 {
     const VkDeviceSize pending = maar_atomic64_load(&block->paged_pending);
     VkDeviceSize live = maar_atomic64_load(&block->paged_live);
-    /* The two change one after the other. */
+    /* Other threads change the two numbers one after the other, so their sum may be too large. */
     live = live <= block->size - pending ? live : block->size - pending;
     --sum->dedicatedCount;
     sum->dedicatedBytes -= block->size;
@@ -42,7 +42,7 @@ static void add_block(const struct maar_block* block, MaarStatistics* sum)
     sum->freeBytes += totals.free_size;
 }
 
-/* Returns the bytes of pages of what is pending. */
+/* Adds one arena. Returns the bytes of pages that pending allocations have. */
 static VkDeviceSize add_arena(struct maar_arena* arena, MaarStatistics* sum)
 {
     maar_mutex_lock(&arena->lock);
@@ -72,7 +72,7 @@ void maar_pool_add_statistics(const struct maar_pool* pool, MaarStatistics* sum)
          arena = maar_pool_next_arena(pool, arena->number + 1)) {
         pending += add_arena(arena, sum);
     }
-    /* Pages of what is pending were counted as in use, wherever they lie. */
+    /* The pages of pending allocations were counted as live, in whichever pool they lie. */
     const VkDeviceSize live = sum->allocationBytes - before;
     pending = pending < live ? pending : live;
     sum->allocationBytes -= pending;
@@ -96,7 +96,8 @@ void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint3
         statistics->allocationsMade = 0;
         return;
     }
-    /* Before the walk: a pool that goes meanwhile is rather left out than counted twice. */
+    /* This is read before the walk, so that a pool that goes meanwhile is left out and not counted
+     * twice. */
     statistics->allocationsMade = maar_atomic64_load(&allocator->allocations_made);
     for (pool = maar_pool_next(allocator, NULL); pool != NULL;
          pool = maar_pool_next(allocator, pool)) {
@@ -126,7 +127,7 @@ void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint3
     }
 }
 
-/* What all three public functions check first. */
+/* Checks what all three public functions check first. */
 static VkResult begin_statistics(MaarAllocator allocator, const char* call, const void* out,
                                  MaarStructureType wanted)
 {

@@ -9,7 +9,8 @@
 void maar_statistics_clear(MaarStatistics* statistics);
 /* Adds what one pool holds. Takes its arenas' locks, one after another. */
 void maar_pool_add_statistics(const struct maar_pool* pool, MaarStatistics* sum);
-/* One pool; or all pools of one memory type; or everything, with what is counted allocator-wide. */
+/* Adds up one pool, or all pools of one memory type, or everything. The last one includes what is
+ * counted for the whole allocator. */
 void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint32_t type,
                           MaarStatistics* statistics);
 
