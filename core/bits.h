@@ -4,6 +4,8 @@
 #ifndef MAAR_CORE_BITS_H
 #define MAAR_CORE_BITS_H
 
+#include "core/check.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,6 +23,7 @@ static inline bool maar_is_power_of_two(uint64_t value)
 /* Returns the index of the highest bit, which is the logarithm rounded down. value is not 0. */
 static inline uint32_t maar_top_bit(uint64_t value)
 {
+    MAAR_DEBUG_ASSERT(value != 0);
 #if defined(__GNUC__)
     return 63u ^ (uint32_t)__builtin_clzll(value);
 #else
@@ -38,6 +41,7 @@ static inline uint32_t maar_top_bit(uint64_t value)
 /* Returns the index of the lowest bit. value is not 0. */
 static inline uint32_t maar_low_bit(uint64_t value)
 {
+    MAAR_DEBUG_ASSERT(value != 0);
 #if defined(__GNUC__)
     return (uint32_t)__builtin_ctzll(value);
 #else
@@ -49,6 +53,7 @@ static inline uint32_t maar_low_bit(uint64_t value)
  * power of two. The multiple is below 2^64. */
 static inline uint64_t maar_align_up(uint64_t value, uint64_t alignment)
 {
+    MAAR_DEBUG_ASSERT(alignment != 0);
     if (maar_is_power_of_two_or_zero(alignment)) {
         return (value + alignment - 1) & ~(alignment - 1);
     }

@@ -1,9 +1,20 @@
 /*
- * The public planner: input to classes, each class to its placement, placements to edges, and all
- * of it to one immutable result.
+ * The planner: gives each transient of a frame an offset, so that transients whose lifetimes do not
+ * overlap share bytes, and the peak is as low as possible. One call takes these steps (plan_all):
  *
- * Stateless but for what the caller gives: no locks here.
+ *   input    plan_input.c    checks; plan_cache.c knows the plans of unchanged inputs
+ *   graph    plan_graph.c    which resources may share bytes
+ *   classes  plan_class.c    resources that fit one memory type, as a problem in units
+ *   greedy   plan_greedy.c   fourteen quick orders
+ *   exact    exact/exact.h   a search, only where greedy does not meet the lower bound
+ *   keep     plan_keep.c     offsets of a previous plan
+ *   edges    plan_edge.c     which resource takes over the bytes of which other
+ *   fewer    plan_fewer.c    fewer edges at the same peak
+ *   result   plan_result.c   one immutable plan
+ *
+ * The planner has no state of its own and takes no lock. problem/ has what all steps share.
  */
+#include "core/check.h"
 #include "core/plan/exact/exact.h"
 #include "core/plan/plan_cache.h"
 #include "core/plan/plan_class.h"
@@ -77,7 +88,7 @@ static VkResult split_classes(struct planning* planning)
     return result;
 }
 
-/* Sums over the classes, as far as they are known. */
+/* Sums up the peaks and bounds of the classes that are known so far. */
 static void sum_bounds(const struct planning* planning, uint64_t* peak, uint64_t* proved)
 {
     *peak = 0;
@@ -88,8 +99,8 @@ static void sum_bounds(const struct planning* planning, uint64_t* peak, uint64_t
     }
 }
 
-/* Whether nothing is left to find out. */
-static bool is_settled(const struct planning* planning)
+/* Returns whether nothing is left to find out. */
+static bool is_decided(const struct planning* planning)
 {
     uint64_t peak = 0;
     uint64_t proved = 0;
@@ -98,7 +109,7 @@ static bool is_settled(const struct planning* planning)
     return proved == peak || (capacity != 0 && (peak <= capacity || proved > capacity));
 }
 
-/* The class with the fewest items that is not proved and was not tried. */
+/* Returns the class with the fewest items that is not proved and was not tried. */
 static uint32_t next_class(const struct planning* planning, uint64_t tried)
 {
     uint32_t best = UINT32_MAX;
@@ -114,7 +125,7 @@ static uint32_t next_class(const struct planning* planning, uint64_t tried)
 
 /*
  * Searches one class after another, small ones first. Each may spend its share of the nodes that
- * are left. Of several classes the sum counts, so each is made as small as can be.
+ * are left. Where there are several classes their sum counts, so each is made as small as possible.
  */
 static MaarPlanStop search_classes(struct planning* planning)
 {
@@ -122,7 +133,7 @@ static MaarPlanStop search_classes(struct planning* planning)
     MaarPlanStop stop = MAAR_PLAN_STOP_DONE;
     uint64_t tried = 0;
     uint32_t left = planning->class_count;
-    for (; left > 0 && !is_settled(planning); --left) {
+    for (; left > 0 && !is_decided(planning); --left) {
         const uint32_t c = next_class(planning, tried);
         if (c == UINT32_MAX) {
             break;
@@ -142,10 +153,10 @@ static MaarPlanStop search_classes(struct planning* planning)
             break;
         }
     }
-    return is_settled(planning) ? MAAR_PLAN_STOP_DONE : stop;
+    return is_decided(planning) ? MAAR_PLAN_STOP_DONE : stop;
 }
 
-/* First stage: every class at its best, then back to previous offsets. */
+/* First stage: places every class as low as possible, then moves items back to previous offsets. */
 static VkResult place_classes(struct planning* planning)
 {
     const MaarPlanCreateInfo* info = planning->info;
@@ -168,11 +179,11 @@ static VkResult place_classes(struct planning* planning)
         }
     }
     sums->stop = planning->budget.stop;
-    if (!is_settled(planning) && sums->stop == MAAR_PLAN_STOP_DONE) {
+    if (!is_decided(planning) && sums->stop == MAAR_PLAN_STOP_DONE) {
         sums->stop = (info->flags & MAAR_PLAN_CREATE_GREEDY_BIT) != 0 ? MAAR_PLAN_STOP_GREEDY
                                                                       : search_classes(planning);
     }
-    sums->stop = is_settled(planning) ? MAAR_PLAN_STOP_DONE : sums->stop;
+    sums->stop = is_decided(planning) ? MAAR_PLAN_STOP_DONE : sums->stop;
     for (uint32_t c = 0; c < planning->class_count && info->previous != VK_NULL_HANDLE; ++c) {
         struct maar_plan_problem* problem = &planning->problems[c];
         planning->budget.cut_short |=
@@ -198,7 +209,7 @@ static VkResult find_all_edges(struct planning* planning, bool wrap, struct maar
     return result;
 }
 
-/* By `after`, then `before`. */
+/* Sorts edges by `after`, then `before`. */
 static VkResult sort_edges(struct planning* planning, struct maar_plan_edges* edges)
 {
     struct maar_plan_key* keys = maar_stack_grab(&planning->stack, edges->count, sizeof *keys);
@@ -221,8 +232,8 @@ static VkResult sort_edges(struct planning* planning, struct maar_plan_edges* ed
     return VK_SUCCESS;
 }
 
-/* Second stage, and the edges of the outcome. */
-static VkResult settle_edges(struct planning* planning)
+/* Second stage: removes edges where it can, then lists the edges of the outcome. */
+static VkResult finish_edges(struct planning* planning)
 {
     VkResult result = find_all_edges(planning, false, &planning->edges);
     if (result != VK_SUCCESS) {
@@ -260,7 +271,7 @@ static MaarPlanFit judge_fit(const struct planning* planning)
     return planning->result.provedBound > capacity ? MAAR_PLAN_FIT_NO : MAAR_PLAN_FIT_UNDECIDED;
 }
 
-/* What the placements come to in the end: later stages may have lowered a peak by the way. */
+/* Sums up the final placements. The later stages may have lowered a peak as a side effect. */
 static void total_result(struct planning* planning)
 {
     MaarPlanInfo* sums = &planning->result;
@@ -292,7 +303,7 @@ static void fill_class(const struct maar_plan_problem* problem, const int64_t* o
     };
 }
 
-/* Everything that outlives the call. */
+/* Copies all that outlives the call into one plan. */
 static VkResult pack_plan(const struct planning* planning, MaarPlan* packed)
 {
     const MaarPlanCreateInfo* info = planning->info;
@@ -306,6 +317,7 @@ static VkResult pack_plan(const struct planning* planning, MaarPlan* packed)
     }
     for (uint32_t c = 0; c < planning->class_count; ++c) {
         const struct maar_plan_problem* problem = &planning->problems[c];
+        MAAR_HEAVY_ASSERT(maar_plan_is_sound(problem, planning->offsets[c]));
         fill_class(problem, planning->offsets[c], &plan->classes[c]);
         for (uint32_t i = 0; i < problem->count; ++i) {
             plan->placements[problem->resource[i]] = (MaarPlanPlacement){
@@ -339,7 +351,7 @@ static VkResult plan_all(struct planning* planning, uint64_t began_ns, MaarPlan*
     }
     const uint64_t placed_ns = maar_now_ns();
     if (result == VK_SUCCESS) {
-        result = settle_edges(planning);
+        result = finish_edges(planning);
     }
     if (result != VK_SUCCESS) {
         return result;
@@ -350,7 +362,8 @@ static VkResult plan_all(struct planning* planning, uint64_t began_ns, MaarPlan*
     return pack_plan(planning, packed);
 }
 
-/* Plans cut short by what differs from run to run are not worth keeping. */
+/* Returns whether another run gives the same plan. A plan that time, cancellation or memory cut
+ * short is not kept in a cache. */
 static bool is_repeatable(const struct planning* planning)
 {
     const MaarPlanStop stop = planning->result.stop;

@@ -1,9 +1,9 @@
 /*
- * One class where there are several queues. Items conflict when neither comes before the other, so
- * a set of items that conflict with each other is an antichain of that order, and the heaviest one
- * bounds the peak. By the weighted form of Dilworth's theorem it weighs what all items weigh less a
- * maximum flow: source to u (capacity: the size of u), u to v (unbounded) where u comes before v,
- * v to sink (the size of v). The flow is found by Dinic's algorithm.
+ * One class where there are several queues. Items conflict when neither comes before the other. So
+ * a set of items that conflict with each other is an antichain of that order, and the heaviest
+ * antichain bounds the peak. By the weighted form of Dilworth's theorem its weight is that of all
+ * items less a maximum flow: source to u (capacity: the size of u), u to v (unbounded) where u
+ * comes before v, v to sink (the size of v). Dinic's algorithm finds the flow.
  */
 #include "core/plan/plan_antichain.h"
 
@@ -45,7 +45,7 @@ static VkResult create_flow(struct flow* flow, struct maar_host_stack* stack)
     return VK_SUCCESS;
 }
 
-/* Whether the residual network has an edge between two nodes of different sides. */
+/* Returns whether the residual network has an edge between two nodes of different sides. */
 static bool has_edge(const struct flow* flow, uint32_t node, uint32_t other)
 {
     const uint32_t count = flow->count;
@@ -56,7 +56,8 @@ static bool has_edge(const struct flow* flow, uint32_t node, uint32_t other)
     return other < count && flow->carried[(size_t)other * count + (node - count)] > 0;
 }
 
-/* Distances from the source by breadth-first search. False when the sink is out of reach. */
+/* Finds the distances from the source by breadth-first search. Returns false when the sink is out
+ * of reach. */
 static bool find_levels(struct flow* flow)
 {
     const uint32_t count = flow->count;
@@ -87,7 +88,7 @@ static bool find_levels(struct flow* flow)
     return reached;
 }
 
-/* Sends along the path what its narrowest edge lets through. */
+/* Sends as much along the path as its narrowest edge lets through. */
 static uint64_t push_along(struct flow* flow, uint32_t length)
 {
     const uint32_t count = flow->count;
@@ -111,7 +112,7 @@ static uint64_t push_along(struct flow* flow, uint32_t length)
     return amount;
 }
 
-/* One augmenting path from the given item along rising levels, by depth-first search. */
+/* Finds one augmenting path from the given item along rising levels, by depth-first search. */
 static uint64_t augment(struct flow* flow, uint32_t item)
 {
     const uint32_t count = flow->count;
@@ -142,7 +143,8 @@ static uint64_t augment(struct flow* flow, uint32_t item)
     return 0;
 }
 
-/* The heaviest antichain as a set; its weight in bytes. 0, and no set, when time has run out. */
+/* Finds the heaviest antichain as a set. Returns its weight in bytes, or 0, and no set, when time
+ * has run out. */
 static uint64_t heaviest_antichain(struct flow* flow, uint64_t* set)
 {
     uint64_t weight = 0;
@@ -164,7 +166,8 @@ static uint64_t heaviest_antichain(struct flow* flow, uint64_t* set)
             }
         }
     }
-    /* The last levels tell the minimum cut: neither of an item's edges is in it. */
+    /* The last levels show the minimum cut. An item is in the antichain if neither of its edges is
+     * cut. */
     for (uint32_t i = 0; i < flow->count; ++i) {
         if (flow->level[i] != UINT32_MAX && flow->level[flow->count + i] == UINT32_MAX) {
             maar_plan_put(set, i);
@@ -173,7 +176,7 @@ static uint64_t heaviest_antichain(struct flow* flow, uint64_t* set)
     return weight;
 }
 
-/* Adds to a set whatever conflicts with all of it, in the given order. */
+/* Adds to a set the items that conflict with all of its items, in the given order. */
 static void make_maximal(const struct maar_plan_problem* problem, const uint32_t* order,
                          uint64_t* common, uint64_t* set)
 {
@@ -197,7 +200,7 @@ static void make_maximal(const struct maar_plan_problem* problem, const uint32_t
     }
 }
 
-/* Items by falling size; equal ones by number. */
+/* Sorts items by falling size, equal ones by number. */
 static void order_by_size(const struct maar_plan_problem* problem, uint32_t* order)
 {
     for (uint32_t i = 0; i < problem->count; ++i) {
@@ -209,7 +212,7 @@ static void order_by_size(const struct maar_plan_problem* problem, uint32_t* ord
     }
 }
 
-/* The lower bound is at least what a clique weighs. */
+/* Raises the lower bound to the weight of a clique. */
 static void raise_bound(struct maar_plan_problem* problem, const uint64_t* set)
 {
     uint64_t weight = 0;
@@ -226,8 +229,8 @@ static void raise_bound(struct maar_plan_problem* problem, const uint64_t* set)
  * thousand. */
 enum { CLIQUES_PER_LOOK = 16 };
 
-/* A maximal antichain around each item, and the heaviest one; each set once. When time is up, the
- * items that are left by themselves. */
+/* Collects a maximal antichain around each item, and the heaviest one, each set once. When time is
+ * up, each item that is left makes a set of its own. */
 static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_host_stack* stack,
                                 const uint64_t* heaviest)
 {
@@ -317,7 +320,8 @@ VkResult maar_plan_build_antichains(struct maar_plan_problem* problem,
     }
     const struct maar_stack_mark mark = maar_stack_place(stack);
     struct flow flow = {.problem = problem, .before = before, .words = words, .count = count};
-    /* Without memory or time for the flow, the heaviest of the cliques below has to do. */
+    /* Without memory or time for the flow, the heaviest of the cliques below serves as the bound.
+     * */
     memset(heaviest, 0, words * sizeof *heaviest);
     if (!maar_plan_interrupted(graph->budget) && create_flow(&flow, stack) == VK_SUCCESS) {
         problem->lower_bound = heaviest_antichain(&flow, heaviest);

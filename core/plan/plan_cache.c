@@ -1,8 +1,8 @@
 /*
- * Plans made lately. A slot holds the whole input as bytes beside its hash, so that what is found
- * is the same input and not just the same hash.
+ * The plans of recent inputs. A slot has the whole input as bytes beside its hash, so that a match
+ * means the same input and not just the same hash.
  *
- * Internally synchronized by one lock, under which nothing is allocated, freed or called back.
+ * Internally synchronized by one lock. No code allocates, frees or calls back under it.
  */
 #include "core/plan/plan_cache.h"
 

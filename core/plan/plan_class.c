@@ -1,5 +1,5 @@
 /*
- * Classes: which resources can live in one VkDeviceMemory; and one class as a problem in units,
+ * Classes: which resources can live in one VkDeviceMemory. And one class as a problem in units,
  * with the maximal sections of time and the bounds that follow from them.
  */
 #include "core/plan/plan_class.h"
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* The type that most bytes of the resources without a class allow; the lowest of equals. */
+/* Returns the type that most bytes of the resources without a class allow, the lowest of equals. */
 static uint32_t most_wanted_type(const struct maar_plan_graph* graph, const uint32_t* class_of)
 {
     uint64_t wanted[32] = {0};
@@ -42,8 +42,8 @@ static bool all_allow_the_same(const struct maar_plan_graph* graph)
 }
 
 /*
- * Greedy set cover: the type that most bytes allow makes a class of all that allow it, and so on.
- * Resources that allow every type join the first class.
+ * Covers the set greedily: the type that most bytes allow makes a class of all resources that allow
+ * it, and so on. Resources that allow every type join the first class.
  */
 void maar_plan_classify(const struct maar_plan_graph* graph, uint32_t* class_of,
                         uint32_t* class_bits, uint32_t* class_count)
@@ -78,7 +78,8 @@ void maar_plan_classify(const struct maar_plan_graph* graph, uint32_t* class_of,
     }
 }
 
-/* At most 2^60: offsets stay below that, so a larger multiple says no more. */
+/* Returns the least common multiple, at most 2^60. Offsets stay below that, so a larger multiple
+ * makes no difference. */
 static uint64_t common_multiple(uint64_t a, uint64_t b)
 {
     const uint64_t multiple = maar_common_multiple(a, b, MAAR_PLAN_MAX_SIZE);
@@ -97,7 +98,7 @@ static bool is_fixed(const struct maar_plan_problem* problem, uint32_t item)
     return (resource->flags & MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT) != 0;
 }
 
-/* Kind, and whether the granularity can make a difference. */
+/* Finds the kind of the class, and whether the granularity makes a difference. */
 static void find_kind(struct maar_plan_problem* problem)
 {
     const MaarPlanCreateInfo* info = problem->graph->info;
@@ -115,7 +116,7 @@ static void find_kind(struct maar_plan_problem* problem)
     } else {
         problem->granularity = 1;
     }
-    /* Where everything begins on a granule of its own, kinds never meet on one. */
+    /* Where every resource begins on a granule of its own, kinds never meet on one. */
     problem->mixed = problem->mixed && !aligned;
     if (!problem->mixed) {
         memset(problem->kind_index, 0, problem->count);
@@ -123,10 +124,10 @@ static void find_kind(struct maar_plan_problem* problem)
 }
 
 /*
- * The unit. All offsets are multiples of the alignments' common divisor, so sizes may be rounded up
- * to that. Offsets are sums of sizes, rounded up to alignments and granules: so a divisor of all
- * rounded sizes, fixed and previous offsets and the granularity will do, provided that each
- * alignment divides it or is a multiple of it.
+ * Finds the unit. All offsets are multiples of the alignments' common divisor, so sizes may be
+ * rounded up to that divisor. Offsets are sums of sizes, rounded up to alignments and granules. So
+ * the unit is a divisor of all rounded sizes, of fixed and previous offsets, and of the
+ * granularity; and each alignment divides the unit or is a multiple of it.
  */
 static void find_unit(struct maar_plan_problem* problem)
 {
@@ -172,7 +173,7 @@ static void find_unit(struct maar_plan_problem* problem)
     }
 }
 
-/* Sorts by merging runs; `other` has room for as many. */
+/* Sorts by merging runs. `other` has room for as many values. */
 static void sort_passes(uint32_t* values, uint32_t* other, uint32_t count)
 {
     for (uint32_t width = 1; width < count; width *= 2) {
@@ -190,7 +191,8 @@ static void sort_passes(uint32_t* values, uint32_t* other, uint32_t count)
     }
 }
 
-/* The passes at which maximal sections end; begins and ends are sorted. */
+/* Finds the passes at which maximal sections end. begins and ends are sorted. Returns their number.
+ * */
 static uint32_t close_sections(const uint32_t* begins, const uint32_t* ends, uint32_t count,
                                uint32_t* closes)
 {
@@ -208,7 +210,7 @@ static uint32_t close_sections(const uint32_t* begins, const uint32_t* ends, uin
     return section_count;
 }
 
-/* Sections closed before pass `pass`. */
+/* Returns the number of sections that are closed before a pass. */
 static uint32_t sections_before(const uint32_t* closes, uint32_t count, uint64_t pass)
 {
     uint32_t low = 0;
@@ -225,8 +227,8 @@ static uint32_t sections_before(const uint32_t* closes, uint32_t count, uint64_t
 }
 
 /*
- * Maximal sections: times whose live set is no part of another's. One ends wherever something ends
- * and something has begun since the last one ended.
+ * Builds the maximal sections: times whose live set is not part of the live set of another time. A
+ * section ends wherever a resource ends and another has begun since the last section ended.
  */
 static VkResult build_sections(struct maar_plan_problem* problem, struct maar_host_stack* stack)
 {
@@ -257,7 +259,8 @@ static VkResult build_sections(struct maar_plan_problem* problem, struct maar_ho
     return VK_SUCCESS;
 }
 
-/* The heaviest section in true bytes, and in units less the most that rounding may have added. */
+/* Sets the bounds: the heaviest section in true bytes, and in units less the most that rounding may
+ * have added. */
 static VkResult bound_sections(struct maar_plan_problem* problem, struct maar_host_stack* stack)
 {
     uint64_t* bytes = maar_stack_grab_zeroed(stack, (size_t)problem->clique_count + 1, 8);
@@ -289,7 +292,7 @@ static VkResult bound_sections(struct maar_plan_problem* problem, struct maar_ho
     return VK_SUCCESS;
 }
 
-/* Two resources with fixed offsets that live at the same time must not overlap. */
+/* Rejects two resources with fixed offsets that live at the same time and overlap. */
 static VkResult check_fixed(const struct maar_plan_problem* problem)
 {
     for (uint32_t i = 0; i < problem->count; ++i) {

@@ -1,10 +1,10 @@
 /*
- * Aliasing edges: who takes over whose bytes. Resources that share a byte follow one another, so
- * each byte has one most recent user. Items are laid down in the order in which they begin; a list
- * of segments knows the last and the first user of every byte.
+ * Aliasing edges: which resource takes over the bytes of which other. Resources that share a byte
+ * follow one another, so each byte has one most recent user. Items are laid down in the order in
+ * which they begin, and a list of segments has the last and the first user of every byte.
  *
- * Where kinds are mixed the unit is the granule. Resources of one granule may live at the same
- * time, so there each pair that shares one is looked at.
+ * Where kinds are mixed, resources share granules instead of bytes. Resources of one granule may
+ * live at the same time, so each pair that shares a granule is looked at.
  */
 #include "core/plan/plan_edge.h"
 
@@ -42,8 +42,8 @@ static bool keeps_contents(const struct maar_plan_problem* problem, uint32_t ite
     return (resource->flags & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) != 0;
 }
 
-/* Whether use k of a resource is a last one: no other use comes after it (or before, for firsts).
- */
+/* Returns whether use k of a resource is a last one: no other use comes after it (with last false,
+ * a first one: no other use comes before it). */
 static bool is_outer_use(const struct maar_plan_graph* graph, const MaarPlanResource* resource,
                          uint32_t k, bool last)
 {
@@ -105,7 +105,7 @@ static VkResult add_edge(const struct maar_plan_problem* problem, uint32_t befor
     return VK_SUCCESS;
 }
 
-/* The first segment that ends above `begin`. */
+/* Returns the first segment that ends above `begin`. */
 static uint32_t find_segment(const struct layer* layer, uint64_t begin)
 {
     uint32_t low = 0;
@@ -122,7 +122,7 @@ static uint32_t find_segment(const struct layer* layer, uint64_t begin)
     return low;
 }
 
-/* Replaces segments from index `at` on, up to byte `end`, by the spare ones. */
+/* Replaces the segments from `at` to `until`, the latter excluded, by the spare ones. */
 static void splice_layer(struct layer* layer, uint32_t at, uint32_t until, uint32_t spare_count)
 {
     memmove(layer->segments + at + spare_count, layer->segments + until,
@@ -131,7 +131,7 @@ static void splice_layer(struct layer* layer, uint32_t at, uint32_t until, uint3
     layer->count = layer->count - (until - at) + spare_count;
 }
 
-/* Lays an item on top of what is there; tells whom it covers. */
+/* Lays an item on top of the segments, and adds an edge from each item that it covers. */
 static VkResult lay_item(const struct maar_plan_problem* problem, struct layer* layer,
                          uint32_t item, uint64_t begin, uint64_t end, struct maar_host_stack* stack,
                          struct maar_plan_edges* edges)
@@ -168,7 +168,7 @@ static VkResult lay_item(const struct maar_plan_problem* problem, struct layer* 
     return result;
 }
 
-/* From the last user of each byte to its first, each pair once. */
+/* Adds edges from the last user of each byte to its first user, each pair once. */
 static VkResult wrap_segments(const struct maar_plan_problem* problem, const struct layer* layer,
                               struct maar_host_stack* stack, struct maar_plan_edges* edges)
 {
@@ -229,7 +229,7 @@ struct granules {
     uint64_t end;
 };
 
-/* Who uses a run of granules, in the order in which they begin. */
+/* The users of a run of granules, in the order in which they begin. */
 struct crowd {
     const struct maar_plan_problem* problem;
     struct granules* granules; /* per item */
@@ -261,7 +261,8 @@ static VkResult add_pair(struct crowd* crowd, uint32_t before, uint32_t after,
     return VK_SUCCESS;
 }
 
-/* Whether some user comes after a and before b; with b UINT32_MAX, after a; with a so, before b. */
+/* Returns whether some user comes after a and before b. UINT32_MAX as a or b drops that condition.
+ * */
 static bool is_hidden(const struct crowd* crowd, uint32_t a, uint32_t b)
 {
     for (uint32_t k = 0; k < crowd->user_count; ++k) {
@@ -274,7 +275,7 @@ static bool is_hidden(const struct crowd* crowd, uint32_t a, uint32_t b)
     return false;
 }
 
-/* From each user of a run to those that follow with nobody in between. */
+/* Pairs each user of a run with those that follow it with no user in between. */
 static VkResult pair_users(struct crowd* crowd, bool wrap, struct maar_host_stack* stack)
 {
     VkResult result = VK_SUCCESS;
@@ -291,7 +292,7 @@ static VkResult pair_users(struct crowd* crowd, bool wrap, struct maar_host_stac
                 result = add_pair(crowd, a, b, stack);
                 ++found;
             } else if (found > 0 && crowd->problem->conflict == NULL) {
-                /* On one queue whoever begins later still is hidden too. */
+                /* On one queue, users that begin even later are hidden too. */
                 break;
             }
         }
@@ -332,7 +333,7 @@ static VkResult gather_crowd(struct crowd* crowd, const int64_t* offsets,
     return VK_SUCCESS;
 }
 
-/* Each pair once. */
+/* Adds each pair once. */
 static VkResult add_pairs(const struct crowd* crowd, struct maar_host_stack* stack,
                           struct maar_plan_edges* edges)
 {

@@ -1,13 +1,13 @@
 /*
- * Second stage: fewer aliasing edges at the same peak. A few items that have to do with each other
- * are taken out and put back in another order, each where that costs the fewest edges; what is
- * worse in the end is undone (ruin and recreate, after Schrimpf et al., "Record Breaking
- * Optimization Results Using the Ruin and Recreate Principle", 2000). An edge across queues weighs
- * more than all others together.
+ * Second stage: fewer aliasing edges at the same peak. Each round takes out a few items that share
+ * bytes or time, and puts them back in another order, each where it costs the fewest edges. A round
+ * that makes the placement worse is undone (ruin and recreate, after Schrimpf et al., "Record
+ * Breaking Optimization Results Using the Ruin and Recreate Principle", 2000). An edge across
+ * queues weighs more than all other edges together.
  *
- * `shared` counts, for each pair, the bytes that go from one directly to the other, so taking an
- * item out or putting it in touches only the pairs on its own bytes. Everything is counted in
- * steps, not in time, so that the outcome is the same on every machine.
+ * `shared` counts, for each pair, the bytes that go from one item directly to the other. So a step
+ * that takes an item out or puts it in touches only the pairs on the item's own bytes. The work is
+ * counted in steps, not in time, so that the outcome is the same on every machine.
  */
 #include "core/plan/plan_fewer.h"
 
@@ -22,7 +22,7 @@ enum {
     /* Elementary steps in all: 3 to 6 ms on one core of an EPYC of 2021. */
     MAX_STEPS = 3000000,
     MAX_TAKEN = 6,
-    /* Rounds for each item without an edge less, after which there will hardly be one. */
+    /* Rounds for each item that may pass without an improvement. A later one is improbable. */
     PATIENCE = 8,
     ROUNDS_PER_LOOK = 32
 };
@@ -35,7 +35,7 @@ struct gap {
     uint64_t end;
 };
 
-/* Bytes that an item shares with the one before or after it there. */
+/* Bytes that an item shares with the item before or after it at that place. */
 struct neighbour {
     uint64_t begin;
     uint64_t end;
@@ -88,7 +88,7 @@ static int64_t weight_of(struct mover* mover, size_t pair, uint32_t a, uint32_t 
     return mover->crosses[pair] == 2 ? cross_weight : 1;
 }
 
-/* More (or less) bytes go from a to b. */
+/* Counts more (or less) bytes that go from a to b. */
 static void share(struct mover* mover, uint32_t a, uint32_t b, int64_t bytes)
 {
     const size_t pair = (size_t)a * mover->count + b;
@@ -102,8 +102,9 @@ static void share(struct mover* mover, uint32_t a, uint32_t b, int64_t bytes)
 }
 
 /*
- * From whom (step -1) an item takes over its bytes, or to whom (step 1) it hands them: items in the
- * order in which they begin, away from it, each with what no nearer one has. Returns how many.
+ * Finds the items from which an item takes over its bytes (step -1), or to which it hands them over
+ * (step 1). Looks at the items in the order in which they begin, away from the item; each gets the
+ * bytes that no nearer item has. Returns the number of neighbours.
  */
 static uint32_t find_neighbours(struct mover* mover, uint32_t item, int step,
                                 struct neighbour* neighbours)
@@ -143,7 +144,7 @@ static uint32_t find_neighbours(struct mover* mover, uint32_t item, int step,
     return count;
 }
 
-/* Puts an item on its bytes (sign 1) or takes it off them (sign -1). */
+/* Puts an item on its bytes (sign 1) or takes it off its bytes (sign -1). */
 static void lay(struct mover* mover, uint32_t item, int64_t sign)
 {
     const uint32_t before_count = find_neighbours(mover, item, -1, mover->before);
@@ -168,7 +169,7 @@ static void lay(struct mover* mover, uint32_t item, int64_t sign)
     mover->placed[item] = sign > 0;
 }
 
-/* Placed items that conflict with an item, by offset. */
+/* Collects the placed items that conflict with an item, by offset. */
 static uint32_t collect_blockers(struct mover* mover, uint32_t item)
 {
     uint32_t count = 0;
@@ -186,7 +187,8 @@ static uint32_t collect_blockers(struct mover* mover, uint32_t item)
     return count;
 }
 
-/* The highest offset at which an item ends below byte `end`; negative when there is none. */
+/* Returns the highest offset at which an item ends at or below byte `end`; negative when there is
+ * none. */
 static int64_t highest_below(const struct mover* mover, uint32_t item, uint64_t end)
 {
     const struct maar_plan_problem* problem = mover->problem;
@@ -197,7 +199,7 @@ static int64_t highest_below(const struct mover* mover, uint32_t item, uint64_t 
     return offset - offset % problem->align[item];
 }
 
-/* How high an item may lie below a placed one. */
+/* Returns the highest offset of an item below a placed one. */
 static int64_t highest_under(const struct mover* mover, uint32_t item, uint32_t other)
 {
     const struct maar_plan_problem* problem = mover->problem;
@@ -208,7 +210,7 @@ static int64_t highest_under(const struct mover* mover, uint32_t item, uint32_t 
     return highest_below(mover, item, end);
 }
 
-/* Offsets from low to high at which the item begins or ends as others do. */
+/* Adds the offsets from low to high at which the item begins or ends where others do. */
 static uint32_t add_candidates(struct mover* mover, uint32_t item, int64_t low, int64_t high,
                                uint32_t count)
 {
@@ -241,7 +243,7 @@ static uint32_t add_candidates(struct mover* mover, uint32_t item, int64_t low, 
     return count;
 }
 
-/* All offsets worth trying for an item that is not placed. */
+/* Lists all offsets to try for an item that is not placed. */
 static uint32_t find_candidates(struct mover* mover, uint32_t item)
 {
     const struct maar_plan_problem* problem = mover->problem;
@@ -252,7 +254,7 @@ static uint32_t find_candidates(struct mover* mover, uint32_t item)
         const int64_t high = k < blocker_count ? highest_under(mover, item, mover->blockers[k])
                                                : highest_below(mover, item, mover->peak);
         if (high >= low) {
-            /* With kinds mixed a blocker further up may reach down into the gap. */
+            /* Where kinds are mixed, a blocker further up may reach down into the gap. */
             int64_t lowest_high = high;
             for (uint32_t next = k + 1; problem->mixed && next < blocker_count; ++next) {
                 const int64_t under = highest_under(mover, item, mover->blockers[next]);
@@ -273,7 +275,8 @@ static uint32_t find_candidates(struct mover* mover, uint32_t item)
     return count;
 }
 
-/* Puts an item where that costs least, equal places by lot. False when it fits nowhere. */
+/* Puts an item where that costs least, and draws lots between equal places. Returns false when it
+ * fits nowhere. */
 static bool put_where_cheapest(struct mover* mover, uint32_t item)
 {
     const uint32_t count = find_candidates(mover, item);
@@ -304,7 +307,8 @@ static bool may_move(const struct mover* mover, uint32_t item)
     return mover->problem->fixed[item] < 0 && !maar_plan_has(mover->held, item);
 }
 
-/* A few items: one by lot, and others that share bytes or time with one chosen already. */
+/* Chooses a few items: one by lot, and others that share bytes or time with one that is chosen
+ * already. */
 static uint32_t choose_taken(struct mover* mover, uint32_t* taken)
 {
     const uint32_t wanted = 1 + (uint32_t)draw_below(mover, MAX_TAKEN);
@@ -370,7 +374,7 @@ static VkResult create_mover(struct mover* mover, struct maar_host_stack* stack)
     mover->offsets = maar_stack_grab(stack, count, sizeof *mover->offsets);
     mover->by_begin = maar_stack_grab(stack, count, sizeof *mover->by_begin);
     mover->position = maar_stack_grab(stack, count, sizeof *mover->position);
-    /* Each item cuts the bytes in at most two more places. */
+    /* Each item adds at most two cuts. */
     mover->gaps = maar_stack_grab(stack, 2 * count + 2, sizeof *mover->gaps);
     mover->before = maar_stack_grab(stack, 2 * count + 2, sizeof *mover->before);
     mover->after = maar_stack_grab(stack, 2 * count + 2, sizeof *mover->after);
@@ -406,7 +410,7 @@ static void lay_all(struct mover* mover, const int64_t* offsets)
     }
 }
 
-/* Weighed number of edges of a placement, as the plan will report them. */
+/* Counts the edges of a placement as the plan will report them, weighted. */
 static VkResult count_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
                             struct maar_host_stack* stack, int64_t* cost)
 {
@@ -418,7 +422,8 @@ static VkResult count_edges(const struct maar_plan_problem* problem, const int64
     return result;
 }
 
-/* Rounds until nothing has come of many, or the steps are used up. False when time was up first. */
+/* Makes rounds until many bring no improvement or the steps are used up. Returns false when time
+ * was up first. */
 static bool move_items(struct mover* mover, const struct maar_plan_budget* budget)
 {
     struct maar_plan_budget clock = *budget;

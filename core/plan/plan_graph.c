@@ -1,7 +1,8 @@
 /*
- * Who may share bytes with whom. With one queue that is a matter of intervals. With several, passes
- * are ordered by their queues and by dependencies; resource a comes before resource b when every
- * use of a comes before every use of b, which is a strict partial order.
+ * Which resources may share bytes. With one queue, each resource lives through an interval of
+ * passes. With several queues, passes are ordered by their queues and by dependencies. Resource a
+ * comes before resource b when every use of a comes before every use of b, which is a strict
+ * partial order.
  */
 #include "core/plan/plan_graph.h"
 
@@ -100,9 +101,9 @@ static VkResult collect_pass_edges(const MaarPlanCreateInfo* info, struct maar_h
     if (next == NULL || edges->begin == NULL || edges->after == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    /* The next pass of the same queue; from the back, remembering in `next` what was seen. Queues
-     * are few, passes may be many: for each pass its queue is looked for among the passes after
-     * it that begin a queue's list. */
+    /* Finds the next pass of the same queue, from the last pass to the first. heads has the
+     * earliest pass seen so far of each queue. Queues are few and passes may be many, so a search
+     * through heads is cheap. */
     uint32_t queue_count = 0;
     uint32_t* heads = maar_stack_grab(stack, pass_count, sizeof *heads);
     if (heads == NULL) {
@@ -137,7 +138,7 @@ static VkResult collect_pass_edges(const MaarPlanCreateInfo* info, struct maar_h
     return VK_SUCCESS;
 }
 
-/* Kahn's algorithm. */
+/* Orders the passes by Kahn's algorithm. */
 static VkResult order_passes(const MaarPlanCreateInfo* info, struct maar_host_stack* stack,
                              const struct pass_edges* edges, uint32_t pass_count, uint32_t* order)
 {
@@ -209,7 +210,7 @@ static VkResult build_reach(const MaarPlanCreateInfo* info, struct maar_host_sta
     return VK_SUCCESS;
 }
 
-/* Which resources come after resource i: those whose uses all lie in `common`. */
+/* Marks the resources that come after resource i: all their uses lie in `common`. */
 static void fill_before_row(const struct maar_plan_graph* graph, uint32_t i, const uint64_t* common)
 {
     const MaarPlanResource* resources = graph->info->pResources;

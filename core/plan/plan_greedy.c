@@ -1,7 +1,7 @@
 /*
- * Quick placements: the orders that engines and inference runtimes use, and skylines, which put the
- * item that can go lowest where it can go, ties by a fixed rank. The best of them is what the
- * search has to beat.
+ * Quick placements: the orders that engines and inference runtimes use, and skylines. A skyline
+ * places the item that can go lowest at that place, and breaks ties by a fixed rank. The exact
+ * search has to beat the best of these placements.
  */
 #include "core/plan/plan_greedy.h"
 
@@ -9,10 +9,11 @@
 
 #include <string.h>
 
-/* Largest problem for orders that look at each pair of items; larger ones get skylines alone. */
+/* The largest problem for orders that look at each pair of items. Larger problems get skylines
+ * only. */
 enum { MAX_PAIRWISE = 4096 };
 
-/* The farthest that an item may reach for the sake of its granule. */
+/* Returns the end of an item, or the end of its granule where kinds are mixed. */
 static int64_t far_top(const struct maar_plan_problem* problem, uint32_t item, int64_t offset)
 {
     if (!problem->mixed) {
@@ -21,7 +22,8 @@ static int64_t far_top(const struct maar_plan_problem* problem, uint32_t item, i
     return maar_plan_granule_top(problem, (uint64_t)offset * problem->unit + problem->bytes[item]);
 }
 
-/* The lowest or tightest offset for an item beside what is placed, in the order of offsets. */
+/* Returns the lowest or tightest offset for an item beside the placed items, which are sorted by
+ * offset. */
 static int64_t find_offset(const struct maar_plan_problem* problem, const uint32_t* placed,
                            uint32_t placed_count, uint32_t item, bool tightest,
                            const int64_t* offsets)
@@ -63,8 +65,8 @@ static void insert_by_offset(uint32_t* placed, uint32_t placed_count, uint32_t i
     placed[at] = item;
 }
 
-/* One placement: every item in the given order at its lowest place, or in the smallest gap that
- * holds it; fixed ones first. `scratch` has room for all items. */
+/* Makes one placement: fixed items first, then every item in the given order at its lowest place,
+ * or in the smallest gap that holds it. `scratch` has room for all items. */
 static void fit_in_order(const struct maar_plan_problem* problem, const uint32_t* order,
                          bool tightest, int64_t* offsets, uint32_t* scratch)
 {
@@ -121,7 +123,7 @@ static void sift_down(struct skyline* skyline, uint32_t count)
     skyline->heap[at] = item;
 }
 
-/* The lowest offset for an item on top of all that is placed in its sections. */
+/* Returns the lowest offset for an item on top of all items placed in its sections. */
 static int64_t lowest_now(const struct skyline* skyline, uint32_t item)
 {
     const struct maar_plan_problem* problem = skyline->problem;
@@ -154,8 +156,8 @@ static void raise_floors(struct skyline* skyline, uint32_t item, int64_t offset)
 }
 
 /*
- * One queue, no fixed offsets. Where an item can go only rises while others are placed, so the heap
- * is corrected when an item comes to its top.
+ * Places a skyline for one queue without fixed offsets. The lowest offset of an item only rises
+ * while others are placed, so the heap is corrected when an item comes to its top.
  */
 static void place_skyline(struct skyline* skyline, const uint32_t* order, int64_t* offsets)
 {
@@ -163,7 +165,7 @@ static void place_skyline(struct skyline* skyline, const uint32_t* order, int64_
     const uint32_t kinds = problem->mixed ? 3 : 1;
     memset(skyline->floors, 0, (size_t)problem->clique_count * kinds * sizeof *skyline->floors);
     memset(skyline->lowest, 0, problem->count * sizeof *skyline->lowest);
-    /* All equal at first, so the order of ranks is a heap. */
+    /* All lowest offsets are equal at first, so the order of ranks is a heap. */
     memcpy(skyline->heap, order, problem->count * sizeof *skyline->heap);
     for (uint32_t left = problem->count; left > 0;) {
         const uint32_t item = skyline->heap[0];
@@ -182,7 +184,7 @@ static void place_skyline(struct skyline* skyline, const uint32_t* order, int64_
     }
 }
 
-/* Several queues: conflicts are looked up. */
+/* Places a skyline for several queues: looks up which items conflict. */
 static void place_skyline_pairwise(struct skyline* skyline, const uint32_t* order, int64_t* offsets)
 {
     const struct maar_plan_problem* problem = skyline->problem;
@@ -212,7 +214,7 @@ static void place_skyline_pairwise(struct skyline* skyline, const uint32_t* orde
     }
 }
 
-/* What to sort by, and how to place in that order. */
+/* What items are sorted by, and how they are placed in that order. */
 enum greedy_key { KEY_SPAN, KEY_TOTAL, KEY_AREA, KEY_SIZE, KEY_BEGIN };
 enum greedy_way { WAY_SKYLINE, WAY_LOWEST, WAY_TIGHTEST };
 
@@ -299,8 +301,8 @@ static void sort_items(struct greedy* greedy, const struct greedy_order* by)
     }
 }
 
-/* Skylines know of no fixed offsets; looking at each pair takes too long where items are many, so
- * one such order has to do there. */
+/* Returns whether an order suits a problem. Skylines do not support fixed offsets. A look at each
+ * pair takes too long where items are many, so only one such order is tried there. */
 static bool suits(const struct maar_plan_problem* problem, const struct greedy_order* by,
                   bool has_fixed)
 {

@@ -1,5 +1,5 @@
 /*
- * Input checks of the planner. Each refusal names the argument and its index.
+ * Input checks of the planner. Each report names the argument and its index.
  */
 #include "core/plan/plan_input.h"
 
@@ -36,7 +36,7 @@ static uint64_t alignment_of(const MaarPlanResource* resource)
     return resource->alignment > 1 ? resource->alignment : 1;
 }
 
-/* Without passCount any number is a pass: on one queue only their order matters. */
+/* Without passCount every number is a pass: on one queue only the order of passes matters. */
 static bool pass_is_known(const MaarPlanCreateInfo* info, uint32_t pass)
 {
     return pass < (info->passCount != 0 ? info->passCount : UINT32_MAX);

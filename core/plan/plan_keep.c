@@ -1,7 +1,8 @@
 /*
- * Replanning: what can stay at its offset of the previous plan does, within the peak that a fresh
- * plan needs. Those that can are fixed there, and the rest is placed around them; where that takes
- * more memory, fewer are fixed, those first let go that conflict with most that is new.
+ * Replanning: items stay at their offsets of the previous plan where they can, within the peak that
+ * a fresh plan needs. These items are fixed, and the rest is placed around them. Where that takes
+ * more memory, fewer items are fixed: those that conflict with the most new items lose their offset
+ * first.
  */
 #include "core/plan/plan_keep.h"
 
@@ -15,8 +16,8 @@
 /* Nodes of one trial's search. */
 enum { TRIAL_NODES = 5000 };
 
-/* Items between two looks at the clock, each of which is compared with all others: some ms where
- * they are as many as can be. */
+/* Items between two looks at the clock. Each is compared with all others, which takes some ms where
+ * items are as numerous as the limits allow. */
 enum { ITEMS_PER_LOOK = 64 };
 
 struct keeper {
@@ -37,7 +38,8 @@ static bool offsets_clash(const struct keeper* keeper, uint32_t a, uint32_t b)
            at_b < maar_plan_top(problem, a, at_a, b);
 }
 
-/* Where an item was, in units; -1 when it was nowhere, or nowhere that it can be. */
+/* Returns the previous offset of an item in units, or -1 if it had none or cannot lie there again.
+ * */
 static int64_t recall_offset(const struct keeper* keeper, uint32_t item)
 {
     const struct maar_plan_problem* problem = keeper->problem;
@@ -56,7 +58,8 @@ static int64_t recall_offset(const struct keeper* keeper, uint32_t item)
                                                              : -1;
 }
 
-/* Where each item was, if it can be there again for itself. */
+/* Looks up the previous offset of each item that can lie there again if no other item is in the
+ * way. */
 static void recall_offsets(struct keeper* keeper)
 {
     for (uint32_t i = 0; i < keeper->problem->count; ++i) {
@@ -64,10 +67,10 @@ static void recall_offsets(struct keeper* keeper)
     }
 }
 
-/* Lets go of items until those that are left go together, larger ones staying. False when time was
- * up first. */
-static bool settle_clashes(struct keeper* keeper, struct maar_plan_budget* budget,
-                           struct maar_plan_key* other)
+/* Drops previous offsets until those that are left do not overlap. The larger of two items keeps
+ * its offset. Returns false when time was up first. */
+static bool resolve_clashes(struct keeper* keeper, struct maar_plan_budget* budget,
+                            struct maar_plan_key* other)
 {
     const struct maar_plan_problem* problem = keeper->problem;
     for (uint32_t i = 0; i < problem->count; ++i) {
@@ -91,7 +94,8 @@ static bool settle_clashes(struct keeper* keeper, struct maar_plan_budget* budge
     return true;
 }
 
-/* Items that can stay, those with the fewest new ones beside them first. False when time was up. */
+/* Lists the items that can stay, those with the fewest new items beside them first. Returns false
+ * when time was up. */
 static bool order_kept(struct keeper* keeper, struct maar_plan_budget* budget,
                        struct maar_plan_key* other)
 {
@@ -116,7 +120,7 @@ static bool order_kept(struct keeper* keeper, struct maar_plan_budget* budget,
     return true;
 }
 
-/* Whether the peak can be kept with the first so many in their places. */
+/* Finds out whether the peak can be kept while the first `count` items stay. */
 static VkResult try_kept(const struct keeper* keeper, uint32_t count,
                          struct maar_plan_budget* budget, struct maar_host_stack* stack,
                          int64_t* offsets, bool* works)
@@ -155,7 +159,8 @@ bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo*
                     struct maar_plan_budget* budget, struct maar_host_stack* stack,
                     int64_t* offsets, uint64_t* held)
 {
-    /* That a trial is cut short says nothing of the placement, which is there already. */
+    /* A trial that is cut short does not change how the placement itself ended, which exists
+     * already. */
     struct maar_plan_budget trials = *budget;
     const struct maar_stack_mark mark = maar_stack_place(stack);
     struct keeper keeper = {.problem = problem, .info = info, .peak = problem->peak};
@@ -167,10 +172,10 @@ bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo*
     uint32_t high = 0;
     if (complete) {
         recall_offsets(&keeper);
-        complete = settle_clashes(&keeper, &trials, other) && order_kept(&keeper, &trials, other);
+        complete = resolve_clashes(&keeper, &trials, other) && order_kept(&keeper, &trials, other);
         high = keeper.kept_count;
     }
-    /* The largest number that works, by halves; all of them mostly do. */
+    /* Finds the largest number that works, by halves. Mostly all items can stay. */
     for (uint32_t count = high; low < high && complete;) {
         bool works = false;
         complete = !maar_plan_interrupted(&trials) &&

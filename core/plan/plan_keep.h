@@ -8,8 +8,9 @@
 #include "core/plan/problem/plan_problem.h"
 
 /*
- * Moves what can be moved back to its offset in the previous plan, within the problem's peak. Sets
- * the bits of the items that lie there then. False when time, cancellation or memory cut it short.
+ * Moves items back to their offsets in the previous plan where they can, within the problem's peak.
+ * Sets the bits of the items that lie there afterwards. Returns false when time, cancellation or
+ * memory cut it short.
  */
 bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo* info,
                     struct maar_plan_budget* budget, struct maar_host_stack* stack,

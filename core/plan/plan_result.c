@@ -103,7 +103,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetPlanInfo(MaarPlan plan, MaarPlanInfo* pInf
     return VK_SUCCESS;
 }
 
-/* The two-call idiom: how many there are, or as many as there is room for. */
+/* Answers by the two-call idiom: with the number of entries, or with as many entries as fit. */
 static VkResult copy_list(const void* list, uint32_t count, size_t size, uint32_t* pCount,
                           void* pList)
 {

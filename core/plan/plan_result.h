@@ -22,13 +22,14 @@ struct MaarPlan_T {
     MaarPlanEdge* wrap_edges;
 };
 
-/* Memory for a plan with as many entries as its info says, the lists empty; NULL without memory. */
+/* Allocates a plan with as many entries as its info says. The lists are empty. Returns NULL without
+ * memory. */
 MaarPlan maar_plan_allocate(const VkAllocationCallbacks* callbacks, const MaarPlanInfo* info);
 size_t maar_plan_allocation_size(const MaarPlanInfo* info);
-/* The same plan in other memory; NULL without. */
+/* Copies a plan into other memory. Returns NULL without memory. */
 MaarPlan maar_plan_copy(MaarPlan plan, const VkAllocationCallbacks* callbacks);
 void maar_plan_retain(MaarPlan plan);
-/* Frees it when nobody else holds it. */
+/* Drops one reference, and frees the plan with the last one. */
 void maar_plan_release(MaarPlan plan);
 /* Looks up where a resource was in the previous plan. Returns false if it was not there or its
  * alignment does not allow that offset. */

@@ -1,6 +1,6 @@
 /*
  * The range allocator against a list of ranges: requests of any numbers, names that are stale or
- * made up, host memory that fails, walks that stop. Each answer is foretold where maar/range.h
+ * made up, host memory that fails, walks that stop. Each answer is predicted where maar/range.h
  * foretells it, and after each step the whole space is compared.
  */
 #include "maar/range.h"
@@ -43,8 +43,8 @@ static void VKAPI_PTR count_message(void* user, const MaarMessage* report)
     world->errors += 1;
 }
 
-/* Misuse is told once and answered with an error; nothing else is told. */
-static void require_told(struct range_world* world, VkResult result)
+/* Misuse is reported once and answered with an error. Nothing else is reported. */
+static void require_reported(struct range_world* world, VkResult result)
 {
     fuzz_require(world->errors == (result == VK_ERROR_VALIDATION_FAILED_EXT ? 1 : 0));
     world->errors = 0;
@@ -97,7 +97,7 @@ static void require_sound(struct range_world* world)
     fuzz_require(statistics.usedSize == walk.live && statistics.freeSize == walk.free);
     fuzz_require(statistics.paddingSize == walk.padding);
     fuzz_require(statistics.largestFreeBound >= walk.largest);
-    require_told(world, VK_SUCCESS);
+    require_reported(world, VK_SUCCESS);
 }
 
 static bool share_granule(const struct range_world* world, const struct range_item* low,
@@ -172,7 +172,7 @@ static void do_allocate(struct range_world* world)
     struct range_item item = {.size = info.size, .user = info.userData, .kind = info.kind};
     item.offset = 77;
     const VkResult result = maarAllocateRange(world->allocator, &info, &item.range, &item.offset);
-    require_told(world, result);
+    require_reported(world, result);
     fuzz_require((result == VK_ERROR_VALIDATION_FAILED_EXT) == wrong);
     fuzz_require(result != VK_ERROR_OUT_OF_HOST_MEMORY || world->host.struck != struck);
     if (result != VK_SUCCESS) {
@@ -243,10 +243,10 @@ static void do_wrong_name(struct range_world* world)
     MaarRangeInfo info = {.sType = MAAR_STRUCTURE_TYPE_RANGE_INFO, .size = 5};
     VkResult result = maarGetRangeInfo(world->allocator, name, &info);
     fuzz_require(result == VK_ERROR_VALIDATION_FAILED_EXT && info.size == 0);
-    require_told(world, result);
+    require_reported(world, result);
     result = maarFreeRange(world->allocator, name);
     fuzz_require(result == (name == VK_NULL_HANDLE ? VK_SUCCESS : VK_ERROR_VALIDATION_FAILED_EXT));
-    require_told(world, result);
+    require_reported(world, result);
 }
 
 static void do_look(struct range_world* world)
@@ -275,7 +275,7 @@ static void do_resize(struct range_world* world)
     const bool wrong = size < world->size || size > MAAR_RANGE_MAX_SIZE;
     const uint64_t struck = world->host.struck;
     const VkResult result = maarResizeRangeAllocator(world->allocator, size);
-    require_told(world, result);
+    require_reported(world, result);
     fuzz_require((result == VK_ERROR_VALIDATION_FAILED_EXT) == wrong);
     if (result == VK_SUCCESS) {
         world->size = size;
@@ -323,7 +323,7 @@ static void do_misuse(struct range_world* world)
         break;
     }
     fuzz_require(result == VK_ERROR_VALIDATION_FAILED_EXT && range == VK_NULL_HANDLE);
-    require_told(world, result);
+    require_reported(world, result);
 }
 
 static bool create(struct range_world* world)

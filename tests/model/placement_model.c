@@ -183,8 +183,9 @@ static void model_test_all(struct model* model, struct model_walk* walk)
     }
 }
 
-/* A refusal is right only if no free stretch is so large that the request fits in any case. */
-static void model_test_refusal(struct model* model, const struct maar_placement_request* request,
+/* A failed request is right only if no free stretch is so large that the request fits anywhere in
+ * it. */
+static void model_test_failure(struct model* model, const struct maar_placement_request* request,
                                const struct model_walk* walk)
 {
     VkDeviceSize enough = request->size + request->alignment;
@@ -246,7 +247,7 @@ static void model_allocate(struct model* model, const struct model_walk* walk)
     }
     if (outcome == MAAR_PLACE_NO_ROOM) {
         model->outcome->refused += 1;
-        model_test_refusal(model, &request, walk);
+        model_test_failure(model, &request, walk);
         return;
     }
     if (outcome != MAAR_PLACED) {

@@ -14,7 +14,8 @@ void plan_answer_release(struct plan_answer* answer)
     *answer = (struct plan_answer){.class_count = 0};
 }
 
-/* Reads edges by the idiom of two calls, and finds out that one entry too few is told. */
+/* Reads edges by the idiom of two calls, and finds out that a list with one entry too few is
+ * reported. */
 static bool read_edges(MaarPlan plan, VkResult(VKAPI_PTR* get)(MaarPlan, uint32_t*, MaarPlanEdge*),
                        MaarPlanEdge** edges, uint32_t* count)
 {

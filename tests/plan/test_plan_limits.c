@@ -17,8 +17,8 @@
 
 enum { HARD_COUNT = 160, HARD_PASSES = 40, MANY_COUNT = 600, FOLLOWING_COUNT = 30 };
 
-/* Random intervals, too many for their least peak to be found quickly; alignments see to it that
- * the lower bound is not reached. */
+/* Random intervals, too many for their least peak to be found quickly; alignments
+ * ensure that the lower bound is not reached. */
 static void fill_drawn(MaarPlanResource* resources, uint32_t count, uint64_t seed,
                        MaarPlanCreateInfo* info)
 {

@@ -1,10 +1,11 @@
 /*
- * What cannot fit, and where to go on.
+ * The bounds of a node, which prove that nothing below it fits, and the choice of the next item.
  *
- * In a clique all items conflict, so it is one machine that works off jobs one after another: an
- * item's release is the job's release date, its size the duration. Taken by rising release the jobs
- * end as early as they can; an end above the capacity proves that there is no solution below the
- * node. The pass over all entries in the order of releases does it for all cliques at once.
+ * In a clique all items conflict, so a clique is one machine that works off jobs one after another:
+ * the release of an item is the job's release date, and its size is the duration. In the order of
+ * rising releases the jobs end as early as possible. An end above the capacity proves that there is
+ * no solution below the node. One pass over all entries in the order of releases does this for all
+ * cliques at once.
  */
 #include "core/plan/exact/exact_bound.h"
 
@@ -25,7 +26,7 @@ void maar_exact_sort_entries(struct maar_exact_entry* entries, uint32_t count)
     }
 }
 
-/* One job for a run of sections. */
+/* Works off one job in a run of sections. */
 static void work_off(int64_t* load, uint32_t count, int64_t release, int64_t duration)
 {
     for (uint32_t s = 0; s < count; ++s) {
@@ -40,7 +41,7 @@ static void lower_floor(int64_t* floor, uint32_t count, int64_t release)
     }
 }
 
-/* One job for all cliques of an item. */
+/* Adds one job to all cliques of an item. */
 static void add_job(struct maar_exact_search* search, uint32_t rank, int64_t release,
                     int64_t duration, int64_t* load)
 {
@@ -73,7 +74,7 @@ static void lower_floors(struct maar_exact_search* search, uint32_t rank, int64_
     }
 }
 
-/* The same in whole cells of an alignment. What is tighter there counts as load. */
+/* Bounds a node in whole cells of an alignment. Where that bound is tighter, it counts as load. */
 static void bound_cells(struct maar_exact_search* search, const struct maar_exact_node* node,
                         uint32_t level)
 {
@@ -129,10 +130,10 @@ bool maar_exact_bound(struct maar_exact_search* search, const struct maar_exact_
 
 /*
  * A skipped item y does not lie at its least offset. Of all solutions take one with the least sum
- * of offsets: there y cannot be moved down to its least offset, so some item z that is not placed
- * yet and conflicts with it lies in the way, that is below the top that y would have there; and y
- * lies above z. So y's release is at least the least end of all such z, and without any there is no
- * solution.
+ * of offsets. In it y cannot be moved down to its least offset. So some item z, which is not placed
+ * yet and conflicts with y, lies in the way: it lies below the top that y would have there, and y
+ * lies above z. So the release of y is at least the least end of all such z, and without any such z
+ * there is no solution.
  */
 enum maar_exact_lift maar_exact_lift(struct maar_exact_search* search,
                                      struct maar_exact_entry* entries, uint32_t count)
@@ -179,7 +180,7 @@ enum maar_exact_lift maar_exact_lift(struct maar_exact_search* search,
     return moved ? MAAR_EXACT_LIFT_MOVED : MAAR_EXACT_LIFT_SAME;
 }
 
-/* How far a clique is from what was placed last. */
+/* Returns how far a clique is from the item that was placed last. */
 static int64_t distance(const struct maar_exact_search* search, uint32_t clique)
 {
     if (search->trail_count == 0 || search->first == NULL) {
@@ -192,8 +193,8 @@ static int64_t distance(const struct maar_exact_search* search, uint32_t clique)
     return clique > search->last[rank] ? clique - search->last[rank] : 0;
 }
 
-/* The clique that is lowest, tightest, nearest, and has failed most: there a wrong turn shows soon.
- */
+/* Returns the clique that is lowest, tightest, nearest, and has failed most. There the search
+ * notices a wrong decision soon. */
 static uint32_t choose_clique(const struct maar_exact_search* search,
                               const struct maar_exact_node* node)
 {
@@ -239,9 +240,9 @@ static bool is_member(const struct maar_exact_search* search, uint32_t rank, uin
 }
 
 /*
- * The lowest item of the chosen clique, or, as long as something that conflicts with it may lie
- * lower, that. A skipped item is lowest only while its release is behind the times: what lifts it
- * conflicts with it and is lower.
+ * Chooses the lowest item of the chosen clique or, as long as an item that conflicts with it may
+ * lie lower, that item instead. A skipped item is lowest only while its release is out of date,
+ * since the item that lifts it conflicts with it and is lower.
  */
 uint32_t maar_exact_choose(const struct maar_exact_search* search,
                            const struct maar_exact_node* node)

@@ -1,13 +1,14 @@
 /*
- * Bounds where alignments differ. Of the items whose alignment is a multiple of a, each has the
- * cells of a bytes that it touches for itself as long as it lives, whatever the others do; so in a
- * clique they take what their sizes rounded up to a add up to, less what the topmost rounds up.
- * Each alignment at which something is rounded makes a level with durations of its own; level 0,
- * the sizes alone, counts all items.
+ * Bounds where alignments differ. Divide the space into cells of a bytes. Of the items whose
+ * alignment is a multiple of a, each begins at a cell's border, so no two of them that live at the
+ * same time touch the same cell. So in a clique they need at least the sum of their sizes, each
+ * rounded up to a, less what the topmost item rounds up. Each alignment at which a size is rounded
+ * makes a level with durations of its own. The sizes without rounding are level 0, which counts all
+ * items.
  */
 #include "core/plan/exact/exact.h"
 
-/* Bytes that items round up at an alignment. */
+/* Returns the bytes by which items are rounded up at an alignment. */
 static uint64_t slack_at(const struct maar_plan_problem* problem, int64_t align)
 {
     const uint64_t cell = (uint64_t)align * problem->unit;
@@ -19,10 +20,10 @@ static uint64_t slack_at(const struct maar_plan_problem* problem, int64_t align)
     return slack;
 }
 
-/* Different alignments that are looked at; further ones make no level. */
+/* The number of different alignments that are looked at. Further alignments make no level. */
 enum { MAX_ALIGNMENTS = 32 };
 
-/* The alignments with the most rounding, up to MAAR_PLAN_MAX_LEVELS. */
+/* Chooses the alignments with the most rounding, at most MAAR_PLAN_MAX_LEVELS. */
 static void choose_levels(struct maar_plan_problem* problem)
 {
     int64_t aligns[MAX_ALIGNMENTS];
@@ -65,7 +66,7 @@ static void add_to_cliques(const struct maar_plan_problem* problem, uint32_t ite
     }
 }
 
-/* Durations of a level, and the bound that the heaviest clique gives. */
+/* Fills in the durations of a level, and raises the bound to that of the heaviest clique. */
 static VkResult fill_level(struct maar_plan_problem* problem, struct maar_plan_level* level,
                            struct maar_host_stack* stack)
 {

@@ -1,15 +1,14 @@
 /*
- * From a problem to its placement: the best greedy order first, and where that does not meet the
- * bound, searches for the smallest capacity that has a solution. The bound itself is asked first,
- * since tight capacities are often easier; then the interval between what is proved to be needed
- * and what is known to be enough is halved, in rounds with more nodes each.
+ * Searches for the smallest capacity that has a solution. The proved bound is tried first, since
+ * tight capacities are often easier. Then each step divides the interval between the capacity that
+ * is proved to be needed and the one that is known to be enough, in rounds with more nodes each.
  */
 #include "core/plan/exact/exact.h"
 
 #include "core/plan/exact/exact_restart.h"
 
-/* Nodes of one question in the first round; doubled in each further round. Some 5 ms: of 2,000 to
- * 60,000 the best on instances D and J of google/minimalloc, in 3 and in 10 seconds. */
+/* Nodes for one capacity in the first round, doubled in each further round; some 5 ms. Of 2,000 to
+ * 60,000 this was the best on instances D and J of google/minimalloc, in 3 and in 10 seconds. */
 enum { FIRST_ROUND_NODES = 5000 };
 
 struct solver {
@@ -20,8 +19,8 @@ struct solver {
     uint64_t peak;
 };
 
-/* The least peak that is at least so many bytes: where nothing was rounded, a multiple of the unit.
- */
+/* Returns the least peak that is at least `bytes`: where nothing was rounded, a multiple of the
+ * unit. */
 static uint64_t next_peak(const struct maar_plan_problem* problem, uint64_t bytes)
 {
     for (uint32_t i = 0; i < problem->count; ++i) {
@@ -32,7 +31,7 @@ static uint64_t next_peak(const struct maar_plan_problem* problem, uint64_t byte
     return maar_align_up(bytes, problem->unit);
 }
 
-/* Asks for one capacity and learns from the answer. */
+/* Searches at one capacity, and notes what the answer proves. */
 static enum maar_exact_answer ask(struct solver* solver, uint64_t capacity, uint64_t node_limit)
 {
     struct maar_plan_budget* budget = solver->budget;
@@ -54,7 +53,7 @@ static enum maar_exact_answer ask(struct solver* solver, uint64_t capacity, uint
     return answer;
 }
 
-/* One round: the bound, then halves. */
+/* Makes one round: the bound, then three quarters of the way to the peak, and so on. */
 static void search_round(struct solver* solver, uint64_t node_limit)
 {
     struct maar_plan_problem* problem = solver->problem;

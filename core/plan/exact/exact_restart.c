@@ -1,8 +1,8 @@
 /*
- * Restarts. How long a search takes depends wildly on how ties are broken and where it goes first,
- * so many short walks are made, each with an order and weights of its own, drawn by a generator
- * with a fixed seed. Every eighth walk is
- * allowed twice the nodes of the eighth before, so that a proof is found in the end.
+ * Restarts. The time of a search depends strongly on how ties are broken and where it goes first.
+ * So the search makes many short walks, each with an order and weights of its own, which a
+ * generator with a fixed seed draws. Every eighth walk may visit twice the nodes of the eighth walk
+ * before it, so that the search finds a proof in the end.
  */
 #include "core/plan/exact/exact_restart.h"
 
@@ -10,14 +10,15 @@
 
 #include <string.h>
 
-/* Nodes of a short walk: of 500, 1000 and 2000 the best on google/minimalloc's challenging set. */
+/* Nodes of a short walk. Of 500, 1000 and 2000 this was the best on google/minimalloc's challenging
+ * set. */
 enum { SHORT_WALK = 1000, LONG_WALK_EVERY = 8 };
 
-/* Where the generator begins: of 32 tried, the one that decides that set soonest, 3
- * times as fast as the median. */
+/* The first state of the generator. Of 32 states tried, this one decides that set soonest, 3 times
+ * as fast as the median. */
 static const uint64_t first_state = 0x9E3779B97F4BB16Bu;
 
-/* 1024 times the logarithm to base 2, straight between powers of two. */
+/* Returns 1024 times the logarithm to base 2, linear between powers of two. */
 static uint64_t log_of(uint64_t value)
 {
     uint64_t whole = 0;
@@ -28,7 +29,8 @@ static uint64_t log_of(uint64_t value)
     return whole * 1024 + (whole >= 10 ? rest >> (whole - 10) : rest << (10 - whole));
 }
 
-/* Equal for items that only the order of items or the direction of time tells apart. */
+/* Returns a number that is equal for items that differ only in the order of items or the direction
+ * of time. */
 static uint64_t signature_of(const struct maar_exact_search* search, uint32_t item)
 {
     const struct maar_plan_problem* problem = search->problem;
@@ -42,7 +44,7 @@ static uint64_t signature_of(const struct maar_exact_search* search, uint32_t it
     return sum;
 }
 
-/* Ranks by a product of powers of what makes an item hard, the exponents drawn at random. */
+/* Draws the keys of items: a product of powers of their measures, with random exponents. */
 static void draw_keys(struct maar_exact_search* search)
 {
     uint64_t weights[4];
@@ -84,7 +86,8 @@ static bool are_twins(const struct maar_plan_problem* problem, uint32_t a, uint3
            problem->fixed[b] < 0 && same_conflicts(problem, a, b);
 }
 
-/* Numbers the items by rank. Twins have equal keys and signatures: they stand together. */
+/* Numbers the items by rank. Twins have equal keys and signatures, so they stand next to each
+ * other. */
 static void rank_items(struct maar_exact_search* search)
 {
     const struct maar_plan_problem* problem = search->problem;
@@ -105,7 +108,7 @@ static void rank_items(struct maar_exact_search* search)
     }
 }
 
-/* Sorted by signature, size and section beforehand, so that equal keys keep that order. */
+/* Sorts items by signature and section beforehand, so that equal keys keep that order. */
 static void presort_items(struct maar_exact_search* search)
 {
     const struct maar_plan_problem* problem = search->problem;
@@ -119,7 +122,8 @@ static void presort_items(struct maar_exact_search* search)
     maar_plan_sort_keys(search->keys, search->other_keys, search->count);
 }
 
-/* The first walks go where it is lowest and tightest; later ones draw how much each counts. */
+/* Draws how much each criterion of maar_exact_choose counts. The first walks go where it is lowest
+ * and tightest. */
 static void draw_weights(struct maar_exact_search* search, uint32_t walk)
 {
     /* 1024 / 2^0 to 1024 / 2^5. */
@@ -129,7 +133,8 @@ static void draw_weights(struct maar_exact_search* search, uint32_t walk)
     search->distance_weight = walk > 1 && maar_plan_draw(&search->random) % 5 < 3 ? distance : 0;
 }
 
-/* The highest offsets, and the load that no clique may exceed: rounding adds at most one slack. */
+/* Sets the load that no clique may exceed. Rounding adds at most one slack. Returns false when an
+ * item alone is too large. */
 static bool set_capacity(struct maar_exact_search* search, uint64_t capacity)
 {
     const struct maar_plan_problem* problem = search->problem;
@@ -199,7 +204,7 @@ static uint64_t mix(uint64_t value)
     return (value ^ value >> 29) * 0xBF58476D1CE4E5B9u;
 }
 
-/* What a clique consists of, as a sum, so that no order matters. */
+/* Signs each clique with a sum over its items, so that no order matters. */
 static void sign_cliques(struct maar_exact_search* search)
 {
     const struct maar_plan_problem* problem = search->problem;
@@ -268,16 +273,17 @@ struct maar_exact_search* maar_exact_search_create(const struct maar_plan_proble
     }
     search->problem = problem;
     search->measures = measures;
-    search->random = first_state; /* each question goes on with it: none repeats another's walks */
+    search->random = first_state; /* it goes on from capacity to capacity, so that no search repeats
+                                     the walks of another */
     search->count = count;
     search->plain = !problem->mixed;
     for (uint32_t i = 0; i < count; ++i) {
         search->plain = search->plain && problem->align[i] == 1 && problem->fixed[i] < 0;
     }
-    /* Each level has one item less than the one above, and its parts may be written once more. */
+    /* Each level has one item less than the level above, and its parts may be written once more. */
     const size_t entries = (size_t)count * ((size_t)count + 2);
     search->entries = maar_stack_grab(stack, entries, sizeof *search->entries);
-    /* A level of decisions and one of parts for each item. */
+    /* Each item has a level of decisions and a level of parts. */
     const size_t levels = 2 * (size_t)count + 4;
     search->nodes = maar_stack_grab(stack, levels, sizeof *search->nodes);
     search->parts = maar_stack_grab(stack, levels + count, sizeof *search->parts);

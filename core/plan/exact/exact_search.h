@@ -7,18 +7,18 @@
 #include "core/plan/exact/exact.h"
 #include "core/plan/problem/plan_rank.h"
 
-/* Steps, of a job in a section or of a comparison of two items, that a node may take before it
- * counts as two: some 10 us. */
+/* Steps that a node may take before it counts as two; some 10 us. A step is one job in a section,
+ * or the comparison of two items. */
 enum { MAAR_EXACT_NODE_STEPS = 16384 };
 
 /* An item that is not placed yet. Items are numbered by rank within a search. */
 struct maar_exact_entry {
     int64_t least; /* units: where it would lie on top of what is placed */
-    /* Units: no solution below this node has it lower. A node further down may know less again,
-     * once the item is not skipped any more. */
+    /* Units: no solution below this node has the item lower. A node further down may have a lower
+     * value again, once the item is not skipped any more. */
     int64_t release;
     uint32_t item;
-    bool skipped; /* it does not lie at `least`: something has to lift it first */
+    bool skipped; /* it does not lie at `least`: another item has to lift it */
 };
 
 /* A node: items that are left in some sections, by release, then rank. */
@@ -27,10 +27,10 @@ struct maar_exact_node {
     size_t free;  /* entries from here on are free for its children */
     uint32_t count;
     uint32_t low, high;      /* its cliques: all of them, or a part of time */
-    uint32_t trail;          /* how much was placed when its candidate was */
+    uint32_t trail;          /* number of items that were placed before its candidate */
     uint32_t candidate;      /* index of the entry that was placed */
-    uint32_t part, part_end; /* its parts; several when nothing connects them any more */
-    bool forced;             /* to place the candidate cost nobody anything: nothing else to try */
+    uint32_t part, part_end; /* its parts; several when no item connects them any more */
+    bool forced; /* the candidate raised no other item, so there is no alternative to try */
     bool is_split;
 };
 
@@ -58,8 +58,8 @@ struct maar_exact_search {
     uint32_t* crossing;  /* items not placed that are in this section and the next */
     int64_t* load;       /* of the node looked at last: the least end of what is left */
     int64_t* floor;      /* likewise: the least release in it; INT64_MAX: nothing is left */
-    uint64_t* failures;  /* how often it could not fit */
-    uint64_t* signature; /* tells cliques apart, whatever the order of items and of time */
+    uint64_t* failures;  /* how often its items could not fit */
+    uint64_t* signature; /* distinguishes cliques, independent of the order of items and of time */
     /* The walk. */
     struct maar_exact_entry* entries;
     struct maar_exact_node* nodes;
@@ -92,7 +92,7 @@ static inline bool maar_exact_ranks_conflict(const struct maar_exact_search* sea
     return maar_plan_conflicts(search->problem, search->item[a], search->item[b]);
 }
 
-/* The least offset of item b on top of item a at `offset`. */
+/* Returns the least offset of item b on top of item a at `offset`. */
 static inline int64_t maar_exact_rank_top(const struct maar_exact_search* search, uint32_t a,
                                           int64_t offset, uint32_t b)
 {

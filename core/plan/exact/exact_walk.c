@@ -1,17 +1,17 @@
 /*
- * The exact search: does everything fit below a capacity?
+ * The exact search: do all items fit below a capacity?
  *
- * Of all solutions look for one with the least sum of offsets. There each item lies at 0, at its
- * fixed offset, or on top of one that it conflicts with, so it is enough to decide, from below, for
- * one item after another: does it lie at its least offset, on top of what is placed, or not? The
- * item asked about is one below which nothing that conflicts with it can come any more. If it does
- * lie there, whatever conflicts with it rises; if not, it is skipped, and something has to lift it
- * (see maar_exact_lift). Each node is checked by maar_exact_bound. Once no item that is left
- * connects two parts of time, each part is searched alone. Of equal items only the first of those
- * not placed is tried. An item that raises nobody when placed is placed without looking back.
+ * The search looks for the solution with the least sum of offsets. In it each item lies at 0, at
+ * its fixed offset, or on top of an item that it conflicts with. So it is enough to decide from
+ * below, for one item after another, whether it lies at its least offset, on top of the placed
+ * items. The item to decide on is one below which no item that conflicts with it can come any more.
+ * If it lies there, all items that conflict with it rise. If not, it is skipped, and another item
+ * has to lift it (maar_exact_lift). maar_exact_bound checks each node. Once no item that is left
+ * connects two parts of time, each part is searched alone. Of equal items only the first one that
+ * is not placed is tried. An item that raises no other item is placed without an alternative.
  *
  * After Moffitt, "MiniMalloc" (ASPLOS 2023): canonical placements from below, sections,
- * decomposition. Additions are the bound by release dates, lifting, deciding where it is tightest,
+ * decomposition. Additions: the bound by release dates, lifting, decisions where it is tightest,
  * restarts, and learning where a walk fails (after the weighted degree of Boussemart et al.,
  * "Boosting Systematic Search by Weighting Constraints", ECAI 2004).
  *
@@ -29,7 +29,7 @@ enum { NODES_PER_LOOK = 128 };
 
 enum step { STEP_ENTER, STEP_FAIL, STEP_SOLVED };
 
-/* Adds what was raised, sorted, to the entries of a child. */
+/* Sorts the raised entries and merges them into the entries of a child. */
 static uint32_t merge_raised(struct maar_exact_search* search, struct maar_exact_entry* entries,
                              uint32_t count, uint32_t raised_count)
 {
@@ -47,8 +47,9 @@ static uint32_t merge_raised(struct maar_exact_search* search, struct maar_exact
 }
 
 /*
- * The entries of the child in which the candidate lies at its least offset, behind those of the
- * node. False when something is raised too high; *raised_count says how many were.
+ * Makes the child in which the candidate lies at its least offset, with entries behind those of the
+ * node. Returns false when an item is raised too high. *raised_count receives the number of raised
+ * items.
  */
 static bool make_child(struct maar_exact_search* search, const struct maar_exact_node* node,
                        uint32_t candidate, struct maar_exact_node* child, uint32_t* raised_count)
@@ -86,8 +87,8 @@ static bool make_child(struct maar_exact_search* search, const struct maar_exact
     return raised == 0 || maar_exact_lift(search, out, child->count) != MAAR_EXACT_LIFT_FAILS;
 }
 
-/* Notes that an item is placed. True when time has come apart: inside a node that is not split
- * every section is connected to the next. */
+/* Notes that an item is placed. Returns true when time falls into parts: inside a node that is not
+ * split, every section is connected to the next. */
 static bool put_down(struct maar_exact_search* search, uint32_t rank, int64_t offset)
 {
     search->trail[search->trail_count++] = rank;
@@ -139,7 +140,7 @@ static void add_part(struct maar_exact_search* search, struct maar_exact_node* n
     }
 }
 
-/* Cuts a node into parts of time that nothing connects any more, if there are several. */
+/* Cuts a node into parts of time that no item connects any more, if there are several. */
 static void split_node(struct maar_exact_search* search, struct maar_exact_node* node,
                        uint32_t part_count)
 {
@@ -162,7 +163,8 @@ static void split_node(struct maar_exact_search* search, struct maar_exact_node*
     node->is_split = true;
 }
 
-/* The candidate does not lie there. False when that cannot be. */
+/* Decides that the candidate does not lie at its least offset. Returns false when that is
+ * impossible. */
 static bool skip_candidate(struct maar_exact_search* search, const struct maar_exact_node* node,
                            uint32_t candidate)
 {
@@ -174,7 +176,7 @@ static bool skip_candidate(struct maar_exact_search* search, const struct maar_e
     return maar_exact_lift(search, entries, node->count) != MAAR_EXACT_LIFT_FAILS;
 }
 
-/* Places the candidate of a node in a child. False when that cannot be. */
+/* Places the candidate of a node in a child. Returns false when that is impossible. */
 static bool push_child(struct maar_exact_search* search, uint32_t* depth, uint32_t candidate)
 {
     struct maar_exact_node* node = &search->nodes[*depth];
@@ -196,8 +198,8 @@ static bool push_child(struct maar_exact_search* search, uint32_t* depth, uint32
     return true;
 }
 
-/* One node: decides on its next item. Pushes a child, or changes the node, or tells that it fails.
- */
+/* Decides on the next item of a node: pushes a child, changes the node, or answers that the node
+ * fails. */
 static enum step decide(struct maar_exact_search* search, uint32_t* depth)
 {
     const struct maar_exact_node* node = &search->nodes[*depth];
@@ -205,6 +207,7 @@ static enum step decide(struct maar_exact_search* search, uint32_t* depth)
         return STEP_FAIL;
     }
     const uint32_t candidate = maar_exact_choose(search, node);
+    MAAR_DEBUG_ASSERT(candidate < node->count);
     const struct maar_exact_entry* entry = &search->entries[node->begin + candidate];
     if (entry->skipped) {
         const enum maar_exact_lift lift =
@@ -241,7 +244,7 @@ static enum step enter_part(struct maar_exact_search* search, uint32_t* depth)
     return STEP_ENTER;
 }
 
-/* Goes back to the last decision that can be taken otherwise. False at the root. */
+/* Goes back to the last decision that has another alternative. Returns false at the root. */
 static bool back_up(struct maar_exact_search* search, uint32_t* depth)
 {
     while (*depth > 0) {
@@ -257,7 +260,7 @@ static bool back_up(struct maar_exact_search* search, uint32_t* depth)
     return false;
 }
 
-/* A part or everything is solved: on to the next part. False when nothing is left to do. */
+/* Goes on to the next part after a part is solved. Returns false when nothing is left to do. */
 static bool go_on(const struct maar_exact_search* search, uint32_t* depth)
 {
     while (*depth > 0) {
@@ -294,7 +297,7 @@ static void start_walk(struct maar_exact_search* search)
     split_node(search, &search->nodes[0], 0);
 }
 
-/* Takes from the budget what is there. */
+/* Takes the price of a node from the budget, as far as the budget has it. */
 static void spend(struct maar_plan_budget* budget, uint64_t price)
 {
     const uint64_t paid = price < budget->nodes_left ? price : budget->nodes_left;

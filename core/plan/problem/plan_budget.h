@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* What the whole plan may still spend. */
+/* The nodes and the time that are left to the whole plan. */
 struct maar_plan_budget {
     uint64_t nodes_left;
     uint64_t nodes_used;
@@ -16,11 +16,12 @@ struct maar_plan_budget {
     PFN_maarPlanCancel cancel;
     void* cancel_user_data;
     MaarPlanStop stop; /* MAAR_PLAN_STOP_DONE while nothing has run out */
-    /* What only improves was left out: for want of time or memory, or cancelled. Not repeatable. */
+    /* A step that only improves the plan was left out: time or memory was lacking, or the caller
+     * cancelled. Such a plan is not repeatable. */
     bool cut_short;
 };
 
-/* True, and `stop` says why, when the clock or the caller ends the search. */
+/* Returns true, and sets `stop` to the reason, when the clock or the caller ends the search. */
 bool maar_plan_interrupted(struct maar_plan_budget* budget);
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef MAAR_CORE_PLAN_PROBLEM_PLAN_NUMBERS_H
 #define MAAR_CORE_PLAN_PROBLEM_PLAN_NUMBERS_H
 
+#include "core/check.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,9 +28,10 @@ static inline void maar_plan_put(uint64_t* set, uint32_t bit)
     set[bit / 64] |= (uint64_t)1 << (bit % 64);
 }
 
-/* 31 random bits by xorshift64* (Vigna, 2014); the state is never 0. */
+/* Draws 31 random bits by xorshift64* (Vigna, 2014). The state is never 0. */
 static inline uint64_t maar_plan_draw(uint64_t* state)
 {
+    MAAR_DEBUG_ASSERT(*state != 0);
     *state ^= *state >> 12;
     *state ^= *state << 25;
     *state ^= *state >> 27;

@@ -1,5 +1,5 @@
 /*
- * The size of a placement.
+ * The size and the soundness of a placement.
  */
 #include "core/plan/problem/plan_problem.h"
 
@@ -11,4 +11,30 @@ uint64_t maar_plan_peak(const struct maar_plan_problem* problem, const int64_t* 
         peak = end > peak ? end : peak;
     }
     return peak;
+}
+
+/* Items up to which each pair is looked at. */
+enum { MAX_CHECKED_PAIRWISE = 4096 };
+
+static bool are_apart(const struct maar_plan_problem* problem, const int64_t* offsets, uint32_t a,
+                      uint32_t b)
+{
+    return offsets[a] >= maar_plan_top(problem, b, offsets[b], a) ||
+           offsets[b] >= maar_plan_top(problem, a, offsets[a], b);
+}
+
+bool maar_plan_is_sound(const struct maar_plan_problem* problem, const int64_t* offsets)
+{
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        if (offsets[i] < 0 || offsets[i] % problem->align[i] != 0 ||
+            (problem->fixed[i] >= 0 && offsets[i] != problem->fixed[i])) {
+            return false;
+        }
+        for (uint32_t k = 0; k < i && problem->count <= MAX_CHECKED_PAIRWISE; ++k) {
+            if (maar_plan_conflicts(problem, i, k) && !are_apart(problem, offsets, i, k)) {
+                return false;
+            }
+        }
+    }
+    return true;
 }

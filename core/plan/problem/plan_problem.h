@@ -18,7 +18,7 @@ struct maar_plan_graph {
     /* One queue: a resource lives from first to last, both included; NULL with several. */
     uint32_t* first;
     uint32_t* last;
-    /* Several queues: row i of `before` has the resources that come after i whatever happens. */
+    /* Several queues: row i of `before` has the resources that come after i in every execution. */
     uint64_t* before;
     size_t before_words;
     uint64_t* reach;      /* row p: the passes that come after pass p */
@@ -65,7 +65,7 @@ struct maar_plan_problem {
     struct maar_plan_level levels[MAAR_PLAN_MAX_LEVELS];
     uint32_t level_count;
     uint64_t lower_bound;  /* bytes: the heaviest clique */
-    uint64_t proved_bound; /* bytes: what rounding adds to it included */
+    uint64_t proved_bound; /* bytes: including what rounding adds */
     uint64_t greedy_peak;  /* bytes */
     uint64_t peak;         /* bytes: of the best placement so far */
 };
@@ -81,17 +81,20 @@ static inline bool maar_plan_conflicts(const struct maar_plan_problem* problem, 
 
 static inline int64_t maar_plan_align_up(int64_t value, int64_t align)
 {
+    MAAR_DEBUG_ASSERT(value >= 0 && align > 0);
     return (int64_t)maar_align_up((uint64_t)value, (uint64_t)align);
 }
 
-/* The least offset in units above an item that ends at byte `end`, for one of another kind. */
+/* Returns the least offset in units above an item that ends at byte `end`, for an item of another
+ * kind. */
 static inline int64_t maar_plan_granule_top(const struct maar_plan_problem* problem, uint64_t end)
 {
     const uint64_t granule = problem->granularity;
     return (int64_t)(maar_align_up(end, granule) / problem->unit);
 }
 
-/* The least offset that item b may have on top of item a, its alignment aside. */
+/* Returns the least offset that item b may have on top of item a, without regard to its alignment.
+ * */
 static inline int64_t maar_plan_top(const struct maar_plan_problem* problem, uint32_t a,
                                     int64_t offset, uint32_t b)
 {
@@ -101,14 +104,17 @@ static inline int64_t maar_plan_top(const struct maar_plan_problem* problem, uin
     return offset + problem->size[a];
 }
 
-/* Bytes from 0 to the end of an item. */
+/* Returns the bytes from 0 to the end of an item. */
 static inline uint64_t maar_plan_end(const struct maar_plan_problem* problem, uint32_t item,
                                      int64_t offset)
 {
     return (uint64_t)offset * problem->unit + problem->bytes[item];
 }
 
-/* The largest end of all items, bytes. */
+/* Returns the largest end of all items, in bytes. */
 uint64_t maar_plan_peak(const struct maar_plan_problem* problem, const int64_t* offsets);
+/* Returns whether a placement keeps alignments, fixed offsets and conflicts. Looks at each pair of
+ * items, and at the items alone where they are more than a few thousand. */
+bool maar_plan_is_sound(const struct maar_plan_problem* problem, const int64_t* offsets);
 
 #endif

@@ -28,10 +28,11 @@ struct maar_plan_key {
 VkResult maar_plan_measure_items(const struct maar_plan_problem* problem,
                                  struct maar_host_stack* stack,
                                  struct maar_plan_measure** measures);
-/* Stable, falling by first, then second. `other` has room for as many. */
+/* Sorts keys by falling first, then falling second, and keeps the order of equal keys. `other` has
+ * room for as many keys. */
 void maar_plan_sort_keys(struct maar_plan_key* keys, struct maar_plan_key* other, uint32_t count);
 
-/* All items in the order in which they begin: any chain in the order of time. */
+/* Lists all items in the order in which they begin. Every chain is in the order of time. */
 VkResult maar_plan_order_by_begin(const struct maar_plan_problem* problem,
                                   struct maar_host_stack* stack, struct maar_plan_key** keys);
 
