@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "maar/range.h"
+#include "core/placement/placement_handle.h"
 
 struct maar_placement;
 
@@ -84,17 +84,6 @@ bool maar_placement_resize(struct maar_placement* placement, VkDeviceSize size);
 /* Looks up offset, size, tag and kind of a live node. Returns false if node names none. */
 bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
                         struct maar_placement_range* range, uint64_t* user, uint32_t* kind);
-/* Returns the public handle of a node of a generation. */
-static inline MaarRange maar_placement_handle(uint32_t node, uint32_t generation)
-{
-    const uint64_t value = (uint64_t)generation << 32 | ((uint64_t)node + 1);
-#if VK_USE_64_BIT_PTR_DEFINES == 1
-    return (MaarRange)(uintptr_t)value;
-#else
-    return (MaarRange)value;
-#endif
-}
-
 /* Returns how many bytes of storage a placement wants. */
 size_t maar_placement_storage_wanted(const struct maar_placement* placement);
 /* Takes memory of that size (16-byte aligned, from the same callbacks). Returns memory that the

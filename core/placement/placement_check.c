@@ -3,48 +3,8 @@
  */
 #include "core/placement/placement_buddy.h"
 #include "core/placement/placement_linear.h"
+#include "core/placement/placement_sums.h"
 #include "core/placement/placement_tlsf.h"
-
-struct check_sums {
-    const struct maar_placement* placement;
-    const char* broken;
-    VkDeviceSize cursor;
-    VkDeviceSize used_size;
-    VkDeviceSize free_size;
-    VkDeviceSize kind_end; /* end of the last range that has a kind */
-    uint32_t kind;
-    uint32_t range_count;
-};
-
-static bool check_visit(void* context, const MaarRangeInfo* info)
-{
-    struct check_sums* sums = context;
-    const VkDeviceSize granularity = sums->placement->granularity;
-    if (info->offset != sums->cursor ||
-        !placement_fits(info->offset, info->size, sums->placement->size)) {
-        sums->broken = "stretches of the space overlap or leave a gap";
-        return false;
-    }
-    sums->cursor = info->offset + info->size;
-    if (info->state == MAAR_RANGE_STATE_FREE) {
-        sums->free_size += info->size;
-    }
-    if (info->state != MAAR_RANGE_STATE_LIVE) {
-        return true;
-    }
-    sums->range_count += 1;
-    sums->used_size += info->size;
-    if (granularity > 1 && info->kind != 0) {
-        if (sums->kind != 0 && sums->kind != info->kind &&
-            ((sums->kind_end - 1) & ~(granularity - 1)) == (info->offset & ~(granularity - 1))) {
-            sums->broken = "ranges of different kinds share a granule";
-            return false;
-        }
-        sums->kind = info->kind;
-        sums->kind_end = sums->cursor;
-    }
-    return true;
-}
 
 static const char* check_slots(const struct maar_placement* placement)
 {
@@ -141,8 +101,8 @@ const char* maar_placement_check(const struct maar_placement* placement)
     if (broken != NULL) {
         return broken;
     }
-    struct check_sums sums = {.placement = placement};
-    maar_placement_walk(placement, check_visit, &sums);
+    struct placement_sums sums = {.placement = placement};
+    maar_placement_walk(placement, maar_placement_sum_up, &sums);
     struct maar_placement_totals totals;
     maar_placement_totals(placement, &totals);
     if (sums.broken != NULL) {

@@ -4,7 +4,7 @@
  */
 #include "core/placement/placement_granules.h"
 
-#include "core/placement/placement_linear.h"
+#include "core/placement/placement_runs.h"
 
 enum {
     /* Neighbours of kind 0 inside one granule that are passed over before a conflict is assumed.

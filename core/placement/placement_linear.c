@@ -13,6 +13,7 @@
 #include "core/placement/placement_linear.h"
 
 #include "core/placement/placement_granules.h"
+#include "core/placement/placement_runs.h"
 
 /* Returns where an upward run ends, 0 for an empty run. */
 static VkDeviceSize linear_head(const struct maar_placement* placement, uint32_t run)
@@ -189,7 +190,8 @@ VkDeviceSize maar_linear_free(struct maar_placement* placement, uint32_t slot)
     placement->range_count -= 1;
     placement->used_size -= placement_size(node);
     /* Joined with its dead neighbours, the node is either an end of the run, which is removed, or
-     * the only dead node between two live ones. A dead node keeps no extent, since no code reads it. */
+     * the only dead node between two live ones. A dead node keeps no extent, since no code reads
+     * it. */
     if (linear_is_dead(placement, node->prev)) {
         linear_remove(placement, node->prev);
     }

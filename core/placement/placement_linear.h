@@ -1,63 +1,10 @@
 /*
- * The linear strategy, as placement.c calls it, and its three runs of nodes. placement_linear.c
- * explains them.
+ * The linear strategy, as placement.c calls it. placement_linear.c explains it.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_LINEAR_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_LINEAR_H
 
 #include "core/placement/placement_walk.h"
-
-static inline uint32_t placement_linear_older(const struct maar_placement* placement)
-{
-    return placement->older_run;
-}
-
-static inline uint32_t placement_linear_younger(const struct maar_placement* placement)
-{
-    return placement->older_run ^ 1u;
-}
-
-static inline uint32_t placement_linear_oldest(const struct maar_placement* placement, uint32_t run)
-{
-    return placement->runs[run].oldest;
-}
-
-static inline uint32_t placement_linear_newest(const struct maar_placement* placement, uint32_t run)
-{
-    return placement->runs[run].newest;
-}
-
-/* Returns the neighbour by offset, across the runs. */
-static inline uint32_t placement_linear_lower(const struct maar_placement* placement, uint32_t slot)
-{
-    const struct placement_node* node = &placement->nodes[slot];
-    const uint32_t run = placement_tag(node);
-    const uint32_t older = placement_linear_older(placement);
-    if (run == PLACEMENT_RUN_UPPER) {
-        return node->next != PLACEMENT_NONE ? node->next
-                                            : placement_linear_newest(placement, older);
-    }
-    if (node->prev == PLACEMENT_NONE && run == older) {
-        return placement_linear_newest(placement, placement_linear_younger(placement));
-    }
-    return node->prev;
-}
-
-static inline uint32_t placement_linear_higher(const struct maar_placement* placement,
-                                               uint32_t slot)
-{
-    const struct placement_node* node = &placement->nodes[slot];
-    const uint32_t run = placement_tag(node);
-    const uint32_t older = placement_linear_older(placement);
-    if (run == PLACEMENT_RUN_UPPER) {
-        return node->prev;
-    }
-    if (node->next != PLACEMENT_NONE) {
-        return node->next;
-    }
-    return run == older ? placement_linear_newest(placement, PLACEMENT_RUN_UPPER)
-                        : placement_linear_oldest(placement, older);
-}
 
 /* Starts from an empty space. */
 void maar_linear_reset(struct maar_placement* placement);

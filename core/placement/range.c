@@ -9,6 +9,7 @@
 #include "core/host_memory.h"
 #include "core/message_delivery.h"
 #include "core/placement/placement_free.h"
+#include "core/placement/range_visitor.h"
 
 struct MaarRangeAllocator_T {
     struct maar_placement* placement;
@@ -383,17 +384,6 @@ VkResult VKAPI_CALL maarGetRangeStatistics(MaarRangeAllocator allocator,
         .rangeCount = totals.range_count,
     };
     return VK_SUCCESS;
-}
-
-struct range_visitor {
-    PFN_maarVisitRange visit;
-    void* user_data;
-};
-
-static bool range_visit(void* context, const MaarRangeInfo* info)
-{
-    const struct range_visitor* visitor = context;
-    return visitor->visit(visitor->user_data, info) != VK_FALSE;
 }
 
 VkResult VKAPI_CALL maarWalkRanges(MaarRangeAllocator allocator, PFN_maarVisitRange pfnVisit,

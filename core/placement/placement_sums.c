@@ -1,0 +1,34 @@
+/*
+ * Sums over a walk. This file calls no other part of placement, since a walk calls it.
+ */
+#include "core/placement/placement_sums.h"
+
+bool maar_placement_sum_up(void* context, const MaarRangeInfo* info)
+{
+    struct placement_sums* sums = context;
+    const VkDeviceSize granularity = sums->placement->granularity;
+    if (info->offset != sums->cursor ||
+        !placement_fits(info->offset, info->size, sums->placement->size)) {
+        sums->broken = "stretches of the space overlap or leave a gap";
+        return false;
+    }
+    sums->cursor = info->offset + info->size;
+    if (info->state == MAAR_RANGE_STATE_FREE) {
+        sums->free_size += info->size;
+    }
+    if (info->state != MAAR_RANGE_STATE_LIVE) {
+        return true;
+    }
+    sums->range_count += 1;
+    sums->used_size += info->size;
+    if (granularity > 1 && info->kind != 0) {
+        if (sums->kind != 0 && sums->kind != info->kind &&
+            ((sums->kind_end - 1) & ~(granularity - 1)) == (info->offset & ~(granularity - 1))) {
+            sums->broken = "ranges of different kinds share a granule";
+            return false;
+        }
+        sums->kind = info->kind;
+        sums->kind_end = sums->cursor;
+    }
+    return true;
+}

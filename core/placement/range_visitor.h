@@ -1,0 +1,22 @@
+/*
+ * The visitor of maarWalkRanges: passes a stretch on to the caller's function.
+ */
+#ifndef MAAR_CORE_PLACEMENT_RANGE_VISITOR_H
+#define MAAR_CORE_PLACEMENT_RANGE_VISITOR_H
+
+#include <stdbool.h>
+
+#include "maar/range.h"
+
+struct range_visitor {
+    PFN_maarVisitRange visit;
+    void* user_data;
+};
+
+static inline bool range_visit(void* context, const MaarRangeInfo* info)
+{
+    const struct range_visitor* visitor = context;
+    return visitor->visit(visitor->user_data, info) != VK_FALSE;
+}
+
+#endif
