@@ -1,6 +1,5 @@
 /** @file
- * maar/cuda.h: buffers and images of Maar in CUDA, without a copy. Five calls are the whole of it
- * for most programs:
+ * maar/cuda.h: buffers and images of Maar in CUDA, without a copy. Most programs need five calls:
  *
  *   maarCreateCuda          finds the CUDA device that is the allocator's device
  *   maarGetCudaMemory       an allocation's address in CUDA
@@ -9,10 +8,9 @@
  *   maarAcquireFromCuda     the stream gives them back, and Vulkan waits for it
  *
  * The CUDA driver is opened at run time; neither the CUDA Toolkit nor its runtime library is
- * needed. Streams and pointers are those of the driver and of the runtime API alike. The
- * allocations must have been made with MaarExportInfo and the handle type that maarGetCudaInfo
- * names. The general rules of maar/allocator.h hold here too, and those of maar/share.h on
- * ownership.
+ * needed. Streams and pointers of the driver API and of the runtime API both work. The allocations
+ * must have been made with MaarExportInfo and the handle type that maarGetCudaInfo names. The
+ * general rules of maar/allocator.h hold here too, and those of maar/share.h on ownership.
  */
 #ifndef MAAR_CUDA_H
 #define MAAR_CUDA_H
@@ -23,7 +21,7 @@
 extern "C" {
 #endif
 
-/** The allocator's device as CUDA sees it, with all that was imported there. */
+/** The allocator's device as CUDA sees it, with the memory that was imported there. */
 VK_DEFINE_HANDLE(MaarCuda)
 /** A timeline that Vulkan queues and CUDA streams share. */
 VK_DEFINE_HANDLE(MaarCudaTimeline)
@@ -35,7 +33,8 @@ typedef void* MaarCudaStream;
 
 /** Bits of MaarCudaCreateInfo::flags. */
 typedef enum MaarCudaCreateFlagBits {
-    /** Allow maarAllocateCudaMemory: the opposite direction, which NVIDIA's drivers alone know. */
+    /** Allows maarAllocateCudaMemory, which imports CUDA's memory into Vulkan. Only NVIDIA's
+     * drivers support it. */
     MAAR_CUDA_CREATE_CUDA_MEMORY_BIT = 0x1,
     /** Reserves the enumeration's size. */
     MAAR_CUDA_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
@@ -43,7 +42,7 @@ typedef enum MaarCudaCreateFlagBits {
 /** Any of MaarCudaCreateFlagBits. */
 typedef VkFlags MaarCudaCreateFlags;
 
-/** How to find CUDA. All zero will do. */
+/** How to find CUDA. Zero is the default of every field but sType. */
 typedef struct MaarCudaCreateInfo {
     /** MAAR_STRUCTURE_TYPE_CUDA_CREATE_INFO */
     MaarStructureType sType;
@@ -59,37 +58,39 @@ typedef struct MaarCudaCreateInfo {
 
 /** How a timeline is shared. */
 typedef enum MaarHandoffMode {
-    /** The best that both sides can do, in the order in which they stand here. */
+    /** The first of the modes below that both sides support. */
     MAAR_HANDOFF_MODE_AUTO = 0,
     /** A timeline semaphore that both sides see. Waits may be queued before the signal. */
     MAAR_HANDOFF_MODE_TIMELINE = 1,
-    /** Two binary semaphores, by which the sides take turns: one signals a value, the other waits
-     * for it and then signals the next, for which the first one waits. Either may begin. */
+    /** Two binary semaphores. The two sides take turns: one signals a value, the other waits for it
+     * and then signals the next value, for which the first side waits. Either side may begin. */
     MAAR_HANDOFF_MODE_BINARY = 2,
-    /** The host stands between: a stream's wait blocks the calling thread until Vulkan's side is
-     * done; its signal is carried over when the stream gets there, without blocking. */
+    /** The host connects the two sides. A stream's wait blocks the calling thread until Vulkan has
+     * finished. A stream's signal does not block: the host passes it on when the stream reaches
+     * it. */
     MAAR_HANDOFF_MODE_HOST = 3,
     /** Reserves the enumeration's size. */
     MAAR_HANDOFF_MODE_MAX_ENUM = 0x7FFFFFFF
 } MaarHandoffMode;
 
-/** What was found. */
+/** Properties of the CUDA device and of its connection with Vulkan. */
 typedef struct MaarCudaInfo {
     /** MAAR_STRUCTURE_TYPE_CUDA_INFO */
     MaarStructureType sType;
     /** NULL or a chain. */
     void* pNext;
-    /** The device's name, as CUDA says it. */
+    /** The device's name, as CUDA reports it. */
     char deviceName[256];
-    /** The device's ordinal: what cudaSetDevice takes. */
+    /** The device's ordinal, as cudaSetDevice takes it. */
     int deviceOrdinal;
     /** The highest CUDA version that the driver knows, 1000 x major + 10 x minor. */
     int driverVersion;
     /** The CUcontext in use. */
     void* pContext;
-    /** How memory is handed over: what to put into MaarExportInfo::handleTypes. */
+    /** The handle type for memory. Put it into MaarExportInfo::handleTypes. */
     VkExternalMemoryHandleTypeFlagBits memoryHandleType;
-    /** What MAAR_HANDOFF_MODE_AUTO stands for; itself where no timeline can be made at all. */
+    /** The mode that MAAR_HANDOFF_MODE_AUTO selects; MAAR_HANDOFF_MODE_AUTO where no timeline can
+     * be made at all. */
     MaarHandoffMode handoffMode;
     /** Both sides share timeline semaphores. */
     VkBool32 timelineSemaphores;
@@ -100,9 +101,9 @@ typedef struct MaarCudaInfo {
     /** The device has CUDA's virtual memory management, and file descriptors for it; never on
      * Windows. */
     VkBool32 virtualMemory;
-    /** Blocks that are imported just now. */
+    /** Number of blocks that are imported now. */
     uint32_t importedBlockCount;
-    /** Their bytes. */
+    /** Bytes of the imported blocks. */
     VkDeviceSize importedBytes;
 } MaarCudaInfo;
 
@@ -112,15 +113,15 @@ typedef struct MaarCudaMemory {
     MaarStructureType sType;
     /** NULL or a chain. */
     void* pNext;
-    /** Its first byte, for the driver API: a CUdeviceptr. */
+    /** Address of the allocation's first byte for the driver API: a CUdeviceptr. */
     uint64_t devicePointer;
-    /** The same for the runtime API and kernels. */
+    /** The same address for the runtime API and kernels. */
     void* pDevice;
-    /** Its bytes. */
+    /** Size of the allocation, bytes. */
     VkDeviceSize size;
-    /** The first byte of its block. */
+    /** Address of the first byte of the block. */
     uint64_t blockPointer;
-    /** The block's bytes. */
+    /** Size of the block, bytes. */
     VkDeviceSize blockSize;
 } MaarCudaMemory;
 
@@ -131,13 +132,12 @@ typedef struct MaarCudaMemory {
  * @param allocator    not null
  * @param pCreateInfo  NULL for the defaults
  * @param pCuda        receives the object
- * @return VK_SUCCESS; VK_ERROR_INITIALIZATION_FAILED when there is no CUDA driver or it does not
- *         start (the message gives its reason); VK_ERROR_INCOMPATIBLE_DRIVER when it is too old, or
- *         none of its devices is the allocator's (the message names both sides);
- *         VK_ERROR_FEATURE_NOT_PRESENT when the allocator's device was created without the
- *         extension that exports memory; VK_ERROR_OUT_OF_HOST_MEMORY;
- *         VK_ERROR_OUT_OF_DEVICE_MEMORY and VK_ERROR_UNKNOWN when CUDA gives no context;
- *         VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; VK_ERROR_INITIALIZATION_FAILED when there is no CUDA driver or the driver
+ *         does not start (the message gives its reason); VK_ERROR_INCOMPATIBLE_DRIVER when the
+ *         driver is too old, or none of its devices is the allocator's (the message names both
+ *         sides); VK_ERROR_FEATURE_NOT_PRESENT when the allocator's device was created without the
+ *         extension that exports memory; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY
+ *         and VK_ERROR_UNKNOWN when CUDA gives no context; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime destroy it with maarDestroyCuda before the allocator
  * @since 0.1.0
@@ -146,8 +146,8 @@ MAAR_API VkResult VKAPI_CALL maarCreateCuda(MaarAllocator allocator,
                                             const MaarCudaCreateInfo* pCreateInfo, MaarCuda* pCuda);
 
 /**
- * Ends every import. Timelines and images made of it must have been destroyed, and streams be done
- * with the memory.
+ * Destroys the object and ends every import. Timelines and images made with the object must have
+ * been destroyed, and streams must have finished with the memory.
  *
  * @param cuda  may be VK_NULL_HANDLE
  * @threadsafety `cuda` externally synchronized
@@ -156,7 +156,7 @@ MAAR_API VkResult VKAPI_CALL maarCreateCuda(MaarAllocator allocator,
 MAAR_API void VKAPI_CALL maarDestroyCuda(MaarCuda cuda);
 
 /**
- * Reads what was found. Does not call CUDA.
+ * Reads the properties of the CUDA device. Does not call CUDA.
  *
  * @param cuda   not null
  * @param pInfo  sType and pNext set by the caller; the rest is filled
@@ -167,11 +167,10 @@ MAAR_API void VKAPI_CALL maarDestroyCuda(MaarCuda cuda);
 MAAR_API VkResult VKAPI_CALL maarGetCudaInfo(MaarCuda cuda, MaarCudaInfo* pInfo);
 
 /**
- * Gives an allocation's address in CUDA. Its block is imported and mapped as a whole when it is
- * first asked for, once for all allocations in it, and stays so until Maar frees the block or the
- * object is destroyed: there is nothing to release. Freeing the allocation is what ends the use of
- * the address; streams must be done by then, or the free be made to wait for a point that they
- * signal.
+ * Gives an allocation's address in CUDA. The first call for a block imports and maps the whole
+ * block, once for all allocations in it. The import lasts until Maar frees the block or `cuda` is
+ * destroyed, so the caller has nothing to release. The address is valid until the allocation is
+ * freed. Streams must have finished by then, or the free must wait for a point that they signal.
  *
  * @param cuda        not null
  * @param allocation  made with MaarExportInfo and MaarCudaInfo::memoryHandleType
@@ -195,23 +194,22 @@ typedef struct MaarCudaImageInfo {
     void* pNext;
     /** A CUmipmappedArray or cudaMipmappedArray_t. */
     void* pMipmappedArray;
-    /** How many levels it has. */
+    /** Number of the array's levels. */
     uint32_t levelCount;
     /** The first 16 levels, each a CUarray or cudaArray_t; valid as long as the image. */
     void* ppLevels[16];
 } MaarCudaImageInfo;
 
 /**
- * Makes a mipmapped array of an image. Optimal tiling stays what it is: CUDA reads it through
- * surfaces and textures, never as a pointer. Kernels may write it through surfaces when its usage
- * has VK_IMAGE_USAGE_STORAGE_BIT. Normalised and sRGB formats are integers of the same bits to
- * CUDA; of formats that begin with B the blue channel comes first.
+ * Makes a mipmapped array of an image. The image keeps its optimal tiling: CUDA reads it through
+ * surfaces and textures, and never by a pointer. Kernels may write it through surfaces when its
+ * usage has VK_IMAGE_USAGE_STORAGE_BIT. CUDA sees normalised and sRGB formats as integers of the
+ * same bits. In formats that begin with B the blue channel comes first.
  *
  * @param cuda        not null
  * @param allocation  the image's memory, made with MaarExportInfo
- * @param pImageInfo  what the image was created with; 1D, 2D, 3D, arrays and cube maps, one sample,
- *                    optimal tiling, a colour format of one, two or four channels of 8, 16 or 32
- *                    bits each
+ * @param pImageInfo  the image's create info; 1D, 2D, 3D, arrays and cube maps, one sample, optimal
+ *                    tiling, a colour format of one, two or four channels of 8, 16 or 32 bits each
  * @param pImage      receives the object
  * @return as maarGetCudaMemory; VK_ERROR_FORMAT_NOT_SUPPORTED when CUDA has no such format or kind
  *         of image; VK_ERROR_FEATURE_NOT_PRESENT without MaarCudaInfo::images
@@ -224,7 +222,7 @@ MAAR_API VkResult VKAPI_CALL maarCreateCudaImage(MaarCuda cuda, MaarAllocation a
                                                  MaarCudaImage* pImage);
 
 /**
- * Destroys the array; the VkImage stays.
+ * Destroys the array. The VkImage stays.
  *
  * @param image  may be VK_NULL_HANDLE
  * @threadsafety `image` externally synchronized
@@ -243,7 +241,7 @@ MAAR_API void VKAPI_CALL maarDestroyCudaImage(MaarCudaImage image);
  */
 MAAR_API VkResult VKAPI_CALL maarGetCudaImageInfo(MaarCudaImage image, MaarCudaImageInfo* pInfo);
 
-/** A timeline to be made. All zero will do. */
+/** A timeline to be made. Zero is the default of every field but sType. */
 typedef struct MaarCudaTimelineCreateInfo {
     /** MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_CREATE_INFO */
     MaarStructureType sType;
@@ -251,20 +249,20 @@ typedef struct MaarCudaTimelineCreateInfo {
     const void* pNext;
     /** The first value. */
     uint64_t initialValue;
-    /** How it is to be shared. */
+    /** How the timeline shall be shared. */
     MaarHandoffMode mode;
 } MaarCudaTimelineCreateInfo;
 
-/** What a timeline is. */
+/** Properties of a timeline. */
 typedef struct MaarCudaTimelineInfo {
     /** MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_INFO */
     MaarStructureType sType;
     /** NULL or a chain. */
     void* pNext;
-    /** How it is shared; never MAAR_HANDOFF_MODE_AUTO. */
+    /** How the timeline is shared; never MAAR_HANDOFF_MODE_AUTO. */
     MaarHandoffMode mode;
-    /** The timeline semaphore, to be used like any other of the device, also in points of frees; or
-     * null with MAAR_HANDOFF_MODE_BINARY. */
+    /** The timeline semaphore. Use it like any other timeline semaphore of the device, also in
+     * points of frees. Null with MAAR_HANDOFF_MODE_BINARY. */
     VkSemaphore semaphore;
 } MaarCudaTimelineInfo;
 
@@ -274,8 +272,8 @@ typedef struct MaarCudaTimelineInfo {
  * @param cuda         not null
  * @param pCreateInfo  NULL for the defaults
  * @param pTimeline    receives the timeline
- * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT when the mode asked for, or any, is not to be
- *         had; VK_ERROR_INVALID_EXTERNAL_HANDLE when CUDA refuses the semaphore;
+ * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT when the requested mode, or any mode, is not
+ *         supported; VK_ERROR_INVALID_EXTERNAL_HANDLE when CUDA refuses the semaphore;
  *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_TOO_MANY_OBJECTS;
  *         VK_ERROR_UNKNOWN for any other error of CUDA's (the message names it);
  *         VK_ERROR_VALIDATION_FAILED_EXT
@@ -288,10 +286,10 @@ MAAR_API VkResult VKAPI_CALL maarCreateCudaTimeline(MaarCuda cuda,
                                                     MaarCudaTimeline* pTimeline);
 
 /**
- * Destroys a timeline. Both sides must be done with it, and with frees that wait for its points.
- * Waits for signals that are still on their way through the host, five seconds at most: then the
- * timeline and its MaarCuda are kept, which is told, until those signals have come and
- * maarDestroyCuda is called again.
+ * Destroys a timeline. Both sides must have finished with it, and frees that wait for its points
+ * must have been executed. Waits at most five seconds for signals that are still on their way
+ * through the host. After that the timeline and its MaarCuda are kept, and the call reports it.
+ * They are released when those signals have arrived and maarDestroyCuda is called again.
  *
  * @param timeline  may be VK_NULL_HANDLE
  * @threadsafety `timeline` externally synchronized
@@ -300,7 +298,7 @@ MAAR_API VkResult VKAPI_CALL maarCreateCudaTimeline(MaarCuda cuda,
 MAAR_API void VKAPI_CALL maarDestroyCudaTimeline(MaarCudaTimeline timeline);
 
 /**
- * Reads what a timeline is. Does not call CUDA.
+ * Reads the properties of a timeline. Does not call CUDA.
  *
  * @param timeline  not null
  * @param pInfo     sType and pNext set by the caller; the rest is filled
@@ -312,13 +310,13 @@ MAAR_API VkResult VKAPI_CALL maarGetCudaTimelineInfo(MaarCudaTimeline timeline,
                                                      MaarCudaTimelineInfo* pInfo);
 
 /**
- * Says what a Vulkan submission has to signal so that the timeline reaches a value: the timeline
- * itself, or a binary semaphore, whose value is ignored.
+ * Gives the point that a Vulkan submission has to signal so that the timeline reaches a value. The
+ * point names the timeline itself, or a binary semaphore, whose value is ignored.
  *
  * @param timeline  not null
- * @param value     above all that Vulkan was to signal before
- * @param pPoint    receives what to signal
- * @return VK_SUCCESS; VK_NOT_READY when with binary semaphores it is the stream's turn;
+ * @param value     above all values that Vulkan was to signal before
+ * @param pPoint    receives the point to signal
+ * @return VK_SUCCESS; VK_NOT_READY with binary semaphores when it is the stream's turn;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0
@@ -327,12 +325,13 @@ MAAR_API VkResult VKAPI_CALL maarGetCudaTimelineSignal(MaarCudaTimeline timeline
                                                        MaarPoint* pPoint);
 
 /**
- * Says what a Vulkan submission has to wait for so that it comes after maarCudaSignal with that
- * value.
+ * Gives the point that a Vulkan submission has to wait for so that it comes after maarCudaSignal
+ * with that value.
  *
  * @param timeline  not null
- * @param value     what the stream signals; signalled already with MAAR_HANDOFF_MODE_BINARY
- * @param pPoint    receives what to wait for
+ * @param value     the value that the stream signals; with MAAR_HANDOFF_MODE_BINARY maarCudaSignal
+ *                  must have been called
+ * @param pPoint    receives the point to wait for
  * @return VK_SUCCESS; VK_NOT_READY when a binary semaphore has not been signalled yet;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
@@ -343,32 +342,32 @@ MAAR_API VkResult VKAPI_CALL maarGetCudaTimelineWait(MaarCudaTimeline timeline, 
 
 /**
  * Makes a stream wait until Vulkan has signalled a value. With MAAR_HANDOFF_MODE_HOST the calling
- * thread waits instead, so the submission must have been made.
+ * thread waits instead. The submission must then have been made before.
  *
  * @param timeline  not null
- * @param value     what Vulkan signals
- * @param stream    what waits
- * @return VK_SUCCESS; VK_NOT_READY when the signal of a binary semaphore was not asked for yet;
+ * @param value     the value that Vulkan signals
+ * @param stream    the stream that waits
+ * @return VK_SUCCESS; VK_NOT_READY when the signal of a binary semaphore was not requested yet;
  *         VK_ERROR_DEVICE_LOST; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
  *         VK_ERROR_UNKNOWN for an error of CUDA's (the message names it);
  *         VK_ERROR_VALIDATION_FAILED_EXT
- * @threadsafety internally synchronized; `stream` as CUDA wants it
+ * @threadsafety internally synchronized; `stream` as CUDA requires
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarCudaWait(MaarCudaTimeline timeline, uint64_t value,
                                           MaarCudaStream stream);
 
 /**
- * Makes a stream signal a value when it gets there.
+ * Makes a stream signal a value when the stream reaches this command.
  *
  * @param timeline  not null
- * @param value     above all that streams have signalled before
- * @param stream    what signals
- * @return VK_SUCCESS; VK_NOT_READY when with binary semaphores it is Vulkan's turn;
+ * @param value     above all values that streams have signalled before
+ * @param stream    the stream that signals
+ * @return VK_SUCCESS; VK_NOT_READY with binary semaphores when it is Vulkan's turn;
  *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_UNKNOWN for an error
  *         of CUDA's (the message names it); with MAAR_HANDOFF_MODE_HOST also what vkSignalSemaphore
  *         returned for an earlier signal; VK_ERROR_VALIDATION_FAILED_EXT
- * @threadsafety internally synchronized; `stream` as CUDA wants it
+ * @threadsafety internally synchronized; `stream` as CUDA requires
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarCudaSignal(MaarCudaTimeline timeline, uint64_t value,
@@ -380,11 +379,11 @@ typedef struct MaarCudaHandoffInfo {
     MaarStructureType sType;
     /** NULL or a chain. */
     const void* pNext;
-    /** The value that stands for this handoff, above all before in the same direction. */
+    /** The value that stands for this handoff, above all earlier ones in the same direction. */
     uint64_t value;
     /** The stream. */
     MaarCudaStream stream;
-    /** Which of MaarAllocatorCreateInfo::pQueues. */
+    /** Index into MaarAllocatorCreateInfo::pQueues. */
     uint32_t queue;
     /** How many resources; 0 is allowed. */
     uint32_t resourceCount;
@@ -393,30 +392,30 @@ typedef struct MaarCudaHandoffInfo {
 } MaarCudaHandoffInfo;
 
 /**
- * Vulkan gives resources to CUDA: submits the barriers, signals the timeline and makes the stream
- * wait for it. What was submitted to the queue before is seen by what the stream does afterwards.
- * Should the stream's wait alone fail, the resources have been released all the same: the message
- * says so, and maarCudaWait with that value makes up for it.
+ * Transfers resources from Vulkan to CUDA: submits the barriers, signals the timeline and makes the
+ * stream wait for it. The stream's later work sees all that was submitted to the queue before. If
+ * only the stream's wait fails, the resources have been released nevertheless. The message reports
+ * that, and maarCudaWait with the same value completes the handoff.
  *
  * @param timeline  not null
  * @param pInfo     the handoff
  * @return as maarSubmitHandoff and maarCudaWait
- * @threadsafety internally synchronized; the stream as CUDA wants it
+ * @threadsafety internally synchronized; the stream as CUDA requires
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarReleaseToCuda(MaarCudaTimeline timeline,
                                                const MaarCudaHandoffInfo* pInfo);
 
 /**
- * CUDA gives resources back: the stream signals the timeline, and a submission waits for it and
- * carries the barriers. What is submitted to the queue afterwards sees what the stream did before.
- * Should the submission alone fail, the stream signals all the same: the message says so, and
- * maarSubmitHandoff with what maarGetCudaTimelineWait gives makes up for it.
+ * Transfers resources from CUDA to Vulkan: the stream signals the timeline, and a submission waits
+ * for it and carries the barriers. Later submissions to the queue see the stream's earlier work. If
+ * only the submission fails, the stream signals nevertheless. The message reports that, and
+ * maarSubmitHandoff with the point of maarGetCudaTimelineWait completes the handoff.
  *
  * @param timeline  not null
  * @param pInfo     the handoff
  * @return as maarCudaSignal and maarSubmitHandoff
- * @threadsafety internally synchronized; the stream as CUDA wants it
+ * @threadsafety internally synchronized; the stream as CUDA requires
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarAcquireFromCuda(MaarCudaTimeline timeline,
@@ -425,9 +424,9 @@ MAAR_API VkResult VKAPI_CALL maarAcquireFromCuda(MaarCudaTimeline timeline,
 #if defined(MAAR_ENABLE_EXPERIMENTAL)
 
 /**
- * Allocates memory in CUDA (cuMemCreate) and imports it into Vulkan: the opposite direction.
- * NVIDIA's drivers alone take it, and no specification says that they must; MaarCuda must have been
- * created with MAAR_CUDA_CREATE_CUDA_MEMORY_BIT. maarGetCudaMemory gives its address.
+ * Allocates memory in CUDA (cuMemCreate) and imports it into Vulkan. Only NVIDIA's drivers accept
+ * such an import, and no specification requires it. `cuda` must have been created with
+ * MAAR_CUDA_CREATE_CUDA_MEMORY_BIT. maarGetCudaMemory gives the memory's address in CUDA.
  *
  * @param cuda         not null
  * @param pBufferInfo  the buffer to be bound to it
@@ -435,10 +434,10 @@ MAAR_API VkResult VKAPI_CALL maarAcquireFromCuda(MaarCudaTimeline timeline,
  *                     the buffer may live in, device-local ones first
  * @param pBuffer      receives the buffer
  * @param pAllocation  receives the allocation; destroy both with maarDestroyBuffer
- * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT; VK_ERROR_INVALID_EXTERNAL_HANDLE when Vulkan
- *         refuses it as every type; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_OUT_OF_HOST_MEMORY;
- *         VK_ERROR_TOO_MANY_OBJECTS; VK_ERROR_UNKNOWN for any other error of CUDA's;
- *         VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT; VK_ERROR_INVALID_EXTERNAL_HANDLE when the
+ *         Vulkan driver refuses the handle for every memory type; VK_ERROR_OUT_OF_DEVICE_MEMORY;
+ *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_TOO_MANY_OBJECTS; VK_ERROR_UNKNOWN for any other
+ *         error of CUDA's; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime see above
  * @since 0.1.0
@@ -461,15 +460,16 @@ typedef struct MaarCudaRangeInfo {
     uint64_t devicePointer;
     /** Bytes reserved. */
     VkDeviceSize reservedSize;
-    /** Bytes that have a block behind them. */
+    /** Bytes of the range that are backed by blocks. */
     VkDeviceSize size;
     /** Every block must be a multiple of this, bytes. */
     VkDeviceSize granularity;
 } MaarCudaRangeInfo;
 
 /**
- * Reserves a range of CUDA addresses that blocks are laid into, so that several VkDeviceMemory
- * objects are one array in CUDA, as they are in a sparse VkBuffer bound to them in the same order.
+ * Reserves a range of CUDA addresses. Blocks are mapped into it, so that several VkDeviceMemory
+ * objects form one array in CUDA, as they do in a sparse VkBuffer that is bound to them in the same
+ * order.
  *
  * @param cuda          not null
  * @param reservedSize  bytes; rounded up to the granularity
@@ -485,7 +485,7 @@ MAAR_API VkResult VKAPI_CALL maarCreateCudaRange(MaarCuda cuda, VkDeviceSize res
                                                  MaarCudaRange* pRange);
 
 /**
- * Unmaps and releases a range; the allocations stay. Streams must be done with it.
+ * Unmaps and releases a range. The allocations stay. Streams must have finished with the range.
  *
  * @param range  may be VK_NULL_HANDLE
  * @threadsafety `range` externally synchronized
@@ -494,8 +494,9 @@ MAAR_API VkResult VKAPI_CALL maarCreateCudaRange(MaarCuda cuda, VkDeviceSize res
 MAAR_API void VKAPI_CALL maarDestroyCudaRange(MaarCudaRange range);
 
 /**
- * Lays the block of an allocation behind what the range holds (cuMemImportFromShareableHandle and
- * cuMemMap). Whether a driver takes such handles of Vulkan's is not documented.
+ * Maps the block of an allocation behind the blocks that the range holds
+ * (cuMemImportFromShareableHandle and cuMemMap). CUDA does not document whether it accepts such
+ * handles from Vulkan.
  *
  * @param range       not null
  * @param allocation  dedicated, made with MaarExportInfo, its block a multiple of the granularity
@@ -509,7 +510,7 @@ MAAR_API void VKAPI_CALL maarDestroyCudaRange(MaarCudaRange range);
 MAAR_API VkResult VKAPI_CALL maarAppendToCudaRange(MaarCudaRange range, MaarAllocation allocation);
 
 /**
- * Reads what a range holds. Does not call CUDA.
+ * Reads the properties of a range. Does not call CUDA.
  *
  * @param range  not null
  * @param pInfo  sType and pNext set by the caller; the rest is filled
@@ -519,7 +520,7 @@ MAAR_API VkResult VKAPI_CALL maarAppendToCudaRange(MaarCudaRange range, MaarAllo
  */
 MAAR_API VkResult VKAPI_CALL maarGetCudaRangeInfo(MaarCudaRange range, MaarCudaRangeInfo* pInfo);
 
-/** A buffer of Vulkan's and a range of CUDA addresses that grow together over the same blocks. */
+/** A Vulkan buffer and a range of CUDA addresses that grow together over the same blocks. */
 VK_DEFINE_HANDLE(MaarCudaMirror)
 
 /** A mirror to be made. */
@@ -528,15 +529,15 @@ typedef struct MaarCudaMirrorCreateInfo {
     MaarStructureType sType;
     /** NULL or a chain. */
     const void* pNext;
-    /** The buffer; `size` is what it can grow to, bytes, rounded up. The flags of sparse binding
-     * and residency, and the external structure, are added. */
+    /** The buffer. Its `size` is the size to which the mirror can grow, bytes, rounded up. Maar
+     * adds the flags of sparse binding and residency, and the external structure. */
     const VkBufferCreateInfo* pBufferInfo;
-    /** Which of MaarAllocatorCreateInfo::pQueues binds; its family must do sparse binding. Its lock
-     * is taken. */
+    /** Index into MaarAllocatorCreateInfo::pQueues of the queue that binds. Its family must support
+     * sparse binding. Maar takes the queue's lock. */
     uint32_t queue;
 } MaarCudaMirrorCreateInfo;
 
-/** What a mirror is. */
+/** Properties of a mirror. */
 typedef struct MaarCudaMirrorInfo {
     /** MAAR_STRUCTURE_TYPE_CUDA_MIRROR_INFO */
     MaarStructureType sType;
@@ -544,28 +545,29 @@ typedef struct MaarCudaMirrorInfo {
     void* pNext;
     /** The sparse buffer. */
     VkBuffer buffer;
-    /** The same first byte in CUDA, a CUdeviceptr. Constant, as the buffer is. */
+    /** Address of the buffer's first byte in CUDA, a CUdeviceptr. The address and the buffer stay
+     * the same while the mirror grows. */
     uint64_t devicePointer;
-    /** What it can grow to, bytes. */
+    /** Size to which the mirror can grow, bytes. */
     VkDeviceSize reservedSize;
-    /** Bytes that have memory behind them, from the first on. */
+    /** Bytes that are backed by memory, counted from the first byte. */
     VkDeviceSize size;
     /** Growth comes in multiples of this, bytes. */
     VkDeviceSize granularity;
-    /** VkDeviceMemory objects behind it. */
+    /** Number of the mirror's VkDeviceMemory objects. */
     uint32_t blockCount;
 } MaarCudaMirrorInfo;
 
 /**
- * Makes a mirror, still empty. Needs the features sparseBinding and sparseResidencyBuffer, a driver
- * that exports the memory of sparse buffers, which few do (Mesa's CPU driver says so but binds
- * something else, and is refused), and MaarCudaInfo::virtualMemory.
+ * Makes an empty mirror. Needs the features sparseBinding and sparseResidencyBuffer,
+ * MaarCudaInfo::virtualMemory, and a driver that exports the memory of sparse buffers. Few drivers
+ * do: Mesa's CPU driver reports that it does but binds other memory, so the call fails there.
  *
  * @param cuda         not null
  * @param pCreateInfo  not NULL
  * @param pMirror      receives the mirror
- * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT when any of that is missing (the message says
- *         what); VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_UNKNOWN for
+ * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT when any of these is missing (the message names
+ *         it); VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_UNKNOWN for
  *         another error of CUDA's; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime destroy it with maarDestroyCudaMirror before `cuda`
@@ -576,7 +578,7 @@ MAAR_API VkResult VKAPI_CALL maarCreateCudaMirror(MaarCuda cuda,
                                                   MaarCudaMirror* pMirror);
 
 /**
- * Destroys a mirror and frees its memory. Both sides must be done with it.
+ * Destroys a mirror and frees its memory. Both sides must have finished with it.
  *
  * @param mirror  may be VK_NULL_HANDLE
  * @threadsafety `mirror` externally synchronized
@@ -585,12 +587,12 @@ MAAR_API VkResult VKAPI_CALL maarCreateCudaMirror(MaarCuda cuda,
 MAAR_API void VKAPI_CALL maarDestroyCudaMirror(MaarCudaMirror mirror);
 
 /**
- * Grows a mirror by one block, so that it has memory for at least so many bytes. What is there
- * stays where it is, on both sides. Waits until the block is bound.
+ * Grows a mirror by one block, so that it has memory for at least `size` bytes. The bytes that it
+ * has stay at their addresses on both sides. Waits until the block is bound.
  *
  * @param mirror  not null
- * @param size    bytes in all; less than it has does nothing
- * @return VK_SUCCESS; VK_ERROR_OUT_OF_POOL_MEMORY beyond what it can grow to;
+ * @param size    bytes in all; a size below the mirror's own does nothing
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_POOL_MEMORY above MaarCudaMirrorInfo::reservedSize;
  *         VK_ERROR_INVALID_EXTERNAL_HANDLE when CUDA refuses the block;
  *         VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_TOO_MANY_OBJECTS;
  *         VK_ERROR_DEVICE_LOST; VK_ERROR_UNKNOWN; VK_ERROR_VALIDATION_FAILED_EXT
@@ -600,7 +602,7 @@ MAAR_API void VKAPI_CALL maarDestroyCudaMirror(MaarCudaMirror mirror);
 MAAR_API VkResult VKAPI_CALL maarGrowCudaMirror(MaarCudaMirror mirror, VkDeviceSize size);
 
 /**
- * Reads what a mirror is. Calls neither side.
+ * Reads the properties of a mirror. Calls neither CUDA nor the Vulkan driver.
  *
  * @param mirror  not null
  * @param pInfo   sType and pNext set by the caller; the rest is filled

@@ -1,7 +1,8 @@
 /** @file
- * maar/hip.h: buffers of Maar in AMD's HIP, without a copy. The same calls as in maar/cuda.h, with
- * what HIP lacks on Linux left out: there are no images, and no semaphores that both sides see, so
- * the host stands between them at each handoff (MAAR_HANDOFF_MODE_HOST). maarGetHipInfo says so.
+ * maar/hip.h: buffers of Maar in AMD's HIP, without a copy. The calls are those of maar/cuda.h
+ * without the parts that HIP lacks on Linux. There are no images, and no semaphores that both sides
+ * see, so the host connects the two sides at each handoff (MAAR_HANDOFF_MODE_HOST). maarGetHipInfo
+ * reports the mode.
  *
  * The HIP runtime is opened at run time. The general rules of maar/allocator.h hold here too, and
  * those of maar/share.h on ownership.
@@ -15,7 +16,7 @@
 extern "C" {
 #endif
 
-/** The allocator's device as HIP sees it, with all that was imported there. */
+/** The allocator's device as HIP sees it, with the memory that was imported there. */
 VK_DEFINE_HANDLE(MaarHip)
 /** A timeline that Vulkan queues and HIP streams share. */
 VK_DEFINE_HANDLE(MaarHipTimeline)
@@ -23,39 +24,40 @@ VK_DEFINE_HANDLE(MaarHipTimeline)
 /** A hipStream_t; NULL is the default stream. */
 typedef void* MaarHipStream;
 
-/** How to find HIP. All zero will do. */
+/** How to find HIP. Zero is the default of every field but sType. */
 typedef struct MaarHipCreateInfo {
     /** MAAR_STRUCTURE_TYPE_HIP_CREATE_INFO */
     MaarStructureType sType;
     /** NULL or a chain. */
     const void* pNext;
-    /** The runtime's library; NULL for libamdhip64.so with the system's number behind it. */
+    /** The runtime's library; NULL for libamdhip64.so with the version number that the system
+     * has. */
     const char* pLibraryPath;
-    /** Which device: an ordinal plus one; 0 to find it by its PCI address, which Vulkan tells when
-     * VK_EXT_pci_bus_info is enabled, or else by its UUID, which HIP and Vulkan's drivers write
-     * differently more often than not. */
+    /** The device's ordinal plus one. 0 finds the device by its PCI address, which Vulkan reports
+     * when VK_EXT_pci_bus_info is enabled, or else by its UUID. HIP and Vulkan drivers mostly write
+     * the UUID differently. */
     uint32_t deviceOrdinalPlusOne;
 } MaarHipCreateInfo;
 
-/** What was found. */
+/** Properties of the HIP device and of its connection with Vulkan. */
 typedef struct MaarHipInfo {
     /** MAAR_STRUCTURE_TYPE_HIP_INFO */
     MaarStructureType sType;
     /** NULL or a chain. */
     void* pNext;
-    /** The device's name, as HIP says it. */
+    /** The device's name, as HIP reports it. */
     char deviceName[256];
-    /** The device's ordinal: what hipSetDevice takes. */
+    /** The device's ordinal, as hipSetDevice takes it. */
     int deviceOrdinal;
     /** hipRuntimeGetVersion */
     int runtimeVersion;
-    /** How memory is handed over: what to put into MaarExportInfo::handleTypes. */
+    /** The handle type for memory. Put it into MaarExportInfo::handleTypes. */
     VkExternalMemoryHandleTypeFlagBits memoryHandleType;
     /** MAAR_HANDOFF_MODE_HOST; or MAAR_HANDOFF_MODE_AUTO where no timeline can be made at all. */
     MaarHandoffMode handoffMode;
-    /** Blocks that are imported just now. */
+    /** Number of blocks that are imported now. */
     uint32_t importedBlockCount;
-    /** Their bytes. */
+    /** Bytes of the imported blocks. */
     VkDeviceSize importedBytes;
 } MaarHipInfo;
 
@@ -65,13 +67,13 @@ typedef struct MaarHipMemory {
     MaarStructureType sType;
     /** NULL or a chain. */
     void* pNext;
-    /** Its first byte. */
+    /** Address of the allocation's first byte. */
     void* pDevice;
-    /** Its bytes. */
+    /** Size of the allocation, bytes. */
     VkDeviceSize size;
-    /** The first byte of its block. */
+    /** Address of the first byte of the block. */
     void* pBlock;
-    /** The block's bytes. */
+    /** Size of the block, bytes. */
     VkDeviceSize blockSize;
 } MaarHipMemory;
 
@@ -90,8 +92,8 @@ MAAR_API VkResult VKAPI_CALL maarCreateHip(MaarAllocator allocator,
                                            const MaarHipCreateInfo* pCreateInfo, MaarHip* pHip);
 
 /**
- * Ends every import. Timelines made of it must have been destroyed, and streams be done with the
- * memory.
+ * Destroys the object and ends every import. Timelines made with the object must have been
+ * destroyed, and streams must have finished with the memory.
  *
  * @param hip  may be VK_NULL_HANDLE
  * @threadsafety `hip` externally synchronized
@@ -100,7 +102,7 @@ MAAR_API VkResult VKAPI_CALL maarCreateHip(MaarAllocator allocator,
 MAAR_API void VKAPI_CALL maarDestroyHip(MaarHip hip);
 
 /**
- * Reads what was found. Does not call HIP.
+ * Reads the properties of the HIP device. Does not call HIP.
  *
  * @param hip    not null
  * @param pInfo  sType and pNext set by the caller; the rest is filled
@@ -111,7 +113,7 @@ MAAR_API void VKAPI_CALL maarDestroyHip(MaarHip hip);
 MAAR_API VkResult VKAPI_CALL maarGetHipInfo(MaarHip hip, MaarHipInfo* pInfo);
 
 /**
- * Gives an allocation's address in HIP. Otherwise as maarGetCudaMemory.
+ * Gives an allocation's address in HIP. Everything else is as in maarGetCudaMemory.
  *
  * @param hip         not null
  * @param allocation  made with MaarExportInfo and MaarHipInfo::memoryHandleType
@@ -142,8 +144,8 @@ MAAR_API VkResult VKAPI_CALL maarCreateHipTimeline(MaarHip hip, uint64_t initial
                                                    MaarHipTimeline* pTimeline);
 
 /**
- * Destroys a timeline. Both sides must be done with it. Waits for signals that are on their way, as
- * maarDestroyCudaTimeline does.
+ * Destroys a timeline. Both sides must have finished with it. Waits for signals that are on their
+ * way, as maarDestroyCudaTimeline does.
  *
  * @param timeline  may be VK_NULL_HANDLE
  * @threadsafety `timeline` externally synchronized
@@ -152,7 +154,7 @@ MAAR_API VkResult VKAPI_CALL maarCreateHipTimeline(MaarHip hip, uint64_t initial
 MAAR_API void VKAPI_CALL maarDestroyHipTimeline(MaarHipTimeline timeline);
 
 /**
- * Says which timeline semaphore Vulkan's submissions wait for and signal.
+ * Gives the timeline semaphore that Vulkan's submissions wait for and signal.
  *
  * @param timeline    not null
  * @param pSemaphore  receives the semaphore
@@ -164,27 +166,27 @@ MAAR_API VkResult VKAPI_CALL maarGetHipTimelineSemaphore(MaarHipTimeline timelin
                                                          VkSemaphore* pSemaphore);
 
 /**
- * Waits on the calling thread until Vulkan has signalled a value, so that what the stream gets
- * afterwards comes after it. The submission must have been made.
+ * Waits on the calling thread until Vulkan has signalled a value, so that later commands of the
+ * stream come after it. The submission must have been made before.
  *
  * @param timeline  not null
- * @param value     what Vulkan signals
- * @param stream    what comes after it
+ * @param value     the value that Vulkan signals
+ * @param stream    the stream whose later commands come after the signal
  * @return as maarCudaWait
- * @threadsafety internally synchronized; `stream` as HIP wants it
+ * @threadsafety internally synchronized; `stream` as HIP requires
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarHipWait(MaarHipTimeline timeline, uint64_t value,
                                          MaarHipStream stream);
 
 /**
- * Makes the host signal a value when the stream gets there. Does not block.
+ * Makes the host signal a value when the stream reaches this command. Does not block.
  *
  * @param timeline  not null
- * @param value     above all that streams have signalled before
- * @param stream    what signals
+ * @param value     above all values that streams have signalled before
+ * @param stream    the stream that signals
  * @return as maarCudaSignal
- * @threadsafety internally synchronized; `stream` as HIP wants it
+ * @threadsafety internally synchronized; `stream` as HIP requires
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarHipSignal(MaarHipTimeline timeline, uint64_t value,
@@ -196,11 +198,11 @@ typedef struct MaarHipHandoffInfo {
     MaarStructureType sType;
     /** NULL or a chain. */
     const void* pNext;
-    /** The value that stands for this handoff, above all before in the same direction. */
+    /** The value that stands for this handoff, above all earlier ones in the same direction. */
     uint64_t value;
     /** The stream. */
     MaarHipStream stream;
-    /** Which of MaarAllocatorCreateInfo::pQueues. */
+    /** Index into MaarAllocatorCreateInfo::pQueues. */
     uint32_t queue;
     /** How many resources; 0 is allowed. */
     uint32_t resourceCount;
@@ -209,26 +211,26 @@ typedef struct MaarHipHandoffInfo {
 } MaarHipHandoffInfo;
 
 /**
- * Vulkan gives resources to HIP: submits the barriers and waits, on the calling thread, until they
- * are done.
+ * Transfers resources from Vulkan to HIP: submits the barriers and waits, on the calling thread,
+ * until they have been executed.
  *
  * @param timeline  not null
  * @param pInfo     the handoff
  * @return as maarSubmitHandoff and maarHipWait
- * @threadsafety internally synchronized; the stream as HIP wants it
+ * @threadsafety internally synchronized; the stream as HIP requires
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarReleaseToHip(MaarHipTimeline timeline,
                                               const MaarHipHandoffInfo* pInfo);
 
 /**
- * HIP gives resources back: the host signals the timeline when the stream gets there, and a
- * submission waits for it and carries the barriers. Does not block.
+ * Transfers resources from HIP to Vulkan: the host signals the timeline when the stream reaches
+ * this command, and a submission waits for it and carries the barriers. Does not block.
  *
  * @param timeline  not null
  * @param pInfo     the handoff
  * @return as maarHipSignal and maarSubmitHandoff
- * @threadsafety internally synchronized; the stream as HIP wants it
+ * @threadsafety internally synchronized; the stream as HIP requires
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarAcquireFromHip(MaarHipTimeline timeline,
