@@ -13,17 +13,18 @@ VkResult maar_paging_take_space(MaarAllocator allocator, const char* call, VkDev
     if (maar_atomic64_add_below(&paging->space, size, limit != 0 ? limit : UINT64_MAX)) {
         return VK_SUCCESS;
     }
-    maar_report(
-        allocator, fallback != NULL ? MAAR_MESSAGE_SEVERITY_WARNING : MAAR_MESSAGE_SEVERITY_ERROR,
-        MAAR_MESSAGE_ID_UNSORTED, call,
-        "%llu bytes of address space are asked for; of sparseAddressSpaceSize (%llu) "
-        "sparse objects have %llu already%s",
-        (unsigned long long)size, (unsigned long long)limit,
-        (unsigned long long)maar_atomic64_load(&paging->space), fallback != NULL ? fallback : "");
+    maar_report(allocator,
+                fallback != NULL ? MAAR_MESSAGE_SEVERITY_WARNING : MAAR_MESSAGE_SEVERITY_ERROR,
+                MAAR_MESSAGE_ID_ADDRESS_SPACE_EXHAUSTED, call,
+                "%llu bytes of address space are requested; sparse objects have %llu of the "
+                "sparseAddressSpaceSize (%llu) already%s",
+                (unsigned long long)size, (unsigned long long)maar_atomic64_load(&paging->space),
+                (unsigned long long)limit, fallback != NULL ? fallback : "");
     return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
 void maar_paging_return_space(MaarAllocator allocator, VkDeviceSize size)
 {
-    (void)maar_atomic64_sub(&maar_paging_of(allocator)->space, size);
+    const uint64_t rest = maar_atomic64_sub(&maar_paging_of(allocator)->space, size);
+    MAAR_ASSERT(allocator, rest <= UINT64_MAX - size); /* no more was returned than taken */
 }

@@ -1,11 +1,10 @@
 /*
- * Submissions of binds: what tables have recorded becomes as few elements as can be, in one call of
- * vkQueueBindSparse on the one queue that paging uses.
+ * Batches: what tables have recorded becomes the elements of one vkQueueBindSparse, as few as
+ * possible.
  *
- * vkQueueBindSparse is ordered by semaphores alone. Each submission waits for the one before it and
- * for the caller's points, and moves Maar's own timeline by one. The turnstile lets one thread at a
- * time through; only the caller's queue lock is held across the call. What goes along is marked
- * meanwhile, since owners may change their minds: afterwards each marked entry becomes what it is.
+ * While a submission is under way, owners may change the same entries again. So the batch marks the
+ * entries that it names. When the submission was made or has failed, each marked entry is resolved
+ * from what the batch says and from what was recorded since.
  */
 #include "core/paging/bind_batch.h"
 
@@ -16,7 +15,7 @@
 static bool grow_array(const VkAllocationCallbacks* callbacks, void** array, uint32_t count,
                        size_t size)
 {
-    /* What is in it need not be kept: it is filled anew. */
+    /* The old elements are not kept: the array is about to be filled. */
     void* made = maar_host_calloc(callbacks, count, size);
     if (made == NULL) {
         return false;
@@ -40,7 +39,7 @@ void maar_bind_batch_free(struct maar_paging* paging)
     memset(batch, 0, sizeof *batch);
 }
 
-/* Room for what was counted, and some more. */
+/* Makes room for what was counted, and for half as much again. */
 static VkResult reserve_batch(struct maar_paging* paging)
 {
     const VkAllocationCallbacks* callbacks = paging->allocator->callbacks;
@@ -67,7 +66,7 @@ static VkResult reserve_batch(struct maar_paging* paging)
     return good ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-/* A run of changed pages that one element can say. */
+/* A walk over runs of changed pages. One element of a submission stands for each run. */
 struct run_walk {
     struct maar_page_table* table;
     struct maar_page_leaf* leaf; /* where the next page is */
@@ -83,8 +82,8 @@ static bool entry_unbinds(uint64_t entry)
     return !maar_entry_has_page(entry) || (entry & MAAR_ENTRY_HELD) != 0;
 }
 
-/* Whether the page after a run belongs to it: next to it in memory, or unbound like it; tiles of
- * one row, since only these lie in memory as they do in the level. */
+/* Returns whether the page after a run belongs to the run: it follows in memory too, or both are
+ * unbound. A run of tiles stays in its row, since only tiles of one row are one element. */
 static bool continues(const struct run_walk* walk, uint64_t page, uint64_t entry)
 {
     if (walk->count == 0 || page != walk->first + walk->count ||
@@ -98,7 +97,7 @@ static bool continues(const struct run_walk* walk, uint64_t page, uint64_t entry
            (entry & MAAR_ENTRY_PAGE) == (walk->entry & MAAR_ENTRY_PAGE) + walk->count;
 }
 
-/* The next run of a table's dirty leaves, which are sorted; false at the end. */
+/* Finds the next run in a table's dirty leaves, which are sorted; false at the end. */
 static bool next_run(struct run_walk* walk)
 {
     walk->count = 0;
@@ -135,10 +134,11 @@ static void begin_walk(struct maar_page_table* table, struct run_walk* walk)
     walk->leaf = table->first_dirty;
 }
 
-/* Under the lock: how much there is to say. */
+/* Counts the elements of what is recorded. */
 static void count_recorded(struct maar_paging* paging)
 {
     struct maar_bind_batch* batch = &paging->batch;
+    maar_assert_held(&paging->lock);
     batch->bind_count = 0;
     batch->table_count = 0;
     for (struct maar_page_table* table = paging->first_dirty; table != NULL;
@@ -198,7 +198,8 @@ static void write_tile_bind(const struct run_walk* walk, VkSparseImageMemoryBind
     }
 }
 
-/* Marks the pages of a run as under way, and their blocks as named by this submission. */
+/* Marks the pages of a run as under way, and their blocks as named by this submission. Under the
+ * lock. */
 static void take_run(struct maar_paging* paging, const struct run_walk* walk)
 {
     struct maar_bind_batch* batch = &paging->batch;
@@ -221,10 +222,11 @@ static void take_run(struct maar_paging* paging, const struct run_walk* walk)
     *(walk->unbinds ? &batch->pages_unbound : &batch->pages_bound) += walk->count;
 }
 
-/* Under the lock: what one table has recorded. */
+/* Moves what one table has recorded into the batch. */
 static void take_table(struct maar_paging* paging, struct maar_page_table* table)
 {
     struct maar_bind_batch* batch = &paging->batch;
+    maar_assert_held(&paging->lock);
     const uint32_t first_plain = batch->plain_count;
     const uint32_t first_tile = batch->tile_count;
     struct run_walk walk;
@@ -264,10 +266,10 @@ static void take_table(struct maar_paging* paging, struct maar_page_table* table
     }
 }
 
-/* Everything that is recorded; nothing of it is recorded afterwards. */
 VkResult maar_bind_batch_take(struct maar_paging* paging)
 {
     struct maar_bind_batch* batch = &paging->batch;
+    MAAR_DEBUG_ASSERT(paging->submitting);
     for (;;) {
         maar_mutex_lock(&paging->lock);
         count_recorded(paging);
@@ -298,8 +300,8 @@ VkResult maar_bind_batch_take(struct maar_paging* paging)
         ++paging->recorded_value;
     }
     maar_mutex_unlock(&paging->lock);
-    /* Debian 12's validation layer (1.3.239) reads as many opaque binds as there are buffers: what
-     * it finds behind the last one must be none. */
+    /* Debian 12's validation layer (1.3.239) reads as many opaque binds as there are buffers. It
+     * must find empty ones behind the last. */
     if (batch->buffer_count > batch->opaque_count) {
         memset(&batch->opaques[batch->opaque_count], 0,
                (batch->buffer_count - batch->opaque_count) * sizeof batch->opaques[0]);
@@ -307,7 +309,7 @@ VkResult maar_bind_batch_take(struct maar_paging* paging)
     return VK_SUCCESS;
 }
 
-/* What an entry has become, once its submission was made or failed. */
+/* Resolves what an entry has become, once its submission was made or has failed. Under the lock. */
 static void resolve_entry(const struct maar_bind_span* span, uint64_t page, bool succeeded)
 {
     struct maar_page_table* table = span->table;
@@ -322,7 +324,7 @@ static void resolve_entry(const struct maar_bind_span* span, uint64_t page, bool
     const bool held = (*entry & MAAR_ENTRY_HELD) != 0;
     const bool bound = (*entry & MAAR_ENTRY_BOUND) != 0;
     if (held && !bound && (*entry & MAAR_ENTRY_MOVED) == 0) {
-        /* Given back, and the device does not have it (any more). */
+        /* The owner gave the page back, and the device does not have it. */
         maar_page_drop(maar_entry_block(table, *entry), maar_entry_page(*entry), 1, false);
         table->paging->recorded_pages -= changed_since ? 1 : 0;
         *entry = 0;
@@ -333,9 +335,11 @@ static void resolve_entry(const struct maar_bind_span* span, uint64_t page, bool
     }
 }
 
-/* Under the lock: nobody waits for a submission that was not made. */
+/* Takes back the timeline's value of a submission that was not made, so that nobody waits for it.
+ */
 static void take_value_back(struct maar_paging* paging)
 {
+    maar_assert_held(&paging->lock);
     const uint64_t value = --paging->recorded_value;
     for (uint32_t i = 0; i < paging->batch.table_count; ++i) {
         struct maar_page_table* table = paging->batch.tables[i];
@@ -352,6 +356,7 @@ static void take_value_back(struct maar_paging* paging)
 void maar_bind_batch_end(struct maar_paging* paging, bool succeeded)
 {
     struct maar_bind_batch* batch = &paging->batch;
+    MAAR_DEBUG_ASSERT(paging->submitting);
     maar_mutex_lock(&paging->lock);
     for (uint32_t i = 0; i < batch->span_count; ++i) {
         const struct maar_bind_span* span = &batch->spans[i];

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* What a submission waits for. */
+/* The semaphores that a submission waits for, and their values. */
 struct bind_waits {
     uint32_t count;
     VkSemaphore semaphores[MAAR_MOST_SUBMISSION_WAITS];
@@ -54,7 +54,7 @@ static void list_waits(struct maar_paging* paging, uint32_t point_count, const M
     maar_mutex_unlock(&paging->lock);
 }
 
-/* A submission was made that waits for these: no later one needs to, as it waits for that one. */
+/* Forgets the delays that a submission waits for. Later submissions wait for that submission. */
 static void forget_delays(struct maar_paging* paging, const struct bind_waits* waits)
 {
     uint32_t kept = 0;
@@ -168,7 +168,7 @@ static VkResult check_waits(MaarAllocator allocator, const char* call, uint32_t 
     for (uint32_t i = 0; i < point_count && result == VK_SUCCESS; ++i) {
         if (points[i].semaphore == VK_NULL_HANDLE &&
             points[i].value > maar_atomic64_load(&allocator->retire.host_value)) {
-            result = maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+            result = maar_misuse(allocator, MAAR_MESSAGE_ID_POINT_NOT_USABLE, call,
                                  "a point of the host timeline has not passed; the device cannot "
                                  "wait for it");
         }
@@ -237,7 +237,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSubmitBinds(MaarAllocator allocator, uint32_t
                                 : result;
 }
 
-/* Adds points to what the coming submission waits for, all or none. */
+/* Adds points to the delays of the next submission, all or none. */
 static bool add_delays(struct maar_paging* paging, uint32_t point_count, const MaarPoint* points)
 {
     MaarPoint merged[MAAR_MAX_POINTS];
@@ -251,7 +251,7 @@ static bool add_delays(struct maar_paging* paging, uint32_t point_count, const M
             ++at;
         }
         if (points[i].semaphore == VK_NULL_HANDLE) {
-            continue; /* of the host timeline, and passed */
+            continue; /* of the host timeline: it has passed */
         }
         fits = at < MAAR_MAX_POINTS;
         if (at == count && fits) {

@@ -55,10 +55,11 @@ void maar_copy_record(MaarAllocator allocator, struct maar_page_copy* copy)
     maar_mutex_unlock(queue->lock);
 }
 
-/* Takes a copy out of the record. Under the lock. */
+/* Takes a copy out of the record. */
 static void forget_copy(struct maar_copy_queue* queue, const struct maar_page_copy* copy)
 {
     struct maar_page_copy* before = NULL;
+    maar_assert_held(queue->lock);
     for (struct maar_page_copy* at = queue->first; at != NULL && at != copy; at = at->next) {
         before = at;
     }
@@ -346,6 +347,7 @@ VkResult maar_copy_queue_submit(struct maar_copy_queue* queue, MaarAllocator all
 {
     const struct maar_device* device = &allocator->device;
     struct maar_copy_commands* commands = NULL;
+    MAAR_DEBUG_ASSERT(maar_paging_of(allocator)->submitting);
     MAAR_DEBUG_ASSERT(submission->wait_count <= MAAR_MOST_SUBMISSION_WAITS);
     maar_lock_rank_expect_none();
     VkResult result = open_commands(queue, allocator, submission, &commands);

@@ -1,7 +1,6 @@
 /*
- * How allocations that are made of pages end, and what they are made of.
- * That they are allocations, with slots and arenas, is the business of core/memory, which calls
- * this room through the function pointers of struct maar_extension.
+ * Allocations that are made of pages: how they end, and which pages they have. Their slots and
+ * arenas are part of core/memory, which calls the functions here through struct maar_extension.
  */
 #include "core/paging/page_allocation.h"
 
@@ -26,7 +25,7 @@ bool maar_stitched_seal(MaarAllocator allocator, const struct maar_slot* slot, M
 void maar_stitched_release_pages(MaarAllocator allocator, struct maar_block* block)
 {
     if (block->ending != NULL) {
-        (void)maar_page_table_seal(block->table); /* nobody ended it */
+        (void)maar_page_table_seal(block->table); /* nobody has sealed it */
     }
     maar_page_table_destroy(block->table);
     maar_paging_return_space(allocator, block->size);

@@ -145,6 +145,8 @@ uint32_t maar_page_find_run(const struct maar_page_block* block, uint32_t length
 void maar_page_take(struct maar_page_block* block, uint32_t first, uint32_t count)
 {
     const uint32_t length = block->marks[first].run;
+    maar_assert_held(block->pool->lock);
+    MAAR_DEBUG_ASSERT(length >= count);
     unlist_free_run(block, first);
     if (length > count) {
         list_free_run(block, first + count, length - count);
@@ -165,6 +167,8 @@ void maar_page_take(struct maar_page_block* block, uint32_t first, uint32_t coun
 bool maar_page_share(struct maar_page_block* block, uint32_t page)
 {
     struct maar_page_mark* mark = &block->marks[page];
+    maar_assert_held(block->pool->lock);
+    MAAR_DEBUG_ASSERT(mark->run == 0 && mark->refs > 0);
     if (mark->refs == UINT16_MAX) {
         return false;
     }
@@ -176,6 +180,8 @@ bool maar_page_share(struct maar_page_block* block, uint32_t page)
 void maar_page_hold(struct maar_page_block* block, uint32_t page, bool held)
 {
     struct maar_page_mark* mark = &block->marks[page];
+    maar_assert_held(block->pool->lock);
+    MAAR_DEBUG_ASSERT(mark->run == 0 && mark->refs > 0);
     if (held) {
         --mark->live;
         block->live_count -= mark->live == 0;
@@ -189,8 +195,10 @@ void maar_page_hold(struct maar_page_block* block, uint32_t page, bool held)
 void maar_page_drop(struct maar_page_block* block, uint32_t first, uint32_t count, bool live)
 {
     uint32_t from = first;
+    maar_assert_held(block->pool->lock);
     for (uint32_t page = first; page < first + count; ++page) {
         struct maar_page_mark* mark = &block->marks[page];
+        MAAR_DEBUG_ASSERT(mark->run == 0 && mark->refs > 0 && (!live || mark->live > 0));
         if (live) {
             --mark->live;
             block->live_count -= mark->live == 0;

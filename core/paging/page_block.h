@@ -56,7 +56,8 @@ struct maar_page_block {
 /* Page blocks of one memory type and page size, for one MaarPool or for all callers without one. */
 struct maar_page_pool {
     struct maar_page_pool* next;
-    struct maar_pool* owner; /* a pool that stitches, or NULL */
+    const struct maar_mutex* lock; /* the paging lock */
+    struct maar_pool* owner;       /* a pool that stitches, or NULL */
     uint32_t type_index;
     MaarResourceKind kind; /* unknown where pages of all kinds may be neighbours */
     VkDeviceSize page_size;

@@ -1,14 +1,15 @@
 /*
- * What must always hold of pages: free runs end where they should and are listed; a page is free or
- * in as many tables as it has owners; no change is unrecorded; all counts are right.
+ * What must always hold of pages: free runs end where they should and are listed; each page is
+ * free, or as many entries name it as it has references; every change is recorded; all counts are
+ * right.
  *
- * Under the paging lock. Walks everything.
+ * The paging lock is held. The checks walk everything.
  */
 #include "core/paging/page_check.h"
 
 #include "core/paging/page_entry.h"
 
-/* One block: its pages from the first to the last, and what the lists say. */
+/* Checks one block: its pages from the first to the last, and its lists. */
 static const char* check_page_block(const struct maar_page_block* block, uint64_t* free_pages)
 {
     uint32_t used = 0;
@@ -141,7 +142,7 @@ static const char* check_table(const struct maar_page_table* table, uint64_t* di
     return committed != table->committed ? "a table counts its pages wrongly" : NULL;
 }
 
-/* Sets what check_entry counts to zero, or compares it. */
+/* Sets the counts of check_entry to zero, or compares them with the references. */
 static const char* check_references(struct maar_paging* paging, bool compare)
 {
     for (uint32_t i = 0; i < paging->block_end; ++i) {

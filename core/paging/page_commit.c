@@ -16,6 +16,7 @@ static VkResult make_leaves(struct maar_page_table* table, uint64_t first, uint6
 {
     struct maar_paging* paging = table->paging;
     const VkAllocationCallbacks* callbacks = paging->allocator->callbacks;
+    maar_lock_rank_expect_none();
     if (count == 0) {
         return VK_SUCCESS;
     }
@@ -58,6 +59,7 @@ static bool unhold(struct maar_page_table* table, uint64_t* entry)
 static bool is_being_unbound(const struct maar_page_range* range)
 {
     const uint64_t both = MAAR_ENTRY_HELD | MAAR_ENTRY_INFLIGHT;
+    maar_assert_held(&range->table->paging->lock);
     for (uint64_t i = 0; range->table->submitting && i < range->count; ++i) {
         if ((*maar_page_entry(range->table, range->first + i) & both) == both) {
             return true;
@@ -190,7 +192,7 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
         case COMMIT_DONE:
             return VK_SUCCESS;
         case COMMIT_SHOWN_ELSEWHERE:
-            return maar_misuse(table->paging->allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+            return maar_misuse(table->paging->allocator, MAAR_MESSAGE_ID_PAGES_NOT_SUBMITTED, call,
                                "a page of the range was given back and waits to be unbound, and "
                                "another range shows it; submit that first");
         case COMMIT_TOO_FEW:
@@ -244,6 +246,7 @@ static void give_back(struct maar_page_table* table, uint64_t page, uint64_t* en
 {
     struct maar_page_block* block = maar_entry_block(table, *entry);
     const uint32_t number = maar_entry_page(*entry);
+    MAAR_DEBUG_ASSERT((*entry & MAAR_ENTRY_HELD) == 0);
     const bool is_unseen = (*entry & (MAAR_ENTRY_DIRTY | MAAR_ENTRY_INFLIGHT)) == MAAR_ENTRY_DIRTY;
     --table->committed;
     *entry &= ~MAAR_ENTRY_FRESH;
@@ -350,10 +353,10 @@ static void report_held(MaarAllocator allocator, const char* call)
     }
     maar_mutex_unlock(&paging->lock);
     if (held > 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, NULL,
-                    "%s finds no pages, while %llu bytes that were given back wait for "
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_NO_PAGES, call,
+                    "no pages are free, while %llu bytes that were given back wait for "
                     "maarSubmitBinds",
-                    call, (unsigned long long)held);
+                    (unsigned long long)held);
     }
 }
 
@@ -445,6 +448,8 @@ VkResult maar_pages_alias(MaarAllocator allocator, const char* call,
                           uint64_t from_first)
 {
     struct maar_paging* paging = maar_paging_of(allocator);
+    MAAR_DEBUG_ASSERT(to->table->may_alias && from->may_alias &&
+                      to->table->page_size == from->page_size);
     VkResult result = make_leaves(to->table, to->first, to->count);
     if (result != VK_SUCCESS) {
         return result;
@@ -468,7 +473,7 @@ VkResult maar_pages_alias(MaarAllocator allocator, const char* call,
         give_back(to->table, to->first + shared, maar_page_entry(to->table, to->first + shared));
     }
     maar_mutex_unlock(&paging->lock);
-    return fault != NULL ? maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, fault)
+    return fault != NULL ? maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE, call, fault)
                          : VK_SUCCESS;
 }
 
@@ -476,6 +481,7 @@ bool maar_page_move(struct maar_page_table* to, uint64_t to_page, struct maar_pa
                     uint64_t from_page)
 {
     struct maar_paging* paging = to->paging;
+    MAAR_DEBUG_ASSERT(to->page_size == from->page_size && to->image == from->image);
     if (make_leaves(to, to_page, 1) != VK_SUCCESS) {
         return false;
     }

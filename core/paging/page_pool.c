@@ -57,6 +57,7 @@ VkResult maar_page_pool_open(struct maar_paging* paging, const struct maar_page_
     if (made == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
+    made->lock = &paging->lock;
     made->owner = key.owner;
     made->type_index = key.type_index;
     made->page_size = key.page_size;
@@ -80,6 +81,8 @@ uint32_t maar_page_pool_take(struct maar_page_pool* pool, uint32_t wanted,
 {
     const uint32_t class = maar_page_class(wanted);
     uint32_t best = 0;
+    maar_assert_held(pool->lock);
+    MAAR_DEBUG_ASSERT(pool->free_count > 0);
     for (uint32_t i = 0; i < pool->block_count; ++i) {
         if (pool->longest[i] >= class) {
             *first = maar_page_find_run(pool->blocks[i], wanted);
@@ -139,6 +142,7 @@ static enum list_room reserve_lists(struct maar_paging* paging, struct maar_page
 {
     const VkAllocationCallbacks* callbacks = paging->allocator->callbacks;
     const bool pool_full = pool->block_count == pool->block_capacity;
+    maar_assert_held(&paging->lock);
     if (!pool_full && paging->block_count < paging->block_capacity) {
         return LIST_ROOM_READY;
     }
@@ -176,10 +180,12 @@ static enum list_room reserve_lists(struct maar_paging* paging, struct maar_page
     return has_memory ? LIST_ROOM_LEFT_LOCK : LIST_ROOM_NO_MEMORY;
 }
 
-/* Both lists have room. */
 static void list_block(struct maar_paging* paging, struct maar_page_block* block)
 {
     struct maar_page_pool* pool = block->pool;
+    maar_assert_held(&paging->lock);
+    MAAR_DEBUG_ASSERT(pool->block_count < pool->block_capacity &&
+                      paging->block_count < paging->block_capacity);
     block->number = 0;
     while (block->number < paging->block_end && paging->blocks[block->number] != NULL) {
         ++block->number;
@@ -203,6 +209,7 @@ static void list_block(struct maar_paging* paging, struct maar_page_block* block
 static void unlist_block(struct maar_paging* paging, struct maar_page_block* block)
 {
     struct maar_page_pool* pool = block->pool;
+    maar_assert_held(&paging->lock);
     paging->blocks[block->number] = NULL;
     --paging->block_count;
     while (paging->block_end > 0 && paging->blocks[paging->block_end - 1] == NULL) {
@@ -352,11 +359,12 @@ VkResult maar_page_pool_grow(struct maar_paging* paging, struct maar_page_pool* 
     return result;
 }
 
-/* Takes the empty blocks that may be freed off the lists. Under the lock. */
+/* Takes the empty blocks that may be freed off the lists. */
 static struct maar_page_block* pick_empty(struct maar_paging* paging, const struct maar_pool* owner,
                                           bool keep_one)
 {
     struct maar_page_block* chosen = NULL;
+    maar_assert_held(&paging->lock);
     /* While nothing is recorded, all unbinding has been submitted. */
     const uint64_t done = maar_atomic64_load(&paging->completed);
     const bool all_done = done == maar_atomic64_load(&paging->submitted) &&

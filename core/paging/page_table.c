@@ -32,13 +32,13 @@ VkResult maar_pages_check_memory(MaarAllocator allocator, const char* call,
         return result;
     }
     if ((info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
                            "pMemoryInfo->flags has MAAR_ALLOCATION_CREATE_MAPPED_BIT, but pages "
                            "cannot be mapped");
     }
     return maar_export_find(info->pNext) == NULL
                ? VK_SUCCESS
-               : maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+               : maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
                              "pMemoryInfo->pNext has MaarExportInfo, but pages are never exported");
 }
 
@@ -53,7 +53,7 @@ static VkResult choose_types(MaarAllocator allocator, const struct maar_page_tab
     }
     if (owner != NULL) {
         if (!owner->stitches) {
-            return maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, info->call,
+            return maar_misuse(allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, info->call,
                                "the pool of the memory's create info is none of this allocator's "
                                "that stitches");
         }
@@ -113,6 +113,7 @@ VkResult maar_page_table_create(MaarAllocator allocator, const struct maar_page_
                                 struct maar_page_table** table)
 {
     struct maar_paging* paging = maar_paging_of(allocator);
+    MAAR_DEBUG_ASSERT(paging != NULL);
     *table = NULL;
     struct maar_page_table* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
     if (made == NULL) {
@@ -156,6 +157,7 @@ void maar_page_mark_dirty(struct maar_page_table* table, uint64_t page, uint64_t
 {
     struct maar_paging* paging = table->paging;
     struct maar_page_leaf* leaf = table->leaves[page / MAAR_LEAF_PAGES];
+    maar_assert_held(&paging->lock);
     if ((*entry & MAAR_ENTRY_DIRTY) == 0) {
         *entry |= MAAR_ENTRY_DIRTY;
         ++paging->recorded_pages;
@@ -180,6 +182,7 @@ void maar_page_mark_dirty(struct maar_page_table* table, uint64_t page, uint64_t
 
 void maar_page_mark_clean(struct maar_page_table* table, uint64_t* entry)
 {
+    maar_assert_held(&table->paging->lock);
     if ((*entry & MAAR_ENTRY_DIRTY) != 0) {
         *entry &= ~MAAR_ENTRY_DIRTY;
         --table->paging->recorded_pages;
@@ -189,6 +192,7 @@ void maar_page_mark_clean(struct maar_page_table* table, uint64_t* entry)
 void maar_page_table_unlist(struct maar_page_table* table)
 {
     struct maar_paging* paging = table->paging;
+    maar_assert_held(&paging->lock);
     if (!table->dirty) {
         return;
     }
@@ -226,6 +230,7 @@ void maar_page_table_sort(struct maar_page_table* table)
 {
     /* A merge sort of a list, bottom up: bin i has 2^i leaves, or none. */
     struct maar_page_leaf* bins[40] = {NULL};
+    maar_assert_held(&table->paging->lock);
     for (struct maar_page_leaf *leaf = table->first_dirty, *next; leaf != NULL; leaf = next) {
         next = leaf->next_dirty;
         leaf->next_dirty = NULL;
@@ -249,6 +254,7 @@ void maar_page_table_sort(struct maar_page_table* table)
 uint64_t maar_page_table_seal(struct maar_page_table* table)
 {
     struct maar_paging* paging = table->paging;
+    maar_lock_rank_expect_none();
     maar_mutex_lock(&paging->lock);
     table->sealed = true;
     maar_page_table_unlist(table);
@@ -265,7 +271,7 @@ uint64_t maar_page_table_seal(struct maar_page_table* table)
     return value;
 }
 
-/* Drops the pages of a leaf, run after run. Under the lock. */
+/* Drops the pages of a leaf, run after run. */
 static void end_leaf(struct maar_page_table* table, struct maar_page_leaf* leaf)
 {
     const uint32_t size = maar_leaf_size(table, leaf->number);
@@ -299,6 +305,7 @@ void maar_page_table_destroy(struct maar_page_table* table)
     }
     struct maar_paging* paging = table->paging;
     MaarAllocator allocator = paging->allocator;
+    maar_lock_rank_expect_none();
     maar_mutex_lock(&paging->lock);
     while (table->submitting) {
         maar_condition_wait(&paging->changed, &paging->lock);
@@ -328,6 +335,7 @@ void maar_page_table_destroy(struct maar_page_table* table)
 
 void maar_page_tables_forget(struct maar_paging* paging, const struct maar_page_pool* pool)
 {
+    maar_assert_held(&paging->lock);
     for (struct maar_page_table* table = paging->tables; table != NULL; table = table->next) {
         for (uint64_t page = 0; page < table->page_count; ++page) {
             uint64_t* entry = maar_page_entry(table, page);
@@ -374,6 +382,7 @@ struct maar_pool* maar_page_table_owner(const struct maar_page_table* table)
 static bool is_committed(const struct maar_page_table* table, uint64_t page)
 {
     const uint64_t* entry = maar_page_entry(table, page);
+    maar_assert_held(&table->paging->lock);
     return entry != NULL && maar_entry_has_page(*entry) && (*entry & MAAR_ENTRY_HELD) == 0;
 }
 

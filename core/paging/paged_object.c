@@ -79,14 +79,20 @@ bool maar_paging_is_listed(MaarAllocator allocator, const char* what, const void
     return listed;
 }
 
-VkResult maar_paging_check_listed(MaarAllocator allocator, const char* call, const char* argument,
+VkResult maar_paging_check_handle(MaarAllocator allocator, const char* call, const char* argument,
                                   const char* what, const void* object)
 {
-    if (maar_paging_is_listed(allocator, what, object)) {
-        return VK_SUCCESS;
+    const VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS || maar_paging_is_listed(allocator, what, object)) {
+        return result;
     }
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
-                "%s is not a %s of this allocator (was it destroyed already?)", argument, what);
+    if (object == NULL) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NULL_HANDLE, call,
+                    "%s is VK_NULL_HANDLE", argument);
+    } else {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
+                    "%s is not a %s of this allocator (was it destroyed already?)", argument, what);
+    }
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
@@ -97,7 +103,7 @@ void maar_paging_report_unsubmitted(MaarAllocator allocator, const char* what, c
         return;
     }
     const char* quote = name != NULL ? "\"" : "";
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, NULL,
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_PAGES_NOT_SUBMITTED, NULL,
                 "%s%s%s%s%s: %llu pages were never handed to the device by maarSubmitBinds", what,
                 name != NULL ? " " : "", quote, name != NULL ? name : "", quote,
                 (unsigned long long)pages);

@@ -27,8 +27,10 @@ void maar_paging_end_objects(MaarAllocator allocator);
 /* Returns whether a handle is a listed object of this kind. Reads nothing of the object before that
  * is known. */
 bool maar_paging_is_listed(MaarAllocator allocator, const char* what, const void* object);
-/* Returns VK_SUCCESS for a listed object of this kind, else misuse, which it reports. */
-VkResult maar_paging_check_listed(MaarAllocator allocator, const char* call, const char* argument,
+/* Returns VK_SUCCESS if calls on the allocator may go on and the handle is a listed object of this
+ * kind; else the error, having reported misuse. A new object at the address of a destroyed one is
+ * taken for it. */
+VkResult maar_paging_check_handle(MaarAllocator allocator, const char* call, const char* argument,
                                   const char* what, const void* object);
 /* Reports that an object ends with committed pages although no submission ever named it. A program
  * that forgets maarSubmitBinds looks like that. All its tables are sealed. The name may be NULL. No

@@ -13,7 +13,7 @@
 #include "core/queue_lock.h"
 #include "core/time/timeline.h"
 
-/* The last submission that named a page of what a pool owns. */
+/* Returns the timeline's value of the last submission that named a page of a MaarPool's. */
 static uint64_t last_value_of(struct maar_paging* paging, const struct maar_pool* owner)
 {
     uint64_t last = 0;
@@ -28,7 +28,8 @@ static uint64_t last_value_of(struct maar_paging* paging, const struct maar_pool
     return last;
 }
 
-/* Signals after all that was submitted to a queue, and waits for that until a deadline. */
+/* Submits a signal behind everything that was submitted to a queue, and waits for it until a
+ * deadline. */
 static VkResult pass_through(MaarAllocator allocator, uint32_t index, VkSemaphore signal,
                              uint64_t deadline_ns)
 {
@@ -60,10 +61,11 @@ static VkResult pass_through(MaarAllocator allocator, uint32_t index, VkSemaphor
                : result;
 }
 
-/* Until the driver has let go of the timeline, which submissions to a queue waited for, Maar's or
- * the program's. That their own signals were seen is not enough: lavapipe's thread of the queue
- * touches what a submission waited for once more after it has signalled. Once a later signal is
- * seen it is past that, and no submission waits for that one's semaphore. */
+/* Waits until the driver no longer uses the timeline, for which submissions to a queue waited:
+ * Maar's own, or the program's. The signals of these submissions do not show that. lavapipe's
+ * thread of the queue touches the semaphore that a submission waited for once more after it has
+ * signalled. A later signal on the queue shows that the thread is past that. No submission waits
+ * for the later signal's own semaphore. */
 static void wait_let_go(struct maar_paging* paging, bool was_used, uint32_t queue,
                         uint64_t deadline_ns)
 {
@@ -80,9 +82,9 @@ static void wait_let_go(struct maar_paging* paging, bool was_used, uint32_t queu
     maar_note_loss(allocator, result);
     if (result == VK_TIMEOUT) {
         maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, NULL,
-            "pQueues[%u] was not done with what it was given in five seconds, and the timeline "
-            "of its binds goes all the same; was what it waits for ever submitted?",
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_BINDS_NOT_EXECUTED, NULL,
+            "pQueues[%u] did not execute its submissions in five seconds, and the timeline of its "
+            "binds is destroyed all the same; was what they wait for ever submitted?",
             queue);
     }
     device->vkDestroySemaphore(device->handle, last, device->callbacks);
@@ -212,21 +214,23 @@ free:
 VkResult maar_paging_require(MaarAllocator allocator, const char* call, bool sparse)
 {
     const struct maar_device_facts* facts = &allocator->device.facts;
+    MaarMessageId id = MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED;
     const char* missing = NULL;
     if (!facts->timeline_semaphore) {
         missing = "the feature timelineSemaphore, which is not there or was not enabled";
     } else if (sparse && !facts->sparse_binding) {
         missing = "the feature sparseBinding, which is not there or was not enabled";
     } else if (sparse && maar_pick_bind_queue(allocator) == UINT32_MAX) {
+        id = MAAR_MESSAGE_ID_NO_QUEUE;
         missing = "a queue of a family with SPARSE_BINDING, of which there is none in "
                   "MaarAllocatorCreateInfo::pQueues";
     } else if (maar_pick_bind_queue(allocator) == UINT32_MAX &&
                maar_pick_copy_queue(allocator) == UINT32_MAX) {
+        id = MAAR_MESSAGE_ID_NO_QUEUE;
         missing = "a queue in MaarAllocatorCreateInfo::pQueues";
     }
     if (missing != NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
-                    NULL, "%s needs %s", call, missing);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, id, NULL, "%s needs %s", call, missing);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return maar_paging_of(allocator) != NULL ? VK_SUCCESS : open_paging(allocator);

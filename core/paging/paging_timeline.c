@@ -1,5 +1,6 @@
 /*
- * Waiting for submissions of binds and copies. Nothing of a lost device is waited for.
+ * Waiting for submissions of binds and copies. A lost device executes nothing, so nobody waits for
+ * it.
  */
 #include "core/paging/paging_timeline.h"
 
@@ -35,7 +36,8 @@ bool maar_paging_wait_executed(struct maar_paging* paging, uint64_t value, uint6
     }
     const VkResult result = maar_paging_wait(paging, value, maar_time_left_ns(deadline_ns));
     if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST) {
-        maar_report(paging->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, NULL,
+        maar_report(paging->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    MAAR_MESSAGE_ID_BINDS_NOT_EXECUTED, NULL,
                     "pages are freed that a submission of binds may still name, since it was not "
                     "executed in five seconds; was what it waits for ever submitted?");
     }

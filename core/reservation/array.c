@@ -1,16 +1,16 @@
 /*
  * Growable arrays: reservations that are filled from their start. Memory is committed in steps that
- * grow with the array, so that appending costs a submission only now and then.
+ * grow with the array, so that few appends need a submission.
  *
- * Invariant: count * element_size <= ready <= committed bytes from the start, and ready is whole
- * pages, or the size of the reservation or of a copying one's buffer.
+ * Invariant: count * element_size <= ready <= committed bytes from the start. ready is a number of
+ * whole pages, the size of the reservation, or the size of the buffer that grows by copies.
  */
 #include "core/reservation/commit_pages.h"
 #include "core/reservation/reservation_copy.h"
 
-/* Limits of the step that grows with the array, bytes. An eighth of what is there keeps both the
- * waste and the number of submissions small: 1 GiB takes 76 steps. Below the least step submissions
- * would be frequent, above the most the waste is noticed. */
+/* Limits of the step that grows with the array, bytes. A step of an eighth of the array keeps both
+ * the waste and the number of submissions small: 1 GiB takes 76 steps. A lower least step would
+ * make submissions frequent, a higher most step would waste noticeable memory. */
 #define LEAST_STEP ((VkDeviceSize)1 << 20)
 #define MOST_STEP ((VkDeviceSize)64 << 20)
 
@@ -28,21 +28,9 @@ static struct maar_array* array_of(MaarArray array)
     return (struct maar_array*)(void*)array;
 }
 
-static VkResult check_array(MaarAllocator allocator, const char* call,
-                            const struct maar_array* array)
+static VkResult check_array(MaarAllocator allocator, const char* call, MaarArray array)
 {
-    VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (array == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call, "array is VK_NULL_HANDLE");
-    }
-    if (array->reservation.allocator != allocator) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
-                           "array is another allocator's");
-    }
-    return VK_SUCCESS;
+    return maar_paging_check_handle(allocator, call, "array", MAAR_ARRAY_KIND, array);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarCreateArray(MaarAllocator allocator,
@@ -83,17 +71,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateArray(MaarAllocator allocator,
     return VK_SUCCESS;
 }
 
-static VkResult check_live_array(MaarAllocator allocator, const char* call, MaarArray array)
-{
-    const VkResult result = maar_enter(allocator);
-    return result == VK_SUCCESS
-               ? maar_paging_check_listed(allocator, call, "array", MAAR_ARRAY_KIND, array)
-               : result;
-}
-
 VKAPI_ATTR void VKAPI_CALL maarDestroyArray(MaarAllocator allocator, MaarArray array)
 {
-    if (array != VK_NULL_HANDLE && check_live_array(allocator, __func__, array) == VK_SUCCESS) {
+    if (array != VK_NULL_HANDLE && check_array(allocator, __func__, array) == VK_SUCCESS) {
         maar_reservation_end(&array_of(array)->reservation, 0, NULL);
     }
 }
@@ -108,7 +88,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyArrayAfter(MaarAllocator allocator, Ma
     if (result != VK_SUCCESS || array == VK_NULL_HANDLE) {
         return result;
     }
-    result = check_live_array(allocator, __func__, array);
+    result = check_array(allocator, __func__, array);
     if (result == VK_SUCCESS) {
         maar_reservation_end(&array_of(array)->reservation, pointCount, pPoints);
     }
@@ -119,7 +99,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetArrayInfo(MaarAllocator allocator, MaarArr
                                                 MaarArrayInfo* pInfo)
 {
     struct maar_array* it = array_of(array);
-    VkResult result = check_array(allocator, __func__, it);
+    VkResult result = check_array(allocator, __func__, array);
     if (result == VK_SUCCESS) {
         result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
                                       MAAR_STRUCTURE_TYPE_ARRAY_INFO);
@@ -137,12 +117,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetArrayInfo(MaarAllocator allocator, MaarArr
 
 /* ---- growing and shrinking ---- */
 
-/* Memory up to a byte that lies within the reservation. */
+/* Commits memory up to the byte `end`, which lies within the reservation. */
 static VkResult commit_up_to(struct maar_array* array, const char* call, VkDeviceSize end,
-                             bool quietly)
+                             bool within_budget)
 {
     struct maar_reservation* reservation = &array->reservation;
-    VkResult result = maar_reservation_commit(reservation, call, array->ready, end, quietly);
+    VkResult result = maar_reservation_commit(reservation, call, array->ready, end, within_budget);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -165,28 +145,33 @@ static VkDeviceSize step_of(const struct maar_array* array)
     return step;
 }
 
-static VkResult refuse_count(const struct maar_array* array, const char* call, uint64_t count)
+static VkResult report_full(const struct maar_array* array, const char* call, uint64_t count)
 {
     const struct maar_reservation* reservation = &array->reservation;
     const char* name = reservation->name;
-    maar_report(reservation->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                "array%s%s%s: %llu elements are asked for, %llu fit", name != NULL ? " \"" : "",
-                name != NULL ? name : "", name != NULL ? "\"" : "", (unsigned long long)count,
+    maar_report(reservation->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_ARRAY_FULL,
+                call, "array%s%s%s: %llu elements are requested, %llu fit",
+                name != NULL ? " \"" : "", name != NULL ? name : "", name != NULL ? "\"" : "",
+                (unsigned long long)count,
                 (unsigned long long)(reservation->size / array->element_size));
     return VK_ERROR_OUT_OF_POOL_MEMORY;
 }
 
-/* Memory for so many elements; ample: and for some more. */
+/* Ensures that `count` elements have memory. ample: and some more elements. */
 static VkResult make_array_room(struct maar_array* array, const char* call, uint64_t count,
                                 bool ample)
 {
     const VkDeviceSize size = array->reservation.size;
     if (count > size / array->element_size) {
-        return refuse_count(array, call, count);
+        return report_full(array, call, count);
     }
     const VkDeviceSize least = count * array->element_size;
     if (least <= array->ready) {
         return VK_SUCCESS;
+    }
+    VkResult result = check_array(array->reservation.allocator, call, (MaarArray)(void*)array);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     VkDeviceSize end = least;
     if (ample) {
@@ -194,8 +179,8 @@ static VkResult make_array_room(struct maar_array* array, const char* call, uint
         end = step < size - array->ready ? array->ready + step : size;
         end = end > least ? end : least;
     }
-    /* For what nobody asked for, no budget is exceeded and nobody is told. */
-    VkResult result = commit_up_to(array, call, end, end > least);
+    /* The step beyond the request stays within budgets, and its failure is not reported. */
+    result = commit_up_to(array, call, end, end > least);
     if (end > least &&
         (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_TOO_MANY_OBJECTS)) {
         result = commit_up_to(array, call, least, false);
@@ -206,7 +191,7 @@ static VkResult make_array_room(struct maar_array* array, const char* call, uint
 VKAPI_ATTR VkResult VKAPI_CALL maarReserveArray(MaarAllocator allocator, MaarArray array,
                                                 uint64_t count)
 {
-    VkResult result = check_array(allocator, __func__, array_of(array));
+    VkResult result = check_array(allocator, __func__, array);
     return result == VK_SUCCESS ? make_array_room(array_of(array), __func__, count, false) : result;
 }
 
@@ -217,7 +202,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAppendArray(MaarAllocator allocator, MaarArra
     if (pFirst != NULL) {
         *pFirst = 0;
     }
-    VkResult result = check_array(allocator, __func__, it);
+    /* The common append does not look the handle up, which takes a lock. */
+    VkResult result = it != NULL && it->reservation.allocator == allocator
+                          ? maar_enter(allocator)
+                          : check_array(allocator, __func__, array);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -237,7 +225,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTruncateArray(MaarAllocator allocator, MaarAr
                                                  uint64_t count, VkBool32 release)
 {
     struct maar_array* it = array_of(array);
-    VkResult result = check_array(allocator, __func__, it);
+    VkResult result = check_array(allocator, __func__, array);
     if (result != VK_SUCCESS) {
         return result;
     }

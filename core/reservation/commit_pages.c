@@ -1,16 +1,16 @@
 /*
- * The pages of reservations: committed, given back, shared and listed. Ranges are checked before
- * anything is done.
+ * The pages of reservations: committed, given back, shared and listed. A call checks all its ranges
+ * before it changes anything.
  */
 #include "core/reservation/commit_pages.h"
 
 #include "core/paging/page_commit.h"
 #include "core/reservation/reservation_copy.h"
 
-/* Ranges that are turned into pages on the stack; for more, host memory is taken. */
+/* Ranges that are turned into pages on the stack. More ranges take host memory. */
 enum { RANGES_AT_ONCE = 16 };
 
-/* Pages of bytes [offset, end), rounded outward. */
+/* Returns the pages that bytes [offset, end) touch. */
 static struct maar_page_range pages_around(const struct maar_reservation* reservation,
                                            VkDeviceSize offset, VkDeviceSize end)
 {
@@ -20,7 +20,8 @@ static struct maar_page_range pages_around(const struct maar_reservation* reserv
     return range;
 }
 
-/* Rounded inward; the last page of a reservation may be cut. */
+/* Returns the pages that lie within bytes [offset, end). The last page of a reservation may be cut.
+ */
 static struct maar_page_range pages_within(const struct maar_reservation* reservation,
                                            VkDeviceSize offset, VkDeviceSize end)
 {
@@ -98,7 +99,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCommitPages(MaarAllocator allocator, MaarRese
                                                uint32_t rangeCount, const MaarPageRange* pRanges)
 {
     struct maar_reservation* it = maar_reservation_of(reservation);
-    VkResult result = maar_reservation_check(allocator, __func__, it, true);
+    VkResult result = maar_reservation_check(allocator, __func__, "reservation", it, true);
     if (result == VK_SUCCESS) {
         result = check_ranges(it, __func__, rangeCount, pRanges);
     }
@@ -132,7 +133,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDecommitPages(MaarAllocator allocator,
                                                  const MaarPageRange* pRanges)
 {
     const struct maar_reservation* it = maar_reservation_of(reservation);
-    VkResult result = maar_reservation_check(allocator, __func__, it, true);
+    VkResult result = maar_reservation_check(allocator, __func__, "reservation", it, true);
     if (result == VK_SUCCESS) {
         result = check_ranges(it, __func__, rangeCount, pRanges);
     }
@@ -196,23 +197,21 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAliasPages(MaarAllocator allocator, MaarReser
 {
     const struct maar_reservation* to = maar_reservation_of(reservation);
     const struct maar_reservation* from = maar_reservation_of(source);
-    VkResult result = maar_reservation_check(allocator, __func__, to, true);
+    VkResult result = maar_reservation_check(allocator, __func__, "reservation", to, true);
+    if (result == VK_SUCCESS) {
+        result = maar_reservation_check(allocator, __func__, "source", from, false);
+    }
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (from == NULL || from->allocator != allocator) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, __func__,
-                           from == NULL ? "source is VK_NULL_HANDLE"
-                                        : "source is another allocator's");
-    }
     if (to->table == NULL || from->table == NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, __func__,
-                    "reservation or source grows by copies, and has no pages to share");
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+                    __func__, "reservation or source grows by copies, and has no pages to share");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     const char* fault = find_alias_fault(to, offset, size, from, sourceOffset);
     if (fault != NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__, fault);
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE, __func__, fault);
     }
     const struct maar_page_range range = pages_around(to, offset, offset + size);
     return maar_pages_alias(allocator, __func__, &range, from->table, sourceOffset / to->page_size);
@@ -225,7 +224,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateReservationPages(MaarAllocator alloc
                                                              uint32_t* pCount, MaarPageRun* pRuns)
 {
     const struct maar_reservation* it = maar_reservation_of(reservation);
-    VkResult result = maar_reservation_check(allocator, __func__, it, false);
+    VkResult result = maar_reservation_check(allocator, __func__, "reservation", it, false);
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -1,11 +1,12 @@
 /*
  * Committing and evicting the tiles and mip tails of a partially resident image. A region becomes
- * ranges of pages, as long as its rows are adjacent.
+ * as few ranges of pages as possible: adjacent rows share a range.
  */
 #include "core/host_stack.h"
 #include "core/reservation/sparse_image.h"
 
-/* Ranges that an eviction hands over at a time: it must not allocate. */
+/* Ranges that an eviction hands over at a time. They lie on the stack, since eviction cannot fail.
+ */
 enum { EVICT_RANGES = 32 };
 
 /* ---- boxes as ranges ---- */
@@ -20,7 +21,7 @@ static uint64_t list_ranges(const struct maar_tile_level* level, const struct ma
     const uint64_t width = box->end[0] - box->first[0];
     const uint64_t height = box->end[1] - box->first[1];
     const uint64_t depth = box->end[2] - box->first[2];
-    /* Whole rows lie one after another, and so do whole slices. */
+    /* Whole rows are adjacent, and so are whole slices. */
     const bool rows = width == level->tiles[0];
     const bool slices = rows && height == level->tiles[1];
     const uint64_t rows_of_slice = rows ? 1 : height;
@@ -48,12 +49,12 @@ static VkResult check_regions(MaarAllocator allocator, const char* call, MaarSpa
     for (uint32_t i = 0; i < count; ++i) {
         const MaarTileRegion* region = &regions[i];
         if (region->arrayLayer >= image->layers) {
-            return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+            return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                                "pRegions names a layer that the image lacks");
         }
         for (uint32_t a = 0; a < image->aspect_count; ++a) {
             if (region->mipLevel >= image->aspects[a].grid.level_count) {
-                return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+                return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                                    region->mipLevel < image->mip_levels
                                        ? "pRegions names a level of the mip tail"
                                        : "pRegions names a level that the image lacks");
@@ -67,7 +68,7 @@ static VkResult check_regions(MaarAllocator allocator, const char* call, MaarSpa
                                "a region of pRegions begins outside its level");
         }
         if (region->extent.width == 0 || region->extent.height == 0 || region->extent.depth == 0) {
-            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_ZERO_SIZE, call,
                         "pRegions[%u].extent has a 0", i);
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
@@ -77,9 +78,9 @@ static VkResult check_regions(MaarAllocator allocator, const char* call, MaarSpa
 
 static VkResult check_change(MaarAllocator allocator, const char* call, MaarSparseImage image)
 {
-    const VkResult result = maar_check_sparse_image(allocator, call, image);
+    const VkResult result = maar_check_sparse_image(allocator, call, "image", image);
     if (result == VK_SUCCESS && image->in_cache) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_TILE_CACHE_OWNS_IMAGE, call,
                            "image belongs to a tile cache, which decides this");
     }
     return result;
@@ -87,7 +88,7 @@ static VkResult check_change(MaarAllocator allocator, const char* call, MaarSpar
 
 /* ---- tiles ---- */
 
-/* The ranges of a region in one aspect, or their number while there is no room. */
+/* Writes the ranges of a region in one aspect. With ranges == NULL, counts them only. */
 static VkResult list_region(MaarAllocator allocator, const char* call, MaarSparseImage image,
                             uint32_t aspect, const MaarTileRegion* region,
                             struct maar_page_range* ranges, uint64_t* count)
@@ -109,7 +110,7 @@ static VkResult list_region(MaarAllocator allocator, const char* call, MaarSpars
     return VK_SUCCESS;
 }
 
-/* The same for all regions and aspects. */
+/* Does the same for all regions and aspects. */
 static VkResult list_regions(MaarAllocator allocator, const char* call, MaarSparseImage image,
                              uint32_t region_count, const MaarTileRegion* regions,
                              struct maar_page_range* ranges, uint64_t* count)
@@ -187,7 +188,7 @@ static bool box_has_pages(const struct maar_page_table* table, const struct maar
     return false;
 }
 
-/* Another aspect's tiles go when the first one has none left where they are. */
+/* Evicts the tiles of another aspect where the first aspect has none left. */
 static void evict_followers(MaarAllocator allocator, MaarSparseImage image, uint32_t aspect,
                             const MaarTileRegion* region)
 {
@@ -244,7 +245,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEvictTiles(MaarAllocator allocator, MaarSpars
 
 /* ---- mip tails ---- */
 
-/* The tails of some layers: all of a single one when `any` layer is named, else when all are. */
+/* Returns the number of tails of some layers, and the first. A single tail for all layers counts if
+ * `any` layer is named, or else if all are. */
 static uint32_t tail_range(const struct maar_sparse_aspect* aspect, uint32_t layers,
                            uint32_t first_layer, uint32_t layer_count, bool any, uint32_t* first)
 {

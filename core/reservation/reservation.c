@@ -42,25 +42,19 @@ void maar_reservation_free(struct maar_reservation* reservation)
     maar_host_free(callbacks, reservation);
 }
 
-VkResult maar_reservation_check(MaarAllocator allocator, const char* call,
+VkResult maar_reservation_check(MaarAllocator allocator, const char* call, const char* argument,
                                 const struct maar_reservation* reservation, bool changes)
 {
-    VkResult result = maar_enter(allocator);
+    const VkResult result = maar_enter(allocator);
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (reservation == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call,
-                           "reservation is VK_NULL_HANDLE");
+    if (!maar_paging_is_listed(allocator, MAAR_ARRAY_KIND, reservation)) {
+        return maar_paging_check_handle(allocator, call, argument, MAAR_RESERVATION_KIND,
+                                        reservation);
     }
-    if (reservation->allocator != allocator) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
-                           "reservation is another allocator's");
-    }
-    if (changes && reservation->is_array) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
-                           "reservation belongs to a growable array; use maarAppendArray, "
-                           "maarReserveArray or maarTruncateArray");
-    }
-    return VK_SUCCESS;
+    return changes ? maar_misuse(allocator, MAAR_MESSAGE_ID_ARRAY_OWNS_RESERVATION, call,
+                                 "reservation belongs to a growable array; use maarAppendArray, "
+                                 "maarReserveArray, maarTruncateArray or maarDestroyArray")
+                   : VK_SUCCESS;
 }

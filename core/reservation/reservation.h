@@ -42,9 +42,9 @@ static inline struct maar_reservation* maar_reservation_of(MaarReservation reser
     return (struct maar_reservation*)(void*)reservation;
 }
 
-/* Returns VK_SUCCESS if a call on the reservation may go on, else misuse, which it reports.
- * changes: the call changes it, so it must not belong to an array. */
-VkResult maar_reservation_check(MaarAllocator allocator, const char* call,
+/* Returns VK_SUCCESS if a call on the reservation may go on, else the error, having reported
+ * misuse. changes: the call changes the reservation, so it must not belong to an array. */
+VkResult maar_reservation_check(MaarAllocator allocator, const char* call, const char* argument,
                                 const struct maar_reservation* reservation, bool changes);
 /* Returns the bytes of its pages, or of its present buffer. */
 VkDeviceSize maar_reservation_committed(const struct maar_reservation* reservation);

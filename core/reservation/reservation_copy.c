@@ -1,9 +1,9 @@
 /*
- * Reservations where buffers cannot be sparse: a plain buffer, replaced by a larger one that the
- * next submission copies it to. Growth is geometric, so that all copies together move a constant
- * times the bytes that are there in the end.
+ * Reservations where buffers cannot be sparse: a plain buffer is replaced by a larger one, to which
+ * the next submission copies it. Growth is geometric, so that all copies together move a constant
+ * times the bytes of the last buffer.
  *
- * A buffer whose copy no submission has taken was never usable: growing again drops it.
+ * A buffer was never usable if no submission has taken the copy to it. Growing again drops it.
  */
 #include "core/reservation/reservation_copy.h"
 
@@ -12,19 +12,19 @@
 #include "core/paging/paging_timeline.h"
 #include "core/time/retire_collect.h"
 
-/* Least unit of growth, bytes: that of sparse buffers on most devices, so that programs see like
- * numbers everywhere. Buffers grow by more anyway. */
+/* Least unit of growth, bytes: the page size of sparse buffers on most devices, so that programs
+ * see similar numbers everywhere. Most growth is larger. */
 #define LEAST_UNIT ((VkDeviceSize)1 << 16)
 
 /* A buffer that was outgrown, and the copy out of it. */
 struct outgrown_buffer {
-    struct maar_page_copy copy; /* first: a copy is turned back into this */
+    struct maar_page_copy copy; /* first: a pointer to it is cast back to this */
     struct maar_leaving_buffer leaving;
 };
 
-/* ---- buffers on their way out ---- */
+/* ---- buffers that are destroyed later ---- */
 
-/* Counts its bytes as pending. */
+/* Counts the bytes of a buffer as pending. */
 static void begin_leaving(MaarAllocator allocator, struct maar_leaving_buffer* leaving)
 {
     uint32_t index = MAAR_SLOT_NONE;
@@ -123,8 +123,8 @@ static void add_family(struct maar_copying* copying, uint32_t family)
     copying->buffer_info.queueFamilyIndexCount = count + 1;
 }
 
-/* Every family that may see a buffer: those of the allocator's queues, among them the one that
- * copies, and those that the program named. */
+/* Shares the buffers between all families that may use them: those of the allocator's queues, among
+ * them the one that copies, and those that the program named. */
 static void share_buffers(MaarAllocator allocator, const VkBufferCreateInfo* info,
                           struct maar_copying* copying)
 {
@@ -158,7 +158,7 @@ static bool has_copying_queue(MaarAllocator allocator)
     return false;
 }
 
-/* Whether some memory type serves, and the unit of growth. */
+/* Asks the driver for the unit of growth, and whether a memory type serves. */
 static VkResult ask_driver(struct maar_reservation* reservation, const char* call,
                            const struct maar_copying* copying)
 {
@@ -188,12 +188,12 @@ VkResult maar_copying_create(struct maar_reservation* reservation, const char* c
     const MaarAllocator allocator = reservation->allocator;
     const VkBufferCreateInfo* buffer_info = info->pBufferInfo;
     if (buffer_info->pNext != NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
                            "pBufferInfo->pNext is not NULL, but a reservation that grows by copies "
                            "makes its buffers later, when the chain is gone");
     }
     if (!has_copying_queue(allocator)) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NO_QUEUE, call,
                     "growing by copies needs a queue in MaarAllocatorCreateInfo::pQueues that "
                     "copies");
         return VK_ERROR_FEATURE_NOT_PRESENT;
@@ -234,7 +234,7 @@ VkResult maar_copying_create(struct maar_reservation* reservation, const char* c
 
 /* ---- growing ---- */
 
-/* What a copy out of the present buffer needs; NULL when host memory is short. */
+/* Prepares a copy out of the present buffer; returns NULL when host memory is short. */
 static struct outgrown_buffer* prepare_outgrown(MaarAllocator allocator)
 {
     struct outgrown_buffer* outgrown = maar_host_calloc(allocator->callbacks, 1, sizeof *outgrown);
@@ -259,7 +259,7 @@ static void discard_outgrown(MaarAllocator allocator, struct outgrown_buffer* ou
     }
 }
 
-/* With room to spare, or, where memory is short, as large as it must be. */
+/* Creates a buffer with room to spare, or, where memory is short, as large as it must be. */
 static VkResult make_larger(struct maar_reservation* reservation, const char* call,
                             VkDeviceSize least, struct maar_leaving_buffer* larger,
                             VkDeviceSize* size)
@@ -284,9 +284,8 @@ static VkResult make_larger(struct maar_reservation* reservation, const char* ca
     }
 }
 
-/* Records that the present buffer is copied to a larger one. Where it was itself waiting to be
- * copied to, the older copy goes to the larger one instead, and nobody ever used the present one.
- */
+/* Records that the present buffer is copied to a larger one. If the copy to the present buffer
+ * still waits, that copy goes to the larger one instead: nobody has used the present buffer. */
 static void replace_present(struct maar_reservation* reservation, struct outgrown_buffer* outgrown,
                             VkBuffer larger)
 {

@@ -7,6 +7,7 @@
  * names the reservation.
  */
 
+#include "core/chain.h"
 #include "core/paging/page_table.h"
 #include "core/paging/paging_info.h"
 #include "core/paging/paging_open.h"
@@ -26,13 +27,9 @@
 
 static bool is_external(const void* chain)
 {
-    for (const VkBaseInStructure* link = chain; link != NULL; link = link->pNext) {
-        if (link->sType == VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO &&
-            ((const VkExternalMemoryBufferCreateInfo*)(const void*)link)->handleTypes != 0) {
-            return true;
-        }
-    }
-    return false;
+    const VkExternalMemoryBufferCreateInfo* external =
+        maar_chain_find(chain, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
+    return external != NULL && external->handleTypes != 0;
 }
 
 static const char* find_reservation_fault(MaarAllocator allocator,
@@ -44,7 +41,7 @@ static const char* find_reservation_fault(MaarAllocator allocator,
         return "flags has bits that are no MaarReservationCreateFlagBits";
     }
     if ((info->flags & copying) != 0 && (info->flags & SPARSE_FLAGS) != 0) {
-        return "flags asks for growth by copies and for what only sparse binding does";
+        return "flags requests growth by copies and something that only sparse binding does";
     }
     if (buffer->size == 0) {
         return "pBufferInfo->size is 0";
@@ -85,7 +82,7 @@ static VkResult check_reservation_info(MaarAllocator allocator, const char* call
                          : VK_SUCCESS;
 }
 
-/* Whether the device can do it, and in which of the two ways. */
+/* Chooses between the two kinds, or reports what the device lacks for the requested one. */
 static VkResult choose_way(MaarAllocator allocator, const char* call,
                            const MaarReservationCreateInfo* info, bool* sparse)
 {
@@ -106,7 +103,7 @@ static VkResult choose_way(MaarAllocator allocator, const char* call,
     if (lacking != NULL) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
                     call,
-                    "flags asks for what needs the feature %s, which is not there or was not "
+                    "flags requests what needs the feature %s, which is not there or was not "
                     "enabled",
                     lacking);
         return VK_ERROR_FEATURE_NOT_PRESENT;
@@ -115,7 +112,7 @@ static VkResult choose_way(MaarAllocator allocator, const char* call,
     *sparse = paging.sparseReservations == VK_TRUE &&
               (info->flags & MAAR_RESERVATION_CREATE_COPYING_BIT) == 0;
     if (size > paging.maxBufferSize || size > MAAR_RANGE_MAX_SIZE) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_BUFFER_TOO_LARGE, call,
                     "pBufferInfo->size is %llu, and no buffer of this device may be larger than "
                     "%llu bytes (maxBufferSize)",
                     (unsigned long long)size, (unsigned long long)paging.maxBufferSize);
@@ -152,7 +149,7 @@ void maar_reservation_end(struct maar_reservation* reservation, uint32_t point_c
     maar_retire_set_points(reservation->item, point_count, points);
     end_reservation_now(reservation, false);
     if (point_count == 0) {
-        /* Most often its last binds were executed long ago. */
+        /* The last binds were executed long ago as a rule. */
         (void)maar_retire_collect(&allocator->retire, NULL);
     }
 }
@@ -234,27 +231,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateReservation(MaarAllocator allocator,
     return result;
 }
 
-static VkResult check_live_reservation(MaarAllocator allocator, const char* call,
-                                       MaarReservation reservation)
-{
-    const VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (maar_paging_is_listed(allocator, MAAR_ARRAY_KIND, reservation)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
-                           "reservation belongs to a growable array; use maarDestroyArray");
-    }
-    return maar_paging_check_listed(allocator, call, "reservation", MAAR_RESERVATION_KIND,
-                                    reservation);
-}
-
 VKAPI_ATTR void VKAPI_CALL maarDestroyReservation(MaarAllocator allocator,
                                                   MaarReservation reservation)
 {
-    if (reservation != VK_NULL_HANDLE &&
-        check_live_reservation(allocator, __func__, reservation) == VK_SUCCESS) {
-        maar_reservation_end(maar_reservation_of(reservation), 0, NULL);
+    struct maar_reservation* it = maar_reservation_of(reservation);
+    if (it != NULL &&
+        maar_reservation_check(allocator, __func__, "reservation", it, true) == VK_SUCCESS) {
+        maar_reservation_end(it, 0, NULL);
     }
 }
 
@@ -263,16 +246,17 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyReservationAfter(MaarAllocator allocat
                                                            uint32_t pointCount,
                                                            const MaarPoint* pPoints)
 {
+    struct maar_reservation* it = maar_reservation_of(reservation);
     VkResult result = maar_enter(allocator);
     if (result == VK_SUCCESS) {
         result = maar_retire_check_points(&allocator->retire, __func__, pointCount, pPoints);
     }
-    if (result != VK_SUCCESS || reservation == VK_NULL_HANDLE) {
+    if (result != VK_SUCCESS || it == NULL) {
         return result;
     }
-    result = check_live_reservation(allocator, __func__, reservation);
+    result = maar_reservation_check(allocator, __func__, "reservation", it, true);
     if (result == VK_SUCCESS) {
-        maar_reservation_end(maar_reservation_of(reservation), pointCount, pPoints);
+        maar_reservation_end(it, pointCount, pPoints);
     }
     return result;
 }
@@ -282,7 +266,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetReservationInfo(MaarAllocator allocator,
                                                       MaarReservationInfo* pInfo)
 {
     const struct maar_reservation* it = maar_reservation_of(reservation);
-    VkResult result = maar_reservation_check(allocator, __func__, it, false);
+    VkResult result = maar_reservation_check(allocator, __func__, "reservation", it, false);
     if (result == VK_SUCCESS) {
         result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
                                       MAAR_STRUCTURE_TYPE_RESERVATION_INFO);

@@ -47,7 +47,7 @@ VkResult maar_reservation_create_sparse(struct maar_reservation* reservation, co
     maar_buffer_request(allocator, reservation->buffer, &request);
     reservation->page_size = request.requirements.alignment;
     if (request.requirements.size > reservation->space) {
-        /* What the driver rounds up counts too. */
+        /* The driver has rounded the size up. */
         const VkDeviceSize more = request.requirements.size - reservation->space;
         result = maar_paging_take_space(allocator, call, more, NULL);
         if (result != VK_SUCCESS) {
@@ -81,7 +81,7 @@ return_space:
     return result;
 }
 
-/* The buffer first: its pages may go to others only when nothing of it is bound to them. */
+/* Destroys the buffer first: only then is it bound to none of its pages, which may go to others. */
 static void finish_sparse(MaarAllocator allocator, const struct maar_retire_item* item)
 {
     const struct maar_device* device = &allocator->device;

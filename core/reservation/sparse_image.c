@@ -1,10 +1,11 @@
 /*
- * Partially resident images: what the driver demands of them, their page tables, and their end,
- * which waits for the last submission that named them. A driver's opaque offsets are passed through
- * as they are.
+ * Partially resident images: what the driver requires of them, how they are made, and their end,
+ * which waits for the last submission that names them. The driver's opaque offsets are passed on
+ * unchanged.
  */
 #include "core/reservation/sparse_image.h"
 
+#include "core/chain.h"
 #include "core/host_stack.h"
 #include "core/objects/object.h"
 #include "core/paging/address_space.h"
@@ -12,12 +13,10 @@
 #include "core/paging/paging_timeline.h"
 #include "core/time/retire_collect.h"
 
-/* What a driver answers at most: an entry an aspect, and metadata. */
+/* Entries of a driver's answer at most: one for each aspect, and metadata. */
 enum { REQUIREMENTS = 6 };
 
-static const char sparse_image_kind[] = "sparse image";
-
-/* ---- what can be made ---- */
+/* ---- checks ---- */
 
 static VkResult check_image_info(MaarAllocator allocator, const char* call,
                                  const VkImageCreateInfo* info)
@@ -28,40 +27,39 @@ static VkResult check_image_info(MaarAllocator allocator, const char* call,
         return result;
     }
     if (info->imageType != VK_IMAGE_TYPE_2D && info->imageType != VK_IMAGE_TYPE_3D) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
                            "pImageInfo->imageType is neither 2D nor 3D");
     }
     if (info->tiling != VK_IMAGE_TILING_OPTIMAL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
                            "pImageInfo->tiling is not optimal");
     }
     if (info->samples != VK_SAMPLE_COUNT_1_BIT) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
                            "pImageInfo->samples is not 1");
     }
     if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
                            "pImageInfo is disjoint, which no sparse image can be");
     }
     if ((info->flags & VK_IMAGE_CREATE_SPARSE_ALIASED_BIT) != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
                            "pImageInfo->flags has SPARSE_ALIASED; tiles cannot share pages");
     }
     if (info->extent.width == 0 || info->extent.height == 0 || info->extent.depth == 0 ||
         info->mipLevels == 0 || info->arrayLayers == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call,
                            "pImageInfo has an extent, levels or layers of 0");
     }
     if (info->mipLevels > MAAR_TILE_MAX_LEVELS) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "pImageInfo->mipLevels is above 32");
     }
-    for (const VkBaseInStructure* next = info->pNext; next != NULL; next = next->pNext) {
-        if (next->sType == VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO &&
-            ((const VkExternalMemoryImageCreateInfo*)(const void*)next)->handleTypes != 0) {
-            return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
-                               "pImageInfo names external memory; pages cannot be exported");
-        }
+    const VkExternalMemoryImageCreateInfo* external =
+        maar_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
+    if (external != NULL && external->handleTypes != 0) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
+                           "pImageInfo names external memory; pages cannot be exported");
     }
     return VK_SUCCESS;
 }
@@ -95,7 +93,8 @@ static VkResult check_support(MaarAllocator allocator, const char* call,
     device->vkGetPhysicalDeviceSparseImageFormatProperties2(device->physical, &format, &count,
                                                             NULL);
     if (count == 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+                    call,
                     "the driver has no partially resident images of format %d with this type and "
                     "usage",
                     (int)info->format);
@@ -104,7 +103,7 @@ static VkResult check_support(MaarAllocator allocator, const char* call,
     return VK_SUCCESS;
 }
 
-/* ---- what the driver demands ---- */
+/* ---- the driver's requirements ---- */
 
 static void note_tail(struct maar_sparse_aspect* aspect, const VkSparseImageMemoryRequirements* of,
                       uint32_t layers)
@@ -131,8 +130,8 @@ static VkResult note_requirement(MaarAllocator allocator, const char* call, Maar
     const VkExtent3D tile = of->formatProperties.imageGranularity;
     if (image->aspect_count == MAAR_SPARSE_ASPECTS || tile.width == 0 || tile.height == 0 ||
         tile.depth == 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                    "the driver binds this image in a way that Maar does not know");
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+                    call, "the driver binds this image in a way that Maar does not know");
         return VK_ERROR_FORMAT_NOT_SUPPORTED;
     }
     struct maar_sparse_aspect* aspect = &image->aspects[image->aspect_count++];
@@ -143,7 +142,7 @@ static VkResult note_requirement(MaarAllocator allocator, const char* call, Maar
         aspect->tail_count = 0;
     }
     if (!maar_tile_grid_init(&aspect->grid, image->extent, tile, image->mip_levels, levels)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "pImageInfo has more than 2^32 tiles");
     }
     return VK_SUCCESS;
@@ -184,8 +183,8 @@ static VkResult read_requirements(MaarAllocator allocator, const char* call, Maa
         }
     }
     if (image->aspect_count == 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                    "the driver names no tiles of this image");
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+                    call, "the driver names no tiles of this image");
         return VK_ERROR_FORMAT_NOT_SUPPORTED;
     }
     image->tile = (VkExtent3D){image->aspects[0].grid.tile[0], image->aspects[0].grid.tile[1],
@@ -213,7 +212,8 @@ static VkResult make_arrays(MaarAllocator allocator, struct maar_sparse_aspect* 
                : VK_SUCCESS;
 }
 
-/* The first table tells whether memory of this kind is to be had at all. */
+/* Makes the arrays of tables, the tables of the metadata, and one more table: making it shows
+ * whether any memory type serves. */
 static VkResult make_tables(MaarAllocator allocator, const char* call, MaarSparseImage image)
 {
     struct maar_page_table* table = NULL;
@@ -235,7 +235,7 @@ static VkResult make_tables(MaarAllocator allocator, const char* call, MaarSpars
     return result;
 }
 
-/* What the driver keeps for itself must always be there. */
+/* Commits the driver's metadata, which must always have memory. */
 static VkResult commit_metadata(MaarAllocator allocator, const char* call, MaarSparseImage image)
 {
     const uint32_t count = image->metadata.tail_count;
@@ -259,8 +259,8 @@ static VkResult commit_metadata(MaarAllocator allocator, const char* call, MaarS
 
 /* ---- life ---- */
 
-/* The value of its last submission. If there was none, that is told, unless the image came only
- * half into being or has nothing but what nobody asked for. */
+/* Seals all tables and returns the value of the last submission that names one, or 0. 0 is reported
+ * for an image that was made completely and has pages that its program committed. */
 static uint64_t seal_image(MaarAllocator allocator, MaarSparseImage image)
 {
     struct maar_sparse_walk walk = {0, 0};
@@ -284,8 +284,8 @@ static void free_arrays(MaarAllocator allocator, struct maar_sparse_aspect* aspe
     maar_host_free(allocator->callbacks, aspect->tails);
 }
 
-/* The device is done with it, its tables are sealed. The image goes first, so that no page is free
- * while something is still bound to it. */
+/* Frees an image that the device no longer uses and whose tables are sealed. The VkImage goes
+ * first, so that no page is free while the image is bound to it. */
 static void dispose(MaarAllocator allocator, MaarSparseImage image)
 {
     const struct maar_device* device = &allocator->device;
@@ -312,12 +312,12 @@ static void dispose(MaarAllocator allocator, MaarSparseImage image)
     maar_host_free(allocator->callbacks, image);
 }
 
-static void end_later(MaarAllocator allocator, const struct maar_retire_item* item)
+static void finish_image(MaarAllocator allocator, const struct maar_retire_item* item)
 {
     dispose(allocator, (MaarSparseImage)(uintptr_t)item->object);
 }
 
-/* Found alive when the allocator went. */
+/* Ends an image that the program never destroyed. */
 static void end_leaked(MaarAllocator allocator, struct maar_paged_object* object)
 {
     MaarSparseImage image = (MaarSparseImage)(void*)object;
@@ -326,7 +326,7 @@ static void end_leaked(MaarAllocator allocator, struct maar_paged_object* object
     dispose(allocator, image);
 }
 
-/* Sees to it that so much address space is taken. */
+/* Ensures that the image has `size` bytes of address space. */
 static VkResult take_space(MaarAllocator allocator, const char* call, MaarSparseImage image,
                            VkDeviceSize size)
 {
@@ -347,7 +347,7 @@ static VkResult make_parts(MaarAllocator allocator, const char* call, const VkIm
     sparse.flags |= (VkImageCreateFlags)VK_IMAGE_CREATE_SPARSE_BINDING_BIT |
                     (VkImageCreateFlags)VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT;
     maar_lock_rank_expect_none();
-    /* Making it may alone exceed the address space: ask first, where that takes no image. */
+    /* Creating the image may exceed the address space: where no image is needed, ask first. */
     if (device->facts.maintenance4) {
         MaarMemoryRequest request;
         result = maar_image_info_request(allocator, &sparse, &request);
@@ -371,9 +371,9 @@ static VkResult make_parts(MaarAllocator allocator, const char* call, const VkIm
     return result == VK_SUCCESS ? commit_metadata(allocator, call, image) : result;
 }
 
-/* The end of one that is not listed, also of one half made: another thread's submission may have
- * taken along what its metadata was bound to. Nothing can fail any more. item: NULL for the
- * prepared one; with room for one point more. */
+/* Ends an image that is not listed, also a half-made one: another thread's submission may have
+ * bound its metadata. Cannot fail. item: has room for one more point; NULL for the prepared item.
+ */
 static void end_image(MaarAllocator allocator, MaarSparseImage image, struct maar_retire_item* item)
 {
     const uint64_t value = seal_image(allocator, image);
@@ -388,7 +388,7 @@ static void end_image(MaarAllocator allocator, MaarSparseImage image, struct maa
     if (value != 0) {
         maar_retire_add_point(item, maar_paging_point(allocator, value));
     }
-    item->action = end_later;
+    item->action = finish_image;
     item->pool = maar_pool_pending(maar_pool_of(allocator, image->memory.pool));
     item->object = (uint64_t)(uintptr_t)image;
     maar_retire_queue(&allocator->retire, item);
@@ -426,7 +426,7 @@ static VkResult create(MaarAllocator allocator, const char* call,
         end_image(allocator, image, NULL);
         return result;
     }
-    image->listed.what = sparse_image_kind;
+    image->listed.what = MAAR_SPARSE_IMAGE_KIND;
     image->listed.name = image->name;
     image->listed.end_leaked = end_leaked;
     maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, 1);
@@ -463,7 +463,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSparseImage(MaarAllocator allocator,
     return result != VK_SUCCESS ? result : create(allocator, __func__, pCreateInfo, pImage);
 }
 
-static void retire(MaarAllocator allocator, MaarSparseImage image, struct maar_retire_item* item)
+static void retire_image(MaarAllocator allocator, MaarSparseImage image,
+                         struct maar_retire_item* item)
 {
     maar_paging_unlist(allocator, &image->listed);
     maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, -1);
@@ -472,12 +473,11 @@ static void retire(MaarAllocator allocator, MaarSparseImage image, struct maar_r
 
 static VkResult check_free(MaarAllocator allocator, const char* call, MaarSparseImage image)
 {
-    const VkResult result =
-        maar_paging_check_listed(allocator, call, "image", sparse_image_kind, image);
+    const VkResult result = maar_check_sparse_image(allocator, call, "image", image);
     if (result != VK_SUCCESS) {
         return result;
     }
-    return image->in_cache ? maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+    return image->in_cache ? maar_misuse(allocator, MAAR_MESSAGE_ID_TILE_CACHE_OWNS_IMAGE, call,
                                          "image belongs to a tile cache that is still there")
                            : VK_SUCCESS;
 }
@@ -486,8 +486,8 @@ VKAPI_ATTR void VKAPI_CALL maarDestroySparseImage(MaarAllocator allocator, MaarS
 {
     if (allocator != NULL && image != VK_NULL_HANDLE &&
         check_free(allocator, __func__, image) == VK_SUCCESS) {
-        retire(allocator, image, NULL);
-        /* Most often its last binds were executed long ago. */
+        retire_image(allocator, image, NULL);
+        /* The last binds were executed long ago as a rule. */
         (void)maar_retire_collect(&allocator->retire, NULL);
     }
 }
@@ -516,6 +516,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroySparseImageAfter(MaarAllocator allocat
         }
         maar_retire_set_points(item, pointCount, pPoints);
     }
-    retire(allocator, image, item);
+    retire_image(allocator, image, item);
     return VK_SUCCESS;
 }

@@ -1,8 +1,8 @@
 /*
- * What the files of partially resident images share, and what a tile cache asks of one.
+ * Partially resident images: their parts, and what a tile cache needs of them.
  *
- * An image belongs to one caller at a time. Page tables of levels are made when their first tile is
- * committed, so that an image of many layers costs little before.
+ * An image belongs to one caller at a time. The page table of a level is made when its first tile
+ * is committed, so that an image of many layers costs little before.
  */
 #ifndef MAAR_CORE_RESERVATION_SPARSE_IMAGE_H
 #define MAAR_CORE_RESERVATION_SPARSE_IMAGE_H
@@ -11,7 +11,7 @@
 #include "core/paging/paged_object.h"
 #include "core/reservation/tile_grid.h"
 
-/* Aspects whose tiles are bound apart: colour, or depth and stencil. */
+/* Aspects whose tiles are bound separately: colour, or depth and stencil. */
 enum { MAAR_SPARSE_ASPECTS = 2 };
 
 struct maar_sparse_aspect {
@@ -47,10 +47,10 @@ struct MaarSparseImage_T {
     struct maar_sparse_aspect metadata; /* has tails only */
     VkExtent3D tile;                    /* texels, of the first aspect */
     struct maar_retire_item* ending;    /* prepared, with room for one point */
-    bool in_cache;                      /* a tile cache decides what is there */
+    bool in_cache;                      /* a tile cache decides which tiles have memory */
 };
 
-/* A tile's level above the tail in all aspects: that of the first. */
+/* Returns the grid of the first aspect. */
 static inline const struct maar_tile_grid* maar_sparse_grid(MaarSparseImage image)
 {
     return &image->aspects[0].grid;
@@ -62,8 +62,12 @@ static inline struct maar_page_table* maar_sparse_table(const struct maar_sparse
     return aspect->tables[(size_t)layer * aspect->grid.level_count + level];
 }
 
-/* Returns VK_SUCCESS for an image that calls may use, else misuse, which it reports. */
-VkResult maar_check_sparse_image(MaarAllocator allocator, const char* call, MaarSparseImage image);
+/* What an image is listed as. */
+#define MAAR_SPARSE_IMAGE_KIND "sparse image"
+
+/* Returns VK_SUCCESS for an image that calls may use, else the error, having reported misuse. */
+VkResult maar_check_sparse_image(MaarAllocator allocator, const char* call, const char* argument,
+                                 MaarSparseImage image);
 /* Finds or makes the table of a level and layer. */
 VkResult maar_sparse_bring_table(MaarAllocator allocator, const char* call, MaarSparseImage image,
                                  uint32_t aspect, uint32_t level, uint32_t layer,

@@ -4,18 +4,10 @@
  */
 #include "core/reservation/sparse_image.h"
 
-VkResult maar_check_sparse_image(MaarAllocator allocator, const char* call, MaarSparseImage image)
+VkResult maar_check_sparse_image(MaarAllocator allocator, const char* call, const char* argument,
+                                 MaarSparseImage image)
 {
-    const VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (image == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, "image is null");
-    }
-    return image->allocator == allocator ? VK_SUCCESS
-                                         : maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE,
-                                                       call, "image is another allocator's");
+    return maar_paging_check_handle(allocator, call, argument, MAAR_SPARSE_IMAGE_KIND, image);
 }
 
 static struct maar_page_table_info table_info(const char* call, MaarSparseImage image)
@@ -76,13 +68,14 @@ VkResult maar_sparse_bring_tail(MaarAllocator allocator, const char* call, MaarS
     return VK_SUCCESS;
 }
 
-/* Tables of one aspect, those of levels first. */
+/* Returns how many tables one aspect may have. */
 static size_t slot_count(const struct maar_sparse_aspect* aspect, uint32_t layers)
 {
     const size_t levels = aspect->tables == NULL ? 0 : (size_t)layers * aspect->grid.level_count;
     return levels + (aspect->tails == NULL ? 0 : aspect->tail_count);
 }
 
+/* Returns one of them, or NULL: those of levels come first, then tails. */
 static struct maar_page_table* slot_at(const struct maar_sparse_aspect* aspect, uint32_t layers,
                                        size_t index)
 {

@@ -1,5 +1,5 @@
 /*
- * The tiles of an image's levels.
+ * The tiles of an image's levels: grids, boxes and covers.
  */
 #include "core/reservation/tile_grid.h"
 
@@ -42,7 +42,7 @@ bool maar_tile_grid_init(struct maar_tile_grid* grid, VkExtent3D extent, VkExten
     return true;
 }
 
-/* Those that the texels touch, or those that are whole in them. */
+/* Returns the tiles that the texels touch, or with `whole` those that lie in them. */
 static struct maar_tile_box texel_box(const struct maar_tile_grid* grid, uint32_t level,
                                       VkOffset3D offset, VkExtent3D extent, bool whole)
 {
@@ -77,7 +77,7 @@ struct maar_tile_box maar_tile_box_within(const struct maar_tile_grid* grid, uin
     return texel_box(grid, level, offset, extent, true);
 }
 
-/* Tiles [*first, *end) of the coarser level, on one axis. */
+/* Finds the tiles [*first, *end) of the coarser level on one axis. */
 static void cover_axis(uint32_t tile, uint32_t fine, uint32_t coarse, uint32_t at, uint32_t* first,
                        uint32_t* end)
 {
@@ -88,7 +88,7 @@ static void cover_axis(uint32_t tile, uint32_t fine, uint32_t coarse, uint32_t a
     }
     const uint64_t begin = (uint64_t)at * tile;
     const uint64_t next = begin + tile < fine ? begin + tile : fine;
-    /* In texels of the coarser level: what shows the same part of the image. */
+    /* The texels of the coarser level that show the same part of the image. */
     *first = (uint32_t)(begin * coarse / fine / tile);
     *end = tiles_up((next * coarse + fine - 1) / fine, tile);
 }

@@ -1,9 +1,11 @@
 /*
- * The tiles of an image's levels: how many there are, and which of a coarser level cover one.
- * Integers alone; a tile's number in its level runs along x, then y, then z, as a page table's.
+ * The tiles of an image's levels: how many there are, and which tiles of a coarser level cover one.
+ * This is arithmetic on integers alone. The number of a tile in its level runs along x, then y,
+ * then z, as in a page table.
  *
- * A tile is covered by those of the next level that show the same part of the image. Levels halve,
- * rounded down, so with other sizes than powers of two that may be two an axis.
+ * A tile is covered by the tiles of the next level that show the same part of the image. Each level
+ * has half the extent of the level before, rounded down. So with sizes that are no powers of two,
+ * two tiles on each axis may cover one.
  */
 #ifndef MAAR_CORE_RESERVATION_TILE_GRID_H
 #define MAAR_CORE_RESERVATION_TILE_GRID_H
@@ -36,8 +38,8 @@ struct maar_tile_box {
     uint32_t end[3];
 };
 
-/* False when there are more tiles than 32 bits count. Levels from level_count on are filled in too,
- * as if they had tiles, but for `total`. */
+/* Fills in a grid; false when it has 2^32 tiles or more. Levels from level_count on are filled in
+ * too, as if they had tiles, but `total` does not count these. */
 bool maar_tile_grid_init(struct maar_tile_grid* grid, VkExtent3D extent, VkExtent3D tile,
                          uint32_t mip_levels, uint32_t level_count);
 
@@ -60,7 +62,7 @@ static inline bool maar_tile_box_is_empty(const struct maar_tile_box* box)
            box->first[2] >= box->end[2];
 }
 
-/* Walks a box's tiles in the order of their numbers: false when there is none, or none left. */
+/* Walk a box's tiles in the order of their numbers; false when the box has none, or none left. */
 static inline bool maar_tile_box_begin(const struct maar_tile_box* box, uint32_t at[3])
 {
     at[0] = box->first[0];
@@ -80,14 +82,15 @@ static inline bool maar_tile_box_next(const struct maar_tile_box* box, uint32_t 
     return false;
 }
 
-/* The tiles that a box of texels touches; or those that lie wholly in it, where one that the level
- * cuts off counts as whole. The box must begin within the level. */
+/* Return the tiles that a box of texels touches, or those that lie wholly in it. A tile that the
+ * edge of the level cuts counts as whole. The box begins within the level. */
 struct maar_tile_box maar_tile_box_touched(const struct maar_tile_grid* grid, uint32_t level,
                                            VkOffset3D offset, VkExtent3D extent);
 struct maar_tile_box maar_tile_box_within(const struct maar_tile_grid* grid, uint32_t level,
                                           VkOffset3D offset, VkExtent3D extent);
 
-/* Those of the next coarser level that cover a tile of `level`, which is not the last. */
+/* Returns the tiles of the next coarser level that cover a tile of `level`, which is not the last.
+ */
 struct maar_tile_box maar_tile_cover(const struct maar_tile_grid* grid, uint32_t level,
                                      uint32_t number);
 

@@ -10,7 +10,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetSparseImageInfo(MaarAllocator allocator,
                                                       MaarSparseImage image,
                                                       MaarSparseImageInfo* pInfo)
 {
-    VkResult result = maar_check_sparse_image(allocator, __func__, image);
+    VkResult result = maar_check_sparse_image(allocator, __func__, "image", image);
     if (result == VK_SUCCESS) {
         result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
                                       MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_INFO);
@@ -51,7 +51,7 @@ static uint32_t room_for(uint32_t count, uint32_t* given, const uint8_t* out)
 static VkResult check_look(MaarAllocator allocator, const char* call, MaarSparseImage image,
                            uint32_t level, uint32_t layer, const uint32_t* count)
 {
-    const VkResult result = maar_check_sparse_image(allocator, call, image);
+    const VkResult result = maar_check_sparse_image(allocator, call, "image", image);
     if (result != VK_SUCCESS) {
         return result;
     }

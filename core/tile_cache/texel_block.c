@@ -1,5 +1,5 @@
 /*
- * How many bytes texels take. Formats of one size lie next to one another in Vulkan's enumeration.
+ * How many bytes texels take. Formats of one size are adjacent in Vulkan's enumeration.
  */
 #include "core/tile_cache/texel_block.h"
 

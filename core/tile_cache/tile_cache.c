@@ -1,6 +1,6 @@
 /*
- * Tile caches: made, looked at and destroyed. The staging buffer outlives a cache until the last
- * upload that reads it has been executed.
+ * Creating and destroying tile caches. The staging buffer outlives its cache until the last upload
+ * that reads it has been executed.
  */
 #include "core/tile_cache/tile_cache_uploads.h"
 
@@ -10,47 +10,42 @@
 #include "core/memory/pool_free.h"
 #include "core/objects/buffer.h"
 
-/* Uploads that an update starts when the program does not say: 4 MiB of usual tiles, which a bus of
- * 16 GB/s takes in a sixtieth of a frame. */
+/* Uploads that an update starts by default: 4 MiB of tiles of 64 KiB, which a bus of 16 GB/s takes
+ * in a sixtieth of a frame. */
 enum { DEFAULT_UPLOADS = 64 };
 
-/* Updates whose uploads staging memory holds by default: one being filled, one being copied, and
- * one that waits to be seen. */
+/* Updates whose uploads the staging memory holds by default: one that is filled, one that is
+ * copied, and one that waits until its end is seen. */
 enum { STAGED_UPDATES = 3 };
 
-static const char tile_cache_kind[] = "tile cache";
-
-/* ---- what can be made ---- */
+/* ---- checks ---- */
 
 static VkResult check_usable_image(MaarAllocator allocator, const char* call, MaarSparseImage image)
 {
-    if (image == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
-                           "pCreateInfo->image is null");
-    }
-    if (image->allocator != allocator) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
-                           "pCreateInfo->image is another allocator's");
+    const VkResult result = maar_check_sparse_image(allocator, call, "pCreateInfo->image", image);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     if (image->in_cache) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_TILE_CACHE_OWNS_IMAGE, call,
                            "pCreateInfo->image has a tile cache already");
     }
     if ((image->usage & VK_IMAGE_USAGE_TRANSFER_DST_BIT) == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_IMAGE_NOT_STREAMABLE, call,
                            "pCreateInfo->image lacks TRANSFER_DST usage");
     }
     if (maar_sparse_committed(image) != maar_sparse_metadata_size(image)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_IMAGE_NOT_STREAMABLE, call,
                            "pCreateInfo->image has committed tiles");
     }
     const struct maar_texel_block block = maar_texel_block_of(image->format);
     const struct maar_tile_grid* grid = maar_sparse_grid(image);
     if (image->aspect_count != 1 || block.size == 0 || grid->tile[0] % block.width != 0 ||
         grid->tile[1] % block.height != 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                    "images of format %d cannot be streamed: it has other aspects than colour, or "
-                    "is not known",
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_IMAGE_NOT_STREAMABLE,
+                    call,
+                    "images of format %d cannot be streamed: the format has other aspects than "
+                    "colour, or is not known",
                     (int)image->format);
         return VK_ERROR_FORMAT_NOT_SUPPORTED;
     }
@@ -60,8 +55,8 @@ static VkResult check_usable_image(MaarAllocator allocator, const char* call, Ma
         first->tiles[0] > MAAR_TILE_REQUEST_MAX_TILES ||
         first->tiles[1] > MAAR_TILE_REQUEST_MAX_TILES ||
         (deep ? first->tiles[2] : image->layers) > MAAR_TILE_REQUEST_MAX_LAYERS) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                    "the image has more tiles, layers or levels than requests can name");
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_IMAGE_NOT_STREAMABLE,
+                    call, "the image has more tiles, layers or levels than requests can name");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return VK_SUCCESS;
@@ -76,7 +71,7 @@ static void note_sizes(MaarTileCache cache, const MaarTileCacheCreateInfo* info)
     cache->row_pitch = (VkDeviceSize)(tile[0] / cache->block.width) * cache->block.size;
     cache->slice_pitch = cache->row_pitch * (tile[1] / cache->block.height);
     cache->slot_size = cache->slice_pitch * tile[2];
-    /* Whole texel blocks, words, and what the device copies best from. */
+    /* Whole texel blocks, words, and the alignment from which the device copies best. */
     VkDeviceSize unit = maar_common_multiple(cache->block.size, 64, MAAR_RANGE_MAX_SIZE);
     if (limits->optimalBufferCopyOffsetAlignment <= 65536) {
         unit = maar_common_multiple(unit, limits->optimalBufferCopyOffsetAlignment,
@@ -87,7 +82,7 @@ static void note_sizes(MaarTileCache cache, const MaarTileCacheCreateInfo* info)
         info->maxUploadsPerUpdate != 0 ? info->maxUploadsPerUpdate : (uint32_t)DEFAULT_UPLOADS;
     const uint64_t wanted = info->stagingSize != 0 ? info->stagingSize / cache->slot_stride
                                                    : (uint64_t)STAGED_UPDATES * cache->max_uploads;
-    /* No more than there are tiles, and at least one. */
+    /* As many slots as tiles at most, and at least one. */
     const uint64_t most = (uint64_t)cache->grid.total * cache->layers;
     cache->slot_count = (uint32_t)(wanted < most ? wanted : most);
     cache->slot_count = cache->slot_count == 0 ? 1 : cache->slot_count;
@@ -110,7 +105,7 @@ static void note_pinned(MaarTileCache cache, const MaarTileCacheCreateInfo* info
                          aspect->tail_count * maar_align_up(aspect->tail_size, page);
 }
 
-/* Levels that are always there, and the tails. */
+/* Commits the pinned levels and the tails. */
 static VkResult commit_pinned(MaarTileCache cache, const char* call)
 {
     MaarAllocator allocator = cache->allocator;
@@ -204,7 +199,7 @@ static VkResult make_staging(MaarTileCache cache, const char* call)
     return result;
 }
 
-/* All but the staging buffer. */
+/* Frees everything but the staging buffer. */
 static void free_storage(MaarTileCache cache)
 {
     MaarAllocator allocator = cache->allocator;
@@ -235,8 +230,8 @@ static VkResult make_cache(MaarTileCache cache, const char* call,
     if (!maar_tile_grid_init(&cache->grid, image->extent, tile, image->mip_levels,
                              image->mip_levels) ||
         (uint64_t)cache->grid.total * image->layers >= MAAR_TILE_NONE) {
-        maar_report(cache->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                    "the image has 2^32 tiles or more");
+        maar_report(cache->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    MAAR_MESSAGE_ID_IMAGE_NOT_STREAMABLE, call, "the image has 2^32 tiles or more");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     cache->layers = image->layers;
@@ -249,9 +244,10 @@ static VkResult make_cache(MaarTileCache cache, const char* call,
     const VkDeviceSize least =
         cache->pinned_size + (cache->first_pinned > 0 ? image->page_size : 0);
     if (info->budget < least) {
-        maar_report(cache->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
-                    "a budget of %llu bytes is too small: %llu are always there, and a tile more "
-                    "makes %llu",
+        maar_report(cache->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL, call,
+                    "a budget of %llu bytes is too small: %llu are always there, and with one more "
+                    "tile %llu",
                     (unsigned long long)info->budget, (unsigned long long)cache->pinned_size,
                     (unsigned long long)least);
         return VK_ERROR_OUT_OF_POOL_MEMORY;
@@ -308,7 +304,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateTileCache(MaarAllocator allocator,
     cache->info.peakCommittedSize = cache->pinned_size;
     cache->info.levelsGeneration = 1;
     cache->info.bindCount = cache->pinned_size / cache->image->page_size;
-    cache->listed.what = tile_cache_kind;
+    cache->listed.what = MAAR_TILE_CACHE_KIND;
     cache->listed.end_leaked = end_leaked_cache;
     maar_paging_list(allocator, &cache->listed);
     *pCache = cache;
@@ -324,7 +320,7 @@ static void end_staging(MaarAllocator allocator, const struct maar_retire_item* 
                             device->callbacks);
 }
 
-/* Uploads still read it: it goes when they have been executed. Cannot fail. */
+/* Destroys the staging buffer once the uploads that read it have been executed. Cannot fail. */
 static void retire_staging(MaarTileCache cache, uint32_t point_count, const MaarPoint* points)
 {
     MaarAllocator allocator = cache->allocator;
@@ -345,8 +341,7 @@ static void retire_staging(MaarTileCache cache, uint32_t point_count, const Maar
 VKAPI_ATTR void VKAPI_CALL maarDestroyTileCache(MaarAllocator allocator, MaarTileCache cache)
 {
     if (allocator == NULL || cache == VK_NULL_HANDLE ||
-        maar_paging_check_listed(allocator, __func__, "cache", tile_cache_kind, cache) !=
-            VK_SUCCESS) {
+        maar_check_cache(allocator, __func__, cache) != VK_SUCCESS) {
         return;
     }
     maar_paging_unlist(allocator, &cache->listed);
@@ -361,7 +356,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyTileCache(MaarAllocator allocator, MaarTil
     free_storage(cache);
 }
 
-/* ---- looking ---- */
+/* ---- questions ---- */
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetTileCacheInfo(MaarAllocator allocator, MaarTileCache cache,
                                                     MaarTileCacheInfo* pInfo)

@@ -4,7 +4,7 @@
  */
 #include "core/tile_cache/tile_cache_check.h"
 
-/* What a walk over all tiles counts. */
+/* The counts of a walk over all tiles. */
 struct tally {
     uint32_t live;
     uint32_t unfilled;

@@ -6,16 +6,7 @@
 
 VkResult maar_check_cache(MaarAllocator allocator, const char* call, MaarTileCache cache)
 {
-    const VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (cache == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, "cache is null");
-    }
-    return cache->allocator == allocator ? VK_SUCCESS
-                                         : maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE,
-                                                       call, "cache is another allocator's");
+    return maar_paging_check_handle(allocator, call, "cache", MAAR_TILE_CACHE_KIND, cache);
 }
 
 void maar_cache_append(MaarTileCache cache, uint32_t tile)

@@ -1,11 +1,11 @@
 /*
- * What the files of tile caches share.
+ * Tile caches: their parts, and what their files share.
  *
- * Every level of the image is cut into tiles, those of a mip tail too; a tile is filled by one
- * upload. Levels from `first_pinned` on always have their pages. Of the others, a tile that has a
- * page stands in its level's list, least recently wanted first; whoever wants a tile wants all that
- * cover it, and a tile that covers one with a page is not evicted, so what covers a tile with a
- * page has one too.
+ * Every level of the image is cut into tiles, those of a mip tail too. One upload fills a tile.
+ * Levels from `first_pinned` on always have their pages. Each other level lists its tiles with
+ * pages, the least recently wanted first. A request for a tile wants all tiles that cover it too. A
+ * tile that covers a tile with a page is not evicted. So everything that covers a tile with a page
+ * has a page too.
  *
  * A cache belongs to one caller at a time.
  */
@@ -18,9 +18,12 @@
 
 #define MAAR_TILE_NONE UINT32_MAX
 
+/* What a tile cache is listed as. */
+#define MAAR_TILE_CACHE_KIND "tile cache"
+
 enum maar_tile_state {
     MAAR_TILE_ABSENT,    /* no page */
-    MAAR_TILE_UNFILLED,  /* a page, and nobody fills it */
+    MAAR_TILE_UNFILLED,  /* a page without contents, and no upload */
     MAAR_TILE_UPLOADING, /* a page and a slot */
     MAAR_TILE_VISIBLE
 };
@@ -28,8 +31,8 @@ enum maar_tile_state {
 struct maar_cache_tile {
     uint32_t previous; /* in the list of its level, across layers */
     uint32_t next;
-    uint32_t stamp;   /* update that last wanted it, or what it covers */
-    uint32_t asked;   /* update in which it was last asked for by name; 0: never */
+    uint32_t stamp;   /* update that last wanted it or a tile that it covers */
+    uint32_t asked;   /* update in which a request last named it; 0: never */
     uint32_t count;   /* how often it was wanted in the update of its stamp */
     uint16_t covered; /* tiles with a page that it covers directly */
     uint8_t state;
@@ -76,7 +79,7 @@ struct MaarTileCache_T {
     uint32_t unfilled_count; /* of pinned levels */
     uint32_t* candidates;    /* room for every tile */
     uint32_t candidate_count;
-    uint32_t shortage_rest; /* updates for which the device is not asked for more memory */
+    uint32_t shortage_rest; /* updates that request no more memory */
 
     uint32_t slot_count;
     uint32_t used_slots;
@@ -100,7 +103,7 @@ struct MaarTileCache_T {
     MaarTileCacheInfo info;     /* counts, kept as they change */
 };
 
-/* Where a tile lies. */
+/* Return the layer and the number of a tile, and the tile at such a place. */
 static inline uint32_t maar_cache_layer(MaarTileCache cache, uint32_t tile)
 {
     return tile / cache->grid.total;

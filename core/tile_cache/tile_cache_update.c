@@ -1,18 +1,19 @@
 /*
- * An update of a tile cache: who goes and who comes. Pages pass from the evicted to the wanted in
- * one step, so that a full budget needs no slack; only while there is room are new ones taken.
+ * The update of a tile cache: which tiles get pages and which lose theirs. While there is room, new
+ * pages are taken. After that, a page passes from an evicted tile to a wanted one in one step, so
+ * that a full budget needs no slack.
  */
 #include "core/tile_cache/tile_cache_check.h"
 #include "core/tile_cache/tile_cache_uploads.h"
 #include "core/tile_cache/tile_cache_wants.h"
 
-/* After a shortage of device memory, updates for which no more is asked for: about a second at 60
- * a second, so that a full device is not asked in every frame. */
+/* Updates after a shortage of device memory that request no more memory. At 60 updates a second
+ * these are about a second, so that a full device is not asked in every frame. */
 enum { SHORTAGE_REST = 64 };
 
 enum outcome {
-    STARTED, /* or passed over */
-    CROWDED, /* no room for it, nor for anything finer */
+    STARTED, /* its upload can start, or the tile was skipped */
+    CROWDED, /* no room for the tile, nor for finer ones */
     DELAYED  /* no staging memory */
 };
 
@@ -34,7 +35,7 @@ static void count_covered(MaarTileCache cache, uint32_t tile, int change)
     }
 }
 
-/* The page of a tile that is not pinned. Its table must be there. */
+/* Returns the page of a tile that is not pinned. Its table exists. */
 static struct maar_page_range page_of(MaarTileCache cache, uint32_t tile)
 {
     const uint32_t level = cache->tiles[tile].level;
@@ -45,7 +46,7 @@ static struct maar_page_range page_of(MaarTileCache cache, uint32_t tile)
     };
 }
 
-/* The page has gone, or is about to. */
+/* Notes that a tile has lost its page, or is about to. */
 static void note_eviction(MaarTileCache cache, uint32_t tile)
 {
     struct maar_cache_tile* t = &cache->tiles[tile];
@@ -70,7 +71,7 @@ static void note_commitment(MaarTileCache cache, uint32_t tile)
     ++cache->info.bindCount;
 }
 
-/* A new page, if the budget and the device have one. */
+/* Takes a new page if the budget and the device have one. */
 static bool take_page(MaarTileCache cache, const char* call, const struct maar_page_range* page)
 {
     if (maar_cache_committed(cache) + cache->image->page_size > cache->budget ||
@@ -104,7 +105,7 @@ static enum outcome bring_page(MaarTileCache cache, const char* call, uint32_t t
             return CROWDED;
         }
         const struct maar_page_range from = page_of(cache, victim);
-        /* No host memory for the table, or the tile's last eviction was not submitted yet. */
+        /* The table lacks host memory, or the tile's last eviction was not submitted yet. */
         if (!maar_page_move(page.table, page.first, from.table, from.first)) {
             ++cache->info.shortageCount;
             return CROWDED;
@@ -153,7 +154,7 @@ static uint32_t admit_all(MaarTileCache cache, const char* call, uint32_t most,
     }
 }
 
-/* Gives pages back until a smaller budget is kept, as far as none is being filled. */
+/* Gives pages back until a smaller budget is kept, except those of tiles that are being filled. */
 static void shrink(MaarTileCache cache)
 {
     while (maar_cache_committed(cache) > cache->budget) {
@@ -187,8 +188,8 @@ static VkResult check_update(MaarAllocator allocator, const char* call, MaarTile
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pUploads is NULL");
     }
     if (result == VK_SUCCESS && update->budget != 0 && update->budget < cache->pinned_size) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
-                           "pUpdate->budget is less than what is always there takes");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL, call,
+                           "pUpdate->budget is less than the pages that are always there");
     }
     return result;
 }

@@ -1,13 +1,13 @@
 /*
- * Uploads of a tile cache: handed out, recorded, ended by a point, and what is visible by then. The
- * whole image is in VK_IMAGE_LAYOUT_GENERAL. What the barriers here do not order, the submission's
- * wait for the binds does.
+ * Uploads of a tile cache: handed out, recorded, ended by a point, and then visible. The whole
+ * image is in VK_IMAGE_LAYOUT_GENERAL. The barriers here order copies and reads; the submission's
+ * wait for the binds orders the rest.
  */
 #include "core/tile_cache/tile_cache_uploads.h"
 
 #include <string.h>
 
-/* Copies that go into one command; a stack's worth. */
+/* Copies that go into one command. They lie on the stack. */
 enum { COPIES = 16 };
 
 /* ---- handing out ---- */
@@ -17,6 +17,7 @@ void maar_cache_start_upload(MaarTileCache cache, uint32_t tile, MaarTileUpload*
     struct maar_cache_tile* t = &cache->tiles[tile];
     const struct maar_tile_level* level = &cache->grid.levels[t->level];
     const uint32_t index = cache->free_slot;
+    MAAR_DEBUG_ASSERT(index != MAAR_TILE_NONE && t->state == MAAR_TILE_UNFILLED);
     struct maar_upload_slot* slot = &cache->slots[index];
     uint32_t at[3];
     uint32_t rest[3];
@@ -56,7 +57,7 @@ static void free_slot(MaarTileCache cache, struct maar_upload_slot* slot)
     --cache->used_slots;
 }
 
-/* The slot that an upload names if it is in that state, else NULL. */
+/* Returns the slot that an upload names, or NULL unless the program fills that slot. */
 static struct maar_upload_slot* find_upload(MaarTileCache cache, uint64_t id)
 {
     const uint32_t index = (uint32_t)id;
@@ -67,7 +68,7 @@ static struct maar_upload_slot* find_upload(MaarTileCache cache, uint64_t id)
     return &cache->slots[index];
 }
 
-/* Moves uploads that the program fills on to another state; all of them or, having told, none. */
+/* Moves uploads that the program fills to another state: all of them, or none after a report. */
 static VkResult move_slots(MaarTileCache cache, const char* call, uint32_t count,
                            const MaarTileUpload* uploads, enum maar_slot_state state)
 {
@@ -81,7 +82,7 @@ static VkResult move_slots(MaarTileCache cache, const char* call, uint32_t count
             while (i-- > 0) {
                 cache->slots[(uint32_t)uploads[i].id].state = MAAR_UPLOAD_STARTED;
             }
-            return maar_misuse(cache->allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+            return maar_misuse(cache->allocator, MAAR_MESSAGE_ID_STALE_UPLOAD, call,
                                "pUploads names an upload that is not there any more, is recorded "
                                "already, or is named twice");
         }
@@ -149,7 +150,7 @@ static void record_copies(MaarTileCache cache, VkCommandBuffer commands, uint32_
     }
 }
 
-/* The first use of the image. */
+/* Records the transition before the first use of the image. */
 static void record_transition(MaarTileCache cache, VkCommandBuffer commands)
 {
     const struct maar_device* device = &cache->allocator->device;
@@ -175,7 +176,7 @@ static void record_transition(MaarTileCache cache, VkCommandBuffer commands)
     cache->transition_open = true;
 }
 
-/* Later commands of this queue see what was copied. */
+/* Records the barrier after which later commands of this queue see what was copied. */
 static void record_end(MaarTileCache cache, VkCommandBuffer commands)
 {
     const VkMemoryBarrier barrier = {
@@ -225,8 +226,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordTileUploads(MaarAllocator allocator, Ma
 
 /* ---- ending ---- */
 
-/* Adds a point to those of other timelines, or raises that of its own; how many there are then,
- * which is one too many if it does not fit. */
+/* Adds a point, or raises the point of its timeline. Returns how many points there are then; one
+ * more than MAAR_MAX_POINTS if the point does not fit. */
 static uint32_t note_ending(const MaarPoint* point, uint32_t count, MaarPoint* points)
 {
     for (uint32_t i = 0; i < count; ++i) {
@@ -241,8 +242,8 @@ static uint32_t note_ending(const MaarPoint* point, uint32_t count, MaarPoint* p
     return count + 1;
 }
 
-/* Timelines that uploads wait for, each with the latest value: what destruction waits for. Returns
- * how many there are, which is one too many if they do not fit. */
+/* Lists the timelines that uploads wait for, each with its latest value; destruction waits for
+ * these. Returns how many there are, one more than MAAR_MAX_POINTS if they do not fit. */
 static uint32_t list_endings(MaarTileCache cache, const MaarPoint* extra, MaarPoint* points)
 {
     uint32_t count = 0;
@@ -263,8 +264,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEndTileUploads(MaarAllocator allocator, MaarT
         result = maar_retire_check_points(&allocator->retire, __func__, 1, pPoint);
         if (result == VK_SUCCESS && cache->recorded_slots > 0 &&
             list_endings(cache, pPoint, points) > MAAR_MAX_POINTS) {
-            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, __func__,
-                        "uploads are under way on %d other timelines already", MAAR_MAX_POINTS);
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_TOO_MANY_TIMELINES,
+                        __func__, "uploads are under way on %d other timelines already",
+                        MAAR_MAX_POINTS);
             return VK_ERROR_TOO_MANY_OBJECTS;
         }
     }
@@ -305,7 +307,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCancelTileUploads(MaarAllocator allocator, Ma
     return result;
 }
 
-/* Values of timelines, each read once in an update. */
+/* The values of timelines. An update reads each of them once. */
 struct known_values {
     uint32_t count;
     MaarPoint values[MAAR_MAX_POINTS];
@@ -344,7 +346,8 @@ static void complete(MaarTileCache cache, struct maar_upload_slot* slot)
     free_slot(cache, slot);
 }
 
-/* Looks at what uploads wait for; completes those whose points have passed, if asked to. */
+/* Reads the timelines that uploads wait for. completes: completes uploads whose points have passed.
+ */
 static VkResult look_at_endings(MaarTileCache cache, struct known_values* known, bool completes)
 {
     for (uint32_t i = 0; i < cache->slot_count && cache->used_slots > 0; ++i) {
@@ -364,7 +367,7 @@ static VkResult look_at_endings(MaarTileCache cache, struct known_values* known,
     return VK_SUCCESS;
 }
 
-/* All values are read before the first tile changes: reading may fail. */
+/* Reads all values before the first tile changes, since reading may fail. */
 VkResult maar_cache_complete(MaarTileCache cache)
 {
     struct known_values known = {.count = 0};

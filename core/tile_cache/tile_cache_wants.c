@@ -1,6 +1,6 @@
 /*
- * What shaders want of a tile cache: requests read, tiles stamped and put in order of urgency, and
- * the choice of who goes.
+ * What shaders want of a tile cache: requests are read, tiles are stamped and put in order of
+ * urgency, and the tile to evict is chosen.
  */
 #include "core/tile_cache/tile_cache_wants.h"
 
@@ -11,7 +11,7 @@ static void add_candidate(MaarTileCache cache, uint32_t tile)
     cache->candidates[cache->candidate_count++] = tile;
 }
 
-/* False when this update has wanted it already. */
+/* Stamps a tile as wanted. Returns false if this update has wanted it already. */
 static bool want(MaarTileCache cache, uint32_t tile)
 {
     struct maar_cache_tile* t = &cache->tiles[tile];
@@ -33,7 +33,7 @@ static bool want(MaarTileCache cache, uint32_t tile)
     return true;
 }
 
-/* Wants the tiles of a box of a level; false when all of them were wanted already. */
+/* Stamps the tiles of a box of a level. Returns false if all of them were wanted already. */
 static bool want_box(MaarTileCache cache, uint32_t layer, uint32_t level,
                      const struct maar_tile_box* box)
 {
@@ -46,7 +46,7 @@ static bool want_box(MaarTileCache cache, uint32_t layer, uint32_t level,
     return news;
 }
 
-/* The tiles of the next level that cover a box. */
+/* Returns the tiles of the next level that cover a box. */
 static struct maar_tile_box cover_box(const struct maar_tile_grid* grid, uint32_t level,
                                       const struct maar_tile_box* box)
 {
@@ -67,7 +67,7 @@ static void want_cover(MaarTileCache cache, uint32_t layer, uint32_t level, uint
     for (uint32_t axis = 0; axis < 3; ++axis) {
         box.end[axis] = box.first[axis] + 1;
     }
-    /* What was wanted already has had what covers it wanted. */
+    /* All that covers a tile which was wanted already is wanted already too. */
     while (level + 1 < cache->first_pinned) {
         box = cover_box(&cache->grid, level, &box);
         ++level;
@@ -77,7 +77,7 @@ static void want_cover(MaarTileCache cache, uint32_t layer, uint32_t level, uint
     }
 }
 
-/* The tile that a request names, or MAAR_TILE_NONE. */
+/* Returns the tile that a request names, or MAAR_TILE_NONE. */
 static uint32_t named_tile(MaarTileCache cache, uint32_t request)
 {
     const uint32_t level = MAAR_TILE_REQUEST_LEVEL(request);
@@ -117,7 +117,7 @@ static void read_request(MaarTileCache cache, uint32_t request)
     }
 }
 
-/* Pages that are always there and nobody has filled yet. */
+/* Adds the pinned tiles that nobody has filled yet. */
 static void gather_pinned(MaarTileCache cache)
 {
     const uint32_t first = cache->grid.levels[cache->first_pinned].first;
@@ -136,7 +136,7 @@ static void gather_pinned(MaarTileCache cache)
 
 /* ---- in order of urgency ---- */
 
-/* Whether a is more urgent: coarser, wanted more often, or first in the image. */
+/* Returns whether `a` is more urgent: coarser, wanted more often, or first in the image. */
 static bool is_more_urgent(MaarTileCache cache, uint32_t a, uint32_t b)
 {
     const struct maar_cache_tile* left = &cache->tiles[a];
@@ -147,7 +147,7 @@ static bool is_more_urgent(MaarTileCache cache, uint32_t a, uint32_t b)
     return left->count != right->count ? left->count > right->count : a < b;
 }
 
-/* A heap, the most urgent on top. */
+/* Restores the heap of candidates, whose most urgent tile is on top. */
 static void sift(MaarTileCache cache, uint32_t at)
 {
     uint32_t* heap = cache->candidates;
@@ -195,7 +195,7 @@ uint32_t maar_cache_next_candidate(MaarTileCache cache)
     return tile;
 }
 
-/* ---- who goes ---- */
+/* ---- eviction ---- */
 
 uint32_t maar_cache_find_victim(MaarTileCache cache, uint32_t level)
 {
@@ -205,8 +205,8 @@ uint32_t maar_cache_find_victim(MaarTileCache cache, uint32_t level)
         for (uint32_t i = cache->lists[l].first; i != MAAR_TILE_NONE; i = cache->tiles[i].next) {
             const struct maar_cache_tile* t = &cache->tiles[i];
             const uint32_t age = cache->now - t->stamp;
-            /* From here on all are younger: kept against tiles of their own level and finer ones,
-             * or no better than what was found in a finer level. */
+            /* All further tiles of the list are younger. They are kept, against tiles of their own
+             * level and finer ones, or they are no better than the victim of a finer level. */
             if ((age <= cache->keep_updates && l >= level) ||
                 (victim != MAAR_TILE_NONE && age <= victim_age)) {
                 break;

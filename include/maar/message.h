@@ -112,6 +112,26 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_ADDRESS_SPACE_EXHAUSTED = 503,
     /** The device, or the memory, does not allow pages. */
     MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED = 504,
+    /** A buffer is larger than the device allows. */
+    MAAR_MESSAGE_ID_BUFFER_TOO_LARGE = 505,
+    /** A call would change a reservation that belongs to a growable array. */
+    MAAR_MESSAGE_ID_ARRAY_OWNS_RESERVATION = 506,
+    /** An array has no room for the requested elements. */
+    MAAR_MESSAGE_ID_ARRAY_FULL = 507,
+    /** The allocator has no queue for the work of a call. */
+    MAAR_MESSAGE_ID_NO_QUEUE = 508,
+    /** Pages cannot be shared with another range. */
+    MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE = 509,
+    /** A call would change an image that belongs to a tile cache, or give it a second one. */
+    MAAR_MESSAGE_ID_TILE_CACHE_OWNS_IMAGE = 520,
+    /** A tile cache cannot stream an image. */
+    MAAR_MESSAGE_ID_IMAGE_NOT_STREAMABLE = 521,
+    /** The budget of a tile cache is less than its pinned tiles take. */
+    MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL = 522,
+    /** An upload is over, recorded already, or named twice. */
+    MAAR_MESSAGE_ID_STALE_UPLOAD = 523,
+    /** Uploads of one tile cache wait on too many timelines. */
+    MAAR_MESSAGE_ID_TOO_MANY_TIMELINES = 524,
     /** The frame that a plan was asked for breaks a rule. */
     MAAR_MESSAGE_ID_INVALID_PLAN_INPUT = 600,
     /** The graph of a transient heap breaks a rule. */

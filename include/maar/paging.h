@@ -1,20 +1,20 @@
 /** @file
  * maar/paging.h: virtual memory. Address ranges whose pages come and go (reservations, growable
- * arrays, partially resident images) and buffers and images made of whatever pages are free.
+ * arrays, partially resident images), and buffers and images made of any free pages.
  *
- * Binds are recorded and submitted apart. A call that takes pages, gives them back or creates an
- * object made of pages records what is to be bound; maarSubmitBinds hands all of it to the device
- * in one submission and returns a point. Work that uses what was bound waits for that point.
+ * Binds are recorded first and submitted later. A call that takes pages, gives them back or creates
+ * an object made of pages records its binds. maarSubmitBinds hands all recorded binds to the device
+ * in one submission and returns a point. Work that uses the pages waits for that point.
  *
- * What a submission unbinds must not be in use any more when it executes: hand maarSubmitBinds the
- * points after which that is so. Submissions execute one after another, each after the points that
- * it was given. So a page that was given back is held until the submission that unbinds it has been
- * made, and may be taken by any call after that: whoever gets it is bound by a later submission.
+ * When a submission executes, nobody may use the pages that it unbinds: give maarSubmitBinds the
+ * points after which that is so. Submissions execute one after another, each after its points. A
+ * page that was given back is held until the submission that unbinds it has been made. From then on
+ * any call may take it, since a later submission binds it.
  *
- * Everything here needs timeline semaphores and a queue in MaarAllocatorCreateInfo::pQueues; see
- * MaarPagingInfo for what a device can do. The general rules of maar/allocator.h hold here too, but
- * of stale handles only those given to a maarDestroy* function are told: any other call on an
- * object that was destroyed is undefined.
+ * Everything here needs timeline semaphores and a queue in MaarAllocatorCreateInfo::pQueues;
+ * MaarPagingInfo says what a device can do. The general rules of maar/allocator.h hold here too. A
+ * handle of a destroyed object is reported as misuse, with two exceptions: maarAppendArray notices
+ * it only when the array has to grow, and a new object may have the same handle.
  */
 #ifndef MAAR_PAGING_H
 #define MAAR_PAGING_H
@@ -42,10 +42,11 @@ typedef struct MaarPagingInfo {
     MaarStructureType sType;
     /** NULL or a chain. */
     void* pNext;
-    /** Pools may stitch: sparse binding, a queue for it and timelines are there. */
+    /** Pools may stitch: the device has sparse binding, a queue for it, and timelines. */
     VkBool32 stitching;
-    /** Reservations are sparse: what is above, and sparseResidencyBuffer. Without, and with a queue
-     * and timelines, a reservation is a plain buffer that grows by a copy on the device. */
+    /** Reservations are sparse: the device has all that stitching needs, and sparseResidencyBuffer.
+     * Without it a reservation is a plain buffer that grows by a copy on the device, which needs a
+     * queue and timelines. */
     VkBool32 sparseReservations;
     /** Reservations work at all, sparse or by copies. */
     VkBool32 reservations;
@@ -55,17 +56,17 @@ typedef struct MaarPagingInfo {
     VkBool32 sparseImages2D;
     /** Partially resident 3D images. */
     VkBool32 sparseImages3D;
-    /** What is read where no page is bound is zero, and writes go nowhere; otherwise both are
-     * undefined. VkPhysicalDeviceSparseProperties::residencyNonResidentStrict */
+    /** VK_TRUE: reads where no page is bound return zero, and writes there have no effect;
+     * VK_FALSE: both are undefined. VkPhysicalDeviceSparseProperties::residencyNonResidentStrict */
     VkBool32 nonResidentStrict;
     /** Index into MaarAllocatorCreateInfo::pQueues of the queue that binds, or, where none does, of
-     * the one that copies; UINT32_MAX for none. Where buffers are not sparse, or copies were asked
-     * for, growth is by copies on the first queue that can, which may be another one. */
+     * the queue that copies; UINT32_MAX for none. Reservations that grow by copies use the first
+     * queue that can copy, which may be another one. */
     uint32_t queueIndex;
     /** Bytes of address space for all sparse objects together:
      * VkPhysicalDeviceLimits::sparseAddressSpaceSize */
     VkDeviceSize addressSpaceSize;
-    /** Most bytes of one buffer; the address space where the driver does not say. */
+    /** Most bytes of one buffer. Where the driver gives no limit, the bytes of address space. */
     VkDeviceSize maxBufferSize;
 } MaarPagingInfo;
 
@@ -80,9 +81,9 @@ typedef struct MaarPagingInfo {
  */
 MAAR_API VkResult VKAPI_CALL maarGetPagingInfo(MaarAllocator allocator, MaarPagingInfo* pInfo);
 
-/** What is reserved, committed and bound. Bytes of pages committed + free + held = bytes of page
- * blocks. In MaarStatistics page blocks count as blocks, committed pages as bytes of live
- * allocations, held ones as pending and the others as free. What was destroyed counts until
+/** Reserved, committed and bound bytes and pages. Bytes of pages committed + free + held = bytes of
+ * page blocks. MaarStatistics counts page blocks as blocks, committed pages as bytes of live
+ * allocations, held pages as pending and the others as free. A destroyed object counts until
  * maarCollect has seen that its last binds were executed. */
 typedef struct MaarPagingStatistics {
     /** MAAR_STRUCTURE_TYPE_PAGING_STATISTICS */
@@ -93,15 +94,15 @@ typedef struct MaarPagingStatistics {
     VkDeviceSize reservedBytes;
     /** Bytes of pages that belong to an object. A page that is shared counts once. */
     VkDeviceSize committedBytes;
-    /** Bytes of pages that were given back, but whose unbinding has not been submitted yet. */
+    /** Bytes of pages that were given back and whose unbinding has not been submitted yet. */
     VkDeviceSize heldBytes;
     /** Bytes of free pages. */
     VkDeviceSize freeBytes;
-    /** VkDeviceMemory objects cut into pages, */
+    /** VkDeviceMemory objects that are cut into pages. */
     uint32_t blockCount;
-    /** and their bytes. */
+    /** Bytes of these objects. */
     VkDeviceSize blockBytes;
-    /** Most of these since maarResetPeaks. */
+    /** Most bytes of these objects since maarResetPeaks. */
     VkDeviceSize peakBlockBytes;
     /** Live reservations, arrays and sparse images. */
     uint32_t reservationCount;
@@ -109,15 +110,15 @@ typedef struct MaarPagingStatistics {
     uint32_t stitchedCount;
     /** Allocations ever made of two or more runs of pages that are not adjacent. */
     uint64_t stitchedMade;
-    /** Pages ever bound, */
+    /** Pages ever bound. */
     uint64_t pagesBound;
-    /** and ever unbound; pages of objects that were destroyed are not unbound first. */
+    /** Pages ever unbound. The pages of a destroyed object are not unbound. */
     uint64_t pagesUnbound;
     /** Elements of VkSparseMemoryBind and VkSparseImageMemoryBind ever submitted. */
     uint64_t bindCount;
     /** Calls of vkQueueBindSparse that succeeded. */
     uint64_t submissionCount;
-    /** Bytes that reservations without sparse binding had copied when they grew. */
+    /** Bytes copied by the growth of reservations without sparse binding. */
     uint64_t copiedBytes;
     /** Pages whose change waits for maarSubmitBinds. */
     uint64_t recordedPages;
@@ -135,16 +136,16 @@ typedef struct MaarPagingStatistics {
 MAAR_API VkResult VKAPI_CALL maarGetPagingStatistics(MaarAllocator allocator,
                                                      MaarPagingStatistics* pStatistics);
 
-/** A run of adjacent pages that lie next to one another in memory too. */
+/** A run of pages that are adjacent in the resource and in memory. */
 typedef struct MaarPageRun {
-    /** Where it begins in the resource: bytes, in an image's tiles a number of pages times the
-     * page's size. */
+    /** Offset in the resource, bytes. For the tiles of an image: the number of pages before the run
+     * times the size of a page. */
     VkDeviceSize offset;
     /** Bytes. */
     VkDeviceSize size;
     /** The page block. */
     VkDeviceMemory memory;
-    /** Where it begins there, bytes. */
+    /** Offset in the page block, bytes. */
     VkDeviceSize memoryOffset;
     /** The page block's number: MaarBlockInfo::blockId. */
     uint64_t blockId;
@@ -155,41 +156,39 @@ typedef struct MaarPageRun {
 /* ---------------------------------------------------------------------------------------------- */
 
 /**
- * Submits everything recorded since the last call, by any thread, in one call of vkQueueBindSparse
- * under the queue's lock. Where nothing was recorded nothing is submitted, and the point is that of
- * the last submission. Calls the driver; waits for a submission of another thread that is under
- * way, never for the device.
+ * Submits everything that any thread has recorded since the last call, in one call of
+ * vkQueueBindSparse under the queue's lock. If nothing was recorded, nothing is submitted, and the
+ * point is the one of the last submission. Calls the driver. Waits for a submission of another
+ * thread that is under way, never for the device.
  *
  * @param allocator   not null
  * @param pointCount  0 to MAAR_MAX_POINTS
- * @param pPoints     what the device waits for before it binds: whatever may still use pages that
- *                    were given back, by any thread: whoever submits takes along what others have
- *                    recorded. Not kept where the call fails or nothing was recorded. Points of
- *                    the host timeline must have passed.
- * @param pPoint      receives a point of Maar's own timeline, good as long as the allocator: what
- *                    uses the pages waits for it; may be NULL
+ * @param pPoints     the device waits for these before it binds: the points after which nobody uses
+ *                    the pages that were given back. The submission takes what all threads have
+ *                    recorded, so their pages count too. Forgotten if the call fails or nothing was
+ *                    recorded. Points of the host timeline must have passed.
+ * @param pPoint      receives a point of Maar's own timeline, valid as long as the allocator; work
+ *                    that uses the pages waits for it; may be NULL
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY or VK_ERROR_OUT_OF_DEVICE_MEMORY (what was not
  *         submitted stays recorded); VK_ERROR_DEVICE_LOST; VK_ERROR_FEATURE_NOT_PRESENT where
- * paging does not work at all; VK_ERROR_VALIDATION_FAILED_EXT
+ *         paging does not work at all; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
- * @lifetime the point's semaphore is Maar's; it goes with the allocator
+ * @lifetime the point's semaphore belongs to Maar; it ends with the allocator
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarSubmitBinds(MaarAllocator allocator, uint32_t pointCount,
                                              const MaarPoint* pPoints, MaarPoint* pPoint);
 
 /**
- * Makes the coming submission wait for points too, whoever calls maarSubmitBinds. A thread that
- * gives pages back while others submit calls this first, with the points after which nobody uses
- * them; so it need not matter to it who submits. Kept until a submission has been made. Never
- * blocks.
+ * Makes the next submission wait for points too, whichever thread calls maarSubmitBinds. A thread
+ * that gives pages back while others submit calls this first, with the points after which nobody
+ * uses these pages. The points are kept until a submission has been made. Never blocks.
  *
  * @param allocator   not null
  * @param pointCount  0 to MAAR_MAX_POINTS
  * @param pPoints     the points; those of the host timeline must have passed
- * @return VK_SUCCESS; VK_ERROR_TOO_MANY_OBJECTS when they would be of more than MAAR_MAX_POINTS
- *         timelines together with those that were added already, of which none is added then; as
- *         maarSubmitBinds
+ * @return VK_SUCCESS; VK_ERROR_TOO_MANY_OBJECTS when these points and those that were added before
+ *         belong to more than MAAR_MAX_POINTS timelines: none is added then; as maarSubmitBinds
  * @threadsafety internally synchronized
  * @since 0.1.0
  */
@@ -201,19 +200,22 @@ MAAR_API VkResult VKAPI_CALL maarDelayBinds(MaarAllocator allocator, uint32_t po
 /* ---------------------------------------------------------------------------------------------- */
 
 /**
- * Chained to MaarPoolCreateInfo: buffers and images that maarCreateBuffer and maarCreateImage make
- * in the pool, from a size on, are made of whatever pages are free, contiguous for the device.
- * Smaller ones, linear images, images that the device cannot make sparse, what is to be mapped, to
- * be aliased or dedicated by its create info, and memory that is allocated without an object, are
- * placed in the pool's other blocks, which begin small, or from 1 MiB on are dedicated; the pool's
- * blockSize, minBlockCount and maxBlockCount are about those blocks, not about page blocks. An
- * object made of pages has a MaarAllocation without a VkDeviceMemory of its own: it cannot be
- * mapped, and nothing else can be bound to it. It may be used once the point that maarSubmitBinds
- * returned after its creation has passed; its contents never move.
+ * Chained to MaarPoolCreateInfo, makes the pool stitch: maarCreateBuffer and maarCreateImage make
+ * large objects in the pool of any free pages. For the device such an object is contiguous.
  *
- * Where the address space is used up (MaarPagingInfo::addressSpaceSize), an object that would be
- * made of pages is placed in the pool's other blocks too: a warning says so, and it counts as a
- * fallback. With MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT it fails instead, with
+ * An object made of pages has a MaarAllocation without a VkDeviceMemory of its own: it cannot be
+ * mapped, and nothing else can be bound to it. It may be used once the point that maarSubmitBinds
+ * returned after its creation has passed. Its contents never move.
+ *
+ * The pool places the following in its other blocks: objects below the threshold, linear images,
+ * images that the device cannot make sparse, objects whose create info asks for mapping, aliasing
+ * or dedicated memory, and memory that is allocated without an object. These blocks begin small;
+ * from 1 MiB on they are dedicated. The pool's blockSize, minBlockCount and maxBlockCount apply to
+ * them and not to page blocks.
+ *
+ * When the address space is used up (MaarPagingInfo::addressSpaceSize), large objects are placed in
+ * the other blocks too: a warning says so, and the object counts as a fallback. With
+ * MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT the call fails instead, with
  * VK_ERROR_OUT_OF_DEVICE_MEMORY.
  */
 typedef struct MaarPoolPagingInfo {
@@ -223,10 +225,10 @@ typedef struct MaarPoolPagingInfo {
     const void* pNext;
     /** VK_TRUE: stitch. */
     VkBool32 stitch;
-    /** Least size that is made of pages, bytes; 0 for eight pages, from which on rounding up to
-     * whole pages takes less than an eighth. */
+    /** Least size of an object made of pages, bytes; 0 for eight pages: from there on, rounding up
+     * to whole pages takes less than an eighth. */
     VkDeviceSize threshold;
-    /** Size of page blocks, bytes; 0: 16 MiB, or, where more is held, a 128th of that. */
+    /** Size of page blocks, bytes; 0: 16 MiB, or a 128th of the pool's bytes if that is more. */
     VkDeviceSize pageBlockSize;
 } MaarPoolPagingInfo;
 
@@ -254,9 +256,10 @@ MAAR_API VkResult VKAPI_CALL maarEnumerateAllocationPages(MaarAllocator allocato
 typedef enum MaarReservationCreateFlagBits {
     /** Pages may be shared by two ranges: see maarAliasPages. */
     MAAR_RESERVATION_CREATE_ALIASED_BIT = 0x1,
-    /** Fail with VK_ERROR_FEATURE_NOT_PRESENT rather than grow by copies. */
+    /** Creation fails with VK_ERROR_FEATURE_NOT_PRESENT rather than choose growth by copies. */
     MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT = 0x2,
-    /** Grow by copies even where sparse binding is there, for programs that compare the two. */
+    /** The reservation grows by copies although the device has sparse binding, for programs that
+     * compare the two. */
     MAAR_RESERVATION_CREATE_COPYING_BIT = 0x4,
     /** Reserves the enumeration's size. */
     MAAR_RESERVATION_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
@@ -264,7 +267,7 @@ typedef enum MaarReservationCreateFlagBits {
 /** Any of MaarReservationCreateFlagBits. */
 typedef VkFlags MaarReservationCreateFlags;
 
-/** What a reservation is to be. */
+/** How to create a reservation. */
 typedef struct MaarReservationCreateInfo {
     /** MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO */
     MaarStructureType sType;
@@ -276,32 +279,33 @@ typedef struct MaarReservationCreateInfo {
      * reservations add transfer usage to `usage` and share the buffer among the families of the
      * allocator's queues. */
     const VkBufferCreateInfo* pBufferInfo;
-    /** What memory its pages take; NULL for the defaults. Usage, required, preferred and budget
-     * flags, types, `pool` (NULL or one that stitches), pUserData and pName are looked at. Pages
-     * cannot be mapped. */
+    /** The memory of its pages; NULL for the defaults. Maar reads usage, required, preferred and
+     * budget flags, types, `pool` (NULL or a pool that stitches), pUserData and pName. Pages cannot
+     * be mapped. */
     const MaarAllocationCreateInfo* pMemoryInfo;
 } MaarReservationCreateInfo;
 
-/** What is known of a reservation. */
+/** The properties of a reservation. */
 typedef struct MaarReservationInfo {
     /** MAAR_STRUCTURE_TYPE_RESERVATION_INFO */
     MaarStructureType sType;
     /** NULL or a chain. */
     void* pNext;
-    /** The buffer. Sparse: the same for life. Copying: none before the first growth, and another
-     * one after each. */
+    /** The buffer. Sparse: it never changes. Copying: VK_NULL_HANDLE before the first growth, and
+     * another buffer after each growth. */
     VkBuffer buffer;
-    /** The buffer's device address; 0 without SHADER_DEVICE_ADDRESS usage. Changes with it. */
+    /** The buffer's device address; 0 without SHADER_DEVICE_ADDRESS usage. Changes with the buffer.
+     */
     VkDeviceAddress address;
     /** Bytes of the address range. */
     VkDeviceSize size;
-    /** The unit of commitment, bytes: what the driver demands for this buffer. */
+    /** The unit of commitment, bytes: the driver's answer for this buffer. */
     VkDeviceSize pageSize;
     /** Bytes of pages committed. Copying: bytes of the buffer. */
     VkDeviceSize committedSize;
     /** VK_TRUE: sparse; VK_FALSE: grows by copies. */
     VkBool32 sparse;
-    /** How often `buffer` has changed; stays 0 where it is sparse. */
+    /** How often `buffer` has changed; 0 for sparse reservations. */
     uint32_t moveCount;
     /** As given. */
     void* pUserData;
@@ -309,12 +313,12 @@ typedef struct MaarReservationInfo {
     const char* pName;
 } MaarReservationInfo;
 
-/** A range of a reservation. Both are rounded outward to whole pages when pages are committed, and
- * inward when they are given back. */
+/** A range of a reservation. Its ends are rounded outward to whole pages when pages are committed,
+ * and inward when pages are given back. */
 typedef struct MaarPageRange {
-    /** Bytes from its start. */
+    /** Bytes from the start of the reservation. */
     VkDeviceSize offset;
-    /** Bytes; VK_WHOLE_SIZE for the rest. 0 is allowed: nothing. */
+    /** Bytes; VK_WHOLE_SIZE for the rest of the reservation; 0 for an empty range. */
     VkDeviceSize size;
 } MaarPageRange;
 
@@ -326,8 +330,8 @@ typedef struct MaarPageRange {
  * @param pReservation  receives the reservation
  * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT without timelines or a queue, with the
  *         sparse-only or aliased flag where the device lacks that, or when no memory type serves;
- *         VK_ERROR_OUT_OF_DEVICE_MEMORY when it exceeds maxBufferSize or what is left of the
- *         address space (the message says which); VK_ERROR_OUT_OF_HOST_MEMORY; what vkCreateBuffer
+ *         VK_ERROR_OUT_OF_DEVICE_MEMORY when it exceeds maxBufferSize or the rest of the address
+ *         space (the message says which); VK_ERROR_OUT_OF_HOST_MEMORY; what vkCreateBuffer
  *         returns; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime destroy it with maarDestroyReservation before the allocator
@@ -339,9 +343,10 @@ MAAR_API VkResult VKAPI_CALL maarCreateReservation(MaarAllocator allocator,
 
 /**
  * Destroys a reservation and gives its pages back, once its last binds have been executed. Never
- * waits for the device, only for a submission of another thread that is under way. What is recorded
- * for it is dropped; if nothing of its pages was ever submitted, a warning says so, since that is
- * how a forgotten maarSubmitBinds looks. The device must be done with it.
+ * waits for the device, only for a submission of another thread that is under way. Recorded binds
+ * of the reservation are dropped. A warning is reported if it has pages and no submission ever
+ * named it: a program that forgets maarSubmitBinds looks like that. The device must not use the
+ * reservation any more.
  *
  * @param allocator    not null
  * @param reservation  may be VK_NULL_HANDLE
@@ -358,7 +363,7 @@ MAAR_API void VKAPI_CALL maarDestroyReservation(MaarAllocator allocator,
  * @param reservation  may be VK_NULL_HANDLE
  * @param pointCount   0 to MAAR_MAX_POINTS
  * @param pPoints      the points
- * @return as maarFreeMemoryAfter; on failure it stays alive
+ * @return as maarFreeMemoryAfter; on failure the object stays alive
  * @threadsafety internally synchronized; `reservation` externally
  * @since 0.1.0
  */
@@ -382,10 +387,11 @@ MAAR_API VkResult VKAPI_CALL maarGetReservationInfo(MaarAllocator allocator,
                                                     MaarReservationInfo* pInfo);
 
 /**
- * Takes a page for every page of the ranges that has none, all or nothing, and records the binds.
- * Contents of new pages are undefined. May call the driver for a page block. A copying reservation
- * gets a larger buffer where a range ends beyond the present one, with room to spare, and records
- * the copy; the old buffer goes once the points given to maarSubmitBinds and the copy have passed.
+ * Commits every page of the ranges that has no memory yet, all or nothing, and records the binds.
+ * The contents of new pages are undefined. May call the driver for a page block. If a range ends
+ * beyond the present buffer of a copying reservation, the reservation gets a larger buffer, with
+ * room to spare, and records the copy. The old buffer is destroyed once the points given to
+ * maarSubmitBinds and the copy have passed.
  *
  * @param allocator    not null
  * @param reservation  not null
@@ -393,7 +399,7 @@ MAAR_API VkResult VKAPI_CALL maarGetReservationInfo(MaarAllocator allocator,
  * @param pRanges      the ranges; they may overlap
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_OUT_OF_HOST_MEMORY;
  *         VK_ERROR_TOO_MANY_OBJECTS; what vkCreateBuffer returns; VK_ERROR_VALIDATION_FAILED_EXT,
- *         also for a range beyond its end
+ *         also for a range beyond the end of the reservation
  * @threadsafety internally synchronized; `reservation` externally
  * @since 0.1.0
  */
@@ -401,9 +407,9 @@ MAAR_API VkResult VKAPI_CALL maarCommitPages(MaarAllocator allocator, MaarReserv
                                              uint32_t rangeCount, const MaarPageRange* pRanges);
 
 /**
- * Gives back every page that lies wholly in one of the ranges and records that it is unbound. The
- * submission must wait for whatever still uses them. Pages without memory are passed over. A
- * copying reservation keeps its buffer.
+ * Gives back every page that lies wholly in one of the ranges and records its unbinding. The
+ * submission must wait for all work that still uses these pages. Pages without memory are skipped.
+ * A copying reservation keeps its buffer.
  *
  * @param allocator    not null
  * @param reservation  not null
@@ -418,11 +424,11 @@ MAAR_API VkResult VKAPI_CALL maarDecommitPages(MaarAllocator allocator, MaarRese
 
 /**
  * Makes a range of one reservation show the pages of a range of another, or of the same one. Both
- * must have been made with MAAR_RESERVATION_CREATE_ALIASED_BIT, have the same page size and memory
- * types, and all of `size` bytes must be committed in the source. None of the target's pages may be
- * committed, or given back with no submission since. A page lives until the last range that shows
- * it gives it back; a range that did so commits there anew only after a submission, as long as
- * another shows the page.
+ * reservations were made with MAAR_RESERVATION_CREATE_ALIASED_BIT and have the same page size and
+ * memory types. All of the source's range must be committed. No page of the target's range may be
+ * committed, nor given back without a submission since. A page lives until the last range that
+ * shows it gives it back. While another range still shows the page, a range that gave it back can
+ * commit there again only after a submission.
  *
  * @param allocator     not null
  * @param reservation   the target, not null
@@ -458,7 +464,7 @@ MAAR_API VkResult VKAPI_CALL maarEnumerateReservationPages(MaarAllocator allocat
 /* Growable arrays */
 /* ---------------------------------------------------------------------------------------------- */
 
-/** What an array is to be. */
+/** How to create an array. */
 typedef struct MaarArrayCreateInfo {
     /** MAAR_STRUCTURE_TYPE_ARRAY_CREATE_INFO */
     MaarStructureType sType;
@@ -466,28 +472,28 @@ typedef struct MaarArrayCreateInfo {
     const void* pNext;
     /** Bytes of an element, at least 1. */
     VkDeviceSize elementSize;
-    /** The reservation: its size is the most that the array can hold. */
+    /** The reservation. Its size limits the array. */
     MaarReservationCreateInfo reservation;
-    /** Bytes that an append commits at a time at least, where there are so many; 0: an eighth of
-     * what is committed, at least 1 MiB and at most 64 MiB. */
+    /** Least bytes that an append commits at a time, as far as the reservation has them; 0: an
+     * eighth of the committed bytes, at least 1 MiB and at most 64 MiB. */
     VkDeviceSize growSize;
 } MaarArrayCreateInfo;
 
-/** What is known of an array. */
+/** The properties of an array. */
 typedef struct MaarArrayInfo {
     /** MAAR_STRUCTURE_TYPE_ARRAY_INFO */
     MaarStructureType sType;
     /** NULL or a chain. */
     void* pNext;
-    /** Elements in it. */
+    /** Elements in the array. */
     uint64_t count;
-    /** Elements that fit into the pages that it has. */
+    /** Elements that fit into its committed pages. */
     uint64_t capacity;
     /** Elements that fit into its reservation. */
     uint64_t maxCount;
     /** Bytes of an element. */
     VkDeviceSize elementSize;
-    /** Its reservation, for maarGetReservationInfo; Maar's. */
+    /** Its reservation, for maarGetReservationInfo. It belongs to the array. */
     MaarReservation reservation;
 } MaarArrayInfo;
 
@@ -523,7 +529,7 @@ MAAR_API void VKAPI_CALL maarDestroyArray(MaarAllocator allocator, MaarArray arr
  * @param array       may be VK_NULL_HANDLE
  * @param pointCount  0 to MAAR_MAX_POINTS
  * @param pPoints     the points
- * @return as maarFreeMemoryAfter; on failure it stays alive
+ * @return as maarFreeMemoryAfter; on failure the object stays alive
  * @threadsafety internally synchronized; `array` externally
  * @since 0.1.0
  */
@@ -544,8 +550,8 @@ MAAR_API VkResult VKAPI_CALL maarGetArrayInfo(MaarAllocator allocator, MaarArray
                                               MaarArrayInfo* pInfo);
 
 /**
- * Sees to it that so many elements have memory, and no more than those, so that appending up to
- * there takes no page.
+ * Ensures that `count` elements have memory, and commits no more than they need. Appending up to
+ * `count` then takes no page.
  *
  * @param allocator  not null
  * @param array      not null
@@ -558,14 +564,14 @@ MAAR_API VkResult VKAPI_CALL maarReserveArray(MaarAllocator allocator, MaarArray
                                               uint64_t count);
 
 /**
- * Appends elements, whose contents are undefined until the device writes them: at `elementSize`
- * times their index. Where pages were taken, that is recorded for maarSubmitBinds.
+ * Appends elements. Each lies at `elementSize` times its index; its contents are undefined until
+ * the device writes them. If the append takes pages, their binds are recorded for maarSubmitBinds.
  *
  * @param allocator  not null
  * @param array      not null
  * @param count      how many
  * @param pFirst     receives the index of the first; may be NULL
- * @return as maarReserveArray; on failure the array is as it was
+ * @return as maarReserveArray; on failure the array is unchanged
  * @threadsafety internally synchronized; `array` externally
  * @since 0.1.0
  */
@@ -573,12 +579,12 @@ MAAR_API VkResult VKAPI_CALL maarAppendArray(MaarAllocator allocator, MaarArray 
                                              uint64_t count, uint64_t* pFirst);
 
 /**
- * Takes elements away from the end. Keeps their pages, unless told to give them back.
+ * Removes elements from the end. Keeps their pages, unless `release` is VK_TRUE.
  *
  * @param allocator  not null
  * @param array      not null
- * @param count      elements that stay; no more than there are
- * @param release    VK_TRUE: pages behind them are given back, and recorded so
+ * @param count      elements that stay; at most the number of elements
+ * @param release    VK_TRUE: the pages behind them are given back, and their unbinding is recorded
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `array` externally
  * @since 0.1.0
@@ -590,7 +596,7 @@ MAAR_API VkResult VKAPI_CALL maarTruncateArray(MaarAllocator allocator, MaarArra
 /* Partially resident images */
 /* ---------------------------------------------------------------------------------------------- */
 
-/** What a partially resident image is to be. */
+/** How to create a partially resident image. */
 typedef struct MaarSparseImageCreateInfo {
     /** MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO */
     MaarStructureType sType;
@@ -602,7 +608,7 @@ typedef struct MaarSparseImageCreateInfo {
     const MaarAllocationCreateInfo* pMemoryInfo;
 } MaarSparseImageCreateInfo;
 
-/** What is known of a partially resident image. */
+/** The properties of a partially resident image. */
 typedef struct MaarSparseImageInfo {
     /** MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_INFO */
     MaarStructureType sType;
@@ -614,29 +620,29 @@ typedef struct MaarSparseImageInfo {
     VkExtent3D tileExtent;
     /** Bytes of a page. */
     VkDeviceSize pageSize;
-    /** Levels of the image, */
+    /** Levels of the image. */
     uint32_t mipLevels;
-    /** its layers, */
+    /** Layers of the image. */
     uint32_t arrayLayers;
-    /** and the first level that is in the mip tail; mipLevels when there is none. Levels from here
-     * on come and go together. */
+    /** The first level of the mip tail; mipLevels without a tail. The levels of a tail are
+     * committed and evicted together. */
     uint32_t tailFirstLevel;
-    /** VK_TRUE: one tail for all layers; VK_FALSE: one a layer. */
+    /** VK_TRUE: one tail for all layers; VK_FALSE: one for each layer. */
     VkBool32 singleTail;
     /** Bytes of a tail. */
     VkDeviceSize tailSize;
     /** Tiles of all levels above the tail and all layers. */
     uint64_t tileCount;
-    /** Of these, committed. */
+    /** Committed tiles among these. */
     uint64_t committedTileCount;
     /** Bytes of pages committed: tiles, tails and metadata. */
     VkDeviceSize committedSize;
-    /** The aspect whose tiles these are. */
+    /** The aspect that these tiles belong to. */
     VkImageAspectFlags aspect;
 } MaarSparseImageInfo;
 
-/** A box of tiles of one level, in texels: rounded outward to whole tiles when they are committed,
- * inward (where the level does not end) when they are evicted. */
+/** A box of tiles of one level, in texels. Its ends are rounded to whole tiles: outward when tiles
+ * are committed; inward, except at the end of the level, when tiles are evicted. */
 typedef struct MaarTileRegion {
     /** The level, above the mip tail. */
     uint32_t mipLevel;
@@ -649,15 +655,15 @@ typedef struct MaarTileRegion {
 } MaarTileRegion;
 
 /**
- * Creates a partially resident image. Takes pages for what must always be there: a metadata aspect,
- * if the driver has one, whose binds are recorded. Calls the driver.
+ * Creates a partially resident image. If the driver has a metadata aspect, commits its pages, which
+ * must always be there, and records their binds. Calls the driver.
  *
  * @param allocator    not null
  * @param pCreateInfo  not NULL
  * @param pImage       receives the image
- * @return as maarCreateReservation, with VK_ERROR_FEATURE_NOT_PRESENT where the device lacks
- *         residency for such images, and VK_ERROR_FORMAT_NOT_SUPPORTED where it has it, but not for
- *         this format; what vkCreateImage returns
+ * @return as maarCreateReservation; VK_ERROR_FEATURE_NOT_PRESENT where the device lacks residency
+ *         for such images; VK_ERROR_FORMAT_NOT_SUPPORTED where it lacks residency for this format;
+ *         what vkCreateImage returns
  * @threadsafety internally synchronized
  * @lifetime destroy it with maarDestroySparseImage before the allocator
  * @since 0.1.0
@@ -683,7 +689,7 @@ MAAR_API void VKAPI_CALL maarDestroySparseImage(MaarAllocator allocator, MaarSpa
  * @param image       may be VK_NULL_HANDLE
  * @param pointCount  0 to MAAR_MAX_POINTS
  * @param pPoints     the points
- * @return as maarFreeMemoryAfter; on failure it stays alive
+ * @return as maarFreeMemoryAfter; on failure the object stays alive
  * @threadsafety internally synchronized; `image` externally
  * @since 0.1.0
  */
@@ -705,8 +711,8 @@ MAAR_API VkResult VKAPI_CALL maarGetSparseImageInfo(MaarAllocator allocator, Maa
                                                     MaarSparseImageInfo* pInfo);
 
 /**
- * Takes a page for every tile of the regions that has none, all or nothing, and records the binds.
- * Contents of new tiles are undefined.
+ * Commits every tile of the regions that has no page yet, all or nothing, and records the binds.
+ * The contents of new tiles are undefined.
  *
  * @param allocator    not null
  * @param image        not null
@@ -720,7 +726,7 @@ MAAR_API VkResult VKAPI_CALL maarCommitTiles(MaarAllocator allocator, MaarSparse
                                              uint32_t regionCount, const MaarTileRegion* pRegions);
 
 /**
- * Gives back every tile that lies wholly in one of the regions and records that it is unbound.
+ * Gives back every tile that lies wholly in one of the regions and records its unbinding.
  *
  * @param allocator    not null
  * @param image        not null
@@ -734,9 +740,9 @@ MAAR_API VkResult VKAPI_CALL maarEvictTiles(MaarAllocator allocator, MaarSparseI
                                             uint32_t regionCount, const MaarTileRegion* pRegions);
 
 /**
- * Takes pages for mip tails, all or nothing, and records the binds. An image with a single tail has
- * it for all layers. Without a tail (MaarSparseImageInfo::tailFirstLevel is mipLevels), nothing:
- * commit the tiles of the coarsest levels then.
+ * Commits mip tails, all or nothing, and records the binds. A single tail serves all layers. For an
+ * image without a tail (MaarSparseImageInfo::tailFirstLevel is mipLevels) this does nothing: commit
+ * the tiles of the coarsest levels instead.
  *
  * @param allocator   not null
  * @param image       not null
@@ -750,7 +756,7 @@ MAAR_API VkResult VKAPI_CALL maarCommitMipTail(MaarAllocator allocator, MaarSpar
                                                uint32_t firstLayer, uint32_t layerCount);
 
 /**
- * Gives the pages of mip tails back. A single tail goes only when all layers are named.
+ * Gives the pages of mip tails back. A single tail is given back only when all layers are named.
  *
  * @param allocator   not null
  * @param image       not null
@@ -764,11 +770,11 @@ MAAR_API VkResult VKAPI_CALL maarEvictMipTail(MaarAllocator allocator, MaarSpars
                                               uint32_t firstLayer, uint32_t layerCount);
 
 /**
- * Says which tiles of a level are committed, as recorded: submitted or not.
+ * Reads which tiles of a level are committed. A commit counts from its call on, submitted or not.
  *
  * @param allocator   not null
  * @param image       not null
- * @param mipLevel    level; those of a tail have one tile, the tail
+ * @param mipLevel    level; a level of a tail has one tile, the tail
  * @param arrayLayer  layer
  * @param pCount      in: room in pResident; out: tiles written, or their number if pResident is
  *                    NULL
@@ -782,15 +788,15 @@ MAAR_API VkResult VKAPI_CALL maarGetTileResidency(MaarAllocator allocator, MaarS
                                                   uint32_t* pCount, uint8_t* pResident);
 
 /**
- * Says for each tile of level 0 the finest level that a shader may sample there: the lowest one
- * from which on all coarser ones, down to the last, are committed wherever they cover that tile.
+ * Finds for each tile of level 0 the finest level that a shader may sample there: this level and
+ * all coarser ones are committed wherever they cover that tile.
  *
  * @param allocator   not null
  * @param image       not null
  * @param arrayLayer  layer
  * @param pCount      in: room in pLevels; out: tiles written, or their number if pLevels is NULL
  * @param pLevels     receives a level for each tile of level 0, x fastest, then y, then z;
- *                    mipLevels where not even the last is there; or NULL
+ *                    mipLevels where not even the last is committed; or NULL
  * @return VK_SUCCESS; VK_INCOMPLETE; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `image` externally
  * @since 0.1.0

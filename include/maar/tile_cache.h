@@ -1,16 +1,19 @@
 /** @file
- * maar/tile_cache.h: streamed textures. Keeps in a partially resident image those tiles that
- * shaders ask for, as many as a budget of bytes allows.
+ * maar/tile_cache.h: streamed textures. A tile cache keeps those tiles of a partially resident
+ * image that shaders request, as many as a budget of bytes allows.
  *
- * A frame: hand what shaders asked for to maarUpdateTileCache, which evicts and commits tiles and
- * says which are to be filled, and where; call maarSubmitBinds with the point of the last frame
- * that sampled the image; record the uploads that are filled into a command buffer, submit that,
- * waiting for the point of maarSubmitBinds, and tell its own point to maarEndTileUploads. A tile is
- * visible, in what maarGetTileCacheLevels says, from the first update after its upload has been
- * executed, and no longer from the update on that evicts it. No call here waits for the device.
+ * In each frame:
+ * 1. Give the shaders' requests to maarUpdateTileCache. It evicts and commits tiles, and says which
+ *    tiles to fill and where.
+ * 2. Call maarSubmitBinds with the point of the last frame that sampled the image.
+ * 3. Record the filled uploads into a command buffer (maarRecordTileUploads). Submit it with a wait
+ *    for the point of maarSubmitBinds.
+ * 4. Give the point of that submission to maarEndTileUploads.
  *
- * The general rules of maar/allocator.h and maar/paging.h hold here too: of stale handles only
- * those given to maarDestroyTileCache are told.
+ * A tile is visible in maarGetTileCacheLevels from the first update after its upload has been
+ * executed until the update that evicts it. No call here waits for the device.
+ *
+ * The general rules of maar/allocator.h and maar/paging.h hold here too.
  */
 #ifndef MAAR_TILE_CACHE_H
 #define MAAR_TILE_CACHE_H
@@ -21,14 +24,14 @@
 extern "C" {
 #endif
 
-/** What decides which tiles of a partially resident image are there. */
+/** A cache that decides which tiles of a partially resident image have memory. */
 VK_DEFINE_HANDLE(MaarTileCache)
 
 /* ---------------------------------------------------------------------------------------------- */
-/* What shaders ask for */
+/* What shaders request */
 /* ---------------------------------------------------------------------------------------------- */
 
-/** A request that asks for nothing: a cleared feedback buffer is full of them. */
+/** An empty request: a cleared feedback buffer is full of them. */
 #define MAAR_TILE_REQUEST_NONE 0u
 /** Most levels that requests can name: 0 to 14. */
 #define MAAR_TILE_REQUEST_MAX_LEVELS 15u
@@ -56,33 +59,33 @@ VK_DEFINE_HANDLE(MaarTileCache)
 /* The cache */
 /* ---------------------------------------------------------------------------------------------- */
 
-/** What a tile cache is to be. Zero is the default of every field but sType, image and budget. */
+/** How to create a tile cache. Zero is the default of every field but sType, image and budget. */
 typedef struct MaarTileCacheCreateInfo {
     /** MAAR_STRUCTURE_TYPE_TILE_CACHE_CREATE_INFO */
     MaarStructureType sType;
     /** NULL or a chain. */
     const void* pNext;
-    /** The image, with TRANSFER_DST usage, of a colour format and without committed tiles. While
-     * the cache lives, nobody else commits or evicts, and the image stays alive. */
+    /** The image: it has TRANSFER_DST usage, a colour format, and no committed tiles. While the
+     * cache lives, only the cache commits and evicts tiles, and the image stays alive. */
     MaarSparseImage image;
-    /** Bytes that the image's pages may take: tiles, mip tails and metadata. Never exceeded,
-     * neither by pages that are being filled nor by those that are about to go. */
+    /** Bytes that the image's pages may take: tiles, mip tails and metadata. Never exceeded: pages
+     * that are being filled count, and so do pages that are about to be given back. */
     VkDeviceSize budget;
     /** Most uploads that an update starts; 0: 64. */
     uint32_t maxUploadsPerUpdate;
-    /** Bytes of staging memory; 0: as much as the uploads of three updates take. Each upload takes
-     * a tile's worth from the update that starts it until it has been executed. */
+    /** Bytes of staging memory; 0: enough for the uploads of three updates. Each upload takes the
+     * bytes of one tile, from the update that starts it until it has been executed. */
     VkDeviceSize stagingSize;
-    /** For how many updates after it was last wanted a tile stays, unless coarser ones need its
-     * page. 0: until the next update at which something else is wanted. Programs that look at
-     * another part of the screen in each frame set it to the number of parts. */
+    /** Number of updates that a tile stays after it was last wanted, unless coarser tiles need its
+     * page. 0: until the next update that wants another tile. Programs that read requests of
+     * another part of the screen in each frame set this to the number of parts. */
     uint32_t keepUpdates;
-    /** The coarsest levels that are always there, those of a mip tail included: at least as many as
-     * the mip tail has, or 1 without one. 0: no more than that. */
+    /** Number of coarsest levels that are always committed. The levels of a mip tail count, and are
+     * always among them; without a tail, one level always is. 0: no further levels. */
     uint32_t pinnedLevelCount;
 } MaarTileCacheCreateInfo;
 
-/** What an update is told. */
+/** What an update takes. */
 typedef struct MaarTileCacheUpdate {
     /** MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE */
     MaarStructureType sType;
@@ -90,38 +93,39 @@ typedef struct MaarTileCacheUpdate {
     const void* pNext;
     /** How many requests. */
     uint32_t requestCount;
-    /** What shaders asked for, as MAAR_PACK_TILE_REQUEST makes it; read once, in order. Taken for
-     * hints: what names no tile is counted and passed over, and any tile may be named any number of
-     * times; the more often, the sooner it comes. */
+    /** The requests of shaders, as MAAR_PACK_TILE_REQUEST makes them; read once, in order. Requests
+     * are hints. A request that names no tile is counted and skipped. A tile may be named any
+     * number of times: the more often, the sooner it is uploaded. */
     const uint32_t* pRequests;
-    /** A new budget, bytes; 0: as before. At least what is pinned takes. A smaller one is reached
-     * in this update, or, where tiles are being filled, as soon as they are. */
+    /** A new budget, bytes, at least MaarTileCacheInfo::pinnedSize; 0: no change. This update
+     * reaches a smaller budget, except for tiles that are being filled, which later updates evict.
+     */
     VkDeviceSize budget;
-    /** Most uploads that this update starts; 0: as created. */
+    /** Most uploads that this update starts; 0: maxUploadsPerUpdate. */
     uint32_t maxUploads;
 } MaarTileCacheUpdate;
 
 /**
  * A tile to be filled: a box of one level, at most a tile in size. Levels of a mip tail are cut
- * into such boxes too. Row and slice pitch are those of a whole tile, also where the level ends
- * within it, so that a tile of a file that stores whole tiles is copied in one piece.
+ * into such boxes too. Row and slice pitch are always those of a whole tile, also where the level
+ * ends within the tile. So a tile of a file that stores whole tiles is copied in one piece.
  */
 typedef struct MaarTileUpload {
     /** Names the upload as long as it has not ended. */
     uint64_t id;
-    /** The level, */
+    /** The level. */
     uint32_t mipLevel;
-    /** the layer, */
+    /** The layer. */
     uint32_t arrayLayer;
-    /** the first texel, */
+    /** The first texel. */
     VkOffset3D offset;
-    /** and the texels, none of which lie beyond the level. */
+    /** The texels; none lies beyond the level. */
     VkExtent3D extent;
-    /** Where the texels go, rows of texel blocks from the first on. Staging memory, mapped, not
-     * read by the device until the upload is recorded; any thread may write it. Contents are
-     * undefined. */
+    /** Where the texels go, rows of texel blocks from the first on. This is mapped staging memory
+     * with undefined contents. The device does not read it until the upload is recorded. Any thread
+     * may write it. */
     void* pData;
-    /** Bytes there: a whole tile. */
+    /** Bytes of pData: a whole tile. */
     VkDeviceSize size;
     /** Bytes from a row of texel blocks to the next. */
     VkDeviceSize rowPitch;
@@ -132,7 +136,7 @@ typedef struct MaarTileUpload {
 /** Most levels of an image. */
 #define MAAR_TILE_CACHE_MAX_LEVELS 16u
 
-/** What is known of a tile cache. Counts are since its creation unless they say otherwise. */
+/** The state of a tile cache. Counts begin with its creation unless they say otherwise. */
 typedef struct MaarTileCacheInfo {
     /** MAAR_STRUCTURE_TYPE_TILE_CACHE_INFO */
     MaarStructureType sType;
@@ -140,80 +144,79 @@ typedef struct MaarTileCacheInfo {
     void* pNext;
     /** Its image. */
     MaarSparseImage image;
-    /** Bytes that the image's pages may take, */
+    /** Bytes that the image's pages may take. */
     VkDeviceSize budget;
-    /** and do take, as recorded: never more, unless the budget was made smaller and tiles are being
-     * filled. */
+    /** Bytes that the image's pages take, as recorded. Above the budget only while tiles are being
+     * filled after the budget was made smaller. */
     VkDeviceSize committedSize;
-    /** The most that they have taken. */
+    /** Most bytes that they have taken. */
     VkDeviceSize peakCommittedSize;
-    /** Of committedSize, bytes that are always there: pinned levels, mip tails, metadata. */
+    /** Bytes of committedSize that are always committed: pinned levels, mip tails, metadata. */
     VkDeviceSize pinnedSize;
-    /** First level that is always there. */
+    /** First level that is always committed. */
     uint32_t firstPinnedLevel;
-    /** Staging memory: uploads that fit, */
+    /** Uploads that fit into the staging memory. */
     uint32_t slotCount;
-    /** those in use, */
+    /** Uploads that are in it now. */
     uint32_t usedSlotCount;
-    /** and bytes of each. */
+    /** Bytes of each. */
     VkDeviceSize slotSize;
     /** Updates. */
     uint64_t updateCount;
-    /** Requests seen, those of MAAR_TILE_REQUEST_NONE not counted. */
+    /** Requests other than MAAR_TILE_REQUEST_NONE. */
     uint64_t requestCount;
-    /** Of these, named no tile. */
+    /** Requests among these that named no tile. */
     uint64_t rejectedCount;
-    /** Tiles wanted and visible: each counts once an update. */
+    /** Tiles wanted and visible; each counts once in an update. */
     uint64_t hitCount;
-    /** Tiles wanted and not visible: likewise. Tiles that cover wanted ones in coarser levels are
-     * wanted too, but count neither as hits nor as misses. */
+    /** Tiles wanted and not visible; each counts once in an update. Tiles of coarser levels that
+     * cover wanted tiles are wanted too, and count neither as hits nor as misses. */
     uint64_t missCount;
-    /** Uploads started, */
+    /** Uploads started. */
     uint64_t uploadCount;
-    /** executed, */
+    /** Uploads executed. */
     uint64_t completedCount;
-    /** and cancelled. */
+    /** Uploads cancelled. */
     uint64_t cancelledCount;
     /** Tiles evicted. */
     uint64_t evictionCount;
-    /** Tiles committed and evicted: each is a page of a bind. */
+    /** Tiles committed and tiles evicted, together: each is a page of a bind. */
     uint64_t bindCount;
-    /** Wanted tiles for which an update had no staging memory or no more uploads left, */
+    /** Wanted tiles for which an update had no staging memory or no uploads left. */
     uint64_t delayedCount;
-    /** and those for which the budget had no room. */
+    /** Wanted tiles for which the budget had no room. */
     uint64_t crowdedCount;
     /** Updates in which the device, or the heap's budget, had no memory for a page that the cache's
-     * budget allowed. It is asked again later; until then others make room. */
+     * budget allowed. Later updates ask again; until then evicted tiles make room. */
     uint64_t shortageCount;
-    /** The same for the last update alone: tiles wanted and visible, */
+    /** hitCount of the last update alone. */
     uint32_t lastHitCount;
-    /** wanted and not visible, */
+    /** missCount of the last update alone. */
     uint32_t lastMissCount;
-    /** uploads started, */
+    /** uploadCount of the last update alone. */
     uint32_t lastUploadCount;
-    /** and tiles evicted. */
+    /** evictionCount of the last update alone. */
     uint32_t lastEvictionCount;
-    /** Grows by one with each change of what maarGetTileCacheLevels says. */
+    /** Grows with each change of the answer of maarGetTileCacheLevels. */
     uint64_t levelsGeneration;
-    /** Tiles of each level that are visible; levels of a mip tail count the boxes that they are
-     * filled by. */
+    /** Visible tiles of each level. A level of a mip tail counts the boxes that fill it. */
     uint32_t visibleTileCounts[MAAR_TILE_CACHE_MAX_LEVELS];
-    /** Tiles of each level, likewise. */
+    /** Tiles of each level, counted in the same way. */
     uint32_t tileCounts[MAAR_TILE_CACHE_MAX_LEVELS];
 } MaarTileCacheInfo;
 
 /**
- * Creates a tile cache: commits what is always there, which is recorded for maarSubmitBinds, and
- * allocates staging memory. Calls the driver.
+ * Creates a tile cache. Commits the pinned levels, whose binds are recorded for maarSubmitBinds,
+ * and allocates staging memory. Calls the driver.
  *
  * @param allocator    not null
  * @param pCreateInfo  not NULL
  * @param pCache       receives the cache
- * @return VK_SUCCESS; VK_ERROR_OUT_OF_POOL_MEMORY when the budget does not hold what is always
- * there and one tile more (the message gives the figures); VK_ERROR_FORMAT_NOT_SUPPORTED for a
- *         format whose texels Maar cannot count, or with more aspects than colour;
- *         VK_ERROR_FEATURE_NOT_PRESENT for an image too large for requests; as maarCommitTiles and
- *         maarCreateBuffer; VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_POOL_MEMORY when the budget is less than the pinned pages and
+ *         one tile (the message gives the figures); VK_ERROR_FORMAT_NOT_SUPPORTED for a format
+ * whose texels Maar cannot count, or with other aspects than colour; VK_ERROR_FEATURE_NOT_PRESENT
+ *         for an image too large for requests; as maarCommitTiles and maarCreateBuffer;
+ *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; the image externally
  * @lifetime destroy it with maarDestroyTileCache before the image
  * @since 0.1.0
@@ -223,9 +226,9 @@ MAAR_API VkResult VKAPI_CALL maarCreateTileCache(MaarAllocator allocator,
                                                  MaarTileCache* pCache);
 
 /**
- * Destroys a tile cache. Never blocks: its staging memory goes once the uploads told of by
- * maarEndTileUploads have been executed. The image stays as it is, with its pages. Uploads that
- * were recorded and not ended must have been executed, or never be submitted.
+ * Destroys a tile cache. Never blocks: its staging memory is freed once the uploads that
+ * maarEndTileUploads has ended have been executed. The image and its pages stay as they are.
+ * Uploads that were recorded and not ended must have been executed, or never be submitted.
  *
  * @param allocator  not null
  * @param cache      may be VK_NULL_HANDLE
@@ -235,16 +238,18 @@ MAAR_API VkResult VKAPI_CALL maarCreateTileCache(MaarAllocator allocator,
 MAAR_API void VKAPI_CALL maarDestroyTileCache(MaarAllocator allocator, MaarTileCache cache);
 
 /**
- * Takes note of what is wanted and of the uploads that have been executed, and decides: tiles that
- * nothing wants go, least recently wanted first, and among equals the finer first; tiles that are
- * wanted come, the coarser first, each after all tiles of coarser levels that cover it. What is
- * evicted and committed is recorded for maarSubmitBinds, to be called before the next frame that
- * samples is submitted, with the point of the last one. A shortage of staging memory, of budget or
- * of device memory is no failure: fewer uploads are started. The first updates start those of the
- * levels that are always there.
+ * Reads requests, notes which uploads have been executed, and decides. Tiles that no request wants
+ * are evicted, the least recently wanted first, and among equals the finer first. Wanted tiles get
+ * pages and uploads, the coarser first, each after all tiles of coarser levels that cover it. The
+ * first updates start the uploads of the pinned levels.
  *
- * Asks the driver for timelines' values, and may ask it for page blocks, but neither beyond the
- * heap's budget nor with pfnOutOfMemory: other tiles make room then. Never waits.
+ * The binds are recorded for maarSubmitBinds. Call it with the point of the last frame that sampled
+ * the image, before the next such frame is submitted. A shortage of staging memory, of budget or of
+ * device memory is no failure: the update starts fewer uploads.
+ *
+ * Reads the values of timelines from the driver, and may allocate page blocks, within the heap's
+ * budget and without a call of pfnOutOfMemory: if memory is short, other tiles make room. Never
+ * waits.
  *
  * @param allocator     not null
  * @param cache         not null
@@ -262,22 +267,22 @@ MAAR_API VkResult VKAPI_CALL maarUpdateTileCache(MaarAllocator allocator, MaarTi
                                                  uint32_t* pUploadCount, MaarTileUpload* pUploads);
 
 /**
- * Records copies of filled tiles, and the barriers that order them, into a command buffer outside a
- * render pass, of a queue that can transfer. The image is in VK_IMAGE_LAYOUT_GENERAL and stays so;
- * the first call takes it there from VK_IMAGE_LAYOUT_UNDEFINED, also without any upload, so it
- * comes before the first use of the image. Uploads may be of any earlier update, so that what takes
- * long to read may come later. Flushes staging memory where that is needed.
+ * Records copies of filled tiles, and the barriers that order them. The command buffer is outside a
+ * render pass, and its queue can transfer. The image is always in VK_IMAGE_LAYOUT_GENERAL. The
+ * first call moves it there from VK_IMAGE_LAYOUT_UNDEFINED, also without any upload: make this call
+ * before the first use of the image. Uploads may come from any earlier update, so that the program
+ * may take its time to fill them. Flushes staging memory where needed.
  *
  * The submission must wait for a point that maarSubmitBinds returned after the update that started
- * the uploads. All command buffers recorded here belong to one queue family; frames on another
- * queue must be submitted with a wait for the uploads' points, which have passed already.
+ * the uploads. All command buffers recorded here belong to one queue family. Frames on another
+ * queue must be submitted with a wait for the uploads' points, although these have passed already.
  *
  * @param allocator      not null
  * @param cache          not null
  * @param commandBuffer  in the recording state, not NULL
  * @param uploadCount    how many
  * @param pUploads       uploads that are filled, each named once, not recorded yet; only `id` is
- *                       looked at
+ *                       read
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
  *         VK_ERROR_VALIDATION_FAILED_EXT, when nothing was recorded
  * @threadsafety internally synchronized; `cache` and `commandBuffer` externally
@@ -289,16 +294,16 @@ MAAR_API VkResult VKAPI_CALL maarRecordTileUploads(MaarAllocator allocator, Maar
                                                    const MaarTileUpload* pUploads);
 
 /**
- * Says when what maarRecordTileUploads has recorded since the last call will have been executed.
+ * Sets the point after which the uploads recorded since the last call have been executed.
  *
  * @param allocator  not null
  * @param cache      not null
- * @param pPoint     the point; its semaphore must live until an update has found it passed, or, if
- *                   the cache is destroyed first, as MaarPoint says. NULL: the command buffer will
- *                   not be submitted, and its uploads are to be recorded again.
+ * @param pPoint     the point; its semaphore must live until an update has found that the point has
+ *                   passed, or, if the cache is destroyed first, as MaarPoint says. NULL: the
+ * command buffer will not be submitted, and its uploads will be recorded again.
  * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT for a semaphore without the timelineSemaphore
  *         feature; VK_ERROR_TOO_MANY_OBJECTS for uploads on more than MAAR_MAX_POINTS timelines at
- * a time; VK_ERROR_VALIDATION_FAILED_EXT
+ *         a time; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `cache` externally
  * @since 0.1.0
  */
@@ -306,15 +311,15 @@ MAAR_API VkResult VKAPI_CALL maarEndTileUploads(MaarAllocator allocator, MaarTil
                                                 const MaarPoint* pPoint);
 
 /**
- * Gives uploads up that cannot be filled. Their tiles keep their pages, but are not visible: they
- * are uploaded anew when they are wanted again, or go as others do; those of pinned levels are
- * started again by the next update.
+ * Cancels uploads that cannot be filled. Their tiles keep their pages and are not visible. They are
+ * uploaded when they are wanted again, or evicted like other tiles. The next update starts the
+ * uploads of pinned tiles again.
  *
  * @param allocator    not null
  * @param cache        not null
  * @param uploadCount  how many
- * @param pUploads     uploads that were not recorded, each named once; only `id` is looked at
- * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT, when none was given up
+ * @param pUploads     uploads that were not recorded, each named once; only `id` is read
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT, when none was cancelled
  * @threadsafety internally synchronized; `cache` and its image externally
  * @since 0.1.0
  */
@@ -323,10 +328,10 @@ MAAR_API VkResult VKAPI_CALL maarCancelTileUploads(MaarAllocator allocator, Maar
                                                    const MaarTileUpload* pUploads);
 
 /**
- * Says for each tile of level 0 the finest level that a shader may sample there in frames submitted
- * after the last update: from it on all coarser ones are visible wherever they cover that tile. A
- * filter that reaches into neighbouring tiles takes the coarsest of theirs. Does not call the
- * driver.
+ * Finds for each tile of level 0 the finest level that a shader may sample there in frames
+ * submitted after the last update: this level and all coarser ones are visible wherever they cover
+ * that tile. A filter that reads neighbouring tiles uses the coarsest of their levels. Does not
+ * call the driver.
  *
  * @param allocator   not null
  * @param cache       not null

@@ -41,9 +41,9 @@ static void another_allocators_objects_are_refused(void** state)
     MaarReservationInfo info = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_INFO};
     MaarArrayInfo count = {.sType = MAAR_STRUCTURE_TYPE_ARRAY_INFO};
     EXPECT_TOLD(maarGetReservationInfo(rig.allocator, reservation, &info), REFUSED,
-                "reservation is another allocator's");
+                "reservation is not a reservation of this allocator");
     EXPECT_TOLD(maarGetArrayInfo(rig.allocator, array, &count), REFUSED,
-                "array is another allocator's");
+                "array is not a growable array of this allocator");
     EXPECT_TOLD(maarTrim(rig.allocator, pool, NULL), REFUSED,
                 "pool is not a pool of this allocator");
     const MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
@@ -80,8 +80,8 @@ static void another_allocators_images_are_refused(void** state)
     MaarTileCacheCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_CREATE_INFO, .image = image, .budget = 64 * MIB};
     const MaarTileRegion region = {.extent = {1, 1, 1}};
-    const char foreign_image[] = "image is another allocator's";
-    const char foreign_cache[] = "cache is another allocator's";
+    const char foreign_image[] = "image is not a sparse image of this allocator";
+    const char foreign_cache[] = "cache is not a tile cache of this allocator";
     MaarSparseImageInfo read = {.sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_INFO};
     MaarTileCache cache = VK_NULL_HANDLE;
     uint32_t count = 0;
