@@ -252,7 +252,7 @@ static void images_that_no_cache_can_stream_are_refused(void** state)
     const VkExtent3D extent = {512, 512, 1};
     const struct tile_device device = {.page_size = 65536};
     tile_device_start(&rig, &device, NULL, 0);
-    EXPECT_TOLD(try_cache(VK_NULL_HANDLE), REFUSED, "pCreateInfo->image is null");
+    EXPECT_TOLD(try_cache(VK_NULL_HANDLE), REFUSED, "pCreateInfo->image is VK_NULL_HANDLE");
     VkImageCreateInfo made = tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, extent, 1);
     MaarSparseImage image = VK_NULL_HANDLE;
     made.usage = VK_IMAGE_USAGE_SAMPLED_BIT;

@@ -228,7 +228,7 @@ static void misuse_is_reported(void** state)
     info.flags = 0x100;
     expect_refusal(&info, "no MaarReservationCreateFlagBits");
     info.flags = MAAR_RESERVATION_CREATE_COPYING_BIT | MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT;
-    expect_refusal(&info, "what only sparse binding does");
+    expect_refusal(&info, "that only sparse binding does");
     info.flags = 0;
     buffer.size = 0;
     expect_refusal(&info, "size is 0");
@@ -450,9 +450,14 @@ static void destroying_twice_is_reported(void** state)
         maarDestroyReservation(rig.allocator, it);
         rig_expect_message(&rig, "maarDestroyReservation: reservation is not a reservation of this "
                                  "allocator (was it destroyed already?)");
-        assert_int_equal(maarDestroyReservationAfter(rig.allocator, it, 0, NULL),
-                         VK_ERROR_VALIDATION_FAILED_EXT);
+        const VkResult wrong = VK_ERROR_VALIDATION_FAILED_EXT;
+        assert_int_equal(maarDestroyReservationAfter(rig.allocator, it, 0, NULL), wrong);
         rig_expect_message(&rig, "was it destroyed already?");
+        assert_int_equal(fixture_commit(&rig, it, 0, MIB), wrong);
+        assert_int_equal(fixture_decommit(&rig, it, 0, MIB), wrong);
+        assert_int_equal(maarAliasPages(rig.allocator, other, 0, 0, it, 0), wrong);
+        rig_expect_message(&rig, "source is not a reservation of this allocator");
+        assert_int_equal(rig.messages.last_id, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
         assert_int_equal(fixture_statistics(&rig).reservationCount, 1);
         maarDestroyReservation(rig.allocator, other);
         rig_expect_silence(&rig);
