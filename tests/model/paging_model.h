@@ -1,7 +1,7 @@
 /*
- * A naive reference of paging: for each page of each reservation, what it should show and what the
- * device was told. Every page taken has a token of its own, so that it is seen when one moves, is
- * lost, or is given to two.
+ * A naive reference of paging. For each page of each reservation it knows what the page should show
+ * and what was submitted. Every page that is taken has a token of its own, so that the model sees
+ * when a page moves, is lost, or is given to two owners.
  */
 #ifndef MAAR_TESTS_MODEL_PAGING_MODEL_H
 #define MAAR_TESTS_MODEL_PAGING_MODEL_H

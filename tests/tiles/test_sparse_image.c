@@ -1,6 +1,6 @@
 /*
  * Partially resident images on simulated devices, which check every bind: regions and how they are
- * rounded, levels that may be sampled, tails in strange places, metadata, two aspects, refusals,
+ * rounded, levels that may be sampled, tails in strange places, metadata, two aspects, misuse,
  * and failures of every call.
  */
 #include "tests/tiles/simulated_tiles.h"

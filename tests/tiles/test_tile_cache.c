@@ -88,7 +88,7 @@ static void start_play(const struct shape* shape, uint64_t seed)
         .keepUpdates = shape->keep,
         .pinnedLevelCount = shape->pinned_levels,
     };
-    /* The refusal says what is always there. */
+    /* The message says how much is always there. */
     assert_int_equal(maarCreateTileCache(play.rig.allocator, &info, &play.cache),
                      VK_ERROR_OUT_OF_POOL_MEMORY);
     const char* figure = strstr(play.rig.messages.last, "small: ");

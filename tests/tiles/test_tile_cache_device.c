@@ -226,8 +226,8 @@ static void compare(uint32_t slot)
     }
 }
 
-/* The frame that used this slot before has ended, waited for as any program with so many frames
- * does. */
+/* Waits for the frame that used this slot before, as a program does that has this number of frames
+ * in flight. */
 static void reuse_slot(uint32_t slot)
 {
     if (stream.frame <= IN_FLIGHT) {

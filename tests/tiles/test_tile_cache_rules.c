@@ -381,7 +381,7 @@ static void cancelled_upload_is_started_again(void** state)
     stop();
 }
 
-/* A lost device is told of, and nothing has changed. */
+/* A lost device is reported, and nothing has changed. */
 static void failing_timeline_changes_nothing(void** state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * What the tests of reservations and arrays share: simulated devices with and without sparse
- * binding, and short ways to ask.
+ * Shared by the tests of reservations and arrays: simulated devices with and without sparse
+ * binding, and short calls.
  */
 #ifndef MAAR_TESTS_UNIT_RESERVATION_FIXTURE_H
 #define MAAR_TESTS_UNIT_RESERVATION_FIXTURE_H
@@ -16,8 +16,8 @@ enum fixture_way {
     FIXTURE_NO_SPARSE
 };
 
-/* The discrete device, with sparse binding; setup may be NULL, its profile does not matter. The
- * driver's functions come from `addresses`, if that is not NULL. */
+/* Opens the discrete device with sparse binding. setup may be NULL; its profile is ignored. The
+ * driver's functions come from `addresses` unless that is NULL. */
 static inline void fixture_open_with(struct rig* rig, enum fixture_way way, VkDeviceSize page_size,
                                      const struct rig_setup* setup,
                                      PFN_vkGetDeviceProcAddr addresses)
@@ -119,7 +119,7 @@ static inline MaarPoint fixture_submit(struct rig* rig)
     return point;
 }
 
-/* Lists at most 64 runs. */
+/* Lists at most 64 runs and returns how many. */
 static inline uint32_t fixture_runs(struct rig* rig, MaarReservation reservation, MaarPageRun* runs)
 {
     uint32_t count = 64;

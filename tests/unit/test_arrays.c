@@ -68,7 +68,7 @@ static void steps_grow_with_the_array(void** state)
     append(array, 1);
     assert_int_equal(committed_bytes(array), 2 * MIB);
     append(array, 63 * MIB / 16 - 1);
-    assert_int_equal(committed_bytes(array), 64 * MIB); /* more than a step: no more than asked */
+    assert_int_equal(committed_bytes(array), 64 * MIB); /* more than a step: exactly the request */
     append(array, 1);
     assert_int_equal(committed_bytes(array), 72 * MIB); /* an eighth */
     append(array, 2 * GIB / 16 - array_info(array).count + 1);
@@ -238,11 +238,11 @@ static void scarce_memory_makes_steps_exact(void** state)
 {
     (void)state;
     fixture_open(&rig, FIXTURE_SPARSE, 64 * KIB, NULL);
-    /* No memory of the device holds the step; what is asked for is little. */
+    /* No memory of the device holds the step; the request is small. */
     MaarArray array = create_array(16, 64 * GIB, 60 * GIB, 0);
     append(array, GIB / 16);
     assert_int_equal(committed_bytes(array), GIB);
-    rig_expect_silence(&rig); /* nothing that was asked for is missing */
+    rig_expect_silence(&rig); /* the request has all its memory */
     assert_int_equal(maarAppendArray(rig.allocator, array, 60 * GIB / 16, NULL),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_int_equal(array_info(array).count, GIB / 16);

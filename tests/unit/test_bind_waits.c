@@ -1,6 +1,6 @@
 /*
- * What a submission of binds waits for: the one before it, the caller's points, and those that were
- * asked for in advance. A function of ours stands in front of the simulated driver's.
+ * What a submission of binds waits for: the submission before it, the caller's points, and the
+ * delays. A function of the test stands in front of the simulated driver's.
  */
 #include "tests/unit/reservation_fixture.h"
 
@@ -36,7 +36,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_address(VkDevice device, 
                                                   : vkGetDeviceProcAddr(device, name);
 }
 
-/* What the last submission waits for of a timeline; 0 for nothing. */
+/* Returns the value of a timeline that the last submission waits for, or 0. */
 static uint64_t waited_for(VkSemaphore semaphore)
 {
     uint64_t value = 0;
@@ -101,7 +101,7 @@ static void of_one_timeline_the_latest_value_counts(void** state)
     (void)submit_a_page(3, points);
     assert_int_equal(seen.count, 1);
     assert_int_equal(waited_for(timeline), 8);
-    /* Also together with what was asked for in advance. */
+    /* This holds together with the delays too. */
     const MaarPoint sooner = {timeline, 4};
     const MaarPoint later = {timeline, 7};
     assert_int_equal(maarDelayBinds(rig.allocator, 1, &sooner), VK_SUCCESS);
@@ -121,7 +121,7 @@ static void what_was_waited_for_is_not_waited_for_again(void** state)
     VkSemaphore timeline = rig_create_timeline(&rig, 9);
     const MaarPoint point = {timeline, 6};
     assert_int_equal(maarDelayBinds(rig.allocator, 1, &point), VK_SUCCESS);
-    /* A submission that fails has waited for nothing. */
+    /* A submission that fails forgets no delay. */
     rig_set_fault(&rig, "vkQueueBindSparse", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
     assert_int_equal(fixture_commit(&rig, reservation, 32 * MIB, 1), VK_SUCCESS);
     assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_ERROR_OUT_OF_HOST_MEMORY);

@@ -1,6 +1,6 @@
 /*
- * What the copies of growing reservations record, and when a command buffer is used again.
- * Functions of ours stand in front of the simulated driver's, which executes nothing.
+ * Which commands the copies of growing reservations record, and when a command buffer is used
+ * again. Functions of the test stand in front of the simulated driver's, which executes nothing.
  */
 #include "tests/unit/reservation_fixture.h"
 
@@ -65,7 +65,7 @@ static void expect_barrier(uint32_t step, VkPipelineStageFlags before, VkPipelin
     assert_int_equal(seen.steps[step].memory.dstAccessMask & all, all);
 }
 
-/* All before, each other, and all behind. */
+/* A copy waits for all work before it and for other copies; all work behind waits for it. */
 static void copies_are_ordered(void** state)
 {
     (void)state;

@@ -168,7 +168,8 @@ static void page_given_back_is_bound_elsewhere_after_its_point(void** state)
     assert_int_equal(rig_counters(&late->rig).sparseBoundBytes, PAGE);
 }
 
-/* Without the point of the commands, the driver sees it: the test above proves something. */
+/* Without the point of the commands the driver notices the error: so the test above proves
+ * something. */
 static void page_given_back_too_early_is_seen(void** state)
 {
     struct late* late = *state;
@@ -184,8 +185,8 @@ static void page_given_back_too_early_is_seen(void** state)
     late->rig.expected_violations = 1;
 }
 
-/* The thread that gives a page back says what uses it; another one, which knows nothing of that,
- * submits, at first in vain. */
+/* The thread that gives a page back names the points of its users. Another thread, which does not
+ * know them, submits; its first submission fails. */
 static void points_added_by_one_thread_hold_for_another(void** state)
 {
     struct late* late = *state;
@@ -228,7 +229,8 @@ static void points_of_too_many_timelines_are_refused_together(void** state)
     assert_int_equal(maarDelayBinds(allocator, 1, &host), VK_ERROR_VALIDATION_FAILED_EXT);
     rig_expect_message(&late->rig, "host timeline");
     commit(late, late->reservation, 0, PAGE);
-    (void)submit(late, NULL); /* waits for no point of the refused one, which never passes */
+    (void)submit(
+        late, NULL); /* does not wait for the point of the failed submission, which never passes */
     assert_int_equal(maarDelayBinds(allocator, 1, &points[MAAR_MAX_POINTS]), VK_SUCCESS);
     rig_signal(&late->rig, timelines[MAAR_MAX_POINTS], 99);
     commit(late, late->reservation, PAGE, PAGE);
@@ -277,8 +279,8 @@ static void destroyed_reservation_outlives_its_commands(void** state)
     expect_no_violation(late);
 }
 
-/* A page that another range shows is not what a new commitment gets; nor is it let go before it is
- * unbound, as the other range may end first. */
+/* A new commit does not get a page that another range shows. The page is not freed before it is
+ * unbound, since the other range may end first. */
 static void page_that_is_shown_elsewhere_is_not_committed_anew(void** state)
 {
     struct late* late = *state;
@@ -305,7 +307,7 @@ static void page_that_is_shown_elsewhere_is_not_committed_anew(void** state)
     assert_int_equal(rig_counters(&late->rig).sparseBoundBytes, 2 * PAGE);
 }
 
-/* Once nobody shows it, whoever still has it bound may have it again. */
+/* Once no range shows the page, the range that still has it bound may commit it again. */
 static void page_that_all_gave_back_is_committed_anew(void** state)
 {
     struct late* late = *state;
@@ -331,7 +333,7 @@ static void page_that_all_gave_back_is_committed_anew(void** state)
     assert_int_equal(rig_counters(&late->rig).sparseBoundBytes, PAGE);
 }
 
-/* Binds are recorded, held and under way; the device goes, and everything can end. */
+/* The device is lost while binds are recorded, held and under way. Everything can end. */
 static void device_lost_in_the_middle_lets_everything_end(void** state)
 {
     struct late* late = *state;
@@ -362,7 +364,7 @@ static void device_lost_in_the_middle_lets_everything_end(void** state)
     expect_no_violation(late);
 }
 
-/* The device counts whole pages: as many small ones as would just fit by their bytes do not. */
+/* The device counts whole pages: small objects that would fit by their bytes do not fit. */
 static void address_space_is_counted_in_whole_pages(void** state)
 {
     enum { FIT = 16 };

@@ -1,8 +1,8 @@
 /*
- * The end of paging on a driver that looks at a semaphore which a submission waited for after that
- * submission's own signal was seen, as lavapipe does: it has let go of the semaphore once a later
- * submission to the same queue is seen to be done. Functions of ours stand in front of the
- * simulated driver's and keep account of who holds what.
+ * The end of paging on a driver like lavapipe, which still uses the semaphore that a submission
+ * waited for after that submission has signalled. Once a later submission to the same queue has
+ * signalled, the driver no longer uses the semaphore. Functions of the test stand in front of the
+ * simulated driver's and note which submission holds which semaphore.
  */
 #include "tests/unit/reservation_fixture.h"
 
@@ -20,9 +20,9 @@ struct submission {
 static struct {
     uint32_t submission_count;
     struct submission submissions[MOST_SUBMISSIONS];
-    uint32_t waiting_count;   /* of them, those that waited for something */
+    uint32_t waiting_count;   /* submissions that waited for something */
     uint32_t destroyed_count; /* semaphores */
-    uint32_t destroyed_held;  /* of them, those that a submission still held */
+    uint32_t destroyed_held;  /* semaphores that a submission still held */
 } seen;
 
 static void note_submission(VkQueue queue, uint32_t wait_count, const VkSemaphore* waits,
@@ -61,7 +61,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL submit_and_note(VkQueue queue, uint32_t co
     return vkQueueSubmit(queue, count, infos, fence);
 }
 
-/* A signal was seen: those that were submitted to its queue before it hold nothing any more. */
+/* Notes that a signal was seen: earlier submissions to its queue hold nothing any more. */
 static void let_go_before(VkSemaphore signal, uint64_t value)
 {
     uint32_t done = seen.submission_count;
@@ -134,7 +134,7 @@ static void open_noting(enum fixture_way way)
     fixture_open_with(&rig, way, 64 * KIB, NULL, noting_address);
 }
 
-/* A submission of the program's that waits for a point of Maar's, and its end seen by the host. */
+/* Submits work of the program that waits for a point of Maar's, and waits for its end. */
 static void wait_on_the_queue(const MaarPoint* point)
 {
     const uint64_t value = 1;
@@ -176,7 +176,8 @@ static void timeline_outlives_who_waited_for_it_in_the_program(void** state)
     (void)fixture_submit(&rig);
     assert_int_equal(fixture_commit(&rig, reservation, 0, 8 * MIB), VK_SUCCESS);
     const MaarPoint point = fixture_submit(&rig);
-    assert_int_equal(seen.waiting_count, 0); /* of Maar's own: the first growth copies nothing */
+    assert_int_equal(seen.waiting_count,
+                     0); /* no submission of Maar's: the first growth copies nothing */
     wait_on_the_queue(&point);
     maarDestroyReservation(rig.allocator, reservation);
     rig_close(&rig);

@@ -1,5 +1,5 @@
 /*
- * Observers that give pages back while somebody else commits: what they freed is found.
+ * Observers that give pages back while another caller commits: the commit finds these pages.
  */
 #include "tests/unit/reservation_fixture.h"
 
@@ -8,7 +8,7 @@ static struct rig rig;
 #define PAGE (64 * KIB)
 #define ROOM (64 * MIB)
 
-/* What the observer gives back: a number of bytes from the start of a reservation each time. */
+/* The observer gives back this number of bytes, from the start of one reservation after another. */
 struct giver {
     MaarReservation from;
     VkDeviceSize at;

@@ -6,7 +6,7 @@
 
 static struct rig rig;
 
-/* Where the type liked best is full, pages come from another one; not if that was forbidden. */
+/* When the preferred type is full, pages come from another type, unless that was forbidden. */
 static void pages_of_another_type_unless_forbidden(void** state)
 {
     (void)state;
@@ -22,7 +22,7 @@ static void pages_of_another_type_unless_forbidden(void** state)
         };
         MaarReservation it = VK_NULL_HANDLE;
         assert_int_equal(maarCreateReservation(rig.allocator, &info, &it), VK_SUCCESS);
-        /* Others have all of the heap. */
+        /* Other allocations take all of the heap. */
         assert_int_equal(maarSimulatedSetHeapBudget(rig.physical, 0, GIB, 8 * GIB), VK_SUCCESS);
         assert_int_equal(fixture_commit(&rig, it, 0, MIB),
                          i == 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY : VK_SUCCESS);
@@ -34,7 +34,7 @@ static void pages_of_another_type_unless_forbidden(void** state)
     rig_close(&rig);
 }
 
-/* Blocks of pages too stay within the budget if they are told to. */
+/* Page blocks stay within the budget too if the caller says so. */
 static void pages_within_a_budget(void** state)
 {
     (void)state;
@@ -68,7 +68,7 @@ static void VKAPI_PTR no_lock(void* data, VkQueue queue)
     (void)queue;
 }
 
-/* A queue that others use too is the second choice. */
+/* A queue that the program uses too is the second choice. */
 static void queue_of_its_own_is_preferred(void** state)
 {
     (void)state;
@@ -88,7 +88,7 @@ static void queue_of_its_own_is_preferred(void** state)
     }
 }
 
-/* Of what refers to a page there are at most 65,535. */
+/* A page has at most 65,535 references. */
 static void a_page_is_shared_so_often_and_no_more(void** state)
 {
     (void)state;
@@ -109,7 +109,7 @@ static void a_page_is_shared_so_often_and_no_more(void** state)
     assert_int_equal(fixture_statistics(&rig).committedBytes, page);
     assert_int_equal(fixture_decommit(&rig, to, 0, page), VK_SUCCESS);
     assert_int_equal(maarAliasPages(rig.allocator, to, offset, page, from, 0), VK_SUCCESS);
-    /* Nothing is left for a submission: the driver would take long. */
+    /* Nothing is left to submit: the driver would take long. */
     assert_int_equal(fixture_decommit(&rig, to, 0, VK_WHOLE_SIZE), VK_SUCCESS);
     (void)fixture_submit(&rig);
     maarDestroyReservation(rig.allocator, to);
@@ -117,7 +117,7 @@ static void a_page_is_shared_so_often_and_no_more(void** state)
     rig_close(&rig);
 }
 
-/* A submission that was not made is not waited for. */
+/* Nobody waits for a submission that was not made. */
 static void destruction_after_a_failed_submission_waits_for_nothing(void** state)
 {
     (void)state;
@@ -128,14 +128,14 @@ static void destruction_after_a_failed_submission_waits_for_nothing(void** state
     assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_int_equal(fixture_statistics(&rig).recordedPages, 16);
     maarDestroyReservation(rig.allocator, it);
-    rig_forget_messages(&rig); /* that its pages were never handed to the device */
+    rig_forget_messages(&rig); /* the warning that its pages were never handed to the device */
     assert_int_equal(maarWaitPending(rig.allocator, 0), VK_SUCCESS);
     assert_int_equal(fixture_statistics(&rig).reservedBytes, 0);
     assert_int_equal(fixture_statistics(&rig).committedBytes, 0);
     rig_close(&rig);
 }
 
-/* Whoever notices first that the device is lost: all that is pending comes back. */
+/* Any call may notice first that the device is lost. All that is pending comes back. */
 static void a_loss_at_a_submission_ends_all_waiting(void** state)
 {
     (void)state;

@@ -119,7 +119,7 @@ static void thousand_scattered_pages_are_one_submission(void** state)
         assert_int_equal(after.pagesBound, SCATTERED);
         assert_int_equal(after.recordedPages, 0);
         assert_int_equal(rig_calls(&rig, "vkQueueBindSparse"), 1);
-        /* Nothing recorded, nothing submitted, the same point. */
+        /* Without a record nothing is submitted, and the point stays the same. */
         assert_int_equal(fixture_submit(&rig).value, point.value);
         assert_int_equal(rig_calls(&rig, "vkQueueBindSparse"), 1);
         assert_int_equal(maarDecommitPages(rig.allocator, it, SCATTERED, ranges), VK_SUCCESS);
@@ -151,7 +151,7 @@ static void what_is_recorded_goes_with_the_reservation(void** state)
     rig_close(&rig);
 }
 
-/* ---- what is refused ---- */
+/* ---- misuse ---- */
 
 static void commit_of_far_too_much_keeps_no_host_memory(void** state)
 {
@@ -303,7 +303,7 @@ static void aliased_ranges_share_pages(void** state)
     assert_int_equal(fixture_commit(&rig, first, 0, 4 * page), VK_SUCCESS);
     assert_int_equal(maarAliasPages(rig.allocator, second, 2 * page, 3 * page, first, page),
                      VK_SUCCESS);
-    /* And a mirror of its beginning within the first one. */
+    /* The first one also shows its beginning a second time. */
     assert_int_equal(maarAliasPages(rig.allocator, first, 4 * page, 2 * page, first, 0),
                      VK_SUCCESS);
     (void)fixture_submit(&rig);
@@ -360,7 +360,7 @@ static void aliasing_that_cannot_be_is_refused(void** state)
     expect_no_alias(first, page, page, first, 0, "committed already");
     assert_int_equal(maarAliasPages(rig.allocator, copying, 0, page, first, 0),
                      VK_ERROR_FEATURE_NOT_PRESENT);
-    /* A page that is given back is the target's until the submission says so. */
+    /* A page that was given back belongs to the target until the submission. */
     assert_int_equal(fixture_commit(&rig, second, 0, page), VK_SUCCESS);
     (void)fixture_submit(&rig);
     assert_int_equal(fixture_decommit(&rig, second, 0, page), VK_SUCCESS);
@@ -407,7 +407,7 @@ static void destruction_waits_for_its_points(void** state)
     rig_close(&rig);
 }
 
-/* The driver executes binds when it likes, and tells when something went that they still name. */
+/* The driver executes binds late, and reports when something is destroyed that they still name. */
 static void destruction_waits_for_its_last_binds(void** state)
 {
     (void)state;
@@ -466,7 +466,7 @@ static void destroying_twice_is_reported(void** state)
     rig_close(&rig);
 }
 
-/* Found among many, in whatever order they go. */
+/* Each is found among many, in any order of destruction. */
 static void many_reservations_are_told_apart(void** state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Reservations that grow by copies: where nothing is sparse, where only whole resources are, and
- * where the program wants it so.
+ * Reservations that grow by copies: on devices without sparse binding, on devices that bind whole
+ * resources only, and where the program requests it.
  */
 #include "tests/unit/reservation_fixture.h"
 
@@ -77,7 +77,7 @@ static void growth_is_geometric_and_ends_at_the_size(void** state)
         assert_int_equal(fixture_runs(&rig, it, runs), 1);
         assert_int_equal(runs[0].size, 64 * MIB);
         assert_true(runs[0].memory != VK_NULL_HANDLE);
-        /* Giving back is no error and changes nothing. */
+        /* Giving pages back is no error and changes nothing. */
         assert_int_equal(fixture_decommit(&rig, it, 0, VK_WHOLE_SIZE), VK_SUCCESS);
         assert_int_equal(fixture_info(&rig, it).committedSize, 64 * MIB);
         assert_int_equal(fixture_statistics(&rig).reservedBytes, 0);
@@ -132,7 +132,8 @@ static void old_buffer_goes_after_the_copy_and_the_points(void** state)
     rig_close(&rig);
 }
 
-/* Those of maarDelayBinds, those of maarSubmitBinds, and Maar's own, each of another timeline. */
+/* The points of maarDelayBinds, those of maarSubmitBinds, and Maar's own belong to one timeline
+ * each. */
 static void copies_wait_for_as_many_points_as_can_be_named(void** state)
 {
     (void)state;
@@ -308,7 +309,7 @@ static void failed_growth_changes_nothing(void** state)
     rig_close(&rig);
 }
 
-/* Where the ample size cannot be had, the size that is needed is enough. */
+/* When there is no memory for the ample size, the needed size is enough. */
 static void scarce_memory_makes_growth_exact(void** state)
 {
     (void)state;
@@ -397,7 +398,7 @@ static void chain_that_would_be_lost_is_refused(void** state)
     rig_close(&rig);
 }
 
-/* ---- while another thread submits: played in the middle of its call of the driver ---- */
+/* ---- while another thread submits: these act in the middle of its call of the driver ---- */
 
 struct intruder {
     const char* function; /* in whose call it acts */

@@ -4,7 +4,7 @@
 #include "core/reservation/tile_grid.h"
 #include "tests/rig/rig.h"
 
-/* Whether a texel of the coarser level shows anything of [begin, end) of the finer one. */
+/* Returns whether a texel of the coarser level shows a part of [begin, end) of the finer one. */
 static bool shows(uint32_t fine, uint32_t coarse, uint32_t texel, uint64_t begin, uint64_t end)
 {
     return (uint64_t)texel * fine < end * coarse && ((uint64_t)texel + 1) * fine > begin * coarse;
