@@ -135,7 +135,7 @@ static void array_that_is_full_stays_as_it_was(void** state)
                          VK_ERROR_OUT_OF_POOL_MEMORY);
         assert_int_equal(first, 0);
         rig_expect_message(&rig, counts[i] == 2 ? "maarAppendArray: array \"keys\": 43691 elements "
-                                                  "are asked for, 43690 fit"
+                                                  "are requested, 43690 fit"
                                                 : "elements are requested, 43690 fit");
         assert_int_equal(
             maarReserveArray(rig.allocator, array, counts[i] < most ? most + 1 : counts[i]),
