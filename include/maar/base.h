@@ -1,8 +1,8 @@
 /** @file
- * maar/base.h: what every other header of Maar rests on.
+ * maar/base.h: the base of every other header of Maar.
  *
- * Version, export macro and structure types. Includes the Vulkan headers and
- * nothing else; defines no Vulkan prototypes of its own.
+ * This header has the version, the export macro and the structure types. It includes the Vulkan
+ * headers and nothing else. It defines no Vulkan prototypes of its own.
  */
 #ifndef MAAR_BASE_H
 #define MAAR_BASE_H
@@ -15,11 +15,11 @@
 extern "C" {
 #endif
 
-/** Version of these headers: rises when something that was promised changes. */
+/** Version of these headers: it rises when a promised behaviour or interface changes. */
 #define MAAR_VERSION_MAJOR 0
-/** Version of these headers: rises when something is added. */
+/** Version of these headers: it rises when something is added. */
 #define MAAR_VERSION_MINOR 1
-/** Version of these headers: rises when something is mended. */
+/** Version of these headers: it rises when something is corrected. */
 #define MAAR_VERSION_PATCH 0
 /** Version of these headers as one number, comparable with maarGetVersion(). */
 #define MAAR_VERSION                                                                               \
@@ -192,9 +192,10 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_MAX_ENUM = 0x7FFFFFFF
 } MaarStructureType;
 
-/** What bufferImageGranularity keeps apart. */
+/** Kinds of resources that bufferImageGranularity keeps apart. */
 typedef enum MaarResourceKind {
-    /** Not known: kept apart from both others, not from its like. */
+    /** The kind is not known. Such a resource is kept apart from both other kinds, and not from
+     * other unknown ones. */
     MAAR_RESOURCE_KIND_UNKNOWN = 0,
     /** Buffers and images with linear tiling. */
     MAAR_RESOURCE_KIND_LINEAR = 1,
@@ -205,7 +206,7 @@ typedef enum MaarResourceKind {
 } MaarResourceKind;
 
 /**
- * Version of the library in use, packed as MAAR_VERSION. Never blocks.
+ * Returns the version of the library in use, packed as MAAR_VERSION. Never blocks.
  *
  * @return the packed version
  * @threadsafety internally synchronized

@@ -1,12 +1,14 @@
 /** @file
- * maar/plan.h: the transient planner. Resources that live for a part of a frame get offsets at
- * which they share bytes, and a proof of how good that is.
+ * maar/plan.h: the transient planner. It gives resources that live for a part of a frame offsets at
+ * which they share bytes, and proves how good these offsets are.
  *
- * It needs no device: lifetimes in; offsets, bounds and aliasing edges out. maar/transient.h makes
- * buffers and images of it; a program with a frame graph of its own may use the plan alone.
+ * The planner needs no device. It takes lifetimes and returns offsets, bounds and aliasing edges.
+ * maar/transient.h makes buffers and images from a plan. A program with a frame graph of its own
+ * may use the plan alone.
  *
- * Outputs are null or untouched on failure. A null pointer where none is allowed, or a wrong sType,
- * is refused without a message, since nothing behind it can be trusted.
+ * On failure handles are null, and other outputs are unchanged. A null pointer where none is
+ * allowed, or a wrong sType, makes the call fail without a message, since the structure's contents
+ * cannot be trusted.
  */
 #ifndef MAAR_PLAN_H
 #define MAAR_PLAN_H
@@ -20,7 +22,7 @@ extern "C" {
 
 /** A placement of resources; immutable. */
 VK_DEFINE_HANDLE(MaarPlan)
-/** Plans made lately, so that an unchanged graph is planned once. */
+/** A store of recent plans, so that an unchanged graph is planned once. */
 VK_DEFINE_HANDLE(MaarPlanCache)
 
 /** Most resources of a plan. */
@@ -30,16 +32,16 @@ VK_DEFINE_HANDLE(MaarPlanCache)
 /** Largest sum of the sizes of a plan's resources, each rounded up to its alignment, bytes: 2^60.
  */
 #define MAAR_PLAN_MAX_SIZE ((VkDeviceSize)1 << 60)
-/** Nodes that a search visits at most when the caller names no limit: tenths of a second for a
- * frame's resources, seconds for hundreds that live long. */
+/** Most nodes that a search visits when the caller gives no limit. Such a search takes tenths of a
+ * second for a frame's resources, and seconds for hundreds of long-lived ones. */
 #define MAAR_PLAN_DEFAULT_NODE_LIMIT 500000u
 
 /** Options of one resource. */
 typedef enum MaarPlanResourceFlagBits {
     /** It lies at MaarPlanResource::fixedOffset. */
     MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT = 0x1,
-    /** It shares bytes with no other: it keeps its contents from frame to frame. Its lifetime is
-     * not looked at. */
+    /** It shares bytes with no other resource and keeps its contents from frame to frame. Its
+     * lifetime is ignored. */
     MAAR_PLAN_RESOURCE_NO_ALIASING_BIT = 0x2,
     /** Reserves the enumeration's size. */
     MAAR_PLAN_RESOURCE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
@@ -55,17 +57,17 @@ typedef struct MaarPlanResource {
     VkDeviceSize alignment;
     /** VkMemoryRequirements::memoryTypeBits; 0 for any type. */
     uint32_t memoryTypeBits;
-    /** What the granularity keeps apart. Left unknown beside others that are known, it costs
-     * granules. */
+    /** The kind that the granularity keeps apart from others. An unknown kind beside known kinds
+     * costs granules. */
     MaarResourceKind kind;
     /** Options. */
     MaarPlanResourceFlags flags;
-    /** First pass that uses it. Not looked at where useCount is not 0. */
+    /** First pass that uses it. Ignored where useCount is not 0. */
     uint32_t firstPass;
     /** Last pass that uses it, included; at least firstPass. */
     uint32_t lastPass;
-    /** How many uses are listed; 0: it is in use from firstPass to lastPass, which needs a plan of
-     * one queue. */
+    /** How many uses are listed; 0: the resource is in use from firstPass to lastPass, which needs
+     * a plan of one queue. */
     uint32_t useCount;
     /** The passes that use it, in any order; a pass may be listed twice. */
     const uint32_t* pUses;
@@ -75,22 +77,23 @@ typedef struct MaarPlanResource {
     VkDeviceSize fixedOffset;
 } MaarPlanResource;
 
-/** An order between two passes of different queues: a semaphore, say. */
+/** An order between two passes of different queues, for example by a semaphore. */
 typedef struct MaarPlanDependency {
-    /** This pass is over ... */
+    /** The pass that ends before `after` begins. */
     uint32_t before;
-    /** ... when this one begins. */
+    /** The pass that begins after `before` has ended. */
     uint32_t after;
 } MaarPlanDependency;
 
-/** Asked now and then while a search runs; VK_TRUE ends it, and the best found so far is taken. */
+/** Called from time to time while a search runs. VK_TRUE ends the search, and the plan takes the
+ * best placement found so far. */
 typedef VkBool32(VKAPI_PTR* PFN_maarPlanCancel)(void* pUserData);
 
 /** Options of a plan. */
 typedef enum MaarPlanCreateFlagBits {
-    /** Leave out the second stage, which looks for fewer aliasing edges at the same peak. */
+    /** The plan omits the second stage, which looks for fewer aliasing edges at the same peak. */
     MAAR_PLAN_CREATE_KEEP_EDGES_BIT = 0x1,
-    /** Take the best of the greedy orders; search for nothing better. */
+    /** The plan takes the best of the greedy orders and does not search for a better placement. */
     MAAR_PLAN_CREATE_GREEDY_BIT = 0x2,
     /** Reserves the enumeration's size. */
     MAAR_PLAN_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
@@ -99,12 +102,12 @@ typedef enum MaarPlanCreateFlagBits {
 typedef VkFlags MaarPlanCreateFlags;
 
 /**
- * What to plan. Zero is the default of every field but sType.
+ * The input of a plan. Zero is the default of every field but sType.
  *
  * Passes are numbered from 0. Passes of one queue run in the order of their numbers; passes of
  * different queues are ordered by dependencies alone. Two resources may share bytes only when every
- * use of one is before every use of the other. With one queue that is: their intervals from the
- * first to the last use do not meet.
+ * use of one is before every use of the other. With one queue this means that their intervals from
+ * the first to the last use do not overlap.
  */
 typedef struct MaarPlanCreateInfo {
     /** MAAR_STRUCTURE_TYPE_PLAN_CREATE_INFO */
@@ -124,48 +127,50 @@ typedef struct MaarPlanCreateInfo {
     const uint32_t* pPassQueues;
     /** How many dependencies. */
     uint32_t dependencyCount;
-    /** Orders between passes, without a cycle. What follows from them by transitivity holds too. */
+    /** Orders between passes, without a cycle. Orders that follow from them by transitivity hold
+     * too. */
     const MaarPlanDependency* pDependencies;
     /** bufferImageGranularity, a power of two; 0 or 1 for none. */
     VkDeviceSize granularity;
-    /** 0: make the peak as small as can be. Else: find out whether the peak can be at most this,
-     * bytes, and stop at the first placement that is. */
+    /** 0: the planner makes the peak as small as possible. Else the planner finds out whether the
+     * peak can be at most this size, bytes, and stops at the first such placement. */
     VkDeviceSize capacity;
-    /** Nodes that all searches of this plan visit at most, one that takes much work counting as
-     * several; 0: MAAR_PLAN_DEFAULT_NODE_LIMIT; UINT64_MAX: no limit. The same input under a
+    /** Most nodes that all searches of this plan visit; 0: MAAR_PLAN_DEFAULT_NODE_LIMIT;
+     * UINT64_MAX: no limit. A node that takes much work counts as several. The same input under a
      * node limit gives the same plan everywhere, unless host memory runs out. */
     uint64_t nodeLimit;
-    /** 0: none. Else the search is over this long after the call began, nanoseconds, and what comes
-     * after it is cut short too, down to what a plan needs; the outcome may differ from run to run.
-     */
+    /** Nanoseconds after the beginning of the call at which the search ends; 0: no limit. The steps
+     * after the search are then reduced to those that a plan needs. The result may differ from run
+     * to run. */
     uint64_t timeLimit_ns;
     /** Most bytes of host memory that the plan may hold at a time, its result included; 0: 1 GiB.
-     * Where a search would need more, the best greedy order is taken. */
+     * Where a search would need more, the plan takes the best greedy order. */
     size_t hostMemoryLimit;
-    /** Asked every millisecond or so; NULL: never. */
+    /** Called about every millisecond; NULL: never. */
     PFN_maarPlanCancel pfnCancel;
     /** Given to pfnCancel. */
     void* pCancelUserData;
-    /** NULL, or an earlier plan of much the same resources: whatever can stay at its offset there
-     * without costing memory does. */
+    /** NULL, or an earlier plan of nearly the same resources. A resource keeps its offset of that
+     * plan where this costs no memory. */
     MaarPlan previous;
     /** How many pPreviousIndices there are: 0, or resourceCount. */
     uint32_t previousIndexCount;
     /** For each resource its index in `previous`, UINT32_MAX for a new one; NULL: the same
      * indices. */
     const uint32_t* pPreviousIndices;
-    /** NULL, or where to look for the same input first, and to keep the result. */
+    /** NULL, or a cache. The planner looks there for a plan of the same input first, and keeps the
+     * result there. */
     MaarPlanCache cache;
     /** Host memory; NULL for the C library's. Must stay valid until the plan is destroyed;
      * pfnAllocation and pfnFree must be there. */
     const VkAllocationCallbacks* pAllocationCallbacks;
-    /** Told in words what is wrong with the input; NULL for none. */
+    /** Receives messages about wrong input; NULL for none. */
     PFN_maarMessage pfnMessage;
     /** Given to pfnMessage. */
     void* pMessageUserData;
 } MaarPlanCreateInfo;
 
-/** What ended the search. */
+/** The reason why the search ended. */
 typedef enum MaarPlanStop {
     /** Nothing is left to find: proved optimal, or the question of the capacity is answered. */
     MAAR_PLAN_STOP_DONE = 0,
@@ -187,17 +192,18 @@ typedef enum MaarPlanStop {
 typedef enum MaarPlanFit {
     /** No capacity was given. */
     MAAR_PLAN_FIT_NOT_ASKED = 0,
-    /** They do, as placed. */
+    /** They fit, as placed. */
     MAAR_PLAN_FIT_YES = 1,
-    /** Proved: they do not. The plan holds the best placement found, which needs more. */
+    /** It is proved that they do not fit. The plan holds the best placement found, which needs
+     * more. */
     MAAR_PLAN_FIT_NO = 2,
-    /** The search ended first: see MaarPlanInfo::stop. */
+    /** The search ended before an answer was found: see MaarPlanInfo::stop. */
     MAAR_PLAN_FIT_UNDECIDED = 3,
     /** Reserves the enumeration's size. */
     MAAR_PLAN_FIT_MAX_ENUM = 0x7FFFFFFF
 } MaarPlanFit;
 
-/** What is known of a plan. Sizes are bytes. */
+/** Figures of a plan. Sizes are bytes. */
 typedef struct MaarPlanInfo {
     /** MAAR_STRUCTURE_TYPE_PLAN_INFO */
     MaarStructureType sType;
@@ -209,22 +215,22 @@ typedef struct MaarPlanInfo {
     uint32_t classCount;
     /** Sum of the sizes of the classes. */
     VkDeviceSize peakSize;
-    /** No placement needs less than the largest sum of sizes alive at the same time (with several
-     * queues: the heaviest antichain, or, where time or host memory does not suffice to find that,
-     * a heavy one), summed over the classes. */
+    /** Largest sum of sizes alive at the same time, summed over the classes. No placement needs
+     * less. With several queues it is the heaviest antichain, or a heavy one where time or host
+     * memory does not suffice to find the heaviest. */
     VkDeviceSize lowerBound;
-    /** What the search has proved to be needed, at least lowerBound. Equals peakSize when the plan
-     * is proved optimal. */
+    /** Size that every placement needs, as the search has proved; at least lowerBound. Equals
+     * peakSize when the plan is proved optimal. */
     VkDeviceSize provedBound;
-    /** What the best of the greedy orders needs; peakSize is never above it. */
+    /** Size that the best of the greedy orders needs; peakSize is never above it. */
     VkDeviceSize greedySize;
     /** Sum of the sizes of all resources. */
     VkDeviceSize totalSize;
     /** No placement has a smaller peak. */
     VkBool32 provedOptimal;
-    /** The answer to the capacity. */
+    /** Whether the resources fit into MaarPlanCreateInfo::capacity. */
     MaarPlanFit fit;
-    /** What ended the search. */
+    /** The reason why the search ended. */
     MaarPlanStop stop;
     /** Nodes visited. */
     uint64_t nodeCount;
@@ -232,10 +238,10 @@ typedef struct MaarPlanInfo {
     uint64_t placeTime_ns;
     /** Wall-clock time of the second stage (fewer edges), nanoseconds. */
     uint64_t edgeTime_ns;
-    /** Aliasing edges within a frame. May be above firstStageEdgeCount where that saved one between
-     * queues, which weighs more than all others. */
+    /** Aliasing edges within a frame. May be above firstStageEdgeCount where the additional edges
+     * saved an edge between queues, which weighs more than all others. */
     uint32_t edgeCount;
-    /** Of these, those between queues. */
+    /** Number of edges between queues among edgeCount. */
     uint32_t crossQueueEdgeCount;
     /** Aliasing edges after the first stage. */
     uint32_t firstStageEdgeCount;
@@ -243,7 +249,7 @@ typedef struct MaarPlanInfo {
     uint32_t wrapEdgeCount;
     /** Resources that kept their offset of the previous plan. */
     uint32_t keptCount;
-    /** It came out of the cache. */
+    /** The plan came out of the cache. */
     VkBool32 cached;
 } MaarPlanInfo;
 
@@ -267,7 +273,7 @@ typedef struct MaarPlanClass {
     MaarResourceKind kind;
 } MaarPlanClass;
 
-/** Where a resource lies. */
+/** Place of a resource. */
 typedef struct MaarPlanPlacement {
     /** Its class. */
     uint32_t classIndex;
@@ -278,24 +284,24 @@ typedef struct MaarPlanPlacement {
 } MaarPlanPlacement;
 
 /**
- * Bytes go from one resource to another: every last use of `before` must be over, and its writes
- * available, when the first uses of `after` begin.
+ * A transfer of bytes from one resource to another: every last use of `before` must be over, and
+ * its writes available, when the first uses of `after` begin.
  *
  * There is an edge for each byte (in a class of mixed kinds, each granule of the granularity that
- * was given) from its most recent user to the next, each pair once. Edges by way of a third
- * resource follow from these.
+ * was given) from its most recent user to the next, each pair once. Edges through a third resource
+ * follow from these and are not listed.
  */
 typedef struct MaarPlanEdge {
     /** The resource that dies. */
     uint32_t before;
-    /** The one that begins. */
+    /** The resource that begins. */
     uint32_t after;
     /** A last use of `before` and a first use of `after` are on different queues. */
     VkBool32 crossQueue;
 } MaarPlanEdge;
 
 /**
- * Plans. May take as long as the limits allow; never calls a driver.
+ * Makes a plan. May take as long as the limits allow. Never calls a driver.
  *
  * Each class is placed by a depth-first search over placements in order of rising offsets, after
  * Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning"
@@ -305,12 +311,12 @@ typedef struct MaarPlanEdge {
  * @param pCreateInfo  not NULL
  * @param pPlan        receives the plan, also where the capacity is not met: see
  *                     MaarPlanInfo::fit
- * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY when not even a greedy order can be had within
- *         hostMemoryLimit; VK_ERROR_VALIDATION_FAILED_EXT for bad input, which pfnMessage is told
- * of
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY when not even a greedy order is possible within
+ *         hostMemoryLimit; VK_ERROR_VALIDATION_FAILED_EXT for wrong input, which is reported to
+ *         pfnMessage
  * @threadsafety internally synchronized
- * @lifetime destroy it with maarDestroyPlan; what is pointed to is read during the call only,
- *           callbacks excepted
+ * @lifetime destroy it with maarDestroyPlan; arrays and structures of the input are read during the
+ *           call only; pAllocationCallbacks must stay valid
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarCreatePlan(const MaarPlanCreateInfo* pCreateInfo, MaarPlan* pPlan);
@@ -378,9 +384,9 @@ MAAR_API VkResult VKAPI_CALL maarGetPlanEdges(MaarPlan plan, uint32_t* pEdgeCoun
 /**
  * Reads the edges from one frame to the next: for each byte, from its last user in a frame to its
  * first in the following one, where frames use the same memory. A resource alone on its bytes has
- * an edge to itself; one with MAAR_PLAN_RESOURCE_NO_ALIASING_BIT has none. Ordered as those of
- * maarGetPlanEdges. An edge across queues is none of the orders that were given: the next frame's
- * first use has to wait for the last uses of this one. Never blocks.
+ * an edge to itself; one with MAAR_PLAN_RESOURCE_NO_ALIASING_BIT has none. The edges are ordered as
+ * those of maarGetPlanEdges. The given dependencies do not include an edge across queues: the next
+ * frame's first use has to wait for the last uses of this frame. Never blocks.
  *
  * @param plan        not null
  * @param pEdgeCount  as pClassCount of maarGetPlanClasses
@@ -398,7 +404,8 @@ typedef struct MaarPlanCacheCreateInfo {
     MaarStructureType sType;
     /** NULL or a chain. */
     const void* pNext;
-    /** Most plans kept, at most 4096; the one not asked for longest goes first. 0: 16. */
+    /** Most plans kept, at most 4096; 0: 16. The plan that was not requested for the longest time
+     * is dropped first. */
     uint32_t maxPlanCount;
     /** Host memory; NULL for the C library's. Must stay valid until the cache is destroyed;
      * pfnAllocation and pfnFree must be there. */
@@ -406,8 +413,8 @@ typedef struct MaarPlanCacheCreateInfo {
 } MaarPlanCacheCreateInfo;
 
 /**
- * Creates an empty cache of plans. Two inputs are the same when everything that decides the result
- * is: an equal hash alone is not taken for it. Plans cut short by time, cancellation or host memory
+ * Creates an empty cache of plans. Two inputs count as the same when all that decides the result is
+ * equal. An equal hash alone does not suffice. Plans cut short by time, cancellation or host memory
  * are not kept.
  *
  * @param pCreateInfo  not NULL
@@ -421,7 +428,7 @@ MAAR_API VkResult VKAPI_CALL maarCreatePlanCache(const MaarPlanCacheCreateInfo* 
                                                  MaarPlanCache* pCache);
 
 /**
- * Destroys a cache. Plans from it that were not destroyed live on.
+ * Destroys a cache. Plans from the cache that were not destroyed stay valid.
  *
  * @param cache  may be VK_NULL_HANDLE
  * @threadsafety `cache` externally synchronized

@@ -1,8 +1,9 @@
 /** @file
  * maar/range.h: the range allocator, which places ranges in any space of numbers.
  *
- * It needs no device: the space may be the bytes of a big buffer, slots of a descriptor heap or
- * anything else that is counted from zero. The managed space is never touched.
+ * The range allocator needs no device. The space may be the bytes of a big buffer, the slots of a
+ * descriptor heap or anything else that is counted from zero. The range allocator never touches the
+ * managed space.
  */
 #ifndef MAAR_RANGE_H
 #define MAAR_RANGE_H
@@ -14,10 +15,10 @@
 extern "C" {
 #endif
 
-/** A space of numbers from which ranges are allocated. Zero is none. */
+/** A space of numbers from which ranges are allocated. A null handle names no space. */
 VK_DEFINE_HANDLE(MaarRangeAllocator)
 
-/** One live range of a MaarRangeAllocator. A stale handle is noticed, not followed. */
+/** One live range of a MaarRangeAllocator. Calls notice a stale handle and do not follow it. */
 VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarRange)
 
 /** Largest size that a placement can manage: 2^48. */
@@ -35,17 +36,18 @@ typedef enum MaarPlacementStrategy {
      * above 1. */
     MAAR_PLACEMENT_STRATEGY_BUDDY = 1,
     /**
-     * Linear: stack, double stack, ring or bump and reset, as the order of frees has it. The
-     * cheapest. Bytes freed out of order are reused once an end of the live ranges reaches them.
+     * Linear: a stack, a double stack, a ring, or bump and reset. The order of frees decides which.
+     * This strategy is the cheapest. Bytes freed out of order are reused once an end of the live
+     * ranges reaches them.
      */
     MAAR_PLACEMENT_STRATEGY_LINEAR = 2,
     /** Reserves the enumeration's size. */
     MAAR_PLACEMENT_STRATEGY_MAX_ENUM = 0x7FFFFFFF
 } MaarPlacementStrategy;
 
-/** What a stretch of the space is. */
+/** State of a stretch of the space. */
 typedef enum MaarRangeState {
-    /** Somebody owns it. */
+    /** A live range owns it. */
     MAAR_RANGE_STATE_LIVE = 0,
     /** It can be allocated. */
     MAAR_RANGE_STATE_FREE = 1,
@@ -57,7 +59,8 @@ typedef enum MaarRangeState {
 
 /** Options of one range. */
 typedef enum MaarRangeAllocateFlagBits {
-    /** Linear: take it from the upper end, the other half of a double stack. Others ignore it. */
+    /** Linear: takes the range from the upper end, the other half of a double stack. Other
+     * strategies ignore this flag. */
     MAAR_RANGE_ALLOCATE_UPPER_BIT = 0x00000001,
     /** Reserves the enumeration's size. */
     MAAR_RANGE_ALLOCATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
@@ -76,12 +79,12 @@ typedef struct MaarRangeAllocatorCreateInfo {
     /** Size of the space, 1 to MAAR_RANGE_MAX_SIZE; need not be a power of two. */
     VkDeviceSize size;
     /**
-     * 0 or 1: kinds do not matter. Else a power of two: two ranges of different non-zero kinds
+     * 0 or 1: kinds have no effect. Else a power of two: two ranges of different non-zero kinds
      * never share an aligned stretch of this size.
      */
     VkDeviceSize granularity;
     /** Null (the C library's heap) or callbacks that stay valid until destruction; pfnAllocation
-     * and pfnFree must be there. */
+     * and pfnFree must be set. */
     const VkAllocationCallbacks* pAllocationCallbacks;
     /** Null or the receiver of messages about misuse. */
     PFN_maarMessage pfnMessage;
@@ -113,13 +116,13 @@ typedef struct MaarRangeInfo {
     MaarStructureType sType;
     /** Null or a chain of extending structures. */
     void* pNext;
-    /** What it is. */
+    /** State of the stretch. */
     MaarRangeState state;
     /** The range's kind; 0 unless live. */
     uint32_t kind;
-    /** Where it begins. */
+    /** Offset of its beginning. */
     VkDeviceSize offset;
-    /** How long it is; for a live range the size that was asked for. */
+    /** Length; for a live range the requested size. */
     VkDeviceSize size;
     /** The range's user data; 0 unless live. */
     uint64_t userData;
@@ -135,13 +138,13 @@ typedef struct MaarRangeStatistics {
     void* pNext;
     /** Size of the space. */
     VkDeviceSize size;
-    /** Sum of the sizes asked for. */
+    /** Sum of the requested sizes. */
     VkDeviceSize usedSize;
     /** Lost to alignment, rounding, granularity, or (linear) freed but not reusable yet. */
     VkDeviceSize paddingSize;
     /** Can be allocated. */
     VkDeviceSize freeSize;
-    /** No request above this can succeed; the largest free stretch may be smaller. */
+    /** Upper bound of the largest free stretch. No request above it can succeed. */
     VkDeviceSize largestFreeBound;
     /** Number of live ranges. */
     uint32_t rangeCount;
@@ -171,7 +174,7 @@ MAAR_API VkResult VKAPI_CALL maarCreateRangeAllocator(
     const MaarRangeAllocatorCreateInfo* pCreateInfo, MaarRangeAllocator* pAllocator);
 
 /**
- * Destroys a range allocator and forgets its ranges.
+ * Destroys a range allocator and all its ranges.
  *
  * @param allocator  the allocator, or VK_NULL_HANDLE
  * @threadsafety externally synchronized: allocator
@@ -202,7 +205,7 @@ MAAR_API VkResult VKAPI_CALL maarAllocateRange(MaarRangeAllocator allocator,
  *
  * @param allocator  the allocator
  * @param range      the range, or VK_NULL_HANDLE
- * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT when range is no live range of allocator
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT when range is not a live range of allocator
  * @threadsafety externally synchronized: allocator
  * @since 0.1.0
  */
@@ -223,7 +226,7 @@ MAAR_API VkResult VKAPI_CALL maarResetRangeAllocator(MaarRangeAllocator allocato
  * Extends the space at its end. Live ranges stay where they are.
  *
  * @param allocator  the allocator
- * @param size       new size: the present one to MAAR_RANGE_MAX_SIZE
+ * @param size       new size, from the current one to MAAR_RANGE_MAX_SIZE
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT when allocator is
  *         null or size is out of its limits
  * @threadsafety externally synchronized: allocator
@@ -238,7 +241,7 @@ MAAR_API VkResult VKAPI_CALL maarResizeRangeAllocator(MaarRangeAllocator allocat
  * @param allocator  the allocator
  * @param range      the range
  * @param pInfo      sType and pNext are read, the rest is written (zeroed on failure)
- * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT when range is no live range of allocator, a
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT when range is not a live range of allocator, a
  *         pointer is null or sType is wrong
  * @threadsafety externally synchronized: allocator
  * @since 0.1.0
@@ -247,7 +250,7 @@ MAAR_API VkResult VKAPI_CALL maarGetRangeInfo(MaarRangeAllocator allocator, Maar
                                               MaarRangeInfo* pInfo);
 
 /**
- * Totals, kept at hand: takes no time that depends on the number of ranges.
+ * Reads the totals. The time does not depend on the number of ranges.
  *
  * @param allocator    the allocator
  * @param pStatistics  sType and pNext are read, the rest is written
@@ -273,11 +276,11 @@ MAAR_API VkResult VKAPI_CALL maarWalkRanges(MaarRangeAllocator allocator,
                                             PFN_maarVisitRange pfnVisit, void* pUserData);
 
 /**
- * Walks every structure of the allocator and tests its invariants. For tests and for hunting
- * corruption: takes time in proportion to the number of ranges.
+ * Walks every structure of the allocator and checks its invariants. It is meant for tests and for
+ * finding corruption. The time is proportional to the number of ranges.
  *
  * @param allocator  the allocator
- * @return null when all is well, else a sentence that names the first broken invariant
+ * @return null when every invariant holds, else a sentence that names the first broken one
  * @threadsafety externally synchronized: allocator
  * @lifetime the text is static
  * @since 0.1.0
