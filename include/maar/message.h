@@ -60,8 +60,8 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_STALE_HANDLE = 111,
     /** Another thread freed the object during the call. */
     MAAR_MESSAGE_ID_FREED_CONCURRENTLY = 112,
-    /** The call needs a feature or an extension that the device does not have, or that the
-     * allocator was not told of. */
+    /** The call needs a feature or an extension that the device does not have, or that
+     * MaarAllocatorCreateInfo does not list. */
     MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED = 113,
     /** An object was never freed or destroyed when its owner was. */
     MAAR_MESSAGE_ID_LEAK = 200,

@@ -1,12 +1,13 @@
 /** @file
  * maar/simulated.h: a Vulkan driver made from a profile, for tests and tools.
  *
- * It is reached through maarSimulatedGetInstanceProcAddr() like any driver, and answers with the
- * profile's heaps, memory types, limits and requirements. It executes nothing but sparse binds:
- * submissions signal their fences and semaphores at once, unless told to be held. It enforces the
- * limits that real drivers leave to the program, writes down every breach of Vulkan's rules that it
- * sees, shares memory and semaphores with other devices and processes if asked to, and fails any
- * call on demand. A library of its own (maar::simulated); nothing here is needed to use Maar.
+ * A program reaches the driver through maarSimulatedGetInstanceProcAddr(), like any driver. The
+ * driver answers with the profile's heaps, memory types, limits and requirements. It executes
+ * sparse binds only: submissions signal their fences and semaphores at once, unless a flag holds
+ * them. It enforces the limits that real drivers leave to the program, and records every breach of
+ * Vulkan's rules that it sees. On request it shares memory and semaphores with other devices and
+ * processes, and fails any call. The driver is a library of its own (maar::simulated). Maar works
+ * without it.
  */
 #ifndef MAAR_SIMULATED_H
 #define MAAR_SIMULATED_H
@@ -26,7 +27,7 @@ extern "C" {
 /** Room for the text of a violation, its final zero included. */
 #define MAAR_SIMULATED_MAX_TEXT 240
 
-/** The limits of a device, in bytes unless said otherwise. Zero is reported as zero. */
+/** The limits of a device, in bytes where no other unit is given. Zero is reported as zero. */
 typedef struct MaarSimulatedLimits {
     /** VkPhysicalDeviceLimits::bufferImageGranularity; also checked at binds */
     VkDeviceSize bufferImageGranularity;
@@ -64,9 +65,10 @@ typedef struct MaarSimulatedHeap {
     VkDeviceSize size;
     /** VkMemoryHeapFlagBits */
     VkMemoryHeapFlags flags;
-    /** VK_TRUE: report budget as it stands, be it absurd; VK_FALSE: report the heap's size */
+    /** VK_TRUE: budget is reported as it stands, also when it makes no sense; VK_FALSE: the heap's
+     * size is reported */
     VkBool32 budgetKnown;
-    /** what VK_EXT_memory_budget reports as budget; not enforced */
+    /** the budget that VK_EXT_memory_budget reports; not enforced */
     VkDeviceSize budget;
     /** usage reported before this program has allocated anything */
     VkDeviceSize usage;
@@ -88,7 +90,7 @@ typedef struct MaarSimulatedQueueFamily {
     VkQueueFlags flags;
 } MaarSimulatedQueueFamily;
 
-/** What the device says of sparse resources. Each field is a VkBool32 of Vulkan's same name. */
+/** The device's support of sparse resources. Each VkBool32 has the name of Vulkan's. */
 typedef struct MaarSimulatedSparse {
     /** VkPhysicalDeviceFeatures::sparseBinding */
     VkBool32 sparseBinding;
@@ -112,19 +114,19 @@ typedef struct MaarSimulatedSparse {
     VkPhysicalDeviceSparseProperties properties;
 } MaarSimulatedSparse;
 
-/** What a partially resident image does with the levels that are smaller than a tile. */
+/** How a partially resident image stores the levels that are smaller than a tile. */
 typedef enum MaarSimulatedMipTail {
     /** Each layer has a mip tail of its own. */
     MAAR_SIMULATED_MIP_TAIL_PER_LAYER = 0,
-    /** All layers share one. */
+    /** All layers share one mip tail. */
     MAAR_SIMULATED_MIP_TAIL_SINGLE = 1,
-    /** There is none: such levels take whole tiles. */
+    /** There is no mip tail: such levels take whole tiles. */
     MAAR_SIMULATED_MIP_TAIL_NONE = 2,
     /** Reserves the enumeration's size. */
     MAAR_SIMULATED_MIP_TAIL_MAX_ENUM = 0x7FFFFFFF
 } MaarSimulatedMipTail;
 
-/** What the device answers when asked for memory requirements. */
+/** The memory requirements that the device reports. */
 typedef struct MaarSimulatedRequirements {
     /** memoryTypeBits of buffers; zero: every type but LAZILY_ALLOCATED and PROTECTED ones */
     uint32_t bufferTypeBits;
@@ -217,14 +219,15 @@ typedef struct MaarSimulatedProfile {
 } MaarSimulatedProfile;
 
 /**
- * What a device shares with other devices, APIs and processes; chained to a MaarSimulatedProfile,
- * or to MaarSimulatedInstanceCreateInfo for all profiles that chain none. Without it nothing can be
- * exported, and only host pointers imported. With it the extensions that it takes are reported,
- * whatever the profile lists: VK_KHR_external_memory_fd, VK_EXT_external_memory_dma_buf,
- * VK_EXT_image_drm_format_modifier, VK_KHR_external_semaphore_fd, VK_EXT_queue_family_foreign,
- * VK_EXT_pci_bus_info. On other systems than Linux it offers nothing but UUIDs and address.
+ * The sharing that a device offers to other devices, APIs and processes. Chain this structure to a
+ * MaarSimulatedProfile, or to MaarSimulatedInstanceCreateInfo for all profiles that chain none.
+ * Without it nothing can be exported, and only host pointers can be imported. With it the driver
+ * reports the extensions for sharing, also when the profile does not list them:
+ * VK_KHR_external_memory_fd, VK_EXT_external_memory_dma_buf, VK_EXT_image_drm_format_modifier,
+ * VK_KHR_external_semaphore_fd, VK_EXT_queue_family_foreign, VK_EXT_pci_bus_info. On other systems
+ * than Linux the device offers only the UUIDs and the PCI address.
  *
- * What is exported is a file without a name (memfd_create) whose size is sealed. It begins with
+ * An export makes a file without a name (memfd_create) whose size is sealed. The file begins with
  * this head, in the byte order of the processor:
  *
  *   byte 0   8 bytes: "MAARSIM" and a zero
@@ -239,9 +242,9 @@ typedef struct MaarSimulatedProfile {
  *   byte 72  uint64: the VkDevice that exported first, as an integer of that process
  *   byte 80  uint64: semaphores: the VkSemaphore that exported first
  *
- * Memory's bytes lie at 4096 and the file is 4136 bytes larger than the allocation, as lavapipe's
- * files are; a semaphore's file has 4096 bytes. Two profiles of one name have the same UUIDs, so
- * that another process, or another instance, may import.
+ * The bytes of memory begin at byte 4096, and the file is 4136 bytes larger than the allocation, as
+ * lavapipe's files are. A semaphore's file has 4096 bytes. Two profiles with the same name have the
+ * same UUIDs, so that another process, or another instance, may import.
  */
 typedef struct MaarSimulatedSharingInfo {
     /** MAAR_STRUCTURE_TYPE_SIMULATED_SHARING_INFO */
@@ -252,8 +255,8 @@ typedef struct MaarSimulatedSharingInfo {
     VkExternalMemoryFeatureFlags opaqueBuffers;
     /** images by the same */
     VkExternalMemoryFeatureFlags opaqueImages;
-    /** sparse buffers by the same; where nothing is offered, no memory that may be exported or was
-     * imported is to be bound to sparse resources */
+    /** sparse buffers by the same; where nothing is offered, sparse resources must not be bound to
+     * memory that may be exported or was imported */
     VkExternalMemoryFeatureFlags sparseBuffers;
     /** buffers by VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT */
     VkExternalMemoryFeatureFlags dmaBufBuffers;
@@ -271,7 +274,7 @@ typedef struct MaarSimulatedSharingInfo {
     uint8_t deviceUUID[VK_UUID_SIZE];
     /** VkPhysicalDeviceIDProperties::driverUUID; all zero: the same for all simulated devices */
     uint8_t driverUUID[VK_UUID_SIZE];
-    /** VK_TRUE: VK_EXT_pci_bus_info is reported, with what follows */
+    /** VK_TRUE: VK_EXT_pci_bus_info is reported, with the four fields below */
     VkBool32 pciAddressKnown;
     /** VkPhysicalDevicePCIBusInfoPropertiesEXT::pciDomain */
     uint32_t pciDomain;
@@ -291,15 +294,16 @@ typedef enum MaarSimulatedFlagBits {
     MAAR_SIMULATED_ALLOW_ALIASING_BIT = 0x2,
     /** maxMemoryAllocationCount is reported, but not enforced. */
     MAAR_SIMULATED_UNLIMITED_COUNT_BIT = 0x4,
-    /** Submissions are held: they execute when the flag is cleared, by
+    /** Submissions are held. They execute when the flag is cleared, in
      * maarSimulatedExecuteSubmissions, or while a call waits with a timeout above zero. */
     MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT = 0x8,
-    /** A call that should have taken a file descriptor and fails, for whatever reason, closes it
-     * all the same. Vulkan forbids that; lavapipe has been seen to do it. */
+    /** An import of a file descriptor that fails for any reason closes the descriptor nevertheless.
+     * Vulkan forbids that; lavapipe was observed to do it. */
     MAAR_SIMULATED_CLOSE_FD_ON_FAILED_IMPORT_BIT = 0x10,
-    /** With the above: the number is taken at once, as another thread would take it. Whoever closes
-     * it a second time is found out (MAAR_SIMULATED_VIOLATION_SHARING) at the next failing import
-     * or when the instance goes; MaarSimulatedCounters::fdsReused is 1 until then. */
+    /** Together with MAAR_SIMULATED_CLOSE_FD_ON_FAILED_IMPORT_BIT: the driver reuses the closed
+     * descriptor's number at once, as another thread could. If the program closes the number a
+     * second time, the driver records MAAR_SIMULATED_VIOLATION_SHARING at the next failing import
+     * or when the instance is destroyed. MaarSimulatedCounters::fdsReused is 1 until then. */
     MAAR_SIMULATED_REUSE_CLOSED_FD_BIT = 0x20,
     /** Reserves the enumeration's size. */
     MAAR_SIMULATED_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
@@ -331,9 +335,9 @@ typedef enum MaarSimulatedViolation {
     MAAR_SIMULATED_VIOLATION_OVERLAP = 9,
     /** A linear and an optimal resource share a bufferImageGranularity page. */
     MAAR_SIMULATED_VIOLATION_GRANULARITY = 10,
-    /** A rule of dedicated allocations. */
+    /** A rule of dedicated allocations was broken. */
     MAAR_SIMULATED_VIOLATION_DEDICATED = 11,
-    /** Memory was mapped twice, or unmapped unmapped, or cannot be mapped. */
+    /** Memory was mapped twice, was unmapped while not mapped, or cannot be mapped. */
     MAAR_SIMULATED_VIOLATION_MAP = 12,
     /** A flushed or invalidated range is not whole atoms, or not inside the mapping. */
     MAAR_SIMULATED_VIOLATION_FLUSH = 13,
@@ -348,7 +352,8 @@ typedef enum MaarSimulatedViolation {
     MAAR_SIMULATED_VIOLATION_UNBOUND = 17,
     /** A semaphore's value went backwards, or the wrong kind of semaphore was used. */
     MAAR_SIMULATED_VIOLATION_SEMAPHORE = 18,
-    /** Something was destroyed, freed or bound elsewhere that a held submission still uses. */
+    /** The program destroyed, freed or bound elsewhere an object that a held submission still
+     * uses. */
     MAAR_SIMULATED_VIOLATION_IN_USE = 19,
     /** A handle type that was not asked for or is not offered, an import of another size, memory
      * type or device, or a file descriptor that had been given away and was closed. */
@@ -386,8 +391,8 @@ typedef enum MaarSimulatedObject {
 } MaarSimulatedObject;
 
 /**
- * Called at the start of every call of the driver that belongs to a device, with no lock of the
- * driver held. A test proves here that its own locks are free. Must not call Vulkan.
+ * Called at the start of every driver call that belongs to a device, with no lock of the driver
+ * held. A test can check here that its own locks are free. The callback must not call Vulkan.
  *
  * @param pUserData     the pointer given with the callback
  * @param pFunctionName Vulkan's name of the function, without the suffix of an alias
@@ -395,8 +400,8 @@ typedef enum MaarSimulatedObject {
 typedef void(VKAPI_PTR* PFN_maarSimulatedCall)(void* pUserData, const char* pFunctionName);
 
 /**
- * Told of each violation that is kept (the first 64 of a device) when it happens, with no lock of
- * the driver held. Must not call Vulkan.
+ * Receives each violation that is kept (the first 64 of a device) when it happens, with no lock of
+ * the driver held. The callback must not call Vulkan.
  *
  * @param pUserData the pointer given with the callback
  * @param violation which rule
@@ -406,7 +411,8 @@ typedef void(VKAPI_PTR* PFN_maarSimulatedViolation)(void* pUserData,
                                                     MaarSimulatedViolation violation,
                                                     const char* pText);
 
-/** Chained to VkInstanceCreateInfo::pNext; required, as there is no device without a profile. */
+/** Chained to VkInstanceCreateInfo::pNext. The structure is required, since each device needs a
+ * profile. */
 typedef struct MaarSimulatedInstanceCreateInfo {
     /** MAAR_STRUCTURE_TYPE_SIMULATED_INSTANCE_CREATE_INFO */
     MaarStructureType sType;
@@ -420,13 +426,13 @@ typedef struct MaarSimulatedInstanceCreateInfo {
     const MaarSimulatedProfile* pProfiles;
     /** NULL, or called before each call */
     PFN_maarSimulatedCall pfnCall;
-    /** NULL, or told of violations */
+    /** NULL, or receives violations */
     PFN_maarSimulatedViolation pfnViolation;
     /** given to both */
     void* pUserData;
 } MaarSimulatedInstanceCreateInfo;
 
-/** A failure to come. Several may wait at once; the first that fits a call is used. */
+/** A planned failure. Several may wait at once. A call takes the first that fits it. */
 typedef struct MaarSimulatedFault {
     /** MAAR_STRUCTURE_TYPE_SIMULATED_FAULT */
     MaarStructureType sType;
@@ -434,16 +440,16 @@ typedef struct MaarSimulatedFault {
     const void* pNext;
     /** Vulkan's name of the function; NULL: any that can fail */
     const char* pFunctionName;
-    /** which call of it fails first, 1 being the next one; zero is taken as 1 */
+    /** number of the first call of the function that fails; 1 is the next call; zero means 1 */
     uint64_t nth;
-    /** how many calls fail from then on; zero is taken as 1, UINT64_MAX is for ever */
+    /** how many calls fail from then on; zero means 1, UINT64_MAX means all */
     uint64_t count;
-    /** the failure; VK_SUCCESS: one that is usual for the function. VK_ERROR_DEVICE_LOST loses the
-     * device for good. */
+    /** the failure; VK_SUCCESS: the usual failure of the function. After VK_ERROR_DEVICE_LOST the
+     * device stays lost. */
     VkResult result;
 } MaarSimulatedFault;
 
-/** What happened on a physical device so far, over all its logical devices. */
+/** Counters of a physical device, over all its logical devices. */
 typedef struct MaarSimulatedCounters {
     /** MAAR_STRUCTURE_TYPE_SIMULATED_COUNTERS */
     MaarStructureType sType;
@@ -451,7 +457,7 @@ typedef struct MaarSimulatedCounters {
     void* pNext;
     /** calls that belong to a device */
     uint64_t callCount;
-    /** those that return a VkResult and can fail: the range of MaarSimulatedFault::nth */
+    /** calls that return a VkResult and can fail: the range of MaarSimulatedFault::nth */
     uint64_t fallibleCallCount;
     /** faults that struck */
     uint64_t faultCount;
@@ -476,10 +482,10 @@ typedef struct MaarSimulatedCounters {
     /** legal but worth knowing: calls other than to destroy, free, unmap or wait, after a loss */
     uint64_t callsAfterLossCount;
     /** legal but worth knowing: bytes of sparse resources whose memory was freed before they were
-     * unbound or destroyed; they are unbound */
+     * unbound or destroyed; the driver unbinds them */
     VkDeviceSize freedBoundBytes;
-    /** legal but worth knowing: waits for a value of a timeline that had not been reached when what
-     * waits was executed all the same */
+    /** legal but worth knowing: submissions that were executed although a timeline had not reached
+     * the value that they wait for */
     uint64_t earlyWaitCount;
     /** batches of binds that were executed */
     uint64_t sparseBatchCount;
@@ -487,7 +493,7 @@ typedef struct MaarSimulatedCounters {
     uint64_t sparseBindCount;
     /** bytes of sparse resources that lie in memory */
     VkDeviceSize sparseBoundBytes;
-    /** most of them at a time */
+    /** most sparseBoundBytes at a time */
     VkDeviceSize sparseBoundPeak;
     /** file descriptors handed out: exports of memory and of semaphores */
     uint64_t fdsExported;
@@ -501,11 +507,11 @@ typedef struct MaarSimulatedCounters {
     uint64_t exportableLive;
     /** VkDeviceMemory alive that were imported, from file descriptors or host pointers */
     uint64_t importedLive;
-    /** their bytes, by heap; not part of heapLive */
+    /** bytes of imported VkDeviceMemory alive, by heap; not part of heapLive */
     VkDeviceSize heapImported[VK_MAX_MEMORY_HEAPS];
 } MaarSimulatedCounters;
 
-/** What the memory requirements of new resources say of dedicated allocations. */
+/** The answers about dedicated allocations in the memory requirements of new resources. */
 typedef struct MaarSimulatedDedicated {
     /** images prefer a dedicated allocation */
     VkBool32 imagesPrefer;
@@ -519,22 +525,23 @@ typedef struct MaarSimulatedDedicated {
 
 /** Bytes of a sparse resource that lie in memory. */
 typedef struct MaarSimulatedPages {
-    /** where in the resource, bytes. An image's: its aspects one after another, in each its layers,
-     * in each its levels, in each its tiles along x, y and z, then the layer's mip tail; then a mip
-     * tail for all layers; metadata last. */
+    /** offset in the resource, bytes. In an image the aspects follow one another; in each aspect
+     * its layers; in each layer its levels, in each level its tiles along x, y and z, then the
+     * layer's mip tail. A mip tail for all layers follows. Metadata comes last. */
     VkDeviceSize offset;
     /** bytes */
     VkDeviceSize size;
     /** the memory */
     VkDeviceMemory memory;
-    /** where in it, bytes */
+    /** offset in `memory`, bytes */
     VkDeviceSize memoryOffset;
 } MaarSimulatedPages;
 
 /**
- * The driver's door. Answers like vkGetInstanceProcAddr: global functions for a null instance, all
- * else for an instance made by the vkCreateInstance found here. Names that the driver does not
- * implement, or that belong to a version or extension that is not enabled, are NULL. Never blocks.
+ * Finds the driver's functions, as vkGetInstanceProcAddr does: global functions for a null
+ * instance, all others for an instance that this driver's vkCreateInstance made. Returns NULL for
+ * names that the driver does not implement, and for names of a version or extension that is not
+ * enabled. Never blocks.
  *
  * @param instance an instance of this driver, or null
  * @param pName    a function's name, zero-terminated; not null
@@ -547,7 +554,7 @@ MAAR_API PFN_vkVoidFunction VKAPI_CALL maarSimulatedGetInstanceProcAddr(VkInstan
                                                                         const char* pName);
 
 /**
- * The physical device that a logical one was made from. Never blocks.
+ * Returns the physical device from which a logical device was made. Never blocks.
  *
  * @param device a device of this driver; not null
  * @return its physical device
@@ -569,13 +576,14 @@ MAAR_API void VKAPI_CALL maarSimulatedSetFlags(VkPhysicalDevice physicalDevice,
                                                MaarSimulatedFlags flags);
 
 /**
- * Lists what of a sparse resource lies in memory, in order. Adjacent runs may continue one another.
+ * Lists the parts of a sparse resource that lie in memory, in order. Adjacent runs may continue one
+ * another.
  *
  * @param device a device of this driver; not null
  * @param type   VK_OBJECT_TYPE_BUFFER or VK_OBJECT_TYPE_IMAGE
  * @param object the handle, as an integer
- * @param pCount in: room in pPages; out: runs written, or their number if pPages is NULL; 0 for
- * what is not a live sparse resource
+ * @param pCount in: room in pPages; out: runs written, or their number if pPages is NULL; 0 when
+ *               object is not a live sparse resource
  * @param pPages filled, or NULL
  * @return VK_SUCCESS; VK_INCOMPLETE
  * @threadsafety internally synchronized
@@ -586,8 +594,8 @@ MAAR_API VkResult VKAPI_CALL maarSimulatedEnumeratePages(VkDevice device, VkObje
                                                          MaarSimulatedPages* pPages);
 
 /**
- * Executes submissions that are held. Binds are executed as early as what they wait for allows, the
- * newest first; the others in the order of their queue.
+ * Executes submissions that are held. Executes binds as early as their waits allow, the newest
+ * first. Executes other submissions in the order of their queue.
  *
  * @param physicalDevice a physical device of this driver; not null
  * @param count          most batches to execute; a fence counts as one
@@ -603,7 +611,7 @@ MAAR_API uint32_t VKAPI_CALL maarSimulatedExecuteSubmissions(VkPhysicalDevice ph
  *
  * @param physicalDevice a physical device of this driver; not null
  * @param pfnCall        NULL, or called before each call
- * @param pfnViolation   NULL, or told of violations
+ * @param pfnViolation   NULL, or receives violations
  * @param pUserData      given to both
  * @threadsafety externally synchronized with every call that uses the physical device or a device
  *               made from it
@@ -615,10 +623,10 @@ MAAR_API void VKAPI_CALL maarSimulatedSetCallbacks(VkPhysicalDevice physicalDevi
                                                    void* pUserData);
 
 /**
- * Adds a failure to come; with NULL, forgets all that have not yet struck. At most 16 wait.
+ * Adds a planned failure. With NULL, removes all that have not happened yet. At most 16 wait.
  *
  * @param physicalDevice a physical device of this driver; not null
- * @param pFault         the failure, copied; NULL to forget all
+ * @param pFault         the failure, copied; NULL to remove all
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT for a wrong sType, for a function that the
  *         driver does not know or that cannot fail; VK_ERROR_TOO_MANY_OBJECTS when 16 wait already
  * @threadsafety internally synchronized
@@ -628,13 +636,14 @@ MAAR_API VkResult VKAPI_CALL maarSimulatedSetFault(VkPhysicalDevice physicalDevi
                                                    const MaarSimulatedFault* pFault);
 
 /**
- * Changes what a heap's budget is, as when another program starts or stops using memory.
+ * Changes a heap's budget, as when another program starts or stops using memory.
  *
  * @param physicalDevice a physical device of this driver; not null
  * @param heapIndex      a heap of it
- * @param budget         bytes reported as heapBudget from now on, be they absurd; not enforced
- * @param usageByOthers  bytes that others have taken: allocations above the heap's size less these
- *                       fail, unless MAAR_SIMULATED_OVERCOMMIT_BIT
+ * @param budget         bytes reported as heapBudget from now on, also when they make no sense; not
+ *                       enforced
+ * @param usageByOthers  bytes that other programs use. Allocations that exceed the heap's size less
+ *                       these bytes fail, unless MAAR_SIMULATED_OVERCOMMIT_BIT is set
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT for a heap that does not exist
  * @threadsafety internally synchronized
  * @since 0.1.0
@@ -644,7 +653,7 @@ MAAR_API VkResult VKAPI_CALL maarSimulatedSetHeapBudget(VkPhysicalDevice physica
                                                         VkDeviceSize usageByOthers);
 
 /**
- * Changes what the device says of dedicated allocations, for resources created from now on.
+ * Changes the device's answers about dedicated allocations, for resources created from now on.
  *
  * @param physicalDevice a physical device of this driver; not null
  * @param pDedicated     the answers, copied; not null
@@ -666,10 +675,11 @@ MAAR_API void VKAPI_CALL maarSimulatedGetCounters(VkPhysicalDevice physicalDevic
                                                   MaarSimulatedCounters* pCounters);
 
 /**
- * How often a function was called.
+ * Returns how often a function was called.
  *
  * @param physicalDevice a physical device of this driver; not null
- * @param pFunctionName  Vulkan's name of it; an alias counts as the function itself; not null
+ * @param pFunctionName  Vulkan's name of the function; an alias counts as the function itself; not
+ *                       null
  * @return calls so far; zero for a name that the driver does not know
  * @threadsafety internally synchronized
  * @since 0.1.0
@@ -678,10 +688,10 @@ MAAR_API uint64_t VKAPI_CALL maarSimulatedGetCallCount(VkPhysicalDevice physical
                                                        const char* pFunctionName);
 
 /**
- * Reads one violation. The first 64 are kept, the rest only counted.
+ * Reads one violation. The driver keeps the first 64 and only counts the rest.
  *
  * @param physicalDevice a physical device of this driver; not null
- * @param index          which, in the order in which they happened
+ * @param index          number of the violation, in the order in which they happened
  * @param pViolation     NULL, or filled with the rule
  * @param textSize       bytes at pText; MAAR_SIMULATED_MAX_TEXT always suffice
  * @param pText          filled, zero-terminated, cut to textSize; may be NULL when that is zero

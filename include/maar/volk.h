@@ -1,8 +1,8 @@
 /** @file
  * maar/volk.h: for programs that load Vulkan with volk. Include volk.h first.
  *
- * Everything here is compiled in the program; the library neither links nor includes volk, so the
- * two never clash.
+ * The program compiles all code of this header. The library neither links nor includes volk, so the
+ * two never conflict.
  */
 #ifndef MAAR_VOLK_H
 #define MAAR_VOLK_H
@@ -14,10 +14,10 @@
 #include "maar/allocator.h"
 
 /**
- * Hands volk's entry points to an allocator's create info. volkInitialize and volkLoadInstance (or
+ * Puts volk's entry points into an allocator's create info. volkInitialize and volkLoadInstance (or
  * volkLoadInstanceOnly) must have been called.
  *
- * @param pCreateInfo  whose pfnGetInstanceProcAddr and pfnGetDeviceProcAddr are set
+ * @param pCreateInfo  the create info; its pfnGetInstanceProcAddr and pfnGetDeviceProcAddr are set
  * @threadsafety `pCreateInfo` externally synchronized
  * @since 0.1.0
  */
