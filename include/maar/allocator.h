@@ -247,9 +247,9 @@ typedef struct MaarAllocatorCreateInfo {
     /** Placement of the default pools. */
     MaarPlacementStrategy strategy;
     /** Size that blocks of the default pools grow to, bytes; 0: 256 MiB, or an eighth of a heap of
-     * at most 1 GiB. The first block has an eighth of this size (a 256th in memory that is not
-     * DEVICE_LOCAL). Each further block doubles the pool's bytes at first. Blocks of large pools
-     * stay below this size. */
+     * at most 1 GiB. The first block has an eighth of it (in memory that is not DEVICE_LOCAL, a
+     * 256th). Each further block doubles the pool's bytes at first. Blocks of large pools stay
+     * below this size. */
     VkDeviceSize preferredBlockSize;
     /** Bytes of empty blocks that a default pool keeps: a block that becomes empty is released when
      * it brings the empty blocks above this limit. 0: one empty block is kept, the largest unless

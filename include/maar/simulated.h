@@ -484,8 +484,8 @@ typedef struct MaarSimulatedCounters {
     /** legal but worth knowing: bytes of sparse resources whose memory was freed before they were
      * unbound or destroyed; the driver unbinds them */
     VkDeviceSize freedBoundBytes;
-    /** legal but worth knowing: submissions that were executed although a timeline had not reached
-     * the value that they wait for */
+    /** legal but worth knowing: waits for a timeline's value that were not over when the waiting
+     * submission was executed nevertheless */
     uint64_t earlyWaitCount;
     /** batches of binds that were executed */
     uint64_t sparseBatchCount;
