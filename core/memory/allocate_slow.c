@@ -8,10 +8,10 @@
 #include "core/memory/block_growth.h"
 #include "core/memory/default_pool.h"
 #include "core/memory/export_types.h"
-#include "core/memory/pool_free.h"
 #include "core/memory/pool_handle.h"
 #include "core/memory/pool_kind.h"
 #include "core/memory/pool_list.h"
+#include "core/memory/range_free.h"
 #include "core/time/retire_collect.h"
 
 /* How often a refused block is halved before the least that would do is tried. */

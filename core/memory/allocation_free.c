@@ -5,9 +5,9 @@
 
 #include "core/memory/allocation_handle.h"
 #include "core/memory/mapping.h"
-#include "core/memory/pool_free.h"
 #include "core/memory/pool_kind.h"
 #include "core/memory/pool_list.h"
+#include "core/memory/range_free.h"
 #include "core/memory/stitched_block.h"
 
 /* Takes back the mapping and the bytes, then the name. */

@@ -18,9 +18,9 @@
 #include "core/memory/peak.h"
 #include "core/memory/pool_check.h"
 #include "core/memory/pool_create.h"
-#include "core/memory/pool_free.h"
 #include "core/memory/pool_handle.h"
 #include "core/memory/pool_list.h"
+#include "core/memory/range_free.h"
 #include "core/memory/stitched_block.h"
 #include "maar/share.h"
 

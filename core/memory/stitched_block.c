@@ -10,7 +10,7 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool_check.h"
-#include "core/memory/pool_free.h"
+#include "core/memory/range_free.h"
 #include "core/time/retire_collect.h"
 
 void maar_block_make_paged(struct maar_block* block)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/host_stack.h"
-#include "core/memory/pool_free.h"
+#include "core/memory/range_free.h"
 #include "core/objects/buffer.h"
 
 /* Uploads that an update starts by default: 4 MiB of tiles of 64 KiB, which a bus of 16 GB/s takes

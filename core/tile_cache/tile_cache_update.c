@@ -4,8 +4,8 @@
  * that a full budget needs no slack.
  */
 #include "core/tile_cache/tile_cache_check.h"
+#include "core/tile_cache/tile_cache_order.h"
 #include "core/tile_cache/tile_cache_uploads.h"
-#include "core/tile_cache/tile_cache_wants.h"
 
 /* Updates after a shortage of device memory that request no more memory. At 60 updates a second
  * these are about a second, so that a full device is not asked in every frame. */

@@ -7,7 +7,7 @@
 
 #include "core/transient/transient_objects.h"
 
-#include "core/memory/pool_free.h"
+#include "core/memory/range_free.h"
 
 enum garbage_kind { GARBAGE_VIEW, GARBAGE_IMAGE, GARBAGE_BUFFER };
 

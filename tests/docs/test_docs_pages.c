@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tests/unit/reservation_fixture.h"
+#include "tests/unit/reservation/reservation_fixture.h"
 
 /* Stand for the program's mutex. */
 static int locks_held;
@@ -31,129 +31,119 @@ static void unlock(void* mutex)
 static void docs_replaced_texture_goes_after_its_last_use(void** state)
 {
     (void)state;
-    struct rig rig;
-    rig_start(&rig, NULL);
-    const VkSemaphore timeline = rig_create_timeline(&rig, 0);
+    struct rig* const rig = rig_begin(NULL);
+    const VkSemaphore timeline = rig_create_timeline(rig, 0);
     const VkImageCreateInfo info = rig_image_info(64, 64);
     VkImage image = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateImage(rig.allocator, &info, NULL, &image, &allocation), VK_SUCCESS);
+    assert_int_equal(maarCreateImage(rig->allocator, &info, NULL, &image, &allocation), VK_SUCCESS);
     const VkImage first = image;
     const MaarPoint last_use = end_of_frame(timeline, 6);
-    assert_int_equal(replace_texture(rig.allocator, &info, &last_use, &image, &allocation),
+    assert_int_equal(replace_texture(rig->allocator, &info, &last_use, &image, &allocation),
                      VK_SUCCESS);
     assert_true(image != first);
-    rig_signal(&rig, timeline, 6);
-    assert_int_equal(maarCollect(rig.allocator, NULL), VK_SUCCESS);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingCount, 1);
-    rig_signal(&rig, timeline, 7);
-    assert_int_equal(maarCollect(rig.allocator, NULL), VK_SUCCESS);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingCount, 0);
-    maarDestroyImage(rig.allocator, image, allocation);
-    vkDestroySemaphore(rig.device, timeline, NULL);
-    rig_close(&rig);
+    rig_signal(rig, timeline, 6);
+    assert_int_equal(maarCollect(rig->allocator, NULL), VK_SUCCESS);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 1);
+    rig_signal(rig, timeline, 7);
+    assert_int_equal(maarCollect(rig->allocator, NULL), VK_SUCCESS);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 0);
+    maarDestroyImage(rig->allocator, image, allocation);
+    vkDestroySemaphore(rig->device, timeline, NULL);
 }
 
 static void docs_slice_stays_until_its_frame_is_done(void** state)
 {
     (void)state;
-    struct rig rig;
-    rig_start(&rig, NULL);
+    struct rig* const rig = rig_begin(NULL);
     const float matrix[16] = {1.0f, 0.0f, 0.5f};
     VkDescriptorBufferInfo bound[2] = {{.range = 0}, {.range = 0}};
     const MaarPoint end = end_of_frame_by_fence(0);
     for (uint32_t i = 0; i < 2; ++i) {
-        assert_int_equal(write_uniforms(rig.allocator, matrix, sizeof(matrix), &end, &bound[i]),
+        assert_int_equal(write_uniforms(rig->allocator, matrix, sizeof(matrix), &end, &bound[i]),
                          VK_SUCCESS);
         assert_int_equal(bound[i].range, sizeof(matrix));
     }
     assert_true(bound[0].buffer == bound[1].buffer);
     assert_true(bound[0].offset != bound[1].offset);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingSliceCount, 2);
-    frame_is_done(rig.allocator, 0);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingSliceCount, 0);
-    rig_close(&rig);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingSliceCount, 2);
+    frame_is_done(rig->allocator, 0);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingSliceCount, 0);
 }
 
 static void docs_parts_of_one_buffer_serve_frames(void** state)
 {
     (void)state;
-    struct rig rig;
-    rig_start(&rig, NULL);
+    struct rig* const rig = rig_begin(NULL);
     struct frame_data f;
-    assert_int_equal(create_frame_data(rig.allocator, 4096, &f), VK_SUCCESS);
+    assert_int_equal(create_frame_data(rig->allocator, 4096, &f), VK_SUCCESS);
     const char text[100] = "of this frame";
     begin_frame_data(&f, 4);
     assert_int_equal(push_frame_data(&f, text, 100, 64), 4096);
     assert_int_equal(push_frame_data(&f, text, 100, 64), 4096 + 128);
     assert_memory_equal(f.mapped + 4096 + 128, text, sizeof(text));
-    assert_int_equal(end_frame_data(rig.allocator, &f), VK_SUCCESS);
+    assert_int_equal(end_frame_data(rig->allocator, &f), VK_SUCCESS);
     begin_frame_data(&f, 5);
     uint32_t pushed = 0;
     while (push_frame_data(&f, text, 100, 64) != VK_WHOLE_SIZE) {
         ++pushed;
     }
     assert_int_equal(pushed, 32);
-    assert_int_equal(end_frame_data(rig.allocator, &f), VK_SUCCESS);
-    maarDestroyBuffer(rig.allocator, f.buffer, f.allocation);
-    rig_close(&rig);
+    assert_int_equal(end_frame_data(rig->allocator, &f), VK_SUCCESS);
+    maarDestroyBuffer(rig->allocator, f.buffer, f.allocation);
 }
 
 static void docs_staging_pool_is_a_ring(void** state)
 {
     (void)state;
-    struct rig rig;
-    rig_start(&rig, NULL);
+    struct rig* const rig = rig_begin(NULL);
     MaarPool pool = VK_NULL_HANDLE;
-    assert_int_equal(create_staging_pool(rig.allocator, 4 * MIB, &pool), VK_SUCCESS);
+    assert_int_equal(create_staging_pool(rig->allocator, 4 * MIB, &pool), VK_SUCCESS);
     char* const data = calloc(1, MIB);
     assert_non_null(data);
     VkBuffer buffers[4];
     MaarAllocation allocations[4];
     for (uint32_t i = 0; i < 4; ++i) {
-        assert_int_equal(stage(rig.allocator, pool, data, MIB, &buffers[i], &allocations[i]),
+        assert_int_equal(stage(rig->allocator, pool, data, MIB, &buffers[i], &allocations[i]),
                          VK_SUCCESS);
-        assert_int_equal(rig_info(&rig, allocations[i]).offset, i * MIB);
+        assert_int_equal(rig_info(rig, allocations[i]).offset, i * MIB);
     }
     VkBuffer more = VK_NULL_HANDLE;
     MaarAllocation its_memory = VK_NULL_HANDLE;
-    assert_int_equal(stage(rig.allocator, pool, data, MIB, &more, &its_memory),
+    assert_int_equal(stage(rig->allocator, pool, data, MIB, &more, &its_memory),
                      VK_ERROR_OUT_OF_POOL_MEMORY);
     const MaarPoint copied = {.value = 1};
-    assert_int_equal(maarDestroyBufferAfter(rig.allocator, buffers[0], allocations[0], 1, &copied),
+    assert_int_equal(maarDestroyBufferAfter(rig->allocator, buffers[0], allocations[0], 1, &copied),
                      VK_SUCCESS);
-    frame_is_done(rig.allocator, 0);
-    assert_int_equal(stage(rig.allocator, pool, data, MIB, &more, &its_memory), VK_SUCCESS);
-    assert_int_equal(rig_info(&rig, its_memory).offset, 0);
-    maarDestroyBuffer(rig.allocator, more, its_memory);
+    frame_is_done(rig->allocator, 0);
+    assert_int_equal(stage(rig->allocator, pool, data, MIB, &more, &its_memory), VK_SUCCESS);
+    assert_int_equal(rig_info(rig, its_memory).offset, 0);
+    maarDestroyBuffer(rig->allocator, more, its_memory);
     for (uint32_t i = 1; i < 4; ++i) {
-        maarDestroyBuffer(rig.allocator, buffers[i], allocations[i]);
+        maarDestroyBuffer(rig->allocator, buffers[i], allocations[i]);
     }
     free(data);
-    maarDestroyPool(rig.allocator, pool);
-    rig_close(&rig);
+    maarDestroyPool(rig->allocator, pool);
 }
 
 static void docs_mesh_is_written_in_place_where_that_is_possible(void** state)
 {
     (void)state;
-    struct rig rig;
-    rig_start(&rig, NULL);
+    struct rig* const rig = rig_begin(NULL);
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
     VkBool32 needs_copy = VK_TRUE;
-    assert_int_equal(create_mesh(rig.allocator, 65536, &buffer, &allocation, &needs_copy),
+    assert_int_equal(create_mesh(rig->allocator, 65536, &buffer, &allocation, &needs_copy),
                      VK_SUCCESS);
     assert_int_equal(needs_copy, VK_FALSE);
-    maarDestroyBuffer(rig.allocator, buffer, allocation);
-    rig_close(&rig);
+    maarDestroyBuffer(rig->allocator, buffer, allocation);
+    rig_close(rig);
 
-    rig_start(&rig, &(struct rig_setup){.profile = rig_profile_tiny()});
-    assert_int_equal(create_mesh(rig.allocator, 65536, &buffer, &allocation, &needs_copy),
+    rig_start(rig, &(struct rig_setup){.profile = rig_profile_tiny()});
+    assert_int_equal(create_mesh(rig->allocator, 65536, &buffer, &allocation, &needs_copy),
                      VK_SUCCESS);
     assert_int_equal(needs_copy, VK_TRUE);
-    maarDestroyBuffer(rig.allocator, buffer, allocation);
-    rig_close(&rig);
+    maarDestroyBuffer(rig->allocator, buffer, allocation);
 }
 
 /* What a page prints, for comparison. */
@@ -176,130 +166,123 @@ static void close_printed(FILE* file)
 static void docs_observer_makes_room(void** state)
 {
     (void)state;
-    struct rig rig;
-    rig_open(&rig, &(struct rig_setup){.profile = rig_profile_tiny()});
+    struct rig* const rig = rig_new();
+    rig_open(rig, &(struct rig_setup){.profile = rig_profile_tiny()});
     const MaarPoint last_use = {.value = 1};
     struct texture_cache cache = {.last_use = &last_use};
-    rig.create_info.pfnOutOfMemory = give_up_textures;
-    rig.create_info.pOutOfMemoryUserData = &cache;
-    rig_make_allocator(&rig);
-    cache.allocator = rig.allocator;
+    rig->create_info.pfnOutOfMemory = give_up_textures;
+    rig->create_info.pOutOfMemoryUserData = &cache;
+    rig_make_allocator(rig);
+    cache.allocator = rig->allocator;
     const VkImageCreateInfo info = rig_image_info(1024, 512);
     const MaarAllocationCreateInfo there = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
                                             .requiredFlags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
     while (cache.count < 32 &&
-           maarCreateImage(rig.allocator, &info, &there, &cache.images[cache.count],
+           maarCreateImage(rig->allocator, &info, &there, &cache.images[cache.count],
                            &cache.oldest[cache.count]) == VK_SUCCESS &&
-           rig_statistics(&rig, VK_NULL_HANDLE).blockBytes < 56 * MIB) {
+           rig_statistics(rig, VK_NULL_HANDLE).blockBytes < 56 * MIB) {
         ++cache.count;
     }
     ++cache.count; /* the one that ended the loop */
     const uint32_t before = cache.count;
     assert_in_range(before, 8, 31);
-    assert_int_equal(maarAdvanceHostTimeline(rig.allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarAdvanceHostTimeline(rig->allocator, 1), VK_SUCCESS);
     VkImage target = VK_NULL_HANDLE;
     MaarAllocation its_memory = VK_NULL_HANDLE;
     VkImageCreateInfo large = rig_image_info(2048, 2048);
     large.usage |= VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
     MaarAllocationCreateInfo how = there;
     how.dedicated = MAAR_DEDICATED_ALWAYS;
-    assert_int_equal(maarCreateImage(rig.allocator, &large, &how, &target, &its_memory),
+    assert_int_equal(maarCreateImage(rig->allocator, &large, &how, &target, &its_memory),
                      VK_SUCCESS);
     assert_true(cache.count < before);
-    maarDestroyImage(rig.allocator, target, its_memory);
+    maarDestroyImage(rig->allocator, target, its_memory);
     while (cache.count > 0) {
         --cache.count;
-        maarDestroyImage(rig.allocator, cache.images[cache.count], cache.oldest[cache.count]);
+        maarDestroyImage(rig->allocator, cache.images[cache.count], cache.oldest[cache.count]);
     }
-    assert_true(give_back(rig.allocator) > 0);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockBytes, 0);
-    rig_close(&rig);
+    assert_true(give_back(rig->allocator) > 0);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).blockBytes, 0);
 }
 
 static void docs_budgets_are_printed(void** state)
 {
     (void)state;
-    struct rig rig;
-    rig_start(&rig, NULL);
+    struct rig* const rig = rig_begin(NULL);
     VkImage image = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
     const VkImageCreateInfo info = rig_image_info(1024, 1024);
-    assert_int_equal(create_render_target(rig.allocator, &info, &image, &allocation), VK_SUCCESS);
-    assert_true(rig_info(&rig, allocation).dedicated);
+    assert_int_equal(create_render_target(rig->allocator, &info, &image, &allocation), VK_SUCCESS);
+    assert_true(rig_info(rig, allocation).dedicated);
     FILE* const file = open_printed();
-    print_budgets(rig.allocator, file);
-    assert_int_equal(print_choice(rig.allocator, file), VK_SUCCESS);
+    print_budgets(rig->allocator, file);
+    assert_int_equal(print_choice(rig->allocator, file), VK_SUCCESS);
     close_printed(file);
     assert_non_null(strstr(printed, "memory type "));
     assert_non_null(strstr(printed, "heap 0: 4 of 8192 MiB used, 4 by Maar in 1 blocks\n"));
     assert_non_null(strstr(printed, "heap 1: "));
-    maarDestroyImage(rig.allocator, image, allocation);
-    rig_close(&rig);
+    maarDestroyImage(rig->allocator, image, allocation);
 }
 
 static void docs_messages_and_leaks_have_names(void** state)
 {
     (void)state;
-    struct rig rig;
-    rig_open(&rig, NULL);
+    struct rig* const rig = rig_new();
+    rig_open(rig, NULL);
     FILE* const file = open_printed();
-    rig.create_info.pfnMessage = log_message;
-    rig.create_info.pMessageUserData = file;
-    rig_make_allocator(&rig);
+    rig->create_info.pfnMessage = log_message;
+    rig->create_info.pMessageUserData = file;
+    rig_make_allocator(rig);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.pName = "albedo";
     how.pUserData = (void*)(uintptr_t)42;
     const MaarMemoryRequest request = rig_request(1000000, 1, 1, MAAR_RESOURCE_KIND_LINEAR);
     MaarAllocation allocation = VK_NULL_HANDLE;
-    assert_int_equal(maarAllocateMemory(rig.allocator, &request, &how, &allocation), VK_SUCCESS);
-    print_large(rig.allocator, 1000, file);
-    assert_true(books_are_in_order(rig.allocator, file));
-    maarDestroyAllocator(rig.allocator);
-    rig.allocator = VK_NULL_HANDLE;
+    assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, &allocation), VK_SUCCESS);
+    print_large(rig->allocator, 1000, file);
+    assert_true(books_are_in_order(rig->allocator, file));
+    maarDestroyAllocator(rig->allocator);
+    rig->allocator = VK_NULL_HANDLE;
     close_printed(file);
     assert_non_null(strstr(printed, "block 1, offset 0: 1000000 bytes of \"albedo\"\n"));
     assert_non_null(strstr(
         printed, "maar: warning: leak: allocation \"albedo\" of 1000000 bytes in memory type "
                  "0, block 1, user data 0x2a, was never freed [LEAK]\n"));
-    rig_close(&rig);
 }
 
 static void docs_queue_is_locked_around_submissions(void** state)
 {
     (void)state;
-    struct rig rig;
-    fixture_open(&rig, FIXTURE_SPARSE, 65536, NULL);
-    maarDestroyAllocator(rig.allocator);
+    struct rig* const rig = rig_new();
+    fixture_open(rig, FIXTURE_SPARSE, 65536, NULL);
+    maarDestroyAllocator(rig->allocator);
     int mutex = 0;
-    const MaarQueue binds = rig.create_info.pQueues[0];
+    const MaarQueue binds = rig->create_info.pQueues[0];
     const MaarQueue queue = shared_queue(binds.queue, binds.familyIndex, &mutex);
-    rig.create_info.queueCount = 1;
-    rig.create_info.pQueues = &queue;
-    rig_make_allocator(&rig);
+    rig->create_info.queueCount = 1;
+    rig->create_info.pQueues = &queue;
+    rig_make_allocator(rig);
     MaarReservation reservation = VK_NULL_HANDLE;
-    assert_int_equal(fixture_try(&rig, MIB, 0, &reservation), VK_SUCCESS);
+    assert_int_equal(fixture_try(rig, MIB, 0, &reservation), VK_SUCCESS);
     const MaarPageRange all = {.offset = 0, .size = MIB};
-    assert_int_equal(maarCommitPages(rig.allocator, reservation, 1, &all), VK_SUCCESS);
+    assert_int_equal(maarCommitPages(rig->allocator, reservation, 1, &all), VK_SUCCESS);
     assert_int_equal(locks_taken, 0);
-    assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_SUCCESS);
+    assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_SUCCESS);
     assert_int_equal(locks_taken, 1);
     assert_int_equal(locks_held, 0);
-    maarDestroyReservation(rig.allocator, reservation);
-    rig_close(&rig);
+    maarDestroyReservation(rig->allocator, reservation);
 }
 
 static void docs_dump_is_written(void** state)
 {
     (void)state;
-    struct rig rig;
-    rig_start(&rig, NULL);
-    MaarAllocator const allocator = rig.allocator;
+    struct rig* const rig = rig_begin(NULL);
+    MaarAllocator const allocator = rig->allocator;
 #include "dumps.inc"
     assert_int_equal(result, VK_SUCCESS);
     assert_int_equal(strlen(text) + 1, size);
     assert_non_null(strstr(text, "\"DefaultPools\""));
     free(text);
-    rig_close(&rig);
 }
 
 static void docs_ranges_are_placed(void** state)
@@ -317,16 +300,16 @@ static void docs_ranges_are_placed(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(docs_replaced_texture_goes_after_its_last_use),
-        cmocka_unit_test(docs_slice_stays_until_its_frame_is_done),
-        cmocka_unit_test(docs_parts_of_one_buffer_serve_frames),
-        cmocka_unit_test(docs_staging_pool_is_a_ring),
-        cmocka_unit_test(docs_mesh_is_written_in_place_where_that_is_possible),
-        cmocka_unit_test(docs_observer_makes_room),
-        cmocka_unit_test(docs_budgets_are_printed),
-        cmocka_unit_test(docs_messages_and_leaks_have_names),
-        cmocka_unit_test(docs_queue_is_locked_around_submissions),
-        cmocka_unit_test(docs_dump_is_written),
+        rig_unit_test(docs_replaced_texture_goes_after_its_last_use),
+        rig_unit_test(docs_slice_stays_until_its_frame_is_done),
+        rig_unit_test(docs_parts_of_one_buffer_serve_frames),
+        rig_unit_test(docs_staging_pool_is_a_ring),
+        rig_unit_test(docs_mesh_is_written_in_place_where_that_is_possible),
+        rig_unit_test(docs_observer_makes_room),
+        rig_unit_test(docs_budgets_are_printed),
+        rig_unit_test(docs_messages_and_leaks_have_names),
+        rig_unit_test(docs_queue_is_locked_around_submissions),
+        rig_unit_test(docs_dump_is_written),
         cmocka_unit_test(docs_ranges_are_placed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,17 +48,16 @@ static void serve_everybody(struct rig* rig)
 static void driver_that_says_nothing_is_served(void** state)
 {
     (void)state;
-    struct rig rig;
+    struct rig* const rig = rig_new();
     MaarAllocation large = VK_NULL_HANDLE;
-    open_odd(&rig, "mock-khronos-icd-1.3.239", false);
-    const MaarHeapBudget budget = rig_budget(&rig, 1);
+    open_odd(rig, "mock-khronos-icd-1.3.239", false);
+    const MaarHeapBudget budget = rig_budget(rig, 1);
     assert_int_equal(budget.fromDriver, VK_FALSE);
     assert_true(budget.budget > budget.size / 2 && budget.budget <= budget.size);
-    serve_everybody(&rig);
-    assert_int_equal(rig_try(&rig, GIB, NULL, &large), VK_SUCCESS);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount, 0);
-    maarFreeMemory(rig.allocator, large);
-    rig_close(&rig);
+    serve_everybody(rig);
+    assert_int_equal(rig_try(rig, GIB, NULL, &large), VK_SUCCESS);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).overBudgetCount, 0);
+    maarFreeMemory(rig->allocator, large);
 }
 
 /* NVK's 2 GiB, RADV's 4 GiB less four bytes: whoever asks for more is told so, the driver is not
@@ -99,15 +98,14 @@ static void largest_allocation_is_never_passed(void** state)
 static void request_above_the_heap_is_refused_unasked(void** state)
 {
     (void)state;
-    struct rig rig;
+    struct rig* const rig = rig_new();
     MaarAllocation none = VK_NULL_HANDLE;
-    open_odd(&rig, "intel-arc-a770m-anv25.0", false);
+    open_odd(rig, "intel-arc-a770m-anv25.0", false);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
     how.flags = MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT;
-    assert_int_equal(rig_try(&rig, 3 * GIB, &how, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    rig_expect_message(&rig, "heap 1 has 2147483648");
-    assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), 0);
-    rig_close(&rig);
+    assert_int_equal(rig_try(rig, 3 * GIB, &how, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_expect_message(rig, "heap 1 has 2147483648");
+    assert_int_equal(rig_calls(rig, "vkAllocateMemory"), 0);
 }
 
 /* ---- memory types ---- */
@@ -154,31 +152,30 @@ static void one_heap_for_all_is_kept_or_exceeded_and_told(void** state)
 static void readback_without_a_cached_type_is_served(void** state)
 {
     (void)state;
-    struct rig rig;
+    struct rig* const rig = rig_new();
     unsigned char out[1000];
     unsigned char back[1000];
-    open_odd(&rig, "arm-mali-g610-panvk25.0", false);
+    open_odd(rig, "arm-mali-g610-panvk25.0", false);
     for (size_t i = 0; i < sizeof out; ++i) {
         out[i] = (unsigned char)(i * 7);
     }
     const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
-    const MaarAllocation memory = rig_allocate(&rig, sizeof out, &how);
-    const MaarAllocationInfo info = rig_info(&rig, memory);
+    const MaarAllocation memory = rig_allocate(rig, sizeof out, &how);
+    const MaarAllocationInfo info = rig_info(rig, memory);
     assert_int_equal(info.propertyFlags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0);
     assert_int_equal(info.fallback, VK_FALSE); /* the device has nothing better */
-    assert_int_equal(maarCopyToAllocation(rig.allocator, memory, 0, sizeof out, out), VK_SUCCESS);
-    assert_int_equal(maarCopyFromAllocation(rig.allocator, memory, 0, sizeof back, back),
+    assert_int_equal(maarCopyToAllocation(rig->allocator, memory, 0, sizeof out, out), VK_SUCCESS);
+    assert_int_equal(maarCopyFromAllocation(rig->allocator, memory, 0, sizeof back, back),
                      VK_SUCCESS);
     assert_memory_equal(out, back, sizeof out);
-    rig_expect_silence(&rig);
+    rig_expect_silence(rig);
     /* Who insists on a cache is told that there is none. */
     MaarAllocationCreateInfo must = how;
     MaarAllocation none = VK_NULL_HANDLE;
     must.requiredFlags = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
-    assert_int_equal(rig_try(&rig, 100, &must, &none), VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_expect_message(&rig, "which must be host-visible cached, there is none");
-    maarFreeMemory(rig.allocator, memory);
-    rig_close(&rig);
+    assert_int_equal(rig_try(rig, 100, &must, &none), VK_ERROR_FEATURE_NOT_PRESENT);
+    rig_expect_message(rig, "which must be host-visible cached, there is none");
+    maarFreeMemory(rig->allocator, memory);
 }
 
 /* Neighbours in incoherent memory share no atom, so that flushing one leaves the other alone; the
@@ -232,16 +229,15 @@ static void atoms_of_incoherent_types_are_whole(void** state)
 static void atom_of_coherent_memory_does_not_matter(void** state)
 {
     (void)state;
-    struct rig rig;
-    open_odd(&rig, "cpu-swiftshader", false);
+    struct rig* const rig = rig_new();
+    open_odd(rig, "cpu-swiftshader", false);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
     how.flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT;
-    const MaarAllocation memory = rig_allocate(&rig, 3, &how);
-    assert_int_equal(rig_info(&rig, memory).size, 3);
-    assert_int_equal(maarFlushAllocation(rig.allocator, memory, 0, VK_WHOLE_SIZE), VK_SUCCESS);
-    assert_int_equal(rig_calls(&rig, "vkFlushMappedMemoryRanges"), 0);
-    maarFreeMemory(rig.allocator, memory);
-    rig_close(&rig);
+    const MaarAllocation memory = rig_allocate(rig, 3, &how);
+    assert_int_equal(rig_info(rig, memory).size, 3);
+    assert_int_equal(maarFlushAllocation(rig->allocator, memory, 0, VK_WHOLE_SIZE), VK_SUCCESS);
+    assert_int_equal(rig_calls(rig, "vkFlushMappedMemoryRanges"), 0);
+    maarFreeMemory(rig->allocator, memory);
 }
 
 /* Types that repeat each other: a full one is followed by its like, then by other heaps. Types
@@ -249,72 +245,69 @@ static void atom_of_coherent_memory_does_not_matter(void** state)
 static void duplicate_types_are_survived(void** state)
 {
     (void)state;
-    struct rig rig;
+    struct rig* const rig = rig_new();
     MaarAllocation memory = VK_NULL_HANDLE;
-    open_odd(&rig, "intel-arc-a770m-anv25.0", false);
-    serve_everybody(&rig);
-    rig_forget_messages(&rig);
-    assert_int_equal(maarTrim(rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+    open_odd(rig, "intel-arc-a770m-anv25.0", false);
+    serve_everybody(rig);
+    rig_forget_messages(rig);
+    assert_int_equal(maarTrim(rig->allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.dedicated = MAAR_DEDICATED_ALWAYS;
-    rig_set_fault(&rig, "vkAllocateMemory", 1, 2, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(rig_try(&rig, 10 * MIB, &how, &memory), VK_SUCCESS);
-    assert_int_equal(rig_info(&rig, memory).fallback, VK_TRUE);
-    rig_expect_message(&rig, "has no room");
-    maarFreeMemory(rig.allocator, memory);
-    rig_clear_faults(&rig);
-    rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    const uint64_t calls = rig_calls(&rig, "vkAllocateMemory");
-    assert_int_equal(rig_try(&rig, 10 * MIB, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_set_fault(rig, "vkAllocateMemory", 1, 2, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_try(rig, 10 * MIB, &how, &memory), VK_SUCCESS);
+    assert_int_equal(rig_info(rig, memory).fallback, VK_TRUE);
+    rig_expect_message(rig, "has no room");
+    maarFreeMemory(rig->allocator, memory);
+    rig_clear_faults(rig);
+    rig_set_fault(rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    const uint64_t calls = rig_calls(rig, "vkAllocateMemory");
+    assert_int_equal(rig_try(rig, 10 * MIB, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     /* Each once, but for the protected one. */
-    assert_int_equal(rig_calls(&rig, "vkAllocateMemory") - calls, 6);
-    rig_clear_faults(&rig);
-    fault_expect_empty(&rig);
-    rig_close(&rig);
+    assert_int_equal(rig_calls(rig, "vkAllocateMemory") - calls, 6);
+    rig_clear_faults(rig);
+    fault_expect_empty(rig);
 }
 
 static void useless_types_are_passed_over(void** state)
 {
     (void)state;
-    struct rig rig;
+    struct rig* const rig = rig_new();
     MaarAllocation memory = VK_NULL_HANDLE;
-    open_odd(&rig, "nvidia-gtx950-linux440", false);
-    serve_everybody(&rig);
+    open_odd(rig, "nvidia-gtx950-linux440", false);
+    serve_everybody(rig);
     const MaarMemoryUsage usages[] = {MAAR_MEMORY_USAGE_UPLOAD, MAAR_MEMORY_USAGE_READBACK,
                                       MAAR_MEMORY_USAGE_DEVICE_LOCAL};
     const uint32_t types[] = {8, 9, 7};
     for (uint32_t i = 0; i < 3; ++i) {
         const MaarAllocationCreateInfo how = rig_how(usages[i]);
-        assert_int_equal(rig_try(&rig, 1000, &how, &memory), VK_SUCCESS);
-        assert_int_equal(rig_info(&rig, memory).memoryTypeIndex, types[i]);
-        maarFreeMemory(rig.allocator, memory);
+        assert_int_equal(rig_try(rig, 1000, &how, &memory), VK_SUCCESS);
+        assert_int_equal(rig_info(rig, memory).memoryTypeIndex, types[i]);
+        maarFreeMemory(rig->allocator, memory);
     }
     /* A resource that one of them alone takes, as images of odd formats do there. */
     const MaarMemoryRequest odd = rig_request(1000, 1, 1u << 3, MAAR_RESOURCE_KIND_OPTIMAL);
-    assert_int_equal(maarAllocateMemory(rig.allocator, &odd, NULL, &memory), VK_SUCCESS);
-    assert_int_equal(rig_info(&rig, memory).memoryTypeIndex, 3);
-    maarFreeMemory(rig.allocator, memory);
-    rig_close(&rig);
+    assert_int_equal(maarAllocateMemory(rig->allocator, &odd, NULL, &memory), VK_SUCCESS);
+    assert_int_equal(rig_info(rig, memory).memoryTypeIndex, 3);
+    maarFreeMemory(rig->allocator, memory);
 }
 
 /* Whatever is refused, memory that is coherent for the device's sake alone is no way out. */
 static void coherent_amd_types_are_no_way_out(void** state)
 {
     (void)state;
-    struct rig rig;
+    struct rig* const rig = rig_new();
     MaarAllocation none = VK_NULL_HANDLE;
-    open_odd(&rig, "amd-rx7900xtx-radv25.0", false);
-    rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    const uint64_t calls = rig_calls(&rig, "vkAllocateMemory");
+    open_odd(rig, "amd-rx7900xtx-radv25.0", false);
+    rig_set_fault(rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    const uint64_t calls = rig_calls(rig, "vkAllocateMemory");
     for (uint32_t usage = 0; usage < MAAR_MEMORY_USAGE_FLAGS_ONLY; ++usage) {
         MaarAllocationCreateInfo how = rig_how((MaarMemoryUsage)usage);
         how.dedicated = MAAR_DEDICATED_ALWAYS;
-        assert_int_equal(rig_try(&rig, MIB, &how, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_int_equal(rig_try(rig, MIB, &how, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     }
     /* The driver would count an allocation there without the feature as a violation. */
-    assert_true(rig_calls(&rig, "vkAllocateMemory") > calls);
-    rig_clear_faults(&rig);
-    rig_close(&rig);
+    assert_true(rig_calls(rig, "vkAllocateMemory") > calls);
+    rig_clear_faults(rig);
 }
 
 /* Lazily allocated memory that is not to be had: transient attachments go elsewhere; nobody else
@@ -322,27 +315,26 @@ static void coherent_amd_types_are_no_way_out(void** state)
 static void lazy_memory_refused_is_replaced(void** state)
 {
     (void)state;
-    struct rig rig;
+    struct rig* const rig = rig_new();
     MaarAllocation memory = VK_NULL_HANDLE;
-    open_odd(&rig, "qualcomm-adreno740-turnip26.2", false);
+    open_odd(rig, "qualcomm-adreno740-turnip26.2", false);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_TRANSIENT);
-    assert_int_equal(rig_try(&rig, MIB, &how, &memory), VK_SUCCESS);
-    assert_int_equal(rig_info(&rig, memory).memoryTypeIndex, 3);
-    maarFreeMemory(rig.allocator, memory);
+    assert_int_equal(rig_try(rig, MIB, &how, &memory), VK_SUCCESS);
+    assert_int_equal(rig_info(rig, memory).memoryTypeIndex, 3);
+    maarFreeMemory(rig->allocator, memory);
     how.dedicated = MAAR_DEDICATED_ALWAYS;
-    rig_set_fault(&rig, "vkAllocateMemory", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(rig_try(&rig, 64 * MIB, &how, &memory), VK_SUCCESS);
-    assert_true(rig_info(&rig, memory).memoryTypeIndex < 3);
-    assert_int_equal(rig_info(&rig, memory).fallback, VK_TRUE);
-    maarFreeMemory(rig.allocator, memory);
-    assert_int_equal(maarTrim(rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
-    rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_set_fault(rig, "vkAllocateMemory", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_try(rig, 64 * MIB, &how, &memory), VK_SUCCESS);
+    assert_true(rig_info(rig, memory).memoryTypeIndex < 3);
+    assert_int_equal(rig_info(rig, memory).fallback, VK_TRUE);
+    maarFreeMemory(rig->allocator, memory);
+    assert_int_equal(maarTrim(rig->allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+    rig_set_fault(rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     how.usage = MAAR_MEMORY_USAGE_DEVICE_LOCAL;
-    const uint64_t calls = rig_calls(&rig, "vkAllocateMemory");
-    assert_int_equal(rig_try(&rig, 64 * MIB, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(rig_calls(&rig, "vkAllocateMemory") - calls, 3);
-    rig_clear_faults(&rig);
-    rig_close(&rig);
+    const uint64_t calls = rig_calls(rig, "vkAllocateMemory");
+    assert_int_equal(rig_try(rig, 64 * MIB, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_calls(rig, "vkAllocateMemory") - calls, 3);
+    rig_clear_faults(rig);
 }
 
 /* The driver demands memory of its own for each object: then in the next type, if that is what
@@ -351,38 +343,36 @@ static void demanded_dedicated_memory_goes_elsewhere(void** state)
 {
     (void)state;
     enum { LIMIT = 16 };
-    struct rig rig;
     const MaarSimulatedDedicated demand = {.imagesRequire = VK_TRUE, .buffersRequire = VK_TRUE};
     const struct rig_setup setup = {.profile = rig_profile_tiny()};
     const VkBufferCreateInfo info = rig_buffer_info(MIB);
     VkBuffer buffers[LIMIT + 1];
     MaarAllocation memory[LIMIT + 1];
-    rig_start(&rig, &setup);
-    maarSimulatedSetDedicated(rig.physical, &demand);
-    rig_set_fault(&rig, "vkAllocateMemory", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    struct rig* const rig = rig_begin(&setup);
+    maarSimulatedSetDedicated(rig->physical, &demand);
+    rig_set_fault(rig, "vkAllocateMemory", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     for (uint32_t i = 0; i < LIMIT; ++i) {
-        assert_int_equal(maarCreateBuffer(rig.allocator, &info, NULL, &buffers[i], &memory[i]),
+        assert_int_equal(maarCreateBuffer(rig->allocator, &info, NULL, &buffers[i], &memory[i]),
                          VK_SUCCESS);
-        assert_int_equal(rig_info(&rig, memory[i]).dedicated, VK_TRUE);
-        assert_int_equal(rig_info(&rig, memory[i]).fallback, i == 0);
+        assert_int_equal(rig_info(rig, memory[i]).dedicated, VK_TRUE);
+        assert_int_equal(rig_info(rig, memory[i]).fallback, i == 0);
     }
-    assert_int_equal(maarCreateBuffer(rig.allocator, &info, NULL, &buffers[LIMIT], &memory[LIMIT]),
+    assert_int_equal(maarCreateBuffer(rig->allocator, &info, NULL, &buffers[LIMIT], &memory[LIMIT]),
                      VK_ERROR_TOO_MANY_OBJECTS);
     assert_true(buffers[LIMIT] == VK_NULL_HANDLE && memory[LIMIT] == VK_NULL_HANDLE);
-    rig_expect_message(&rig, "maxMemoryAllocationCount");
+    rig_expect_message(rig, "maxMemoryAllocationCount");
     const MaarAllocationCreateInfo never = {
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
         .dedicated = MAAR_DEDICATED_NEVER,
     };
     assert_int_equal(
-        maarCreateBuffer(rig.allocator, &info, &never, &buffers[LIMIT], &memory[LIMIT]),
+        maarCreateBuffer(rig->allocator, &info, &never, &buffers[LIMIT], &memory[LIMIT]),
         VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "the driver requires a dedicated allocation");
+    rig_expect_message(rig, "the driver requires a dedicated allocation");
     for (uint32_t i = 0; i < LIMIT; ++i) {
-        maarDestroyBuffer(rig.allocator, buffers[i], memory[i]);
+        maarDestroyBuffer(rig->allocator, buffers[i], memory[i]);
     }
-    fault_expect_empty(&rig);
-    rig_close(&rig);
+    fault_expect_empty(rig);
 }
 
 /* ---- granularity ---- */
@@ -540,41 +530,40 @@ static void queues_bind_wherever_they_are(void** state)
 static void device_without_timelines_says_so(void** state)
 {
     (void)state;
-    struct rig rig;
+    struct rig* const rig = rig_new();
     const VkBufferCreateInfo buffer_info = rig_buffer_info(MIB);
     const MaarReservationCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
         .pBufferInfo = &buffer_info,
     };
     MaarReservation reservation = (MaarReservation)(uintptr_t)1;
-    open_odd(&rig, "arm-mali-g610-panvk25.0", true);
-    assert_int_equal(rig.recommendation.sparseQueueFamily, UINT32_MAX);
-    assert_int_equal(maarCreateReservation(rig.allocator, &info, &reservation),
+    open_odd(rig, "arm-mali-g610-panvk25.0", true);
+    assert_int_equal(rig->recommendation.sparseQueueFamily, UINT32_MAX);
+    assert_int_equal(maarCreateReservation(rig->allocator, &info, &reservation),
                      VK_ERROR_FEATURE_NOT_PRESENT);
     assert_null(reservation);
-    rig_expect_message(&rig, "maarCreateReservation needs the feature timelineSemaphore");
-    rig_close(&rig);
+    rig_expect_message(rig, "maarCreateReservation needs the feature timelineSemaphore");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(driver_that_says_nothing_is_served),
+        rig_unit_test(driver_that_says_nothing_is_served),
         cmocka_unit_test(largest_allocation_is_never_passed),
-        cmocka_unit_test(request_above_the_heap_is_refused_unasked),
+        rig_unit_test(request_above_the_heap_is_refused_unasked),
         cmocka_unit_test(one_heap_for_all_is_kept_or_exceeded_and_told),
-        cmocka_unit_test(readback_without_a_cached_type_is_served),
+        rig_unit_test(readback_without_a_cached_type_is_served),
         cmocka_unit_test(atoms_of_incoherent_types_are_whole),
-        cmocka_unit_test(atom_of_coherent_memory_does_not_matter),
-        cmocka_unit_test(duplicate_types_are_survived),
-        cmocka_unit_test(useless_types_are_passed_over),
-        cmocka_unit_test(coherent_amd_types_are_no_way_out),
-        cmocka_unit_test(lazy_memory_refused_is_replaced),
-        cmocka_unit_test(demanded_dedicated_memory_goes_elsewhere),
+        rig_unit_test(atom_of_coherent_memory_does_not_matter),
+        rig_unit_test(duplicate_types_are_survived),
+        rig_unit_test(useless_types_are_passed_over),
+        rig_unit_test(coherent_amd_types_are_no_way_out),
+        rig_unit_test(lazy_memory_refused_is_replaced),
+        rig_unit_test(demanded_dedicated_memory_goes_elsewhere),
         cmocka_unit_test(granules_of_every_size_hold_one_kind),
         cmocka_unit_test(overallocation_is_used_last_where_it_is_allowed),
         cmocka_unit_test(queues_bind_wherever_they_are),
-        cmocka_unit_test(device_without_timelines_says_so),
+        rig_unit_test(device_without_timelines_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "tests/fuzz/fuzz_input.h"
-#include "tests/unit/descriptor_samples.h"
+#include "tests/unit/interop/descriptor_samples.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -16,7 +16,7 @@
 #define OPAQUE VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
 #define DMA_BUF VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT
 
-static struct rig rig;
+static struct rig* rig;
 
 static const MaarExportInfo export_opaque = {
     .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
@@ -26,7 +26,7 @@ static const MaarExportInfo export_opaque = {
 static void start_sharing(void)
 {
     const struct rig_setup setup = {.sharing = rig_sharing_everything()};
-    rig_start(&rig, &setup);
+    rig = rig_begin(&setup);
 }
 
 static void pool_that_names_its_types_twice_must_name_the_same(void** state)
@@ -43,16 +43,15 @@ static void pool_that_names_its_types_twice_must_name_the_same(void** state)
         .pMemoryAllocateNext = &vulkan,
     };
     MaarPool pool = VK_NULL_HANDLE;
-    assert_int_equal(maarCreatePool(rig.allocator, &info, &pool), VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "MaarExportInfo and VkExportMemoryAllocateInfo");
+    assert_int_equal(maarCreatePool(rig->allocator, &info, &pool), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(rig, "MaarExportInfo and VkExportMemoryAllocateInfo");
     const VkExportMemoryAllocateInfo same = {
         .sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
         .handleTypes = OPAQUE,
     };
     info.pMemoryAllocateNext = &same;
-    assert_int_equal(maarCreatePool(rig.allocator, &info, &pool), VK_SUCCESS);
-    maarDestroyPool(rig.allocator, pool);
-    rig_close(&rig);
+    assert_int_equal(maarCreatePool(rig->allocator, &info, &pool), VK_SUCCESS);
+    maarDestroyPool(rig->allocator, pool);
 }
 
 static void export_info_without_a_type_is_refused(void** state)
@@ -65,10 +64,9 @@ static void export_info_without_a_type_is_refused(void** state)
     const VkBufferCreateInfo info = rig_buffer_info(4096);
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateBuffer(rig.allocator, &info, &how, &buffer, &allocation),
+    assert_int_equal(maarCreateBuffer(rig->allocator, &info, &how, &buffer, &allocation),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "MaarExportInfo::handleTypes is 0");
-    rig_close(&rig);
+    rig_expect_message(rig, "MaarExportInfo::handleTypes is 0");
 }
 
 static void failed_export_leaves_nothing_to_destroy(void** state)
@@ -76,21 +74,20 @@ static void failed_export_leaves_nothing_to_destroy(void** state)
     (void)state;
     start_sharing();
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation shared = rig_create_shared_buffer(&rig, 4096, &buffer);
-    MaarExportedMemory exported = rig_export(&rig, shared);
-    maarDestroyExternalHandle(rig.allocator, exported.handle);
+    const MaarAllocation shared = rig_create_shared_buffer(rig, 4096, &buffer);
+    MaarExportedMemory exported = rig_export(rig, shared);
+    maarDestroyExternalHandle(rig->allocator, exported.handle);
     /* What the last call left must not be taken for what this one gave. */
-    assert_int_equal(maarExportMemory(rig.allocator, shared, DMA_BUF, &exported),
+    assert_int_equal(maarExportMemory(rig->allocator, shared, DMA_BUF, &exported),
                      VK_ERROR_VALIDATION_FAILED_EXT);
     assert_true(exported.handle == VK_NULL_HANDLE);
     assert_int_equal(exported.blockSize, 0);
-    maarDestroyExternalHandle(rig.allocator, exported.handle);
-    exported.handle = (MaarExternalHandle)(void*)&rig;
-    assert_int_equal(maarExportMemory(rig.allocator, VK_NULL_HANDLE, OPAQUE, &exported),
+    maarDestroyExternalHandle(rig->allocator, exported.handle);
+    exported.handle = (MaarExternalHandle)(void*)rig;
+    assert_int_equal(maarExportMemory(rig->allocator, VK_NULL_HANDLE, OPAQUE, &exported),
                      VK_ERROR_VALIDATION_FAILED_EXT);
     assert_true(exported.handle == VK_NULL_HANDLE);
-    maarDestroyBuffer(rig.allocator, buffer, shared);
-    rig_close(&rig);
+    maarDestroyBuffer(rig->allocator, buffer, shared);
 }
 
 static VkResult VKAPI_CALL give_no_descriptor(VkDevice device, const VkMemoryGetFdInfoKHR* info,
@@ -108,20 +105,19 @@ static void driver_that_gives_no_descriptor_has_failed(void** state)
     (void)state;
     start_sharing();
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation shared = rig_create_shared_buffer(&rig, 4096, &buffer);
-    const PFN_vkGetMemoryFdKHR driver = rig.allocator->device.vkGetMemoryFdKHR;
-    rig.allocator->device.vkGetMemoryFdKHR = give_no_descriptor;
+    const MaarAllocation shared = rig_create_shared_buffer(rig, 4096, &buffer);
+    const PFN_vkGetMemoryFdKHR driver = rig->allocator->device.vkGetMemoryFdKHR;
+    rig->allocator->device.vkGetMemoryFdKHR = give_no_descriptor;
     MaarExportedMemory exported = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
     for (uint32_t i = 0; i < 2; ++i) {
-        assert_int_equal(maarExportMemory(rig.allocator, shared, OPAQUE, &exported),
+        assert_int_equal(maarExportMemory(rig->allocator, shared, OPAQUE, &exported),
                          VK_ERROR_UNKNOWN);
         assert_true(exported.handle == VK_NULL_HANDLE);
     }
-    rig.allocator->device.vkGetMemoryFdKHR = driver;
-    exported = rig_export(&rig, shared);
-    maarDestroyExternalHandle(rig.allocator, exported.handle);
-    maarDestroyBuffer(rig.allocator, buffer, shared);
-    rig_close(&rig);
+    rig->allocator->device.vkGetMemoryFdKHR = driver;
+    exported = rig_export(rig, shared);
+    maarDestroyExternalHandle(rig->allocator, exported.handle);
+    maarDestroyBuffer(rig->allocator, buffer, shared);
 }
 
 static VkResult VKAPI_CALL give_no_semaphore(VkDevice device, const VkSemaphoreGetFdInfoKHR* info,
@@ -146,15 +142,14 @@ static void driver_that_gives_no_semaphore_has_failed(void** state)
     };
     VkSemaphore semaphore = VK_NULL_HANDLE;
     MaarExternalHandle handle = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateSharedSemaphore(rig.allocator, &info, &semaphore), VK_SUCCESS);
-    const PFN_vkGetSemaphoreFdKHR driver = rig.allocator->device.vkGetSemaphoreFdKHR;
-    rig.allocator->device.vkGetSemaphoreFdKHR = give_no_semaphore;
-    assert_int_equal(maarExportSemaphore(rig.allocator, semaphore, type, &handle),
+    assert_int_equal(maarCreateSharedSemaphore(rig->allocator, &info, &semaphore), VK_SUCCESS);
+    const PFN_vkGetSemaphoreFdKHR driver = rig->allocator->device.vkGetSemaphoreFdKHR;
+    rig->allocator->device.vkGetSemaphoreFdKHR = give_no_semaphore;
+    assert_int_equal(maarExportSemaphore(rig->allocator, semaphore, type, &handle),
                      VK_ERROR_UNKNOWN);
     assert_true(handle == VK_NULL_HANDLE);
-    rig.allocator->device.vkGetSemaphoreFdKHR = driver;
-    vkDestroySemaphore(rig.device, semaphore, rig.create_info.pAllocationCallbacks);
-    rig_close(&rig);
+    rig->allocator->device.vkGetSemaphoreFdKHR = driver;
+    vkDestroySemaphore(rig->device, semaphore, rig->create_info.pAllocationCallbacks);
 }
 
 static void image_that_has_contents_from_the_start_is_refused(void** state)
@@ -168,10 +163,9 @@ static void image_that_has_contents_from_the_start_is_refused(void** state)
     how.pNext = &export_opaque;
     VkImage image = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateImage(rig.allocator, &info, &how, &image, &allocation),
+    assert_int_equal(maarCreateImage(rig->allocator, &info, &how, &image, &allocation),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "initialLayout is not VK_IMAGE_LAYOUT_UNDEFINED");
-    rig_close(&rig);
+    rig_expect_message(rig, "initialLayout is not VK_IMAGE_LAYOUT_UNDEFINED");
 }
 
 static void make_graph(struct graph_maker* graph, uint32_t width)
@@ -197,20 +191,19 @@ static void transients_are_not_exported(void** state)
     };
     MaarTransientHeap heap = VK_NULL_HANDLE;
     how.pNext = &export_opaque;
-    assert_int_equal(maarCreateTransientHeap(rig.allocator, &info, &heap),
+    assert_int_equal(maarCreateTransientHeap(rig->allocator, &info, &heap),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "transients are never exported");
+    rig_expect_message(rig, "transients are never exported");
     const MaarPoolCreateInfo pool_info = {
         .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
         .pNext = &export_opaque,
     };
     how.pNext = NULL;
-    how.pool = rig_create_pool(&rig, &pool_info);
-    assert_int_equal(maarCreateTransientHeap(rig.allocator, &info, &heap),
+    how.pool = rig_create_pool(rig, &pool_info);
+    assert_int_equal(maarCreateTransientHeap(rig->allocator, &info, &heap),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "transients are never exported");
-    maarDestroyPool(rig.allocator, how.pool);
-    rig_close(&rig);
+    rig_expect_message(rig, "transients are never exported");
+    maarDestroyPool(rig->allocator, how.pool);
 }
 
 /* A heap allocates again when it is updated; the caller's structures are the caller's by then. */
@@ -231,14 +224,13 @@ static void transients_forget_the_chain_they_were_made_with(void** state)
         .pAllocationInfo = &how,
     };
     MaarTransientHeap heap = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateTransientHeap(rig.allocator, &info, &heap), VK_SUCCESS);
+    assert_int_equal(maarCreateTransientHeap(rig->allocator, &info, &heap), VK_SUCCESS);
     chained = export_opaque;
-    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &graphs[1].graph, 0, NULL),
+    assert_int_equal(maarUpdateTransientHeap(rig->allocator, heap, &graphs[1].graph, 0, NULL),
                      VK_SUCCESS);
-    assert_int_equal(rig_counters(&rig).exportableLive, 0);
-    maarDestroyTransientHeap(rig.allocator, heap);
-    rig_expect_silence(&rig);
-    rig_close(&rig);
+    assert_int_equal(rig_counters(rig).exportableLive, 0);
+    maarDestroyTransientHeap(rig->allocator, heap);
+    rig_expect_silence(rig);
 }
 
 /* The descriptor that it keeps is this test's to close. */
@@ -246,21 +238,20 @@ static void forgotten_handle_is_reported(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.sharing = rig_sharing_everything()};
-    rig_start(&rig, &setup);
+    rig = rig_begin(&setup);
     const uint32_t before = rig_count_fds();
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation allocation = rig_create_shared_buffer(&rig, 4096, &buffer);
-    const MaarExportedMemory kept = rig_export(&rig, allocation);
-    maarDestroyExternalHandle(rig.allocator, rig_export(&rig, allocation).handle);
+    const MaarAllocation allocation = rig_create_shared_buffer(rig, 4096, &buffer);
+    const MaarExportedMemory kept = rig_export(rig, allocation);
+    maarDestroyExternalHandle(rig->allocator, rig_export(rig, allocation).handle);
     const int fd = maarPeekFd(kept.handle);
-    maarDestroyBuffer(rig.allocator, buffer, allocation);
-    maarDestroyAllocator(rig.allocator);
-    rig.allocator = VK_NULL_HANDLE;
-    rig_expect_message(&rig, "leak: 1 MaarExternalHandle");
+    maarDestroyBuffer(rig->allocator, buffer, allocation);
+    maarDestroyAllocator(rig->allocator);
+    rig->allocator = VK_NULL_HANDLE;
+    rig_expect_message(rig, "leak: 1 MaarExternalHandle");
     assert_int_equal(rig_count_fds(), before + 1);
     assert_int_equal(close(fd), 0);
     free(kept.handle); /* as its allocator, which has no callbacks, would */
-    rig_close(&rig);
 }
 
 static void pages_are_not_exported(void** state)
@@ -278,7 +269,7 @@ static void pages_are_not_exported(void** state)
         .paging = true,
         .sharing = rig_sharing_everything(),
     };
-    rig_start(&rig, &setup);
+    rig = rig_begin(&setup);
     const MaarPoolPagingInfo paging = {
         .sType = MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO,
         .stitch = VK_TRUE,
@@ -289,19 +280,19 @@ static void pages_are_not_exported(void** state)
     };
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.pNext = &export_opaque;
-    how.pool = rig_create_pool(&rig, &pool_info);
+    how.pool = rig_create_pool(rig, &pool_info);
     const VkBufferCreateInfo info = rig_buffer_info(64 * MIB);
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateBuffer(rig.allocator, &info, &how, &buffer, &allocation),
+    assert_int_equal(maarCreateBuffer(rig->allocator, &info, &how, &buffer, &allocation),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "MaarExportInfo names handle types that the pool was not made for");
+    rig_expect_message(rig, "MaarExportInfo names handle types that the pool was not made for");
     VkImageCreateInfo image_info = rig_image_info(4096, 4096);
     VkImage image = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateImage(rig.allocator, &image_info, &how, &image, &allocation),
+    assert_int_equal(maarCreateImage(rig->allocator, &image_info, &how, &image, &allocation),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "MaarExportInfo names handle types that the pool was not made for");
-    maarDestroyPool(rig.allocator, how.pool);
+    rig_expect_message(rig, "MaarExportInfo names handle types that the pool was not made for");
+    maarDestroyPool(rig->allocator, how.pool);
     how.pool = VK_NULL_HANDLE;
     const MaarReservationCreateInfo reservation_info = {
         .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
@@ -309,34 +300,33 @@ static void pages_are_not_exported(void** state)
         .pMemoryInfo = &how,
     };
     MaarReservation reservation = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateReservation(rig.allocator, &reservation_info, &reservation),
+    assert_int_equal(maarCreateReservation(rig->allocator, &reservation_info, &reservation),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "pages are never exported");
+    rig_expect_message(rig, "pages are never exported");
     const MaarSparseImageCreateInfo sparse_info = {
         .sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO,
         .pImageInfo = &image_info,
         .pMemoryInfo = &how,
     };
     MaarSparseImage sparse = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateSparseImage(rig.allocator, &sparse_info, &sparse),
+    assert_int_equal(maarCreateSparseImage(rig->allocator, &sparse_info, &sparse),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "pages are never exported");
-    rig_close(&rig);
+    rig_expect_message(rig, "pages are never exported");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pool_that_names_its_types_twice_must_name_the_same),
-        cmocka_unit_test(export_info_without_a_type_is_refused),
-        cmocka_unit_test(failed_export_leaves_nothing_to_destroy),
-        cmocka_unit_test(driver_that_gives_no_descriptor_has_failed),
-        cmocka_unit_test(driver_that_gives_no_semaphore_has_failed),
-        cmocka_unit_test(image_that_has_contents_from_the_start_is_refused),
-        cmocka_unit_test(transients_are_not_exported),
-        cmocka_unit_test(transients_forget_the_chain_they_were_made_with),
-        cmocka_unit_test(forgotten_handle_is_reported),
-        cmocka_unit_test(pages_are_not_exported),
+        rig_unit_test(pool_that_names_its_types_twice_must_name_the_same),
+        rig_unit_test(export_info_without_a_type_is_refused),
+        rig_unit_test(failed_export_leaves_nothing_to_destroy),
+        rig_unit_test(driver_that_gives_no_descriptor_has_failed),
+        rig_unit_test(driver_that_gives_no_semaphore_has_failed),
+        rig_unit_test(image_that_has_contents_from_the_start_is_refused),
+        rig_unit_test(transients_are_not_exported),
+        rig_unit_test(transients_forget_the_chain_they_were_made_with),
+        rig_unit_test(forgotten_handle_is_reported),
+        rig_unit_test(pages_are_not_exported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

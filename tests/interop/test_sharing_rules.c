@@ -20,12 +20,12 @@
     (VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT)
 #define TIMELINE_FD VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT
 
-static struct rig rig;
+static struct rig* rig;
 
 static void start(const MaarSimulatedSharingInfo* sharing, MaarSimulatedFlags flags)
 {
     const struct rig_setup setup = {.sharing = sharing, .flags = flags};
-    rig_start(&rig, &setup);
+    rig = rig_begin(&setup);
 }
 
 static VkResult make(VkExternalMemoryHandleTypeFlags types, VkDeviceSize size, VkBuffer* buffer,
@@ -38,14 +38,14 @@ static VkResult make(VkExternalMemoryHandleTypeFlags types, VkDeviceSize size, V
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.pNext = &export;
     const VkBufferCreateInfo info = rig_buffer_info(size);
-    return maarCreateBuffer(rig.allocator, &info, &how, buffer, allocation);
+    return maarCreateBuffer(rig->allocator, &info, &how, buffer, allocation);
 }
 
 static MaarExportedMemory export_as(MaarAllocation allocation,
                                     VkExternalMemoryHandleTypeFlagBits type)
 {
     MaarExportedMemory exported = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
-    assert_int_equal(maarExportMemory(rig.allocator, allocation, type, &exported), VK_SUCCESS);
+    assert_int_equal(maarExportMemory(rig->allocator, allocation, type, &exported), VK_SUCCESS);
     return exported;
 }
 
@@ -60,7 +60,7 @@ static void driver_that_demands_it_gets_dedicated_blocks(void** state)
     MaarAllocation allocations[2];
     for (uint32_t i = 0; i < 2; ++i) {
         assert_int_equal(make(OPAQUE, 4096, &buffers[i], &allocations[i]), VK_SUCCESS);
-        assert_true(rig_info(&rig, allocations[i]).dedicated == VK_TRUE);
+        assert_true(rig_info(rig, allocations[i]).dedicated == VK_TRUE);
     }
     const MaarExportedMemory exported = export_as(allocations[0], OPAQUE);
     assert_true(exported.dedicated == VK_TRUE);
@@ -69,13 +69,14 @@ static void driver_that_demands_it_gets_dedicated_blocks(void** state)
     const VkBufferCreateInfo info = rig_buffer_info(4096);
     VkBuffer copy = VK_NULL_HANDLE;
     MaarAllocation imported = VK_NULL_HANDLE;
-    assert_int_equal(maarImportBuffer(rig.allocator, &info, &import, &copy, &imported), VK_SUCCESS);
-    maarDestroyExternalHandle(rig.allocator, exported.handle);
+    assert_int_equal(maarImportBuffer(rig->allocator, &info, &import, &copy, &imported),
+                     VK_SUCCESS);
+    maarDestroyExternalHandle(rig->allocator, exported.handle);
     VkBuffer alias = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateAliasingBuffer(rig.allocator, imported, 0, &info, &alias),
+    assert_int_equal(maarCreateAliasingBuffer(rig->allocator, imported, 0, &info, &alias),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "memory of its own");
-    maarDestroyBuffer(rig.allocator, copy, imported);
+    rig_expect_message(rig, "memory of its own");
+    maarDestroyBuffer(rig->allocator, copy, imported);
 
     const VkImageCreateInfo image_info = rig_image_info(64, 64);
     const MaarExportInfo export = {
@@ -86,20 +87,19 @@ static void driver_that_demands_it_gets_dedicated_blocks(void** state)
     how.pNext = &export;
     VkImage image = VK_NULL_HANDLE;
     MaarAllocation memory = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateImage(rig.allocator, &image_info, &how, &image, &memory),
+    assert_int_equal(maarCreateImage(rig->allocator, &image_info, &how, &image, &memory),
                      VK_SUCCESS);
-    assert_true(rig_info(&rig, memory).dedicated == VK_TRUE);
+    assert_true(rig_info(rig, memory).dedicated == VK_TRUE);
     how.dedicated = MAAR_DEDICATED_NEVER;
     VkImage refused = VK_NULL_HANDLE;
     MaarAllocation nothing = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateImage(rig.allocator, &image_info, &how, &refused, &nothing),
+    assert_int_equal(maarCreateImage(rig->allocator, &image_info, &how, &refused, &nothing),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "the driver requires a dedicated allocation");
-    maarDestroyImage(rig.allocator, image, memory);
+    rig_expect_message(rig, "the driver requires a dedicated allocation");
+    maarDestroyImage(rig->allocator, image, memory);
     for (uint32_t i = 0; i < 2; ++i) {
-        maarDestroyBuffer(rig.allocator, buffers[i], allocations[i]);
+        maarDestroyBuffer(rig->allocator, buffers[i], allocations[i]);
     }
-    rig_close(&rig);
 }
 
 static void unshareable_resource_is_refused(void** state)
@@ -110,15 +110,14 @@ static void unshareable_resource_is_refused(void** state)
     start(&sharing, 0);
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
-    const MaarStatistics before = rig_statistics(&rig, VK_NULL_HANDLE);
+    const MaarStatistics before = rig_statistics(rig, VK_NULL_HANDLE);
     assert_int_equal(make(OPAQUE, 4096, &buffer, &allocation), VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_expect_message(&rig, "cannot export");
+    rig_expect_message(rig, "cannot export");
     assert_int_equal(
         make(OPAQUE | VK_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP_BIT, 4096, &buffer, &allocation),
         VK_ERROR_FEATURE_NOT_PRESENT);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockBytes, before.blockBytes);
-    rig_forget_messages(&rig);
-    rig_close(&rig);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).blockBytes, before.blockBytes);
+    rig_forget_messages(rig);
 }
 
 /* A dma-buf tells its types and its size itself. */
@@ -138,22 +137,22 @@ static void dma_buf_chooses_its_own_type_and_size(void** state)
     const VkBufferCreateInfo info = rig_buffer_info(4096);
     VkBuffer copy = VK_NULL_HANDLE;
     MaarAllocation imported = VK_NULL_HANDLE;
-    assert_int_equal(maarImportBuffer(rig.allocator, &info, &import, &copy, &imported), VK_SUCCESS);
-    assert_true((0x6u >> rig_info(&rig, imported).memoryTypeIndex & 1u) != 0);
+    assert_int_equal(maarImportBuffer(rig->allocator, &info, &import, &copy, &imported),
+                     VK_SUCCESS);
+    assert_true((0x6u >> rig_info(rig, imported).memoryTypeIndex & 1u) != 0);
     assert_int_equal(maarPeekFd(exported.handle), -1);
-    maarDestroyExternalHandle(rig.allocator, exported.handle);
-    maarDestroyBuffer(rig.allocator, copy, imported);
+    maarDestroyExternalHandle(rig->allocator, exported.handle);
+    maarDestroyBuffer(rig->allocator, copy, imported);
 
     const MaarExportedMemory again = export_as(allocation, DMA_BUF);
     import = sharing_import_info(&again);
     import.memoryTypeIndex = 0; /* none of the handle's */
-    assert_int_equal(maarImportBuffer(rig.allocator, &info, &import, &copy, &imported),
+    assert_int_equal(maarImportBuffer(rig->allocator, &info, &import, &copy, &imported),
                      VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_expect_message(&rig, "no memory type serves both");
+    rig_expect_message(rig, "no memory type serves both");
     assert_true(maarPeekFd(again.handle) >= 0);
-    maarDestroyExternalHandle(rig.allocator, again.handle);
-    maarDestroyBuffer(rig.allocator, buffer, allocation);
-    rig_close(&rig);
+    maarDestroyExternalHandle(rig->allocator, again.handle);
+    maarDestroyBuffer(rig->allocator, buffer, allocation);
 }
 
 static void image_with_a_modifier_is_imported(void** state)
@@ -177,7 +176,7 @@ static void image_with_a_modifier_is_imported(void** state)
     how.pNext = &export;
     VkImage image = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateImage(rig.allocator, &info, &how, &image, &allocation), VK_SUCCESS);
+    assert_int_equal(maarCreateImage(rig->allocator, &info, &how, &image, &allocation), VK_SUCCESS);
     const MaarExportedMemory exported = export_as(allocation, DMA_BUF);
     MaarImportInfo import = sharing_import_info(&exported);
     import.memoryTypeIndex = MAAR_MEMORY_TYPE_NONE;
@@ -190,11 +189,10 @@ static void image_with_a_modifier_is_imported(void** state)
     info.pNext = &explicit_layout;
     VkImage copy = VK_NULL_HANDLE;
     MaarAllocation imported = VK_NULL_HANDLE;
-    assert_int_equal(maarImportImage(rig.allocator, &info, &import, &copy, &imported), VK_SUCCESS);
-    maarDestroyExternalHandle(rig.allocator, exported.handle);
-    maarDestroyImage(rig.allocator, copy, imported);
-    maarDestroyImage(rig.allocator, image, allocation);
-    rig_close(&rig);
+    assert_int_equal(maarImportImage(rig->allocator, &info, &import, &copy, &imported), VK_SUCCESS);
+    maarDestroyExternalHandle(rig->allocator, exported.handle);
+    maarDestroyImage(rig->allocator, copy, imported);
+    maarDestroyImage(rig->allocator, image, allocation);
 }
 
 /* As lavapipe 25 does. */
@@ -206,22 +204,21 @@ static void driver_that_closes_what_it_refuses_harms_nobody(void** state)
     MaarAllocation allocation = VK_NULL_HANDLE;
     assert_int_equal(make(OPAQUE, 4096, &buffer, &allocation), VK_SUCCESS);
     /* The first export opens what block and driver keep. */
-    maarDestroyExternalHandle(rig.allocator, export_as(allocation, OPAQUE).handle);
+    maarDestroyExternalHandle(rig->allocator, export_as(allocation, OPAQUE).handle);
     const uint32_t before = rig_count_fds();
     const MaarExportedMemory exported = export_as(allocation, OPAQUE);
     const MaarImportInfo import = sharing_import_info(&exported);
     MaarAllocation imported = VK_NULL_HANDLE;
-    rig_set_fault(&rig, "vkAllocateMemory", 1, 1, VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    assert_int_equal(maarImportMemory(rig.allocator, &import, &imported),
+    rig_set_fault(rig, "vkAllocateMemory", 1, 1, VK_ERROR_INVALID_EXTERNAL_HANDLE);
+    assert_int_equal(maarImportMemory(rig->allocator, &import, &imported),
                      VK_ERROR_INVALID_EXTERNAL_HANDLE);
     assert_true(fcntl(maarPeekFd(exported.handle), F_GETFD) != -1);
-    assert_int_equal(maarImportMemory(rig.allocator, &import, &imported), VK_SUCCESS);
-    maarDestroyExternalHandle(rig.allocator, exported.handle);
-    maarFreeMemory(rig.allocator, imported);
+    assert_int_equal(maarImportMemory(rig->allocator, &import, &imported), VK_SUCCESS);
+    maarDestroyExternalHandle(rig->allocator, exported.handle);
+    maarFreeMemory(rig->allocator, imported);
     assert_int_equal(rig_count_fds(), before);
-    assert_int_equal(rig_counters(&rig).fdsClosedByFailure, 1);
-    maarDestroyBuffer(rig.allocator, buffer, allocation);
-    rig_close(&rig);
+    assert_int_equal(rig_counters(rig).fdsClosedByFailure, 1);
+    maarDestroyBuffer(rig->allocator, buffer, allocation);
 }
 
 /* A bind that fails gives the handle back, although the driver took what it was given. */
@@ -238,19 +235,19 @@ static void handle_outlives_a_bind_that_fails(void** state)
     VkBuffer copy = VK_NULL_HANDLE;
     MaarAllocation imported = VK_NULL_HANDLE;
     const uint32_t before = rig_count_fds();
-    const MaarStatistics was = rig_statistics(&rig, VK_NULL_HANDLE);
-    rig_set_fault(&rig, "vkBindBufferMemory2", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(maarImportBuffer(rig.allocator, &info, &import, &copy, &imported),
+    const MaarStatistics was = rig_statistics(rig, VK_NULL_HANDLE);
+    rig_set_fault(rig, "vkBindBufferMemory2", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarImportBuffer(rig->allocator, &info, &import, &copy, &imported),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_true(copy == VK_NULL_HANDLE && imported == VK_NULL_HANDLE);
     assert_int_equal(rig_count_fds(), before);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockBytes, was.blockBytes);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationCount, was.allocationCount);
-    assert_int_equal(maarImportBuffer(rig.allocator, &info, &import, &copy, &imported), VK_SUCCESS);
-    maarDestroyExternalHandle(rig.allocator, exported.handle);
-    maarDestroyBuffer(rig.allocator, copy, imported);
-    maarDestroyBuffer(rig.allocator, buffer, allocation);
-    rig_close(&rig);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).blockBytes, was.blockBytes);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).allocationCount, was.allocationCount);
+    assert_int_equal(maarImportBuffer(rig->allocator, &info, &import, &copy, &imported),
+                     VK_SUCCESS);
+    maarDestroyExternalHandle(rig->allocator, exported.handle);
+    maarDestroyBuffer(rig->allocator, copy, imported);
+    maarDestroyBuffer(rig->allocator, buffer, allocation);
 }
 
 /* The bytes are there already: no limit of this allocator's stops them. */
@@ -258,16 +255,17 @@ static void imports_pass_heap_limits(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.sharing = rig_sharing_everything()};
-    rig_open(&rig, &setup);
+    rig = rig_new();
+    rig_open(rig, &setup);
     const VkDeviceSize limits[VK_MAX_MEMORY_HEAPS] = {2 * MIB, 2 * MIB, 2 * MIB};
     VkPhysicalDeviceMemoryProperties properties;
     PFN_vkGetPhysicalDeviceMemoryProperties get =
         (PFN_vkGetPhysicalDeviceMemoryProperties)maarSimulatedGetInstanceProcAddr(
-            rig.instance, "vkGetPhysicalDeviceMemoryProperties");
-    get(rig.physical, &properties);
-    rig.create_info.heapSizeLimitCount = properties.memoryHeapCount;
-    rig.create_info.pHeapSizeLimits = limits;
-    rig_make_allocator(&rig);
+            rig->instance, "vkGetPhysicalDeviceMemoryProperties");
+    get(rig->physical, &properties);
+    rig->create_info.heapSizeLimitCount = properties.memoryHeapCount;
+    rig->create_info.pHeapSizeLimits = limits;
+    rig_make_allocator(rig);
     VkBuffer buffer = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
     assert_int_equal(make(OPAQUE, MIB + MIB / 2, &buffer, &allocation), VK_SUCCESS);
@@ -276,12 +274,12 @@ static void imports_pass_heap_limits(void** state)
     const VkBufferCreateInfo info = rig_buffer_info(MIB + MIB / 2);
     VkBuffer copy = VK_NULL_HANDLE;
     MaarAllocation imported = VK_NULL_HANDLE;
-    assert_int_equal(maarImportBuffer(rig.allocator, &info, &import, &copy, &imported), VK_SUCCESS);
-    assert_true(rig_statistics(&rig, VK_NULL_HANDLE).blockBytes > 2 * MIB);
-    maarDestroyExternalHandle(rig.allocator, exported.handle);
-    maarDestroyBuffer(rig.allocator, copy, imported);
-    maarDestroyBuffer(rig.allocator, buffer, allocation);
-    rig_close(&rig);
+    assert_int_equal(maarImportBuffer(rig->allocator, &info, &import, &copy, &imported),
+                     VK_SUCCESS);
+    assert_true(rig_statistics(rig, VK_NULL_HANDLE).blockBytes > 2 * MIB);
+    maarDestroyExternalHandle(rig->allocator, exported.handle);
+    maarDestroyBuffer(rig->allocator, copy, imported);
+    maarDestroyBuffer(rig->allocator, buffer, allocation);
 }
 
 /* Of one block, as two types of handle. */
@@ -295,10 +293,9 @@ static void memory_of_two_handle_types_is_exported_as_both(void** state)
     const MaarExportedMemory first = export_as(allocation, OPAQUE);
     const MaarExportedMemory second = export_as(allocation, DMA_BUF);
     assert_int_equal(first.blockId, second.blockId);
-    maarDestroyExternalHandle(rig.allocator, first.handle);
-    maarDestroyExternalHandle(rig.allocator, second.handle);
-    maarDestroyBuffer(rig.allocator, buffer, allocation);
-    rig_close(&rig);
+    maarDestroyExternalHandle(rig->allocator, first.handle);
+    maarDestroyExternalHandle(rig->allocator, second.handle);
+    maarDestroyBuffer(rig->allocator, buffer, allocation);
 }
 
 /* What is exportable as more than was asked for may lie elsewhere, and lets others in. */
@@ -312,14 +309,13 @@ static void each_set_of_handle_types_has_its_own_pool(void** state)
         for (uint32_t i = 0; i < 3; ++i) {
             struct maar_pool* pool = NULL;
             assert_int_equal(
-                maar_pool_exporting(rig.allocator, 0, MAAR_RESOURCE_KIND_LINEAR, sets[i], &pool),
+                maar_pool_exporting(rig->allocator, 0, MAAR_RESOURCE_KIND_LINEAR, sets[i], &pool),
                 VK_SUCCESS);
             assert_true(pool->export_types == sets[i]);
             assert_true(round == 0 || pool == pools[i]); /* made once */
             pools[i] = pool;
         }
     }
-    rig_close(&rig);
 }
 
 static void timeline_is_seen_from_both_sides(void** state)
@@ -336,30 +332,29 @@ static void timeline_is_seen_from_both_sides(void** state)
     VkSemaphore own = VK_NULL_HANDLE;
     VkSemaphore other = VK_NULL_HANDLE;
     MaarExternalHandle handle = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateSharedSemaphore(rig.allocator, &info, &own), VK_SUCCESS);
-    assert_int_equal(maarExportSemaphore(rig.allocator, own, TIMELINE_FD, &handle), VK_SUCCESS);
-    rig_set_fault(&rig, "vkImportSemaphoreFdKHR", 1, 1, VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    assert_int_equal(
-        maarImportSemaphore(rig.allocator, handle, TIMELINE_FD, VK_SEMAPHORE_TYPE_TIMELINE, &other),
-        VK_ERROR_INVALID_EXTERNAL_HANDLE);
+    assert_int_equal(maarCreateSharedSemaphore(rig->allocator, &info, &own), VK_SUCCESS);
+    assert_int_equal(maarExportSemaphore(rig->allocator, own, TIMELINE_FD, &handle), VK_SUCCESS);
+    rig_set_fault(rig, "vkImportSemaphoreFdKHR", 1, 1, VK_ERROR_INVALID_EXTERNAL_HANDLE);
+    assert_int_equal(maarImportSemaphore(rig->allocator, handle, TIMELINE_FD,
+                                         VK_SEMAPHORE_TYPE_TIMELINE, &other),
+                     VK_ERROR_INVALID_EXTERNAL_HANDLE);
     assert_true(maarPeekFd(handle) >= 0);
-    assert_int_equal(
-        maarImportSemaphore(rig.allocator, handle, TIMELINE_FD, VK_SEMAPHORE_TYPE_TIMELINE, &other),
-        VK_SUCCESS);
+    assert_int_equal(maarImportSemaphore(rig->allocator, handle, TIMELINE_FD,
+                                         VK_SEMAPHORE_TYPE_TIMELINE, &other),
+                     VK_SUCCESS);
     assert_int_equal(maarPeekFd(handle), -1);
-    maarDestroyExternalHandle(rig.allocator, handle);
-    rig_signal(&rig, own, 9);
+    maarDestroyExternalHandle(rig->allocator, handle);
+    rig_signal(rig, own, 9);
     const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
-    const MaarAllocation allocation = rig_allocate(&rig, 4096, &how);
+    const MaarAllocation allocation = rig_allocate(rig, 4096, &how);
     const MaarPoint point = {other, 9};
-    assert_int_equal(maarFreeMemoryAfter(rig.allocator, allocation, 1, &point), VK_SUCCESS);
+    assert_int_equal(maarFreeMemoryAfter(rig->allocator, allocation, 1, &point), VK_SUCCESS);
     uint32_t freed = 0;
-    assert_int_equal(maarCollect(rig.allocator, &freed), VK_SUCCESS);
+    assert_int_equal(maarCollect(rig->allocator, &freed), VK_SUCCESS);
     assert_int_equal(freed, 1);
-    vkDestroySemaphore(rig.device, own, rig.create_info.pAllocationCallbacks);
-    vkDestroySemaphore(rig.device, other, rig.create_info.pAllocationCallbacks);
+    vkDestroySemaphore(rig->device, own, rig->create_info.pAllocationCallbacks);
+    vkDestroySemaphore(rig->device, other, rig->create_info.pAllocationCallbacks);
     assert_int_equal(rig_count_fds(), before);
-    rig_close(&rig);
 }
 
 static void semaphores_that_cannot_be_shared_are_refused(void** state)
@@ -374,33 +369,32 @@ static void semaphores_that_cannot_be_shared_are_refused(void** state)
         .handleType = TIMELINE_FD,
     };
     VkSemaphore semaphore = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateSharedSemaphore(rig.allocator, &info, &semaphore),
+    assert_int_equal(maarCreateSharedSemaphore(rig->allocator, &info, &semaphore),
                      VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_expect_message(&rig, "a timeline semaphore cannot be exported");
+    rig_expect_message(rig, "a timeline semaphore cannot be exported");
     info.type = VK_SEMAPHORE_TYPE_BINARY;
-    assert_int_equal(maarCreateSharedSemaphore(rig.allocator, &info, &semaphore), VK_SUCCESS);
-    vkDestroySemaphore(rig.device, semaphore, rig.create_info.pAllocationCallbacks);
+    assert_int_equal(maarCreateSharedSemaphore(rig->allocator, &info, &semaphore), VK_SUCCESS);
+    vkDestroySemaphore(rig->device, semaphore, rig->create_info.pAllocationCallbacks);
     MaarSharingInfo says = {.sType = MAAR_STRUCTURE_TYPE_SHARING_INFO};
-    assert_int_equal(maarGetSharingInfo(rig.allocator, &says), VK_SUCCESS);
+    assert_int_equal(maarGetSharingInfo(rig->allocator, &says), VK_SUCCESS);
     assert_int_equal(says.exportableTimelineTypes, 0);
     assert_int_equal(says.exportableBinaryTypes & (uint32_t)TIMELINE_FD, TIMELINE_FD);
-    rig_close(&rig);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(driver_that_demands_it_gets_dedicated_blocks),
-        cmocka_unit_test(unshareable_resource_is_refused),
-        cmocka_unit_test(dma_buf_chooses_its_own_type_and_size),
-        cmocka_unit_test(image_with_a_modifier_is_imported),
-        cmocka_unit_test(driver_that_closes_what_it_refuses_harms_nobody),
-        cmocka_unit_test(handle_outlives_a_bind_that_fails),
-        cmocka_unit_test(imports_pass_heap_limits),
-        cmocka_unit_test(memory_of_two_handle_types_is_exported_as_both),
-        cmocka_unit_test(timeline_is_seen_from_both_sides),
-        cmocka_unit_test(semaphores_that_cannot_be_shared_are_refused),
-        cmocka_unit_test(each_set_of_handle_types_has_its_own_pool),
+        rig_unit_test(driver_that_demands_it_gets_dedicated_blocks),
+        rig_unit_test(unshareable_resource_is_refused),
+        rig_unit_test(dma_buf_chooses_its_own_type_and_size),
+        rig_unit_test(image_with_a_modifier_is_imported),
+        rig_unit_test(driver_that_closes_what_it_refuses_harms_nobody),
+        rig_unit_test(handle_outlives_a_bind_that_fails),
+        rig_unit_test(imports_pass_heap_limits),
+        rig_unit_test(memory_of_two_handle_types_is_exported_as_both),
+        rig_unit_test(timeline_is_seen_from_both_sides),
+        rig_unit_test(semaphores_that_cannot_be_shared_are_refused),
+        rig_unit_test(each_set_of_handle_types_has_its_own_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

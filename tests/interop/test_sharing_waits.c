@@ -17,7 +17,7 @@
 
 enum { EXPORTERS = 4, DRIVER_SLEEP_MS = 200, MOST_CPU_MS = 50 };
 
-static struct rig rig;
+static struct rig* rig;
 static PFN_vkGetMemoryFdKHR driver_export;
 static maar_atomic32 driver_calls;
 
@@ -41,10 +41,10 @@ static void* export_one(void* data)
     struct exporter* exporter = data;
     MaarExportedMemory exported = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
     struct timespec used;
-    exporter->result = maarExportMemory(rig.allocator, exporter->allocation, OPAQUE, &exported);
+    exporter->result = maarExportMemory(rig->allocator, exporter->allocation, OPAQUE, &exported);
     (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
     exporter->cpu_ns = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
-    maarDestroyExternalHandle(rig.allocator, exported.handle);
+    maarDestroyExternalHandle(rig->allocator, exported.handle);
     return NULL;
 }
 
@@ -52,11 +52,11 @@ static void exporters_of_one_block_sleep_while_one_is_in_the_driver(void** state
 {
     (void)state;
     const struct rig_setup setup = {.sharing = rig_sharing_everything()};
-    rig_start(&rig, &setup);
+    rig = rig_begin(&setup);
     VkBuffer buffer = VK_NULL_HANDLE;
-    const MaarAllocation shared = rig_create_shared_buffer(&rig, 4096, &buffer);
-    driver_export = rig.allocator->device.vkGetMemoryFdKHR;
-    rig.allocator->device.vkGetMemoryFdKHR = export_slowly;
+    const MaarAllocation shared = rig_create_shared_buffer(rig, 4096, &buffer);
+    driver_export = rig->allocator->device.vkGetMemoryFdKHR;
+    rig->allocator->device.vkGetMemoryFdKHR = export_slowly;
     struct exporter exporters[EXPORTERS];
     for (uint32_t i = 0; i < EXPORTERS; ++i) {
         exporters[i] = (struct exporter){.allocation = shared};
@@ -68,9 +68,8 @@ static void exporters_of_one_block_sleep_while_one_is_in_the_driver(void** state
         assert_in_range(exporters[i].cpu_ns, 0, (uint64_t)MOST_CPU_MS * 1000000);
     }
     assert_int_equal(maar_atomic32_load(&driver_calls), 1);
-    rig.allocator->device.vkGetMemoryFdKHR = driver_export;
-    maarDestroyBuffer(rig.allocator, buffer, shared);
-    rig_close(&rig);
+    rig->allocator->device.vkGetMemoryFdKHR = driver_export;
+    maarDestroyBuffer(rig->allocator, buffer, shared);
 }
 
 static void* leave_later(void* data)
@@ -100,8 +99,8 @@ static void gate_waits_until_the_work_is_done(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exporters_of_one_block_sleep_while_one_is_in_the_driver),
-        cmocka_unit_test(gate_waits_until_the_work_is_done),
+        rig_unit_test(exporters_of_one_block_sleep_while_one_is_in_the_driver),
+        rig_unit_test(gate_waits_until_the_work_is_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -543,113 +543,105 @@ static void coherent_types_without_their_feature_are_refused(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.profile = rig_profile_file("amd-rx7900xtx-radv25.0")};
-    struct rig rig;
-    rig_start(&rig, &setup);
+    struct rig* const rig = rig_begin(&setup);
     MaarMemoryTypeChoice choice;
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.memoryTypeBits = 1u << 7;
-    assert_int_equal(choose_as(&rig, &how, &choice), VK_ERROR_FEATURE_NOT_PRESENT);
+    assert_int_equal(choose_as(rig, &how, &choice), VK_ERROR_FEATURE_NOT_PRESENT);
     assert_int_equal(choice.memoryTypeIndex, MAAR_MEMORY_TYPE_NONE);
     how.memoryTypeBits = 0;
     how.requiredFlags = VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD;
-    assert_int_equal(choose_as(&rig, &how, &choice), VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_close(&rig);
+    assert_int_equal(choose_as(rig, &how, &choice), VK_ERROR_FEATURE_NOT_PRESENT);
 }
 
 static void coherent_types_with_their_feature_come_when_asked_for(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.profile = rig_profile_file("amd-rx7900xtx-radv25.0")};
-    struct rig rig;
-    rig_open(&rig, &setup);
+    struct rig* const rig = rig_new();
+    rig_open(rig, &setup);
     /* Choosing calls no driver: it is enough that the allocator is told. */
     const VkPhysicalDeviceCoherentMemoryFeaturesAMD feature = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COHERENT_MEMORY_FEATURES_AMD,
         .deviceCoherentMemory = VK_TRUE,
     };
-    rig.create_info.pEnabledFeatures = &feature;
-    rig_make_allocator(&rig);
+    rig->create_info.pEnabledFeatures = &feature;
+    rig_make_allocator(rig);
     MaarMemoryTypeChoice choice;
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
-    assert_int_equal(choose_as(&rig, &how, &choice), VK_SUCCESS);
+    assert_int_equal(choose_as(rig, &how, &choice), VK_SUCCESS);
     assert_int_equal(choice.memoryTypeIndex, 2);
     assert_int_equal(choice.candidateCount, 5);
     how.requiredFlags = VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD;
-    assert_int_equal(choose_as(&rig, &how, &choice), VK_SUCCESS);
+    assert_int_equal(choose_as(rig, &how, &choice), VK_SUCCESS);
     assert_int_equal(choice.memoryTypeIndex, 8);
     assert_int_equal(choice.candidateCount, 3);
     how.requiredFlags = 0;
     how.memoryTypeBits = 1u << 2 | 1u << 8 | 1u << 3;
-    assert_int_equal(choose_as(&rig, &how, &choice), VK_SUCCESS);
+    assert_int_equal(choose_as(rig, &how, &choice), VK_SUCCESS);
     assert_int_equal(choice.candidateCount, 3);
     assert_int_equal(choice.candidates[0], 2);
     assert_int_equal(choice.candidates[1], 3);
     assert_int_equal(choice.candidates[2], 8);
-    rig_close(&rig);
 }
 
 static void lazy_types_are_for_transient_resources_or_on_request(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.profile = rig_profile_file("qualcomm-adreno740-turnip26.2")};
-    struct rig rig;
-    rig_start(&rig, &setup);
+    struct rig* const rig = rig_begin(&setup);
     MaarMemoryTypeChoice choice;
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
-    assert_int_equal(choose_as(&rig, &how, &choice), VK_SUCCESS);
+    assert_int_equal(choose_as(rig, &how, &choice), VK_SUCCESS);
     assert_int_equal(choice.candidateCount, 3);
     how.preferredFlags = VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT;
-    assert_int_equal(choose_as(&rig, &how, &choice), VK_SUCCESS);
+    assert_int_equal(choose_as(rig, &how, &choice), VK_SUCCESS);
     assert_int_equal(choice.memoryTypeIndex, 3);
     how.preferredFlags = 0;
     how.requiredFlags = VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT;
-    assert_int_equal(choose_as(&rig, &how, &choice), VK_SUCCESS);
+    assert_int_equal(choose_as(rig, &how, &choice), VK_SUCCESS);
     assert_int_equal(choice.memoryTypeIndex, 3);
     assert_int_equal(choice.candidateCount, 1);
-    rig_close(&rig);
 }
 
 static void protected_types_are_refused_unless_required(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.profile = rig_profile_file("intel-iris-xe-tgl-anv25.0")};
-    struct rig rig;
-    rig_open(&rig, &setup);
+    struct rig* const rig = rig_new();
+    rig_open(rig, &setup);
     const VkPhysicalDeviceProtectedMemoryFeatures feature = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROTECTED_MEMORY_FEATURES,
         .protectedMemory = VK_TRUE,
     };
-    rig.create_info.pEnabledFeatures = &feature;
-    rig_make_allocator(&rig);
+    rig->create_info.pEnabledFeatures = &feature;
+    rig_make_allocator(rig);
     MaarMemoryTypeChoice choice;
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
-    assert_int_equal(choose_as(&rig, &how, &choice), VK_SUCCESS);
+    assert_int_equal(choose_as(rig, &how, &choice), VK_SUCCESS);
     assert_int_equal(choice.candidateCount, 6);
     for (uint32_t i = 0; i < choice.candidateCount; ++i) {
         assert_int_not_equal(choice.candidates[i], 3);
     }
     how.requiredFlags = VK_MEMORY_PROPERTY_PROTECTED_BIT;
-    assert_int_equal(choose_as(&rig, &how, &choice), VK_SUCCESS);
+    assert_int_equal(choose_as(rig, &how, &choice), VK_SUCCESS);
     assert_int_equal(choice.memoryTypeIndex, 3);
     assert_int_equal(choice.candidateCount, 1);
-    rig_close(&rig);
 }
 
 static void reason_tells_what_the_type_lacks(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.profile = rig_profile_file("arm-mali-g610-panvk25.0")};
-    struct rig rig;
-    rig_start(&rig, &setup);
+    struct rig* const rig = rig_begin(&setup);
     MaarMemoryTypeChoice choice;
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
-    assert_int_equal(choose_as(&rig, &how, &choice), VK_SUCCESS);
+    assert_int_equal(choose_as(rig, &how, &choice), VK_SUCCESS);
     assert_non_null(strstr(choice.reason, "type 0 in heap 0, best of 1"));
     assert_non_null(strstr(choice.reason, "; it is not cached; it is also device-local"));
     how = rig_how(MAAR_MEMORY_USAGE_DEVICE_UPLOAD);
-    assert_int_equal(choose_as(&rig, &how, &choice), VK_SUCCESS);
+    assert_int_equal(choose_as(rig, &how, &choice), VK_SUCCESS);
     assert_null(strstr(choice.reason, "; it is"));
-    rig_close(&rig);
 }
 
 /* ---- the table itself ---- */
@@ -691,11 +683,11 @@ int main(void)
         cmocka_unit_test(choices_are_those_of_the_table),
         cmocka_unit_test(choices_follow_the_rules_on_every_profile),
         cmocka_unit_test(resources_land_where_the_table_says),
-        cmocka_unit_test(coherent_types_without_their_feature_are_refused),
-        cmocka_unit_test(coherent_types_with_their_feature_come_when_asked_for),
-        cmocka_unit_test(lazy_types_are_for_transient_resources_or_on_request),
-        cmocka_unit_test(protected_types_are_refused_unless_required),
-        cmocka_unit_test(reason_tells_what_the_type_lacks),
+        rig_unit_test(coherent_types_without_their_feature_are_refused),
+        rig_unit_test(coherent_types_with_their_feature_come_when_asked_for),
+        rig_unit_test(lazy_types_are_for_transient_resources_or_on_request),
+        rig_unit_test(protected_types_are_refused_unless_required),
+        rig_unit_test(reason_tells_what_the_type_lacks),
     };
     return cmocka_run_group_tests_name("profiles", tests, load_table, NULL);
 }

@@ -137,26 +137,24 @@ static void promise_2_unknown_kinds_share_with_nobody(void** state)
 {
     (void)state;
     enum { COUNT = 90 };
-    struct rig rig;
-    rig_start(&rig, NULL);
+    struct rig* const rig = rig_begin(NULL);
     MaarAllocation made[COUNT];
     for (uint32_t i = 0; i < COUNT; ++i) {
         MaarMemoryRequest request = rig_request(100 + i * 30, 16, 1, (MaarResourceKind)(i % 3));
         MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
-        assert_int_equal(maarAllocateMemory(rig.allocator, &request, &how, &made[i]), VK_SUCCESS);
+        assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, &made[i]), VK_SUCCESS);
     }
     for (uint32_t a = 0; a < COUNT; ++a) {
         for (uint32_t b = 0; b < a; ++b) {
-            MaarAllocationInfo x = rig_info(&rig, made[a]);
-            MaarAllocationInfo y = rig_info(&rig, made[b]);
+            MaarAllocationInfo x = rig_info(rig, made[a]);
+            MaarAllocationInfo y = rig_info(rig, made[b]);
             bool apart = x.memory != y.memory || (x.offset + x.size - 1) / 1024 < y.offset / 1024 ||
                          (y.offset + y.size - 1) / 1024 < x.offset / 1024;
             bool may_share = x.kind == y.kind && x.kind != MAAR_RESOURCE_KIND_UNKNOWN;
             assert_true(apart || may_share);
         }
     }
-    maarFreeMemories(rig.allocator, COUNT, made);
-    rig_close(&rig);
+    maarFreeMemories(rig->allocator, COUNT, made);
 }
 
 /* Every call that can fail, failing at every point: see tests/fault. Here the shortest case, so
@@ -164,25 +162,23 @@ static void promise_2_unknown_kinds_share_with_nobody(void** state)
 static void promise_3_a_failing_call_changes_nothing(void** state)
 {
     (void)state;
-    struct rig rig;
-    rig_start(&rig, NULL);
+    struct rig* const rig = rig_begin(NULL);
     const VkBufferCreateInfo info = rig_buffer_info(1000);
-    MaarStatistics before = rig_statistics(&rig, VK_NULL_HANDLE);
+    MaarStatistics before = rig_statistics(rig, VK_NULL_HANDLE);
     for (uint64_t nth = 1; nth <= 3; ++nth) { /* create, allocate, bind */
         VkBuffer buffer = (VkBuffer)(uintptr_t)1;
         MaarAllocation memory = (MaarAllocation)(uintptr_t)1;
-        rig_set_fault(&rig, NULL, nth, UINT64_MAX, VK_ERROR_OUT_OF_HOST_MEMORY);
-        assert_int_equal(maarCreateBuffer(rig.allocator, &info, NULL, &buffer, &memory),
+        rig_set_fault(rig, NULL, nth, UINT64_MAX, VK_ERROR_OUT_OF_HOST_MEMORY);
+        assert_int_equal(maarCreateBuffer(rig->allocator, &info, NULL, &buffer, &memory),
                          VK_ERROR_OUT_OF_HOST_MEMORY);
-        rig_clear_faults(&rig);
+        rig_clear_faults(rig);
         assert_true(buffer == VK_NULL_HANDLE && memory == VK_NULL_HANDLE);
-        MaarStatistics after = rig_statistics(&rig, VK_NULL_HANDLE);
+        MaarStatistics after = rig_statistics(rig, VK_NULL_HANDLE);
         assert_int_equal(after.blockCount, before.blockCount);
         assert_int_equal(after.allocationCount, before.allocationCount);
-        assert_int_equal(rig_counters(&rig).liveCount[MAAR_SIMULATED_OBJECT_BUFFER], 0);
-        assert_int_equal(rig_counters(&rig).liveCount[MAAR_SIMULATED_OBJECT_MEMORY], 0);
+        assert_int_equal(rig_counters(rig).liveCount[MAAR_SIMULATED_OBJECT_BUFFER], 0);
+        assert_int_equal(rig_counters(rig).liveCount[MAAR_SIMULATED_OBJECT_MEMORY], 0);
     }
-    rig_close(&rig);
 }
 
 static void promise_4_atoms_are_whole_and_unshared(void** state)
@@ -190,42 +186,39 @@ static void promise_4_atoms_are_whole_and_unshared(void** state)
     (void)state;
     enum { COUNT = 80 };
     const struct rig_setup setup = {.profile = rig_profile_noncoherent()};
-    struct rig rig;
-    rig_start(&rig, &setup);
+    struct rig* const rig = rig_begin(&setup);
     MaarAllocation made[COUNT];
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
     how.flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT;
     for (uint32_t i = 0; i < COUNT; ++i) {
         how.dedicated = i % 10 == 0 ? MAAR_DEDICATED_ALWAYS : MAAR_DEDICATED_AUTO;
-        made[i] = rig_allocate(&rig, 1 + i * 13, &how);
-        MaarAllocationInfo info = rig_info(&rig, made[i]);
+        made[i] = rig_allocate(rig, 1 + i * 13, &how);
+        MaarAllocationInfo info = rig_info(rig, made[i]);
         assert_int_equal(info.memoryTypeIndex, 2);
         for (VkDeviceSize at = 0; at < info.size; at += 57) {
-            assert_int_equal(maarFlushAllocation(rig.allocator, made[i], at, 1), VK_SUCCESS);
-            assert_int_equal(maarInvalidateAllocation(rig.allocator, made[i], at, VK_WHOLE_SIZE),
+            assert_int_equal(maarFlushAllocation(rig->allocator, made[i], at, 1), VK_SUCCESS);
+            assert_int_equal(maarInvalidateAllocation(rig->allocator, made[i], at, VK_WHOLE_SIZE),
                              VK_SUCCESS);
         }
     }
     for (uint32_t a = 0; a < COUNT; ++a) {
         for (uint32_t b = 0; b < a; ++b) {
-            MaarAllocationInfo x = rig_info(&rig, made[a]);
-            MaarAllocationInfo y = rig_info(&rig, made[b]);
+            MaarAllocationInfo x = rig_info(rig, made[a]);
+            MaarAllocationInfo y = rig_info(rig, made[b]);
             assert_true(x.memory != y.memory || (x.offset + x.size - 1) / 256 < y.offset / 256 ||
                         (y.offset + y.size - 1) / 256 < x.offset / 256);
         }
     }
-    assert_true(rig_calls(&rig, "vkFlushMappedMemoryRanges") > COUNT);
-    assert_int_equal(rig_counters(&rig).violations[MAAR_SIMULATED_VIOLATION_FLUSH], 0);
-    maarFreeMemories(rig.allocator, COUNT, made);
-    rig_close(&rig);
+    assert_true(rig_calls(rig, "vkFlushMappedMemoryRanges") > COUNT);
+    assert_int_equal(rig_counters(rig).violations[MAAR_SIMULATED_VIOLATION_FLUSH], 0);
+    maarFreeMemories(rig->allocator, COUNT, made);
 }
 
 static void promise_5_limits_are_never_passed(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.profile = rig_profile_tiny()};
-    struct rig rig;
-    rig_start(&rig, &setup);
+    struct rig* const rig = rig_begin(&setup);
     MaarAllocation made[64];
     uint32_t count = 0;
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
@@ -233,42 +226,40 @@ static void promise_5_limits_are_never_passed(void** state)
         MaarMemoryRequest request =
             rig_request((1 + i % 17) * MIB, 1, 3, MAAR_RESOURCE_KIND_LINEAR);
         how.dedicated = (MaarDedicated)(i % 4);
-        count += maarAllocateMemory(rig.allocator, &request, &how, &made[count]) == VK_SUCCESS;
-        MaarSimulatedCounters counters = rig_counters(&rig);
+        count += maarAllocateMemory(rig->allocator, &request, &how, &made[count]) == VK_SUCCESS;
+        MaarSimulatedCounters counters = rig_counters(rig);
         assert_true(counters.liveCount[MAAR_SIMULATED_OBJECT_MEMORY] <= 16);
         assert_true(counters.heapLive[0] <= 64 * MIB && counters.heapLive[1] <= 64 * MIB);
     }
     assert_true(count > 5 && count < 64);
-    assert_int_equal(rig_counters(&rig).violations[MAAR_SIMULATED_VIOLATION_ALLOCATION_COUNT], 0);
-    assert_int_equal(rig_counters(&rig).violations[MAAR_SIMULATED_VIOLATION_ALLOCATION_SIZE], 0);
-    maarFreeMemories(rig.allocator, count, made);
-    rig_close(&rig);
+    assert_int_equal(rig_counters(rig).violations[MAAR_SIMULATED_VIOLATION_ALLOCATION_COUNT], 0);
+    assert_int_equal(rig_counters(rig).violations[MAAR_SIMULATED_VIOLATION_ALLOCATION_SIZE], 0);
+    maarFreeMemories(rig->allocator, count, made);
 }
 
 static void promise_5_budgets_bind_under_the_flag(void** state)
 {
     (void)state;
-    struct rig rig;
-    rig_start(&rig, NULL);
-    assert_int_equal(maarSimulatedSetHeapBudget(rig.physical, 0, 64 * MIB, 0), VK_SUCCESS);
+    struct rig* const rig = rig_begin(NULL);
+    assert_int_equal(maarSimulatedSetHeapBudget(rig->physical, 0, 64 * MIB, 0), VK_SUCCESS);
     MaarAllocation made[200];
     uint32_t count = 0;
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     MaarMemoryRequest request = rig_request(MIB, 1, 1, MAAR_RESOURCE_KIND_LINEAR);
     how.flags = MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT;
     while (count < 200 &&
-           maarAllocateMemory(rig.allocator, &request, &how, &made[count]) == VK_SUCCESS) {
+           maarAllocateMemory(rig->allocator, &request, &how, &made[count]) == VK_SUCCESS) {
         ++count;
-        assert_true(rig_counters(&rig).heapLive[0] <= 64 * MIB);
+        assert_true(rig_counters(rig).heapLive[0] <= 64 * MIB);
     }
     assert_true(count >= 60 && count <= 64);
-    assert_int_equal(rig.messages.counts[MAAR_MESSAGE_SEVERITY_WARNING], 0);
-    rig_expect_message(&rig, "the budget is not to be exceeded");
+    assert_int_equal(rig->messages.counts[MAAR_MESSAGE_SEVERITY_WARNING], 0);
+    rig_expect_message(rig, "the budget is not to be exceeded");
     how.flags = 0; /* the last resort, reported */
-    assert_int_equal(maarAllocateMemory(rig.allocator, &request, &how, &made[count++]), VK_SUCCESS);
-    rig_expect_message(&rig, "budget of heap 0 was exceeded");
-    maarFreeMemories(rig.allocator, count, made);
-    rig_close(&rig);
+    assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, &made[count++]),
+                     VK_SUCCESS);
+    rig_expect_message(rig, "budget of heap 0 was exceeded");
+    maarFreeMemories(rig->allocator, count, made);
 }
 
 /* Simulated devices share where there are file descriptors. */
@@ -314,29 +305,28 @@ static void promise_6_handles_have_one_owner(void** state)
     print_message("skipped: simulated devices share by file descriptors\n");
     skip();
 #else
-    struct rig rig;
     const struct rig_setup setup = {
         .sharing = rig_sharing_everything(),
         .flags = MAAR_SIMULATED_CLOSE_FD_ON_FAILED_IMPORT_BIT | MAAR_SIMULATED_REUSE_CLOSED_FD_BIT,
     };
-    rig_start(&rig, &setup);
+    struct rig* const rig = rig_begin(&setup);
     VkBuffer buffer = VK_NULL_HANDLE;
     VkBuffer copy = VK_NULL_HANDLE;
     MaarAllocation imported = VK_NULL_HANDLE;
-    const MaarAllocation allocation = make_shared(&rig, &buffer);
-    const MaarExportedMemory exported = rig_export(&rig, allocation);
+    const MaarAllocation allocation = make_shared(rig, &buffer);
+    const MaarExportedMemory exported = rig_export(rig, allocation);
     const int own = maarPeekFd(exported.handle);
     for (uint32_t i = 0; i < 3; ++i) { /* each finds out who closed what the one before it closed */
-        rig_set_fault(&rig, "vkAllocateMemory", 1, 1, VK_ERROR_INVALID_EXTERNAL_HANDLE);
-        assert_int_equal(import_shared(&rig, &exported, &copy, &imported),
+        rig_set_fault(rig, "vkAllocateMemory", 1, 1, VK_ERROR_INVALID_EXTERNAL_HANDLE);
+        assert_int_equal(import_shared(rig, &exported, &copy, &imported),
                          VK_ERROR_INVALID_EXTERNAL_HANDLE);
-        assert_int_equal(rig_counters(&rig).fdsReused, 1);
+        assert_int_equal(rig_counters(rig).fdsReused, 1);
     }
     uint64_t failures = 0;
     for (;;) {
-        rig_set_fault(&rig, NULL, failures + 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-        const VkResult result = import_shared(&rig, &exported, &copy, &imported);
-        rig_clear_faults(&rig);
+        rig_set_fault(rig, NULL, failures + 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        const VkResult result = import_shared(rig, &exported, &copy, &imported);
+        rig_clear_faults(rig);
         if (result == VK_SUCCESS) {
             break;
         }
@@ -348,21 +338,21 @@ static void promise_6_handles_have_one_owner(void** state)
     assert_true(failures >= 3); /* the object, its memory, the bind */
     assert_int_equal(maarPeekFd(exported.handle), -1);
     int fd = 0;
-    assert_int_equal(maarTakeFd(rig.allocator, exported.handle, &fd),
+    assert_int_equal(maarTakeFd(rig->allocator, exported.handle, &fd),
                      VK_ERROR_INVALID_EXTERNAL_HANDLE);
     assert_int_equal(fd, -1);
-    maarDestroyExternalHandle(rig.allocator, exported.handle);
+    maarDestroyExternalHandle(rig->allocator, exported.handle);
 
     /* What is taken is the taker's, whatever becomes of the object and the memory. */
-    const MaarExportedMemory passed = rig_export(&rig, imported);
-    assert_int_equal(maarTakeFd(rig.allocator, passed.handle, &fd), VK_SUCCESS);
-    maarDestroyExternalHandle(rig.allocator, passed.handle);
-    maarDestroyBuffer(rig.allocator, copy, imported);
-    maarDestroyBuffer(rig.allocator, buffer, allocation);
+    const MaarExportedMemory passed = rig_export(rig, imported);
+    assert_int_equal(maarTakeFd(rig->allocator, passed.handle, &fd), VK_SUCCESS);
+    maarDestroyExternalHandle(rig->allocator, passed.handle);
+    maarDestroyBuffer(rig->allocator, copy, imported);
+    maarDestroyBuffer(rig->allocator, buffer, allocation);
     assert_true(fcntl(fd, F_GETFD) != -1);
     assert_int_equal(close(fd), 0);
-    rig_forget_messages(&rig);
-    rig_close(&rig);
+    rig_forget_messages(rig);
+    rig_close(rig);
 #endif
 }
 
@@ -512,23 +502,23 @@ static void promise_7_no_lock_across_foreign_code(void** state)
         .count_host = true,
         .sharing = rig_sharing_everything(),
     };
-    struct rig rig;
-    rig_open(&rig, &setup);
-    inner_callbacks = rig.host_callbacks;
-    rig.host_callbacks.pfnAllocation = probe_and_allocate;
-    rig.host_callbacks.pfnFree = probe_and_free;
-    rig.create_info.pfnMessage = probe_in_message;
-    rig.create_info.pfnDeviceAllocate = probe_in_device_memory;
-    rig.create_info.pfnDeviceFree = probe_in_device_memory;
-    rig.create_info.pfnOutOfMemory = probe_in_observer;
+    struct rig* const rig = rig_new();
+    rig_open(rig, &setup);
+    inner_callbacks = rig->host_callbacks;
+    rig->host_callbacks.pfnAllocation = probe_and_allocate;
+    rig->host_callbacks.pfnFree = probe_and_free;
+    rig->create_info.pfnMessage = probe_in_message;
+    rig->create_info.pfnDeviceAllocate = probe_in_device_memory;
+    rig->create_info.pfnDeviceFree = probe_in_device_memory;
+    rig->create_info.pfnOutOfMemory = probe_in_observer;
     lock_check = (struct lock_check){.active = false};
-    rig_make_allocator(&rig);
-    lock_check.prober = promise_prober_start(&rig);
+    rig_make_allocator(rig);
+    lock_check.prober = promise_prober_start(rig);
     assert_non_null(lock_check.prober);
-    rig.call = probe_in_driver;
-    rig.call_data = &lock_check;
+    rig->call = probe_in_driver;
+    rig->call_data = &lock_check;
     lock_check.active = true;
-    do_everything(&rig);
+    do_everything(rig);
     lock_check.active = false;
     if (lock_check.failed) {
         /* The other thread hangs in a lock: nothing can be taken down in order. */
@@ -536,7 +526,6 @@ static void promise_7_no_lock_across_foreign_code(void** state)
     }
     assert_int_equal(promise_prober_stop(lock_check.prober), lock_check.probes);
     assert_true(lock_check.probes > 1000);
-    rig_close(&rig);
 }
 
 /* ---- promise 8 ---- */
@@ -584,17 +573,15 @@ static void promise_9_host_memory_is_the_programs(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.count_host = true};
-    struct rig rig;
-    rig_start(&rig, &setup);
-    uint64_t calls = atomic_load(&rig.host.calls);
-    fill_crowd(&rig, 9);
-    assert_true(atomic_load(&rig.host.calls) > calls);
-    empty_crowd(&rig);
-    maarDestroyAllocator(rig.allocator);
-    rig.allocator = VK_NULL_HANDLE;
-    assert_int_equal(atomic_load(&rig.host.live), 0);
-    assert_int_equal(atomic_load(&rig.host.live_bytes), 0);
-    rig_close(&rig);
+    struct rig* const rig = rig_begin(&setup);
+    uint64_t calls = atomic_load(&rig->host.calls);
+    fill_crowd(rig, 9);
+    assert_true(atomic_load(&rig->host.calls) > calls);
+    empty_crowd(rig);
+    maarDestroyAllocator(rig->allocator);
+    rig->allocator = VK_NULL_HANDLE;
+    assert_int_equal(atomic_load(&rig->host.live), 0);
+    assert_int_equal(atomic_load(&rig->host.live_bytes), 0);
 }
 
 /* Breaks a total behind the allocator's back. Builds with heavy checks stop the program there. */
@@ -605,30 +592,29 @@ static void promise_9_broken_invariant_poisons(void** state)
     print_message("skipped: builds with heavy checks trap\n");
     skip();
 #else
-    struct rig rig;
-    rig_start(&rig, NULL);
-    MaarAllocation memory = rig_allocate(&rig, 1000, NULL);
+    struct rig* const rig = rig_begin(NULL);
+    MaarAllocation memory = rig_allocate(rig, 1000, NULL);
     const char* broken = NULL;
-    ++rig.allocator->pools->first_arena.pending_count;
-    assert_int_equal(maarCheckAllocator(rig.allocator, &broken), VK_ERROR_UNKNOWN);
-    --rig.allocator->pools->first_arena.pending_count;
+    ++rig->allocator->pools->first_arena.pending_count;
+    assert_int_equal(maarCheckAllocator(rig->allocator, &broken), VK_ERROR_UNKNOWN);
+    --rig->allocator->pools->first_arena.pending_count;
     assert_string_equal(broken, "what is pending in an arena is not the sum of its blocks");
-    assert_int_equal(rig.messages.counts[MAAR_MESSAGE_SEVERITY_FATAL], 1);
-    rig_expect_message(&rig, "broken invariant: what is pending in an arena");
+    assert_int_equal(rig->messages.counts[MAAR_MESSAGE_SEVERITY_FATAL], 1);
+    rig_expect_message(rig, "broken invariant: what is pending in an arena");
     MaarMemoryRequest request = rig_request(1000, 1, 1, MAAR_RESOURCE_KIND_LINEAR);
     MaarAllocation none = memory;
     MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
-    assert_int_equal(maarAllocateMemory(rig.allocator, &request, NULL, &none), VK_ERROR_UNKNOWN);
+    assert_int_equal(maarAllocateMemory(rig->allocator, &request, NULL, &none), VK_ERROR_UNKNOWN);
     assert_true(none == VK_NULL_HANDLE);
-    assert_int_equal(maarGetAllocationInfo(rig.allocator, memory, &info), VK_ERROR_UNKNOWN);
-    assert_int_equal(maarCollect(rig.allocator, NULL), VK_ERROR_UNKNOWN);
-    assert_int_equal(maarCheckAllocator(rig.allocator, NULL), VK_ERROR_UNKNOWN);
-    rig_expect_silence(&rig);
-    maarFreeMemory(rig.allocator, memory); /* refused as well: the destruction tells of it */
-    maarDestroyAllocator(rig.allocator);
-    rig.allocator = VK_NULL_HANDLE;
-    rig_expect_message(&rig, "leak: allocation (no name) of");
-    rig_close(&rig);
+    assert_int_equal(maarGetAllocationInfo(rig->allocator, memory, &info), VK_ERROR_UNKNOWN);
+    assert_int_equal(maarCollect(rig->allocator, NULL), VK_ERROR_UNKNOWN);
+    assert_int_equal(maarCheckAllocator(rig->allocator, NULL), VK_ERROR_UNKNOWN);
+    rig_expect_silence(rig);
+    maarFreeMemory(rig->allocator, memory); /* refused as well: the destruction tells of it */
+    maarDestroyAllocator(rig->allocator);
+    rig->allocator = VK_NULL_HANDLE;
+    rig_expect_message(rig, "leak: allocation (no name) of");
+    rig_close(rig);
 #endif
 }
 
@@ -637,16 +623,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(promise_1_live_allocations_never_overlap),
         cmocka_unit_test(promise_2_kinds_never_share_a_granule),
-        cmocka_unit_test(promise_2_unknown_kinds_share_with_nobody),
-        cmocka_unit_test(promise_3_a_failing_call_changes_nothing),
-        cmocka_unit_test(promise_4_atoms_are_whole_and_unshared),
-        cmocka_unit_test(promise_5_limits_are_never_passed),
-        cmocka_unit_test(promise_5_budgets_bind_under_the_flag),
-        cmocka_unit_test(promise_6_handles_have_one_owner),
-        cmocka_unit_test(promise_7_no_lock_across_foreign_code),
+        rig_unit_test(promise_2_unknown_kinds_share_with_nobody),
+        rig_unit_test(promise_3_a_failing_call_changes_nothing),
+        rig_unit_test(promise_4_atoms_are_whole_and_unshared),
+        rig_unit_test(promise_5_limits_are_never_passed),
+        rig_unit_test(promise_5_budgets_bind_under_the_flag),
+        rig_unit_test(promise_6_handles_have_one_owner),
+        rig_unit_test(promise_7_no_lock_across_foreign_code),
         cmocka_unit_test(promise_8_same_calls_same_places),
-        cmocka_unit_test(promise_9_host_memory_is_the_programs),
-        cmocka_unit_test(promise_9_broken_invariant_poisons),
+        rig_unit_test(promise_9_host_memory_is_the_programs),
+        rig_unit_test(promise_9_broken_invariant_poisons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

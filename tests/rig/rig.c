@@ -249,15 +249,14 @@ void rig_start(struct rig* rig, const struct rig_setup* setup)
     rig_make_allocator(rig);
 }
 
-static void check_simulated_end(struct rig* rig)
+static void check_simulated_end(const struct rig* rig, const MaarSimulatedCounters* counters)
 {
-    MaarSimulatedCounters counters = rig_counters(rig);
-    if (counters.violationCount != rig->expected_violations) {
-        fail_msg("%u violations of Vulkan's rules, the last: %s", (unsigned)counters.violationCount,
-                 rig->violation);
+    if (counters->violationCount != rig->expected_violations) {
+        fail_msg("%u violations of Vulkan's rules, the last: %s",
+                 (unsigned)counters->violationCount, rig->violation);
     }
-    assert_int_equal(counters.liveCount[MAAR_SIMULATED_OBJECT_MEMORY], 0);
-    assert_int_equal(counters.freedWhileMappedCount, 0);
+    assert_int_equal(counters->liveCount[MAAR_SIMULATED_OBJECT_MEMORY], 0);
+    assert_int_equal(counters->freedWhileMappedCount, 0);
 }
 
 void rig_close(struct rig* rig)
@@ -266,19 +265,60 @@ void rig_close(struct rig* rig)
     maarDestroyAllocator(rig->allocator);
     rig->allocator = VK_NULL_HANDLE;
     vkDestroyDevice(rig->device, NULL);
-    if (rig->simulated) {
-        check_simulated_end(rig);
-    }
+    const MaarSimulatedCounters counters =
+        rig->simulated ? rig_counters(rig) : (MaarSimulatedCounters){.violationCount = 0};
     if (rig->messenger != VK_NULL_HANDLE) {
         vkDestroyDebugUtilsMessengerEXT(rig->instance, rig->messenger, NULL);
     }
     vkDestroyInstance(rig->instance, NULL);
+    rig->instance = VK_NULL_HANDLE;
+    if (rig->simulated) {
+        check_simulated_end(rig, &counters);
+    }
     if (atomic_load(&rig->validation_count) != 0) {
         fail_msg("%u validation messages, the first: %s",
                  (unsigned)atomic_load(&rig->validation_count), rig->validation_text);
     }
     assert_int_equal(atomic_load(&rig->host.live), 0);
     assert_int_equal(atomic_load(&rig->host.live_bytes), 0);
+}
+
+/* Rigs of the case that is running, the newest first. */
+struct case_rig {
+    struct rig rig; /* first */
+    struct case_rig* next;
+};
+
+static struct case_rig* case_rigs;
+
+struct rig* rig_new(void)
+{
+    struct case_rig* made = calloc(1, sizeof *made);
+    assert_non_null(made);
+    made->next = case_rigs;
+    case_rigs = made;
+    return &made->rig;
+}
+
+struct rig* rig_begin(const struct rig_setup* setup)
+{
+    struct rig* rig = rig_new();
+    rig_start(rig, setup);
+    return rig;
+}
+
+int rig_end_case(void** state)
+{
+    (void)state;
+    while (case_rigs != NULL) {
+        struct case_rig* last = case_rigs;
+        case_rigs = last->next;
+        if (last->rig.instance != VK_NULL_HANDLE) {
+            rig_close(&last->rig);
+        }
+        free(last);
+    }
+    return 0;
 }
 
 /* ---- looking ---- */

@@ -136,9 +136,17 @@ bool rig_open_vulkan(struct rig* rig, const struct rig_setup* setup, bool needs_
 void rig_make_allocator(struct rig* rig);
 /* rig_open and rig_make_allocator. */
 void rig_start(struct rig* rig, const struct rig_setup* setup);
-/* Destroys allocator and device; fails the test when the driver saw a breach of Vulkan's rules, an
- * object is left, or host memory is. */
+/* Destroys allocator, device and instance; then fails the test when the driver saw a breach of
+ * Vulkan's rules, when an object is left, or when host memory is. */
 void rig_close(struct rig* rig);
+
+/* A rig that belongs to the case which is running: rig_end_case closes it, also when an assertion
+ * has ended the case. rig_new only provides it; rig_begin starts it too. */
+struct rig* rig_new(void);
+struct rig* rig_begin(const struct rig_setup* setup);
+/* The teardown of cases that use these: closes and frees every rig that is left. */
+int rig_end_case(void** state);
+#define rig_unit_test(function) cmocka_unit_test_teardown(function, rig_end_case)
 
 /* ---- cases on real drivers ---- */
 

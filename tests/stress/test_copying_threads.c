@@ -75,13 +75,13 @@ static void* run_copying(void* user_data)
 static void copies_of_many_threads_end(void** state)
 {
     (void)state;
-    struct rig rig;
+    struct rig* const rig = rig_new();
     const struct rig_setup setup = {.paging = true, .count_host = true};
-    rig_open(&rig, &setup);
-    rig_make_allocator(&rig);
+    rig_open(rig, &setup);
+    rig_make_allocator(rig);
     struct copying_worker workers[WORKERS];
     for (uint32_t w = 0; w < WORKERS; ++w) {
-        workers[w] = (struct copying_worker){.rig = &rig, .random = {.state = w + 21}};
+        workers[w] = (struct copying_worker){.rig = rig, .random = {.state = w + 21}};
         assert_int_equal(pthread_create(&workers[w].thread, NULL, run_copying, &workers[w]), 0);
     }
     uint32_t failures = 0;
@@ -90,26 +90,25 @@ static void copies_of_many_threads_end(void** state)
         assert_int_equal(workers[w].errors, 0);
         failures += workers[w].failures;
     }
-    rig_clear_faults(&rig);
+    rig_clear_faults(rig);
     assert_true(failures > 0);
-    assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_SUCCESS);
-    assert_int_equal(maarWaitPending(rig.allocator, UINT64_MAX), VK_SUCCESS);
-    rig_check(&rig);
+    assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(rig->allocator, UINT64_MAX), VK_SUCCESS);
+    rig_check(rig);
     MaarPagingStatistics paging = {.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS};
-    assert_int_equal(maarGetPagingStatistics(rig.allocator, &paging), VK_SUCCESS);
+    assert_int_equal(maarGetPagingStatistics(rig->allocator, &paging), VK_SUCCESS);
     print_message("%llu MiB copied, %u submissions failed\n",
                   (unsigned long long)(paging.copiedBytes / MIB), failures);
     assert_true(paging.copiedBytes > 0);
     assert_int_equal(paging.reservationCount, 0);
-    assert_int_equal(rig_counters(&rig).liveCount[MAAR_SIMULATED_OBJECT_BUFFER], 0);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationCount, 0);
-    rig_close(&rig);
+    assert_int_equal(rig_counters(rig).liveCount[MAAR_SIMULATED_OBJECT_BUFFER], 0);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).allocationCount, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_of_many_threads_end),
+        rig_unit_test(copies_of_many_threads_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

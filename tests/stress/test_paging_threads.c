@@ -118,24 +118,24 @@ static void reservations_of_many_threads_keep_their_pages(void** state)
     (void)state;
     struct queue_lock lock = {.uses = 0};
     assert_int_equal(pthread_mutex_init(&lock.mutex, NULL), 0);
-    struct rig rig;
+    struct rig* const rig = rig_new();
     MaarSimulatedProfile profile = *rig_profile_discrete();
     profile.sparse.sparseBinding = VK_TRUE;
     profile.sparse.residencyBuffer = VK_TRUE;
-    rig_open(&rig, &(struct rig_setup){.profile = &profile});
+    rig_open(rig, &(struct rig_setup){.profile = &profile});
     const MaarQueue queue = {
-        .familyIndex = rig.recommendation.sparseQueueFamily,
-        .queue = rig.queue,
+        .familyIndex = rig->recommendation.sparseQueueFamily,
+        .queue = rig->queue,
         .pfnLock = lock_queue,
         .pfnUnlock = unlock_queue,
         .pUserData = &lock,
     };
-    rig.create_info.queueCount = 1;
-    rig.create_info.pQueues = &queue;
-    rig_make_allocator(&rig);
+    rig->create_info.queueCount = 1;
+    rig->create_info.pQueues = &queue;
+    rig_make_allocator(rig);
     struct worker workers[WORKERS];
     for (uint32_t w = 0; w < WORKERS; ++w) {
-        workers[w] = (struct worker){.allocator = rig.allocator, .random = {.state = w + 1}};
+        workers[w] = (struct worker){.allocator = rig->allocator, .random = {.state = w + 1}};
         assert_int_equal(pthread_create(&workers[w].thread, NULL, run_worker, &workers[w]), 0);
     }
     for (uint32_t w = 0; w < WORKERS; ++w) {
@@ -143,11 +143,11 @@ static void reservations_of_many_threads_keep_their_pages(void** state)
         assert_int_equal(workers[w].errors, 0);
         assert_true(workers[w].commits > 0);
     }
-    assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_SUCCESS);
-    assert_int_equal(maarWaitPending(rig.allocator, UINT64_MAX), VK_SUCCESS);
-    rig_check(&rig);
+    assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(rig->allocator, UINT64_MAX), VK_SUCCESS);
+    rig_check(rig);
     MaarPagingStatistics paging = {.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS};
-    assert_int_equal(maarGetPagingStatistics(rig.allocator, &paging), VK_SUCCESS);
+    assert_int_equal(maarGetPagingStatistics(rig->allocator, &paging), VK_SUCCESS);
     print_message("%llu pages bound, %llu unbound, %llu binds, %llu submissions\n",
                   (unsigned long long)paging.pagesBound, (unsigned long long)paging.pagesUnbound,
                   (unsigned long long)paging.bindCount, (unsigned long long)paging.submissionCount);
@@ -158,17 +158,17 @@ static void reservations_of_many_threads_keep_their_pages(void** state)
     assert_int_equal(paging.freeBytes, paging.blockBytes);
     assert_int_equal(paging.submissionCount, lock.uses);
     assert_true(paging.bindCount < paging.pagesBound + paging.pagesUnbound);
-    assert_int_equal(maarTrim(rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
-    assert_int_equal(maarGetPagingStatistics(rig.allocator, &paging), VK_SUCCESS);
+    assert_int_equal(maarTrim(rig->allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+    assert_int_equal(maarGetPagingStatistics(rig->allocator, &paging), VK_SUCCESS);
     assert_int_equal(paging.blockCount, 0);
-    rig_close(&rig);
+    rig_close(rig);
     pthread_mutex_destroy(&lock.mutex);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reservations_of_many_threads_keep_their_pages),
+        rig_unit_test(reservations_of_many_threads_keep_their_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,20 +79,20 @@ static void uploads_are_flushed_and_made_visible(void** state)
         .noncoherent = true,
         .addresses = device_address,
     };
-    struct rig rig;
+    struct rig* const rig = rig_new();
     memset(&seen, 0, sizeof seen);
-    tile_device_start(&rig, &device, NULL, 0);
+    tile_device_start(rig, &device, NULL, 0);
     MaarSparseImage image =
-        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){1024, 1024, 1}, 1);
+        tile_create_image(rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){1024, 1024, 1}, 1);
     const MaarTileCacheCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_CREATE_INFO,
         .image = image,
         .budget = 8 * MIB,
     };
     MaarTileCache cache = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateTileCache(rig.allocator, &info, &cache), VK_SUCCESS);
+    assert_int_equal(maarCreateTileCache(rig->allocator, &info, &cache), VK_SUCCESS);
     VkCommandPool pool = VK_NULL_HANDLE;
-    VkCommandBuffer commands = open_commands(&rig, &pool);
+    VkCommandBuffer commands = open_commands(rig, &pool);
     const uint32_t request = MAAR_PACK_TILE_REQUEST(0u, 0u, 5u, 2u);
     const MaarTileCacheUpdate update = {
         .sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE,
@@ -101,19 +101,19 @@ static void uploads_are_flushed_and_made_visible(void** state)
     };
     MaarTileUpload uploads[MOST];
     uint32_t count = MOST;
-    assert_int_equal(maarUpdateTileCache(rig.allocator, cache, &update, &count, uploads),
+    assert_int_equal(maarUpdateTileCache(rig->allocator, cache, &update, &count, uploads),
                      VK_SUCCESS);
     assert_true(count > 1);
-    assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_SUCCESS);
+    assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_SUCCESS);
 
-    assert_int_equal(maarRecordTileUploads(rig.allocator, cache, commands, 0, NULL), VK_SUCCESS);
+    assert_int_equal(maarRecordTileUploads(rig->allocator, cache, commands, 0, NULL), VK_SUCCESS);
     assert_int_equal(seen.barrier_count, 1);
     assert_int_equal(seen.after, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
     assert_int_equal(seen.image.newLayout, VK_IMAGE_LAYOUT_GENERAL);
     assert_true((seen.image.dstAccessMask & VK_ACCESS_TRANSFER_WRITE_BIT) != 0);
     assert_int_equal(seen.flush_count, 0);
 
-    assert_int_equal(maarRecordTileUploads(rig.allocator, cache, commands, count, uploads),
+    assert_int_equal(maarRecordTileUploads(rig->allocator, cache, commands, count, uploads),
                      VK_SUCCESS);
     assert_int_equal(seen.barrier_count, 2);
     assert_int_equal(seen.before, VK_PIPELINE_STAGE_TRANSFER_BIT);
@@ -129,16 +129,15 @@ static void uploads_are_flushed_and_made_visible(void** state)
         assert_true(seen.flushed[i].memory == seen.flushed[0].memory);
     }
     const MaarPoint point = {.value = 1};
-    assert_int_equal(maarEndTileUploads(rig.allocator, cache, &point), VK_SUCCESS);
-    assert_int_equal(maarAdvanceHostTimeline(rig.allocator, 1), VK_SUCCESS);
-    maarDestroyTileCache(rig.allocator, cache);
-    maarDestroySparseImage(rig.allocator, image);
-    vkDestroyCommandPool(rig.device, pool, NULL);
-    rig_close(&rig);
+    assert_int_equal(maarEndTileUploads(rig->allocator, cache, &point), VK_SUCCESS);
+    assert_int_equal(maarAdvanceHostTimeline(rig->allocator, 1), VK_SUCCESS);
+    maarDestroyTileCache(rig->allocator, cache);
+    maarDestroySparseImage(rig->allocator, image);
+    vkDestroyCommandPool(rig->device, pool, NULL);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(uploads_are_flushed_and_made_visible)};
+    const struct CMUnitTest tests[] = {rig_unit_test(uploads_are_flushed_and_made_visible)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

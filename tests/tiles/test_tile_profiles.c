@@ -10,11 +10,11 @@
 
 enum { MOST = 64, UPDATES = 40 };
 
-static struct rig rig;
+static struct rig* rig;
 
 static void play(MaarSparseImage image, VkDeviceSize* page_size)
 {
-    const MaarSparseImageInfo made = tile_image(&rig, image);
+    const MaarSparseImageInfo made = tile_image(rig, image);
     struct rig_random random = {.state = 4};
     MaarTileUpload uploads[MOST];
     MaarTileCache cache = VK_NULL_HANDLE;
@@ -28,20 +28,20 @@ static void play(MaarSparseImage image, VkDeviceSize* page_size)
     };
     const VkCommandPoolCreateInfo pool_info = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-        .queueFamilyIndex = rig.recommendation.mainQueueFamily,
+        .queueFamilyIndex = rig->recommendation.mainQueueFamily,
     };
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     *page_size = made.pageSize;
-    assert_int_equal(vkCreateCommandPool(rig.device, &pool_info, NULL, &pool), VK_SUCCESS);
+    assert_int_equal(vkCreateCommandPool(rig->device, &pool_info, NULL, &pool), VK_SUCCESS);
     const VkCommandBufferAllocateInfo allocate = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
         .commandPool = pool,
         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
         .commandBufferCount = 1,
     };
-    assert_int_equal(vkAllocateCommandBuffers(rig.device, &allocate, &commands), VK_SUCCESS);
+    assert_int_equal(vkAllocateCommandBuffers(rig->device, &allocate, &commands), VK_SUCCESS);
     assert_int_equal(vkBeginCommandBuffer(commands, &begin), VK_SUCCESS);
-    assert_int_equal(maarCreateTileCache(rig.allocator, &info, &cache), VK_SUCCESS);
+    assert_int_equal(maarCreateTileCache(rig->allocator, &info, &cache), VK_SUCCESS);
     for (uint64_t value = 1; value <= UPDATES; ++value) {
         uint32_t requests[6];
         uint32_t count = MOST;
@@ -55,23 +55,22 @@ static void play(MaarSparseImage image, VkDeviceSize* page_size)
             .pRequests = requests,
         };
         const MaarPoint point = {.value = value};
-        assert_int_equal(maarUpdateTileCache(rig.allocator, cache, &update, &count, uploads),
+        assert_int_equal(maarUpdateTileCache(rig->allocator, cache, &update, &count, uploads),
                          VK_SUCCESS);
-        assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_SUCCESS);
-        assert_int_equal(rig_counters(&rig).sparseBoundBytes,
-                         tile_cache(&rig, cache).committedSize);
-        assert_true(tile_cache(&rig, cache).committedSize <= info.budget);
+        assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_SUCCESS);
+        assert_int_equal(rig_counters(rig).sparseBoundBytes, tile_cache(rig, cache).committedSize);
+        assert_true(tile_cache(rig, cache).committedSize <= info.budget);
         for (uint32_t i = 0; i < count; ++i) {
             memset(uploads[i].pData, 1, (size_t)uploads[i].size);
         }
-        assert_int_equal(maarRecordTileUploads(rig.allocator, cache, commands, count, uploads),
+        assert_int_equal(maarRecordTileUploads(rig->allocator, cache, commands, count, uploads),
                          VK_SUCCESS);
-        assert_int_equal(maarEndTileUploads(rig.allocator, cache, &point), VK_SUCCESS);
-        assert_int_equal(maarAdvanceHostTimeline(rig.allocator, value), VK_SUCCESS);
+        assert_int_equal(maarEndTileUploads(rig->allocator, cache, &point), VK_SUCCESS);
+        assert_int_equal(maarAdvanceHostTimeline(rig->allocator, value), VK_SUCCESS);
     }
-    assert_true(tile_cache(&rig, cache).hitCount > 0);
-    maarDestroyTileCache(rig.allocator, cache);
-    vkDestroyCommandPool(rig.device, pool, NULL);
+    assert_true(tile_cache(rig, cache).hitCount > 0);
+    maarDestroyTileCache(rig->allocator, cache);
+    vkDestroyCommandPool(rig->device, pool, NULL);
 }
 
 static bool stream_on(const char* name, VkDeviceSize* page_size)
@@ -81,24 +80,25 @@ static bool stream_on(const char* name, VkDeviceSize* page_size)
     const VkImageCreateInfo made =
         tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){700, 500, 1}, 2);
     MaarSparseImage image = VK_NULL_HANDLE;
-    rig_open(&rig, &setup);
-    rig.create_info.flags |= MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT;
-    rig_make_allocator(&rig);
-    assert_int_equal(maarGetPagingInfo(rig.allocator, &paging), VK_SUCCESS);
-    const VkResult result = tile_try_image(&rig, &made, &image);
+    rig = rig_new();
+    rig_open(rig, &setup);
+    rig->create_info.flags |= MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT;
+    rig_make_allocator(rig);
+    assert_int_equal(maarGetPagingInfo(rig->allocator, &paging), VK_SUCCESS);
+    const VkResult result = tile_try_image(rig, &made, &image);
     /* A device may have the feature, and no tiles for this format: the mock driver's. */
     const bool excused = result == VK_ERROR_FORMAT_NOT_SUPPORTED && strstr(name, "mock") != NULL;
     if (!excused && result != (paging.sparseImages2D ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT)) {
-        fail_msg("%s: %d, \"%s\"", name, (int)result, rig.messages.last);
+        fail_msg("%s: %d, \"%s\"", name, (int)result, rig->messages.last);
     }
     if (image != VK_NULL_HANDLE) {
         play(image, page_size);
-        maarDestroySparseImage(rig.allocator, image);
+        maarDestroySparseImage(rig->allocator, image);
     } else {
-        rig_expect_message(&rig, "maarCreateSparseImage");
+        rig_expect_message(rig, "maarCreateSparseImage");
     }
-    rig_forget_messages(&rig);
-    rig_close(&rig);
+    rig_forget_messages(rig);
+    rig_close(rig);
     return image != VK_NULL_HANDLE;
 }
 
@@ -133,7 +133,7 @@ static void every_device_streams_or_says_why_not(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_device_streams_or_says_why_not),
+        rig_unit_test(every_device_streams_or_says_why_not),
     };
     return cmocka_run_group_tests_name("tile_profiles", tests, NULL, NULL);
 }

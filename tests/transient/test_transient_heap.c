@@ -4,7 +4,7 @@
  */
 #include "tests/transient/frame_player.h"
 
-static struct rig rig;
+static struct rig* rig;
 static struct graph_maker maker;
 static struct graph_maker other;
 
@@ -16,7 +16,7 @@ static void start(const MaarSimulatedProfile* profile, VkFlags off)
         .off = off,
         .count_host = true,
     };
-    rig_start(&rig, &setup);
+    rig = rig_begin(&setup);
 }
 
 static int open_rig(void** state)
@@ -29,7 +29,7 @@ static int open_rig(void** state)
 static int close_rig(void** state)
 {
     (void)state;
-    rig_close(&rig);
+    rig_close(rig);
     return 0;
 }
 
@@ -61,9 +61,9 @@ static MaarTransientHeapCreateInfo heap_info(void)
 static MaarTransientHeap create(const MaarTransientHeapCreateInfo* info)
 {
     MaarTransientHeap heap = VK_NULL_HANDLE;
-    VkResult result = maarCreateTransientHeap(rig.allocator, info, &heap);
+    VkResult result = maarCreateTransientHeap(rig->allocator, info, &heap);
     if (result != VK_SUCCESS) {
-        fail_msg("no heap: %d, \"%s\"", (int)result, rig.messages.last);
+        fail_msg("no heap: %d, \"%s\"", (int)result, rig->messages.last);
     }
     return heap;
 }
@@ -71,7 +71,7 @@ static MaarTransientHeap create(const MaarTransientHeapCreateInfo* info)
 static MaarTransientHeapInfo read_heap(MaarTransientHeap heap)
 {
     MaarTransientHeapInfo info = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_INFO};
-    assert_int_equal(maarGetTransientHeapInfo(rig.allocator, heap, &info), VK_SUCCESS);
+    assert_int_equal(maarGetTransientHeapInfo(rig->allocator, heap, &info), VK_SUCCESS);
     return info;
 }
 
@@ -79,7 +79,8 @@ static MaarTransientResourceInfo read_resource(MaarTransientHeap heap, uint32_t 
                                                uint32_t index)
 {
     MaarTransientResourceInfo info = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_RESOURCE_INFO};
-    assert_int_equal(maarGetTransientResource(rig.allocator, heap, copy, index, &info), VK_SUCCESS);
+    assert_int_equal(maarGetTransientResource(rig->allocator, heap, copy, index, &info),
+                     VK_SUCCESS);
     return info;
 }
 
@@ -106,10 +107,10 @@ static void resources_share_bytes_of_one_allocation(void** state)
     assert_int_equal(figures.createdCount, 5);
     assert_int_equal(figures.generation, 1);
     assert_int_equal(figures.copyCount, 1);
-    assert_true(rig_statistics(&rig, VK_NULL_HANDLE).allocationBytes >= figures.peakSize);
-    maarDestroyTransientHeap(rig.allocator, heap);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationCount, 0);
-    rig_expect_silence(&rig);
+    assert_true(rig_statistics(rig, VK_NULL_HANDLE).allocationBytes >= figures.peakSize);
+    maarDestroyTransientHeap(rig->allocator, heap);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).allocationCount, 0);
+    rig_expect_silence(rig);
 }
 
 static void without_aliasing_nothing_is_shared(void** state)
@@ -123,11 +124,12 @@ static void without_aliasing_nothing_is_shared(void** state)
     assert_true(figures.peakSize >= figures.totalSize);
     for (uint32_t i = 0; i < 6; ++i) {
         MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
-        assert_int_equal(maarGetTransientPassBarriers(rig.allocator, heap, i / 3, i % 3, &barriers),
-                         VK_SUCCESS);
+        assert_int_equal(
+            maarGetTransientPassBarriers(rig->allocator, heap, i / 3, i % 3, &barriers),
+            VK_SUCCESS);
         assert_int_equal(barriers.aliasing.memoryBarrierCount, 0);
     }
-    maarDestroyTransientHeap(rig.allocator, heap);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 static void plan_only_creates_nothing(void** state)
@@ -137,25 +139,25 @@ static void plan_only_creates_nothing(void** state)
     MaarTransientHeapCreateInfo info = heap_info();
     info.flags = MAAR_TRANSIENT_HEAP_CREATE_PLAN_ONLY_BIT;
     MaarTransientHeap heap = create(&info);
-    assert_int_equal(rig_calls(&rig, "vkCreateImage") + rig_calls(&rig, "vkCreateBuffer"), 0);
-    assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), 0);
+    assert_int_equal(rig_calls(rig, "vkCreateImage") + rig_calls(rig, "vkCreateBuffer"), 0);
+    assert_int_equal(rig_calls(rig, "vkAllocateMemory"), 0);
     assert_true(read_resource(heap, 0, 0).image == VK_NULL_HANDLE);
     assert_true(read_resource(heap, 0, 0).size > 0);
     assert_true(read_heap(heap).plan != VK_NULL_HANDLE);
     MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
-    assert_int_equal(maarGetTransientPassBarriers(rig.allocator, heap, 0, 2, &barriers),
+    assert_int_equal(maarGetTransientPassBarriers(rig->allocator, heap, 0, 2, &barriers),
                      VK_SUCCESS);
     assert_int_equal(barriers.before.imageMemoryBarrierCount, 1);
     assert_int_equal(barriers.pImageResources[0], 2);
     simple_graph(&other, 512);
     for (uint32_t i = 0; i < 2; ++i) { /* another graph, then the same again */
-        assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 0, NULL),
+        assert_int_equal(maarUpdateTransientHeap(rig->allocator, heap, &other.graph, 0, NULL),
                          VK_SUCCESS);
-        assert_int_equal(rig_calls(&rig, "vkCreateImage"), 0);
+        assert_int_equal(rig_calls(rig, "vkCreateImage"), 0);
         assert_int_equal(read_heap(heap).keptCount, 0);
         assert_int_equal(read_heap(heap).generation, 1);
     }
-    maarDestroyTransientHeap(rig.allocator, heap);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 static void copies_have_memory_of_their_own(void** state)
@@ -173,7 +175,7 @@ static void copies_have_memory_of_their_own(void** state)
         assert_true(read_resource(heap, copy, 0).image != read_resource(heap, 0, 0).image);
         assert_true(read_resource(heap, copy, 0).offset == read_resource(heap, 0, 0).offset);
     }
-    maarDestroyTransientHeap(rig.allocator, heap);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 static void equal_objects_count_once_in_the_comparison(void** state)
@@ -192,7 +194,7 @@ static void equal_objects_count_once_in_the_comparison(void** state)
     assert_true(read_heap(heap).totalSize == 4 * size);
     assert_true(read_heap(heap).objectReuseSize == size);
     assert_true(read_heap(heap).peakSize == size);
-    maarDestroyTransientHeap(rig.allocator, heap);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 /* A resource that keeps its contents gives its object to no other. */
@@ -210,7 +212,7 @@ static void objects_that_are_kept_count_for_themselves(void** state)
         const MaarTransientHeapCreateInfo info = heap_info();
         MaarTransientHeap heap = create(&info);
         assert_true(read_heap(heap).objectReuseSize == read_heap(heap).totalSize);
-        maarDestroyTransientHeap(rig.allocator, heap);
+        maarDestroyTransientHeap(rig->allocator, heap);
     }
 }
 
@@ -230,7 +232,7 @@ static void objects_in_use_are_not_reused(void** state)
     const MaarTransientHeapCreateInfo info = heap_info();
     MaarTransientHeap heap = create(&info);
     assert_true(read_heap(heap).objectReuseSize == read_heap(heap).totalSize);
-    maarDestroyTransientHeap(rig.allocator, heap);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 /* In each frame, one queue writes what the other one reads. Only the frame that used the same copy
@@ -254,7 +256,7 @@ static void waits_are_for_the_frame_of_their_copy(void** state)
             MaarTransientPassBarriers barriers = {.sType =
                                                       MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
             assert_int_equal(
-                maarGetTransientPassBarriers(rig.allocator, heap, frame, writer, &barriers),
+                maarGetTransientPassBarriers(rig->allocator, heap, frame, writer, &barriers),
                 VK_SUCCESS);
             assert_int_equal(barriers.waitCount, frame < copies ? 0 : 1);
             if (barriers.waitCount > 0) {
@@ -262,7 +264,7 @@ static void waits_are_for_the_frame_of_their_copy(void** state)
                 assert_int_equal(barriers.pWaits[0].framesBack, copies);
             }
         }
-        maarDestroyTransientHeap(rig.allocator, heap);
+        maarDestroyTransientHeap(rig->allocator, heap);
     }
 }
 
@@ -275,7 +277,7 @@ static void an_empty_graph_is_a_heap(void** state)
     const MaarTransientHeapCreateInfo info = heap_info();
     MaarTransientHeap heap = create(&info);
     assert_true(read_heap(heap).peakSize == 0);
-    maarDestroyTransientHeap(rig.allocator, heap);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 /* The second stage of the planner finds fewer edges here. The flag leaves that stage out. */
@@ -294,7 +296,7 @@ static void edges_are_kept_on_request(void** state)
             assert_int_equal(maarGetPlanInfo(read_heap(heap).plan, &plan), VK_SUCCESS);
             saved += keep == 0 && plan.edgeCount < plan.firstStageEdgeCount ? 1 : 0;
             assert_true(keep == 0 || plan.edgeCount == plan.firstStageEdgeCount);
-            maarDestroyTransientHeap(rig.allocator, heap);
+            maarDestroyTransientHeap(rig->allocator, heap);
         }
     }
     assert_true(saved > 0);
@@ -308,8 +310,8 @@ static void memory_without_a_name_is_named_transients(void** state)
     simple_graph(&maker, 256);
     const MaarTransientHeapCreateInfo info = heap_info();
     MaarTransientHeap heap = create(&info);
-    assert_string_equal(rig_info(&rig, read_resource(heap, 0, 0).allocation).pName, "transients");
-    maarDestroyTransientHeap(rig.allocator, heap);
+    assert_string_equal(rig_info(rig, read_resource(heap, 0, 0).allocation).pName, "transients");
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 static void transient_attachments_live_in_lazy_memory(void** state)
@@ -326,13 +328,12 @@ static void transient_attachments_live_in_lazy_memory(void** state)
     MaarTransientHeap heap = create(&info);
     const MaarTransientResourceInfo a = read_resource(heap, 0, 0);
     const MaarTransientResourceInfo b = read_resource(heap, 0, 1);
-    assert_true((rig_info(&rig, a.allocation).propertyFlags &
-                 VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT) != 0);
-    assert_true((rig_info(&rig, b.allocation).propertyFlags &
-                 VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT) == 0);
+    assert_true(
+        (rig_info(rig, a.allocation).propertyFlags & VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT) != 0);
+    assert_true(
+        (rig_info(rig, b.allocation).propertyFlags & VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT) == 0);
     assert_true(read_heap(heap).lazySize == a.size);
-    maarDestroyTransientHeap(rig.allocator, heap);
-    rig_close(&rig);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 static void what_the_driver_wants_alone_gets_memory_of_its_own(void** state)
@@ -340,14 +341,14 @@ static void what_the_driver_wants_alone_gets_memory_of_its_own(void** state)
     (void)state;
     const MaarSimulatedDedicated dedicated = {.imagesRequire = VK_TRUE};
     simple_graph(&maker, 256);
-    maarSimulatedSetDedicated(rig.physical, &dedicated);
+    maarSimulatedSetDedicated(rig->physical, &dedicated);
     const MaarTransientHeapCreateInfo info = heap_info();
     MaarTransientHeap heap = create(&info);
-    assert_true(rig_info(&rig, read_resource(heap, 0, 0).allocation).dedicated);
+    assert_true(rig_info(rig, read_resource(heap, 0, 0).allocation).dedicated);
     assert_true(read_resource(heap, 0, 0).allocation != read_resource(heap, 0, 2).allocation);
     assert_true(read_resource(heap, 0, 0).classIndex != read_resource(heap, 0, 1).classIndex);
     assert_true(read_heap(heap).peakSize == read_heap(heap).totalSize);
-    maarDestroyTransientHeap(rig.allocator, heap);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 static void a_class_above_the_largest_allocation_is_refused(void** state)
@@ -358,18 +359,17 @@ static void a_class_above_the_largest_allocation_is_refused(void** state)
     maker.images[0].extent.height = 4096;
     const MaarTransientHeapCreateInfo info = heap_info();
     MaarTransientHeap heap = (MaarTransientHeap)(uintptr_t)1;
-    assert_int_equal(maarCreateTransientHeap(rig.allocator, &info, &heap),
+    assert_int_equal(maarCreateTransientHeap(rig->allocator, &info, &heap),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_null(heap);
-    rig_expect_message(&rig, "(the largest, pGraph->pResources[0] (\"image 0\"), ");
-    rig_close(&rig);
+    rig_expect_message(rig, "(the largest, pGraph->pResources[0] (\"image 0\"), ");
 }
 
 static void memory_comes_from_the_pool_asked_for(void** state)
 {
     (void)state;
     const MaarPoolCreateInfo pool_info = {.memoryTypeIndex = 3};
-    MaarPool pool = rig_create_pool(&rig, &pool_info);
+    MaarPool pool = rig_create_pool(rig, &pool_info);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.pool = pool;
     how.pName = "frame";
@@ -377,11 +377,11 @@ static void memory_comes_from_the_pool_asked_for(void** state)
     MaarTransientHeapCreateInfo info = heap_info();
     info.pAllocationInfo = &how;
     MaarTransientHeap heap = create(&info);
-    const MaarAllocationInfo memory = rig_info(&rig, read_resource(heap, 0, 0).allocation);
+    const MaarAllocationInfo memory = rig_info(rig, read_resource(heap, 0, 0).allocation);
     assert_int_equal(memory.memoryTypeIndex, 3);
     assert_string_equal(memory.pName, "frame");
-    maarDestroyTransientHeap(rig.allocator, heap);
-    maarDestroyPool(rig.allocator, pool);
+    maarDestroyTransientHeap(rig->allocator, heap);
+    maarDestroyPool(rig->allocator, pool);
 }
 
 /* ---- updates ---- */
@@ -394,15 +394,15 @@ static void an_unchanged_graph_changes_nothing(void** state)
     const MaarTransientHeapCreateInfo info = heap_info();
     MaarTransientHeap heap = create(&info);
     const MaarTransientResourceInfo before = read_resource(heap, 0, 0);
-    const uint64_t calls = rig_counters(&rig).callCount;
-    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 0, NULL),
+    const uint64_t calls = rig_counters(rig).callCount;
+    assert_int_equal(maarUpdateTransientHeap(rig->allocator, heap, &other.graph, 0, NULL),
                      VK_SUCCESS);
-    assert_int_equal(rig_counters(&rig).callCount, calls);
+    assert_int_equal(rig_counters(rig).callCount, calls);
     const MaarTransientResourceInfo after = read_resource(heap, 0, 0);
     assert_memory_equal(&before, &after, sizeof after);
     assert_int_equal(read_heap(heap).createdCount, 0);
     assert_int_equal(read_heap(heap).generation, 1);
-    maarDestroyTransientHeap(rig.allocator, heap);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 /* The new image fits into the old memory: what has not changed stays. */
@@ -415,7 +415,7 @@ static void a_smaller_image_leaves_the_rest_alone(void** state)
     MaarTransientHeap heap = create(&info);
     const MaarTransientResourceInfo a = read_resource(heap, 0, 0);
     const MaarTransientResourceInfo b = read_resource(heap, 0, 1);
-    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 0, NULL),
+    assert_int_equal(maarUpdateTransientHeap(rig->allocator, heap, &other.graph, 0, NULL),
                      VK_SUCCESS);
     const MaarTransientHeapInfo figures = read_heap(heap);
     assert_true(read_resource(heap, 0, 0).image != a.image);
@@ -426,7 +426,7 @@ static void a_smaller_image_leaves_the_rest_alone(void** state)
     assert_int_equal(figures.generation, 2);
     assert_int_equal(figures.createdCount, 2);
     assert_int_equal(figures.keptCount, 2);
-    maarDestroyTransientHeap(rig.allocator, heap);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 /* The image stays. Its view is replaced, since it shows another part of the image now. */
@@ -443,13 +443,13 @@ static void another_view_of_an_image_is_created(void** state)
     const MaarTransientHeapCreateInfo info = heap_info();
     MaarTransientHeap heap = create(&info);
     const VkImage kept = read_resource(heap, 0, 0).image;
-    assert_int_equal(rig_calls(&rig, "vkCreateImageView"), 2);
-    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 0, NULL),
+    assert_int_equal(rig_calls(rig, "vkCreateImageView"), 2);
+    assert_int_equal(maarUpdateTransientHeap(rig->allocator, heap, &other.graph, 0, NULL),
                      VK_SUCCESS);
     assert_true(read_resource(heap, 0, 0).image == kept);
-    assert_int_equal(rig_calls(&rig, "vkCreateImageView"), 3);
-    assert_int_equal(rig_calls(&rig, "vkDestroyImageView"), 1);
-    maarDestroyTransientHeap(rig.allocator, heap);
+    assert_int_equal(rig_calls(rig, "vkCreateImageView"), 3);
+    assert_int_equal(rig_calls(rig, "vkDestroyImageView"), 1);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 /* Nothing is created, so that no generation is newer than the heap's. */
@@ -461,15 +461,15 @@ static void an_image_without_its_view_is_not_new(void** state)
     other.resources[0].viewCount = 0;
     const MaarTransientHeapCreateInfo info = heap_info();
     MaarTransientHeap heap = create(&info);
-    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 0, NULL),
+    assert_int_equal(maarUpdateTransientHeap(rig->allocator, heap, &other.graph, 0, NULL),
                      VK_SUCCESS);
-    assert_int_equal(rig_calls(&rig, "vkDestroyImageView"), 1);
+    assert_int_equal(rig_calls(rig, "vkDestroyImageView"), 1);
     assert_int_equal(read_heap(heap).createdCount, 0);
     assert_int_equal(read_heap(heap).keptCount, 3);
     assert_int_equal(read_heap(heap).generation, 1);
     assert_int_equal(read_resource(heap, 0, 0).viewCount, 0);
     assert_int_equal(read_resource(heap, 0, 0).generation, 1);
-    maarDestroyTransientHeap(rig.allocator, heap);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 static void resources_are_found_by_their_previous_indices(void** state)
@@ -493,14 +493,14 @@ static void resources_are_found_by_their_previous_indices(void** state)
     graph_use(&other, image, 1, GRAPH_COMPUTE_READ);
     const uint32_t previous[] = {2, 1, 0};
     other.graph.pPreviousIndices = previous;
-    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 0, NULL),
+    assert_int_equal(maarUpdateTransientHeap(rig->allocator, heap, &other.graph, 0, NULL),
                      VK_SUCCESS);
     assert_true(read_resource(heap, 0, 0).image == c);
     assert_true(read_resource(heap, 0, 1).buffer == b);
     assert_true(read_resource(heap, 0, 2).image == a);
     assert_int_equal(read_heap(heap).createdCount, 0);
     assert_int_equal(read_heap(heap).generation, 1);
-    maarDestroyTransientHeap(rig.allocator, heap);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 static void what_goes_waits_for_its_points(void** state)
@@ -511,20 +511,20 @@ static void what_goes_waits_for_its_points(void** state)
     simple_graph(&other, 2048);
     const MaarTransientHeapCreateInfo info = heap_info();
     MaarTransientHeap heap = create(&info);
-    const uint64_t destroyed = rig_calls(&rig, "vkDestroyImage");
-    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 1, &point),
+    const uint64_t destroyed = rig_calls(rig, "vkDestroyImage");
+    assert_int_equal(maarUpdateTransientHeap(rig->allocator, heap, &other.graph, 1, &point),
                      VK_SUCCESS);
-    assert_int_equal(rig_calls(&rig, "vkDestroyImage"), destroyed);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingCount, 1);
-    assert_int_equal(maarDestroyTransientHeapAfter(rig.allocator, heap, 1, &point), VK_SUCCESS);
-    assert_int_equal(rig_calls(&rig, "vkDestroyImage"), destroyed);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingCount, 2);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationCount, 0);
-    assert_int_equal(maarAdvanceHostTimeline(rig.allocator, 7), VK_SUCCESS);
-    assert_int_equal(maarCollect(rig.allocator, NULL), VK_SUCCESS);
-    assert_true(rig_calls(&rig, "vkDestroyImage") > destroyed);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingCount, 0);
-    rig_check(&rig);
+    assert_int_equal(rig_calls(rig, "vkDestroyImage"), destroyed);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 1);
+    assert_int_equal(maarDestroyTransientHeapAfter(rig->allocator, heap, 1, &point), VK_SUCCESS);
+    assert_int_equal(rig_calls(rig, "vkDestroyImage"), destroyed);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 2);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).allocationCount, 0);
+    assert_int_equal(maarAdvanceHostTimeline(rig->allocator, 7), VK_SUCCESS);
+    assert_int_equal(maarCollect(rig->allocator, NULL), VK_SUCCESS);
+    assert_true(rig_calls(rig, "vkDestroyImage") > destroyed);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 0);
+    rig_check(rig);
 }
 
 static void a_resized_heap_gives_large_memory_back(void** state)
@@ -534,11 +534,11 @@ static void a_resized_heap_gives_large_memory_back(void** state)
     simple_graph(&other, 64);
     const MaarTransientHeapCreateInfo info = heap_info();
     MaarTransientHeap heap = create(&info);
-    const VkDeviceSize before = rig_statistics(&rig, VK_NULL_HANDLE).allocationBytes;
-    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 0, NULL),
+    const VkDeviceSize before = rig_statistics(rig, VK_NULL_HANDLE).allocationBytes;
+    assert_int_equal(maarUpdateTransientHeap(rig->allocator, heap, &other.graph, 0, NULL),
                      VK_SUCCESS);
-    assert_true(rig_statistics(&rig, VK_NULL_HANDLE).allocationBytes < before / 2);
-    maarDestroyTransientHeap(rig.allocator, heap);
+    assert_true(rig_statistics(rig, VK_NULL_HANDLE).allocationBytes < before / 2);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 /* A history image keeps its object, and its first barrier after the update its layout. */
@@ -554,18 +554,18 @@ static void kept_contents_survive_an_update(void** state)
     const MaarTransientHeapCreateInfo info = heap_info();
     MaarTransientHeap heap = create(&info);
     MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
-    assert_int_equal(maarGetTransientPassBarriers(rig.allocator, heap, 0, 2, &barriers),
+    assert_int_equal(maarGetTransientPassBarriers(rig->allocator, heap, 0, 2, &barriers),
                      VK_SUCCESS);
     assert_int_equal(barriers.before.pImageMemoryBarriers[0].oldLayout, VK_IMAGE_LAYOUT_UNDEFINED);
     const VkImage image = read_resource(heap, 0, 2).image;
-    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 0, NULL),
+    assert_int_equal(maarUpdateTransientHeap(rig->allocator, heap, &other.graph, 0, NULL),
                      VK_SUCCESS);
     assert_true(read_resource(heap, 0, 2).image == image);
-    assert_int_equal(maarGetTransientPassBarriers(rig.allocator, heap, 0, 2, &barriers),
+    assert_int_equal(maarGetTransientPassBarriers(rig->allocator, heap, 0, 2, &barriers),
                      VK_SUCCESS);
     assert_int_equal(barriers.before.imageMemoryBarrierCount, 1);
     assert_int_equal(barriers.before.pImageMemoryBarriers[0].oldLayout, VK_IMAGE_LAYOUT_GENERAL);
-    maarDestroyTransientHeap(rig.allocator, heap);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 /* Objects that stay were used before: the first frame waits for what came before it. */
@@ -577,9 +577,9 @@ static void frames_of_two_graphs_are_in_order(void** state)
     simple_graph(&other, 240);
     const MaarTransientHeapCreateInfo info = heap_info();
     MaarTransientHeap heap = create(&info);
-    player_open(&player, &rig, heap, &maker);
+    player_open(&player, rig, heap, &maker);
     player_run(&player, 0, 3, 1);
-    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &other.graph, 0, NULL),
+    assert_int_equal(maarUpdateTransientHeap(rig->allocator, heap, &other.graph, 0, NULL),
                      VK_SUCCESS);
     player_change(&player, &other, 3);
     player_run(&player, 0, 3, 1);
@@ -587,7 +587,7 @@ static void frames_of_two_graphs_are_in_order(void** state)
         fail_msg("%s", hazards_finding(player.hazards, 0));
     }
     player_close(&player);
-    maarDestroyTransientHeap(rig.allocator, heap);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 /* ---- misuse ---- */
@@ -596,10 +596,10 @@ static void expect_refused(const char* words)
 {
     const MaarTransientHeapCreateInfo info = heap_info();
     MaarTransientHeap heap = (MaarTransientHeap)(uintptr_t)1;
-    assert_int_equal(maarCreateTransientHeap(rig.allocator, &info, &heap),
+    assert_int_equal(maarCreateTransientHeap(rig->allocator, &info, &heap),
                      VK_ERROR_VALIDATION_FAILED_EXT);
     assert_null(heap);
-    rig_expect_message(&rig, words);
+    rig_expect_message(rig, words);
     simple_graph(&maker, 256);
 }
 
@@ -664,14 +664,14 @@ static void reading_what_nothing_wrote_is_warned_of(void** state)
     maker.uses[2][0].access = VK_ACCESS_2_SHADER_STORAGE_READ_BIT;
     const MaarTransientHeapCreateInfo info = heap_info();
     MaarTransientHeap heap = create(&info);
-    assert_int_equal(rig.messages.counts[MAAR_MESSAGE_SEVERITY_WARNING], 1);
+    assert_int_equal(rig->messages.counts[MAAR_MESSAGE_SEVERITY_WARNING], 1);
     rig_expect_message(
-        &rig, "pGraph->pResources[2] (\"image 2\") is read by pass 2 (\"mix\") before any");
+        rig, "pGraph->pResources[2] (\"image 2\") is read by pass 2 (\"mix\") before any");
     maker.resources[2].flags = MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT;
-    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &maker.graph, 0, NULL),
+    assert_int_equal(maarUpdateTransientHeap(rig->allocator, heap, &maker.graph, 0, NULL),
                      VK_SUCCESS);
-    rig_expect_silence(&rig);
-    maarDestroyTransientHeap(rig.allocator, heap);
+    rig_expect_silence(rig);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 static void misuse_of_heaps_is_named(void** state)
@@ -682,30 +682,30 @@ static void misuse_of_heaps_is_named(void** state)
     MaarTransientHeap heap = create(&info);
     MaarTransientResourceInfo resource = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_RESOURCE_INFO};
     MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
-    assert_int_equal(maarGetTransientResource(rig.allocator, heap, 1, 0, &resource),
+    assert_int_equal(maarGetTransientResource(rig->allocator, heap, 1, 0, &resource),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "copyIndex is not below");
-    assert_int_equal(maarGetTransientResource(rig.allocator, heap, 0, 3, &resource),
+    rig_expect_message(rig, "copyIndex is not below");
+    assert_int_equal(maarGetTransientResource(rig->allocator, heap, 0, 3, &resource),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "resourceIndex is not below");
-    assert_int_equal(maarGetTransientPassBarriers(rig.allocator, heap, 0, 3, &barriers),
+    rig_expect_message(rig, "resourceIndex is not below");
+    assert_int_equal(maarGetTransientPassBarriers(rig->allocator, heap, 0, 3, &barriers),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "passIndex is not below");
+    rig_expect_message(rig, "passIndex is not below");
     const uint32_t twice[] = {1, 1, 0};
     maker.graph.pPreviousIndices = twice;
-    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, &maker.graph, 0, NULL),
+    assert_int_equal(maarUpdateTransientHeap(rig->allocator, heap, &maker.graph, 0, NULL),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "pPreviousIndices names a resource twice");
-    assert_int_equal(maarUpdateTransientHeap(rig.allocator, VK_NULL_HANDLE, &maker.graph, 0, NULL),
+    rig_expect_message(rig, "pPreviousIndices names a resource twice");
+    assert_int_equal(maarUpdateTransientHeap(rig->allocator, VK_NULL_HANDLE, &maker.graph, 0, NULL),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "heap is VK_NULL_HANDLE");
+    rig_expect_message(rig, "heap is VK_NULL_HANDLE");
     info.copyCount = MAAR_TRANSIENT_MAX_COPIES + 1;
     MaarTransientHeap none = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateTransientHeap(rig.allocator, &info, &none),
+    assert_int_equal(maarCreateTransientHeap(rig->allocator, &info, &none),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "copyCount is above");
-    maarDestroyTransientHeap(rig.allocator, VK_NULL_HANDLE);
-    maarDestroyTransientHeap(rig.allocator, heap);
+    rig_expect_message(rig, "copyCount is above");
+    maarDestroyTransientHeap(rig->allocator, VK_NULL_HANDLE);
+    maarDestroyTransientHeap(rig->allocator, heap);
 }
 
 #define ON_RIG(name) cmocka_unit_test_setup_teardown(name, open_rig, close_rig)
@@ -721,9 +721,9 @@ int main(void)
         ON_RIG(an_empty_graph_is_a_heap),
         ON_RIG(edges_are_kept_on_request),
         ON_RIG(memory_without_a_name_is_named_transients),
-        cmocka_unit_test(transient_attachments_live_in_lazy_memory),
+        rig_unit_test(transient_attachments_live_in_lazy_memory),
         ON_RIG(what_the_driver_wants_alone_gets_memory_of_its_own),
-        cmocka_unit_test(a_class_above_the_largest_allocation_is_refused),
+        rig_unit_test(a_class_above_the_largest_allocation_is_refused),
         ON_RIG(memory_comes_from_the_pool_asked_for),
         ON_RIG(an_unchanged_graph_changes_nothing),
         ON_RIG(a_smaller_image_leaves_the_rest_alone),

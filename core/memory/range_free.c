@@ -1,0 +1,271 @@
+/*
+ * Freeing a range of a block, and which empty blocks go. Everything between lock and unlock is
+ * integers: a block that goes is unlisted under the lock and destroyed after it, and a pinned block
+ * is neither.
+ */
+#include "core/memory/range_free.h"
+
+#include "core/memory/allocator_state.h"
+#include "core/memory/peak.h"
+#include "core/memory/pool_check.h"
+#include "core/memory/pool_list.h"
+
+/* Frees a range of a block; false if there is none. */
+static inline bool release_range(struct maar_arena* arena, struct maar_block* block, uint32_t node)
+{
+    VkDeviceSize room = 0;
+    const bool known = maar_placement_free_into(block->placement, node, &room);
+    if (--block->range_count == 0) {
+        maar_arena_count_empty(block, true);
+    }
+    const uint32_t value = maar_size_class(room);
+    if (arena->free_index.levels[block->at] < value) {
+        maar_free_index_set(&arena->free_index, block, value);
+    }
+    return known;
+}
+
+/* Whether a pool that keeps so many bytes of empty blocks has more. */
+static bool has_surplus(const struct maar_pool* pool)
+{
+    return maar_atomic64_load(&pool->empty_bytes) > pool->retained_size;
+}
+
+/* Under the lock: an empty block of the arena that the pool need not keep, unlisted; or NULL. Which
+ * one goes: of a pool that keeps its largest block the smallest, else the one that has just become
+ * empty. */
+static struct maar_block* pick_surplus(struct maar_arena* arena, struct maar_block* emptied,
+                                       bool keep_none)
+{
+    struct maar_pool* pool = arena->pool;
+    struct maar_block* chosen = NULL;
+    /* One look decides for one thread: two that look at once must not both give theirs back. */
+    const bool counted = !keep_none && pool->retained_size == 0;
+    if (counted ? !maar_atomic32_take_above(&pool->empty_count, 1)
+                : !keep_none && !has_surplus(pool)) {
+        return NULL;
+    }
+    const bool any = emptied == NULL || pool->retained_size == 0 || !maar_block_is_idle(emptied);
+    if (!any) {
+        chosen = emptied;
+    }
+    for (uint32_t i = any ? arena->block_count : 0; i-- > 0;) {
+        struct maar_block* block = arena->blocks[i];
+        if (maar_block_is_idle(block) && (chosen == NULL || block->size < chosen->size)) {
+            chosen = block;
+        }
+    }
+    const bool taken = chosen != NULL && maar_arena_try_unlist(arena, chosen, counted);
+    if (counted && !taken) {
+        (void)maar_atomic32_add(&pool->empty_count, 1);
+    }
+    return taken ? chosen : NULL;
+}
+
+/* Under the lock: the block that an emptied one leaves behind, unlisted, or NULL. */
+static struct maar_block* pick_leaving(struct maar_arena* arena, struct maar_block* emptied,
+                                       bool made_block, enum maar_slot_end end)
+{
+    if (end != MAAR_SLOT_END_UNDONE) {
+        return pick_surplus(arena, emptied, false);
+    }
+    return made_block && emptied->pin_count == 0 && maar_arena_try_unlist(arena, emptied, false)
+               ? emptied
+               : NULL;
+}
+
+/* What is left to do, without the lock, when a block has become empty. */
+MAAR_NOINLINE void after_emptied(struct maar_pool* pool, struct maar_block* leaving,
+                                 enum maar_slot_end end)
+{
+    if (leaving != NULL) {
+        maar_block_destroy(leaving);
+    }
+    /* Over budget no empty block is kept; what a failed call undoes leaves the rest alone. */
+    if (end != MAAR_SLOT_END_UNDONE && maar_budget_is_exceeded(pool->allocator, pool->heap_index)) {
+        (void)maar_pool_trim(pool);
+    }
+}
+
+/* What an ended slot leaves to do without the lock. */
+struct slot_rest {
+    char* name;
+    VkDeviceSize size;          /* that was live, if it is */
+    struct maar_block* leaving; /* unlisted; to be destroyed */
+    bool emptied;               /* its block, which others may allocate from */
+    bool peaked;                /* live bytes: the peak is to be looked at */
+    bool unknown;               /* it had no range in its block */
+};
+
+/* Makes the bytes of a slot free, and the slot. Calls no foreign code. In line, so that what only
+ * some ends need is left out for the others. */
+MAAR_INLINE struct slot_rest take_slot_off(struct maar_slot* slot, uint32_t index,
+                                           enum maar_slot_end end)
+{
+    struct maar_block* block = slot->block;
+    struct maar_arena* arena = block->arena;
+    struct slot_rest rest = {.leaving = NULL};
+    const bool dedicated = block->placement == NULL;
+    /* The bytes of a block of pages are counted by those pages. */
+    const VkDeviceSize size = dedicated && maar_block_is_paged(block) ? 0 : maar_slot_size(slot);
+
+    if (!dedicated) {
+        maar_placement_prefetch(block->placement, slot->node);
+    }
+    maar_mutex_lock(&arena->lock);
+    if (end == MAAR_SLOT_END_PENDING) {
+        --block->pending_count;
+        --arena->pending_count;
+        block->pending_bytes -= size;
+    }
+    if (end == MAAR_SLOT_END_UNDONE) {
+        --arena->made_count;
+        maar_atomic64_store(&arena->live_bytes, maar_atomic64_load(&arena->live_bytes) - size);
+    }
+    if (end == MAAR_SLOT_END_LIVE) {
+        rest.peaked = maar_arena_lose_live(arena, size);
+    }
+    if (dedicated) {
+        maar_arena_unlink_dedicated(arena, block);
+        rest.leaving = block;
+    } else {
+        rest.unknown = !release_range(arena, block, slot->node);
+        rest.emptied = block->range_count == 0;
+        if (rest.emptied) {
+            rest.leaving = pick_leaving(arena, block, slot->made_block, end);
+        }
+    }
+    rest.name = slot->name;
+    rest.size = size;
+    slot->name = NULL;
+    slot->block = NULL;
+    maar_slots_put(&block->pool->allocator->slots, &arena->slots, slot, index);
+    maar_mutex_unlock(&arena->lock);
+    return rest;
+}
+
+/* Does what take_slot_off has left; the name is the caller's. */
+MAAR_INLINE void finish_slot(struct maar_pool* pool, const struct slot_rest* rest,
+                             enum maar_slot_end end)
+{
+    if (rest->emptied) {
+        after_emptied(pool, rest->leaving, end);
+    } else if (rest->leaving != NULL) {
+        maar_block_destroy(rest->leaving);
+    }
+    if (rest->peaked) {
+        maar_raise_live_peak(pool->allocator, rest->size);
+    }
+    if (rest->unknown) {
+        maar_broken(pool->allocator, "a live allocation has no range in its block");
+    }
+    maar_check_if_asked(pool);
+}
+
+char* maar_pool_free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot_end end)
+{
+    struct maar_pool* pool = slot->block->pool;
+    const struct slot_rest rest = take_slot_off(slot, index, end);
+    finish_slot(pool, &rest, end);
+    return rest.name;
+}
+
+char* maar_pool_free_live(struct maar_slot* slot, uint32_t index)
+{
+    struct maar_pool* pool = slot->block->pool;
+    const struct slot_rest rest = take_slot_off(slot, index, MAAR_SLOT_END_LIVE);
+    finish_slot(pool, &rest, MAAR_SLOT_END_LIVE);
+    return rest.name;
+}
+
+enum { REST_EMPTIED = 1, REST_UNKNOWN = 2, REST_OF_POOL = 4, REST_NAME = 8 };
+
+static struct maar_pool* pool_of_item(const struct maar_retire_item* item)
+{
+    return (struct maar_pool*)(void*)((char*)item->pool - offsetof(struct maar_pool, pending));
+}
+
+void maar_pool_return_pending(struct maar_slot* slot, uint32_t index, struct maar_retire_item* item)
+{
+    struct maar_pool* pool = pool_of_item(item);
+    const struct slot_rest rest = take_slot_off(slot, index, MAAR_SLOT_END_PENDING);
+    item->rest[0] = rest.name;
+    item->rest[1] = rest.leaving;
+    item->rest_flags = 0;
+    if (rest.name != NULL) {
+        item->rest_flags = REST_NAME;
+    }
+    /* Whoever destroys the pool waits for this step and not for the next one. */
+    if (rest.leaving != NULL || rest.emptied || rest.unknown ||
+        (pool->allocator->flags & MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT) != 0) {
+        item->rest_flags |= REST_OF_POOL;
+        item->rest_flags |= rest.emptied ? REST_EMPTIED : 0;
+        item->rest_flags |= rest.unknown ? REST_UNKNOWN : 0;
+        maar_pool_hold(pool->allocator, pool);
+    }
+}
+
+void maar_pool_finish_pending(MaarAllocator allocator, const struct maar_retire_item* item)
+{
+    const struct slot_rest rest = {
+        .leaving = item->rest[1],
+        .emptied = (item->rest_flags & REST_EMPTIED) != 0,
+        .unknown = (item->rest_flags & REST_UNKNOWN) != 0,
+    };
+    maar_host_free(allocator->callbacks, item->rest[0]);
+    if ((item->rest_flags & REST_OF_POOL) != 0) {
+        struct maar_pool* pool = pool_of_item(item);
+        finish_slot(pool, &rest, MAAR_SLOT_END_PENDING);
+        maar_pool_leave(allocator, pool);
+    }
+}
+
+void maar_pool_make_pending(struct maar_slot* slot)
+{
+    struct maar_block* block = slot->block;
+    struct maar_arena* arena = block->arena;
+    const VkDeviceSize size = maar_slot_size(slot);
+    maar_mutex_lock(&arena->lock);
+    slot->pending = true;
+    ++block->pending_count;
+    ++arena->pending_count;
+    block->pending_bytes += size;
+    if (block->table != NULL) {
+        ++arena->stitched_pending_count;
+        arena->stitched_pending_bytes += block->size;
+    }
+    const bool peaked = maar_arena_lose_live(arena, size);
+    maar_mutex_unlock(&arena->lock);
+    if (peaked) {
+        maar_raise_live_peak(block->pool->allocator, size);
+    }
+}
+
+void maar_slot_retire(struct maar_slot* slot, uint32_t index, struct maar_retire_item* item)
+{
+    maar_pool_make_pending(slot);
+    item->pool = &slot->block->pool->pending;
+    item->range = index;
+    /* What is mapped is unmapped first, which may call the driver. What is made of pages is bound
+     * to its object. Both stay where they are until then. */
+    const bool stays = slot->map_count > 0 || slot->stitched;
+    item->size = stays ? 0 : maar_slot_size(slot);
+    item->object_first = stays || item->action != NULL;
+}
+
+VkDeviceSize maar_pool_trim(struct maar_pool* pool)
+{
+    VkDeviceSize released = 0;
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;) {
+        maar_mutex_lock(&arena->lock);
+        struct maar_block* block = pick_surplus(arena, NULL, true);
+        maar_mutex_unlock(&arena->lock);
+        if (block != NULL) {
+            released += block->size;
+            maar_block_destroy(block);
+        } else {
+            arena = maar_pool_next_arena(pool, arena->number + 1);
+        }
+    }
+    return released;
+}

@@ -1,0 +1,479 @@
+/*
+ * The sentence that comes with "no memory": what was asked for, what there is, why, what would
+ * help; how grave it is; and that nobody is flooded with it.
+ */
+#include <stdio.h>
+
+#include "tests/rig/rig.h"
+
+/* Fails, with one message of that severity that has these words and names call and size. */
+static void expect_refusal(struct rig* rig, VkDeviceSize size, const MaarAllocationCreateInfo* how,
+                           VkResult wanted, MaarMessageSeverity severity, const char* words)
+{
+    char head[100];
+    MaarAllocation none = VK_NULL_HANDLE;
+    rig_forget_messages(rig);
+    assert_int_equal(rig_try(rig, size, how, &none), wanted);
+    assert_int_equal(rig->messages.total, 1);
+    assert_int_equal(rig->messages.counts[severity], 1);
+    (void)snprintf(head, sizeof head, "maarAllocateMemory: no memory for %llu bytes",
+                   (unsigned long long)size);
+    assert_int_equal(strncmp(rig->messages.last, head, strlen(head)), 0);
+    rig_expect_message(rig, words);
+}
+
+static MaarAllocationCreateInfo only_here(void)
+{
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.flags = MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT;
+    return how;
+}
+
+/* ---- why ---- */
+
+static void refusal_of_the_driver_tells_what_there_is(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarAllocation held = rig_allocate(rig, 40 * MIB, NULL);
+    assert_int_equal(maarSimulatedSetHeapBudget(rig->physical, 0, 7 * GIB, GIB), VK_SUCCESS);
+    rig_set_fault(rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    const MaarAllocationCreateInfo how = only_here();
+    const VkDeviceSize blocks = rig_budget(rig, 0).blockBytes;
+    char words[200];
+    (void)snprintf(words, sizeof words,
+                   "the driver has none of memory type 0 (VK_ERROR_OUT_OF_DEVICE_MEMORY); heap 0 "
+                   "has %llu, a budget of %llu, %llu in use, %llu of them here; free",
+                   (unsigned long long)(8 * GIB), (unsigned long long)(7 * GIB),
+                   (unsigned long long)blocks, (unsigned long long)blocks);
+    expect_refusal(rig, GIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
+                   words);
+    /* With other types tried, those are named. */
+    expect_refusal(rig, 2 * GIB, NULL, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
+                   "(nor in types 0xE) (2 times now): ");
+    rig_clear_faults(rig);
+    maarFreeMemory(rig->allocator, held);
+}
+
+static void refusal_of_an_odd_code_is_named(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarAllocationCreateInfo how = only_here();
+    rig_set_fault(rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_UNKNOWN);
+    expect_refusal(rig, GIB, &how, VK_ERROR_UNKNOWN, MAAR_MESSAGE_SEVERITY_WARNING,
+                   "(VK_ERROR_UNKNOWN)");
+    rig_clear_faults(rig);
+}
+
+static void refusal_of_the_impossible_names_the_limit(void** state)
+{
+    (void)state;
+    MaarSimulatedProfile profile = *rig_profile_discrete();
+    profile.limits.maxMemoryAllocationSize = 64 * GIB;
+    const struct rig_setup setup = {.profile = &profile};
+    struct rig* const rig = rig_begin(NULL);
+    expect_refusal(rig, 5 * GIB, NULL, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
+                   "one allocation may have 4294967296 (maxMemoryAllocationSize); divide it");
+    expect_refusal(rig, UINT64_MAX, NULL, VK_ERROR_OUT_OF_DEVICE_MEMORY,
+                   MAAR_MESSAGE_SEVERITY_WARNING, "no device has so much");
+    assert_int_equal(rig_calls(rig, "vkAllocateMemory"), 0);
+    rig_close(rig);
+
+    const MaarAllocationCreateInfo how = only_here();
+    rig_start(rig, &setup);
+    expect_refusal(rig, 9 * GIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
+                   "heap 0 has 8589934592, ");
+    assert_int_equal(rig_calls(rig, "vkAllocateMemory"), 0);
+}
+
+static void refusal_for_want_of_objects_counts_them(void** state)
+{
+    (void)state;
+    enum { LIMIT = 16 };
+    const struct rig_setup setup = {.profile = rig_profile_tiny()};
+    MaarAllocation made[LIMIT];
+    struct rig* const rig = rig_begin(&setup);
+    MaarAllocationCreateInfo how = only_here();
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    for (uint32_t i = 0; i < LIMIT; ++i) {
+        assert_int_equal(rig_try(rig, MIB, &how, &made[i]), VK_SUCCESS);
+    }
+    expect_refusal(rig, MIB, &how, VK_ERROR_TOO_MANY_OBJECTS, MAAR_MESSAGE_SEVERITY_WARNING,
+                   "16 of 16 device memory objects (maxMemoryAllocationCount) exist");
+    maarFreeMemories(rig->allocator, LIMIT, made);
+}
+
+static void refusal_by_a_heap_limit_names_it(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_new();
+    const VkDeviceSize limits[3] = {100 * MIB, 0, 0};
+    rig_open(rig, NULL);
+    rig->create_info.heapSizeLimitCount = 3;
+    rig->create_info.pHeapSizeLimits = limits;
+    rig_make_allocator(rig);
+    const MaarAllocationCreateInfo how = only_here();
+    expect_refusal(rig, 200 * MIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY,
+                   MAAR_MESSAGE_SEVERITY_WARNING, "pHeapSizeLimits allows 104857600, and heap 0");
+}
+
+/* It is the block that the limit forbids, however little is asked for. */
+static void refusal_of_a_block_by_a_heap_limit_names_it(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_new();
+    const VkDeviceSize limits[3] = {32 * MIB, 0, 0};
+    rig_open(rig, NULL);
+    rig->create_info.heapSizeLimitCount = 3;
+    rig->create_info.pHeapSizeLimits = limits;
+    rig_make_allocator(rig);
+    const MaarPoolCreateInfo info = {.blockSize = 64 * MIB};
+    const MaarPool pool = rig_create_pool(rig, &info);
+    MaarAllocationCreateInfo how = only_here();
+    how.pool = pool;
+    expect_refusal(rig, KIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
+                   "pHeapSizeLimits allows 33554432, and heap 0");
+    maarDestroyPool(rig->allocator, pool);
+
+    how = only_here();
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    const MaarAllocation most = rig_allocate(rig, 32 * MIB - 16 * KIB, &how);
+    how = only_here();
+    expect_refusal(rig, KIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
+                   "pHeapSizeLimits allows 33554432, and heap 0");
+    assert_int_equal(rig_calls(rig, "vkAllocateMemory"), 1);
+    maarFreeMemory(rig->allocator, most);
+}
+
+/* ---- what the program forbids itself ---- */
+
+static void refusal_within_budget_is_no_warning(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    assert_int_equal(maarSimulatedSetHeapBudget(rig->physical, 0, 100 * MIB, 0), VK_SUCCESS);
+    MaarAllocationCreateInfo how = only_here();
+    how.flags |= MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT;
+    expect_refusal(rig, 200 * MIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_INFO,
+                   "a budget of 104857600, 0 in use, 0 of them here, and the budget is not to be "
+                   "exceeded");
+}
+
+static void question_for_what_is_there_is_silent(void** state)
+{
+    (void)state;
+    MaarAllocation none = VK_NULL_HANDLE;
+    struct rig* const rig = rig_begin(NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.flags = MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT;
+    assert_int_equal(rig_try(rig, MIB, &how, &none), VK_ERROR_OUT_OF_POOL_MEMORY);
+    rig_expect_silence(rig);
+}
+
+static void refusal_by_a_pool_names_it(void** state)
+{
+    (void)state;
+    MaarAllocation held = VK_NULL_HANDLE;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarPoolCreateInfo info = {
+        .blockSize = MIB,
+        .maxBlockCount = 1,
+        .pName = "streaming",
+    };
+    const MaarPool pool = rig_create_pool(rig, &info);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pool = pool;
+    assert_int_equal(rig_try(rig, 600 * KIB, &how, &held), VK_SUCCESS);
+    expect_refusal(rig, 600 * KIB, &how, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_SEVERITY_INFO,
+                   "pool \"streaming\" has no room in its 1 blocks");
+    expect_refusal(rig, 2 * MIB, &how, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_SEVERITY_INFO,
+                   "the blocks of pool \"streaming\" have 1048576; raise its blockSize");
+    maarFreeMemory(rig->allocator, held);
+    maarDestroyPool(rig->allocator, pool);
+}
+
+/* ---- other calls ---- */
+
+static void pool_without_its_first_blocks_says_why(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarPoolCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .blockSize = 64 * MIB,
+        .minBlockCount = 3,
+    };
+    MaarPool pool = (MaarPool)(uintptr_t)1;
+    rig_set_fault(rig, "vkAllocateMemory", 2, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarCreatePool(rig->allocator, &info, &pool), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_null(pool);
+    assert_int_equal(rig->messages.counts[MAAR_MESSAGE_SEVERITY_WARNING], 1);
+    rig_expect_message(rig, "maarCreatePool: no memory for 67108864 bytes: the driver has none");
+    rig_clear_faults(rig);
+}
+
+static void objects_without_memory_name_their_call(void** state)
+{
+    (void)state;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkImage image = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    struct rig* const rig = rig_begin(NULL);
+    const VkBufferCreateInfo buffer_info = rig_buffer_info(MIB);
+    const VkImageCreateInfo image_info = rig_image_info(512, 512);
+    rig_set_fault(rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarCreateBuffer(rig->allocator, &buffer_info, NULL, &buffer, &memory),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_expect_message(rig, "maarCreateBuffer: no memory for 1048576 bytes");
+    assert_int_equal(maarCreateImage(rig->allocator, &image_info, NULL, &image, &memory),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_expect_message(rig, "maarCreateImage: no memory for 1048576 bytes");
+    const MaarAllocationCreateInfo named = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .pName = "shadow map",
+    };
+    assert_int_equal(maarCreateImage(rig->allocator, &image_info, &named, &image, &memory),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarCreateImage(rig->allocator, &image_info, &named, &image, &memory),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_expect_message(rig, "maarCreateImage: no memory for 1048576 bytes of \"shadow map\"");
+    rig_clear_faults(rig);
+}
+
+static void mapping_that_fails_names_the_block(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    const MaarAllocation memory = rig_allocate(rig, 100, &how);
+    void* data = rig;
+    rig_set_fault(rig, "vkMapMemory", 1, 1, VK_ERROR_MEMORY_MAP_FAILED);
+    assert_int_equal(maarMapMemory(rig->allocator, memory, &data), VK_ERROR_MEMORY_MAP_FAILED);
+    assert_null(data);
+    assert_int_equal(rig->messages.counts[MAAR_MESSAGE_SEVERITY_WARNING], 1);
+    rig_expect_message(rig, "does not map block 1 of memory type 1 (error -5)");
+    maarFreeMemory(rig->allocator, memory);
+}
+
+static void type_that_nobody_has_is_reported(void** state)
+{
+    (void)state;
+    MaarAllocation none = VK_NULL_HANDLE;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarMemoryRequest request = rig_request(100, 1, 1, MAAR_RESOURCE_KIND_LINEAR);
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, &none),
+                     VK_ERROR_FEATURE_NOT_PRESENT);
+    assert_int_equal(rig->messages.counts[MAAR_MESSAGE_SEVERITY_ERROR], 1);
+    rig_expect_message(rig, "(0x1), which must be host-visible, there is none");
+}
+
+/* Pages are tried for in blocks of several sizes and types: one sentence for all of it. */
+static void pages_without_memory_are_reported_once(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {
+        .profile = rig_profile_file("amd-rx7900xtx-radv25.0"),
+        .paging = true,
+    };
+    struct rig* const rig = rig_begin(&setup);
+    const VkBufferCreateInfo buffer_info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = 64 * MIB,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+    };
+    const MaarReservationCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+        .pBufferInfo = &buffer_info,
+    };
+    const MaarPageRange range = {.offset = 0, .size = 16 * MIB};
+    MaarReservation reservation = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateReservation(rig->allocator, &info, &reservation), VK_SUCCESS);
+    rig_set_fault(rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarCommitPages(rig->allocator, reservation, 1, &range),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig->messages.total, 1);
+    assert_int_equal(rig->messages.counts[MAAR_MESSAGE_SEVERITY_WARNING], 1);
+    rig_expect_message(rig, "maarCommitPages: no memory for 16777216 bytes (nor in types ");
+    rig_clear_faults(rig);
+    assert_int_equal(maarCommitPages(rig->allocator, reservation, 1, &range), VK_SUCCESS);
+    assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_SUCCESS);
+    maarDestroyReservation(rig->allocator, reservation);
+}
+
+/* ---- once, where it is news ---- */
+
+static void refusals_in_a_row_are_reported_less_and_less(void** state)
+{
+    (void)state;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarAllocationCreateInfo how = only_here();
+    rig_set_fault(rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    for (uint32_t i = 0; i < 1000; ++i) {
+        assert_int_equal(rig_try(rig, 500 * MIB, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    }
+    assert_int_equal(rig->messages.total, 10); /* the 1st, 2nd, 4th ... 512th */
+    rig_expect_message(rig, "(512 times now)");
+    rig_clear_faults(rig);
+}
+
+static void refusal_of_another_kind_is_reported_at_once(void** state)
+{
+    (void)state;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarAllocationCreateInfo how = only_here();
+    rig_set_fault(rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    for (uint32_t i = 0; i < 3; ++i) {
+        assert_int_equal(rig_try(rig, GIB, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    }
+    expect_refusal(rig, 5 * GIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
+                   "maxMemoryAllocationSize");
+    rig_clear_faults(rig);
+    /* And so is what is refused after something worked. */
+    assert_int_equal(rig_try(rig, GIB, &how, &memory), VK_SUCCESS);
+    rig_set_fault(rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    expect_refusal(rig, GIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
+                   "bytes: the driver has none");
+    rig_clear_faults(rig);
+    maarFreeMemory(rig->allocator, memory);
+}
+
+static void request_that_is_met_in_the_end_is_no_refusal(void** state)
+{
+    (void)state;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    struct rig* const rig = rig_begin(NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    rig_set_fault(rig, "vkAllocateMemory", 1, 2, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_try(rig, MIB, &how, &memory), VK_SUCCESS); /* in a smaller block */
+    rig_expect_silence(rig);
+    maarFreeMemory(rig->allocator, memory);
+}
+
+static VkBool32 VKAPI_PTR lift_the_fault(void* user, const MaarOutOfMemoryInfo* info)
+{
+    struct rig* rig = user;
+    (void)info;
+    assert_int_equal(rig->messages.total, 0); /* it is not over yet */
+    rig_clear_faults(rig);
+    return VK_TRUE;
+}
+
+static void observer_that_makes_room_spares_the_message(void** state)
+{
+    (void)state;
+    static struct rig rig;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    rig_open(&rig, NULL);
+    rig.create_info.pfnOutOfMemory = lift_the_fault;
+    rig.create_info.pOutOfMemoryUserData = &rig;
+    rig_make_allocator(&rig);
+    rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_try(&rig, GIB, NULL, &memory), VK_SUCCESS);
+    rig_expect_silence(&rig);
+    maarFreeMemory(rig.allocator, memory);
+    rig_close(&rig);
+}
+
+/* ---- who is told and calls, although it is not to: no lock is held ---- */
+
+struct listener {
+    struct rig rig;
+    uint32_t heard;
+    MaarAllocation held;
+};
+
+static void VKAPI_PTR act_on_message(void* user, const MaarMessage* report)
+{
+    struct listener* listener = user;
+    MaarAllocator allocator = listener->rig.allocator;
+    MaarAllocation small = VK_NULL_HANDLE;
+    assert_int_equal(report->severity, MAAR_MESSAGE_SEVERITY_WARNING);
+    assert_non_null(strstr(report->pText, "no memory for"));
+    ++listener->heard;
+    rig_check(&listener->rig);
+    (void)rig_statistics(&listener->rig, VK_NULL_HANDLE);
+    assert_int_equal(rig_try(&listener->rig, 100, NULL, &small), VK_SUCCESS);
+    maarFreeMemory(allocator, small);
+    maarFreeMemory(allocator, listener->held);
+    listener->held = VK_NULL_HANDLE;
+    assert_int_equal(maarTrim(allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+}
+
+static void listener_that_calls_all_the_same_is_survived(void** state)
+{
+    (void)state;
+    static struct listener listener;
+    MaarAllocation none = VK_NULL_HANDLE;
+    rig_open(&listener.rig, NULL);
+    listener.rig.create_info.pfnMessage = act_on_message;
+    listener.rig.create_info.pMessageUserData = &listener;
+    rig_make_allocator(&listener.rig);
+    listener.held = rig_allocate(&listener.rig, MIB, NULL);
+    rig_set_fault(&listener.rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_try(&listener.rig, GIB, NULL, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(listener.heard, 1);
+    assert_true(listener.held == VK_NULL_HANDLE);
+    rig_clear_faults(&listener.rig);
+    rig_close(&listener.rig);
+}
+
+/* No text is cut within a character: of two bytes, behind 0 and behind 1 byte. */
+static void text_that_is_cut_ends_with_a_whole_character(void** state)
+{
+    (void)state;
+    for (uint32_t shift = 0; shift < 2; ++shift) {
+        struct rig rig;
+        char name[1200];
+        rig_start(&rig, NULL);
+        memset(name, 'x', shift);
+        for (uint32_t i = shift; i + 2 < sizeof name; i += 2) {
+            memcpy(name + i, "\xC3\xA9\0", 3);
+        }
+        MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        const MaarPoolCreateInfo info = {.blockSize = MIB, .maxBlockCount = 1, .pName = name};
+        how.pool = rig_create_pool(&rig, &info);
+        how.pName = name;
+        MaarAllocation made[2];
+        assert_int_equal(rig_try(&rig, MIB, &how, &made[0]), VK_SUCCESS);
+        assert_int_equal(rig_try(&rig, MIB, &how, &made[1]), VK_ERROR_OUT_OF_POOL_MEMORY);
+        assert_null(strstr(rig.messages.last, "\xC3\""));
+        rig_expect_message(&rig, "\xC3\xA9\" has no room");
+        maarFreeMemory(rig.allocator, made[0]);
+        maarDestroyAllocator(rig.allocator); /* tells the pool's whole name, as far as it goes */
+        rig.allocator = VK_NULL_HANDLE;
+        assert_int_equal((uint8_t)rig.messages.last[strlen(rig.messages.last) - 1], 0xA9);
+        rig_expect_message(&rig, "leak: pool \"");
+        rig_close(&rig);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        rig_unit_test(refusal_of_the_driver_tells_what_there_is),
+        rig_unit_test(refusal_of_an_odd_code_is_named),
+        rig_unit_test(refusal_of_the_impossible_names_the_limit),
+        rig_unit_test(refusal_for_want_of_objects_counts_them),
+        rig_unit_test(refusal_by_a_heap_limit_names_it),
+        rig_unit_test(refusal_of_a_block_by_a_heap_limit_names_it),
+        rig_unit_test(refusal_within_budget_is_no_warning),
+        rig_unit_test(question_for_what_is_there_is_silent),
+        rig_unit_test(refusal_by_a_pool_names_it),
+        rig_unit_test(pool_without_its_first_blocks_says_why),
+        rig_unit_test(objects_without_memory_name_their_call),
+        rig_unit_test(mapping_that_fails_names_the_block),
+        rig_unit_test(type_that_nobody_has_is_reported),
+        rig_unit_test(pages_without_memory_are_reported_once),
+        rig_unit_test(refusals_in_a_row_are_reported_less_and_less),
+        rig_unit_test(refusal_of_another_kind_is_reported_at_once),
+        rig_unit_test(request_that_is_met_in_the_end_is_no_refusal),
+        cmocka_unit_test(observer_that_makes_room_spares_the_message),
+        cmocka_unit_test(listener_that_calls_all_the_same_is_survived),
+        cmocka_unit_test(text_that_is_cut_ends_with_a_whole_character),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

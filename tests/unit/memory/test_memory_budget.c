@@ -1,0 +1,415 @@
+/*
+ * Budgets: the driver's answers and their fallbacks, the last resort, the within-budget flag, heap
+ * limits, blocks given back under pressure.
+ */
+#include "tests/rig/rig.h"
+
+static VkResult try_take(struct rig* rig, uint32_t type, VkDeviceSize size, VkFlags flags,
+                         MaarAllocation* allocation)
+{
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    MaarMemoryRequest request = rig_request(size, 1, 1u << type, MAAR_RESOURCE_KIND_LINEAR);
+    how.flags = flags;
+    return maarAllocateMemory(rig->allocator, &request, &how, allocation);
+}
+
+static void set_budget(struct rig* rig, uint32_t heap, VkDeviceSize budget, VkDeviceSize others)
+{
+    assert_int_equal(maarSimulatedSetHeapBudget(rig->physical, heap, budget, others), VK_SUCCESS);
+}
+
+static void budget_without_extension_is_four_fifths(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.off = RIG_OFF_BUDGET};
+    struct rig* const rig = rig_begin(&setup);
+    MaarHeapBudget budget = rig_budget(rig, 0);
+    assert_int_equal(budget.fromDriver, VK_FALSE);
+    assert_true(budget.size == 8 * GIB);
+    assert_true(budget.budget == 8 * GIB / 5 * 4);
+    assert_int_equal(budget.usage, 0);
+    MaarAllocation a;
+    assert_int_equal(try_take(rig, 0, 4 * GIB, 0, &a), VK_SUCCESS);
+    budget = rig_budget(rig, 0);
+    assert_true(budget.usage == 4 * GIB && budget.blockBytes == 4 * GIB);
+    assert_int_equal(budget.blockCount, 1);
+    maarFreeMemory(rig->allocator, a);
+}
+
+static uint32_t heap_count(struct rig* rig)
+{
+    uint32_t count = 0;
+    assert_int_equal(maarGetHeapBudgets(rig->allocator, &count, NULL), VK_SUCCESS);
+    return count;
+}
+
+static void budget_from_the_driver_is_taken(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    set_budget(rig, 0, 3 * GIB, GIB);
+    MaarHeapBudget budget = rig_budget(rig, 0);
+    assert_int_equal(budget.fromDriver, VK_TRUE);
+    assert_true(budget.budget == 3 * GIB);
+}
+
+static void budget_absurd_falls_back(void** state)
+{
+    (void)state;
+    static const VkDeviceSize absurd[] = {0, UINT64_MAX, UINT64_MAX - 4095,
+                                          ((VkDeviceSize)8 << 30) + 1};
+    struct rig* const rig = rig_begin(NULL);
+    for (uint32_t i = 0; i < 4; ++i) {
+        for (uint32_t heap = 0; heap < heap_count(rig); ++heap) {
+            set_budget(rig, heap, absurd[i], 0);
+        }
+        MaarHeapBudget budget = rig_budget(rig, 0);
+        assert_int_equal(budget.fromDriver, VK_FALSE);
+        assert_true(budget.budget == 8 * GIB / 5 * 4);
+        MaarAllocation a;
+        assert_int_equal(try_take(rig, 0, 1000, MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT, &a),
+                         VK_SUCCESS);
+        maarFreeMemory(rig->allocator, a);
+    }
+}
+
+/* What RADV says of a heap that others have filled, as long as we hold nothing in it. */
+static void budget_of_zero_beside_others_is_a_full_heap(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    set_budget(rig, 0, 0, 0);
+    MaarHeapBudget budget = rig_budget(rig, 0);
+    assert_int_equal(budget.fromDriver, VK_TRUE);
+    assert_int_equal(budget.budget, 0);
+    MaarAllocation a;
+    assert_int_equal(try_take(rig, 0, 1000, MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT, &a),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(try_take(rig, 0, 1000, 0, &a), VK_SUCCESS);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).overBudgetCount, 1);
+    maarFreeMemory(rig->allocator, a);
+}
+
+static void budget_exceeded_last_and_reported(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    set_budget(rig, 0, 10 * MIB, 0);
+    MaarAllocation a;
+    assert_int_equal(try_take(rig, 0, 20 * MIB, MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT, &a),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_true(a == VK_NULL_HANDLE);
+    assert_int_equal(rig_calls(rig, "vkAllocateMemory"), 0);
+    rig_expect_message(rig, "the budget is not to be exceeded");
+    assert_int_equal(try_take(rig, 0, 20 * MIB, 0, &a), VK_SUCCESS);
+    rig_expect_message(rig, "the budget of heap 0 was exceeded for 20971520 bytes");
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).overBudgetCount, 1);
+    maarFreeMemory(rig->allocator, a);
+}
+
+static void budget_exceeded_in_vain_is_not_counted(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    set_budget(rig, 0, 10 * MIB, 0);
+    const MaarPoolCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .blockSize = 20 * MIB,
+        .minBlockCount = 2,
+    };
+    MaarPool pool = VK_NULL_HANDLE;
+    rig_set_fault(rig, "vkAllocateMemory", 2, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarCreatePool(rig->allocator, &info, &pool), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).overBudgetCount, 0);
+    assert_int_equal(rig->messages.total, 1);
+    rig_expect_message(rig, "maarCreatePool: no memory for 20971520 bytes");
+    assert_int_equal(maarCreatePool(rig->allocator, &info, &pool), VK_SUCCESS);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).overBudgetCount, 2);
+    rig_expect_message(rig, "the budget of heap 0 was exceeded for 20971520 bytes");
+    maarDestroyPool(rig->allocator, pool);
+}
+
+static void budget_prefers_another_type_within_it(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    set_budget(rig, 2, 10 * MIB, 0);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_UPLOAD);
+    MaarAllocation a = rig_allocate(rig, 20 * MIB, &how);
+    assert_int_equal(rig_info(rig, a).memoryTypeIndex, 1);
+    assert_int_equal(rig_info(rig, a).fallback, VK_TRUE);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).overBudgetCount, 0);
+    maarFreeMemory(rig->allocator, a);
+}
+
+static void budget_makes_blocks_smaller(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    set_budget(rig, 0, 2 * MIB, 0);
+    MaarAllocation a;
+    assert_int_equal(try_take(rig, 0, 100 * KIB, MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT, &a),
+                     VK_SUCCESS);
+    assert_true(rig_info(rig, a).blockSize <= 2 * MIB); /* 4 MiB, were there no budget */
+    MaarHeapBudget budget = rig_budget(rig, 0);
+    assert_true(budget.usage <= budget.budget);
+    rig_expect_silence(rig);
+    maarFreeMemory(rig->allocator, a);
+}
+
+static void budget_shrinking_releases_empty_blocks(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_new();
+    rig_open(rig, NULL);
+    rig->create_info.retainedEmptySize = UINT64_MAX;
+    rig_make_allocator(rig);
+    MaarAllocation made[4];
+    for (uint32_t i = 0; i < 4; ++i) {
+        assert_int_equal(try_take(rig, 0, 100 * MIB, 0, &made[i]), VK_SUCCESS);
+    }
+    uint32_t blocks = rig_statistics(rig, VK_NULL_HANDLE).blockCount;
+    assert_true(blocks >= 2);
+    maarFreeMemory(rig->allocator, made[3]);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).blockCount, blocks);
+    set_budget(rig, 0, 50 * MIB, 0);
+    (void)rig_budget(rig, 0); /* now it is known */
+    maarFreeMemory(rig->allocator, made[2]);
+    assert_true(rig_statistics(rig, VK_NULL_HANDLE).blockCount < blocks);
+    maarFreeMemory(rig->allocator, made[1]);
+    maarFreeMemory(rig->allocator, made[0]);
+}
+
+static void heap_limit_is_never_passed(void** state)
+{
+    (void)state;
+    const VkDeviceSize limits[3] = {100 * MIB, 0, 0};
+    struct rig* const rig = rig_new();
+    rig_open(rig, NULL);
+    rig->create_info.heapSizeLimitCount = 3;
+    rig->create_info.pHeapSizeLimits = limits;
+    rig_make_allocator(rig);
+    assert_true(rig_budget(rig, 0).limit == 100 * MIB);
+    assert_true(rig_budget(rig, 1).limit == 0);
+    MaarAllocation made[101];
+    uint32_t count = 0;
+    while (count < 101 && try_take(rig, 0, MIB, 0, &made[count]) == VK_SUCCESS) {
+        ++count;
+        assert_true(rig_counters(rig).heapLive[0] <= 100 * MIB);
+    }
+    assert_true(count >= 95 && count <= 100);
+    assert_int_equal(try_take(rig, 0, 101 * MIB, 0, &made[count]), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    maarFreeMemories(rig->allocator, count, made);
+}
+
+static void budgets_two_calls(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    uint32_t count = 0;
+    assert_int_equal(maarGetHeapBudgets(rig->allocator, &count, NULL), VK_SUCCESS);
+    assert_int_equal(count, 3);
+    MaarHeapBudget budgets[3] = {{.sType = MAAR_STRUCTURE_TYPE_HEAP_BUDGET},
+                                 {.sType = MAAR_STRUCTURE_TYPE_HEAP_BUDGET},
+                                 {.sType = MAAR_STRUCTURE_TYPE_STATISTICS}};
+    count = 2;
+    assert_int_equal(maarGetHeapBudgets(rig->allocator, &count, budgets), VK_INCOMPLETE);
+    assert_int_equal(count, 2);
+    assert_int_equal(budgets[1].heapIndex, 1);
+    count = 3;
+    assert_int_equal(maarGetHeapBudgets(rig->allocator, &count, budgets),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(rig, "sType");
+    assert_int_equal(maarGetHeapBudgets(rig->allocator, NULL, budgets),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(rig, "pCount");
+}
+
+static void underflowing_real_driver_is_survived(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {
+        .profile = rig_profile_file("amd-radv-tinyheap0-budget-underflow"),
+    };
+    struct rig* const rig = rig_begin(&setup);
+    for (uint32_t heap = 0; heap < heap_count(rig); ++heap) {
+        const MaarHeapBudget budget = rig_budget(rig, heap);
+        assert_true(budget.budget <= budget.size);
+    }
+    MaarAllocation made[20];
+    for (uint32_t i = 0; i < 20; ++i) {
+        made[i] = rig_allocate(rig, 3 * MIB, NULL);
+    }
+    rig_check(rig);
+    maarFreeMemories(rig->allocator, 20, made);
+}
+
+static void budget_is_filled_to_its_last_byte(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    set_budget(rig, 0, 200 * MIB, 0);
+    MaarAllocation a;
+    assert_int_equal(try_take(rig, 0, 200 * MIB, MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT, &a),
+                     VK_SUCCESS);
+    assert_true(rig_budget(rig, 0).usage == 200 * MIB);
+    maarFreeMemory(rig->allocator, a);
+}
+
+/* What is full is not over: an empty block stays. */
+static void budget_just_full_releases_nothing(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    MaarAllocation a;
+    assert_int_equal(try_take(rig, 0, 1000, 0, &a), VK_SUCCESS);
+    set_budget(rig, 0, rig_info(rig, a).blockSize, 0);
+    (void)rig_budget(rig, 0); /* now it is known */
+    maarFreeMemory(rig->allocator, a);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).blockCount, 1);
+}
+
+/* The type liked best is over budget and refused by the driver, too; the next one has room. */
+static void budget_of_a_type_that_failed_is_not_exceeded(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    set_budget(rig, 2, 10 * MIB, 0);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_UPLOAD);
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    how.memoryTypeBits = 0xA;
+    /* Within budgets type 1 alone is tried, in vain; then both, type 3 in vain. */
+    rig_set_fault(rig, "vkAllocateMemory", 1, 2, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    MaarAllocation a = rig_allocate(rig, 20 * MIB, &how);
+    assert_int_equal(rig_counters(rig).faultCount, 2);
+    assert_int_equal(rig_info(rig, a).memoryTypeIndex, 1);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).fallbackCount, 1);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).overBudgetCount, 0);
+    maarFreeMemory(rig->allocator, a);
+}
+
+/* Over budget more is tried than is needed; what the driver grants in the end is within it. */
+static void budget_that_holds_the_smaller_block_is_not_exceeded(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    set_budget(rig, 0, 2 * MIB, 0);
+    rig_set_fault(rig, "vkAllocateMemory", 1, 2, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    MaarAllocation a;
+    assert_int_equal(try_take(rig, 0, MIB, 0, &a), VK_SUCCESS);
+    assert_int_equal(rig_counters(rig).faultCount, 2);
+    assert_int_equal(rig_info(rig, a).blockSize, 2 * MIB);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).overBudgetCount, 0);
+    rig_expect_silence(rig);
+    maarFreeMemory(rig->allocator, a);
+}
+
+/* A driver that counts lazily: it says that nothing is used. */
+static void VKAPI_PTR read_lazily(VkPhysicalDevice physical,
+                                  VkPhysicalDeviceMemoryProperties2* properties)
+{
+    vkGetPhysicalDeviceMemoryProperties2(physical, properties);
+    for (VkBaseOutStructure* link = properties->pNext; link != NULL; link = link->pNext) {
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT) {
+            VkPhysicalDeviceMemoryBudgetPropertiesEXT* answer = (void*)link;
+            memset(answer->heapUsage, 0, sizeof answer->heapUsage);
+        }
+    }
+}
+
+static PFN_vkVoidFunction VKAPI_PTR lazy_address(VkInstance instance, const char* name)
+{
+    return strcmp(name, "vkGetPhysicalDeviceMemoryProperties2") == 0
+               ? (PFN_vkVoidFunction)read_lazily
+               : maarSimulatedGetInstanceProcAddr(instance, name);
+}
+
+static void budget_knows_what_is_held_whatever_the_driver_says(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_new();
+    rig_open(rig, NULL);
+    rig->create_info.pfnGetInstanceProcAddr = lazy_address;
+    rig_make_allocator(rig);
+    set_budget(rig, 0, 500 * MIB, 0);
+    MaarAllocation a;
+    MaarAllocation b;
+    assert_int_equal(try_take(rig, 0, 300 * MIB, 0, &a), VK_SUCCESS);
+    assert_true(rig_budget(rig, 0).usage == 300 * MIB);
+    assert_int_equal(try_take(rig, 0, 201 * MIB, MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT, &b),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(try_take(rig, 0, 200 * MIB, MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT, &b),
+                     VK_SUCCESS);
+    maarFreeMemory(rig->allocator, a);
+    maarFreeMemory(rig->allocator, b);
+}
+
+/* What a limit refuses is no object: as many as the device knows can still be made. */
+static void heap_limit_refusals_cost_no_objects(void** state)
+{
+    (void)state;
+    const VkDeviceSize limits[2] = {MIB, 0};
+    const struct rig_setup setup = {.profile = rig_profile_tiny()}; /* 16 objects */
+    struct rig* const rig = rig_new();
+    rig_open(rig, &setup);
+    rig->create_info.heapSizeLimitCount = 2;
+    rig->create_info.pHeapSizeLimits = limits;
+    rig_make_allocator(rig);
+    MaarAllocation made[16];
+    for (uint32_t i = 0; i < 40; ++i) {
+        assert_int_equal(try_take(rig, 0, 2 * MIB, 0, &made[0]), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    }
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.memoryTypeBits = 2;
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    for (uint32_t i = 0; i < 16; ++i) {
+        made[i] = rig_allocate(rig, 4096, &how);
+    }
+    maarFreeMemories(rig->allocator, 16, made);
+}
+
+/* Blocks are an eighth of what is left of a heap, at most. */
+static void heap_limit_makes_blocks_smaller(void** state)
+{
+    (void)state;
+    const VkDeviceSize limits[3] = {64 * MIB, 0, 0};
+    struct rig* const rig = rig_new();
+    rig_open(rig, NULL);
+    rig->create_info.heapSizeLimitCount = 3;
+    rig->create_info.pHeapSizeLimits = limits;
+    rig_make_allocator(rig);
+    MaarAllocation a;
+    assert_int_equal(try_take(rig, 0, 1000, 0, &a), VK_SUCCESS);
+    assert_int_equal(rig_info(rig, a).blockSize, MIB); /* 32 MiB without a limit */
+    MaarAllocation large;
+    assert_int_equal(try_take(rig, 0, 4 * MIB, 0, &large), VK_SUCCESS);
+    assert_int_equal(rig_info(rig, large).dedicated, VK_TRUE);
+    maarFreeMemory(rig->allocator, large);
+    maarFreeMemory(rig->allocator, a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        rig_unit_test(budget_without_extension_is_four_fifths),
+        rig_unit_test(budget_from_the_driver_is_taken),
+        rig_unit_test(budget_absurd_falls_back),
+        rig_unit_test(budget_of_zero_beside_others_is_a_full_heap),
+        rig_unit_test(budget_exceeded_last_and_reported),
+        rig_unit_test(budget_exceeded_in_vain_is_not_counted),
+        rig_unit_test(budget_prefers_another_type_within_it),
+        rig_unit_test(budget_makes_blocks_smaller),
+        rig_unit_test(budget_shrinking_releases_empty_blocks),
+        rig_unit_test(heap_limit_is_never_passed),
+        rig_unit_test(budgets_two_calls),
+        rig_unit_test(underflowing_real_driver_is_survived),
+        rig_unit_test(budget_is_filled_to_its_last_byte),
+        rig_unit_test(budget_just_full_releases_nothing),
+        rig_unit_test(budget_of_a_type_that_failed_is_not_exceeded),
+        rig_unit_test(budget_that_holds_the_smaller_block_is_not_exceeded),
+        rig_unit_test(budget_knows_what_is_held_whatever_the_driver_says),
+        rig_unit_test(heap_limit_refusals_cost_no_objects),
+        rig_unit_test(heap_limit_makes_blocks_smaller),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,280 @@
+/*
+ * Which memory type: usages, flags, explicit types, what is never chosen unasked. What each usage
+ * yields on real devices is tests/profiles' table.
+ */
+#include "tests/rig/rig.h"
+
+static VkResult choose(struct rig* rig, uint32_t bits, const MaarAllocationCreateInfo* how,
+                       MaarMemoryTypeChoice* choice)
+{
+    memset(choice, 0xEE, sizeof *choice);
+    choice->sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE;
+    choice->pNext = NULL;
+    return maarChooseMemoryType(rig->allocator, bits, how, choice);
+}
+
+static uint32_t best(struct rig* rig, const MaarAllocationCreateInfo* how)
+{
+    MaarMemoryTypeChoice choice;
+    assert_int_equal(choose(rig, UINT32_MAX, how, &choice), VK_SUCCESS);
+    assert_int_equal(choice.memoryTypeIndex, choice.candidates[0]);
+    assert_true(strlen(choice.reason) > 10 && strlen(choice.reason) < sizeof choice.reason);
+    return choice.memoryTypeIndex;
+}
+
+static void usages_choose_on_a_discrete_device(void** state)
+{
+    (void)state;
+    static const struct {
+        MaarMemoryUsage usage;
+        uint32_t type;
+    } rows[] = {
+        {MAAR_MEMORY_USAGE_DEVICE_LOCAL, 0}, {MAAR_MEMORY_USAGE_UPLOAD, 1},
+        {MAAR_MEMORY_USAGE_READBACK, 2},     {MAAR_MEMORY_USAGE_DEVICE_UPLOAD, 3},
+        {MAAR_MEMORY_USAGE_TRANSIENT, 0},    {MAAR_MEMORY_USAGE_FLAGS_ONLY, 0},
+    };
+    struct rig* const rig = rig_begin(NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const MaarAllocationCreateInfo how = rig_how(rows[i].usage);
+        assert_int_equal(best(rig, &how), rows[i].type);
+    }
+    assert_int_equal(rig_calls(rig, "vkAllocateMemory"), 0);
+}
+
+static void usages_choose_on_an_integrated_device(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.profile = rig_profile_noncoherent()};
+    struct rig* const rig = rig_begin(&setup);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    assert_int_equal(best(rig, &how), 0);
+    how.usage = MAAR_MEMORY_USAGE_UPLOAD;
+    assert_int_equal(best(rig, &how), 1);
+    how.usage = MAAR_MEMORY_USAGE_READBACK;
+    assert_int_equal(best(rig, &how), 2);
+    how.usage = MAAR_MEMORY_USAGE_DEVICE_UPLOAD;
+    assert_int_equal(best(rig, &how), 1);
+    how.usage = MAAR_MEMORY_USAGE_TRANSIENT;
+    assert_int_equal(best(rig, &how), 3);
+}
+
+static void flags_and_types_overrule_the_usage(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.requiredFlags = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
+    assert_int_equal(best(rig, &how), 3);
+    how.preferredFlags = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    assert_int_equal(best(rig, &how), 2);
+    how.requiredFlags |= VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+    assert_int_equal(best(rig, &how), 3);
+    how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.memoryTypeBits = 0x2;
+    assert_int_equal(best(rig, &how), 1);
+    how.memoryTypeBits = 0x6;
+    how.preferredFlags = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    assert_int_equal(best(rig, &how), 2);
+    how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.requiredFlags = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    assert_int_equal(best(rig, &how), 1); /* the first in the driver's order */
+    how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT;
+    assert_int_equal(best(rig, &how), 3);
+}
+
+static void none_serves_is_an_error(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    MaarMemoryTypeChoice choice;
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    assert_int_equal(choose(rig, 0x1, &how, &choice), VK_ERROR_FEATURE_NOT_PRESENT);
+    assert_int_equal(choice.memoryTypeIndex, MAAR_MEMORY_TYPE_NONE);
+    assert_int_equal(choice.candidateCount, 0);
+    assert_int_equal(choice.reason[0], '\0');
+    how.requiredFlags = VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT;
+    assert_int_equal(choose(rig, UINT32_MAX, &how, &choice), VK_ERROR_FEATURE_NOT_PRESENT);
+    const VkResult invalid = VK_ERROR_VALIDATION_FAILED_EXT;
+    assert_int_equal(choose(rig, UINT32_MAX, NULL, &choice), invalid);
+    rig_expect_message(rig, "pCreateInfo");
+    assert_int_equal(maarChooseMemoryType(rig->allocator, UINT32_MAX, &how, NULL), invalid);
+    rig_expect_message(rig, "pChoice");
+    how.usage = MAAR_MEMORY_USAGE_MAX_ENUM;
+    assert_int_equal(choose(rig, UINT32_MAX, &how, &choice), invalid);
+    rig_expect_message(rig, "usage");
+}
+
+/* AMD's real tables: types 4 to 10 hold device-coherent ones. */
+static void coherent_amd_types_are_never_chosen_unasked(void** state)
+{
+    (void)state;
+    const VkMemoryPropertyFlags odd =
+        (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD |
+        (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;
+    const struct rig_setup setup = {.profile = rig_profile_file("amd-rx7900xtx-radv26.2")};
+    struct rig* const rig = rig_begin(&setup);
+    MaarAllocatorInfo known = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO};
+    assert_int_equal(maarGetAllocatorInfo(rig->allocator, &known), VK_SUCCESS);
+    assert_true(known.avoidedTypeBits != 0);
+    for (int usage = MAAR_MEMORY_USAGE_DEVICE_LOCAL; usage <= MAAR_MEMORY_USAGE_FLAGS_ONLY;
+         ++usage) {
+        MaarMemoryTypeChoice choice;
+        const MaarAllocationCreateInfo how = rig_how((MaarMemoryUsage)usage);
+        assert_int_equal(choose(rig, UINT32_MAX, &how, &choice), VK_SUCCESS);
+        assert_true(choice.candidateCount > 0);
+        for (uint32_t i = 0; i < choice.candidateCount; ++i) {
+            uint32_t type = choice.candidates[i];
+            assert_int_equal(known.memoryProperties.memoryTypes[type].propertyFlags & odd, 0);
+            assert_int_equal(known.avoidedTypeBits >> type & 1u, 0);
+        }
+    }
+}
+
+static void protected_types_are_never_chosen_unasked(void** state)
+{
+    (void)state;
+    MaarSimulatedProfile profile = *rig_profile_discrete();
+    profile.types[0].flags |= VK_MEMORY_PROPERTY_PROTECTED_BIT;
+    const struct rig_setup setup = {.profile = &profile};
+    for (int enabled = 0; enabled < 2; ++enabled) {
+        struct rig rig;
+        rig_open(&rig, &setup);
+        VkPhysicalDeviceProtectedMemoryFeatures feature = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROTECTED_MEMORY_FEATURES,
+            .pNext = rig.recommendation.pFeatures,
+            .protectedMemory = enabled != 0 ? VK_TRUE : VK_FALSE,
+        };
+        rig.create_info.pEnabledFeatures = &feature;
+        rig_make_allocator(&rig);
+        MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        assert_int_equal(best(&rig, &how), 3);
+        how.requiredFlags = VK_MEMORY_PROPERTY_PROTECTED_BIT;
+        MaarMemoryTypeChoice choice;
+        assert_int_equal(choose(&rig, UINT32_MAX, &how, &choice),
+                         enabled != 0 ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT);
+        assert_int_equal(choice.memoryTypeIndex, enabled != 0 ? 0 : MAAR_MEMORY_TYPE_NONE);
+        rig_close(&rig);
+    }
+}
+
+static void candidates_are_the_order_of_fallback(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    MaarMemoryTypeChoice choice;
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    assert_int_equal(choose(rig, UINT32_MAX, &how, &choice), VK_SUCCESS);
+    assert_int_equal(choice.candidateCount, 3);
+    MaarMemoryRequest request = rig_request(1000, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    for (uint32_t i = 0; i < choice.candidateCount; ++i) {
+        MaarAllocation memory;
+        request.requirements.memoryTypeBits = 0;
+        for (uint32_t k = i; k < choice.candidateCount; ++k) {
+            request.requirements.memoryTypeBits |= 1u << choice.candidates[k];
+        }
+        assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, &memory), VK_SUCCESS);
+        assert_int_equal(rig_info(rig, memory).memoryTypeIndex, choice.candidates[i]);
+        maarFreeMemory(rig->allocator, memory);
+    }
+}
+
+/* A window is what is below a sixteenth of the largest device-local heap. */
+static void a_heap_above_a_sixteenth_is_no_window(void** state)
+{
+    (void)state;
+    for (int window = 0; window < 2; ++window) {
+        MaarSimulatedProfile profile = *rig_profile_discrete();
+        profile.heaps[2].size = profile.heaps[0].size / 16 - (VkDeviceSize)window;
+        profile.types[3].flags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+        profile.types[0].flags |=
+            VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+        const struct rig_setup setup = {.profile = &profile};
+        struct rig rig;
+        rig_start(&rig, &setup);
+        const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        assert_int_equal(best(&rig, &how), window != 0 ? 0 : 3);
+        rig_close(&rig);
+    }
+}
+
+static void ties_go_to_the_larger_heap(void** state)
+{
+    (void)state;
+    MaarSimulatedProfile profile = *rig_profile_discrete();
+    profile.heaps[2].size = profile.heaps[0].size + GIB;
+    profile.types[3].flags = profile.types[0].flags;
+    const struct rig_setup setup = {.profile = &profile};
+    struct rig* const rig = rig_begin(&setup);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    assert_int_equal(best(rig, &how), 3);
+    how.usage = MAAR_MEMORY_USAGE_FLAGS_ONLY;
+    how.requiredFlags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+    assert_int_equal(best(rig, &how), 0); /* then to the driver's order alone */
+}
+
+/* A type that is odd in two ways must be asked for in both. */
+static void faulty_wishes_are_reported(void** state)
+{
+    (void)state;
+    static const struct {
+        MaarAllocationCreateInfo how;
+        const char* words;
+    } rows[] = {
+        {{.usage = (MaarMemoryUsage)99}, "pCreateInfo->usage is not a MaarMemoryUsage"},
+        {{.flags = 0x80}, "pCreateInfo->flags has bits that are no MaarAllocationCreateFlagBits"},
+        {{.dedicated = (MaarDedicated)99}, "pCreateInfo->dedicated is not a MaarDedicated"},
+        {{.priority = 2.0F}, "pCreateInfo->priority is not within 0 and 1"},
+    };
+    struct rig* const rig = rig_begin(NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        MaarAllocationCreateInfo how = rows[i].how;
+        how.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO;
+        MaarMemoryTypeChoice choice;
+        assert_int_equal(choose(rig, UINT32_MAX, &how, &choice), VK_ERROR_VALIDATION_FAILED_EXT);
+        rig_expect_message(rig, rows[i].words);
+    }
+}
+
+static void protected_types_are_never_chosen_for_another_oddity(void** state)
+{
+    (void)state;
+    MaarSimulatedProfile profile = *rig_profile_discrete();
+    profile.types[0].flags |=
+        VK_MEMORY_PROPERTY_PROTECTED_BIT | VK_MEMORY_PROPERTY_RDMA_CAPABLE_BIT_NV;
+    const struct rig_setup setup = {.profile = &profile};
+    struct rig* const rig = rig_new();
+    rig_open(rig, &setup);
+    VkPhysicalDeviceProtectedMemoryFeatures feature = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROTECTED_MEMORY_FEATURES,
+        .pNext = rig->recommendation.pFeatures,
+        .protectedMemory = VK_TRUE,
+    };
+    rig->create_info.pEnabledFeatures = &feature;
+    rig_make_allocator(rig);
+    MaarMemoryTypeChoice choice;
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.requiredFlags = VK_MEMORY_PROPERTY_RDMA_CAPABLE_BIT_NV;
+    assert_int_equal(choose(rig, UINT32_MAX, &how, &choice), VK_ERROR_FEATURE_NOT_PRESENT);
+    how.requiredFlags |= VK_MEMORY_PROPERTY_PROTECTED_BIT;
+    assert_int_equal(choose(rig, UINT32_MAX, &how, &choice), VK_SUCCESS);
+    assert_int_equal(choice.memoryTypeIndex, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        rig_unit_test(usages_choose_on_a_discrete_device),
+        rig_unit_test(usages_choose_on_an_integrated_device),
+        rig_unit_test(flags_and_types_overrule_the_usage),
+        rig_unit_test(none_serves_is_an_error),
+        rig_unit_test(coherent_amd_types_are_never_chosen_unasked),
+        cmocka_unit_test(protected_types_are_never_chosen_unasked),
+        rig_unit_test(candidates_are_the_order_of_fallback),
+        cmocka_unit_test(a_heap_above_a_sixteenth_is_no_window),
+        rig_unit_test(ties_go_to_the_larger_heap),
+        rig_unit_test(faulty_wishes_are_reported),
+        rig_unit_test(protected_types_are_never_chosen_for_another_oddity),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,314 @@
+/*
+ * Slices: thousands of small buffers out of few big ones.
+ */
+#include "tests/rig/rig.h"
+
+static MaarSliceCreateInfo slice_of(VkDeviceSize size, VkBufferUsageFlags usage,
+                                    MaarMemoryUsage memory)
+{
+    return (MaarSliceCreateInfo){
+        .sType = MAAR_STRUCTURE_TYPE_SLICE_CREATE_INFO,
+        .size = size,
+        .usage = usage,
+        .memoryUsage = memory,
+    };
+}
+
+static MaarSliceInfo read_slice(struct rig* rig, MaarSlice slice)
+{
+    MaarSliceInfo info = {.sType = MAAR_STRUCTURE_TYPE_SLICE_INFO};
+    assert_int_equal(maarGetSliceInfo(rig->allocator, slice, &info), VK_SUCCESS);
+    return info;
+}
+
+static MaarSlice make_slice(struct rig* rig, const MaarSliceCreateInfo* info)
+{
+    MaarSlice slice = VK_NULL_HANDLE;
+    VkResult result = maarCreateSlice(rig->allocator, info, &slice);
+    if (result != VK_SUCCESS) {
+        fail_msg("no slice: %d, \"%s\"", (int)result, rig->messages.last);
+    }
+    return slice;
+}
+
+enum { MANY = 5000 };
+static MaarSlice many[MANY];
+static MaarSliceInfo known[MANY];
+
+static int compare_places(const void* a, const void* b)
+{
+    const MaarSliceInfo* x = a;
+    const MaarSliceInfo* y = b;
+    if (x->buffer != y->buffer) {
+        return (uintptr_t)x->buffer < (uintptr_t)y->buffer ? -1 : 1;
+    }
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static void thousands_share_few_buffers(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.count_host = true};
+    struct rig* const rig = rig_begin(&setup);
+    struct rig_random random = {.state = 1};
+    for (uint32_t i = 0; i < MANY; ++i) {
+        MaarSliceCreateInfo info =
+            slice_of(1 + rig_below(&random, 2000), VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT,
+                     MAAR_MEMORY_USAGE_UPLOAD);
+        info.pUserData = &many[i];
+        many[i] = make_slice(rig, &info);
+        known[i] = read_slice(rig, many[i]);
+        assert_int_equal(known[i].size, info.size);
+        assert_int_equal(known[i].offset % 256, 0); /* minUniformBufferOffsetAlignment */
+        assert_ptr_equal(known[i].pUserData, &many[i]);
+        assert_non_null(known[i].pMappedData);
+        memset(known[i].pMappedData, (int)(i & 0xFF), (size_t)info.size);
+    }
+    assert_true(rig_calls(rig, "vkCreateBuffer") <= 10);
+    for (uint32_t i = 0; i < MANY; ++i) {
+        const unsigned char* bytes = known[i].pMappedData;
+        assert_int_equal(bytes[0], i & 0xFF);
+        assert_int_equal(bytes[known[i].size - 1], i & 0xFF);
+    }
+    qsort(known, MANY, sizeof known[0], compare_places);
+    for (uint32_t i = 1; i < MANY; ++i) {
+        assert_true(known[i].buffer != known[i - 1].buffer ||
+                    known[i - 1].offset + known[i - 1].size <= known[i].offset);
+    }
+    for (uint32_t i = 0; i < MANY; ++i) {
+        maarDestroySlice(rig->allocator, many[(i * 7919u) % MANY]);
+    }
+    assert_int_equal(maarTrim(rig->allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+    assert_int_equal(rig_counters(rig).liveCount[MAAR_SIMULATED_OBJECT_BUFFER], 0);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).blockCount, 0);
+    rig_expect_silence(rig);
+}
+
+static void usages_and_memory_are_kept_apart(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarSliceCreateInfo infos[3] = {
+        slice_of(100, VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, MAAR_MEMORY_USAGE_UPLOAD),
+        slice_of(100, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, MAAR_MEMORY_USAGE_UPLOAD),
+        slice_of(100, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, MAAR_MEMORY_USAGE_DEVICE_LOCAL),
+    };
+    MaarSlice made[3];
+    for (uint32_t i = 0; i < 3; ++i) {
+        made[i] = make_slice(rig, &infos[i]);
+    }
+    MaarSliceInfo a = read_slice(rig, made[0]);
+    MaarSliceInfo b = read_slice(rig, made[1]);
+    MaarSliceInfo c = read_slice(rig, made[2]);
+    assert_true(a.buffer != b.buffer && b.buffer != c.buffer && a.buffer != c.buffer);
+    assert_non_null(a.pMappedData);
+    assert_null(c.pMappedData);
+    assert_int_equal(rig_info(rig, c.allocation).memoryTypeIndex, 0);
+    for (uint32_t i = 0; i < 3; ++i) {
+        maarDestroySlice(rig->allocator, made[i]);
+    }
+}
+
+static void alignment_is_any_number(void** state)
+{
+    (void)state;
+    static const VkDeviceSize alignments[] = {1, 3, 48, 100, 4096, 3000, 262144};
+    struct rig* const rig = rig_begin(NULL);
+    MaarSlice made[7];
+    for (uint32_t i = 0; i < 7; ++i) {
+        MaarSliceCreateInfo info =
+            slice_of(5, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        info.alignment = alignments[i];
+        made[i] = make_slice(rig, &info);
+        VkDeviceSize offset = read_slice(rig, made[i]).offset;
+        assert_int_equal(offset % alignments[i], 0);
+        assert_int_equal(offset % 16, 0);
+    }
+    for (uint32_t i = 0; i < 7; ++i) {
+        maarDestroySlice(rig->allocator, made[i]);
+    }
+}
+
+static void addresses_follow_the_offset(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const VkBufferUsageFlags usage =
+        VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    const MaarSliceCreateInfo info = slice_of(64, usage, MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    MaarSlice a = make_slice(rig, &info);
+    MaarSlice b = make_slice(rig, &info);
+    MaarSliceInfo x = read_slice(rig, a);
+    MaarSliceInfo y = read_slice(rig, b);
+    VkDeviceAddress base = 0;
+    assert_int_equal(maarGetBufferAddress(rig->allocator, x.buffer, &base), VK_SUCCESS);
+    assert_true(x.address == base + x.offset && y.address == base + y.offset);
+    maarDestroySlice(rig->allocator, a);
+    maarDestroySlice(rig->allocator, b);
+}
+
+static void flushes_of_neighbours_never_meet(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.profile = rig_profile_noncoherent()};
+    struct rig* const rig = rig_begin(&setup);
+    MaarSlice made[20];
+    for (uint32_t i = 0; i < 20; ++i) {
+        MaarSliceCreateInfo info =
+            slice_of(10 + i, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, MAAR_MEMORY_USAGE_READBACK);
+        info.alignment = i % 2 == 0 ? 0 : 48;
+        made[i] = make_slice(rig, &info);
+        MaarSliceInfo slice = read_slice(rig, made[i]);
+        assert_int_equal(slice.allocationOffset % 256, 0); /* each slice begins a new atom */
+        assert_int_equal(maarFlushAllocation(rig->allocator, slice.allocation,
+                                             slice.allocationOffset, slice.size),
+                         VK_SUCCESS);
+    }
+    assert_int_equal(rig_calls(rig, "vkFlushMappedMemoryRanges"), 20);
+    for (uint32_t i = 0; i < 20; ++i) {
+        maarDestroySlice(rig->allocator, made[i]);
+    }
+}
+
+static void pending_slice_is_not_reused(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarSliceCreateInfo info =
+        slice_of(1000, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    MaarSlice a = make_slice(rig, &info);
+    MaarSliceInfo place = read_slice(rig, a);
+    const MaarPoint point = {.value = 1};
+    assert_int_equal(maarDestroySliceAfter(rig->allocator, a, 1, &point), VK_SUCCESS);
+    MaarSliceInfo out = {.sType = MAAR_STRUCTURE_TYPE_SLICE_INFO};
+    assert_int_equal(maarGetSliceInfo(rig->allocator, a, &out), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(rig, "destroyed already");
+    MaarSlice b = make_slice(rig, &info);
+    assert_true(read_slice(rig, b).offset != place.offset);
+    assert_int_equal(maarAdvanceHostTimeline(rig->allocator, 1), VK_SUCCESS);
+    uint32_t freed = 0;
+    assert_int_equal(maarCollect(rig->allocator, &freed), VK_SUCCESS);
+    assert_int_equal(freed, 1);
+    MaarSlice c = make_slice(rig, &info);
+    assert_true(read_slice(rig, c).offset == place.offset);
+    assert_int_equal(maarDestroySliceAfter(rig->allocator, b, 0, NULL), VK_SUCCESS);
+    assert_int_equal(maarDestroySliceAfter(rig->allocator, VK_NULL_HANDLE, 1, &point), VK_SUCCESS);
+    maarDestroySlice(rig->allocator, c);
+}
+
+static void misuse_is_reported(void** state)
+{
+    (void)state;
+    const VkResult invalid = VK_ERROR_VALIDATION_FAILED_EXT;
+    const struct rig_setup setup = {.off = RIG_OFF_ADDRESS};
+    struct rig* const rig = rig_begin(&setup);
+    const MaarSliceCreateInfo good =
+        slice_of(100, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    MaarSlice slice = (MaarSlice)(uintptr_t)1;
+    MaarSliceInfo out = {.sType = MAAR_STRUCTURE_TYPE_SLICE_INFO};
+    assert_int_equal(maarGetSliceInfo(rig->allocator, VK_NULL_HANDLE, &out), invalid);
+    rig_expect_message(rig, "slice is VK_NULL_HANDLE");
+    assert_int_equal(maarCreateSlice(rig->allocator, NULL, &slice), invalid);
+    assert_true(slice == VK_NULL_HANDLE);
+    rig_expect_message(rig, "pCreateInfo");
+    assert_int_equal(maarCreateSlice(rig->allocator, &good, NULL), invalid);
+    rig_expect_message(rig, "pSlice");
+    static const struct {
+        VkDeviceSize size;
+        VkDeviceSize alignment;
+        VkBufferUsageFlags usage;
+        MaarMemoryUsage memory;
+        const char* words;
+    } rows[] = {
+        {0, 0, 1, MAAR_MEMORY_USAGE_UPLOAD, "size"},
+        {MAAR_MAX_SLICE_SIZE + 1, 0, 1, MAAR_MEMORY_USAGE_UPLOAD, "size"},
+        {1, MAAR_MAX_SLICE_SIZE + 1, 1, MAAR_MEMORY_USAGE_UPLOAD, "alignment"},
+        {1, 0, 0, MAAR_MEMORY_USAGE_UPLOAD, "usage is 0"},
+        {1, 0, 1, (MaarMemoryUsage)9, "memoryUsage"},
+        {1, 0, VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, MAAR_MEMORY_USAGE_UPLOAD,
+         "bufferDeviceAddress"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        MaarSliceCreateInfo info = slice_of(rows[i].size, rows[i].usage, rows[i].memory);
+        info.alignment = rows[i].alignment;
+        assert_int_equal(maarCreateSlice(rig->allocator, &info, &slice), invalid);
+        rig_expect_message(rig, rows[i].words);
+    }
+    MaarSliceCreateInfo foreign = good;
+    foreign.queueFamilyBits = 1u | 1u << 31;
+    assert_int_equal(maarCreateSlice(rig->allocator, &foreign, &slice), invalid);
+    rig_expect_message(rig, "queueFamilyBits");
+    slice = make_slice(rig, &good);
+    maarDestroySlice(rig->allocator, slice);
+    maarDestroySlice(rig->allocator, slice);
+    rig_expect_message(rig, "destroyed already");
+    maarDestroySlice(rig->allocator, VK_NULL_HANDLE);
+    rig_expect_silence(rig);
+    slice = make_slice(rig, &good);
+    assert_int_equal(maarGetSliceInfo(rig->allocator, slice, NULL), invalid);
+    rig_expect_message(rig, "pInfo");
+    assert_int_equal(maarDestroySliceAfter(rig->allocator, slice, 1, NULL), invalid);
+    rig_expect_message(rig, "pPoints");
+    maarDestroySlice(rig->allocator, slice);
+}
+
+static void largest_slice_fits(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarSliceCreateInfo info = slice_of(
+        MAAR_MAX_SLICE_SIZE, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    MaarSlice a = make_slice(rig, &info);
+    MaarSlice b = make_slice(rig, &info);
+    assert_int_equal(read_slice(rig, a).size, MAAR_MAX_SLICE_SIZE);
+    maarDestroySlice(rig->allocator, a);
+    maarDestroySlice(rig->allocator, b);
+}
+
+static void emptied_buffers_are_given_back(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarSliceCreateInfo info =
+        slice_of(65536, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    for (uint32_t i = 0; i < 200; ++i) {
+        many[i] = make_slice(rig, &info);
+    }
+    assert_true(rig_counters(rig).liveCount[MAAR_SIMULATED_OBJECT_BUFFER] >= 4);
+    for (uint32_t i = 0; i < 200; ++i) {
+        maarDestroySlice(rig->allocator, many[i]);
+    }
+    assert_int_equal(rig_counters(rig).liveCount[MAAR_SIMULATED_OBJECT_BUFFER], 1);
+}
+
+static void leaked_slices_are_reported(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.count_host = true};
+    struct rig* const rig = rig_begin(&setup);
+    const MaarSliceCreateInfo info =
+        slice_of(100, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    (void)make_slice(rig, &info);
+    (void)make_slice(rig, &info);
+    maarDestroyAllocator(rig->allocator);
+    rig->allocator = VK_NULL_HANDLE;
+    assert_int_equal(rig->messages.total, 1);
+    rig_expect_message(rig, "leak: 2 slices were never destroyed");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        rig_unit_test(thousands_share_few_buffers),
+        rig_unit_test(usages_and_memory_are_kept_apart),
+        rig_unit_test(alignment_is_any_number),
+        rig_unit_test(addresses_follow_the_offset),
+        rig_unit_test(flushes_of_neighbours_never_meet),
+        rig_unit_test(pending_slice_is_not_reused),
+        rig_unit_test(misuse_is_reported),
+        rig_unit_test(largest_slice_fits),
+        rig_unit_test(emptied_buffers_are_given_back),
+        rig_unit_test(leaked_slices_are_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
