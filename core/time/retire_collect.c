@@ -186,8 +186,22 @@ static uint32_t collect_timeline(struct maar_retire* retire, const struct maar_r
     return done;
 }
 
+/* Returns the later of a value that was read and one that a wait has proved. */
+static uint64_t later_value(const struct maar_retire_points* known, VkSemaphore semaphore,
+                            uint64_t value)
+{
+    for (uint32_t i = 0; known != NULL && i < known->count; ++i) {
+        if (known->semaphores[i] == semaphore && known->values[i] > value) {
+            value = known->values[i];
+        }
+    }
+    return value;
+}
+
 /* Reads each timeline once. again: items have moved to timelines that were read before. */
-static VkResult collect_timelines(struct maar_retire* retire, uint32_t* done_count, bool* again)
+static VkResult collect_timelines(struct maar_retire* retire,
+                                  const struct maar_retire_points* known, uint32_t* done_count,
+                                  bool* again)
 {
     struct maar_retire_key timeline = {.order = 0};
     VkResult result = VK_SUCCESS;
@@ -211,6 +225,7 @@ static VkResult collect_timelines(struct maar_retire* retire, uint32_t* done_cou
             break;
         }
         if (read == VK_SUCCESS) {
+            value = later_value(known, timeline.semaphore, value);
             *done_count += collect_timeline(retire, &timeline, value, again);
         } else if (result == VK_SUCCESS) {
             result = read;
@@ -224,12 +239,24 @@ static VkResult collect_timelines(struct maar_retire* retire, uint32_t* done_cou
 
 VkResult maar_retire_collect(struct maar_retire* retire, uint32_t* done_count)
 {
+    if (maar_retire_is_empty(retire)) {
+        if (done_count != NULL) {
+            *done_count = 0;
+        }
+        return VK_SUCCESS; /* also after a loss: nothing is left that it could end */
+    }
+    return maar_retire_collect_known(retire, NULL, done_count);
+}
+
+VkResult maar_retire_collect_known(struct maar_retire* retire,
+                                   const struct maar_retire_points* known, uint32_t* done_count)
+{
     VkResult result = VK_SUCCESS;
     uint32_t done = 0;
     bool again = !maar_retire_is_empty(retire);
     while (again) {
         again = false;
-        const VkResult found = collect_timelines(retire, &done, &again);
+        const VkResult found = collect_timelines(retire, known, &done, &again);
         result = result == VK_SUCCESS || found == VK_ERROR_DEVICE_LOST ? found : result;
     }
     if (done_count != NULL) {

@@ -8,6 +8,13 @@
 
 #include "core/time/retire.h"
 
+/* Points of semaphores: what one queued item waits for. */
+struct maar_retire_points {
+    uint32_t count;
+    VkSemaphore semaphores[MAAR_MAX_POINTS + 1];
+    uint64_t values[MAAR_MAX_POINTS + 1];
+};
+
 /* Items that a collector has taken out of the queue; it lies on the collector's stack. */
 struct maar_retire_batch {
     struct maar_retire_batch* next; /* list of all in hand */
@@ -24,6 +31,10 @@ struct maar_retire_batch {
 /* Ends all items whose points have passed; counts them unless done_count is NULL. Never waits for
  * another thread. */
 VkResult maar_retire_collect(struct maar_retire* retire, uint32_t* done_count);
+/* Does the same with points that are known to have passed, or NULL: some drivers never report the
+ * value that a wait has proved. */
+VkResult maar_retire_collect_known(struct maar_retire* retire,
+                                   const struct maar_retire_points* known, uint32_t* done_count);
 /* Ends all items of one pool, or (NULL) of all, whether their points have passed or not. Returns
  * their number. */
 uint32_t maar_retire_flush(struct maar_retire* retire, const struct maar_retire_pool* pool);

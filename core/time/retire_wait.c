@@ -10,16 +10,9 @@
 /* A wait in slices of this length, so that items that others finish meanwhile are noticed, ns. */
 #define WAIT_SLICE_NS ((uint64_t)10000000)
 
-/* The semaphores that one queued item waits for. */
-struct wait_points {
-    uint32_t count;
-    VkSemaphore semaphores[MAAR_MAX_POINTS + 1];
-    uint64_t values[MAAR_MAX_POINTS + 1];
-};
-
 /* Copies the points that an item still waits for. Leaves none when it waits for the host, which no
  * driver call can wait for. An heir that is parked waits for its former owner first. */
-static void list_points(const struct maar_retire_item* item, struct wait_points* points)
+static void list_points(const struct maar_retire_item* item, struct maar_retire_points* points)
 {
     if (item->state == MAAR_RETIRE_PARKED) {
         item = item->kin;
@@ -61,7 +54,7 @@ enum pending {
 
 /* Copies the points of one item that a driver call can wait for. The lock is held. */
 static void find_points(const struct maar_retire* retire, const struct maar_retire_pool* pool,
-                        struct wait_points* points)
+                        struct maar_retire_points* points)
 {
     const struct maar_retire_key host = {.value = UINT64_MAX};
     points->count = 0;
@@ -82,7 +75,7 @@ static void find_points(const struct maar_retire* retire, const struct maar_reti
 
 /* Says what a wait has to wait for. The lock is held. */
 static enum pending look(const struct maar_retire* retire, const struct maar_retire_pool* pool,
-                         struct wait_points* points)
+                         struct maar_retire_points* points)
 {
     find_points(retire, pool, points);
     if (points->count > 0) {
@@ -95,7 +88,7 @@ static enum pending look(const struct maar_retire* retire, const struct maar_ret
 }
 
 /* Waits for copied points, with no item in hand. */
-static VkResult wait_for_points(struct maar_retire* retire, const struct wait_points* points,
+static VkResult wait_for_points(struct maar_retire* retire, const struct maar_retire_points* points,
                                 uint64_t timeout_ns)
 {
     const struct maar_device* device = retire->device;
@@ -118,9 +111,9 @@ VkResult maar_retire_wait(struct maar_retire* retire, const struct maar_retire_p
                           uint64_t timeout_ns)
 {
     const uint64_t deadline = maar_deadline_ns(timeout_ns);
+    struct maar_retire_points points = {.count = 0}; /* those of a wait that succeeded */
     for (;;) {
-        struct wait_points points;
-        VkResult result = maar_retire_collect(retire, NULL);
+        VkResult result = maar_retire_collect_known(retire, &points, NULL);
         if (result != VK_SUCCESS) {
             return result;
         }
@@ -141,7 +134,10 @@ VkResult maar_retire_wait(struct maar_retire* retire, const struct maar_retire_p
             break;
         case PENDING_ON_DEVICE:
             result = wait_for_points(retire, &points, left < WAIT_SLICE_NS ? left : WAIT_SLICE_NS);
-            result = result == VK_TIMEOUT && left > 0 ? VK_SUCCESS : result;
+            if (result == VK_TIMEOUT && left > 0) {
+                result = VK_SUCCESS;
+                points.count = 0;
+            }
             break;
         }
         if (result != VK_SUCCESS) {

@@ -39,14 +39,14 @@ def expect(words, *mutants):
 
 code, output = check(GOOD)
 assert code == 0 and "1 mutants fit" in output, (code, output)
-expect("its text is 0 times in", GOOD | {"text": "no such words"})
+expect("its text occurs 0 times in", GOOD | {"text": "no such words"})
 expect("times in core/placement/placement.c", GOOD | {"text": "return"})
 expect("it changes nothing", GOOD | {"becomes": GOOD["text"]})
-expect("no file core/placement/gone.c", GOOD | {"file": "core/placement/gone.c"})
+expect("core/placement/gone.c does not exist", GOOD | {"file": "core/placement/gone.c"})
 expect("include/maar/base.h is not in core/", GOOD | {"file": "include/maar/base.h"})
 expect("0 times in core/placement/range.c, once in core/placement/placement.c",
        GOOD | {"file": "core/placement/range.c"})
 expect("no test test_nothing", GOOD | {"tests": ["test_nothing"]})
-expect("this name is there twice", GOOD, GOOD)
+expect("this name occurs twice", GOOD, GOOD)
 expect("must have", {key: value for key, value in GOOD.items() if key != "breaks"})
 expect("must have", GOOD | {"remark": "a key that nobody reads"})

@@ -12,7 +12,7 @@ from pathlib import Path
 # All of these programs' cases must be on the page.
 WHOLE = {"radv_faults", "test_scarce_memory", "test_lost_device", "test_odd_devices", "test_allocation_failure"}
 RIGS = {"simulated", "RADV", "lavapipe"}
-CASE = re.compile(r"(?:cmocka_unit_test\w*\(\s*|\bCASE\()(\w+)|\{\s*\"(\w+)\",\s*\2\b")
+CASE = re.compile(r"(?:(?:cmocka|rig)_unit_test\w*\(\s*|\bCASE\()(\w+)|\{\s*\"(\w+)\",\s*\2\b")
 GROUP = re.compile(r"`(\w+)`: ((?:`\w+`(?:, )?)+)")
 
 
@@ -33,14 +33,15 @@ class Programs:
         return self.known[program]
 
     def read(self, program):
-        mains = list(self.tests.glob("*/%s.c" % program))
-        mains += list(self.tests.glob("*/test_%s.c" % program))
+        mains = list(self.tests.rglob("%s.c" % program))
+        mains += list(self.tests.rglob("test_%s.c" % program))
         if len(mains) != 1:
             return None
         folder = mains[0].parent
-        listed = (folder / "CMakeLists.txt").read_text()
-        if folder.name != "unit" and not re.search(r"\b%s\b" % program, listed):
-            return None
+        if folder.parent.name != "unit":
+            listed = (folder / "CMakeLists.txt").read_text()
+            if not re.search(r"\b%s\b" % program, listed):
+                return None
         sources = [mains[0]]
         if program == "radv_faults":
             sources = sorted(folder.glob("radv_*.c"))
