@@ -5,6 +5,16 @@
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 
+/* Returns whether an object of a kind may lie in an allocation beside its neighbours. A pool of one
+ * kind leaves no room between kinds, even with the flag. */
+static bool is_kind_kept_apart(MaarAllocator allocator, const struct maar_slot* slot,
+                               MaarResourceKind kind)
+{
+    const bool can_be_any = slot->can_alias && !slot->block->pool->single_kind;
+    return can_be_any || slot->block->placement == NULL ||
+           allocator->device.facts.granularity <= 1 || kind == (MaarResourceKind)slot->kind;
+}
+
 /* Returns VK_SUCCESS when an object with these requirements may lie at an offset of the
  * allocation; reports what does not fit otherwise. */
 static VkResult check_fit(MaarAllocator allocator, const char* call, const struct maar_slot* slot,
@@ -37,11 +47,7 @@ static VkResult check_fit(MaarAllocator allocator, const char* call, const struc
                            "the allocation is dedicated to another object; allocate with "
                            "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT");
     }
-    /* A pool of one kind leaves no room between kinds, even with the flag. */
-    const struct maar_pool* pool = slot->block->pool;
-    bool kept_apart = slot->can_alias && !pool->single_kind;
-    if (!kept_apart && slot->block->placement != NULL && allocator->device.facts.granularity > 1 &&
-        request->kind != (MaarResourceKind)slot->kind) {
+    if (!is_kind_kept_apart(allocator, slot, request->kind)) {
         return maar_misuse(
             allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
             "the object is of another kind than the allocation, whose neighbours may share a page "

@@ -56,6 +56,16 @@ static VkResult check_disjoint(MaarAllocator allocator, const char* call,
     return VK_SUCCESS;
 }
 
+/* Takes back the allocations of the first planes. */
+static void undo_planes(MaarAllocator allocator, uint32_t made, MaarAllocation* allocations)
+{
+    while (made > 0) {
+        --made;
+        maar_undo_allocation(allocator, allocations[made]);
+        allocations[made] = VK_NULL_HANDLE;
+    }
+}
+
 /* Creates the image and the allocations of its planes, all or nothing. */
 static VkResult create_planes(MaarAllocator allocator, const char* call,
                               const VkImageCreateInfo* image_info,
@@ -91,11 +101,7 @@ static VkResult create_planes(MaarAllocator allocator, const char* call,
 undo:
     /* The object first: a failed bind may have left some of its planes bound. */
     maar_discard_object(device, object);
-    while (made > 0) {
-        --made;
-        maar_undo_allocation(allocator, allocations[made]);
-        allocations[made] = VK_NULL_HANDLE;
-    }
+    undo_planes(allocator, made, allocations);
     return result;
 }
 
