@@ -1,5 +1,5 @@
 /*
- * Assertions that need nobody to report to, and what the compiler is told about functions. What
+ * Assertions that need nobody to report to, and attributes of functions. What
  * release builds do about a broken invariant (report, poison) is in core/report.h.
  */
 #ifndef MAAR_CORE_CHECK_H

@@ -116,7 +116,7 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
 
 /*
  * Nearly all requests: a create info that says nothing but usage, required flags and user data, a
- * request that is in order, and a block with room in the pool of the type liked best. A few sums of
+ * request that is in order, and a block with room in the pool of the preferred type. A few sums of
  * bits tell that all of it is so; for whatever is not, or does not work out, allocate_with_checks
  * starts anew.
  */

@@ -172,7 +172,7 @@ static void report_no_first_block(const struct maar_pool* pool, VkDeviceSize siz
 }
 
 /* The blocks that a pool always has. They are what the caller asked for, so a budget does not stop
- * them; that it was exceeded is told. */
+ * them; the excess is reported. */
 static VkResult make_first_blocks(struct maar_pool* pool)
 {
     VkDeviceSize size = pool->fixed_size != 0 ? pool->fixed_size : pool->preferred_size;

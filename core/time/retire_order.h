@@ -17,8 +17,8 @@ static inline bool maar_retire_is_host_passed(const struct maar_retire* retire,
 }
 
 /* Moves an item to the next point that is not known to have passed: one of the host timeline if
- * there is any, so that items that wait for the host are told from those that a driver call can
- * wait for. Returns false when all have passed. */
+ * there is any, so that items that wait for the host can be distinguished from those that a driver
+ * call can wait for. Returns false when all have passed. */
 bool maar_retire_next_point(const struct maar_retire* retire, struct maar_retire_item* item);
 /* Queues an item at the first point that has not passed, or at its last one. */
 void maar_retire_place(struct maar_retire* retire, struct maar_retire_item* item);
