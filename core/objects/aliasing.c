@@ -2,6 +2,7 @@
  * Aliasing objects: buffers and images on memory that exists. Another object may occupy the same
  * memory.
  */
+#include "core/memory/pool.h"
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 

@@ -3,6 +3,10 @@
  */
 #include "core/objects/buffer.h"
 
+#include "core/memory/allocate.h"
+#include "core/memory/allocation_check.h"
+#include "core/memory/allocation_free.h"
+#include "core/memory/export_types.h"
 #include "core/objects/shared_object.h"
 #include "core/objects/stitched.h"
 

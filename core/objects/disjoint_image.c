@@ -2,6 +2,9 @@
  * Disjoint images: each plane has an allocation of its own, and all planes are bound by one call of
  * the driver.
  */
+#include "core/memory/allocate.h"
+#include "core/memory/allocation_free.h"
+#include "core/memory/export_types.h"
 #include "core/objects/object.h"
 
 static const VkImageAspectFlagBits plane_aspects[MAAR_MAX_PLANES] = {

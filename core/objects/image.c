@@ -1,6 +1,10 @@
 /*
  * The public calls on whole images: create, allocate for, bind, destroy. object.h has their steps.
  */
+#include "core/memory/allocate.h"
+#include "core/memory/allocation_check.h"
+#include "core/memory/allocation_free.h"
+#include "core/memory/export_types.h"
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 #include "core/objects/stitched.h"

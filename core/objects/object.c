@@ -5,6 +5,11 @@
  */
 #include "core/objects/object.h"
 
+#include "core/memory/allocate.h"
+#include "core/memory/allocation_free.h"
+#include "core/memory/allocation_handle.h"
+#include "core/memory/stitched_block.h"
+
 /* ---- create infos ---- */
 
 VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,

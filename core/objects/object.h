@@ -6,7 +6,9 @@
 #ifndef MAAR_CORE_OBJECTS_OBJECT_H
 #define MAAR_CORE_OBJECTS_OBJECT_H
 
-#include "core/memory/memory_internal.h"
+#include <stdbool.h>
+
+#include "core/memory/allocator_state.h"
 #include "maar/objects.h"
 
 /* Non-dispatchable handles are pointers on 64-bit platforms and integers elsewhere. */

@@ -5,6 +5,7 @@
 #include "core/objects/shared_object.h"
 
 #include "core/chain.h"
+#include "core/memory/allocator_state.h"
 
 VkExternalMemoryProperties maar_buffer_sharing(MaarAllocator allocator,
                                                const VkBufferCreateInfo* info,

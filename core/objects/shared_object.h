@@ -6,7 +6,10 @@
 #ifndef MAAR_CORE_OBJECTS_SHARED_OBJECT_H
 #define MAAR_CORE_OBJECTS_SHARED_OBJECT_H
 
-#include "core/memory/memory_internal.h"
+#include <stdbool.h>
+
+#include "core/memory/block.h"
+#include "maar/allocator.h"
 
 /* Returns what the driver answers for a resource and one handle type; all zero where the driver
  * does not know the type. */

@@ -2,6 +2,7 @@
  * The buffers that slices are cut from, on the shelves of an arena: how a buffer is made, and which
  * empty one is given back.
  */
+#include "core/memory/allocation_free.h"
 #include "core/objects/buffer.h"
 #include "core/objects/slice_arena.h"
 

@@ -3,6 +3,7 @@
  * slice_arena.c places slices, slice_buffer.c makes their buffers. A buffer that has become empty
  * is given back when its shelf has another empty one.
  */
+#include "core/memory/pool.h"
 #include "core/objects/slice_arena.h"
 
 /* The allocation flags that make sense for a buffer that many slices share. */

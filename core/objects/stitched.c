@@ -9,6 +9,9 @@
 #include "core/objects/stitched.h"
 
 #include "core/chain.h"
+#include "core/memory/allocation_check.h"
+#include "core/memory/export_types.h"
+#include "core/memory/stitched_block.h"
 #include "core/objects/object.h"
 #include "core/paging/address_space.h"
 #include "core/paging/page_commit.h"

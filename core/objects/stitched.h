@@ -4,7 +4,9 @@
 #ifndef MAAR_CORE_OBJECTS_STITCHED_H
 #define MAAR_CORE_OBJECTS_STITCHED_H
 
-#include "core/memory/memory_internal.h"
+#include <stdbool.h>
+
+#include "core/memory/pool_handle.h"
 
 /* Whether a large enough object with this create info, which may be NULL, may be made of pages. Its
  * pool must stitch, and the create info must not ask for what pages cannot give. */

@@ -4,7 +4,7 @@
 #ifndef MAAR_CORE_PAGING_ADDRESS_SPACE_H
 #define MAAR_CORE_PAGING_ADDRESS_SPACE_H
 
-#include "core/memory/memory_internal.h"
+#include "maar/allocator.h"
 
 /* Takes address space, or reports what is in the way: VK_ERROR_OUT_OF_DEVICE_MEMORY. fallback:
  * NULL, or the end of the sentence, which says what the caller does without the space; then the

@@ -8,6 +8,7 @@
  */
 #include "core/paging/bind_batch.h"
 
+#include "core/memory/block.h"
 #include "core/paging/page_entry.h"
 
 #include <string.h>

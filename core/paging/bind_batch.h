@@ -4,7 +4,9 @@
 #ifndef MAAR_CORE_PAGING_BIND_BATCH_H
 #define MAAR_CORE_PAGING_BIND_BATCH_H
 
-#include "core/memory/memory_internal.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <vulkan/vulkan_core.h>
 
 struct maar_page_table;
 struct maar_paging;

@@ -10,7 +10,9 @@
 #ifndef MAAR_CORE_PAGING_COPY_QUEUE_H
 #define MAAR_CORE_PAGING_COPY_QUEUE_H
 
-#include "core/memory/memory_internal.h"
+#include <stdbool.h>
+
+#include "maar/allocator.h"
 
 struct maar_page_copy;
 struct maar_copy_commands;

@@ -4,6 +4,8 @@
  */
 #include "core/paging/page_allocation.h"
 
+#include "core/memory/allocation_handle.h"
+#include "core/memory/block.h"
 #include "core/paging/address_space.h"
 #include "core/paging/page_table.h"
 #include "core/paging/paged_object.h"

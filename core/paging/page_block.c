@@ -7,6 +7,8 @@
  */
 #include "core/paging/page_block.h"
 
+#include "core/memory/block.h"
+
 #include <string.h>
 
 /* Returns the lowest class all of whose runs are at least this long. */

@@ -7,8 +7,10 @@
 #ifndef MAAR_CORE_PAGING_PAGE_BLOCK_H
 #define MAAR_CORE_PAGING_PAGE_BLOCK_H
 
+#include <stdbool.h>
+
 #include "core/bits.h"
-#include "core/memory/memory_internal.h"
+#include "maar/allocator.h"
 
 /* No page. */
 #define MAAR_PAGE_NONE UINT32_MAX

@@ -4,7 +4,7 @@
 #ifndef MAAR_CORE_PAGING_PAGE_CHECK_H
 #define MAAR_CORE_PAGING_PAGE_CHECK_H
 
-#include "core/memory/memory_internal.h"
+#include "maar/allocator.h"
 
 struct maar_page_pool;
 struct maar_paging;

@@ -8,6 +8,8 @@
 #ifndef MAAR_CORE_PAGING_PAGE_COMMIT_H
 #define MAAR_CORE_PAGING_PAGE_COMMIT_H
 
+#include <stdbool.h>
+
 #include "core/paging/page_table.h"
 
 /* Pages from `first` on. */

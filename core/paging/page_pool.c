@@ -9,6 +9,9 @@
  */
 #include "core/paging/page_pool.h"
 
+#include "core/memory/allocate.h"
+#include "core/memory/allocation_free.h"
+#include "core/memory/stitched_block.h"
 #include "core/paging/paging_state.h"
 #include "core/paging/paging_timeline.h"
 

@@ -8,6 +8,9 @@
  */
 #include "core/paging/page_table.h"
 
+#include "core/memory/allocation_check.h"
+#include "core/memory/export_types.h"
+#include "core/memory/pool_handle.h"
 #include "core/paging/page_entry.h"
 
 #include <string.h>

@@ -11,7 +11,8 @@
 #ifndef MAAR_CORE_PAGING_PAGE_TABLE_H
 #define MAAR_CORE_PAGING_PAGE_TABLE_H
 
-#include "core/memory/memory_internal.h"
+#include <stdbool.h>
+
 #include "maar/paging.h"
 
 /* How a table's pages are bound. */

@@ -6,7 +6,9 @@
 #ifndef MAAR_CORE_PAGING_PAGED_OBJECT_H
 #define MAAR_CORE_PAGING_PAGED_OBJECT_H
 
-#include "core/memory/memory_internal.h"
+#include <stdbool.h>
+
+#include "maar/allocator.h"
 
 /* Embedded in each object that a program destroys itself. */
 struct maar_paged_object {

@@ -3,6 +3,8 @@
  */
 #include "core/paging/paging_info.h"
 
+#include "core/memory/allocator_state.h"
+
 static VkQueueFlags queue_flags(MaarAllocator allocator, uint32_t index)
 {
     const struct maar_device_facts* facts = &allocator->device.facts;

@@ -4,7 +4,6 @@
 #ifndef MAAR_CORE_PAGING_PAGING_INFO_H
 #define MAAR_CORE_PAGING_PAGING_INFO_H
 
-#include "core/memory/memory_internal.h"
 #include "maar/paging.h"
 
 /* Answers maarGetPagingInfo. */

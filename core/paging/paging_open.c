@@ -4,6 +4,7 @@
  */
 #include "core/paging/paging_open.h"
 
+#include "core/memory/pool.h"
 #include "core/paging/page_allocation.h"
 
 #include "core/paging/page_entry.h"

@@ -4,7 +4,9 @@
 #ifndef MAAR_CORE_PAGING_PAGING_OPEN_H
 #define MAAR_CORE_PAGING_PAGING_OPEN_H
 
-#include "core/memory/memory_internal.h"
+#include <stdbool.h>
+
+#include "maar/allocator.h"
 
 /* Makes the state of paging unless it exists. VK_SUCCESS: submitting works (there are a queue and
  * timelines), and with `sparse` binding too. VK_ERROR_FEATURE_NOT_PRESENT: reported. Internally

@@ -8,6 +8,9 @@
 #ifndef MAAR_CORE_PAGING_PAGING_STATE_H
 #define MAAR_CORE_PAGING_PAGING_STATE_H
 
+#include <stdbool.h>
+
+#include "core/memory/allocator_state.h"
 #include "core/paging/bind_batch.h"
 #include "core/paging/copy_queue.h"
 #include "core/paging/page_pool.h"

@@ -3,6 +3,7 @@
  */
 #include "core/paging/paging_watch.h"
 
+#include "core/memory/block.h"
 #include "core/paging/paging_state.h"
 #include "maar/paging.h"
 

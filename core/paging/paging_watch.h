@@ -4,7 +4,9 @@
 #ifndef MAAR_CORE_PAGING_PAGING_WATCH_H
 #define MAAR_CORE_PAGING_PAGING_WATCH_H
 
-#include "core/memory/memory_internal.h"
+#include <stdbool.h>
+
+#include "maar/allocator.h"
 
 struct maar_page_block;
 

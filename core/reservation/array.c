@@ -5,6 +5,7 @@
  * Invariant: count * element_size <= ready <= committed bytes from the start. ready is a number of
  * whole pages, the size of the reservation, or the size of the buffer that grows by copies.
  */
+#include "core/memory/allocator_state.h"
 #include "core/reservation/commit_pages.h"
 #include "core/reservation/reservation_copy.h"
 

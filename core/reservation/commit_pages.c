@@ -4,6 +4,7 @@
  */
 #include "core/reservation/commit_pages.h"
 
+#include "core/memory/allocator_state.h"
 #include "core/paging/page_commit.h"
 #include "core/reservation/reservation_copy.h"
 

@@ -3,6 +3,7 @@
  * as few ranges of pages as possible: adjacent rows share a range.
  */
 #include "core/host_stack.h"
+#include "core/memory/allocator_state.h"
 #include "core/reservation/sparse_image.h"
 
 /* Ranges that an eviction hands over at a time. They lie on the stack, since eviction cannot fail.

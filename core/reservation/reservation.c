@@ -3,6 +3,7 @@
  */
 #include "core/reservation/reservation.h"
 
+#include "core/memory/allocator_state.h"
 #include "core/paging/page_table.h"
 #include "core/reservation/reservation_copy.h"
 

@@ -7,7 +7,8 @@
 #ifndef MAAR_CORE_RESERVATION_RESERVATION_H
 #define MAAR_CORE_RESERVATION_RESERVATION_H
 
-#include "core/memory/memory_internal.h"
+#include <stdbool.h>
+
 #include "core/paging/paged_object.h"
 #include "maar/paging.h"
 

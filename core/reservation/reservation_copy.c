@@ -7,6 +7,10 @@
  */
 #include "core/reservation/reservation_copy.h"
 
+#include "core/memory/allocate.h"
+#include "core/memory/allocation_check.h"
+#include "core/memory/allocation_free.h"
+#include "core/memory/pool_handle.h"
 #include "core/objects/buffer.h"
 #include "core/objects/object.h"
 #include "core/paging/paging_timeline.h"

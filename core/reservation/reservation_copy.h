@@ -5,6 +5,8 @@
 #ifndef MAAR_CORE_RESERVATION_RESERVATION_COPY_H
 #define MAAR_CORE_RESERVATION_RESERVATION_COPY_H
 
+#include <stdbool.h>
+
 #include "core/paging/copy_queue.h"
 #include "core/reservation/reservation.h"
 

@@ -8,6 +8,8 @@
  */
 
 #include "core/chain.h"
+#include "core/memory/allocation_check.h"
+#include "core/memory/allocator_state.h"
 #include "core/paging/page_table.h"
 #include "core/paging/paging_info.h"
 #include "core/paging/paging_open.h"

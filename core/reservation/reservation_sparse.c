@@ -3,6 +3,8 @@
  */
 #include "core/reservation/reservation_sparse.h"
 
+#include "core/memory/allocation_check.h"
+#include "core/memory/pool.h"
 #include "core/objects/object.h"
 #include "core/paging/address_space.h"
 #include "core/paging/page_table.h"

@@ -4,6 +4,8 @@
 #ifndef MAAR_CORE_RESERVATION_RESERVATION_SPARSE_H
 #define MAAR_CORE_RESERVATION_RESERVATION_SPARSE_H
 
+#include <stdbool.h>
+
 #include "core/reservation/reservation.h"
 
 /* Fills in the buffer, its address, its table and its page size. */

@@ -7,6 +7,8 @@
 
 #include "core/chain.h"
 #include "core/host_stack.h"
+#include "core/memory/allocation_check.h"
+#include "core/memory/pool_handle.h"
 #include "core/objects/object.h"
 #include "core/paging/address_space.h"
 #include "core/paging/paging_open.h"

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "core/memory/allocator_state.h"
 #include "core/reservation/sparse_image.h"
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetSparseImageInfo(MaarAllocator allocator,

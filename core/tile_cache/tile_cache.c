@@ -2,6 +2,8 @@
  * Creating and destroying tile caches. The staging buffer outlives its cache until the last upload
  * that reads it has been executed.
  */
+#include "core/memory/allocation_free.h"
+#include "core/memory/allocation_handle.h"
 #include "core/tile_cache/tile_cache_uploads.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
  * pages are taken. After that, a page passes from an evicted tile to a wanted one in one step, so
  * that a full budget needs no slack.
  */
+#include "core/memory/allocator_state.h"
 #include "core/tile_cache/tile_cache_check.h"
 #include "core/tile_cache/tile_cache_order.h"
 #include "core/tile_cache/tile_cache_uploads.h"

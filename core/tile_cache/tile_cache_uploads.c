@@ -5,6 +5,8 @@
  */
 #include "core/tile_cache/tile_cache_uploads.h"
 
+#include "core/memory/allocator_state.h"
+
 #include <string.h>
 
 /* Copies that go into one command. They lie on the stack. */

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "core/memory/allocator_state.h"
 #include "core/transient/transient_barriers.h"
 
 static void make_frame(struct maar_walk* w, struct maar_transient_record* records)

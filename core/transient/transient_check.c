@@ -6,6 +6,8 @@
 
 #include "core/transient/transient_check.h"
 
+#include "core/memory/allocator_state.h"
+
 #define KNOWN_RESOURCE_FLAGS                                                                       \
     ((MaarTransientResourceFlags)MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT |                       \
      (MaarTransientResourceFlags)MAAR_TRANSIENT_RESOURCE_NO_ALIASING_BIT)

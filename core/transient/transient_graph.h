@@ -5,10 +5,10 @@
 #ifndef MAAR_CORE_TRANSIENT_TRANSIENT_GRAPH_H
 #define MAAR_CORE_TRANSIENT_TRANSIENT_GRAPH_H
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "core/host_stack.h"
-#include "core/memory/memory_internal.h"
 #include "maar/transient.h"
 
 /* Names no pass, resource or class. */

@@ -5,6 +5,8 @@
  */
 #include <string.h>
 
+#include "core/memory/allocate.h"
+#include "core/memory/allocation_free.h"
 #include "core/transient/transient_objects.h"
 #include "core/transient/transient_plan.h"
 

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "core/report.h"
 #include "core/transient/transient_order.h"
 
 /* What only the sorting needs. */

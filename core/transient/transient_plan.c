@@ -5,6 +5,7 @@
  */
 #include "core/transient/transient_plan.h"
 
+#include "core/memory/allocator_state.h"
 #include "core/transient/transient_check.h"
 
 /* ---- the plan ---- */

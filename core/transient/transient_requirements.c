@@ -6,6 +6,7 @@
  * the others there. Once the classes are known, all types that their members allow become
  * candidates again, for the time when the best heap is full.
  */
+#include "core/memory/pool_handle.h"
 #include "core/objects/object.h"
 #include "core/transient/transient_check.h"
 #include "core/transient/transient_plan.h"

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/memory/allocation_handle.h"
 #include "core/transient/transient_objects.h"
 
 #include "core/memory/range_free.h"

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "core/report.h"
 #include "core/transient/transient_check.h"
 #include "core/transient/transient_order.h"
 

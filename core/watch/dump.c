@@ -2,6 +2,7 @@
  * maarWriteDump and Maar's own schema, maar-dump/1, which docs/dumps.md describes. The text is
  * written twice from one snapshot, once to count it, so that the second text always fits.
  */
+#include "core/memory/allocator_state.h"
 #include "core/watch/dump_fields.h"
 #include "core/watch/dump_vma.h"
 

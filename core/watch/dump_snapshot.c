@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/memory/allocator_state.h"
+#include "core/memory/pool_list.h"
 #include "core/paging/paging_watch.h"
 #include "core/watch/enumerate.h"
 #include "core/watch/statistics.h"

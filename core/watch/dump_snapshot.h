@@ -8,7 +8,9 @@
 #ifndef MAAR_CORE_WATCH_DUMP_SNAPSHOT_H
 #define MAAR_CORE_WATCH_DUMP_SNAPSHOT_H
 
-#include "core/memory/memory_internal.h"
+#include <stdbool.h>
+
+#include "core/memory/budget.h"
 
 /* A set of ranges: their number, their bytes, the smallest and the largest size (0 for none). */
 struct maar_dump_spread {

@@ -6,6 +6,7 @@
  */
 #include "core/watch/dump_vma.h"
 
+#include "core/memory/allocator_state.h"
 #include "core/watch/dump_fields.h"
 
 static void vma_uint(struct maar_json* json, const char* key, uint64_t number)

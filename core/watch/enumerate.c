@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/memory/pool_handle.h"
+#include "core/memory/pool_list.h"
 #include "core/paging/paging_watch.h"
 
 struct block_list {

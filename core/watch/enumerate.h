@@ -4,7 +4,9 @@
 #ifndef MAAR_CORE_WATCH_ENUMERATE_H
 #define MAAR_CORE_WATCH_ENUMERATE_H
 
-#include "core/memory/memory_internal.h"
+#include <stdbool.h>
+
+#include "maar/allocator.h"
 
 /* Size of the largest element that maar_sort_blocks takes, bytes. */
 enum { MAAR_SORT_MOST = 512 };

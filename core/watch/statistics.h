@@ -4,7 +4,8 @@
 #ifndef MAAR_CORE_WATCH_STATISTICS_H
 #define MAAR_CORE_WATCH_STATISTICS_H
 
-#include "core/memory/memory_internal.h"
+#include "core/memory/pool.h"
+#include "maar/allocator.h"
 
 void maar_statistics_clear(MaarStatistics* statistics);
 /* Adds what one pool holds. Takes its arenas' locks, one after another. */

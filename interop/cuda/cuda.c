@@ -4,6 +4,8 @@
  */
 #include <string.h>
 
+#include "core/memory/allocator_state.h"
+#include "core/memory/export_types.h"
 #include "interop/cuda/cuda_internal.h"
 #include "interop/share/share_internal.h"
 

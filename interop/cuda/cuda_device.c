@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/memory/allocator_state.h"
 #include "interop/cuda/cuda_internal.h"
 
 /* The identity of a device, and its text. */

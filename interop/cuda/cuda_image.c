@@ -1,6 +1,7 @@
 /*
  * Images in CUDA: a mipmapped array over the imported block, and its first levels.
  */
+#include "core/memory/allocation_handle.h"
 #include "interop/cuda/cuda_internal.h"
 
 enum { SHOWN_LEVELS = 16 };

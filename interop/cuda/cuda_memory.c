@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "core/memory/allocation_handle.h"
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 #include "interop/cuda/cuda_internal.h"

@@ -3,6 +3,7 @@
  * the blocks before it. CUDA keeps mapped memory alive, so a block's memory lives as long as the
  * range.
  */
+#include "core/memory/allocation_handle.h"
 #include "interop/cuda/cuda_internal.h"
 #include "interop/share/share_internal.h"
 

@@ -3,6 +3,8 @@
  */
 #include <string.h>
 
+#include "core/memory/allocator_state.h"
+#include "core/memory/export_types.h"
 #include "interop/hip/hip_internal.h"
 #include "interop/share/share_internal.h"
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/memory/allocator_state.h"
 #include "interop/hip/hip_internal.h"
 
 enum { ADDRESS_SIZE = 32 };

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/memory/allocation_free.h"
+#include "core/memory/foreign_memory.h"
 #include "core/objects/buffer.h"
 #include "core/objects/shared_object.h"
 #include "core/port_page.h"

@@ -10,9 +10,12 @@
 #ifndef MAAR_INTEROP_PEER_PEER_H
 #define MAAR_INTEROP_PEER_PEER_H
 
+#include <stdbool.h>
+
 #include "core/memory/attachment.h"
-#include "core/memory/memory_internal.h"
+#include "core/memory/slot_table.h"
 #include "core/port_handle.h"
+#include "core/report.h"
 #include "interop/peer/handoff_side.h"
 #include "maar/cuda.h"
 

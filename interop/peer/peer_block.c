@@ -2,6 +2,7 @@
  * Blocks in the peer. A block is imported when the peer first asks for it, once, and is mapped once
  * as a whole. Two threads may do either at the same time; the slower thread undoes its work.
  */
+#include "core/memory/allocation_handle.h"
 #include "interop/peer/peer.h"
 
 #include "interop/share/share_internal.h"

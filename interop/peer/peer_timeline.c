@@ -6,6 +6,7 @@
  * signals, marks its carrier as free, and leaves the gate of the timeline as its last step.
  * Carriers live as long as their timeline, so the peer's thread needs no host memory.
  */
+#include "core/memory/allocator_state.h"
 #include "interop/peer/peer.h"
 
 #include "core/port_time.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/memory/allocation_handle.h"
 #include "interop/process/descriptor.h"
 #include "interop/share/share_internal.h"
 

@@ -4,7 +4,6 @@
 #ifndef MAAR_INTEROP_PROCESS_DESCRIBE_H
 #define MAAR_INTEROP_PROCESS_DESCRIBE_H
 
-#include "core/memory/memory_internal.h"
 #include "maar/process.h"
 
 /* Checks a descriptor that the caller gives. Returns VK_ERROR_VALIDATION_FAILED_EXT, with a report,

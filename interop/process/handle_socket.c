@@ -4,8 +4,10 @@
  * that the next message begins where it should.
  */
 
+#include "core/lock_rank.h"
 #include "core/port_socket.h"
 #include "core/port_time.h"
+#include "core/report.h"
 #include "interop/process/describe.h"
 #include "interop/process/descriptor.h"
 #include "interop/share/external_handle.h"

@@ -3,7 +3,10 @@
  * attachment of the block; each caller gets a duplicate. An imported block keeps the handle from
  * which it was imported.
  */
+#include "core/memory/allocation_handle.h"
 #include "core/memory/attachment.h"
+#include "core/memory/export_types.h"
+#include "core/memory/pool.h"
 #include "core/port_time.h"
 #include "interop/share/share_internal.h"
 

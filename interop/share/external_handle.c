@@ -4,7 +4,7 @@
  */
 #include "interop/share/external_handle.h"
 
-#include "core/memory/memory_internal.h"
+#include "core/memory/allocator_state.h"
 
 VkResult maar_external_handle_create(MaarAllocator maker, maar_port_handle value,
                                      MaarExternalHandle* handle)

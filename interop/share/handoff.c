@@ -11,7 +11,6 @@
  */
 #include "interop/share/handoff.h"
 
-#include "core/memory/memory_internal.h"
 #include "core/queue_lock.h"
 #include "core/time/timeline.h"
 

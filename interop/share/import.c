@@ -3,6 +3,9 @@
  * caller's own handle is taken only when everything has succeeded; it becomes an attachment of the
  * block, for later exports.
  */
+#include "core/memory/allocation_free.h"
+#include "core/memory/export_types.h"
+#include "core/memory/foreign_memory.h"
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 #include "interop/share/share_internal.h"

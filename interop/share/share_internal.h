@@ -4,7 +4,8 @@
 #ifndef MAAR_INTEROP_SHARE_SHARE_INTERNAL_H
 #define MAAR_INTEROP_SHARE_SHARE_INTERNAL_H
 
-#include "core/memory/memory_internal.h"
+#include <stdbool.h>
+
 #include "interop/share/external_handle.h"
 #include "maar/share.h"
 

@@ -2,6 +2,7 @@
  * Semaphores that both sides see: created for export, exported, and created from an exported
  * handle.
  */
+#include "core/memory/allocator_state.h"
 #include "interop/share/share_internal.h"
 
 #if defined(_WIN32)

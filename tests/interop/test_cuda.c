@@ -3,6 +3,7 @@
  * said when it is not, blocks that are imported once, and timelines in each of their modes. Nothing
  * of this says anything about a GPU.
  */
+#include "core/memory/allocator_state.h"
 #include "tests/interop/cuda_fixture.h"
 
 #include <stdio.h>

@@ -2,11 +2,10 @@
  * Ends out of order, over the FAKE CUDA driver and a simulated device: what a stream still has to
  * do when what it is for is destroyed. Nothing of this says anything about a GPU.
  */
+#include "core/memory/allocator_state.h"
 #include "tests/interop/cuda_fixture.h"
 
 #include <pthread.h>
-
-#include "core/memory/memory_internal.h"
 
 /* A host function that keeps a stream busy until it is let go. */
 struct gate {

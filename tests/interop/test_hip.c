@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "core/memory/allocator_state.h"
 #include "tests/fakes/fake_fixture.h"
 
 #include "interop/hip/hip_internal.h"

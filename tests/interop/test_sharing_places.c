@@ -6,11 +6,11 @@
 #define _POSIX_C_SOURCE 200809L
 #endif
 
+#include "core/memory/allocator_state.h"
 #include "tests/interop/sharing_fixture.h"
 
 #include <unistd.h>
 
-#include "core/memory/memory_internal.h"
 #include "tests/transient/graph_maker.h"
 
 #define OPAQUE VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT

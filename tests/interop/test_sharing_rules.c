@@ -7,12 +7,11 @@
 #define _POSIX_C_SOURCE 200809L
 #endif
 
+#include "core/memory/default_pool.h"
 #include "tests/interop/sharing_fixture.h"
 
 #include <fcntl.h>
 #include <unistd.h>
-
-#include "core/memory/memory_internal.h"
 
 #define OPAQUE VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
 #define DMA_BUF VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT

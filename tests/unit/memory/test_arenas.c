@@ -2,12 +2,11 @@
  * What the header promises of a pool, in a pool of two arenas.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "core/memory/pool_handle.h"
 #include "tests/rig/rig.h"
 
 #include <pthread.h>
 #include <time.h>
-
-#include "core/memory/memory_internal.h"
 
 /* Two threads, each with arenas of its own, that do what they are told one after another. */
 struct hand {

@@ -3,6 +3,7 @@
  * that the maker is in with its block listed already.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "core/memory/slot_table.h"
 #include "tests/rig/rig.h"
 
 #include <pthread.h>
@@ -10,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include "core/memory/memory_internal.h"
 
 struct request {
     VkDeviceSize size;

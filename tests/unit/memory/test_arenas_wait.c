@@ -3,12 +3,11 @@
  * holds the arena that has it, the other must wait rather than fail.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "core/memory/pool_handle.h"
 #include "tests/rig/rig.h"
 
 #include <pthread.h>
 #include <time.h>
-
-#include "core/memory/memory_internal.h"
 
 struct scene {
     struct rig rig;

@@ -2,9 +2,10 @@
  * Handles that name no slot, whatever their bits: the table never looks behind its segments, where
  * its lock lies.
  */
+#include "core/memory/allocator_state.h"
+#include "core/memory/arena.h"
+#include "core/memory/pool.h"
 #include "tests/rig/rig.h"
-
-#include "core/memory/memory_internal.h"
 
 static void no_number_leads_behind_the_segments(void** state)
 {
