@@ -3,8 +3,6 @@
  */
 #include "core/message_delivery.h"
 
-#include <stddef.h>
-
 #include "core/lock_rank.h"
 #include "core/message_list.h"
 
@@ -22,7 +20,7 @@ const char* maar_message_name(MaarMessageId id)
             return message_names[i].name;
         }
     }
-    return "UNSORTED";
+    return "UNKNOWN";
 }
 
 void maar_message_deliver(const struct maar_reporter* reporter, MaarMessageSeverity severity,

@@ -5,6 +5,8 @@
 #ifndef MAAR_CORE_MESSAGE_DELIVERY_H
 #define MAAR_CORE_MESSAGE_DELIVERY_H
 
+#include <stddef.h>
+
 #include "core/port_atomic.h"
 #include "maar/message.h"
 
@@ -15,11 +17,23 @@ struct maar_reporter {
     maar_atomic32 poisoned; /* not 0: an invariant is broken, and every later call fails */
 };
 
+/* What is wrong with an argument, as the message that reports it. sentence is NULL where nothing is
+ * wrong. */
+struct maar_fault {
+    MaarMessageId id;
+    const char* sentence;
+};
+#define MAAR_NO_FAULT ((struct maar_fault){.sentence = NULL})
+static inline struct maar_fault maar_fault(MaarMessageId id, const char* sentence)
+{
+    return (struct maar_fault){.id = id, .sentence = sentence};
+}
+
 /* Calls the callback, if there is one. function may be NULL; text begins with it otherwise. No lock
  * may be held. */
 void maar_message_deliver(const struct maar_reporter* reporter, MaarMessageSeverity severity,
                           MaarMessageId id, const char* function, const char* text);
-/* The identifier as text; "UNSORTED" for one that the list does not have. */
+/* The identifier as text; "UNKNOWN" for one that the list does not have. */
 const char* maar_message_name(MaarMessageId id);
 
 #endif

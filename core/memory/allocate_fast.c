@@ -26,7 +26,7 @@ MAAR_NOINLINE void report_deviation(MaarAllocator allocator, const struct maar_s
     const uint32_t type = slot->block->pool->type_index;
     if (deviation->fallback) {
         (void)maar_atomic64_add(&allocator->fallbacks, 1);
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, NULL,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_FALLBACK_TYPE, NULL,
                     "%llu bytes went to memory type %u, since type %u of heap %u has no room",
                     (unsigned long long)maar_slot_size(slot), type, deviation->best_type,
                     maar_type_heap(allocator, deviation->best_type));
@@ -83,7 +83,7 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
     if (!shape(request, info, internal, &general)) {
         result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
         maar_report(maar_is_without_report(info) ? NULL : allocator, MAAR_MESSAGE_SEVERITY_WARNING,
-                    MAAR_MESSAGE_ID_UNSORTED, call,
+                    MAAR_MESSAGE_ID_TOO_LARGE_FOR_DEVICE, call,
                     "no memory for %llu bytes aligned to %llu: no device has so much",
                     (unsigned long long)request->requirements.size,
                     (unsigned long long)request->requirements.alignment);

@@ -434,7 +434,7 @@ static VkResult choose(struct job* job)
     if ((job->info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0 &&
         (maar_type_flags(job->allocator, pool->type_index) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) ==
             0) {
-        return maar_misuse(job->allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, job->call,
+        return maar_misuse(job->allocator, MAAR_MESSAGE_ID_NOT_MAPPABLE, job->call,
                            "the mapped flag with a pool whose memory type is not HOST_VISIBLE");
     }
     if (!maar_pool_claim_kind(pool, job->request->kind)) {

@@ -70,7 +70,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAdvanceHostTimeline(MaarAllocator allocator, 
         return result;
     }
     if (value < maar_atomic64_load(&allocator->retire.host_value)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_HOST_TIMELINE_DECREASED, __func__,
                            "value is below the host timeline's present one");
     }
     maar_atomic64_max(&allocator->retire.host_value, value);
@@ -198,7 +198,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationPriority(MaarAllocator allocator
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (slot->block->placement != NULL || slot->stitched) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_DEDICATED, __func__,
                            "allocation is not a dedicated one");
     }
     const struct maar_device* device = &allocator->device;

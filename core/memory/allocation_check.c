@@ -30,62 +30,69 @@ const MaarAllocationCreateInfo maar_default_create_info = {
 };
 
 /* What is wrong with a create info whatever it is for. Sentences begin with "pCreateInfo". */
-static inline const char* find_create_info_fault(const MaarAllocationCreateInfo* info,
-                                                 MaarAllocationCreateFlags known)
+static inline struct maar_fault find_create_info_fault(const MaarAllocationCreateInfo* info,
+                                                       MaarAllocationCreateFlags known)
 {
     if ((info->flags & ~known) != 0) {
-        return "pCreateInfo->flags has bits that are no MaarAllocationCreateFlagBits";
+        return maar_fault(MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+                          "pCreateInfo->flags has bits that are no MaarAllocationCreateFlagBits");
     }
     if ((uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
-        return "pCreateInfo->usage is not a MaarMemoryUsage";
+        return maar_fault(MAAR_MESSAGE_ID_INVALID_ENUM,
+                          "pCreateInfo->usage is not a MaarMemoryUsage");
     }
     if ((uint32_t)info->dedicated > MAAR_DEDICATED_PREFERRED) {
-        return "pCreateInfo->dedicated is not a MaarDedicated";
+        return maar_fault(MAAR_MESSAGE_ID_INVALID_ENUM,
+                          "pCreateInfo->dedicated is not a MaarDedicated");
     }
     return info->priority >= 0.0F && info->priority <= 1.0F
-               ? NULL
-               : "pCreateInfo->priority is not within 0 and 1";
+               ? MAAR_NO_FAULT
+               : maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                            "pCreateInfo->priority is not within 0 and 1");
 }
 
 VkResult maar_check_create_info(MaarAllocator allocator, const char* call, const char* argument,
                                 const MaarAllocationCreateInfo* info)
 {
     char text[128];
-    const char* fault = find_create_info_fault(info, KNOWN_ALLOCATION_FLAGS);
-    if (fault == NULL) {
+    const struct maar_fault fault = find_create_info_fault(info, KNOWN_ALLOCATION_FLAGS);
+    if (fault.sentence == NULL) {
         return VK_SUCCESS;
     }
-    (void)snprintf(text, sizeof text, "%s%s", argument, fault + strlen("pCreateInfo"));
-    return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, text);
+    (void)snprintf(text, sizeof text, "%s%s", argument, fault.sentence + strlen("pCreateInfo"));
+    return maar_misuse(allocator, fault.id, call, text);
 }
 
-static const char* find_request_fault(const MaarMemoryRequest* request,
-                                      const MaarAllocationCreateInfo* info, bool internal)
+static struct maar_fault find_request_fault(const MaarMemoryRequest* request,
+                                            const MaarAllocationCreateInfo* info, bool internal)
 {
     if (request->requirements.size == 0) {
-        return "pRequest->requirements.size is 0";
+        return maar_fault(MAAR_MESSAGE_ID_ZERO_SIZE, "pRequest->requirements.size is 0");
     }
     if ((uint32_t)request->kind > MAAR_RESOURCE_KIND_OPTIMAL) {
-        return "pRequest->kind is not a MaarResourceKind";
+        return maar_fault(MAAR_MESSAGE_ID_INVALID_ENUM, "pRequest->kind is not a MaarResourceKind");
     }
     if (request->dedicatedBuffer != VK_NULL_HANDLE && request->dedicatedImage != VK_NULL_HANDLE) {
-        return "pRequest names both a dedicatedBuffer and a dedicatedImage";
+        return maar_fault(MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+                          "pRequest names both a dedicatedBuffer and a dedicatedImage");
     }
     const MaarAllocationCreateFlags known =
         internal ? KNOWN_ALLOCATION_FLAGS | MAAR_ALLOCATE_AS_TRIAL | MAAR_ALLOCATE_WITHOUT_REPORT
                  : KNOWN_ALLOCATION_FLAGS;
-    const char* fault = find_create_info_fault(info, known);
-    if (fault != NULL) {
+    const struct maar_fault fault = find_create_info_fault(info, known);
+    if (fault.sentence != NULL) {
         return fault;
     }
     const MaarExportInfo* export = maar_export_find(info->pNext);
     if (export != NULL && export->handleTypes == 0) {
-        return "MaarExportInfo::handleTypes is 0";
+        return maar_fault(MAAR_MESSAGE_ID_EMPTY_FLAGS, "MaarExportInfo::handleTypes is 0");
     }
     if (request->requiresDedicated == VK_TRUE && info->dedicated == MAAR_DEDICATED_NEVER) {
-        return "pCreateInfo->dedicated is NEVER, but the driver requires a dedicated allocation";
+        return maar_fault(
+            MAAR_MESSAGE_ID_DEDICATED_REQUIRED,
+            "pCreateInfo->dedicated is NEVER, but the driver requires a dedicated allocation");
     }
-    return NULL;
+    return MAAR_NO_FAULT;
 }
 
 VkResult maar_check_allocation(MaarAllocator allocator, const char* call,
@@ -98,7 +105,10 @@ VkResult maar_check_allocation(MaarAllocator allocator, const char* call,
         result = maar_check_structure(allocator, call, "pCreateInfo", info,
                                       MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
     }
-    const char* fault = result == VK_SUCCESS ? find_request_fault(request, info, internal) : NULL;
-    return fault != NULL ? maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, fault)
-                         : result;
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_fault fault = find_request_fault(request, info, internal);
+    return fault.sentence != NULL ? maar_misuse(allocator, fault.id, call, fault.sentence)
+                                  : VK_SUCCESS;
 }

@@ -16,6 +16,17 @@
 
 enum { TEXT_SIZE = 320 };
 
+static const MaarMessageId failure_ids[MAAR_FAILURE_REASONS] = {
+    [MAAR_FAILURE_BY_DRIVER] = MAAR_MESSAGE_ID_OUT_OF_DEVICE_MEMORY,
+    [MAAR_FAILURE_OVER_BUDGET] = MAAR_MESSAGE_ID_BUDGET_REACHED,
+    [MAAR_FAILURE_ABOVE_LIMIT] = MAAR_MESSAGE_ID_HEAP_LIMIT_REACHED,
+    [MAAR_FAILURE_ABOVE_HEAP] = MAAR_MESSAGE_ID_TOO_LARGE_FOR_HEAP,
+    [MAAR_FAILURE_ABOVE_LARGEST] = MAAR_MESSAGE_ID_TOO_LARGE_FOR_DEVICE,
+    [MAAR_FAILURE_TOO_MANY] = MAAR_MESSAGE_ID_TOO_MANY_ALLOCATIONS,
+    [MAAR_FAILURE_POOL_IS_FULL] = MAAR_MESSAGE_ID_POOL_FULL,
+    [MAAR_FAILURE_ABOVE_BLOCK] = MAAR_MESSAGE_ID_TOO_LARGE_FOR_POOL,
+};
+
 /* The numbers of a heap; "here": in blocks of this allocator. */
 static void describe_heap(MaarAllocator allocator, uint32_t heap, char* text, size_t size)
 {
@@ -175,6 +186,6 @@ void maar_report_allocation_failure(MaarAllocator allocator,
     const bool expected = reason == MAAR_FAILURE_OVER_BUDGET ||
                           reason == MAAR_FAILURE_POOL_IS_FULL || reason == MAAR_FAILURE_ABOVE_BLOCK;
     maar_report(allocator, expected ? MAAR_MESSAGE_SEVERITY_INFO : MAAR_MESSAGE_SEVERITY_WARNING,
-                MAAR_MESSAGE_ID_UNSORTED, failure->call, "no memory for %llu bytes%s%s%s: %s",
+                failure_ids[reason], failure->call, "no memory for %llu bytes%s%s%s: %s",
                 (unsigned long long)failure->size, of, others, times, why);
 }

@@ -18,49 +18,59 @@
  * of one allocator from those of another one that has the same indices. */
 static maar_atomic64 next_serial;
 
-static const char* find_create_fault(const MaarAllocatorCreateInfo* info)
+static struct maar_fault find_create_fault(const MaarAllocatorCreateInfo* info)
 {
     if ((info->flags & ~KNOWN_ALLOCATOR_FLAGS) != 0) {
-        return "pCreateInfo->flags has bits that are no MaarAllocatorCreateFlagBits";
+        return maar_fault(MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+                          "pCreateInfo->flags has bits that are no MaarAllocatorCreateFlagBits");
     }
     if (info->instance == VK_NULL_HANDLE) {
-        return "pCreateInfo->instance is VK_NULL_HANDLE";
+        return maar_fault(MAAR_MESSAGE_ID_NULL_HANDLE, "pCreateInfo->instance is VK_NULL_HANDLE");
     }
     if (info->physicalDevice == VK_NULL_HANDLE) {
-        return "pCreateInfo->physicalDevice is VK_NULL_HANDLE";
+        return maar_fault(MAAR_MESSAGE_ID_NULL_HANDLE,
+                          "pCreateInfo->physicalDevice is VK_NULL_HANDLE");
     }
     if (info->device == VK_NULL_HANDLE) {
-        return "pCreateInfo->device is VK_NULL_HANDLE";
+        return maar_fault(MAAR_MESSAGE_ID_NULL_HANDLE, "pCreateInfo->device is VK_NULL_HANDLE");
     }
     if (info->pfnGetInstanceProcAddr == NULL) {
-        return "pCreateInfo->pfnGetInstanceProcAddr is NULL";
+        return maar_fault(MAAR_MESSAGE_ID_NULL_ARGUMENT,
+                          "pCreateInfo->pfnGetInstanceProcAddr is NULL");
     }
     if (info->enabledExtensionCount > 0 && info->ppEnabledExtensionNames == NULL) {
-        return "pCreateInfo->ppEnabledExtensionNames is NULL";
+        return maar_fault(MAAR_MESSAGE_ID_NULL_ARGUMENT,
+                          "pCreateInfo->ppEnabledExtensionNames is NULL");
     }
     if (info->queueCount > 0 && info->pQueues == NULL) {
-        return "pCreateInfo->pQueues is NULL";
+        return maar_fault(MAAR_MESSAGE_ID_NULL_ARGUMENT, "pCreateInfo->pQueues is NULL");
     }
     if (info->heapSizeLimitCount > 0 && info->pHeapSizeLimits == NULL) {
-        return "pCreateInfo->pHeapSizeLimits is NULL";
+        return maar_fault(MAAR_MESSAGE_ID_NULL_ARGUMENT, "pCreateInfo->pHeapSizeLimits is NULL");
     }
     if ((uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR) {
-        return "pCreateInfo->strategy is not a MaarPlacementStrategy";
+        return maar_fault(MAAR_MESSAGE_ID_INVALID_ENUM,
+                          "pCreateInfo->strategy is not a MaarPlacementStrategy");
     }
     const VkAllocationCallbacks* callbacks = info->pAllocationCallbacks;
     if (callbacks != NULL && (callbacks->pfnAllocation == NULL ||
                               callbacks->pfnReallocation == NULL || callbacks->pfnFree == NULL)) {
-        return "pCreateInfo->pAllocationCallbacks lacks pfnAllocation, pfnReallocation or pfnFree";
+        return maar_fault(
+            MAAR_MESSAGE_ID_NULL_ARGUMENT,
+            "pCreateInfo->pAllocationCallbacks lacks pfnAllocation, pfnReallocation or pfnFree");
     }
     for (uint32_t i = 0; i < info->queueCount; ++i) {
         if (info->pQueues[i].queue == VK_NULL_HANDLE) {
-            return "an element of pCreateInfo->pQueues has no queue";
+            return maar_fault(MAAR_MESSAGE_ID_NULL_HANDLE,
+                              "an element of pCreateInfo->pQueues has no queue");
         }
         if ((info->pQueues[i].pfnLock == NULL) != (info->pQueues[i].pfnUnlock == NULL)) {
-            return "an element of pCreateInfo->pQueues has one of pfnLock and pfnUnlock alone";
+            return maar_fault(
+                MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+                "an element of pCreateInfo->pQueues has one of pfnLock and pfnUnlock alone");
         }
     }
-    return NULL;
+    return MAAR_NO_FAULT;
 }
 
 static void copy_settings(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)
@@ -100,12 +110,12 @@ static VkResult open_device(const MaarAllocatorCreateInfo* info, MaarAllocator a
     VkResult result = maar_device_open(&open_info, &allocator->device, &missing);
     if (missing != NULL) {
         maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, NULL,
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_MISSING_ENTRY_POINT, NULL,
             "%s cannot be found: was the instance created with VkApplicationInfo::apiVersion "
             "of at least 1.1?",
             missing);
     } else if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
-        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, "maarCreateAllocator",
+        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_VERSION_TOO_LOW, "maarCreateAllocator",
                           "apiVersion, the program's or the device's, is below 1.1");
     }
     return result;
@@ -130,9 +140,9 @@ static void report_dropped(MaarAllocator allocator)
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
         if ((allocator->device.facts.dropped & (uint32_t)names[i].bit) != 0) {
-            maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
-                        NULL, "the feature %s is not used: it needs %s in pCreateInfo",
-                        names[i].feature, names[i].extension);
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO, MAAR_MESSAGE_ID_FEATURE_UNUSED, NULL,
+                        "the feature %s is not used: it needs %s in pCreateInfo", names[i].feature,
+                        names[i].extension);
         }
     }
 }
@@ -142,7 +152,7 @@ static VkResult open_accounts(const MaarAllocatorCreateInfo* info, MaarAllocator
 {
     uint32_t heap_count = allocator->device.facts.memory.memoryHeapCount;
     if (info->heapSizeLimitCount != 0 && info->heapSizeLimitCount != heap_count) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, "maarCreateAllocator",
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, "maarCreateAllocator",
                            "pCreateInfo->heapSizeLimitCount is not the number of heaps");
     }
     for (uint32_t i = 0; i < info->heapSizeLimitCount; ++i) {
@@ -179,12 +189,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
         pCreateInfo->sType != MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    const char* fault = find_create_fault(pCreateInfo);
-    if (fault != NULL) {
+    const struct maar_fault fault = find_create_fault(pCreateInfo);
+    if (fault.sentence != NULL) {
         const struct maar_reporter reporter = {.message = pCreateInfo->pfnMessage,
                                                .user_data = pCreateInfo->pMessageUserData};
-        maar_message_deliver(&reporter, MAAR_MESSAGE_SEVERITY_ERROR,
-                             MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__, fault);
+        maar_message_deliver(&reporter, MAAR_MESSAGE_SEVERITY_ERROR, fault.id, __func__,
+                             fault.sentence);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;

@@ -90,7 +90,7 @@ bool maar_budget_holds(const struct maar_budget* budget, VkDeviceSize size)
 void maar_report_over_budget(MaarAllocator allocator, uint32_t heap, VkDeviceSize size)
 {
     (void)maar_atomic64_add(&allocator->over_budget, 1);
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, NULL,
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_OVER_BUDGET, NULL,
                 "the budget of heap %u was exceeded for %llu bytes", heap,
                 (unsigned long long)size);
 }

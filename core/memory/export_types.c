@@ -54,7 +54,7 @@ VkResult maar_shared_types_require(MaarAllocator allocator, const char* call,
         types &= ~known[i].type;
     }
     if (types != 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
                     "Maar shares no memory as handle type 0x%x", (unsigned)types);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }

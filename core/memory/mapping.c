@@ -46,11 +46,11 @@ VkResult maar_block_map(struct maar_block* block, struct maar_slot* slot, void**
     }
     maar_mutex_unlock(&block->map_lock);
     if (is_too_often) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, NULL,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_MAPPED_TOO_OFTEN, NULL,
                     "an allocation is mapped %u times already; are unmappings missing?",
                     (unsigned)UINT16_MAX);
     } else if (result != VK_SUCCESS) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_UNSORTED, NULL,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_MAP_FAILED, NULL,
                     "the driver does not map block %llu of memory type %u (error %d); a block is "
                     "mapped as a whole, %llu bytes of address space: smaller ones "
                     "(preferredBlockSize) may do",
@@ -144,7 +144,7 @@ static VkResult sync_all(MaarAllocator allocator, const char* call, uint32_t cou
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
         if (maar_slot_address(slot) == NULL) {
-            return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+            return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_MAPPED, call,
                                "allocation is not mapped");
         }
         if (!maar_type_is_noncoherent(allocator, slot->block->pool->type_index) ||
@@ -219,12 +219,12 @@ static VkResult map_allocation(MaarAllocator allocator, const char* call, MaarAl
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (slot->stitched) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_MAPPABLE, call,
                            "allocation is made of pages, which cannot be mapped");
     }
     const uint32_t type = slot->block->pool->type_index;
     if ((maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_UNSORTED, call,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_MAPPABLE, call,
                     "allocation cannot be mapped: memory type %u is not HOST_VISIBLE; usages "
                     "whose memory always is: UPLOAD, READBACK, DEVICE_UPLOAD",
                     type);
@@ -260,7 +260,7 @@ VKAPI_ATTR void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocati
     }
     uint32_t own = slot->mapped_for_life ? 1 : 0;
     if (!maar_block_unmap(slot->block, slot, own)) {
-        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__,
+        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_MAPPED, __func__,
                           "allocation is not mapped by maarMapMemory");
     }
 }

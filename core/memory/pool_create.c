@@ -63,59 +63,71 @@ static VkExternalMemoryHandleTypeFlags pool_export_types(const MaarPoolCreateInf
     return export != NULL ? export->handleTypes : vulkan != NULL ? vulkan->handleTypes : 0;
 }
 
-static const char* find_export_fault(const MaarPoolCreateInfo* info)
+static struct maar_fault find_export_fault(const MaarPoolCreateInfo* info)
 {
     const MaarExportInfo* export = maar_export_find(info->pNext);
     const VkExportMemoryAllocateInfo* vulkan = find_vulkan_export(info);
     if (export != NULL && export->handleTypes == 0) {
-        return "MaarExportInfo::handleTypes is 0";
+        return maar_fault(MAAR_MESSAGE_ID_EMPTY_FLAGS, "MaarExportInfo::handleTypes is 0");
     }
     if (export != NULL && vulkan != NULL && export->handleTypes != vulkan->handleTypes) {
-        return "MaarExportInfo and VkExportMemoryAllocateInfo in pCreateInfo->pMemoryAllocateNext "
-               "name different handle types";
+        return maar_fault(
+            MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+            "MaarExportInfo and VkExportMemoryAllocateInfo in pCreateInfo->pMemoryAllocateNext "
+            "name different handle types");
     }
-    return NULL;
+    return MAAR_NO_FAULT;
 }
 
 /* A caller's pool checks only what it can know: everything that depends on the device. */
-const char* maar_pool_find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info)
+struct maar_fault maar_pool_find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info)
 {
     if (info->memoryTypeIndex >= allocator->device.facts.memory.memoryTypeCount) {
-        return "pCreateInfo->memoryTypeIndex is not a memory type of this device";
+        return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                          "pCreateInfo->memoryTypeIndex is not a memory type of this device");
     }
     if ((uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR) {
-        return "pCreateInfo->strategy is not a MaarPlacementStrategy";
+        return maar_fault(MAAR_MESSAGE_ID_INVALID_ENUM,
+                          "pCreateInfo->strategy is not a MaarPlacementStrategy");
     }
     if (info->maxBlockCount != 0 && info->minBlockCount > info->maxBlockCount) {
-        return "pCreateInfo->minBlockCount is above maxBlockCount";
+        return maar_fault(MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+                          "pCreateInfo->minBlockCount is above maxBlockCount");
     }
     if (!(info->priority >= 0.0F && info->priority <= 1.0F)) {
-        return "pCreateInfo->priority is not within 0 and 1";
+        return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                          "pCreateInfo->priority is not within 0 and 1");
     }
     if (info->blockSize > allocator->device.facts.max_allocation_size ||
         info->blockSize > MAAR_RANGE_MAX_SIZE) {
-        return "pCreateInfo->blockSize is above the device's maxMemoryAllocationSize";
+        return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                          "pCreateInfo->blockSize is above the device's maxMemoryAllocationSize");
     }
-    if (find_export_fault(info) != NULL) {
-        return find_export_fault(info);
+    const struct maar_fault export_fault = find_export_fault(info);
+    if (export_fault.sentence != NULL) {
+        return export_fault;
     }
     const MaarPoolPagingInfo* paging = maar_pool_find_paging(info);
     if (paging != NULL && paging->stitch == VK_TRUE) {
         if (pool_export_types(info) != 0) {
-            return "pCreateInfo asks for pages and for memory that can be exported; drivers do not "
-                   "bind that to sparse resources";
+            return maar_fault(
+                MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+                "pCreateInfo asks for pages and for memory that can be exported; drivers do not "
+                "bind that to sparse resources");
         }
         if (paging->pageBlockSize > allocator->device.facts.max_allocation_size ||
             paging->pageBlockSize > MAAR_RANGE_MAX_SIZE) {
-            return "MaarPoolPagingInfo::pageBlockSize is above the device's "
-                   "maxMemoryAllocationSize";
+            return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                              "MaarPoolPagingInfo::pageBlockSize is above the device's "
+                              "maxMemoryAllocationSize");
         }
     }
     if (!maar_type_is_usable(&allocator->device.facts, info->memoryTypeIndex)) {
-        return "pCreateInfo->memoryTypeIndex needs a feature that is not enabled "
-               "(deviceCoherentMemory or protectedMemory)";
+        return maar_fault(MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+                          "pCreateInfo->memoryTypeIndex needs a feature that is not enabled "
+                          "(deviceCoherentMemory or protectedMemory)");
     }
-    return NULL;
+    return MAAR_NO_FAULT;
 }
 
 static VkDeviceSize pool_granularity(MaarAllocator allocator, const MaarPoolCreateInfo* info)

@@ -5,6 +5,7 @@
 #define MAAR_CORE_MEMORY_POOL_CREATE_H
 
 #include "core/memory/pool.h"
+#include "core/message_delivery.h"
 #include "maar/paging.h"
 
 /* Makes a pool that is in no list yet, with the blocks that it always has. */
@@ -16,7 +17,7 @@ void maar_pool_destroy(struct maar_pool* pool);
 void maar_pool_free(struct maar_pool* pool);
 /* The MaarPoolPagingInfo in a chain, or NULL. */
 const MaarPoolPagingInfo* maar_pool_find_paging(const MaarPoolCreateInfo* info);
-/* What is wrong with a create info, as a sentence, or NULL. */
-const char* maar_pool_find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info);
+/* What is wrong with a create info. */
+struct maar_fault maar_pool_find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info);
 
 #endif

@@ -45,7 +45,7 @@ static VkResult check_disjoint(MaarAllocator allocator, const char* call,
         return result;
     }
     if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_DISJOINT_IMAGE, call,
                            "pImageInfo->flags lacks VK_IMAGE_CREATE_DISJOINT_BIT");
     }
     if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {

@@ -154,7 +154,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForImage(
         return result;
     }
     if ((pImageInfo->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_DISJOINT_IMAGE, __func__,
                            "pImageInfo is disjoint: its planes have types of their own");
     }
     MaarMemoryRequest request;

@@ -45,7 +45,7 @@ VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
         return result;
     }
     if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, disjoint);
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_DISJOINT_IMAGE, call, disjoint);
     }
     if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, call,

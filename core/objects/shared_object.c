@@ -243,7 +243,7 @@ VkResult maar_extend_image(MaarAllocator allocator, const char* call, const VkIm
     const struct shared_subject subject = {.image = info};
     if (info->initialLayout != VK_IMAGE_LAYOUT_UNDEFINED) {
         return maar_misuse(
-            allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+            allocator, MAAR_MESSAGE_ID_INVALID_LAYOUT, call,
             "pImageInfo->initialLayout is not VK_IMAGE_LAYOUT_UNDEFINED, in which an "
             "image on shared memory must begin");
     }

@@ -69,8 +69,7 @@ static VkResult check_slice_info(MaarAllocator allocator, const char* call,
                            "pCreateInfo->alignment is above MAAR_MAX_SLICE_SIZE");
     }
     if (info->usage == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
-                           "pCreateInfo->usage is 0");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_EMPTY_FLAGS, call, "pCreateInfo->usage is 0");
     }
     if ((uint32_t)info->memoryUsage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,

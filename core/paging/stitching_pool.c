@@ -26,9 +26,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
     if (pPool == NULL) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pPool is NULL");
     }
-    const char* fault = maar_pool_find_fault(allocator, pCreateInfo);
-    if (fault != NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__, fault);
+    const struct maar_fault fault = maar_pool_find_fault(allocator, pCreateInfo);
+    if (fault.sentence != NULL) {
+        return maar_misuse(allocator, fault.id, __func__, fault.sentence);
     }
     const MaarExportInfo* export = maar_export_find(pCreateInfo->pNext);
     if (export != NULL) {

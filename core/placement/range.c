@@ -72,30 +72,35 @@ static inline uint32_t range_node(MaarRangeAllocator allocator, MaarRange range)
     return MAAR_PLACEMENT_NO_NODE;
 }
 
-static const char* range_create_misuse(const MaarRangeAllocatorCreateInfo* info)
+static struct maar_fault range_create_fault(const MaarRangeAllocatorCreateInfo* info)
 {
     const VkDeviceSize granularity = info->granularity;
     if (info->sType != MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO) {
-        return "maarCreateRangeAllocator: pCreateInfo->sType is not "
-               "MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO";
+        return maar_fault(MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE,
+                          "maarCreateRangeAllocator: pCreateInfo->sType is not "
+                          "MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO");
     }
     if ((uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR) {
-        return "maarCreateRangeAllocator: pCreateInfo->strategy is none of the "
-               "strategies";
+        return maar_fault(MAAR_MESSAGE_ID_INVALID_ENUM,
+                          "maarCreateRangeAllocator: pCreateInfo->strategy is none of the "
+                          "strategies");
     }
     if (info->size == 0 || info->size > MAAR_RANGE_MAX_SIZE) {
-        return "maarCreateRangeAllocator: pCreateInfo->size must be 1 to "
-               "MAAR_RANGE_MAX_SIZE";
+        return maar_fault(
+            info->size == 0 ? MAAR_MESSAGE_ID_ZERO_SIZE : MAAR_MESSAGE_ID_OUT_OF_RANGE,
+            "maarCreateRangeAllocator: pCreateInfo->size must be 1 to MAAR_RANGE_MAX_SIZE");
     }
     if (!maar_is_power_of_two_or_zero(granularity)) {
-        return "maarCreateRangeAllocator: pCreateInfo->granularity must be 0 or a "
-               "power of two";
+        return maar_fault(MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
+                          "maarCreateRangeAllocator: pCreateInfo->granularity must be 0 or a "
+                          "power of two");
     }
     if (!maar_host_callbacks_serve(info->pAllocationCallbacks)) {
-        return "maarCreateRangeAllocator: pCreateInfo->pAllocationCallbacks lacks "
-               "pfnAllocation or pfnFree";
+        return maar_fault(MAAR_MESSAGE_ID_NULL_ARGUMENT,
+                          "maarCreateRangeAllocator: pCreateInfo->pAllocationCallbacks lacks "
+                          "pfnAllocation or pfnFree");
     }
-    return NULL;
+    return MAAR_NO_FAULT;
 }
 
 VkResult VKAPI_CALL maarCreateRangeAllocator(const MaarRangeAllocatorCreateInfo* pCreateInfo,
@@ -108,12 +113,12 @@ VkResult VKAPI_CALL maarCreateRangeAllocator(const MaarRangeAllocatorCreateInfo*
     if (pCreateInfo == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    const char* misuse = range_create_misuse(pCreateInfo);
-    if (misuse != NULL) {
+    const struct maar_fault fault = range_create_fault(pCreateInfo);
+    if (fault.sentence != NULL) {
         const struct maar_reporter reporter = {.message = pCreateInfo->pfnMessage,
                                                .user_data = pCreateInfo->pMessageUserData};
-        maar_message_deliver(&reporter, MAAR_MESSAGE_SEVERITY_ERROR,
-                             MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__, misuse);
+        maar_message_deliver(&reporter, MAAR_MESSAGE_SEVERITY_ERROR, fault.id, __func__,
+                             fault.sentence);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const VkAllocationCallbacks* callbacks = pCreateInfo->pAllocationCallbacks;
@@ -153,28 +158,33 @@ void VKAPI_CALL maarDestroyRangeAllocator(MaarRangeAllocator allocator)
     maar_host_free(used, allocator);
 }
 
-/* Returns a sentence about the misuse of maarAllocateRange, or NULL if its arguments are valid. */
-static const char* range_allocate_misuse(const MaarRangeAllocateInfo* info, const MaarRange* range)
+/* What is wrong with the arguments of maarAllocateRange. */
+static struct maar_fault range_allocate_fault(const MaarRangeAllocateInfo* info,
+                                              const MaarRange* range)
 {
     if (info == NULL) {
-        return "maarAllocateRange: pInfo is NULL";
+        return maar_fault(MAAR_MESSAGE_ID_NULL_ARGUMENT, "maarAllocateRange: pInfo is NULL");
     }
     if (range == NULL) {
-        return "maarAllocateRange: pRange is NULL";
+        return maar_fault(MAAR_MESSAGE_ID_NULL_ARGUMENT, "maarAllocateRange: pRange is NULL");
     }
     if (info->sType != MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO) {
-        return "maarAllocateRange: pInfo->sType is not MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO";
+        return maar_fault(
+            MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE,
+            "maarAllocateRange: pInfo->sType is not MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO");
     }
     if (info->size == 0) {
-        return "maarAllocateRange: pInfo->size is 0";
+        return maar_fault(MAAR_MESSAGE_ID_ZERO_SIZE, "maarAllocateRange: pInfo->size is 0");
     }
     if (info->kind > MAAR_RANGE_MAX_KIND) {
-        return "maarAllocateRange: pInfo->kind is above MAAR_RANGE_MAX_KIND";
+        return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                          "maarAllocateRange: pInfo->kind is above MAAR_RANGE_MAX_KIND");
     }
     if (info->flags > (MaarRangeAllocateFlags)MAAR_RANGE_ALLOCATE_UPPER_BIT) {
-        return "maarAllocateRange: pInfo->flags has unknown bits";
+        return maar_fault(MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+                          "maarAllocateRange: pInfo->flags has unknown bits");
     }
-    return NULL;
+    return MAAR_NO_FAULT;
 }
 
 /* Clears the outputs of a call that fails. Returns the result. */
@@ -214,11 +224,11 @@ static VkResult range_allocate_slow(MaarRangeAllocator allocator,
     if (allocator == VK_NULL_HANDLE) {
         return range_allocate_fail(pRange, pOffset, VK_ERROR_VALIDATION_FAILED_EXT);
     }
-    const char* misuse = range_allocate_misuse(pInfo, pRange);
-    if (misuse != NULL) {
+    const struct maar_fault fault = range_allocate_fault(pInfo, pRange);
+    if (fault.sentence != NULL) {
         return range_allocate_fail(
             pRange, pOffset,
-            range_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, "maarAllocateRange", misuse));
+            range_misuse(allocator, fault.id, "maarAllocateRange", fault.sentence));
     }
     const struct maar_placement_request request = {
         .size = pInfo->size,

@@ -154,42 +154,51 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDecommitPages(MaarAllocator allocator,
 
 /* ---- sharing ---- */
 
-static const char* find_alias_fault(const struct maar_reservation* to, VkDeviceSize offset,
-                                    VkDeviceSize size, const struct maar_reservation* from,
-                                    VkDeviceSize source_offset)
+static struct maar_fault find_alias_fault(const struct maar_reservation* to, VkDeviceSize offset,
+                                          VkDeviceSize size, const struct maar_reservation* from,
+                                          VkDeviceSize source_offset)
 {
     const VkDeviceSize page = to->page_size;
     if ((to->flags & from->flags & MAAR_RESERVATION_CREATE_ALIASED_BIT) == 0) {
-        return "reservation or source was made without MAAR_RESERVATION_CREATE_ALIASED_BIT";
+        return maar_fault(
+            MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE,
+            "reservation or source was made without MAAR_RESERVATION_CREATE_ALIASED_BIT");
     }
     if (from->page_size != page ||
         maar_page_table_types(to->table) != maar_page_table_types(from->table)) {
-        return "reservation and source have other page sizes or memory types";
+        return maar_fault(MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE,
+                          "reservation and source have other page sizes or memory types");
     }
     if (offset > to->size || size > to->size - offset) {
-        return "offset and size end beyond the reservation";
+        return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                          "offset and size end beyond the reservation");
     }
     if (offset % page != 0 || (size % page != 0 && offset + size != to->size)) {
-        return "offset or size is not a multiple of the page size";
+        return maar_fault(MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
+                          "offset or size is not a multiple of the page size");
     }
     if (source_offset % page != 0) {
-        return "sourceOffset is not a multiple of the page size";
+        return maar_fault(MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
+                          "sourceOffset is not a multiple of the page size");
     }
     const struct maar_page_range range = pages_around(to, offset, offset + size);
     const uint64_t first = source_offset / page;
     const uint64_t there = maar_page_table_count(from->table);
     if (first > there || range.count > there - first) {
-        return "sourceOffset and size end beyond the source";
+        return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                          "sourceOffset and size end beyond the source");
     }
     if (!maar_pages_are_committed(from->table, first, range.count)) {
-        return "not all of the source's range is committed";
+        return maar_fault(MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE,
+                          "not all of the source's range is committed");
     }
     for (uint64_t i = 0; i < range.count; ++i) {
         if (maar_page_is_committed(to->table, range.first + i)) {
-            return "a page of the target's range is committed already";
+            return maar_fault(MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE,
+                              "a page of the target's range is committed already");
         }
     }
-    return NULL;
+    return MAAR_NO_FAULT;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarAliasPages(MaarAllocator allocator, MaarReservation reservation,
@@ -210,9 +219,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAliasPages(MaarAllocator allocator, MaarReser
                     __func__, "reservation or source grows by copies, and has no pages to share");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
-    const char* fault = find_alias_fault(to, offset, size, from, sourceOffset);
-    if (fault != NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE, __func__, fault);
+    const struct maar_fault fault = find_alias_fault(to, offset, size, from, sourceOffset);
+    if (fault.sentence != NULL) {
+        return maar_misuse(allocator, fault.id, __func__, fault.sentence);
     }
     const struct maar_page_range range = pages_around(to, offset, offset + size);
     return maar_pages_alias(allocator, __func__, &range, from->table, sourceOffset / to->page_size);

@@ -34,34 +34,42 @@ static bool is_external(const void* chain)
     return external != NULL && external->handleTypes != 0;
 }
 
-static const char* find_reservation_fault(MaarAllocator allocator,
-                                          const MaarReservationCreateInfo* info)
+static struct maar_fault find_reservation_fault(MaarAllocator allocator,
+                                                const MaarReservationCreateInfo* info)
 {
     const VkBufferCreateInfo* buffer = info->pBufferInfo;
     const MaarReservationCreateFlags copying = MAAR_RESERVATION_CREATE_COPYING_BIT;
     if ((info->flags & ~KNOWN_RESERVATION_FLAGS) != 0) {
-        return "flags has bits that are no MaarReservationCreateFlagBits";
+        return maar_fault(MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+                          "flags has bits that are no MaarReservationCreateFlagBits");
     }
     if ((info->flags & copying) != 0 && (info->flags & SPARSE_FLAGS) != 0) {
-        return "flags requests growth by copies and something that only sparse binding does";
+        return maar_fault(
+            MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+            "flags requests growth by copies and something that only sparse binding does");
     }
     if (buffer->size == 0) {
-        return "pBufferInfo->size is 0";
+        return maar_fault(MAAR_MESSAGE_ID_ZERO_SIZE, "pBufferInfo->size is 0");
     }
     if ((buffer->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
         !allocator->device.facts.buffer_device_address) {
-        return "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the feature bufferDeviceAddress "
-               "is not there or was not enabled";
+        return maar_fault(
+            MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+            "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the feature bufferDeviceAddress "
+            "is not there or was not enabled");
     }
     if (buffer->sharingMode == VK_SHARING_MODE_CONCURRENT && buffer->queueFamilyIndexCount > 0 &&
         buffer->pQueueFamilyIndices == NULL) {
-        return "pBufferInfo->pQueueFamilyIndices is NULL";
+        return maar_fault(MAAR_MESSAGE_ID_NULL_ARGUMENT,
+                          "pBufferInfo->pQueueFamilyIndices is NULL");
     }
     if (is_external(buffer->pNext)) {
-        return "pBufferInfo->pNext has VkExternalMemoryBufferCreateInfo: memory whose pages come "
-               "and go is never exported or imported";
+        return maar_fault(
+            MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+            "pBufferInfo->pNext has VkExternalMemoryBufferCreateInfo: memory whose pages come "
+            "and go is never exported or imported");
     }
-    return NULL;
+    return MAAR_NO_FAULT;
 }
 
 static VkResult check_reservation_info(MaarAllocator allocator, const char* call,
@@ -79,9 +87,9 @@ static VkResult check_reservation_info(MaarAllocator allocator, const char* call
     if (result != VK_SUCCESS) {
         return result;
     }
-    const char* fault = find_reservation_fault(allocator, info);
-    return fault != NULL ? maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call, fault)
-                         : VK_SUCCESS;
+    const struct maar_fault fault = find_reservation_fault(allocator, info);
+    return fault.sentence != NULL ? maar_misuse(allocator, fault.id, call, fault.sentence)
+                                  : VK_SUCCESS;
 }
 
 /* Chooses between the two kinds, or reports what the device lacks for the requested one. */

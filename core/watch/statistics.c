@@ -167,7 +167,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetMemoryTypeStatistics(MaarAllocator allocat
         return result;
     }
     if (memoryTypeIndex >= allocator->device.facts.memory.memoryTypeCount) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
                            "memoryTypeIndex is not a memory type of this device");
     }
     maar_statistics_read(allocator, NULL, memoryTypeIndex, pStatistics);

@@ -44,8 +44,8 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_UNKNOWN_FLAGS = 103,
     /** A value is not one of its enumeration. */
     MAAR_MESSAGE_ID_INVALID_ENUM = 104,
-    /** An argument breaks a rule that no other identifier names. */
-    MAAR_MESSAGE_ID_INVALID_ARGUMENT = 105,
+    /** A flags field that must have a bit, such as a usage, has none. */
+    MAAR_MESSAGE_ID_EMPTY_FLAGS = 105,
     /** A size or a count that must be above 0 is 0. */
     MAAR_MESSAGE_ID_ZERO_SIZE = 106,
     /** A number, or a range of bytes, lies outside what the call or the object allows. */
@@ -84,12 +84,30 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_MAPPED_TOO_OFTEN = 208,
     /** The driver did not map a block. */
     MAAR_MESSAGE_ID_MAP_FAILED = 209,
-    /** There was no memory for a request. */
-    MAAR_MESSAGE_ID_ALLOCATION_FAILED = 250,
+    /** A call takes dedicated allocations, and this one shares its block with others. */
+    MAAR_MESSAGE_ID_NOT_DEDICATED = 210,
+    /** The Vulkan version of the program or of the device is below 1.1. */
+    MAAR_MESSAGE_ID_VERSION_TOO_LOW = 211,
+    /** The driver has no memory of the type that a request must come from. */
+    MAAR_MESSAGE_ID_OUT_OF_DEVICE_MEMORY = 250,
     /** An allocation lies in another memory type than the preferred one. */
     MAAR_MESSAGE_ID_FALLBACK_TYPE = 251,
     /** A heap's budget was exceeded. */
     MAAR_MESSAGE_ID_OVER_BUDGET = 252,
+    /** A request may not exceed a heap's budget, and does not fit into it. */
+    MAAR_MESSAGE_ID_BUDGET_REACHED = 253,
+    /** A request does not fit below the limit that the program has set for a heap. */
+    MAAR_MESSAGE_ID_HEAP_LIMIT_REACHED = 254,
+    /** A request is larger than the heap that it must come from. */
+    MAAR_MESSAGE_ID_TOO_LARGE_FOR_HEAP = 255,
+    /** A request is larger than the device allocates in one piece. */
+    MAAR_MESSAGE_ID_TOO_LARGE_FOR_DEVICE = 256,
+    /** The device has as many memory objects as it allows. */
+    MAAR_MESSAGE_ID_TOO_MANY_ALLOCATIONS = 257,
+    /** A pool has no room for a request, and may have no more blocks. */
+    MAAR_MESSAGE_ID_POOL_FULL = 258,
+    /** A request is larger than the blocks of its pool. */
+    MAAR_MESSAGE_ID_TOO_LARGE_FOR_POOL = 259,
     /** A point cannot be waited for on this device, or has not passed. */
     MAAR_MESSAGE_ID_POINT_NOT_USABLE = 300,
     /** The host timeline was to go back. */
@@ -102,6 +120,10 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_DEDICATED_REQUIRED = 402,
     /** A sparse object was given to a call that takes objects without pages. */
     MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED = 403,
+    /** A disjoint image was given to a call for images in one piece, or the reverse. */
+    MAAR_MESSAGE_ID_DISJOINT_IMAGE = 404,
+    /** An image layout is not allowed where it is given. */
+    MAAR_MESSAGE_ID_INVALID_LAYOUT = 405,
     /** Pages were committed or given back, and the binds were not submitted. */
     MAAR_MESSAGE_ID_PAGES_NOT_SUBMITTED = 500,
     /** There are no pages for a request. */
@@ -160,6 +182,8 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_TOO_MANY_HANDLES = 708,
     /** The device works on a copy of the host's memory. */
     MAAR_MESSAGE_ID_HOST_MEMORY_COPIED = 709,
+    /** The values of a handoff's timeline do not rise, or a value is waited for twice. */
+    MAAR_MESSAGE_ID_HANDOFF_VALUE = 710,
     /** The library of CUDA or HIP is missing or too old. */
     MAAR_MESSAGE_ID_PEER_MISSING = 800,
     /** A call of CUDA or HIP failed. */
@@ -173,8 +197,6 @@ typedef enum MaarMessageId {
     /** An invariant of Maar is broken. This is a defect of Maar, or the program wrote to its
      * memory. */
     MAAR_MESSAGE_ID_BROKEN_INVARIANT = 900,
-    /** A message without an identifier of its own. */
-    MAAR_MESSAGE_ID_UNSORTED = 999,
     /** Reserves the enumeration's size. */
     MAAR_MESSAGE_ID_MAX_ENUM = 0x7FFFFFFF
 } MaarMessageId;

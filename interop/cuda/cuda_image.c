@@ -36,7 +36,7 @@ static VkResult make_array(const char* call, struct maar_peer_block* block, void
     MaarCudaImage image = request->image;
     MaarCuda cuda = image->cuda;
     if (block->memory == NULL) {
-        return maar_misuse(cuda->peer.allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(cuda->peer.allocator, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED, call,
                            "allocation is memory of CUDA's making, of which there are no images");
     }
     VkResult result = maar_cuda_report(cuda, call, "cuExternalMemoryGetMappedMipmappedArray",
@@ -69,7 +69,7 @@ static VkResult check_cuda_image(MaarCuda cuda, const char* call, const VkImageC
         return result;
     }
     if (info->mipLevels == 0 || info->arrayLayers == 0 || info->extent.width == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call,
                            "pImageInfo has no levels, no layers or no width");
     }
     if (!cuda->images) {

@@ -149,7 +149,7 @@ static VkResult check_memory_arguments(MaarCuda cuda, const char* call,
                            "cuda was created without MAAR_CUDA_CREATE_CUDA_MEMORY_BIT");
     }
     if (type != MAAR_MEMORY_TYPE_NONE && type >= allocator->device.facts.memory.memoryTypeCount) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "typeIndex is not a memory type of this device");
     }
     VkResult result = maar_check_buffer_info(allocator, call, info);
@@ -174,11 +174,11 @@ static VkResult measure_buffer(MaarAllocator allocator, const char* call,
     }
     request->requirements.memoryTypeBits &= 1u << type;
     if (request->requirements.memoryTypeBits == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, call,
                            "typeIndex is not among the memory types that the buffer may live in");
     }
     if (!maar_type_is_usable(&allocator->device.facts, type)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
                            "typeIndex needs a feature that is not enabled (deviceCoherentMemory or "
                            "protectedMemory)");
     }

@@ -64,8 +64,10 @@ static VkResult check_mirror(MaarCuda cuda, const char* call, const MaarCudaMirr
         return result;
     }
     if (info->pBufferInfo->size == 0 || info->pBufferInfo->size > MAAR_RANGE_MAX_SIZE) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call,
-                           "pCreateInfo->pBufferInfo->size is 0 or beyond bounds");
+        return maar_misuse(allocator,
+                           info->pBufferInfo->size == 0 ? MAAR_MESSAGE_ID_ZERO_SIZE
+                                                        : MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                           call, "pCreateInfo->pBufferInfo->size is 0 or beyond bounds");
     }
     if ((info->pBufferInfo->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
         !facts->buffer_device_address) {
@@ -74,13 +76,13 @@ static VkResult check_mirror(MaarCuda cuda, const char* call, const MaarCudaMirr
                            "bufferDeviceAddress feature was not among pEnabledFeatures");
     }
     if (info->queue >= allocator->queue_count) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "pCreateInfo->queue is none of the allocator's pQueues");
     }
     const uint32_t family = allocator->queues[info->queue].familyIndex;
     if (family < facts->queue_family_count &&
         (facts->queue_flags[family] & VK_QUEUE_SPARSE_BINDING_BIT) == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NO_QUEUE, call,
                            "pCreateInfo->queue is of a family without sparse binding");
     }
     const char* missing = !facts->sparse_buffers       ? "sparseResidencyBuffer was not enabled"

@@ -113,12 +113,12 @@ static VkResult check_range_block(MaarCudaRange range, const char* call,
     const VkExternalMemoryHandleTypeFlags type =
         (VkExternalMemoryHandleTypeFlags)range->cuda->peer.memory_type;
     if ((block->shared_types & type) == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
                            "allocation was not made to be exported to CUDA: chain MaarExportInfo "
                            "to what it is created with");
     }
     if (block->placement != NULL || maar_block_is_paged(block)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_DEDICATED, call,
                            "allocation is not dedicated: a block comes into a range as a whole");
     }
     if (block->size % range->granularity != 0) {

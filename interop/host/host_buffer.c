@@ -262,7 +262,10 @@ static VkResult check_host_info(MaarAllocator allocator, const char* call,
         return result;
     }
     if ((info->flags & ~known) != 0 || (info->flags & known) == known) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, call,
+        return maar_misuse(allocator,
+                           (info->flags & ~known) != 0 ? MAAR_MESSAGE_ID_UNKNOWN_FLAGS
+                                                       : MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+                           call,
                            "pCreateInfo->flags has unknown bits, or both NO_COPY and ALWAYS_COPY");
     }
     if (info->pMemory == NULL) {
@@ -270,8 +273,9 @@ static VkResult check_host_info(MaarAllocator allocator, const char* call,
                            "pCreateInfo->pMemory is NULL");
     }
     if (info->size == 0 || info->usage == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call,
-                           info->size == 0 ? "pCreateInfo->size is 0" : "pCreateInfo->usage is 0");
+        return maar_misuse(
+            allocator, info->size == 0 ? MAAR_MESSAGE_ID_ZERO_SIZE : MAAR_MESSAGE_ID_EMPTY_FLAGS,
+            call, info->size == 0 ? "pCreateInfo->size is 0" : "pCreateInfo->usage is 0");
     }
     const uint64_t grain = allocator->device.facts.host_pointer_alignment;
     const uint64_t spare = grain > maar_port_page_size() ? grain : maar_port_page_size();

@@ -266,8 +266,7 @@ static VkResult report_step(struct maar_peer_timeline* timeline, const char* cal
                             const char* fault)
 {
     return result == VK_ERROR_VALIDATION_FAILED_EXT
-               ? maar_misuse(timeline->peer->allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
-                             fault)
+               ? maar_misuse(timeline->peer->allocator, MAAR_MESSAGE_ID_HANDOFF_VALUE, call, fault)
                : result;
 }
 

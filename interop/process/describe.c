@@ -208,7 +208,7 @@ maarDescribeTimeline(MaarAllocator allocator, VkSemaphore semaphore,
     made.handleType = (uint32_t)handleType;
     const char* fault = maar_descriptor_fault(&made);
     if (fault != NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__, fault);
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR, __func__, fault);
     }
     result = maar_export_semaphore(allocator, __func__, semaphore, handleType, pHandle);
     if (result == VK_SUCCESS) {
@@ -270,7 +270,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportDescribedBuffer(MaarAllocator allocator
         result = maar_descriptor_check(allocator, __func__, pDescriptor);
     }
     if (result == VK_SUCCESS && pDescriptor->kind != MAAR_DESCRIPTOR_KIND_BUFFER) {
-        result = maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__,
+        result = maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR, __func__,
                              "pDescriptor->kind is not that of a buffer");
     }
     if (result == VK_SUCCESS) {

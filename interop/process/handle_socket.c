@@ -24,7 +24,7 @@ static VkResult check_socket(MaarAllocator allocator, const char* call, int sock
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (socket < 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call, "socketFd is negative");
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_SOCKET_FAILED, call, "socketFd is negative");
     }
     if (!maar_socket_is_usable(socket, &what)) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_SOCKET_FAILED, call,

@@ -174,7 +174,7 @@ static VkResult check_export(MaarAllocator allocator, const char* call,
                              const struct maar_slot* slot, VkExternalMemoryHandleTypeFlagBits type)
 {
     if (!maar_is_power_of_two(type)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
                            "handleType is not exactly one bit");
     }
     if ((slot->block->shared_types & (VkExternalMemoryHandleTypeFlags)type) == 0) {

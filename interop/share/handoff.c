@@ -38,10 +38,10 @@ struct handoff_state {
 /* ---- what the caller says ---- */
 
 static VkResult refuse_handed(MaarAllocator allocator, const char* call, uint32_t index,
-                              const char* sentence)
+                              MaarMessageId id, const char* sentence)
 {
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
-                "pResources[%u] %s", index, sentence);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, id, call, "pResources[%u] %s", index,
+                sentence);
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
@@ -50,17 +50,19 @@ static VkResult check_handed(MaarAllocator allocator, const char* call, uint32_t
 {
     const bool is_image = resource->image != VK_NULL_HANDLE;
     if (is_image == (resource->buffer != VK_NULL_HANDLE)) {
-        return refuse_handed(allocator, call, index,
-                             is_image ? "has both a buffer and an image"
-                                      : "has neither a buffer nor an image");
+        return refuse_handed(
+            allocator, call, index,
+            is_image ? MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS : MAAR_MESSAGE_ID_NULL_HANDLE,
+            is_image ? "has both a buffer and an image" : "has neither a buffer nor an image");
     }
     if (resource->sharingMode != VK_SHARING_MODE_EXCLUSIVE &&
         resource->sharingMode != VK_SHARING_MODE_CONCURRENT) {
-        return refuse_handed(allocator, call, index, "has a sharingMode that is none");
+        return refuse_handed(allocator, call, index, MAAR_MESSAGE_ID_INVALID_ENUM,
+                             "has a sharingMode that is none");
     }
     if (is_image && (resource->newLayout == VK_IMAGE_LAYOUT_UNDEFINED ||
                      resource->newLayout == VK_IMAGE_LAYOUT_PREINITIALIZED)) {
-        return refuse_handed(allocator, call, index,
+        return refuse_handed(allocator, call, index, MAAR_MESSAGE_ID_INVALID_LAYOUT,
                              "is an image without a newLayout that it can be in");
     }
     return VK_SUCCESS;
@@ -234,7 +236,7 @@ static VkResult record_for_caller(MaarAllocator allocator, const char* call,
                            "commandBuffer is VK_NULL_HANDLE");
     }
     if (record->family >= allocator->device.facts.queue_family_count) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "familyIndex is not one of the device's");
     }
     result = check_all_handed(allocator, call, peer, count, resources);
@@ -583,12 +585,12 @@ static VkResult check_handoff(MaarAllocator allocator, const char* call,
                            "direction is none of MaarHandoffDirection");
     }
     if (info->queue >= allocator->queue_count) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "queue is not an index into MaarAllocatorCreateInfo::pQueues");
     }
     const uint32_t family = allocator->queues[info->queue].familyIndex;
     if (family >= facts->queue_family_count || (facts->queue_flags[family] & any) == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NO_QUEUE, call,
                            "queue is of a family without graphics, compute and transfer");
     }
     VkResult result =

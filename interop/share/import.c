@@ -37,7 +37,7 @@ static VkResult check_import(MaarAllocator allocator, const char* call, const Ma
                            "pImportInfo->handle is VK_NULL_HANDLE");
     }
     if (!maar_is_power_of_two(info->handleType)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
                            "pImportInfo->handleType is not exactly one bit");
     }
     result = maar_shared_types_require(allocator, call,
@@ -51,13 +51,13 @@ static VkResult check_import(MaarAllocator allocator, const char* call, const Ma
                            "pImportInfo->blockSize is 0; it is what the exporter's block has");
     }
     if (is_opaque(info->handleType) && info->memoryTypeIndex == MAAR_MEMORY_TYPE_NONE) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_IMPORTABLE, call,
                            "pImportInfo->memoryTypeIndex is MAAR_MEMORY_TYPE_NONE; for an opaque "
                            "handle it must be the exporter's");
     }
     if (info->memoryTypeIndex != MAAR_MEMORY_TYPE_NONE &&
         info->memoryTypeIndex >= allocator->device.facts.memory.memoryTypeCount) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "pImportInfo->memoryTypeIndex is not a memory type of this device");
     }
     if ((uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
@@ -225,7 +225,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportMemory(MaarAllocator allocator,
         return result;
     }
     if (pImportInfo->dedicated == VK_TRUE) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_IMPORTABLE, __func__,
                            "pImportInfo->dedicated is VK_TRUE; memory made for one object is "
                            "imported with it, by maarImportBuffer or maarImportImage");
     }
@@ -257,7 +257,7 @@ static VkResult import_and_bind(MaarAllocator allocator, const char* call,
                            "pImportInfo->offset does not have the object's alignment");
     }
     if (info->offset != 0 && (object->must_be_dedicated || info->dedicated == VK_TRUE)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, call,
                            "pImportInfo->offset is not 0, but the memory is dedicated to the "
                            "object");
     }

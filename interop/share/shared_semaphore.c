@@ -33,15 +33,16 @@ static VkResult check_semaphore(MaarAllocator allocator, const char* call, VkSem
                            "type is not a VkSemaphoreType");
     }
     if (!maar_is_power_of_two(handle)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
                            "handleType is not exactly one bit");
     }
     if ((maar_semaphore_sharing(allocator, type, handle) & need) != need) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
+        const bool imports = need == VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT;
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    imports ? MAAR_MESSAGE_ID_NOT_IMPORTABLE : MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
                     "a %s semaphore cannot be %s as handle type 0x%x here: %s",
                     type == VK_SEMAPHORE_TYPE_TIMELINE ? "timeline" : "binary",
-                    need == VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT ? "imported" : "exported",
-                    (unsigned)handle, why_not(allocator, type));
+                    imports ? "imported" : "exported", (unsigned)handle, why_not(allocator, type));
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return VK_SUCCESS;
@@ -234,7 +235,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportSemaphore(MaarAllocator allocator,
     result = check_semaphore(allocator, __func__, type, handleType,
                              VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT);
     if (result == VK_SUCCESS && handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, __func__,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_IMPORTABLE, __func__,
                            "handleType is SYNC_FD, which can only be imported temporarily");
     }
     if (result == VK_SUCCESS) {

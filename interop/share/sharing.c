@@ -169,7 +169,7 @@ static VkResult check_query(MaarAllocator allocator, const char* call,
                            "pQuery wants exactly one of pBufferInfo and pImageInfo");
     }
     if (!maar_is_power_of_two(query->handleType)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ARGUMENT, call,
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
                            "pQuery->handleType is not exactly one bit");
     }
     if (query->pBufferInfo != NULL) {
