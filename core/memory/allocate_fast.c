@@ -10,6 +10,7 @@
 #include "core/memory/allocation_free.h"
 #include "core/memory/default_pool.h"
 #include "core/memory/mapping.h"
+#include "core/memory/slot_home.h"
 
 /* Whether a request fits a pool as it is: shape_for_pool (allocate_slow.c) would change nothing.
  */
@@ -23,7 +24,7 @@ static inline bool has_shape_for_pool(const struct maar_place_request* general,
 MAAR_NOINLINE void report_deviation(MaarAllocator allocator, const struct maar_slot* slot,
                                     const struct maar_deviation* deviation)
 {
-    const uint32_t type = slot->block->pool->type_index;
+    const uint32_t type = maar_slot_block(slot)->pool->type_index;
     if (deviation->fallback) {
         (void)maar_atomic64_add(&allocator->fallbacks, 1);
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_FALLBACK_TYPE, NULL,
@@ -60,7 +61,7 @@ MAAR_NOINLINE VkResult map_for_life(MaarAllocator allocator, const struct maar_m
 {
     void* data = NULL;
     made->slot->mapped_for_life = true;
-    VkResult result = maar_block_map(made->slot->block, made->slot, &data);
+    VkResult result = maar_slot_map(allocator, NULL, made->slot, &data);
     if (result != VK_SUCCESS) {
         maar_undo_slot(allocator, made->slot, made->index);
     }

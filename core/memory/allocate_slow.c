@@ -12,6 +12,7 @@
 #include "core/memory/pool_kind.h"
 #include "core/memory/pool_list.h"
 #include "core/memory/range_free.h"
+#include "core/memory/slot_home.h"
 #include "core/time/retire_collect.h"
 
 /* How often a refused block is halved before the least that would do is tried. */
@@ -277,7 +278,7 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct
 /* Whether the VkDeviceMemory that an allocation lies in was made for it. */
 static bool has_made_memory(const struct maar_slot* slot)
 {
-    return slot->made_block || slot->block->placement == NULL;
+    return slot->made_block || maar_slot_block(slot)->placement == NULL;
 }
 
 /* One round over all candidate types. */

@@ -105,11 +105,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
+    struct maar_block* block = NULL;
+    struct maar_slot* slot = maar_allocation_enter(allocator, __func__, allocation, &block);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    struct maar_block* block = slot->block;
     pInfo->memory = block->memory;
     pInfo->offset = maar_slot_offset(slot);
     pInfo->size = maar_slot_size(slot);
@@ -119,11 +119,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
     pInfo->propertyFlags = maar_type_flags(allocator, block->pool->type_index);
     pInfo->dedicated = block->placement == NULL && !slot->stitched ? VK_TRUE : VK_FALSE;
     pInfo->fallback = slot->fallback ? VK_TRUE : VK_FALSE;
-    pInfo->pMappedData = maar_slot_address(slot);
     pInfo->pUserData = slot->user_data;
     pInfo->pName = slot->name;
     pInfo->pool = block->pool->handle;
     pInfo->kind = (MaarResourceKind)slot->kind;
+    pInfo->locationEpoch = 0; /* nothing has moved it */
+    maar_mutex_unlock(&maar_block_arena(block)->lock);
+    /* Without that lock: another thread may hold the map lock during a call of the driver. */
+    pInfo->pMappedData = maar_slot_address(slot);
     return VK_SUCCESS;
 }
 
@@ -143,14 +146,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationUserData(MaarAllocator allocator
     if (result != VK_SUCCESS) {
         return result;
     }
-    struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
+    struct maar_block* block = NULL;
+    struct maar_slot* slot = maar_allocation_enter(allocator, __func__, allocation, &block);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    struct maar_arena* arena = slot->block->arena;
-    maar_mutex_lock(&arena->lock);
     slot->user_data = pUserData;
-    maar_mutex_unlock(&arena->lock);
+    maar_mutex_unlock(&maar_block_arena(block)->lock);
     return VK_SUCCESS;
 }
 
@@ -161,10 +163,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationName(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
-    if (slot == NULL) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
     char* copy = NULL;
     if (pName != NULL) {
         copy = maar_copy_string(allocator->callbacks, pName);
@@ -173,13 +171,16 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationName(MaarAllocator allocator,
         }
     }
     /* The lock keeps a dump on another thread from reading a name that goes. */
-    struct maar_arena* arena = slot->block->arena;
-    maar_mutex_lock(&arena->lock);
-    char* old = slot->name;
-    slot->name = copy;
-    maar_mutex_unlock(&arena->lock);
+    struct maar_block* block = NULL;
+    struct maar_slot* slot = maar_allocation_enter(allocator, __func__, allocation, &block);
+    char* old = copy;
+    if (slot != NULL) {
+        old = slot->name;
+        slot->name = copy;
+        maar_mutex_unlock(&maar_block_arena(block)->lock);
+    }
     maar_host_free(allocator->callbacks, old);
-    return VK_SUCCESS;
+    return slot != NULL ? VK_SUCCESS : VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationPriority(MaarAllocator allocator,
@@ -197,7 +198,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationPriority(MaarAllocator allocator
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (slot->block->placement != NULL || slot->stitched) {
+    const struct maar_block* block = maar_slot_block(slot);
+    if (block->placement != NULL || slot->stitched) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_DEDICATED, __func__,
                            "allocation is not a dedicated one");
     }
@@ -205,6 +207,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationPriority(MaarAllocator allocator
     if (!device->facts.pageable_memory) {
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
-    device->vkSetDeviceMemoryPriorityEXT(device->handle, slot->block->memory, priority);
+    device->vkSetDeviceMemoryPriorityEXT(device->handle, block->memory, priority);
     return VK_SUCCESS;
 }

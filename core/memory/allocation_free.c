@@ -5,16 +5,16 @@
 
 #include "core/memory/allocation_handle.h"
 #include "core/memory/mapping.h"
-#include "core/memory/pool_kind.h"
 #include "core/memory/pool_list.h"
 #include "core/memory/range_free.h"
+#include "core/memory/slot_home.h"
 #include "core/memory/stitched_block.h"
 
 /* Takes back the mapping and the bytes, then the name. */
 static void undress_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index,
                          enum maar_slot_end end)
 {
-    while (slot->map_count > 0 && maar_block_unmap(slot->block, slot, 0)) {
+    while (slot->map_count > 0 && maar_slot_unmap(slot, 0)) {
     }
     maar_host_free(allocator->callbacks, maar_pool_free_slot(slot, index, end));
 }
@@ -34,7 +34,7 @@ void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t
 void maar_release_pending(MaarAllocator allocator, uint32_t index)
 {
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
-    struct maar_pool* pool = slot->block->pool;
+    struct maar_pool* pool = maar_slot_block(slot)->pool;
     /* Another thread may be waiting for this very allocation to end before it destroys the pool. */
     maar_pool_hold(allocator, pool);
     undress_slot(allocator, slot, index, MAAR_SLOT_END_PENDING);
@@ -50,16 +50,13 @@ void maar_end_pending_range(MaarAllocator allocator, struct maar_retire_item* it
     }
     const uint32_t index = (uint32_t)item->range;
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
-    while (slot->map_count > 0 && maar_block_unmap(slot->block, slot, 0)) {
+    while (slot->map_count > 0 && maar_slot_unmap(slot, 0)) {
     }
     maar_pool_return_pending(slot, index, item);
 }
 
 void maar_undo_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
 {
-    if (!slot->stitched) {
-        maar_pool_disclaim_kind(slot->block->pool, (MaarResourceKind)slot->kind);
-    }
     undress_slot(allocator, slot, index, MAAR_SLOT_END_UNDONE);
 }
 
@@ -77,17 +74,13 @@ void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation)
 
 void maar_note_fallback(MaarAllocator allocator, MaarAllocation allocation)
 {
-    uint32_t index = 0;
-    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &index);
-    if (slot == NULL) {
-        return;
+    struct maar_block* block = NULL;
+    struct maar_slot* slot = maar_allocation_enter(allocator, NULL, allocation, &block);
+    if (slot != NULL) {
+        (void)maar_atomic64_add(&allocator->fallbacks, slot->fallback ? 0 : 1);
+        slot->fallback = true;
+        maar_mutex_unlock(&maar_block_arena(block)->lock);
     }
-    struct maar_arena* arena = slot->block->arena;
-    maar_mutex_lock(&arena->lock);
-    const bool noted = slot->fallback;
-    slot->fallback = true;
-    maar_mutex_unlock(&arena->lock);
-    (void)maar_atomic64_add(&allocator->fallbacks, noted ? 0 : 1);
 }
 
 MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAllocation allocation)

@@ -22,3 +22,19 @@ VkResult maar_refuse_late_free(MaarAllocator allocator, const char* call)
     return maar_misuse(allocator, MAAR_MESSAGE_ID_FREED_CONCURRENTLY, call,
                        "allocation was freed by another thread meanwhile");
 }
+
+struct maar_slot* maar_allocation_enter(MaarAllocator allocator, const char* call,
+                                        MaarAllocation allocation, struct maar_block** block)
+{
+    uint32_t index = 0;
+    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &index);
+    if (slot != NULL) {
+        *block = maar_slot_enter(slot);
+        if (maar_slot_resolve(&allocator->slots, allocation, &index) != NULL) {
+            return slot;
+        }
+        maar_mutex_unlock(&maar_block_arena(*block)->lock); /* freed before the lock was held */
+    }
+    maar_report_unresolved(allocator, call, allocation);
+    return NULL;
+}

@@ -5,6 +5,7 @@
 #define MAAR_CORE_MEMORY_ALLOCATION_HANDLE_H
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/slot_home.h"
 
 /* Reports why a handle names no allocation. */
 void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation);
@@ -24,5 +25,10 @@ static inline struct maar_slot* maar_resolve(MaarAllocator allocator, const char
     }
     return slot;
 }
+
+/* Resolves a handle, or reports why not, and locks the home of the allocation. *block receives its
+ * block, whose arena the caller unlocks. Until then the allocation neither moves nor ends. */
+struct maar_slot* maar_allocation_enter(MaarAllocator allocator, const char* call,
+                                        MaarAllocation allocation, struct maar_block** block);
 
 #endif

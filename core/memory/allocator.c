@@ -8,6 +8,7 @@
 #include "core/memory/allocation_free.h"
 #include "core/memory/leaks.h"
 #include "core/memory/pool_create.h"
+#include "core/memory/recycled.h"
 #include "core/time/retire_collect.h"
 
 #define KNOWN_ALLOCATOR_FLAGS                                                                      \
@@ -307,6 +308,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
             (unsigned)handles);
     }
     maar_retire_destroy(&allocator->retire);
+    maar_recycled_free(allocator);
     maar_slots_destroy(&allocator->pool_slots);
     maar_slots_destroy(&allocator->slots);
     maar_mutex_destroy(&allocator->share_lock);

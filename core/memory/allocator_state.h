@@ -31,6 +31,8 @@ enum { MAAR_DEFAULT_POOLS = 3 };
 /* How long destruction waits for what is pending, ns. */
 #define MAAR_DESTROY_TIMEOUT_NS ((uint64_t)5000000000)
 
+struct maar_arena;
+struct maar_block;
 struct maar_pool;
 
 /* What a room keeps with the allocator, and takes down with it. */
@@ -79,6 +81,8 @@ struct MaarAllocator_T {
     struct maar_mutex list_lock;       /* guards the list of pools, and these: */
     struct maar_slot_list free_pool_slots;
     struct maar_pool* pools;
+    struct maar_block* spare_blocks; /* see recycled.h */
+    struct maar_arena* spare_arenas;
     maar_atomic_pointer default_pools[VK_MAX_MEMORY_TYPES][MAAR_DEFAULT_POOLS];
     struct maar_extension slices;
     struct maar_extension paging;

@@ -7,6 +7,8 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool.h"
+#include "core/memory/recycled.h"
+#include "core/memory/slot_home.h"
 
 /* Room in the list of blocks that an arena starts with. */
 enum { FIRST_BLOCK_CAPACITY = 16 };
@@ -96,30 +98,35 @@ void maar_arena_list(struct maar_arena* arena, struct maar_block* block)
     maar_free_index_renumber(&arena->free_index, arena->blocks, arena->block_count, at);
 }
 
-bool maar_arena_init(struct maar_arena* arena, struct maar_pool* pool, uint32_t number)
+void maar_arena_lock_both(struct maar_arena* one, struct maar_arena* other)
 {
-    arena->pool = pool;
-    arena->number = number;
-    arena->slots.head = MAAR_SLOT_NONE;
-    return maar_mutex_init(&arena->lock, MAAR_LOCK_ARENA, maar_is_synchronized(pool->allocator));
+    struct maar_arena* first = one < other ? one : other;
+    struct maar_arena* second = one < other ? other : one;
+    maar_mutex_lock(&first->lock);
+    if (second != first) {
+        maar_lock_rank_leave(MAAR_LOCK_ARENA); /* the only rank of which two are held */
+        maar_mutex_lock(&second->lock);
+    }
+}
+
+void maar_arena_unlock_both(struct maar_arena* one, struct maar_arena* other)
+{
+    maar_mutex_unlock(&one->lock);
+    if (other != one) {
+        maar_mutex_unlock(&other->lock);
+    }
 }
 
 /* Makes the arena of a number, if it can and no other thread has. */
 static struct maar_arena* make_arena(struct maar_pool* pool, uint32_t number)
 {
-    MaarAllocator allocator = pool->allocator;
-    struct maar_arena* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
+    struct maar_arena* made = maar_arena_take(pool, number);
     if (made == NULL) {
-        return NULL;
-    }
-    if (!maar_arena_init(made, pool, number)) {
-        maar_host_free(allocator->callbacks, made);
         return NULL;
     }
     struct maar_arena* arena = maar_arena_set_add(&pool->arenas, number, made);
     if (arena != made) {
-        maar_mutex_destroy(&made->lock);
-        maar_host_free(allocator->callbacks, made);
+        maar_arena_keep(made);
     }
     return arena;
 }
@@ -131,7 +138,7 @@ struct maar_arena* maar_arena_enter_own(struct maar_pool* pool)
         maar_arena_set_enter_own(&pool->arenas, &pool->allocator->threads, &number);
     if (arena == NULL) {
         struct maar_arena* own = make_arena(pool, number);
-        arena = own != NULL ? own : &pool->first_arena;
+        arena = own != NULL ? own : pool->first_arena;
         maar_mutex_lock(&arena->lock);
     }
     return arena;

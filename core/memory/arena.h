@@ -10,7 +10,8 @@
 #include "core/memory/slot_table.h"
 
 struct maar_arena {
-    struct maar_mutex lock; /* guards what follows and the insides of the blocks */
+    struct maar_mutex lock;        /* guards what follows and the insides of the blocks */
+    struct maar_arena* next_spare; /* see recycled.h; under the allocator's list lock */
     struct maar_pool* pool;
     uint32_t number;
     struct maar_slot_list slots; /* free ones */
@@ -35,7 +36,6 @@ struct maar_arena {
     uint64_t apart[16]; /* keeps away what another thread writes behind the arena */
 };
 
-bool maar_arena_init(struct maar_arena* arena, struct maar_pool* pool, uint32_t number);
 /* The arena that this thread allocates from, locked; where threads have met, or meet now. */
 struct maar_arena* maar_arena_enter_own(struct maar_pool* pool);
 

@@ -5,6 +5,7 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool_check.h"
+#include "core/memory/slot_home.h"
 
 /* Allocations in a block for each look at what is left of its largest free range, less one. */
 enum { ROOM_LOOK_MASK = 15 };
@@ -20,9 +21,7 @@ MAAR_INLINE void fill_slot(struct maar_arena* arena, struct maar_block* block,
     arena->slots.first = NULL;
     arena->slots.head = slot->next_free;
     --arena->slots.count;
-    slot->node = range->node;
-    slot->block = block;
-    maar_slot_set_range(slot, range->offset, request->size);
+    maar_slot_set_home(slot, block, range->node, range->offset, request->size);
     slot->user_data = request->user_data;
     slot->name = request->name;
     slot->map_count = 0;

@@ -6,6 +6,7 @@
 #include "core/memory/allocator_state.h"
 #include "core/memory/attachment.h"
 #include "core/memory/pool.h"
+#include "core/memory/recycled.h"
 
 VkResult maar_block_create(struct maar_arena* arena, const struct maar_device_memory_info* info,
                            bool dedicated, struct maar_block** block)
@@ -13,14 +14,11 @@ VkResult maar_block_create(struct maar_arena* arena, const struct maar_device_me
     struct maar_pool* pool = arena->pool;
     MaarAllocator allocator = pool->allocator;
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
-    struct maar_block* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
+    struct maar_block* made = maar_block_header_take(arena);
     if (made == NULL) {
         return result;
     }
-    made->pool = pool;
-    made->arena = arena;
     made->size = info->size;
-    made->dedicated_slot = MAAR_SLOT_NONE;
     made->named =
         info->dedicated_buffer != VK_NULL_HANDLE || info->dedicated_image != VK_NULL_HANDLE;
     made->shared_types = info->export_types | info->import_types;
@@ -33,29 +31,23 @@ VkResult maar_block_create(struct maar_arena* arena, const struct maar_device_me
         };
         result = maar_placement_create(&placement, allocator->callbacks, &made->placement);
         if (result != VK_SUCCESS) {
-            goto free_block;
+            goto keep_header;
         }
-    }
-    if (!maar_mutex_init(&made->map_lock, MAAR_LOCK_MAP, maar_is_synchronized(allocator))) {
-        result = VK_ERROR_OUT_OF_HOST_MEMORY;
-        goto free_placement;
     }
     result = maar_device_memory_allocate(allocator, info, &made->memory);
     if (result != VK_SUCCESS) {
-        goto free_lock;
+        goto free_placement;
     }
     made->id = maar_atomic64_add(&allocator->next_block_id, 1);
     *block = made;
     return VK_SUCCESS;
 
-free_lock:
-    maar_mutex_destroy(&made->map_lock);
 free_placement:
     if (made->placement != NULL) {
         maar_placement_destroy(made->placement, allocator->callbacks);
     }
-free_block:
-    maar_host_free(allocator->callbacks, made);
+keep_header:
+    maar_block_header_keep(made);
     return result;
 }
 
@@ -72,11 +64,10 @@ void maar_block_note_pages(struct maar_block* block, VkDeviceSize live, VkDevice
 void maar_stand_in_free(struct maar_block* block)
 {
     MaarAllocator allocator = block->pool->allocator;
-    maar_mutex_destroy(&block->map_lock);
     if (block->ending != NULL) {
         maar_retire_discard(&allocator->retire, block->ending);
     }
-    maar_host_free(allocator->callbacks, block);
+    maar_block_header_keep(block);
 }
 
 /* What stands for a stitched allocation goes with its pages. */
@@ -107,9 +98,8 @@ void maar_block_destroy(struct maar_block* block)
         device->vkUnmapMemory(device->handle, block->memory);
     }
     maar_device_memory_free(allocator, block->pool->type_index, block->size, block->memory);
-    maar_mutex_destroy(&block->map_lock);
     if (block->placement != NULL) {
         maar_placement_destroy(block->placement, allocator->callbacks);
     }
-    maar_host_free(allocator->callbacks, block);
+    maar_block_header_keep(block);
 }

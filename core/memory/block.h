@@ -23,8 +23,8 @@ struct maar_retire_item;
  * page table, and neither a VkDeviceMemory nor a number. */
 struct maar_block {
     /* What placing and freeing touch comes first. */
+    maar_atomic_pointer arena;        /* see slot_home.h: old readers may look at it */
     struct maar_placement* placement; /* NULL: dedicated */
-    struct maar_arena* arena;         /* for life */
     uint32_t at;                      /* in the list of its arena */
     uint32_t range_count;             /* allocations in it, live or pending */
     uint32_t pending_count;
@@ -49,10 +49,10 @@ struct maar_block {
     struct maar_page_table* table;   /* stitched ones: the pages, */
     struct maar_retire_item* ending; /* and what will end them, so that this cannot fail */
 
-    struct maar_mutex map_lock; /* guards what follows, and map_count of its slots */
-    maar_atomic32 map_count;    /* written under the lock, read by dumps without it */
-    uint32_t map_calls;         /* calls of vkMapMemory for it */
+    maar_atomic32 map_count; /* written under the map lock, read by dumps without it */
+    uint32_t map_calls;      /* calls of vkMapMemory for it; under the map lock, as mapped is */
     void* mapped;
+    struct maar_mutex map_lock; /* guards these, and map_count of its slots */
 };
 
 /* Whether a block is cut into pages: its live bytes are then those of pages in use. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/slot_home.h"
 
 /* Tells of an allocation that nobody freed, and ends it. */
 static void release_leak(struct maar_arena* arena, uint32_t index)
@@ -24,11 +25,11 @@ static void release_leak(struct maar_arena* arena, uint32_t index)
                     "leak: allocation %s of %llu bytes in memory type %u, block %llu, user data "
                     "%p, was never freed",
                     maar_quote(slot->name).text, (unsigned long long)maar_slot_size(slot),
-                    pool->type_index, (unsigned long long)slot->block->id, slot->user_data);
+                    pool->type_index, (unsigned long long)maar_slot_block(slot)->id,
+                    slot->user_data);
     }
     maar_host_free(allocator->callbacks, slot->name);
     slot->name = NULL;
-    slot->block = NULL;
     maar_atomic32_store_release(&slot->key, maar_atomic32_load(&slot->key) + 1u);
     maar_slots_push(&arena->slots, slot, index);
 }

@@ -12,6 +12,7 @@
 #include "core/memory/allocation_handle.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool.h"
+#include "core/memory/slot_home.h"
 
 /* Ranges handed to the driver in one call. */
 enum { RANGE_BATCH = 16 };
@@ -20,24 +21,61 @@ enum { RANGE_BATCH = 16 };
  * frame pays for it twice, not for ever. */
 enum { STICKY_MAP_CALLS = 2 };
 
-VkResult maar_block_map(struct maar_block* block, struct maar_slot* slot, void** data)
+static bool is_visible(MaarAllocator allocator, const struct maar_block* block)
 {
-    MaarAllocator allocator = block->pool->allocator;
+    return (maar_type_flags(allocator, block->pool->type_index) &
+            VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
+}
+
+/* Under the map lock: maps a block that is not mapped. */
+static VkResult map_block(MaarAllocator allocator, struct maar_block* block)
+{
     const struct maar_device* device = &allocator->device;
+    VkResult result =
+        device->vkMapMemory(device->handle, block->memory, 0, VK_WHOLE_SIZE, 0, &block->mapped);
+    if (result == VK_SUCCESS) {
+        ++block->map_calls;
+    } else {
+        block->mapped = NULL;
+    }
+    return result;
+}
+
+/* Reports why an allocation is not mapped. */
+static void report_unmappable(MaarAllocator allocator, const char* call, bool is_too_often,
+                              const struct maar_block* block, VkResult result)
+{
+    const uint32_t type = block->pool->type_index;
+    if (!is_visible(allocator, block)) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_MAPPABLE, call,
+                    "allocation cannot be mapped: memory type %u is not HOST_VISIBLE; usages "
+                    "whose memory always is: UPLOAD, READBACK, DEVICE_UPLOAD",
+                    type);
+    } else if (is_too_often) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_MAPPED_TOO_OFTEN, NULL,
+                    "an allocation is mapped %u times already; are unmappings missing?",
+                    (unsigned)UINT16_MAX);
+    } else {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_MAP_FAILED, NULL,
+                    "the driver does not map block %llu of memory type %u (error %d); a block is "
+                    "mapped as a whole, %llu bytes of address space: smaller ones "
+                    "(preferredBlockSize) may do",
+                    (unsigned long long)block->id, type, (int)result,
+                    (unsigned long long)block->size);
+    }
+}
+
+VkResult maar_slot_map(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                       void** data)
+{
     VkResult result = VK_SUCCESS;
     maar_lock_rank_expect_none();
-    maar_mutex_lock(&block->map_lock);
+    struct maar_block* block = maar_slot_enter_mapping(slot);
     const bool is_too_often = slot->map_count == UINT16_MAX;
-    if (is_too_often) {
+    if (is_too_often || !is_visible(allocator, block)) {
         result = VK_ERROR_MEMORY_MAP_FAILED;
     } else if (block->mapped == NULL) {
-        result =
-            device->vkMapMemory(device->handle, block->memory, 0, VK_WHOLE_SIZE, 0, &block->mapped);
-        if (result == VK_SUCCESS) {
-            ++block->map_calls;
-        } else {
-            block->mapped = NULL;
-        }
+        result = map_block(allocator, block);
     }
     if (result == VK_SUCCESS) {
         maar_atomic32_store(&block->map_count, maar_atomic32_load(&block->map_count) + 1u);
@@ -45,26 +83,17 @@ VkResult maar_block_map(struct maar_block* block, struct maar_slot* slot, void**
         *data = (char*)block->mapped + maar_slot_offset(slot);
     }
     maar_mutex_unlock(&block->map_lock);
-    if (is_too_often) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_MAPPED_TOO_OFTEN, NULL,
-                    "an allocation is mapped %u times already; are unmappings missing?",
-                    (unsigned)UINT16_MAX);
-    } else if (result != VK_SUCCESS) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_MAP_FAILED, NULL,
-                    "the driver does not map block %llu of memory type %u (error %d); a block is "
-                    "mapped as a whole, %llu bytes of address space: smaller ones "
-                    "(preferredBlockSize) may do",
-                    (unsigned long long)block->id, block->pool->type_index, (int)result,
-                    (unsigned long long)block->size);
+    if (result != VK_SUCCESS) {
+        report_unmappable(allocator, call, is_too_often, block, result);
     }
     return result;
 }
 
-bool maar_block_unmap(struct maar_block* block, struct maar_slot* slot, uint32_t keep)
+bool maar_slot_unmap(struct maar_slot* slot, uint32_t keep)
 {
-    const struct maar_device* device = &block->pool->allocator->device;
     maar_lock_rank_expect_none();
-    maar_mutex_lock(&block->map_lock);
+    struct maar_block* block = maar_slot_enter_mapping(slot);
+    const struct maar_device* device = &block->pool->allocator->device;
     bool was_mapped = slot->map_count > keep;
     if (was_mapped) {
         --slot->map_count;
@@ -81,11 +110,10 @@ bool maar_block_unmap(struct maar_block* block, struct maar_slot* slot, uint32_t
 
 void* maar_slot_address(struct maar_slot* slot)
 {
-    struct maar_block* block = slot->block;
-    maar_mutex_lock(&block->map_lock);
-    char* base = slot->map_count > 0 ? block->mapped : NULL;
+    struct maar_block* block = maar_slot_enter_mapping(slot);
+    char* address = slot->map_count > 0 ? (char*)block->mapped + maar_slot_offset(slot) : NULL;
     maar_mutex_unlock(&block->map_lock);
-    return base != NULL ? base + maar_slot_offset(slot) : NULL;
+    return address;
 }
 
 typedef VkResult (*sync_function)(const struct maar_device* device, uint32_t count,
@@ -103,28 +131,27 @@ static VkResult call_invalidate(const struct maar_device* device, uint32_t count
     return device->vkInvalidateMappedMemoryRanges(device->handle, count, ranges);
 }
 
-/* Fills one range; false, having told why, when it lies outside the allocation. */
-static bool shape_range(MaarAllocator allocator, const char* call, const struct maar_slot* slot,
-                        VkDeviceSize offset, VkDeviceSize size, VkMappedMemoryRange* range)
+static bool is_inside(const struct maar_slot* slot, VkDeviceSize offset, VkDeviceSize size)
 {
-    if (offset > maar_slot_size(slot) ||
-        (size != VK_WHOLE_SIZE && size > maar_slot_size(slot) - offset)) {
-        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                          "offset and size reach outside the allocation");
-        return false;
-    }
-    VkDeviceSize atom = allocator->device.facts.atom;
-    VkDeviceSize block_size = slot->block->size;
-    VkDeviceSize length = size == VK_WHOLE_SIZE ? maar_slot_size(slot) - offset : size;
-    VkDeviceSize begin = (maar_slot_offset(slot) + offset) / atom * atom;
-    VkDeviceSize end = maar_align_up(maar_slot_offset(slot) + offset + length, atom);
-    *range = (VkMappedMemoryRange){
+    const VkDeviceSize all = maar_slot_size(slot);
+    return offset <= all && (size == VK_WHOLE_SIZE || size <= all - offset);
+}
+
+/* Widens a range of a mapped slot to whole atoms of its block. */
+static VkMappedMemoryRange range_of(MaarAllocator allocator, const struct maar_slot* slot,
+                                    VkDeviceSize offset, VkDeviceSize size)
+{
+    const struct maar_block* block = maar_slot_block(slot);
+    const VkDeviceSize atom = allocator->device.facts.atom;
+    const VkDeviceSize length = size == VK_WHOLE_SIZE ? maar_slot_size(slot) - offset : size;
+    const VkDeviceSize begin = (maar_slot_offset(slot) + offset) / atom * atom;
+    const VkDeviceSize end = maar_align_up(maar_slot_offset(slot) + offset + length, atom);
+    return (VkMappedMemoryRange){
         .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE,
-        .memory = slot->block->memory,
+        .memory = block->memory,
         .offset = begin,
-        .size = (end < block_size ? end : block_size) - begin,
+        .size = (end < block->size ? end : block->size) - begin,
     };
-    return true;
 }
 
 static VkResult sync_all(MaarAllocator allocator, const char* call, uint32_t count,
@@ -139,16 +166,20 @@ static VkResult sync_all(MaarAllocator allocator, const char* call, uint32_t cou
         struct maar_slot* slot = maar_resolve(allocator, call, allocations[i], NULL);
         VkDeviceSize offset = offsets != NULL ? offsets[i] : 0;
         VkDeviceSize size = sizes != NULL ? sizes[i] : VK_WHOLE_SIZE;
-        VkMappedMemoryRange range;
-        if (slot == NULL || !shape_range(allocator, call, slot, offset, size, &range)) {
+        if (slot == NULL) {
             return VK_ERROR_VALIDATION_FAILED_EXT;
+        }
+        if (!is_inside(slot, offset, size)) {
+            return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                               "offset and size reach outside the allocation");
         }
         if (maar_slot_address(slot) == NULL) {
             return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_MAPPED, call,
                                "allocation is not mapped");
         }
-        if (!maar_type_is_noncoherent(allocator, slot->block->pool->type_index) ||
-            range.size == 0 || size == 0) {
+        const VkMappedMemoryRange range = range_of(allocator, slot, offset, size);
+        const uint32_t type = maar_slot_block(slot)->pool->type_index;
+        if (!maar_type_is_noncoherent(allocator, type) || range.size == 0 || size == 0) {
             continue;
         }
         ranges[pending++] = range;
@@ -222,15 +253,7 @@ static VkResult map_allocation(MaarAllocator allocator, const char* call, MaarAl
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_MAPPABLE, call,
                            "allocation is made of pages, which cannot be mapped");
     }
-    const uint32_t type = slot->block->pool->type_index;
-    if ((maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_MAPPABLE, call,
-                    "allocation cannot be mapped: memory type %u is not HOST_VISIBLE; usages "
-                    "whose memory always is: UPLOAD, READBACK, DEVICE_UPLOAD",
-                    type);
-        return VK_ERROR_MEMORY_MAP_FAILED;
-    }
-    return maar_block_map(slot->block, slot, data);
+    return maar_slot_map(allocator, call, slot, data);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarMapMemory(MaarAllocator allocator, MaarAllocation allocation,
@@ -259,7 +282,7 @@ VKAPI_ATTR void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocati
         return;
     }
     uint32_t own = slot->mapped_for_life ? 1 : 0;
-    if (!maar_block_unmap(slot->block, slot, own)) {
+    if (!maar_slot_unmap(slot, own)) {
         (void)maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_MAPPED, __func__,
                           "allocation is not mapped by maarMapMemory");
     }

@@ -50,7 +50,7 @@ struct maar_pool {
     maar_atomic64 empty_bytes;
     float priority; /* under the lock of its arenas' set */
     struct maar_arena_set arenas;
-    struct maar_arena first_arena;
+    struct maar_arena* first_arena;
 };
 
 /* Returns what is pending in a pool; NULL for none. */
@@ -68,8 +68,8 @@ static inline struct maar_arena* maar_pool_next_arena(const struct maar_pool* po
 /* The arena that this thread allocates from, locked. */
 static inline struct maar_arena* maar_arena_enter(struct maar_pool* pool)
 {
-    return maar_arena_set_try_first(&pool->arenas, &pool->first_arena.lock)
-               ? &pool->first_arena
+    return maar_arena_set_try_first(&pool->arenas, &pool->first_arena->lock)
+               ? pool->first_arena
                : maar_arena_enter_own(pool);
 }
 

@@ -3,6 +3,8 @@
  */
 #include "core/memory/pool_check.h"
 
+#include "core/memory/slot_home.h"
+
 /* What the blocks of one arena add up to. */
 struct arena_sums {
     uint32_t pending;
@@ -43,7 +45,7 @@ static const char* check_shared_blocks(const struct maar_arena* arena, struct ar
         if (broken != NULL) {
             return broken;
         }
-        if (block->arena != arena) {
+        if (maar_block_arena(block) != arena) {
             return "a block stands in an arena that is not its own";
         }
         if (i > 0 && arena->blocks[i - 1]->id >= block->id) {

@@ -8,6 +8,7 @@
 #include "core/memory/block_growth.h"
 #include "core/memory/export_types.h"
 #include "core/memory/leaks.h"
+#include "core/memory/recycled.h"
 
 /* Blocks grow to this, bytes, on heaps above LARGE_HEAP, else to an eighth of the heap. 256 MiB is
  * what engines use: large enough that few blocks serve, small enough that a block that does not fit
@@ -213,10 +214,7 @@ void maar_pool_free(struct maar_pool* pool)
     for (uint32_t i = 0; i < MAAR_ARENAS; ++i) {
         struct maar_arena* arena = maar_arena_set_at(&pool->arenas, i);
         if (arena != NULL) {
-            maar_mutex_destroy(&arena->lock);
-        }
-        if (arena != &pool->first_arena) {
-            maar_host_free(callbacks, arena);
+            maar_arena_keep(arena);
         }
     }
     maar_arena_set_destroy(&pool->arenas);
@@ -249,13 +247,13 @@ VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* inf
     if (!maar_condition_init(&made->block_ended)) {
         goto free_pool;
     }
-    if (!maar_arena_set_init(&made->arenas, &made->first_arena, MAAR_LOCK_POOL,
-                             maar_is_synchronized(allocator))) {
+    made->first_arena = maar_arena_take(made, 0);
+    if (made->first_arena == NULL) {
         goto free_condition;
     }
-    if (!maar_arena_init(&made->first_arena, made, 0)) {
-        maar_arena_set_destroy(&made->arenas);
-        goto free_condition;
+    if (!maar_arena_set_init(&made->arenas, made->first_arena, MAAR_LOCK_POOL,
+                             maar_is_synchronized(allocator))) {
+        goto keep_arena;
     }
     result = make_first_blocks(made);
     if (result != VK_SUCCESS) {
@@ -265,6 +263,8 @@ VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* inf
     *pool = made;
     return VK_SUCCESS;
 
+keep_arena:
+    maar_arena_keep(made->first_arena);
 free_condition:
     maar_condition_destroy(&made->block_ended);
 free_pool:

@@ -8,7 +8,9 @@
 #include "core/memory/allocator_state.h"
 #include "core/memory/peak.h"
 #include "core/memory/pool_check.h"
+#include "core/memory/pool_kind.h"
 #include "core/memory/pool_list.h"
+#include "core/memory/slot_home.h"
 
 /* Frees a range of a block; false if there is none. */
 static inline bool release_range(struct maar_arena* arena, struct maar_block* block, uint32_t node)
@@ -89,6 +91,9 @@ MAAR_NOINLINE void after_emptied(struct maar_pool* pool, struct maar_block* leav
 
 /* What an ended slot leaves to do without the lock. */
 struct slot_rest {
+    struct maar_pool* pool;
+    bool has_claim; /* on its pool's kind, which the failed call takes back */
+    MaarResourceKind kind;
     char* name;
     VkDeviceSize size;          /* that was live, if it is */
     struct maar_block* leaving; /* unlisted; to be destroyed */
@@ -102,9 +107,9 @@ struct slot_rest {
 MAAR_INLINE struct slot_rest take_slot_off(struct maar_slot* slot, uint32_t index,
                                            enum maar_slot_end end)
 {
-    struct maar_block* block = slot->block;
-    struct maar_arena* arena = block->arena;
-    struct slot_rest rest = {.leaving = NULL};
+    struct maar_block* block = maar_slot_enter(slot);
+    struct maar_arena* arena = maar_block_arena(block);
+    struct slot_rest rest = {.pool = block->pool};
     const bool dedicated = block->placement == NULL;
     /* The bytes of a block of pages are counted by those pages. */
     const VkDeviceSize size = dedicated && maar_block_is_paged(block) ? 0 : maar_slot_size(slot);
@@ -112,13 +117,14 @@ MAAR_INLINE struct slot_rest take_slot_off(struct maar_slot* slot, uint32_t inde
     if (!dedicated) {
         maar_placement_prefetch(block->placement, slot->node);
     }
-    maar_mutex_lock(&arena->lock);
     if (end == MAAR_SLOT_END_PENDING) {
         --block->pending_count;
         --arena->pending_count;
         block->pending_bytes -= size;
     }
     if (end == MAAR_SLOT_END_UNDONE) {
+        rest.has_claim = !slot->stitched;
+        rest.kind = (MaarResourceKind)slot->kind;
         --arena->made_count;
         maar_atomic64_store(&arena->live_bytes, maar_atomic64_load(&arena->live_bytes) - size);
     }
@@ -138,20 +144,22 @@ MAAR_INLINE struct slot_rest take_slot_off(struct maar_slot* slot, uint32_t inde
     rest.name = slot->name;
     rest.size = size;
     slot->name = NULL;
-    slot->block = NULL;
-    maar_slots_put(&block->pool->allocator->slots, &arena->slots, slot, index);
+    maar_slots_put(&rest.pool->allocator->slots, &arena->slots, slot, index);
     maar_mutex_unlock(&arena->lock);
     return rest;
 }
 
 /* Does what take_slot_off has left; the name is the caller's. */
-MAAR_INLINE void finish_slot(struct maar_pool* pool, const struct slot_rest* rest,
-                             enum maar_slot_end end)
+MAAR_INLINE void finish_slot(const struct slot_rest* rest, enum maar_slot_end end)
 {
+    struct maar_pool* pool = rest->pool;
     if (rest->emptied) {
         after_emptied(pool, rest->leaving, end);
     } else if (rest->leaving != NULL) {
         maar_block_destroy(rest->leaving);
+    }
+    if (rest->has_claim) {
+        maar_pool_disclaim_kind(pool, rest->kind);
     }
     if (rest->peaked) {
         maar_raise_live_peak(pool->allocator, rest->size);
@@ -164,17 +172,15 @@ MAAR_INLINE void finish_slot(struct maar_pool* pool, const struct slot_rest* res
 
 char* maar_pool_free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot_end end)
 {
-    struct maar_pool* pool = slot->block->pool;
     const struct slot_rest rest = take_slot_off(slot, index, end);
-    finish_slot(pool, &rest, end);
+    finish_slot(&rest, end);
     return rest.name;
 }
 
 char* maar_pool_free_live(struct maar_slot* slot, uint32_t index)
 {
-    struct maar_pool* pool = slot->block->pool;
     const struct slot_rest rest = take_slot_off(slot, index, MAAR_SLOT_END_LIVE);
-    finish_slot(pool, &rest, MAAR_SLOT_END_LIVE);
+    finish_slot(&rest, MAAR_SLOT_END_LIVE);
     return rest.name;
 }
 
@@ -208,24 +214,23 @@ void maar_pool_return_pending(struct maar_slot* slot, uint32_t index, struct maa
 void maar_pool_finish_pending(MaarAllocator allocator, const struct maar_retire_item* item)
 {
     const struct slot_rest rest = {
+        .pool = pool_of_item(item),
         .leaving = item->rest[1],
         .emptied = (item->rest_flags & REST_EMPTIED) != 0,
         .unknown = (item->rest_flags & REST_UNKNOWN) != 0,
     };
     maar_host_free(allocator->callbacks, item->rest[0]);
     if ((item->rest_flags & REST_OF_POOL) != 0) {
-        struct maar_pool* pool = pool_of_item(item);
-        finish_slot(pool, &rest, MAAR_SLOT_END_PENDING);
-        maar_pool_leave(allocator, pool);
+        finish_slot(&rest, MAAR_SLOT_END_PENDING);
+        maar_pool_leave(allocator, rest.pool);
     }
 }
 
 void maar_pool_make_pending(struct maar_slot* slot)
 {
-    struct maar_block* block = slot->block;
-    struct maar_arena* arena = block->arena;
+    struct maar_block* block = maar_slot_enter(slot);
+    struct maar_arena* arena = maar_block_arena(block);
     const VkDeviceSize size = maar_slot_size(slot);
-    maar_mutex_lock(&arena->lock);
     slot->pending = true;
     ++block->pending_count;
     ++arena->pending_count;
@@ -244,7 +249,7 @@ void maar_pool_make_pending(struct maar_slot* slot)
 void maar_slot_retire(struct maar_slot* slot, uint32_t index, struct maar_retire_item* item)
 {
     maar_pool_make_pending(slot);
-    item->pool = &slot->block->pool->pending;
+    item->pool = &maar_slot_block(slot)->pool->pending;
     item->range = index;
     /* What is mapped is unmapped first, which may call the driver. What is made of pages is bound
      * to its object. Both stay where they are until then. */

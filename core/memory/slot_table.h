@@ -23,8 +23,6 @@
 /* Eight segments an octave; the first eight have a run each. */
 enum { MAAR_SLOT_SEGMENTS = 168, MAAR_SLOT_RUN = 64, MAAR_SLOT_BIAS = 8 * MAAR_SLOT_RUN };
 
-struct maar_block;
-
 /* 48 bytes where pointers have 64 bits: four slots in three cache lines. */
 struct maar_slot {
     maar_atomic32 key; /* odd: live */
@@ -32,8 +30,8 @@ struct maar_slot {
         uint32_t node;      /* in its block's placement */
         uint32_t next_free; /* while it is free */
     };
-    struct maar_block* block;
-    uint32_t offset_low; /* see maar_slot_offset and maar_slot_size */
+    maar_atomic_pointer block; /* its home: see slot_home.h */
+    uint32_t offset_low;       /* see maar_slot_offset and maar_slot_size */
     uint32_t size_low;
     uint16_t offset_high;
     uint16_t size_high;

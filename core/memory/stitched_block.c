@@ -11,11 +11,13 @@
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool_check.h"
 #include "core/memory/range_free.h"
+#include "core/memory/recycled.h"
+#include "core/memory/slot_home.h"
 #include "core/time/retire_collect.h"
 
 void maar_block_make_paged(struct maar_block* block)
 {
-    struct maar_arena* arena = block->arena;
+    struct maar_arena* arena = maar_block_arena(block);
     maar_mutex_lock(&arena->lock);
     maar_atomic32_store(&block->paged, 1);
     maar_atomic64_store(&arena->live_bytes, maar_atomic64_load(&arena->live_bytes) - block->size);
@@ -39,18 +41,14 @@ static VkResult take_slot(struct maar_arena* arena, struct maar_made* made)
 static VkResult make_stand_in(struct maar_arena* arena, struct maar_block** block)
 {
     MaarAllocator allocator = arena->pool->allocator;
-    struct maar_block* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
+    struct maar_block* made = maar_block_header_take(arena);
     if (made == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    made->pool = arena->pool;
-    made->arena = arena;
     made->named = true;
     made->ending = maar_retire_prepare(&allocator->retire, MAAR_MAX_POINTS + 1, NULL);
-    if (made->ending == NULL ||
-        !maar_mutex_init(&made->map_lock, MAAR_LOCK_MAP, maar_is_synchronized(allocator))) {
-        maar_host_free(allocator->callbacks, made->ending);
-        maar_host_free(allocator->callbacks, made);
+    if (made->ending == NULL) {
+        maar_block_header_keep(made);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     *block = made;
@@ -130,7 +128,7 @@ void maar_stitched_end(MaarAllocator allocator, struct maar_slot* slot, uint32_t
                        uint64_t object, uint32_t point_count, const MaarPoint* points,
                        maar_retire_action action)
 {
-    struct maar_block* block = slot->block;
+    struct maar_block* block = maar_slot_block(slot);
     struct maar_retire_item* item = block->ending;
     MaarPoint last = {.value = 0};
     const bool is_executed = allocator->paging.seal(allocator, slot, &last);

@@ -3,6 +3,7 @@
  * memory.
  */
 #include "core/memory/pool.h"
+#include "core/memory/slot_home.h"
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 
@@ -11,8 +12,8 @@
 static bool is_kind_kept_apart(MaarAllocator allocator, const struct maar_slot* slot,
                                MaarResourceKind kind)
 {
-    const bool can_be_any = slot->can_alias && !slot->block->pool->single_kind;
-    return can_be_any || slot->block->placement == NULL ||
+    const bool can_be_any = slot->can_alias && !maar_slot_block(slot)->pool->single_kind;
+    return can_be_any || maar_slot_block(slot)->placement == NULL ||
            allocator->device.facts.granularity <= 1 || kind == (MaarResourceKind)slot->kind;
 }
 
@@ -39,11 +40,11 @@ static VkResult check_fit(MaarAllocator allocator, const char* call, const struc
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
                            "the allocation's offset does not have the object's alignment");
     }
-    if ((needs->memoryTypeBits & (1u << slot->block->pool->type_index)) == 0) {
+    if ((needs->memoryTypeBits & (1u << maar_slot_block(slot)->pool->type_index)) == 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
                            "the object does not support the allocation's memory type");
     }
-    if (slot->block->named) {
+    if (maar_slot_block(slot)->named) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_DEDICATED_REQUIRED, call,
                            "the allocation is dedicated to another object; allocate with "
                            "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT");
@@ -99,8 +100,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
     const struct maar_device* device = &allocator->device;
     struct maar_object object = {0};
     struct maar_shared_buffer shared;
-    result = maar_share_buffer(allocator, __func__, pBufferInfo, slot->block->shared_types,
-                               maar_block_sharing(slot->block), &shared);
+    result =
+        maar_share_buffer(allocator, __func__, pBufferInfo, maar_slot_block(slot)->shared_types,
+                          maar_block_sharing(maar_slot_block(slot)), &shared);
     if (result == VK_SUCCESS) {
         result =
             device->vkCreateBuffer(device->handle, shared.use, device->callbacks, &object.buffer);
@@ -144,8 +146,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingImage(MaarAllocator allocator,
     const struct maar_device* device = &allocator->device;
     struct maar_object object = {0};
     struct maar_shared_image shared;
-    result = maar_share_image(allocator, __func__, pImageInfo, slot->block->shared_types,
-                              maar_block_sharing(slot->block), &shared);
+    result = maar_share_image(allocator, __func__, pImageInfo, maar_slot_block(slot)->shared_types,
+                              maar_block_sharing(maar_slot_block(slot)), &shared);
     if (result == VK_SUCCESS) {
         result =
             device->vkCreateImage(device->handle, shared.use, device->callbacks, &object.image);

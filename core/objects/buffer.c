@@ -17,7 +17,10 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
 {
     const struct maar_device* device = &allocator->device;
     enum maar_stitch_end stitched = MAAR_STITCH_OTHERWISE;
-    VkResult result = VK_SUCCESS;
+    VkResult result = maar_check_buffer_info(allocator, call, buffer_info);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
     if (!internal && maar_may_stitch(allocator, info)) {
         stitched = maar_create_stitched_buffer(allocator, call, buffer_info, info, &result, buffer,
                                                allocation);
@@ -71,10 +74,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateBuffer(MaarAllocator allocator,
     if (pBuffer == NULL || pAllocation == NULL) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
-    }
-    result = maar_check_buffer_info(allocator, __func__, pBufferInfo);
-    if (result != VK_SUCCESS) {
-        return result;
     }
     return maar_create_buffer(allocator, __func__, pBufferInfo, pCreateInfo, false, pBuffer,
                               pAllocation);

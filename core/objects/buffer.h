@@ -6,8 +6,8 @@
 
 #include "core/objects/object.h"
 
-/* Does what maarCreateBuffer does after its checks. internal: the memory is Maar's own and no leak.
- */
+/* Does what maarCreateBuffer does once its pointers are checked. internal: the memory is Maar's own
+ * and no leak. */
 VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
                             const VkBufferCreateInfo* buffer_info,
                             const MaarAllocationCreateInfo* info, bool internal, VkBuffer* buffer,

@@ -5,6 +5,7 @@
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
 #include "core/memory/export_types.h"
+#include "core/memory/slot_home.h"
 #include "core/objects/object.h"
 
 static const VkImageAspectFlagBits plane_aspects[MAAR_MAX_PLANES] = {
@@ -29,7 +30,7 @@ static VkResult bind_planes(MaarAllocator allocator, VkImage image, uint32_t pla
             .sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_INFO,
             .pNext = &planes[i],
             .image = image,
-            .memory = slot->block->memory,
+            .memory = maar_slot_block(slot)->memory,
             .memoryOffset = maar_slot_offset(slot),
         };
     }

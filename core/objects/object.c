@@ -198,7 +198,7 @@ VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot,
     const struct maar_device* device = &allocator->device;
     MAAR_DEBUG_ASSERT((object.buffer == VK_NULL_HANDLE) != (object.image == VK_NULL_HANDLE));
     MAAR_DEBUG_ASSERT(offset < maar_slot_size(slot) && !slot->stitched);
-    const VkDeviceMemory memory = slot->block->memory;
+    const VkDeviceMemory memory = maar_slot_block(slot)->memory;
     const VkDeviceSize place = maar_slot_offset(slot) + offset;
     maar_lock_rank_expect_none();
     if (object.buffer != VK_NULL_HANDLE) {

@@ -11,6 +11,7 @@
 
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
+#include "core/memory/slot_home.h"
 #include "core/memory/stitched_block.h"
 #include "core/paging/paging_state.h"
 #include "core/paging/paging_timeline.h"
@@ -284,7 +285,7 @@ static VkResult make_block(struct maar_paging* paging, struct maar_page_pool* po
         return result;
     }
     uint32_t index = 0;
-    block->block = maar_slot_resolve(&allocator->slots, block->allocation, &index)->block;
+    block->block = maar_slot_block(maar_slot_resolve(&allocator->slots, block->allocation, &index));
     maar_block_make_paged(block->block);
     maar_mutex_lock(&paging->lock);
     enum list_room room = LIST_ROOM_LEFT_LOCK;

@@ -7,6 +7,7 @@
 
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
+#include "core/memory/slot_home.h"
 #include "core/transient/transient_objects.h"
 #include "core/transient/transient_plan.h"
 
@@ -46,7 +47,7 @@ static bool memory_serves(const struct making* m, uint32_t copy, uint32_t old_cl
     return slot != NULL && old->lazy == class->lazy && old->dedicated == MAAR_TRANSIENT_NONE &&
            class->dedicated == MAAR_TRANSIENT_NONE && maar_slot_size(slot) >= class->size &&
            maar_slot_size(slot) / 2 <= class->size &&
-           (class->type_bits & (1u << slot->block->pool->type_index)) != 0 &&
+           (class->type_bits & (1u << maar_slot_block(slot)->pool->type_index)) != 0 &&
            maar_slot_offset(slot) % class->alignment == 0;
 }
 

@@ -631,6 +631,10 @@ typedef struct MaarAllocationInfo {
     MaarPool pool;
     /** As given. */
     MaarResourceKind kind;
+    /** How often the allocation's bytes have moved to another place, modulo 2^32. The handle stays
+     * the same in a move; `memory`, `offset`, `blockSize`, `blockId` and what follows from them are
+     * others. This version moves nothing, so the value is 0. */
+    uint32_t locationEpoch;
 } MaarAllocationInfo;
 
 /**

@@ -234,6 +234,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateCudaMemory(MaarCuda cuda,
         return result;
     }
     const struct maar_slot* slot = maar_resolve(allocator, __func__, *pAllocation, NULL);
-    (void)maar_attachment_add(slot->block, &pages->block.attachment); /* a new block has none */
+    (void)maar_attachment_add(maar_slot_block(slot),
+                              &pages->block.attachment); /* a new block has none */
     return VK_SUCCESS;
 }

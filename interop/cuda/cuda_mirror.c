@@ -6,6 +6,7 @@
  * The bind comes first and is waited for: a bind can be undone, while a range only grows.
  * Externally synchronized by its owner.
  */
+#include "core/memory/slot_home.h"
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 #include "core/paging/address_space.h"
@@ -369,7 +370,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGrowCudaMirror(MaarCudaMirror mirror, VkDevic
     }
     const struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &(uint32_t){0});
     bool is_bound = false;
-    result = bind_block(mirror, slot->block->memory, more, &is_bound);
+    result = bind_block(mirror, maar_slot_block(slot)->memory, more, &is_bound);
     if (result == VK_SUCCESS) {
         result = maarAppendToCudaRange(mirror->range, allocation);
     }

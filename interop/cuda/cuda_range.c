@@ -173,7 +173,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAppendToCudaRange(MaarCudaRange range, MaarAl
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    result = check_range_block(range, __func__, slot->block);
+    result = check_range_block(range, __func__, maar_slot_block(slot));
     if (result != VK_SUCCESS) {
         return result;
     }

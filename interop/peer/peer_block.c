@@ -140,9 +140,10 @@ VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, MaarAlloc
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct maar_peer_block* found =
-        (struct maar_peer_block*)maar_attachment_find(slot->block, peer);
+        (struct maar_peer_block*)maar_attachment_find(maar_slot_block(slot), peer);
     if (found == NULL) {
-        if ((slot->block->shared_types & (VkExternalMemoryHandleTypeFlags)peer->memory_type) == 0) {
+        if ((maar_slot_block(slot)->shared_types &
+             (VkExternalMemoryHandleTypeFlags)peer->memory_type) == 0) {
             maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                         MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
                         "allocation was not made to be exported to %s: chain MaarExportInfo with "
@@ -155,7 +156,8 @@ VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, MaarAlloc
         if (result != VK_SUCCESS) {
             return result;
         }
-        found = (struct maar_peer_block*)maar_attachment_add(slot->block, &made->attachment);
+        found =
+            (struct maar_peer_block*)maar_attachment_add(maar_slot_block(slot), &made->attachment);
         if (found == NULL) {
             *block = made;
             return VK_SUCCESS;
@@ -197,7 +199,7 @@ VkResult maar_peer_map(struct maar_peer* peer, const char* call, MaarAllocation 
     if (*slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    *block = (struct maar_peer_block*)maar_attachment_find((*slot)->block, peer);
+    *block = (struct maar_peer_block*)maar_attachment_find(maar_slot_block(*slot), peer);
     if (*block != NULL && maar_atomic64_load(&(*block)->pointer) != 0) {
         return VK_SUCCESS;
     }

@@ -177,7 +177,7 @@ static VkResult check_export(MaarAllocator allocator, const char* call,
         return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
                            "handleType is not exactly one bit");
     }
-    if ((slot->block->shared_types & (VkExternalMemoryHandleTypeFlags)type) == 0) {
+    if ((maar_slot_block(slot)->shared_types & (VkExternalMemoryHandleTypeFlags)type) == 0) {
         maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
             "the allocation's memory was not made to be exported as handle type 0x%x; "
@@ -200,7 +200,7 @@ VkResult maar_export_memory(MaarAllocator allocator, const char* call, MaarAlloc
     if (result != VK_SUCCESS) {
         return result;
     }
-    struct maar_block* block = slot->block;
+    struct maar_block* block = maar_slot_block(slot);
     maar_port_handle own = MAAR_PORT_NO_HANDLE;
     result = find_exported(allocator, block, type, &own);
     if (result != VK_SUCCESS) {

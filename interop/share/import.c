@@ -6,6 +6,7 @@
 #include "core/memory/allocation_free.h"
 #include "core/memory/export_types.h"
 #include "core/memory/foreign_memory.h"
+#include "core/memory/slot_home.h"
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 #include "interop/share/share_internal.h"
@@ -201,7 +202,7 @@ static void keep_handle(MaarAllocator allocator, const MaarImportInfo* info,
                         MaarAllocation allocation, struct maar_kept_handle* kept)
 {
     struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &(uint32_t){0});
-    maar_kept_handle_hang(slot->block, kept, info->handleType,
+    maar_kept_handle_hang(maar_slot_block(slot), kept, info->handleType,
                           maar_external_handle_take(info->handle));
 }
 

@@ -595,9 +595,9 @@ static void promise_9_broken_invariant_poisons(void** state)
     struct rig* const rig = rig_begin(NULL);
     MaarAllocation memory = rig_allocate(rig, 1000, NULL);
     const char* broken = NULL;
-    ++rig->allocator->pools->first_arena.pending_count;
+    ++rig->allocator->pools->first_arena->pending_count;
     assert_int_equal(maarCheckAllocator(rig->allocator, &broken), VK_ERROR_UNKNOWN);
-    --rig->allocator->pools->first_arena.pending_count;
+    --rig->allocator->pools->first_arena->pending_count;
     assert_string_equal(broken, "what is pending in an arena is not the sum of its blocks");
     assert_int_equal(rig->messages.counts[MAAR_MESSAGE_SEVERITY_FATAL], 1);
     rig_expect_message(rig, "broken invariant: what is pending in an arena");

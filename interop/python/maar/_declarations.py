@@ -339,6 +339,7 @@ struct MaarAllocationInfo {
     const char* pName;
     MaarPool pool;
     MaarResourceKind kind;
+    uint32_t locationEpoch;
 };
 struct MaarPoint {
     VkSemaphore semaphore;

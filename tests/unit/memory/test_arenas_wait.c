@@ -140,7 +140,7 @@ static void others_wait_for_a_arena_in_use(void** state)
     assert_int_equal(result, VK_SUCCESS);
     /* Both find it in use. It becomes the arena of one of them; the other gets one of its own, in
      * which nothing is. */
-    maar_mutex_lock(&pool->first_arena.lock);
+    maar_mutex_lock(&pool->first_arena->lock);
     atomic_store(&scene.slow, 1);
     atomic_store(&scene.in_driver, 1);
     pthread_t threads[2];
@@ -152,7 +152,7 @@ static void others_wait_for_a_arena_in_use(void** state)
         nap(1);
     }
     nap(100);
-    maar_mutex_unlock(&pool->first_arena.lock);
+    maar_mutex_unlock(&pool->first_arena->lock);
     for (int i = 0; i < 2; ++i) {
         pthread_join(threads[i], NULL);
         assert_int_equal(scene.results[i], VK_SUCCESS);

@@ -6,6 +6,7 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/attachment.h"
+#include "core/memory/slot_home.h"
 
 enum { BLOCKS = 3 };
 
@@ -23,7 +24,7 @@ static void count_end(MaarAllocator allocator, struct maar_attachment* attachmen
 static struct maar_block* block_of(struct rig* rig, MaarAllocation allocation)
 {
     uint32_t index = 0;
-    return maar_slot_resolve(&rig->allocator->slots, allocation, &index)->block;
+    return maar_slot_block(maar_slot_resolve(&rig->allocator->slots, allocation, &index));
 }
 
 /* One of an owner's on each of three blocks; the first to go is named, then the second. */

@@ -47,7 +47,7 @@ static void slots_are_given_back_and_used_again(void** state)
         assert_int_equal(rig.allocator->slots.unused, most); /* no new ones */
         assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).allocationCount, COUNT);
         maarFreeMemories(rig.allocator, COUNT, made);
-        const struct maar_arena* arena = &rig.allocator->pools->first_arena;
+        const struct maar_arena* arena = rig.allocator->pools->first_arena;
         uint32_t kept = 0;
         for (uint32_t slot = arena->slots.head; slot != MAAR_SLOT_NONE; ++kept) {
             slot = maar_slot_at(&rig.allocator->slots, slot)->next_free;

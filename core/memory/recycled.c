@@ -1,0 +1,117 @@
+/*
+ * Headers of blocks and arenas: see recycled.h.
+ *
+ * A late reader of a header looks at its lock, and at the arena of a block. These outlast each use
+ * of the header; everything else begins with zero.
+ */
+#include "core/memory/recycled.h"
+
+#include <string.h>
+
+#include "core/memory/allocator_state.h"
+#include "core/memory/pool.h"
+
+static struct maar_block* new_block(MaarAllocator allocator)
+{
+    struct maar_block* block = maar_host_calloc(allocator->callbacks, 1, sizeof *block);
+    if (block != NULL &&
+        !maar_mutex_init(&block->map_lock, MAAR_LOCK_MAP, maar_is_synchronized(allocator))) {
+        maar_host_free(allocator->callbacks, block);
+        block = NULL;
+    }
+    return block;
+}
+
+struct maar_block* maar_block_header_take(struct maar_arena* arena)
+{
+    MaarAllocator allocator = arena->pool->allocator;
+    maar_mutex_lock(&allocator->list_lock);
+    struct maar_block* block = allocator->spare_blocks;
+    if (block != NULL) {
+        allocator->spare_blocks = block->next;
+    }
+    maar_mutex_unlock(&allocator->list_lock);
+    if (block == NULL) {
+        block = new_block(allocator);
+    }
+    if (block != NULL) {
+        block->next = NULL;
+        block->pool = arena->pool;
+        block->dedicated_slot = MAAR_SLOT_NONE;
+        maar_atomic_pointer_store(&block->arena, arena);
+    }
+    return block;
+}
+
+void maar_block_header_keep(struct maar_block* block)
+{
+    enum {
+        FIRST = offsetof(struct maar_block, placement),
+        LAST = offsetof(struct maar_block, map_lock)
+    };
+    MaarAllocator allocator = block->pool->allocator;
+    memset((char*)block + FIRST, 0, LAST - FIRST);
+    maar_mutex_lock(&allocator->list_lock);
+    block->next = allocator->spare_blocks;
+    allocator->spare_blocks = block;
+    maar_mutex_unlock(&allocator->list_lock);
+}
+
+static struct maar_arena* new_arena(MaarAllocator allocator)
+{
+    struct maar_arena* arena = maar_host_calloc(allocator->callbacks, 1, sizeof *arena);
+    if (arena != NULL &&
+        !maar_mutex_init(&arena->lock, MAAR_LOCK_ARENA, maar_is_synchronized(allocator))) {
+        maar_host_free(allocator->callbacks, arena);
+        arena = NULL;
+    }
+    return arena;
+}
+
+struct maar_arena* maar_arena_take(struct maar_pool* pool, uint32_t number)
+{
+    MaarAllocator allocator = pool->allocator;
+    maar_mutex_lock(&allocator->list_lock);
+    struct maar_arena* arena = allocator->spare_arenas;
+    if (arena != NULL) {
+        allocator->spare_arenas = arena->next_spare;
+    }
+    maar_mutex_unlock(&allocator->list_lock);
+    if (arena == NULL) {
+        arena = new_arena(allocator);
+    }
+    if (arena != NULL) {
+        arena->next_spare = NULL;
+        arena->pool = pool;
+        arena->number = number;
+        arena->slots.head = MAAR_SLOT_NONE;
+    }
+    return arena;
+}
+
+void maar_arena_keep(struct maar_arena* arena)
+{
+    MaarAllocator allocator = arena->pool->allocator;
+    const size_t kept = sizeof arena->lock;
+    memset((char*)arena + kept, 0, sizeof *arena - kept);
+    maar_mutex_lock(&allocator->list_lock);
+    arena->next_spare = allocator->spare_arenas;
+    allocator->spare_arenas = arena;
+    maar_mutex_unlock(&allocator->list_lock);
+}
+
+void maar_recycled_free(MaarAllocator allocator)
+{
+    while (allocator->spare_blocks != NULL) {
+        struct maar_block* block = allocator->spare_blocks;
+        allocator->spare_blocks = block->next;
+        maar_mutex_destroy(&block->map_lock);
+        maar_host_free(allocator->callbacks, block);
+    }
+    while (allocator->spare_arenas != NULL) {
+        struct maar_arena* arena = allocator->spare_arenas;
+        allocator->spare_arenas = arena->next_spare;
+        maar_mutex_destroy(&arena->lock);
+        maar_host_free(allocator->callbacks, arena);
+    }
+}

@@ -1,0 +1,72 @@
+/*
+ * The home of an allocation: where its bytes lie. A slot is the identity of an allocation and stays
+ * as long as it lives. Its home, a range of a block, is a location, and may change.
+ *
+ * The home of a slot changes under the locks of both arenas, and under the map lock of the block
+ * that it leaves, while the slot is not mapped. So whoever holds the lock of a slot's arena, or the
+ * map lock of its block, reads a home that stays. A thread finds the block, locks, and looks again:
+ * the slot may have moved before the lock was held. The old block may be gone by then, and its
+ * header may serve another arena; headers are never freed before the allocator ends (recycled.h),
+ * so the old lock can still be taken.
+ *
+ * Two arenas are locked in the order of their addresses, which are theirs for good.
+ */
+#ifndef MAAR_CORE_MEMORY_SLOT_HOME_H
+#define MAAR_CORE_MEMORY_SLOT_HOME_H
+
+#include "core/memory/arena.h"
+
+/* Returns the block of a slot that stays where it is: its arena's lock or its block's map lock is
+ * held; or its handle is not published yet; or its bytes are pending; or it is mapped; or it is
+ * dedicated, shared with another API or made of pages. Otherwise the home may be an old one. */
+static inline struct maar_block* maar_slot_block(const struct maar_slot* slot)
+{
+    return maar_atomic_pointer_load(&slot->block);
+}
+
+static inline struct maar_arena* maar_block_arena(const struct maar_block* block)
+{
+    return maar_atomic_pointer_load(&block->arena);
+}
+
+/* Gives a slot a home: it is not published yet, or the locks named above are held. */
+static inline void maar_slot_set_home(struct maar_slot* slot, struct maar_block* block,
+                                      uint32_t node, VkDeviceSize offset, VkDeviceSize size)
+{
+    slot->node = node;
+    maar_slot_set_range(slot, offset, size);
+    maar_atomic_pointer_store(&slot->block, block);
+}
+
+/* Locks the arena of a slot and returns the slot's block. */
+static inline struct maar_block* maar_slot_enter(const struct maar_slot* slot)
+{
+    for (;;) {
+        struct maar_arena* arena = maar_block_arena(maar_slot_block(slot));
+        maar_mutex_lock(&arena->lock);
+        struct maar_block* block = maar_slot_block(slot);
+        if (maar_block_arena(block) == arena) {
+            return block;
+        }
+        maar_mutex_unlock(&arena->lock);
+    }
+}
+
+/* Locks the mapping of a slot's block and returns the block. */
+static inline struct maar_block* maar_slot_enter_mapping(const struct maar_slot* slot)
+{
+    for (;;) {
+        struct maar_block* block = maar_slot_block(slot);
+        maar_mutex_lock(&block->map_lock);
+        if (maar_slot_block(slot) == block) {
+            return block;
+        }
+        maar_mutex_unlock(&block->map_lock);
+    }
+}
+
+/* Locks two arenas, which may be one and the same. */
+void maar_arena_lock_both(struct maar_arena* one, struct maar_arena* other);
+void maar_arena_unlock_both(struct maar_arena* one, struct maar_arena* other);
+
+#endif
