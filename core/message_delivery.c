@@ -23,6 +23,14 @@ const char* maar_message_name(MaarMessageId id)
     return "UNKNOWN";
 }
 
+struct maar_fault maar_find_fault(const struct maar_rule* rules)
+{
+    while (rules->sentence != NULL && !rules->broken) {
+        ++rules;
+    }
+    return maar_fault(rules->id, rules->sentence);
+}
+
 void maar_message_deliver(const struct maar_reporter* reporter, MaarMessageSeverity severity,
                           MaarMessageId id, const char* function, const char* text)
 {

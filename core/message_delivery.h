@@ -5,6 +5,7 @@
 #ifndef MAAR_CORE_MESSAGE_DELIVERY_H
 #define MAAR_CORE_MESSAGE_DELIVERY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/port_atomic.h"
@@ -28,6 +29,15 @@ static inline struct maar_fault maar_fault(MaarMessageId id, const char* sentenc
 {
     return (struct maar_fault){.id = id, .sentence = sentence};
 }
+
+/* A rule for the arguments of a call, whether the call breaks it, and the fault if it does. */
+struct maar_rule {
+    bool broken;
+    MaarMessageId id;
+    const char* sentence;
+};
+/* Returns the fault of the first broken rule. An empty rule ends the list. */
+struct maar_fault maar_find_fault(const struct maar_rule* rules);
 
 /* Calls the callback, if there is one. function may be NULL; text begins with it otherwise. No lock
  * may be held. */

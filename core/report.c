@@ -139,20 +139,58 @@ struct maar_quoted maar_quote(const char* name)
     return quoted;
 }
 
-void maar_report(MaarAllocator allocator, MaarMessageSeverity severity, MaarMessageId id,
-                 const char* call, const char* format, ...)
+#if defined(__GNUC__)
+__attribute__((format(printf, 5, 0)))
+#endif
+static void
+format_report(MaarAllocator allocator, MaarMessageSeverity severity, MaarMessageId id,
+              const char* call, const char* format, va_list arguments)
 {
     if (allocator == NULL || maar_reporter_of(allocator)->message == NULL) {
         return;
     }
     char text[MESSAGE_SIZE];
     const int head = call != NULL ? snprintf(text, sizeof text, "%s: ", call) : 0;
-    va_list arguments;
-    va_start(arguments, format);
     (void)vsnprintf(text + head, sizeof text - (size_t)head, format, arguments);
-    va_end(arguments);
     maar_drop_cut_character(text);
     maar_message_deliver(maar_reporter_of(allocator), severity, id, call, text);
+}
+
+void maar_report(MaarAllocator allocator, MaarMessageSeverity severity, MaarMessageId id,
+                 const char* call, const char* format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    format_report(allocator, severity, id, call, format, arguments);
+    va_end(arguments);
+}
+
+VkResult maar_fail(MaarAllocator allocator, VkResult result, MaarMessageId id, const char* call,
+                   const char* format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    format_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, id, call, format, arguments);
+    va_end(arguments);
+    return result;
+}
+
+VkResult maar_enter_outputs(MaarAllocator allocator, const char* call,
+                            const struct maar_output* outputs)
+{
+    const char* missing = NULL;
+    for (; outputs->name != NULL; ++outputs) {
+        if (outputs->handle != NULL) {
+            memset(outputs->handle, 0, outputs->size);
+        } else if (missing == NULL) {
+            missing = outputs->name;
+        }
+    }
+    const VkResult result = maar_enter(allocator);
+    return result != VK_SUCCESS || missing == NULL
+               ? result
+               : maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_NULL_ARGUMENT,
+                           call, "%s is NULL", missing);
 }
 
 void maar_report_misuse(MaarAllocator allocator, MaarMessageId id, const char* call,

@@ -11,6 +11,8 @@
 #include "core/message_delivery.h"
 #include "maar/allocator.h"
 
+#include <stddef.h>
+
 /* struct MaarAllocator_T begins with its reporter; core/memory asserts it. */
 static inline struct maar_reporter* maar_reporter_of(MaarAllocator allocator)
 {
@@ -34,6 +36,23 @@ static inline VkResult maar_misuse(MaarAllocator allocator, MaarMessageId id, co
 {
     maar_report_misuse(allocator, id, call, sentence);
     return VK_ERROR_VALIDATION_FAILED_EXT;
+}
+
+/* Reports an error in a formatted sentence, and returns its result. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 5, 6)))
+#endif
+VkResult
+maar_fail(MaarAllocator allocator, VkResult result, MaarMessageId id, const char* call,
+          const char* format, ...);
+
+/* Reports the first broken rule as misuse. Returns VK_SUCCESS if none is broken. */
+static inline VkResult maar_check_rules(MaarAllocator allocator, const char* call,
+                                        const struct maar_rule* rules)
+{
+    const struct maar_fault fault = maar_find_fault(rules);
+    return fault.sentence == NULL ? VK_SUCCESS
+                                  : maar_misuse(allocator, fault.id, call, fault.sentence);
 }
 
 /* Reports that an argument is NULL or has another sType than it should. */
@@ -77,6 +96,17 @@ static inline VkResult maar_enter(MaarAllocator allocator)
     return maar_atomic32_load(&maar_reporter_of(allocator)->poisoned) != 0 ? VK_ERROR_UNKNOWN
                                                                            : VK_SUCCESS;
 }
+
+/* A handle that a call writes. */
+struct maar_output {
+    const char* name;
+    void* handle;
+    size_t size;
+};
+/* Enters a call that writes handles: sets them to zero, and reports one that is NULL. An empty
+ * output ends the list. Returns VK_SUCCESS, or the error that the call must return at once. */
+VkResult maar_enter_outputs(MaarAllocator allocator, const char* call,
+                            const struct maar_output* outputs);
 
 /* A name as messages show it: in quotes, cut where it is long; "(no name)" without quotes for
  * NULL. */

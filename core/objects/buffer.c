@@ -61,19 +61,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateBuffer(MaarAllocator allocator,
                                                 const MaarAllocationCreateInfo* pCreateInfo,
                                                 VkBuffer* pBuffer, MaarAllocation* pAllocation)
 {
-    if (pBuffer != NULL) {
-        *pBuffer = VK_NULL_HANDLE;
-    }
-    if (pAllocation != NULL) {
-        *pAllocation = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
+    const struct maar_output outputs[] = {
+        {"pBuffer", pBuffer, sizeof *pBuffer},
+        {"pAllocation", pAllocation, sizeof *pAllocation},
+        {0},
+    };
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pBuffer == NULL || pAllocation == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
-                           pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
     }
     return maar_create_buffer(allocator, __func__, pBufferInfo, pCreateInfo, false, pBuffer,
                               pAllocation);
@@ -83,18 +78,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemoryForBuffer(
     MaarAllocator allocator, VkBuffer buffer, const MaarAllocationCreateInfo* pCreateInfo,
     MaarAllocation* pAllocation)
 {
-    if (pAllocation != NULL) {
-        *pAllocation = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
+    const struct maar_object object = {.buffer = buffer};
+    const struct maar_output outputs[] = {
+        {"pAllocation", pAllocation, sizeof *pAllocation},
+        {0},
+    };
+    VkResult result = maar_enter_with_object(allocator, __func__, "buffer", object, outputs);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (buffer == VK_NULL_HANDLE || pAllocation == NULL) {
-        return maar_misuse(
-            allocator,
-            pAllocation == NULL ? MAAR_MESSAGE_ID_NULL_ARGUMENT : MAAR_MESSAGE_ID_NULL_HANDLE,
-            __func__, pAllocation == NULL ? "pAllocation is NULL" : "buffer is VK_NULL_HANDLE");
     }
     MaarMemoryRequest request;
     maar_buffer_request(allocator, buffer, &request);
@@ -143,18 +134,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyBufferAfter(MaarAllocator allocator, V
 VKAPI_ATTR VkResult VKAPI_CALL maarGetBufferAddress(MaarAllocator allocator, VkBuffer buffer,
                                                     VkDeviceAddress* pAddress)
 {
-    if (pAddress != NULL) {
-        *pAddress = 0;
-    }
-    VkResult result = maar_enter(allocator);
+    const struct maar_object object = {.buffer = buffer};
+    const struct maar_output outputs[] = {
+        {"pAddress", pAddress, sizeof *pAddress},
+        {0},
+    };
+    VkResult result = maar_enter_with_object(allocator, __func__, "buffer", object, outputs);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (buffer == VK_NULL_HANDLE || pAddress == NULL) {
-        return maar_misuse(
-            allocator,
-            pAddress == NULL ? MAAR_MESSAGE_ID_NULL_ARGUMENT : MAAR_MESSAGE_ID_NULL_HANDLE,
-            __func__, pAddress == NULL ? "pAddress is NULL" : "buffer is VK_NULL_HANDLE");
     }
     const struct maar_device* device = &allocator->device;
     if (!device->facts.buffer_device_address) {

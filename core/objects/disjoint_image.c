@@ -45,19 +45,16 @@ static VkResult check_disjoint(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_DISJOINT_IMAGE, call,
-                           "pImageInfo->flags lacks VK_IMAGE_CREATE_DISJOINT_BIT");
-    }
-    if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, call,
-                           "pImageInfo is sparse; use maarCreateSparseImage");
-    }
-    if (plane_count < 2 || plane_count > MAAR_MAX_PLANES) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "planeCount is neither 2 nor 3");
-    }
-    return VK_SUCCESS;
+    const struct maar_rule rules[] = {
+        {(info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) == 0, MAAR_MESSAGE_ID_DISJOINT_IMAGE,
+         "pImageInfo->flags lacks VK_IMAGE_CREATE_DISJOINT_BIT"},
+        {(info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0,
+         MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, "pImageInfo is sparse; use maarCreateSparseImage"},
+        {plane_count < 2 || plane_count > MAAR_MAX_PLANES, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "planeCount is neither 2 nor 3"},
+        {0},
+    };
+    return maar_check_rules(allocator, call, rules);
 }
 
 /* Takes back the allocations of the first planes. */

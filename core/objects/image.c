@@ -57,19 +57,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
                                                const MaarAllocationCreateInfo* pCreateInfo,
                                                VkImage* pImage, MaarAllocation* pAllocation)
 {
-    if (pImage != NULL) {
-        *pImage = VK_NULL_HANDLE;
-    }
-    if (pAllocation != NULL) {
-        *pAllocation = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
+    const struct maar_output outputs[] = {
+        {"pImage", pImage, sizeof *pImage},
+        {"pAllocation", pAllocation, sizeof *pAllocation},
+        {0},
+    };
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pImage == NULL || pAllocation == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
-                           pImage == NULL ? "pImage is NULL" : "pAllocation is NULL");
     }
     result = maar_check_image_info(allocator, __func__, pImageInfo,
                                    "pImageInfo is disjoint; use maarCreateDisjointImage");
@@ -83,18 +78,14 @@ VKAPI_ATTR VkResult VKAPI_CALL
 maarAllocateMemoryForImage(MaarAllocator allocator, VkImage image, VkImageTiling tiling,
                            const MaarAllocationCreateInfo* pCreateInfo, MaarAllocation* pAllocation)
 {
-    if (pAllocation != NULL) {
-        *pAllocation = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
+    const struct maar_object object = {.image = image};
+    const struct maar_output outputs[] = {
+        {"pAllocation", pAllocation, sizeof *pAllocation},
+        {0},
+    };
+    VkResult result = maar_enter_with_object(allocator, __func__, "image", object, outputs);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (image == VK_NULL_HANDLE || pAllocation == NULL) {
-        return maar_misuse(
-            allocator,
-            pAllocation == NULL ? MAAR_MESSAGE_ID_NULL_ARGUMENT : MAAR_MESSAGE_ID_NULL_HANDLE,
-            __func__, pAllocation == NULL ? "pAllocation is NULL" : "image is VK_NULL_HANDLE");
     }
     MaarMemoryRequest request;
     maar_image_request(allocator, image, maar_tiling_kind(tiling), 0, &request);

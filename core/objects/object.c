@@ -20,20 +20,18 @@ VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (info->size == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call, "pBufferInfo->size is 0");
-    }
-    if ((info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, call,
-                           "pBufferInfo is sparse; use maarCreateReservation");
-    }
-    if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
-        !allocator->device.facts.buffer_device_address) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
-                           "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the "
-                           "bufferDeviceAddress feature was not among pEnabledFeatures");
-    }
-    return VK_SUCCESS;
+    const bool has_address = (info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
+    const struct maar_rule rules[] = {
+        {info->size == 0, MAAR_MESSAGE_ID_ZERO_SIZE, "pBufferInfo->size is 0"},
+        {(info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0,
+         MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, "pBufferInfo is sparse; use maarCreateReservation"},
+        {has_address && !allocator->device.facts.buffer_device_address,
+         MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+         "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the bufferDeviceAddress feature was "
+         "not among pEnabledFeatures"},
+        {0},
+    };
+    return maar_check_rules(allocator, call, rules);
 }
 
 VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
@@ -44,14 +42,25 @@ VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_DISJOINT_IMAGE, call, disjoint);
-    }
-    if ((info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, call,
-                           "pImageInfo is sparse; use maarCreateSparseImage");
-    }
-    return VK_SUCCESS;
+    const struct maar_rule rules[] = {
+        {(info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0, MAAR_MESSAGE_ID_DISJOINT_IMAGE,
+         disjoint},
+        {(info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0,
+         MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, "pImageInfo is sparse; use maarCreateSparseImage"},
+        {0},
+    };
+    return maar_check_rules(allocator, call, rules);
+}
+
+VkResult maar_enter_with_object(MaarAllocator allocator, const char* call, const char* what,
+                                struct maar_object object, const struct maar_output* outputs)
+{
+    const VkResult result = maar_enter_outputs(allocator, call, outputs);
+    const bool is_there = object.buffer != VK_NULL_HANDLE || object.image != VK_NULL_HANDLE;
+    return result != VK_SUCCESS || is_there
+               ? result
+               : maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_NULL_HANDLE,
+                           call, "%s is VK_NULL_HANDLE", what);
 }
 
 /* ---- requirements ---- */

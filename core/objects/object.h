@@ -90,6 +90,11 @@ VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maa
                            const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
                            bool internal, MaarAllocation* allocation);
 
+/* Enters a call on an object that writes handles: as maar_enter_outputs, and reports an object that
+ * is VK_NULL_HANDLE. what: the argument's name. */
+VkResult maar_enter_with_object(MaarAllocator allocator, const char* call, const char* what,
+                                struct maar_object object, const struct maar_output* outputs);
+
 /* ---- destruction ---- */
 
 /* Destroys an object alone, if there is one. */

@@ -152,17 +152,15 @@ static VkResult judge_sharing(MaarAllocator allocator, const char* call, const c
     const MaarMessageId id =
         import ? MAAR_MESSAGE_ID_NOT_IMPORTABLE : MAAR_MESSAGE_ID_NOT_EXPORTABLE;
     if ((properties->externalMemoryFeatures & need) != need) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, id, call,
-                    "the driver cannot %s the memory of this %s as handle type 0x%x",
-                    import ? "import" : "export", object, (unsigned)type);
-        return VK_ERROR_FEATURE_NOT_PRESENT;
+        return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT, id, call,
+                         "the driver cannot %s the memory of this %s as handle type 0x%x",
+                         import ? "import" : "export", object, (unsigned)type);
     }
     if ((types & ~(properties->compatibleHandleTypes | type)) != 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, id, call,
-                    "the driver shares this %s as handle type 0x%x, but not together with 0x%x",
-                    object, (unsigned)type,
-                    (unsigned)(types & ~(properties->compatibleHandleTypes | type)));
-        return VK_ERROR_FEATURE_NOT_PRESENT;
+        return maar_fail(
+            allocator, VK_ERROR_FEATURE_NOT_PRESENT, id, call,
+            "the driver shares this %s as handle type 0x%x, but not together with 0x%x", object,
+            (unsigned)type, (unsigned)(types & ~(properties->compatibleHandleTypes | type)));
     }
     return VK_SUCCESS;
 }

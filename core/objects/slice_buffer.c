@@ -153,13 +153,15 @@ VkResult maar_slice_open_shelf(MaarAllocator allocator, struct maar_slice_arena*
         maar_mutex_lock(&arena->lock);
         return VK_SUCCESS;
     }
-    fresh->arena = arena;
-    fresh->usage = info->usage;
-    fresh->memory_usage = info->memoryUsage;
-    fresh->allocation_flags = info->allocationFlags;
-    fresh->family_bits = info->queueFamilyBits;
-    fresh->next_size = FIRST_SLICE_BUFFER;
-    fresh->next = arena->shelves;
+    *fresh = (struct maar_slice_shelf){
+        .arena = arena,
+        .usage = info->usage,
+        .memory_usage = info->memoryUsage,
+        .allocation_flags = info->allocationFlags,
+        .family_bits = info->queueFamilyBits,
+        .next_size = FIRST_SLICE_BUFFER,
+        .next = arena->shelves,
+    };
     arena->shelves = fresh;
     *shelf = fresh;
     return VK_SUCCESS;

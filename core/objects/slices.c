@@ -59,38 +59,28 @@ static VkResult check_slice_info(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (info->size == 0 || info->size > MAAR_MAX_SLICE_SIZE) {
-        return maar_misuse(
-            allocator, info->size == 0 ? MAAR_MESSAGE_ID_ZERO_SIZE : MAAR_MESSAGE_ID_OUT_OF_RANGE,
-            call, "pCreateInfo->size is 0 or above MAAR_MAX_SLICE_SIZE");
-    }
-    if (info->alignment > MAAR_MAX_SLICE_SIZE) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ALIGNMENT, call,
-                           "pCreateInfo->alignment is above MAAR_MAX_SLICE_SIZE");
-    }
-    if (info->usage == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_EMPTY_FLAGS, call, "pCreateInfo->usage is 0");
-    }
-    if ((uint32_t)info->memoryUsage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
-                           "pCreateInfo->memoryUsage is not a MaarMemoryUsage");
-    }
-    if ((info->allocationFlags & ~SLICE_ALLOCATION_FLAGS) != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_UNKNOWN_FLAGS, call,
-                           "pCreateInfo->allocationFlags has a flag that slices do not support");
-    }
-    if ((uint64_t)info->queueFamilyBits >> allocator->device.facts.queue_family_count != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "pCreateInfo->queueFamilyBits names a queue family that the device "
-                           "does not have");
-    }
-    if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
-        !allocator->device.facts.buffer_device_address) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
-                           "pCreateInfo->usage has SHADER_DEVICE_ADDRESS, but the "
-                           "bufferDeviceAddress feature was not among pEnabledFeatures");
-    }
-    return VK_SUCCESS;
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    const bool has_address = (info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
+    const struct maar_rule rules[] = {
+        {info->size == 0, MAAR_MESSAGE_ID_ZERO_SIZE, "pCreateInfo->size is 0"},
+        {info->size > MAAR_MAX_SLICE_SIZE, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->size is above MAAR_MAX_SLICE_SIZE"},
+        {info->alignment > MAAR_MAX_SLICE_SIZE, MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
+         "pCreateInfo->alignment is above MAAR_MAX_SLICE_SIZE"},
+        {info->usage == 0, MAAR_MESSAGE_ID_EMPTY_FLAGS, "pCreateInfo->usage is 0"},
+        {(uint32_t)info->memoryUsage > MAAR_MEMORY_USAGE_FLAGS_ONLY, MAAR_MESSAGE_ID_INVALID_ENUM,
+         "pCreateInfo->memoryUsage is not a MaarMemoryUsage"},
+        {(info->allocationFlags & ~SLICE_ALLOCATION_FLAGS) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+         "pCreateInfo->allocationFlags has a flag that slices do not support"},
+        {(uint64_t)info->queueFamilyBits >> facts->queue_family_count != 0,
+         MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->queueFamilyBits names a queue family that the device does not have"},
+        {has_address && !facts->buffer_device_address, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+         "pCreateInfo->usage has SHADER_DEVICE_ADDRESS, but the bufferDeviceAddress feature was "
+         "not among pEnabledFeatures"},
+        {0},
+    };
+    return maar_check_rules(allocator, call, rules);
 }
 
 /* ---- the state ---- */
@@ -234,15 +224,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSlice(MaarAllocator allocator,
                                                const MaarSliceCreateInfo* pCreateInfo,
                                                MaarSlice* pSlice)
 {
-    if (pSlice != NULL) {
-        *pSlice = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
+    const struct maar_output outputs[] = {
+        {"pSlice", pSlice, sizeof *pSlice},
+        {0},
+    };
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pSlice == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pSlice is NULL");
     }
     result = check_slice_info(allocator, __func__, pCreateInfo);
     if (result != VK_SUCCESS) {
@@ -432,13 +420,18 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetSliceInfo(MaarAllocator allocator, MaarSli
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const struct maar_slice_buffer* home = slot->home;
-    pInfo->buffer = home->buffer;
-    pInfo->offset = maar_slot_offset(slot);
-    pInfo->size = maar_slot_size(slot);
-    pInfo->pMappedData = home->mapped != NULL ? home->mapped + maar_slot_offset(slot) : NULL;
-    pInfo->address = home->address != 0 ? home->address + maar_slot_offset(slot) : 0;
-    pInfo->allocation = home->allocation;
-    pInfo->allocationOffset = maar_slot_offset(slot);
-    pInfo->pUserData = slot->user_data;
+    const VkDeviceSize offset = maar_slot_offset(slot);
+    *pInfo = (MaarSliceInfo){
+        .sType = pInfo->sType,
+        .pNext = pInfo->pNext,
+        .buffer = home->buffer,
+        .offset = offset,
+        .size = maar_slot_size(slot),
+        .pMappedData = home->mapped != NULL ? home->mapped + offset : NULL,
+        .address = home->address != 0 ? home->address + offset : 0,
+        .allocation = home->allocation,
+        .allocationOffset = offset,
+        .pUserData = slot->user_data,
+    };
     return VK_SUCCESS;
 }

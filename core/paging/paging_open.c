@@ -231,8 +231,8 @@ VkResult maar_paging_require(MaarAllocator allocator, const char* call, bool spa
         missing = "a queue in MaarAllocatorCreateInfo::pQueues";
     }
     if (missing != NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, id, NULL, "%s needs %s", call, missing);
-        return VK_ERROR_FEATURE_NOT_PRESENT;
+        return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT, id, NULL, "%s needs %s", call,
+                         missing);
     }
     return maar_paging_of(allocator) != NULL ? VK_SUCCESS : open_paging(allocator);
 }

@@ -11,20 +11,17 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
                                               const MaarPoolCreateInfo* pCreateInfo,
                                               MaarPool* pPool)
 {
-    if (pPool != NULL) {
-        *pPool = VK_NULL_HANDLE;
+    const struct maar_output outputs[] = {
+        {"pPool", pPool, sizeof *pPool},
+        {0},
+    };
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
+                                      MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO);
     }
-    VkResult result = maar_enter(allocator);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
-                                  MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (pPool == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pPool is NULL");
     }
     const struct maar_fault fault = maar_pool_find_fault(allocator, pCreateInfo);
     if (fault.sentence != NULL) {

@@ -38,15 +38,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateArray(MaarAllocator allocator,
                                                const MaarArrayCreateInfo* pCreateInfo,
                                                MaarArray* pArray)
 {
-    if (pArray != NULL) {
-        *pArray = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
+    const struct maar_output outputs[] = {
+        {"pArray", pArray, sizeof *pArray},
+        {0},
+    };
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pArray == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pArray is NULL");
     }
     result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
                                   MAAR_STRUCTURE_TYPE_ARRAY_CREATE_INFO);
@@ -108,11 +106,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetArrayInfo(MaarAllocator allocator, MaarArr
     if (result != VK_SUCCESS) {
         return result;
     }
-    pInfo->count = it->count;
-    pInfo->capacity = it->ready / it->element_size;
-    pInfo->maxCount = it->reservation.size / it->element_size;
-    pInfo->elementSize = it->element_size;
-    pInfo->reservation = (MaarReservation)(void*)&it->reservation;
+    *pInfo = (MaarArrayInfo){
+        .sType = pInfo->sType,
+        .pNext = pInfo->pNext,
+        .count = it->count,
+        .capacity = it->ready / it->element_size,
+        .maxCount = it->reservation.size / it->element_size,
+        .elementSize = it->element_size,
+        .reservation = (MaarReservation)(void*)&it->reservation,
+    };
     return VK_SUCCESS;
 }
 
@@ -150,12 +152,11 @@ static VkResult report_full(const struct maar_array* array, const char* call, ui
 {
     const struct maar_reservation* reservation = &array->reservation;
     const char* name = reservation->name;
-    maar_report(reservation->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_ARRAY_FULL,
-                call, "array%s%s%s: %llu elements are requested, %llu fit",
-                name != NULL ? " \"" : "", name != NULL ? name : "", name != NULL ? "\"" : "",
-                (unsigned long long)count,
-                (unsigned long long)(reservation->size / array->element_size));
-    return VK_ERROR_OUT_OF_POOL_MEMORY;
+    return maar_fail(
+        reservation->allocator, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_ID_ARRAY_FULL, call,
+        "array%s%s%s: %llu elements are requested, %llu fit", name != NULL ? " \"" : "",
+        name != NULL ? name : "", name != NULL ? "\"" : "", (unsigned long long)count,
+        (unsigned long long)(reservation->size / array->element_size));
 }
 
 /* Ensures that `count` elements have memory. ample: and some more elements. */
@@ -231,10 +232,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTruncateArray(MaarAllocator allocator, MaarAr
         return result;
     }
     if (count > it->count) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
-                    "count is %llu, above the number of elements (%llu)", (unsigned long long)count,
-                    (unsigned long long)it->count);
-        return VK_ERROR_VALIDATION_FAILED_EXT;
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                         __func__, "count is %llu, above the number of elements (%llu)",
+                         (unsigned long long)count, (unsigned long long)it->count);
     }
     it->count = count;
     struct maar_reservation* reservation = &it->reservation;

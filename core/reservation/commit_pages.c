@@ -51,11 +51,10 @@ static VkResult check_ranges(const struct maar_reservation* reservation, const c
     for (uint32_t i = 0; i < count; ++i) {
         if (ranges[i].offset > size ||
             (ranges[i].size != VK_WHOLE_SIZE && ranges[i].size > size - ranges[i].offset)) {
-            maar_report(reservation->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                        MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                        "pRanges[%u] ends beyond the reservation, which has %llu bytes", i,
-                        (unsigned long long)size);
-            return VK_ERROR_VALIDATION_FAILED_EXT;
+            return maar_fail(reservation->allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                             MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                             "pRanges[%u] ends beyond the reservation, which has %llu bytes", i,
+                             (unsigned long long)size);
         }
     }
     return VK_SUCCESS;
@@ -154,46 +153,48 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDecommitPages(MaarAllocator allocator,
 
 /* ---- sharing ---- */
 
-static struct maar_fault find_alias_fault(const struct maar_reservation* to, VkDeviceSize offset,
-                                          VkDeviceSize size, const struct maar_reservation* from,
-                                          VkDeviceSize source_offset)
+/* Checks what the arguments alone show. */
+static VkResult check_alias(MaarAllocator allocator, const char* call,
+                            const struct maar_reservation* to, VkDeviceSize offset,
+                            VkDeviceSize size, const struct maar_reservation* from,
+                            VkDeviceSize source_offset)
 {
     const VkDeviceSize page = to->page_size;
-    if ((to->flags & from->flags & MAAR_RESERVATION_CREATE_ALIASED_BIT) == 0) {
-        return maar_fault(
-            MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE,
-            "reservation or source was made without MAAR_RESERVATION_CREATE_ALIASED_BIT");
-    }
-    if (from->page_size != page ||
-        maar_page_table_types(to->table) != maar_page_table_types(from->table)) {
-        return maar_fault(MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE,
-                          "reservation and source have other page sizes or memory types");
-    }
-    if (offset > to->size || size > to->size - offset) {
-        return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
-                          "offset and size end beyond the reservation");
-    }
-    if (offset % page != 0 || (size % page != 0 && offset + size != to->size)) {
-        return maar_fault(MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
-                          "offset or size is not a multiple of the page size");
-    }
-    if (source_offset % page != 0) {
-        return maar_fault(MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
-                          "sourceOffset is not a multiple of the page size");
-    }
-    const struct maar_page_range range = pages_around(to, offset, offset + size);
-    const uint64_t first = source_offset / page;
+    const struct maar_rule rules[] = {
+        {(to->flags & from->flags & MAAR_RESERVATION_CREATE_ALIASED_BIT) == 0,
+         MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE,
+         "reservation or source was made without MAAR_RESERVATION_CREATE_ALIASED_BIT"},
+        {from->page_size != page ||
+             maar_page_table_types(to->table) != maar_page_table_types(from->table),
+         MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE,
+         "reservation and source have other page sizes or memory types"},
+        {offset > to->size || size > to->size - offset, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "offset and size end beyond the reservation"},
+        {offset % page != 0 || (size % page != 0 && offset + size != to->size),
+         MAAR_MESSAGE_ID_INVALID_ALIGNMENT, "offset or size is not a multiple of the page size"},
+        {source_offset % page != 0, MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
+         "sourceOffset is not a multiple of the page size"},
+        {0},
+    };
+    return maar_check_rules(allocator, call, rules);
+}
+
+/* Returns what is wrong with the pages of both ranges. */
+static struct maar_fault find_alias_fault(const struct maar_reservation* to,
+                                          const struct maar_page_range* range,
+                                          const struct maar_reservation* from, uint64_t first)
+{
     const uint64_t there = maar_page_table_count(from->table);
-    if (first > there || range.count > there - first) {
+    if (first > there || range->count > there - first) {
         return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
                           "sourceOffset and size end beyond the source");
     }
-    if (!maar_pages_are_committed(from->table, first, range.count)) {
+    if (!maar_pages_are_committed(from->table, first, range->count)) {
         return maar_fault(MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE,
                           "not all of the source's range is committed");
     }
-    for (uint64_t i = 0; i < range.count; ++i) {
-        if (maar_page_is_committed(to->table, range.first + i)) {
+    for (uint64_t i = 0; i < range->count; ++i) {
+        if (maar_page_is_committed(to->table, range->first + i)) {
             return maar_fault(MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE,
                               "a page of the target's range is committed already");
         }
@@ -215,16 +216,20 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAliasPages(MaarAllocator allocator, MaarReser
         return result;
     }
     if (to->table == NULL || from->table == NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
-                    __func__, "reservation or source grows by copies, and has no pages to share");
-        return VK_ERROR_FEATURE_NOT_PRESENT;
+        return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT,
+                         MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, __func__,
+                         "reservation or source grows by copies, and has no pages to share");
     }
-    const struct maar_fault fault = find_alias_fault(to, offset, size, from, sourceOffset);
-    if (fault.sentence != NULL) {
-        return maar_misuse(allocator, fault.id, __func__, fault.sentence);
+    result = check_alias(allocator, __func__, to, offset, size, from, sourceOffset);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     const struct maar_page_range range = pages_around(to, offset, offset + size);
-    return maar_pages_alias(allocator, __func__, &range, from->table, sourceOffset / to->page_size);
+    const uint64_t first = sourceOffset / to->page_size;
+    const struct maar_fault fault = find_alias_fault(to, &range, from, first);
+    return fault.sentence == NULL
+               ? maar_pages_alias(allocator, __func__, &range, from->table, first)
+               : maar_misuse(allocator, fault.id, __func__, fault.sentence);
 }
 
 /* ---- listing ---- */

@@ -69,9 +69,8 @@ static VkResult check_regions(MaarAllocator allocator, const char* call, MaarSpa
                                "a region of pRegions begins outside its level");
         }
         if (region->extent.width == 0 || region->extent.height == 0 || region->extent.depth == 0) {
-            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_ZERO_SIZE, call,
-                        "pRegions[%u].extent has a 0", i);
-            return VK_ERROR_VALIDATION_FAILED_EXT;
+            return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_ZERO_SIZE,
+                             call, "pRegions[%u].extent has a 0", i);
         }
     }
     return VK_SUCCESS;

@@ -178,9 +178,8 @@ static VkResult ask_driver(struct maar_reservation* reservation, const char* cal
     if (copying->memory_info.pool == VK_NULL_HANDLE &&
         !maar_choose_types(allocator, request.requirements.memoryTypeBits, &copying->memory_info,
                            &choice)) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, call,
-                    "no memory type serves the buffer and pMemoryInfo");
-        return VK_ERROR_FEATURE_NOT_PRESENT;
+        return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_NO_MEMORY_TYPE,
+                         call, "no memory type serves the buffer and pMemoryInfo");
     }
     reservation->page_size = maar_align_up(LEAST_UNIT, request.requirements.alignment);
     return VK_SUCCESS;
@@ -197,10 +196,9 @@ VkResult maar_copying_create(struct maar_reservation* reservation, const char* c
                            "makes its buffers later, when the chain is gone");
     }
     if (!has_copying_queue(allocator)) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NO_QUEUE, call,
-                    "growing by copies needs a queue in MaarAllocatorCreateInfo::pQueues that "
-                    "copies");
-        return VK_ERROR_FEATURE_NOT_PRESENT;
+        return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_NO_QUEUE, call,
+                         "growing by copies needs a queue in MaarAllocatorCreateInfo::pQueues that "
+                         "copies");
     }
     if (info->pMemoryInfo != NULL && maar_pool_require_own(allocator, call, "pMemoryInfo->pool",
                                                            info->pMemoryInfo->pool) != VK_SUCCESS) {

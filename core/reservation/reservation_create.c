@@ -34,44 +34,6 @@ static bool is_external(const void* chain)
     return external != NULL && external->handleTypes != 0;
 }
 
-static struct maar_fault find_reservation_fault(MaarAllocator allocator,
-                                                const MaarReservationCreateInfo* info)
-{
-    const VkBufferCreateInfo* buffer = info->pBufferInfo;
-    const MaarReservationCreateFlags copying = MAAR_RESERVATION_CREATE_COPYING_BIT;
-    if ((info->flags & ~KNOWN_RESERVATION_FLAGS) != 0) {
-        return maar_fault(MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
-                          "flags has bits that are no MaarReservationCreateFlagBits");
-    }
-    if ((info->flags & copying) != 0 && (info->flags & SPARSE_FLAGS) != 0) {
-        return maar_fault(
-            MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
-            "flags requests growth by copies and something that only sparse binding does");
-    }
-    if (buffer->size == 0) {
-        return maar_fault(MAAR_MESSAGE_ID_ZERO_SIZE, "pBufferInfo->size is 0");
-    }
-    if ((buffer->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
-        !allocator->device.facts.buffer_device_address) {
-        return maar_fault(
-            MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
-            "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the feature bufferDeviceAddress "
-            "is not there or was not enabled");
-    }
-    if (buffer->sharingMode == VK_SHARING_MODE_CONCURRENT && buffer->queueFamilyIndexCount > 0 &&
-        buffer->pQueueFamilyIndices == NULL) {
-        return maar_fault(MAAR_MESSAGE_ID_NULL_ARGUMENT,
-                          "pBufferInfo->pQueueFamilyIndices is NULL");
-    }
-    if (is_external(buffer->pNext)) {
-        return maar_fault(
-            MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
-            "pBufferInfo->pNext has VkExternalMemoryBufferCreateInfo: memory whose pages come "
-            "and go is never exported or imported");
-    }
-    return MAAR_NO_FAULT;
-}
-
 static VkResult check_reservation_info(MaarAllocator allocator, const char* call,
                                        const MaarReservationCreateInfo* info)
 {
@@ -87,9 +49,28 @@ static VkResult check_reservation_info(MaarAllocator allocator, const char* call
     if (result != VK_SUCCESS) {
         return result;
     }
-    const struct maar_fault fault = find_reservation_fault(allocator, info);
-    return fault.sentence != NULL ? maar_misuse(allocator, fault.id, call, fault.sentence)
-                                  : VK_SUCCESS;
+    const VkBufferCreateInfo* buffer = info->pBufferInfo;
+    const bool copying = (info->flags & MAAR_RESERVATION_CREATE_COPYING_BIT) != 0;
+    const bool has_address = (buffer->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
+    const bool concurrent = buffer->sharingMode == VK_SHARING_MODE_CONCURRENT;
+    const struct maar_rule rules[] = {
+        {(info->flags & ~KNOWN_RESERVATION_FLAGS) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+         "flags has bits that are no MaarReservationCreateFlagBits"},
+        {copying && (info->flags & SPARSE_FLAGS) != 0, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+         "flags requests growth by copies and something that only sparse binding does"},
+        {buffer->size == 0, MAAR_MESSAGE_ID_ZERO_SIZE, "pBufferInfo->size is 0"},
+        {has_address && !allocator->device.facts.buffer_device_address,
+         MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+         "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the feature bufferDeviceAddress is not "
+         "there or was not enabled"},
+        {concurrent && buffer->queueFamilyIndexCount > 0 && buffer->pQueueFamilyIndices == NULL,
+         MAAR_MESSAGE_ID_NULL_ARGUMENT, "pBufferInfo->pQueueFamilyIndices is NULL"},
+        {is_external(buffer->pNext), MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+         "pBufferInfo->pNext has VkExternalMemoryBufferCreateInfo: memory whose pages come and go "
+         "is never exported or imported"},
+        {0},
+    };
+    return maar_check_rules(allocator, call, rules);
 }
 
 /* Chooses between the two kinds, or reports what the device lacks for the requested one. */
@@ -111,22 +92,21 @@ static VkResult choose_way(MaarAllocator allocator, const char* call,
         lacking = "sparseResidencyAliased";
     }
     if (lacking != NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
-                    call,
-                    "flags requests what needs the feature %s, which is not there or was not "
-                    "enabled",
-                    lacking);
-        return VK_ERROR_FEATURE_NOT_PRESENT;
+        return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT,
+                         MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
+                         "flags requests what needs the feature %s, which is not there or was not "
+                         "enabled",
+                         lacking);
     }
     const VkDeviceSize size = info->pBufferInfo->size;
     *sparse = paging.sparseReservations == VK_TRUE &&
               (info->flags & MAAR_RESERVATION_CREATE_COPYING_BIT) == 0;
     if (size > paging.maxBufferSize || size > MAAR_RANGE_MAX_SIZE) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_BUFFER_TOO_LARGE, call,
-                    "pBufferInfo->size is %llu, and no buffer of this device may be larger than "
-                    "%llu bytes (maxBufferSize)",
-                    (unsigned long long)size, (unsigned long long)paging.maxBufferSize);
-        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        return maar_fail(
+            allocator, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_ID_BUFFER_TOO_LARGE, call,
+            "pBufferInfo->size is %llu, and no buffer of this device may be larger than "
+            "%llu bytes (maxBufferSize)",
+            (unsigned long long)size, (unsigned long long)paging.maxBufferSize);
     }
     return VK_SUCCESS;
 }
@@ -182,12 +162,14 @@ VkResult maar_reservation_create(MaarAllocator allocator, const char* call,
     if (reservation == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    reservation->allocator = allocator;
-    reservation->flags = info->flags;
-    reservation->size = info->pBufferInfo->size;
-    reservation->user_data = memory->pUserData;
+    *reservation = (struct maar_reservation){
+        .allocator = allocator,
+        .flags = info->flags,
+        .size = info->pBufferInfo->size,
+        .user_data = memory->pUserData,
+        .item = maar_retire_prepare(&allocator->retire, MAAR_MAX_POINTS + 1, NULL),
+    };
     result = VK_ERROR_OUT_OF_HOST_MEMORY;
-    reservation->item = maar_retire_prepare(&allocator->retire, MAAR_MAX_POINTS + 1, NULL);
     if (reservation->item == NULL) {
         goto free_reservation;
     }
@@ -202,9 +184,11 @@ VkResult maar_reservation_create(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         goto discard_item;
     }
-    reservation->listed.what = MAAR_RESERVATION_KIND;
-    reservation->listed.name = reservation->name;
-    reservation->listed.end_leaked = end_leaked_reservation;
+    reservation->listed = (struct maar_paged_object){
+        .what = MAAR_RESERVATION_KIND,
+        .name = reservation->name,
+        .end_leaked = end_leaked_reservation,
+    };
     maar_paging_list(allocator, &reservation->listed);
     maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, 1);
     *made = reservation;
@@ -221,16 +205,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateReservation(MaarAllocator allocator,
                                                      const MaarReservationCreateInfo* pCreateInfo,
                                                      MaarReservation* pReservation)
 {
-    if (pReservation != NULL) {
-        *pReservation = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
+    const struct maar_output outputs[] = {
+        {"pReservation", pReservation, sizeof *pReservation},
+        {0},
+    };
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pReservation == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
-                           "pReservation is NULL");
     }
     struct maar_reservation* reservation = NULL;
     result = maar_reservation_create(allocator, __func__, pCreateInfo,
@@ -284,14 +265,18 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetReservationInfo(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    pInfo->buffer = it->buffer;
-    pInfo->address = it->address;
-    pInfo->size = it->size;
-    pInfo->pageSize = it->page_size;
-    pInfo->committedSize = maar_reservation_committed(it);
-    pInfo->sparse = it->table != NULL ? VK_TRUE : VK_FALSE;
-    pInfo->moveCount = it->move_count;
-    pInfo->pUserData = it->user_data;
-    pInfo->pName = it->name;
+    *pInfo = (MaarReservationInfo){
+        .sType = pInfo->sType,
+        .pNext = pInfo->pNext,
+        .buffer = it->buffer,
+        .address = it->address,
+        .size = it->size,
+        .pageSize = it->page_size,
+        .committedSize = maar_reservation_committed(it),
+        .sparse = it->table != NULL ? VK_TRUE : VK_FALSE,
+        .moveCount = it->move_count,
+        .pUserData = it->user_data,
+        .pName = it->name,
+    };
     return VK_SUCCESS;
 }

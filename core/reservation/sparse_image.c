@@ -28,42 +28,31 @@ static VkResult check_image_info(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (info->imageType != VK_IMAGE_TYPE_2D && info->imageType != VK_IMAGE_TYPE_3D) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
-                           "pImageInfo->imageType is neither 2D nor 3D");
-    }
-    if (info->tiling != VK_IMAGE_TILING_OPTIMAL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
-                           "pImageInfo->tiling is not optimal");
-    }
-    if (info->samples != VK_SAMPLE_COUNT_1_BIT) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
-                           "pImageInfo->samples is not 1");
-    }
-    if ((info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
-                           "pImageInfo is disjoint, which no sparse image can be");
-    }
-    if ((info->flags & VK_IMAGE_CREATE_SPARSE_ALIASED_BIT) != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
-                           "pImageInfo->flags has SPARSE_ALIASED; tiles cannot share pages");
-    }
-    if (info->extent.width == 0 || info->extent.height == 0 || info->extent.depth == 0 ||
-        info->mipLevels == 0 || info->arrayLayers == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call,
-                           "pImageInfo has an extent, levels or layers of 0");
-    }
-    if (info->mipLevels > MAAR_TILE_MAX_LEVELS) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "pImageInfo->mipLevels is above 32");
-    }
     const VkExternalMemoryImageCreateInfo* external =
         maar_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
-    if (external != NULL && external->handleTypes != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
-                           "pImageInfo names external memory; pages cannot be exported");
-    }
-    return VK_SUCCESS;
+    const bool has_extent =
+        info->extent.width != 0 && info->extent.height != 0 && info->extent.depth != 0;
+    const struct maar_rule rules[] = {
+        {info->imageType != VK_IMAGE_TYPE_2D && info->imageType != VK_IMAGE_TYPE_3D,
+         MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, "pImageInfo->imageType is neither 2D nor 3D"},
+        {info->tiling != VK_IMAGE_TILING_OPTIMAL, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+         "pImageInfo->tiling is not optimal"},
+        {info->samples != VK_SAMPLE_COUNT_1_BIT, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+         "pImageInfo->samples is not 1"},
+        {(info->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+         "pImageInfo is disjoint, which no sparse image can be"},
+        {(info->flags & VK_IMAGE_CREATE_SPARSE_ALIASED_BIT) != 0,
+         MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+         "pImageInfo->flags has SPARSE_ALIASED; tiles cannot share pages"},
+        {!has_extent || info->mipLevels == 0 || info->arrayLayers == 0, MAAR_MESSAGE_ID_ZERO_SIZE,
+         "pImageInfo has an extent, levels or layers of 0"},
+        {info->mipLevels > MAAR_TILE_MAX_LEVELS, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pImageInfo->mipLevels is above 32"},
+        {external != NULL && external->handleTypes != 0, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+         "pImageInfo names external memory; pages cannot be exported"},
+        {0},
+    };
+    return maar_check_rules(allocator, call, rules);
 }
 
 static VkResult check_support(MaarAllocator allocator, const char* call,
@@ -76,11 +65,10 @@ static VkResult check_support(MaarAllocator allocator, const char* call,
         return result;
     }
     if (flat ? !device->facts.sparse_images_2d : !device->facts.sparse_images_3d) {
-        maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, NULL,
+        return maar_fail(
+            allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, NULL,
             "%s needs the feature sparseResidencyImage%s, which is not there or was not enabled",
             call, flat ? "2D" : "3D");
-        return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     const VkPhysicalDeviceSparseImageFormatInfo2 format = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SPARSE_IMAGE_FORMAT_INFO_2,
@@ -95,12 +83,11 @@ static VkResult check_support(MaarAllocator allocator, const char* call,
     device->vkGetPhysicalDeviceSparseImageFormatProperties2(device->physical, &format, &count,
                                                             NULL);
     if (count == 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
-                    call,
-                    "the driver has no partially resident images of format %d with this type and "
-                    "usage",
-                    (int)info->format);
-        return VK_ERROR_FORMAT_NOT_SUPPORTED;
+        return maar_fail(
+            allocator, VK_ERROR_FORMAT_NOT_SUPPORTED, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
+            "the driver has no partially resident images of format %d with this type and "
+            "usage",
+            (int)info->format);
     }
     return VK_SUCCESS;
 }
@@ -132,9 +119,9 @@ static VkResult note_requirement(MaarAllocator allocator, const char* call, Maar
     const VkExtent3D tile = of->formatProperties.imageGranularity;
     if (image->aspect_count == MAAR_SPARSE_ASPECTS || tile.width == 0 || tile.height == 0 ||
         tile.depth == 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
-                    call, "the driver binds this image in a way that Maar does not know");
-        return VK_ERROR_FORMAT_NOT_SUPPORTED;
+        return maar_fail(allocator, VK_ERROR_FORMAT_NOT_SUPPORTED,
+                         MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
+                         "the driver binds this image in a way that Maar does not know");
     }
     struct maar_sparse_aspect* aspect = &image->aspects[image->aspect_count++];
     const uint32_t levels =
@@ -185,9 +172,9 @@ static VkResult read_requirements(MaarAllocator allocator, const char* call, Maa
         }
     }
     if (image->aspect_count == 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
-                    call, "the driver names no tiles of this image");
-        return VK_ERROR_FORMAT_NOT_SUPPORTED;
+        return maar_fail(allocator, VK_ERROR_FORMAT_NOT_SUPPORTED,
+                         MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, call,
+                         "the driver names no tiles of this image");
     }
     image->tile = (VkExtent3D){image->aspects[0].grid.tile[0], image->aspects[0].grid.tile[1],
                                image->aspects[0].grid.tile[2]};
@@ -441,15 +428,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSparseImage(MaarAllocator allocator,
                                                      const MaarSparseImageCreateInfo* pCreateInfo,
                                                      MaarSparseImage* pImage)
 {
-    if (pImage != NULL) {
-        *pImage = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
+    const struct maar_output outputs[] = {
+        {"pImage", pImage, sizeof *pImage},
+        {0},
+    };
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pImage == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pImage is NULL");
     }
     result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
                                   MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO);

@@ -32,9 +32,11 @@ VkResult maar_sparse_bring_table(MaarAllocator allocator, const char* call, Maar
         const uint32_t* extent = of->grid.levels[level].extent;
         struct maar_page_table_info info = table_info(call, image);
         info.target = MAAR_PAGES_TILES;
-        info.subresource.aspectMask = of->aspect;
-        info.subresource.mipLevel = level;
-        info.subresource.arrayLayer = layer;
+        info.subresource = (VkImageSubresource){
+            .aspectMask = of->aspect,
+            .mipLevel = level,
+            .arrayLayer = layer,
+        };
         info.tile = (VkExtent3D){of->grid.tile[0], of->grid.tile[1], of->grid.tile[2]};
         info.extent = (VkExtent3D){extent[0], extent[1], extent[2]};
         const VkResult result = maar_page_table_create(allocator, &info, at);

@@ -21,22 +21,25 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetSparseImageInfo(MaarAllocator allocator,
     }
     const struct maar_sparse_aspect* first = &image->aspects[0];
     const size_t table_count = (size_t)image->layers * first->grid.level_count;
-    pInfo->image = image->image;
-    pInfo->tileExtent = image->tile;
-    pInfo->pageSize = image->page_size;
-    pInfo->mipLevels = image->mip_levels;
-    pInfo->arrayLayers = image->layers;
-    pInfo->tailFirstLevel = first->grid.level_count;
-    pInfo->singleTail = first->tail_count == 1;
-    pInfo->tailSize = first->tail_count == 0 ? 0 : first->tail_size;
-    pInfo->tileCount = (uint64_t)first->grid.total * image->layers;
-    pInfo->committedTileCount = 0;
+    *pInfo = (MaarSparseImageInfo){
+        .sType = pInfo->sType,
+        .pNext = pInfo->pNext,
+        .image = image->image,
+        .tileExtent = image->tile,
+        .pageSize = image->page_size,
+        .mipLevels = image->mip_levels,
+        .arrayLayers = image->layers,
+        .tailFirstLevel = first->grid.level_count,
+        .singleTail = first->tail_count == 1,
+        .tailSize = first->tail_count == 0 ? 0 : first->tail_size,
+        .tileCount = (uint64_t)first->grid.total * image->layers,
+        .committedSize = maar_sparse_committed(image),
+        .aspect = first->aspect,
+    };
     for (size_t i = 0; i < table_count; ++i) {
         pInfo->committedTileCount +=
             first->tables[i] == NULL ? 0 : maar_page_table_committed(first->tables[i]);
     }
-    pInfo->committedSize = maar_sparse_committed(image);
-    pInfo->aspect = first->aspect;
     return VK_SUCCESS;
 }
 
@@ -59,13 +62,14 @@ static VkResult check_look(MaarAllocator allocator, const char* call, MaarSparse
     if (count == NULL) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pCount is NULL");
     }
-    if (level >= image->mip_levels || layer >= image->layers) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           level >= image->mip_levels
-                               ? "mipLevel is not below the image's levels"
-                               : "arrayLayer is not below the image's layers");
-    }
-    return VK_SUCCESS;
+    const struct maar_rule rules[] = {
+        {level >= image->mip_levels, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "mipLevel is not below the image's levels"},
+        {layer >= image->layers, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "arrayLayer is not below the image's layers"},
+        {0},
+    };
+    return maar_check_rules(allocator, call, rules);
 }
 
 /* Writes for each of the first `count` tiles of a level whether it has memory. */

@@ -24,32 +24,32 @@ enum { STAGED_UPDATES = 3 };
 
 static VkResult check_usable_image(MaarAllocator allocator, const char* call, MaarSparseImage image)
 {
-    const VkResult result = maar_check_sparse_image(allocator, call, "pCreateInfo->image", image);
+    VkResult result = maar_check_sparse_image(allocator, call, "pCreateInfo->image", image);
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (image->in_cache) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_TILE_CACHE_OWNS_IMAGE, call,
-                           "pCreateInfo->image has a tile cache already");
-    }
-    if ((image->usage & VK_IMAGE_USAGE_TRANSFER_DST_BIT) == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_IMAGE_NOT_STREAMABLE, call,
-                           "pCreateInfo->image lacks TRANSFER_DST usage");
-    }
-    if (maar_sparse_committed(image) != maar_sparse_metadata_size(image)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_IMAGE_NOT_STREAMABLE, call,
-                           "pCreateInfo->image has committed tiles");
+    const struct maar_rule rules[] = {
+        {image->in_cache, MAAR_MESSAGE_ID_TILE_CACHE_OWNS_IMAGE,
+         "pCreateInfo->image has a tile cache already"},
+        {(image->usage & VK_IMAGE_USAGE_TRANSFER_DST_BIT) == 0,
+         MAAR_MESSAGE_ID_IMAGE_NOT_STREAMABLE, "pCreateInfo->image lacks TRANSFER_DST usage"},
+        {maar_sparse_committed(image) != maar_sparse_metadata_size(image),
+         MAAR_MESSAGE_ID_IMAGE_NOT_STREAMABLE, "pCreateInfo->image has committed tiles"},
+        {0},
+    };
+    result = maar_check_rules(allocator, call, rules);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     const struct maar_texel_block block = maar_texel_block_of(image->format);
     const struct maar_tile_grid* grid = maar_sparse_grid(image);
     if (image->aspect_count != 1 || block.size == 0 || grid->tile[0] % block.width != 0 ||
         grid->tile[1] % block.height != 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_IMAGE_NOT_STREAMABLE,
-                    call,
-                    "images of format %d cannot be streamed: the format has other aspects than "
-                    "colour, or is not known",
-                    (int)image->format);
-        return VK_ERROR_FORMAT_NOT_SUPPORTED;
+        return maar_fail(
+            allocator, VK_ERROR_FORMAT_NOT_SUPPORTED, MAAR_MESSAGE_ID_IMAGE_NOT_STREAMABLE, call,
+            "images of format %d cannot be streamed: the format has other aspects than "
+            "colour, or is not known",
+            (int)image->format);
     }
     const struct maar_tile_level* first = &grid->levels[0];
     const bool deep = image->type == VK_IMAGE_TYPE_3D;
@@ -57,9 +57,9 @@ static VkResult check_usable_image(MaarAllocator allocator, const char* call, Ma
         first->tiles[0] > MAAR_TILE_REQUEST_MAX_TILES ||
         first->tiles[1] > MAAR_TILE_REQUEST_MAX_TILES ||
         (deep ? first->tiles[2] : image->layers) > MAAR_TILE_REQUEST_MAX_LAYERS) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_IMAGE_NOT_STREAMABLE,
-                    call, "the image has more tiles, layers or levels than requests can name");
-        return VK_ERROR_FEATURE_NOT_PRESENT;
+        return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT,
+                         MAAR_MESSAGE_ID_IMAGE_NOT_STREAMABLE, call,
+                         "the image has more tiles, layers or levels than requests can name");
     }
     return VK_SUCCESS;
 }
@@ -232,27 +232,38 @@ static VkResult make_cache(MaarTileCache cache, const char* call,
     if (!maar_tile_grid_init(&cache->grid, image->extent, tile, image->mip_levels,
                              image->mip_levels) ||
         (uint64_t)cache->grid.total * image->layers >= MAAR_TILE_NONE) {
-        maar_report(cache->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    MAAR_MESSAGE_ID_IMAGE_NOT_STREAMABLE, call, "the image has 2^32 tiles or more");
-        return VK_ERROR_FEATURE_NOT_PRESENT;
+        return maar_fail(cache->allocator, VK_ERROR_FEATURE_NOT_PRESENT,
+                         MAAR_MESSAGE_ID_IMAGE_NOT_STREAMABLE, call,
+                         "the image has 2^32 tiles or more");
     }
     cache->layers = image->layers;
     cache->block = maar_texel_block_of(image->format);
     cache->keep_updates = info->keepUpdates;
-    cache->budget = info->budget;
     cache->levels_layer = UINT32_MAX;
     note_sizes(cache, info);
     note_pinned(cache, info);
+    cache->info = (MaarTileCacheInfo){
+        .sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_INFO,
+        .image = image,
+        .budget = info->budget,
+        .peakCommittedSize = cache->pinned_size,
+        .pinnedSize = cache->pinned_size,
+        .firstPinnedLevel = cache->first_pinned,
+        .slotCount = cache->slot_count,
+        .slotSize = cache->slot_size,
+        .levelsGeneration = 1,
+        .bindCount = cache->pinned_size / image->page_size,
+    };
     const VkDeviceSize least =
         cache->pinned_size + (cache->first_pinned > 0 ? image->page_size : 0);
     if (info->budget < least) {
-        maar_report(cache->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL, call,
-                    "a budget of %llu bytes is too small: %llu are always there, and with one more "
-                    "tile %llu",
-                    (unsigned long long)info->budget, (unsigned long long)cache->pinned_size,
-                    (unsigned long long)least);
-        return VK_ERROR_OUT_OF_POOL_MEMORY;
+        return maar_fail(
+            cache->allocator, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL,
+            call,
+            "a budget of %llu bytes is too small: %llu are always there, and with one more "
+            "tile %llu",
+            (unsigned long long)info->budget, (unsigned long long)cache->pinned_size,
+            (unsigned long long)least);
     }
     VkResult result = make_storage(cache);
     if (result == VK_SUCCESS) {
@@ -273,15 +284,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateTileCache(MaarAllocator allocator,
                                                    const MaarTileCacheCreateInfo* pCreateInfo,
                                                    MaarTileCache* pCache)
 {
-    if (pCache != NULL) {
-        *pCache = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
+    const struct maar_output outputs[] = {
+        {"pCache", pCache, sizeof *pCache},
+        {0},
+    };
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pCache == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCache is NULL");
     }
     result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
                                   MAAR_STRUCTURE_TYPE_TILE_CACHE_CREATE_INFO);
@@ -303,11 +312,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateTileCache(MaarAllocator allocator,
         return result;
     }
     cache->image->in_cache = true;
-    cache->info.peakCommittedSize = cache->pinned_size;
-    cache->info.levelsGeneration = 1;
-    cache->info.bindCount = cache->pinned_size / cache->image->page_size;
-    cache->listed.what = MAAR_TILE_CACHE_KIND;
-    cache->listed.end_leaked = end_leaked_cache;
+    cache->listed = (struct maar_paged_object){
+        .what = MAAR_TILE_CACHE_KIND,
+        .end_leaked = end_leaked_cache,
+    };
     maar_paging_list(allocator, &cache->listed);
     *pCache = cache;
     return VK_SUCCESS;
@@ -373,15 +381,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTileCacheInfo(MaarAllocator allocator, Maa
     }
     void* next = pInfo->pNext;
     *pInfo = cache->info;
-    pInfo->sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_INFO;
     pInfo->pNext = next;
-    pInfo->image = cache->image;
-    pInfo->budget = cache->budget;
     pInfo->committedSize = maar_cache_committed(cache);
-    pInfo->pinnedSize = cache->pinned_size;
-    pInfo->firstPinnedLevel = cache->first_pinned;
-    pInfo->slotCount = cache->slot_count;
     pInfo->usedSlotCount = cache->used_slots;
-    pInfo->slotSize = cache->slot_size;
     return VK_SUCCESS;
 }

@@ -69,7 +69,6 @@ struct MaarTileCache_T {
     uint32_t first_pinned;
     uint32_t max_uploads;
     uint32_t keep_updates;
-    VkDeviceSize budget;
     VkDeviceSize pinned_size;
     uint32_t live_count; /* tiles with a page of levels that are not pinned */
 
@@ -100,7 +99,7 @@ struct MaarTileCache_T {
     uint8_t* levels; /* scratch and answer for one layer */
     uint32_t levels_layer;
     uint64_t levels_generation; /* of what `levels` holds; 0: nothing */
-    MaarTileCacheInfo info;     /* counts, kept as they change */
+    MaarTileCacheInfo info;     /* the budget and the counts are kept as they change */
 };
 
 /* Return the layer and the number of a tile, and the tile at such a place. */

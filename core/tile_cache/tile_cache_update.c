@@ -75,7 +75,7 @@ static void note_commitment(MaarTileCache cache, uint32_t tile)
 /* Takes a new page if the budget and the device have one. */
 static bool take_page(MaarTileCache cache, const char* call, const struct maar_page_range* page)
 {
-    if (maar_cache_committed(cache) + cache->image->page_size > cache->budget ||
+    if (maar_cache_committed(cache) + cache->image->page_size > cache->info.budget ||
         cache->shortage_rest > 0) {
         return false;
     }
@@ -99,7 +99,7 @@ static enum outcome bring_page(MaarTileCache cache, const char* call, uint32_t t
     }
     const struct maar_page_range page = page_of(cache, tile);
     if (!take_page(cache, call, &page)) {
-        const uint32_t victim = maar_cache_committed(cache) > cache->budget
+        const uint32_t victim = maar_cache_committed(cache) > cache->info.budget
                                     ? MAAR_TILE_NONE
                                     : maar_cache_find_victim(cache, level);
         if (victim == MAAR_TILE_NONE) {
@@ -158,7 +158,7 @@ static uint32_t admit_all(MaarTileCache cache, const char* call, uint32_t most,
 /* Gives pages back until a smaller budget is kept, except those of tiles that are being filled. */
 static void shrink(MaarTileCache cache)
 {
-    while (maar_cache_committed(cache) > cache->budget) {
+    while (maar_cache_committed(cache) > cache->info.budget) {
         const uint32_t victim = maar_cache_find_victim(cache, MAAR_TILE_NONE);
         if (victim == MAAR_TILE_NONE) {
             return;
@@ -181,18 +181,19 @@ static VkResult check_update(MaarAllocator allocator, const char* call, MaarTile
         result = maar_check_structure(allocator, call, "pUpdate", update,
                                       MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE);
     }
-    if (result == VK_SUCCESS && update->requestCount > 0 && update->pRequests == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call,
-                           "pUpdate->pRequests is NULL");
+    if (result != VK_SUCCESS) {
+        return result;
     }
-    if (result == VK_SUCCESS && *count > 0 && uploads == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pUploads is NULL");
-    }
-    if (result == VK_SUCCESS && update->budget != 0 && update->budget < cache->pinned_size) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL, call,
-                           "pUpdate->budget is less than the pages that are always there");
-    }
-    return result;
+    const struct maar_rule rules[] = {
+        {update->requestCount > 0 && update->pRequests == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT,
+         "pUpdate->pRequests is NULL"},
+        {*count > 0 && uploads == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pUploads is NULL"},
+        {update->budget != 0 && update->budget < cache->pinned_size,
+         MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL,
+         "pUpdate->budget is less than the pages that are always there"},
+        {0},
+    };
+    return maar_check_rules(allocator, call, rules);
 }
 
 static void note_totals(MaarTileCache cache, uint32_t started)
@@ -232,7 +233,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUpdateTileCache(MaarAllocator allocator, Maar
     cache->info.lastEvictionCount = 0;
     cache->shortage_rest -= cache->shortage_rest > 0 ? 1 : 0;
     if (pUpdate->budget != 0) {
-        cache->budget = pUpdate->budget;
+        cache->info.budget = pUpdate->budget;
     }
     maar_cache_read_requests(cache, pUpdate->requestCount, pUpdate->pRequests);
     shrink(cache);

@@ -12,18 +12,38 @@
 /* Copies that go into one command. They lie on the stack. */
 enum { COPIES = 16 };
 
+/* The part of its level that a tile fills; tiles at the edge are cut. */
+struct tile_part {
+    VkOffset3D offset;
+    VkExtent3D extent;
+};
+
+static struct tile_part part_of(MaarTileCache cache, uint32_t tile)
+{
+    const struct maar_tile_level* level = &cache->grid.levels[cache->tiles[tile].level];
+    uint32_t at[3];
+    uint32_t rest[3];
+    maar_tile_place(level, maar_cache_number(cache, tile), at);
+    for (uint32_t axis = 0; axis < 3; ++axis) {
+        at[axis] *= cache->grid.tile[axis];
+        rest[axis] = level->extent[axis] - at[axis];
+        rest[axis] = rest[axis] < cache->grid.tile[axis] ? rest[axis] : cache->grid.tile[axis];
+    }
+    return (struct tile_part){
+        .offset = {(int32_t)at[0], (int32_t)at[1], (int32_t)at[2]},
+        .extent = {rest[0], rest[1], rest[2]},
+    };
+}
+
 /* ---- handing out ---- */
 
 void maar_cache_start_upload(MaarTileCache cache, uint32_t tile, MaarTileUpload* upload)
 {
     struct maar_cache_tile* t = &cache->tiles[tile];
-    const struct maar_tile_level* level = &cache->grid.levels[t->level];
+    const struct tile_part part = part_of(cache, tile);
     const uint32_t index = cache->free_slot;
     MAAR_DEBUG_ASSERT(index != MAAR_TILE_NONE && t->state == MAAR_TILE_UNFILLED);
     struct maar_upload_slot* slot = &cache->slots[index];
-    uint32_t at[3];
-    uint32_t rest[3];
-
     cache->free_slot = slot->next_free;
     ++cache->used_slots;
     slot->state = MAAR_UPLOAD_STARTED;
@@ -31,19 +51,12 @@ void maar_cache_start_upload(MaarTileCache cache, uint32_t tile, MaarTileUpload*
     ++slot->generation;
     cache->unfilled_count -= t->level >= cache->first_pinned ? 1 : 0;
     t->state = MAAR_TILE_UPLOADING;
-
-    maar_tile_place(level, maar_cache_number(cache, tile), at);
-    for (uint32_t axis = 0; axis < 3; ++axis) {
-        at[axis] *= cache->grid.tile[axis];
-        rest[axis] = level->extent[axis] - at[axis];
-        rest[axis] = rest[axis] < cache->grid.tile[axis] ? rest[axis] : cache->grid.tile[axis];
-    }
     *upload = (MaarTileUpload){
         .id = (uint64_t)slot->generation << 32 | index,
         .mipLevel = t->level,
         .arrayLayer = maar_cache_layer(cache, tile),
-        .offset = {(int32_t)at[0], (int32_t)at[1], (int32_t)at[2]},
-        .extent = {rest[0], rest[1], rest[2]},
+        .offset = part.offset,
+        .extent = part.extent,
         .pData = cache->staging_data + index * cache->slot_stride,
         .size = cache->slot_size,
         .rowPitch = cache->row_pitch,
@@ -110,17 +123,7 @@ static VkBufferImageCopy copy_of(MaarTileCache cache, uint64_t id)
 {
     const uint32_t index = (uint32_t)id;
     const uint32_t tile = cache->slots[index].tile;
-    const struct maar_cache_tile* t = &cache->tiles[tile];
-    const struct maar_tile_level* level = &cache->grid.levels[t->level];
-    uint32_t at[3];
-    uint32_t extent[3];
-    maar_tile_place(level, maar_cache_number(cache, tile), at);
-    for (uint32_t axis = 0; axis < 3; ++axis) {
-        const uint32_t size = cache->grid.tile[axis];
-        at[axis] *= size;
-        extent[axis] = level->extent[axis] - at[axis];
-        extent[axis] = extent[axis] < size ? extent[axis] : size;
-    }
+    const struct tile_part part = part_of(cache, tile);
     return (VkBufferImageCopy){
         .bufferOffset = index * cache->slot_stride,
         .bufferRowLength = cache->grid.tile[0],
@@ -128,12 +131,12 @@ static VkBufferImageCopy copy_of(MaarTileCache cache, uint64_t id)
         .imageSubresource =
             {
                 .aspectMask = VK_IMAGE_ASPECT_COLOR_BIT,
-                .mipLevel = t->level,
+                .mipLevel = cache->tiles[tile].level,
                 .baseArrayLayer = maar_cache_layer(cache, tile),
                 .layerCount = 1,
             },
-        .imageOffset = {(int32_t)at[0], (int32_t)at[1], (int32_t)at[2]},
-        .imageExtent = {extent[0], extent[1], extent[2]},
+        .imageOffset = part.offset,
+        .imageExtent = part.extent,
     };
 }
 
@@ -266,10 +269,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEndTileUploads(MaarAllocator allocator, MaarT
         result = maar_retire_check_points(&allocator->retire, __func__, 1, pPoint);
         if (result == VK_SUCCESS && cache->recorded_slots > 0 &&
             list_endings(cache, pPoint, points) > MAAR_MAX_POINTS) {
-            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_TOO_MANY_TIMELINES,
-                        __func__, "uploads are under way on %d other timelines already",
-                        MAAR_MAX_POINTS);
-            return VK_ERROR_TOO_MANY_OBJECTS;
+            return maar_fail(
+                allocator, VK_ERROR_TOO_MANY_OBJECTS, MAAR_MESSAGE_ID_TOO_MANY_TIMELINES, __func__,
+                "uploads are under way on %d other timelines already", MAAR_MAX_POINTS);
         }
     }
     if (result != VK_SUCCESS) {

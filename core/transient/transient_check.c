@@ -64,6 +64,12 @@ static VkResult refuse_resource(const struct subject* s, const char* sentence)
     return maar_misuse(s->allocator, MAAR_MESSAGE_ID_INVALID_GRAPH, s->call, text);
 }
 
+static VkResult check_resource_rules(const struct subject* s, const struct maar_rule* rules)
+{
+    const struct maar_fault fault = maar_find_fault(rules);
+    return fault.sentence != NULL ? refuse_resource(s, fault.sentence) : VK_SUCCESS;
+}
+
 static VkResult refuse_use(const struct subject* s, uint32_t use, const char* sentence)
 {
     char text[280];
@@ -144,13 +150,14 @@ static VkResult check_image(const struct subject* s)
     }
     const VkImageCreateFlags unfit = (VkImageCreateFlags)VK_IMAGE_CREATE_SPARSE_BINDING_BIT |
                                      (VkImageCreateFlags)VK_IMAGE_CREATE_DISJOINT_BIT;
-    if ((info->flags & unfit) != 0) {
-        return refuse_resource(s, ".pImageInfo is sparse or disjoint");
-    }
-    if (info->initialLayout != VK_IMAGE_LAYOUT_UNDEFINED) {
-        return refuse_resource(s, ".pImageInfo->initialLayout is not VK_IMAGE_LAYOUT_UNDEFINED");
-    }
-    return VK_SUCCESS;
+    const struct maar_rule rules[] = {
+        {(info->flags & unfit) != 0, MAAR_MESSAGE_ID_INVALID_GRAPH,
+         ".pImageInfo is sparse or disjoint"},
+        {info->initialLayout != VK_IMAGE_LAYOUT_UNDEFINED, MAAR_MESSAGE_ID_INVALID_GRAPH,
+         ".pImageInfo->initialLayout is not VK_IMAGE_LAYOUT_UNDEFINED"},
+        {0},
+    };
+    return check_resource_rules(s, rules);
 }
 
 static VkResult check_buffer(const struct subject* s)
@@ -160,18 +167,18 @@ static VkResult check_buffer(const struct subject* s)
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (info->size == 0) {
-        return refuse_resource(s, ".pBufferInfo->size is 0");
-    }
-    if ((info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0) {
-        return refuse_resource(s, ".pBufferInfo is sparse");
-    }
-    if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
-        !s->allocator->device.facts.buffer_device_address) {
-        return refuse_resource(s, ".pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the "
-                                  "bufferDeviceAddress feature was not among pEnabledFeatures");
-    }
-    return VK_SUCCESS;
+    const bool has_address = (info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
+    const struct maar_rule rules[] = {
+        {info->size == 0, MAAR_MESSAGE_ID_INVALID_GRAPH, ".pBufferInfo->size is 0"},
+        {(info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0, MAAR_MESSAGE_ID_INVALID_GRAPH,
+         ".pBufferInfo is sparse"},
+        {has_address && !s->allocator->device.facts.buffer_device_address,
+         MAAR_MESSAGE_ID_INVALID_GRAPH,
+         ".pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the bufferDeviceAddress feature was "
+         "not among pEnabledFeatures"},
+        {0},
+    };
+    return check_resource_rules(s, rules);
 }
 
 static VkResult check_views(const struct subject* s)

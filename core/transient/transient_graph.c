@@ -3,6 +3,8 @@
  */
 #include "core/transient/transient_graph.h"
 
+#include <string.h>
+
 /* Accesses that only read. Every bit that is not known here counts as a write. */
 #define READING_ACCESS                                                                             \
     ((VkAccessFlags2)(VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT | VK_ACCESS_2_INDEX_READ_BIT |         \
@@ -50,52 +52,47 @@ static VkImageAspectFlags aspects_of(VkFormat format)
     }
 }
 
-static void copy_uses(struct maar_host_stack* stack, const MaarTransientResource* info,
-                      struct maar_transient_resource* resource)
+static void copy_resource(struct maar_host_stack* stack, const MaarTransientResource* info,
+                          struct maar_transient_resource* resource)
 {
-    resource->use_count = info->useCount;
-    resource->uses = maar_stack_take(stack, info->useCount, sizeof *resource->uses);
-    resource->groups = maar_stack_take(stack, info->useCount, sizeof *resource->groups);
+    const VkImageCreateInfo* image = info->pImageInfo;
+    const VkSharingMode sharing =
+        image != NULL ? image->sharingMode : info->pBufferInfo->sharingMode;
+    *resource = (struct maar_transient_resource){
+        .is_image = image != NULL,
+        .exclusive = sharing == VK_SHARING_MODE_EXCLUSIVE,
+        .keep = (info->flags & MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT) != 0,
+        .no_aliasing = (info->flags & MAAR_TRANSIENT_RESOURCE_NO_ALIASING_BIT) != 0,
+        .transient_attachment =
+            image != NULL && (image->usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT) != 0,
+        .aspects = image != NULL ? aspects_of(image->format) : 0,
+        .view_count = info->viewCount,
+        .use_count = info->useCount,
+        .uses = maar_stack_take(stack, info->useCount, sizeof *resource->uses),
+        .groups = maar_stack_take(stack, info->useCount, sizeof *resource->groups),
+        .name = "",
+    };
+    if (info->pName != NULL) {
+        const char* name = maar_stack_copy(stack, info->pName, strlen(info->pName) + 1, 1);
+        resource->name = name != NULL ? name : "";
+    }
     for (uint32_t i = 0; !stack->failed && i < info->useCount; ++i) {
         resource->uses[i].pass = info->pUses[i].pass;
     }
 }
 
-static void copy_resource(struct maar_host_stack* stack, const MaarTransientResource* info,
-                          struct maar_transient_resource* resource)
-{
-    const VkImageCreateInfo* image = info->pImageInfo;
-    resource->is_image = image != NULL;
-    resource->exclusive = (image != NULL ? image->sharingMode : info->pBufferInfo->sharingMode) ==
-                          VK_SHARING_MODE_EXCLUSIVE;
-    resource->keep = (info->flags & MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT) != 0;
-    resource->no_aliasing = (info->flags & MAAR_TRANSIENT_RESOURCE_NO_ALIASING_BIT) != 0;
-    resource->transient_attachment =
-        image != NULL && (image->usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT) != 0;
-    resource->aspects = image != NULL ? aspects_of(image->format) : 0;
-    resource->view_count = info->viewCount;
-    resource->name = "";
-    if (info->pName != NULL) {
-        size_t length = 0;
-        while (info->pName[length] != '\0') {
-            ++length;
-        }
-        const char* name = maar_stack_copy(stack, info->pName, length + 1, 1);
-        resource->name = name != NULL ? name : "";
-    }
-    copy_uses(stack, info, resource);
-}
-
 VkResult maar_transient_copy(const MaarTransientGraph* info, struct maar_host_stack* stack,
                              struct maar_transient_graph* graph)
 {
-    graph->queue_count = info->queueCount;
-    graph->families = maar_stack_take(stack, info->queueCount, sizeof *graph->families);
-    graph->queue_passes = maar_stack_take(stack, info->queueCount, sizeof *graph->queue_passes);
-    graph->pass_count = info->passCount;
-    graph->passes = maar_stack_take(stack, info->passCount, sizeof *graph->passes);
-    graph->resource_count = info->resourceCount;
-    graph->resources = maar_stack_take(stack, info->resourceCount, sizeof *graph->resources);
+    *graph = (struct maar_transient_graph){
+        .queue_count = info->queueCount,
+        .families = maar_stack_take(stack, info->queueCount, sizeof *graph->families),
+        .queue_passes = maar_stack_take(stack, info->queueCount, sizeof *graph->queue_passes),
+        .pass_count = info->passCount,
+        .passes = maar_stack_take(stack, info->passCount, sizeof *graph->passes),
+        .resource_count = info->resourceCount,
+        .resources = maar_stack_take(stack, info->resourceCount, sizeof *graph->resources),
+    };
     if (stack->failed) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }

@@ -111,36 +111,35 @@ static VkResult check_create_info(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if ((info->flags & ~KNOWN_HEAP_FLAGS) != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_UNKNOWN_FLAGS, call,
-                           "pCreateInfo->flags has bits that are no "
-                           "MaarTransientHeapCreateFlagBits");
-    }
-    if (info->copyCount > MAAR_TRANSIENT_MAX_COPIES) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "pCreateInfo->copyCount is above MAAR_TRANSIENT_MAX_COPIES");
-    }
     const MaarAllocationCreateInfo* how = info->pAllocationInfo;
     if (how != NULL) {
         result = maar_check_structure(allocator, call, "pCreateInfo->pAllocationInfo", how,
                                       MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
+        if (result == VK_SUCCESS) {
+            result = maar_pool_require_own(allocator, call, "pCreateInfo->pAllocationInfo->pool",
+                                           how->pool);
+        }
         if (result != VK_SUCCESS) {
             return result;
         }
-        if ((uint32_t)how->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
-            return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
-                               "pCreateInfo->pAllocationInfo->usage is not a MaarMemoryUsage");
-        }
-        result =
-            maar_pool_require_own(allocator, call, "pCreateInfo->pAllocationInfo->pool", how->pool);
-        if (result != VK_SUCCESS) {
-            return result;
-        }
-        if (maar_export_types(allocator, how) != 0) {
-            return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
-                               "pCreateInfo->pAllocationInfo asks for memory that can be "
-                               "exported; transients are never exported");
-        }
+    } else {
+        how = &maar_default_create_info;
+    }
+    const struct maar_rule rules[] = {
+        {(info->flags & ~KNOWN_HEAP_FLAGS) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+         "pCreateInfo->flags has bits that are no MaarTransientHeapCreateFlagBits"},
+        {info->copyCount > MAAR_TRANSIENT_MAX_COPIES, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->copyCount is above MAAR_TRANSIENT_MAX_COPIES"},
+        {(uint32_t)how->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY, MAAR_MESSAGE_ID_INVALID_ENUM,
+         "pCreateInfo->pAllocationInfo->usage is not a MaarMemoryUsage"},
+        {maar_export_types(allocator, how) != 0, MAAR_MESSAGE_ID_NOT_EXPORTABLE,
+         "pCreateInfo->pAllocationInfo asks for memory that can be exported; transients are never "
+         "exported"},
+        {0},
+    };
+    result = maar_check_rules(allocator, call, rules);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     return maar_transient_check(allocator, call, info->pGraph);
 }
@@ -192,15 +191,13 @@ VKAPI_ATTR VkResult VKAPI_CALL
 maarCreateTransientHeap(MaarAllocator allocator, const MaarTransientHeapCreateInfo* pCreateInfo,
                         MaarTransientHeap* pHeap)
 {
-    if (pHeap != NULL) {
-        *pHeap = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
+    const struct maar_output outputs[] = {
+        {"pHeap", pHeap, sizeof *pHeap},
+        {0},
+    };
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pHeap == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pHeap is NULL");
     }
     result = check_create_info(allocator, __func__, pCreateInfo);
     if (result != VK_SUCCESS) {

@@ -34,17 +34,18 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientHeapInfo(MaarAllocator allocator,
     }
     const struct maar_transient_heap* self = (const struct maar_transient_heap*)(const void*)heap;
     const struct maar_transient_state* state = self->state;
-    pInfo->copyCount = self->copy_count;
-    pInfo->plan = state->plan;
-    pInfo->totalSize = 0;
-    pInfo->objectReuseSize = state->object_reuse_size;
-    pInfo->peakSize = 0;
-    pInfo->lowerBound = state->plan_info.lowerBound;
-    pInfo->provedOptimal = state->plan_info.provedOptimal;
-    pInfo->lazySize = 0;
-    pInfo->createdCount = state->created_count;
-    pInfo->keptCount = state->kept_count;
-    pInfo->generation = self->generation;
+    *pInfo = (MaarTransientHeapInfo){
+        .sType = pInfo->sType,
+        .pNext = pInfo->pNext,
+        .copyCount = self->copy_count,
+        .plan = state->plan,
+        .objectReuseSize = state->object_reuse_size,
+        .lowerBound = state->plan_info.lowerBound,
+        .provedOptimal = state->plan_info.provedOptimal,
+        .createdCount = state->created_count,
+        .keptCount = state->kept_count,
+        .generation = self->generation,
+    };
     for (uint32_t i = 0; i < state->graph.resource_count; ++i) {
         pInfo->totalSize += state->graph.resources[i].requirements.size;
     }
@@ -78,16 +79,21 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientResource(MaarAllocator allocator,
     const struct maar_transient_resource* resource = &state->graph.resources[resourceIndex];
     const struct maar_transient_object* object =
         maar_transient_object_at(state, copyIndex, resourceIndex);
-    pInfo->buffer = resource->is_image ? VK_NULL_HANDLE : MAAR_FROM_BITS(VkBuffer, object->handle);
-    pInfo->image = resource->is_image ? MAAR_FROM_BITS(VkImage, object->handle) : VK_NULL_HANDLE;
-    pInfo->viewCount = object->handle != 0 ? resource->view_count : 0;
-    pInfo->pViews = pInfo->viewCount > 0 ? object->views : NULL;
-    pInfo->generation = object->generation;
-    pInfo->allocation =
-        maar_transient_memory_at(state, copyIndex, resource->class_index)->allocation;
-    pInfo->offset = resource->offset;
-    pInfo->size = resource->requirements.size;
-    pInfo->classIndex = resource->class_index;
+    const uint64_t handle = object->handle;
+    const uint32_t view_count = handle != 0 ? resource->view_count : 0;
+    *pInfo = (MaarTransientResourceInfo){
+        .sType = pInfo->sType,
+        .pNext = pInfo->pNext,
+        .buffer = resource->is_image ? VK_NULL_HANDLE : MAAR_FROM_BITS(VkBuffer, handle),
+        .image = resource->is_image ? MAAR_FROM_BITS(VkImage, handle) : VK_NULL_HANDLE,
+        .viewCount = view_count,
+        .pViews = view_count > 0 ? object->views : NULL,
+        .generation = object->generation,
+        .allocation = maar_transient_memory_at(state, copyIndex, resource->class_index)->allocation,
+        .offset = resource->offset,
+        .size = resource->requirements.size,
+        .classIndex = resource->class_index,
+    };
     return VK_SUCCESS;
 }
 

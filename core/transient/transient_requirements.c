@@ -73,11 +73,11 @@ static bool wants_lazy(const struct maar_transient_heap* heap,
 static VkResult refuse_types(const struct maar_transient_heap* heap,
                              const struct maar_transient_resource* resource, uint32_t index)
 {
-    maar_report(heap->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, NULL,
-                "no memory type serves %s (memoryTypeBits 0x%x) as pAllocationInfo requires",
-                maar_transient_label_resource(index, resource->name).text,
-                (unsigned)resource->requirements.memoryTypeBits);
-    return VK_ERROR_FEATURE_NOT_PRESENT;
+    return maar_fail(heap->allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_NO_MEMORY_TYPE,
+                     NULL,
+                     "no memory type serves %s (memoryTypeBits 0x%x) as pAllocationInfo requires",
+                     maar_transient_label_resource(index, resource->name).text,
+                     (unsigned)resource->requirements.memoryTypeBits);
 }
 
 /* Chooses the memory types of a resource whose requirements are known. */
