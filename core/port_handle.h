@@ -25,14 +25,15 @@ static inline void* maar_port_win32_handle(maar_port_handle handle)
 }
 
 bool maar_port_handle_is_open(maar_port_handle handle);
-/* A second one to the same thing, close-on-exec; MAAR_PORT_NO_HANDLE when there is none left. */
+/* Returns a second handle of the same object, close-on-exec; MAAR_PORT_NO_HANDLE when the system
+ * has none left. */
 maar_port_handle maar_port_handle_duplicate(maar_port_handle handle);
 void maar_port_handle_close(maar_port_handle handle);
-/* Whether both are open and name the same thing, as far as the system tells. */
+/* Whether both are open and name the same object, as far as the system shows. */
 bool maar_port_handle_is_same(maar_port_handle a, maar_port_handle b);
-/* Sees to it that programs that are started do not inherit it. */
+/* Ensures that programs that are started do not inherit a handle. */
 void maar_port_handle_keep_private(maar_port_handle handle);
-/* Bytes behind it, by seeking to the end; 0 where that cannot be told. */
+/* Returns the size of the object, in bytes, by seeking to its end; 0 where that fails. */
 uint64_t maar_port_handle_size(maar_port_handle handle);
 
 #endif

@@ -1,23 +1,26 @@
 /*
- * The engine behind every public way to allocate: a fast path for nearly all requests
- * (allocate_fast.c), and a slow path that tries whatever may help (allocate_slow.c).
+ * Allocation: every public function that allocates calls maar_allocate. A fast path serves nearly
+ * all requests (allocate_fast.c). A slow path tries all ways to get memory (allocate_slow.c). No
+ * lock may be held by the caller of either.
  */
 #ifndef MAAR_CORE_MEMORY_ALLOCATE_H
 #define MAAR_CORE_MEMORY_ALLOCATE_H
 
 #include "core/memory/arena_place.h"
 
-/* For Maar's own allocations alone: a failure is neither counted nor passed to the observer, since
- * something else will be tried. */
+/* Set by Maar's own allocations alone. A failure is neither counted nor passed to the observer,
+ * since the caller tries something else then. */
 #define MAAR_ALLOCATE_AS_TRIAL ((MaarAllocationCreateFlags)0x40000000)
-/* Likewise: a failure is not reported, since the caller does so, or tries something else. */
+/* Set by Maar's own allocations alone. A failure is not reported, since the caller reports it or
+ * tries something else. */
 #define MAAR_ALLOCATE_WITHOUT_REPORT ((MaarAllocationCreateFlags)0x20000000)
+/* Whether an allocation is a trial of Maar's own: see MAAR_ALLOCATE_AS_TRIAL. */
 static inline bool maar_is_trial(const MaarAllocationCreateInfo* info)
 {
     return (info->flags & MAAR_ALLOCATE_AS_TRIAL) != 0;
 }
-/* Whether a failure is not to be reported: a caller that asks for existing blocks alone, or that
- * tries something else afterwards, expects it. */
+/* Whether a failure stays unreported, because the caller expects it: it asked for existing blocks
+ * alone, or it tries something else afterwards. */
 static inline bool maar_is_without_report(const MaarAllocationCreateInfo* info)
 {
     return (info->flags & (MAAR_ALLOCATE_AS_TRIAL | MAAR_ALLOCATE_WITHOUT_REPORT |
@@ -25,20 +28,21 @@ static inline bool maar_is_without_report(const MaarAllocationCreateInfo* info)
            0;
 }
 
-/* internal: the allocation is Maar's own. */
+/* Allocates memory for a request and returns the allocation, or VK_NULL_HANDLE and the error.
+ * internal: the allocation is Maar's own. */
 VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
                        const MaarAllocationCreateInfo* info, bool internal,
                        MaarAllocation* allocation);
 
-/* What the caller may not have expected of an allocation that succeeded. */
+/* How a successful allocation differs from what the caller asked for. */
 struct maar_deviation {
-    bool fallback; /* another type than the preferred one */
-    bool exceeded; /* a budget */
+    bool fallback; /* its type is not the preferred one */
+    bool exceeded; /* it exceeded a budget */
     uint32_t best_type;
 };
 
-/* Chooses a type and places, whatever it takes. general: the request, not yet shaped for any memory
- * type. made and deviation: of a success. */
+/* Chooses a memory type and places, by every way there is. general: the request before it is
+ * adapted to a memory type. On success fills made and deviation. */
 VkResult maar_allocate_slowly(MaarAllocator allocator, const char* call,
                               const MaarMemoryRequest* request,
                               const MaarAllocationCreateInfo* info,

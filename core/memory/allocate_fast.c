@@ -1,6 +1,7 @@
 /*
- * The fast path of an allocation, and its steps around the slow one: arguments are looked at, plain
- * requests are placed at once, the rest goes through allocate_slow.c; then mapping and counts.
+ * The fast path of an allocation, and the steps before and after the slow path. The entry function
+ * checks the arguments and places a plain request at once. Any other request goes through
+ * allocate_slow.c. Mapping and counting follow.
  */
 #include "core/memory/allocate.h"
 
@@ -12,7 +13,7 @@
 #include "core/memory/mapping.h"
 #include "core/memory/slot_home.h"
 
-/* Whether a request fits a pool as it is: shape_for_pool (allocate_slow.c) would change nothing.
+/* Whether a request fits a pool unchanged: shape_for_pool (allocate_slow.c) would change nothing.
  */
 static inline bool has_shape_for_pool(const struct maar_place_request* general,
                                       const struct maar_pool* pool)
@@ -37,7 +38,8 @@ MAAR_NOINLINE void report_deviation(MaarAllocator allocator, const struct maar_s
     }
 }
 
-/* What the request wants of any memory type; false when it leaves all bounds. */
+/* Fills in what the request needs in any memory type. Returns false when a number is out of bounds.
+ */
 static inline bool shape(const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
                          bool internal, struct maar_place_request* place)
 {
@@ -46,7 +48,7 @@ static inline bool shape(const MaarMemoryRequest* request, const MaarAllocationC
     place->alignment = maar_common_multiple(request->requirements.alignment, info->minAlignment,
                                             MAAR_RANGE_MAX_SIZE);
     place->shown_kind = request->kind;
-    /* What may be aliased may become anything. */
+    /* Memory that may be aliased may hold resources of any kind. */
     place->kind = can_alias ? MAAR_RESOURCE_KIND_UNKNOWN : request->kind;
     place->upper = (info->flags & MAAR_ALLOCATION_CREATE_UPPER_BIT) != 0;
     place->can_alias = can_alias;
@@ -56,7 +58,8 @@ static inline bool shape(const MaarMemoryRequest* request, const MaarAllocationC
     return place->alignment != 0 && place->size < MAAR_RANGE_MAX_SIZE;
 }
 
-/* The rare last step: maps for life. On failure everything is undone but the counting. */
+/* The last step of a few allocations: maps the memory for its whole life. On failure it undoes the
+ * allocation; the caller counts the failure. */
 MAAR_NOINLINE VkResult map_for_life(MaarAllocator allocator, const struct maar_made* made)
 {
     void* data = NULL;
@@ -68,7 +71,7 @@ MAAR_NOINLINE VkResult map_for_life(MaarAllocator allocator, const struct maar_m
     return result;
 }
 
-/* Anything but what allocate_fast does. */
+/* Allocates with every check and option that allocate_fast leaves out. */
 MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char* call,
                                             const MaarMemoryRequest* request,
                                             const MaarAllocationCreateInfo* info, bool internal,
@@ -116,10 +119,10 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
 }
 
 /*
- * Nearly all requests: a create info that says nothing but usage, required flags and user data, a
- * request that is in order, and a block with room in the pool of the preferred type. A few sums of
- * bits tell that all of it is so; for whatever is not, or does not work out, allocate_with_checks
- * starts anew.
+ * Serves nearly all requests. Such a request is valid, its create info sets only usage, required
+ * flags and user data, and a block in the pool of the preferred type has room. A few sums of bits
+ * check all of this. If a check or the placement fails, allocate_with_checks starts from the
+ * beginning.
  */
 static inline bool allocate_fast(MaarAllocator allocator, const MaarMemoryRequest* request,
                                  const MaarAllocationCreateInfo* info, bool internal,
@@ -127,7 +130,7 @@ static inline bool allocate_fast(MaarAllocator allocator, const MaarMemoryReques
 {
     const VkDeviceSize size = request->requirements.size;
     const VkDeviceSize alignment = request->requirements.alignment;
-    uint32_t priority = 0; /* its bits: those of 0 are 0 */
+    uint32_t priority = 0; /* the bits of the float: 0 stands for 0.0 */
     memcpy(&priority, &info->priority, sizeof priority);
     const uint32_t words = info->flags | (uint32_t)info->dedicated | info->preferredFlags |
                            info->memoryTypeBits | priority | request->prefersDedicated |
@@ -139,7 +142,7 @@ static inline bool allocate_fast(MaarAllocator allocator, const MaarMemoryReques
         (uint32_t)request->kind > MAAR_RESOURCE_KIND_OPTIMAL) {
         return false;
     }
-    /* Powers of two alone: (x ^ (x - 1)) of any other number is below x. */
+    /* This test admits powers of two alone: (x ^ (x - 1)) of any other number is below x. */
     if (size == 0 || alignment - 1 >= MAAR_RANGE_MAX_SIZE ||
         (alignment ^ (alignment - 1)) < alignment) {
         return false;

@@ -1,7 +1,9 @@
 /*
- * What an allocation goes through that is not plain: types in order of liking, within budget before
- * over it; dedicated or placed; existing blocks, then what is no longer pending, then a new block,
- * smaller ones when the driver refuses; the observer last.
+ * The slow path of an allocation. It tries memory types in order of preference, first within
+ * budgets and then over them. In each type an allocation is dedicated or placed. Placing tries
+ * existing blocks, then blocks with ranges that are no longer pending, then a new block, and
+ * smaller new blocks when the driver has no memory for a large one. If everything fails, the
+ * observer is asked last.
  */
 #include "core/memory/allocate.h"
 #include "core/memory/allocator_state.h"
@@ -15,43 +17,47 @@
 #include "core/memory/slot_home.h"
 #include "core/time/retire_collect.h"
 
-/* How often a refused block is halved before the least that would do is tried. */
+/* How often the size of a new block is halved after a failure, before the smallest useful size is
+ * tried. */
 enum { BLOCK_HALVINGS = 3 };
 
-/* From here on, bytes, what a pool that stitches cannot make of pages is dedicated. */
+/* Bytes. In a pool that stitches, a request of this size or more that cannot be made of pages is
+ * dedicated. */
 #define LARGE_BESIDE_PAGES ((VkDeviceSize)1 << 20)
 
-/* One request on its way. */
+/* One request while it is served. */
 struct job {
     MaarAllocator allocator;
     const char* call; /* the public function, for messages */
     const MaarMemoryRequest* request;
     const MaarAllocationCreateInfo* info;
-    const struct maar_place_request* general; /* as asked for */
-    struct maar_place_request place;          /* what becomes of it in one memory type */
+    const struct maar_place_request* general; /* the request as the caller made it */
+    struct maar_place_request place;          /* the request as one memory type needs it */
     float priority;
-    VkExternalMemoryHandleTypeFlags export_types; /* without a pool of the caller's */
-    bool over_budget_allowed;                     /* the second round */
-    bool refused_by_budget;                       /* a budget alone stood in the way of something */
-    bool exceeded;                                /* a budget was exceeded for it */
+    VkExternalMemoryHandleTypeFlags export_types; /* 0 in a pool of the caller's */
+    bool over_budget_allowed;                     /* true in the second round */
+    bool refused_by_budget;                       /* only a budget prevented some step */
+    bool exceeded;                                /* the allocation exceeded a budget */
     struct maar_type_choice choice;
 };
 
-/* The least common multiple of what may be out of bounds (0) already, and stays so, and more. */
+/* Returns the least common multiple of two alignments. An alignment of 0 is out of bounds and stays
+ * 0. */
 static VkDeviceSize align_more(VkDeviceSize alignment, VkDeviceSize more)
 {
     return alignment != 0 ? maar_common_multiple(alignment, more, MAAR_RANGE_MAX_SIZE) : 0;
 }
 
-/* What the request becomes in one memory type: whole atoms where the host's caches are not
- * coherent. False when the sum leaves all bounds. */
+/* Adapts the request to one memory type: non-coherent memory needs whole atoms. Returns false when
+ * the size is out of bounds. */
 static bool shape_for_pool(const struct maar_place_request* general, const struct maar_pool* pool,
                            struct maar_place_request* place)
 {
     place->size = general->size;
     place->alignment =
         maar_common_multiple(general->alignment, pool->min_alignment, MAAR_RANGE_MAX_SIZE);
-    /* Two unknown ones may be of different kinds: each starts a granule of its own. */
+    /* Two resources of unknown kind may be of different kinds, so each starts a granule of its own.
+     */
     if (place->kind == MAAR_RESOURCE_KIND_UNKNOWN) {
         place->alignment = align_more(place->alignment, pool->granularity);
     }
@@ -62,9 +68,9 @@ static bool shape_for_pool(const struct maar_place_request* general, const struc
     return place->alignment != 0 && place->size < MAAR_RANGE_MAX_SIZE;
 }
 
-/* Whether a new VkDeviceMemory of that size may be asked for in this round, and up to which total
- * of the heap's blocks: what the budget leaves us, or anything as a last resort. The total is what
- * is checked when the bytes are reserved, so that two threads never share the same room. */
+/* Whether this round may ask for a new VkDeviceMemory of that size. Returns also the total of the
+ * heap's blocks that the reservation may reach: the part of the budget that is ours, or no limit as
+ * a last resort. The reservation checks that total, so two threads never use the same room. */
 static bool budget_admits(struct job* job, uint32_t heap, VkDeviceSize size, VkDeviceSize* cap)
 {
     struct maar_budget budget = maar_budget_read(job->allocator, heap);
@@ -77,8 +83,8 @@ static bool budget_admits(struct job* job, uint32_t heap, VkDeviceSize size, VkD
     return within || job->over_budget_allowed;
 }
 
-/* Exactly the size that was asked for, as Vulkan demands of memory dedicated to a resource; whole
- * atoms do not matter, since nobody shares the last one. */
+/* Asks for exactly the size of the request, as Vulkan requires of memory dedicated to a resource.
+ * Whole atoms do not matter here, because no other allocation shares the last atom. */
 static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, struct maar_made* made)
 {
     const MaarAllocationCreateFlags untying =
@@ -103,7 +109,7 @@ static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, stru
     return maar_pool_result(maar_pool_place_dedicated(pool, &place, &info, made), made);
 }
 
-/* Whether a pool whose blocks all have one size could hold the request in an empty one. */
+/* Whether an empty block of a pool with blocks of one size could hold the request. */
 static bool fits_fixed_block(const struct maar_pool* pool, const struct maar_place_request* place)
 {
     VkDeviceSize room = pool->fixed_size;
@@ -115,23 +121,23 @@ static bool fits_fixed_block(const struct maar_pool* pool, const struct maar_pla
     return pool->fixed_size == 0 || place->size <= room;
 }
 
-/* The driver has no memory for it. RADV says "unknown" when the kernel has no room for page tables.
- */
-static bool is_refusal(VkResult result)
+/* Whether the driver had no memory. RADV returns VK_ERROR_UNKNOWN when the kernel has no room for
+ * page tables. */
+static bool driver_had_no_memory(VkResult result)
 {
     return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_UNKNOWN;
 }
 
-/* Another type, or another round, may fare better after these. */
+/* Whether another memory type, or another round, may succeed after this result. */
 static bool is_shortage(VkResult result)
 {
-    return is_refusal(result) || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
+    return driver_had_no_memory(result) || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
            result == VK_ERROR_TOO_MANY_OBJECTS;
 }
 
-/* One attempt at a block of that size. It waits for a block that another thread is making. Another
- * thread may take the budget's room between the look at it and the reservation: that is a failure
- * by the budget like any other. */
+/* Attempts once to make a block of that size, or waits for a block that another thread is making.
+ * Another thread may use up the budget between the check and the reservation; the attempt then
+ * fails like any attempt that a budget prevents. */
 static VkResult grow_or_share(struct job* job, struct maar_pool* pool, VkDeviceSize size,
                               VkDeviceSize cap, struct maar_made* made)
 {
@@ -154,7 +160,8 @@ static VkResult place_now(struct maar_pool* pool, const struct maar_place_reques
     return maar_pool_result(maar_pool_place(pool, place, patient, made), made);
 }
 
-/* A new block of a good size, or of a smaller one when heap or budget have no room for that. */
+/* Makes a new block of the best size, or of a smaller size when the heap or the budget has no room
+ * for that. */
 static VkResult allocate_block(struct job* job, struct maar_pool* pool,
                                const struct maar_place_request* place, struct maar_made* made)
 {
@@ -164,7 +171,7 @@ static VkResult allocate_block(struct job* job, struct maar_pool* pool,
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
     if (job->over_budget_allowed && !maar_device_count_is_high(job->allocator)) {
-        /* Over budget little is taken, but not so little that objects run out. */
+        /* Over budget the block is small, but large enough for more than one object. */
         VkDeviceSize modest = maar_pool_modest_size(pool);
         size = size < modest ? size : (modest > least ? modest : least);
     }
@@ -174,7 +181,7 @@ static VkResult allocate_block(struct job* job, struct maar_pool* pool,
         if (budget_admits(job, pool->heap_index, size, &cap)) {
             result = grow_or_share(job, pool, size, cap, made);
         }
-        if (!is_refusal(result) || size == least) {
+        if (!driver_had_no_memory(result) || size == least) {
             return result;
         }
         size /= 2;
@@ -184,8 +191,9 @@ static VkResult allocate_block(struct job* job, struct maar_pool* pool,
     }
 }
 
-/* After a shortage: what other threads have, and the blocks that they are making just now, each
- * looked at once it is there. Not those that are begun later, so that it ends. */
+/* After a shortage: looks for room in the arenas of other threads and in the blocks that they are
+ * making now, each as soon as it is listed. Blocks that are begun later are left out, so that the
+ * function returns. */
 static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_request* place,
                                 VkResult shortage, struct maar_made* made)
 {
@@ -196,7 +204,7 @@ static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_
         return shortage;
     }
     for (;;) {
-        /* Before the look: it sees what has ended by then. */
+        /* Read before the look, which sees every block that was listed by then. */
         const bool is_last = creating == 0 || (int32_t)(turn - last) >= 0;
         const enum maar_pool_outcome outcome = maar_pool_place(pool, place, true, made);
         if (outcome != MAAR_POOL_NO_ROOM) {
@@ -210,8 +218,9 @@ static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_
     }
 }
 
-/* Into what there is; then into what is no longer pending; then into a new block, before waiting
- * for blocks that other threads are at: they would meet there again and again. */
+/* Places into existing blocks, then into ranges that are no longer pending, then into a new block.
+ * Only then it waits for blocks that other threads use: threads that wait for each other's blocks
+ * would meet there again and again. */
 static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct maar_made* made)
 {
     const struct maar_place_request* place = &job->place;
@@ -244,12 +253,14 @@ static inline bool wants_dedicated(MaarAllocator allocator, const MaarMemoryRequ
     if (request->requiresDedicated == VK_TRUE || mode == MAAR_DEDICATED_ALWAYS) {
         return true;
     }
-    /* Blocks beside pages are small: one made for a large request would serve nobody else. */
-    const bool wished = mode == MAAR_DEDICATED_PREFERRED ||
-                        (pool->stitches && request->requirements.size >= LARGE_BESIDE_PAGES) ||
-                        (!pool->custom && (request->prefersDedicated == VK_TRUE ||
-                                           request->requirements.size >= pool->preferred_size / 2));
-    return wished && mode != MAAR_DEDICATED_NEVER &&
+    /* Blocks beside pages are small: a block made for a large request would serve no other request.
+     */
+    const bool preferred =
+        mode == MAAR_DEDICATED_PREFERRED ||
+        (pool->stitches && request->requirements.size >= LARGE_BESIDE_PAGES) ||
+        (!pool->custom && (request->prefersDedicated == VK_TRUE ||
+                           request->requirements.size >= pool->preferred_size / 2));
+    return preferred && mode != MAAR_DEDICATED_NEVER &&
            (info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0 &&
            !maar_device_count_is_high(allocator);
 }
@@ -266,8 +277,8 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct
     }
     if (wants_dedicated(job->allocator, job->request, job->info, pool)) {
         VkResult result = allocate_dedicated(job, pool, made);
-        bool may_share =
-            !must_be_dedicated && (is_refusal(result) || result == VK_ERROR_TOO_MANY_OBJECTS);
+        bool may_share = !must_be_dedicated &&
+                         (driver_had_no_memory(result) || result == VK_ERROR_TOO_MANY_OBJECTS);
         if (!may_share) {
             return result;
         }
@@ -275,13 +286,13 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct
     return allocate_placed(job, pool, made);
 }
 
-/* Whether the VkDeviceMemory that an allocation lies in was made for it. */
+/* Whether the VkDeviceMemory of an allocation was made for it. */
 static bool has_made_memory(const struct maar_slot* slot)
 {
     return slot->made_block || maar_slot_block(slot)->placement == NULL;
 }
 
-/* One round over all candidate types. */
+/* Tries all candidate types once. */
 static VkResult try_types(struct job* job, struct maar_made* made, bool* fallback)
 {
     const struct maar_type_choice* choice = &job->choice;
@@ -319,8 +330,8 @@ static VkResult try_types(struct job* job, struct maar_made* made, bool* fallbac
     return result;
 }
 
-/* Frees what has passed and gives the empty blocks of the candidates' heaps back; true when that
- * released anything. */
+/* Frees ranges whose points have passed, and gives back the empty blocks of the candidates' heaps.
+ * Returns whether that released anything. */
 static bool release_empty(const struct job* job)
 {
     MaarAllocator allocator = job->allocator;
@@ -342,7 +353,8 @@ static bool release_empty(const struct job* job)
     return reclaimed || released > 0;
 }
 
-/* Within budgets; again once what nobody uses is given back; over a budget as a last resort. */
+/* Tries within budgets, tries again after empty blocks are given back, and exceeds a budget as a
+ * last resort. */
 static VkResult try_rounds(struct job* job, struct maar_made* made, bool* fallback)
 {
     MaarAllocationCreateFlags flags = job->info->flags;
@@ -390,7 +402,7 @@ static VkResult try_with_observer(struct job* job, struct maar_made* made, bool*
     }
 }
 
-/* Fills the candidates: the pool's own type, or the ranking. */
+/* Fills the candidates: the type of the caller's pool, or the ranking of all types. */
 static VkResult choose(struct job* job)
 {
     struct maar_pool* pool = maar_pool_of(job->allocator, job->info->pool);
@@ -449,7 +461,7 @@ static VkResult choose(struct job* job)
     return VK_SUCCESS;
 }
 
-/* The request came to nothing, for want of memory or of a type. */
+/* Reports that the request failed because no memory was free or no memory type serves. */
 static void report_failure(const struct job* job, VkResult result)
 {
     const MaarAllocationCreateFlags flags = job->info->flags;

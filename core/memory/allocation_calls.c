@@ -1,6 +1,6 @@
 /*
- * The public functions on allocations: allocate, look, rename; and on time, as long as nothing
- * waits but frees. Freeing: allocation_free.c.
+ * The public functions that allocate, describe and name allocations. Of the functions on time,
+ * those that only free are here. How allocations are freed: allocation_free.c.
  */
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
@@ -170,7 +170,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationName(MaarAllocator allocator,
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
     }
-    /* The lock keeps a dump on another thread from reading a name that goes. */
+    /* Under the lock no dump on another thread can read the name that is freed here. */
     struct maar_block* block = NULL;
     struct maar_slot* slot = maar_allocation_enter(allocator, __func__, allocation, &block);
     char* old = copy;

@@ -1,5 +1,5 @@
 /*
- * What can be wrong with the arguments of an allocation: see allocation_check.h.
+ * Checks the arguments of an allocation: see allocation_check.h.
  */
 #include "core/memory/allocation_check.h"
 
@@ -19,7 +19,7 @@
                                  MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT |                       \
                                  MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT |                          \
                                  MAAR_ALLOCATION_CREATE_UNTIED_BIT))
-/* A new flag takes the next bit and stands in the list. */
+/* A new flag takes the next bit and is added to the list. */
 _Static_assert(((KNOWN_ALLOCATION_FLAGS + 1) & KNOWN_ALLOCATION_FLAGS) == 0, "a flag is missing");
 _Static_assert((KNOWN_ALLOCATION_FLAGS & (MAAR_ALLOCATE_AS_TRIAL | MAAR_ALLOCATE_WITHOUT_REPORT)) ==
                    0,
@@ -29,7 +29,8 @@ const MaarAllocationCreateInfo maar_default_create_info = {
     .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
 };
 
-/* What is wrong with a create info whatever it is for. Sentences begin with "pCreateInfo". */
+/* Returns what is wrong with a create info for any purpose, in a sentence that begins with
+ * "pCreateInfo". */
 static inline struct maar_fault find_create_info_fault(const MaarAllocationCreateInfo* info,
                                                        MaarAllocationCreateFlags known)
 {

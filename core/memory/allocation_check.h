@@ -1,5 +1,6 @@
 /*
- * What can be wrong with the arguments of an allocation.
+ * Checks of the arguments of an allocation. The functions that allocate call them before they do
+ * anything else. No lock is needed.
  */
 #ifndef MAAR_CORE_MEMORY_ALLOCATION_CHECK_H
 #define MAAR_CORE_MEMORY_ALLOCATION_CHECK_H
@@ -8,15 +9,15 @@
 
 #include "maar/allocator.h"
 
-/* How to allocate when the caller does not say: a NULL create info stands for it. */
+/* The create info that a NULL pointer stands for. */
 extern const MaarAllocationCreateInfo maar_default_create_info;
 
-/* Checks what a create info says, whatever it is for; reports what is wrong with it. argument: the
- * caller's name of it. */
+/* Checks a create info for any purpose, and reports what is wrong with it. argument: the caller's
+ * name of the create info. */
 VkResult maar_check_create_info(MaarAllocator allocator, const char* call, const char* argument,
                                 const MaarAllocationCreateInfo* info);
-/* Checks all arguments of an allocation; reports what is wrong with them. internal: the flags for
- * Maar's own allocations are allowed. */
+/* Checks all arguments of an allocation, and reports what is wrong with them. internal: the flags
+ * for Maar's own allocations are allowed. */
 VkResult maar_check_allocation(MaarAllocator allocator, const char* call,
                                const MaarMemoryRequest* request,
                                const MaarAllocationCreateInfo* info, bool internal);

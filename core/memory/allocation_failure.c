@@ -1,11 +1,11 @@
 /*
- * Tells in one sentence why there was no memory: what was asked for, what there is, what would
- * help. Only when a request has failed, so nothing here is in the way of those that succeed.
+ * Reports in one sentence why there was no memory: the request, the memory that exists, and what
+ * would help. Only a failed request comes here, so requests that succeed pay nothing.
  *
- * A program that probes, or that tries again and again, is not flooded: what it forbids itself by a
- * flag or a pool's limit is worth INFO at most, and of failures of one kind that follow each other
- * in a heap, with no VkDeviceMemory made there in between, the 1st, 2nd, 4th, 8th and so on are
- * told.
+ * Reports are limited for a program that probes or that repeats a request. A failure that the
+ * program asked for, by a flag or by a pool's limit, is reported as INFO at most. Of equal failures
+ * that follow each other in a heap, with no VkDeviceMemory made there in between, the 1st, 2nd,
+ * 4th, 8th and so on are reported.
  */
 #include "core/memory/allocation_failure.h"
 
@@ -27,7 +27,7 @@ static const MaarMessageId failure_ids[MAAR_FAILURE_REASONS] = {
     [MAAR_FAILURE_ABOVE_BLOCK] = MAAR_MESSAGE_ID_TOO_LARGE_FOR_POOL,
 };
 
-/* The numbers of a heap; "here": in blocks of this allocator. */
+/* Describes the numbers of a heap. "here" means in blocks of this allocator. */
 static void describe_heap(MaarAllocator allocator, uint32_t heap, char* text, size_t size)
 {
     const struct maar_budget budget = maar_budget_read(allocator, heap);
@@ -39,14 +39,15 @@ static void describe_heap(MaarAllocator allocator, uint32_t heap, char* text, si
                    (unsigned long long)maar_atomic64_load(&allocator->heaps[heap].block_bytes));
 }
 
-/* What the pool, or the request alone, would ask the driver for. */
+/* Returns the size that the pool, or the request without a pool, would ask the driver for. */
 static VkDeviceSize size_of_block(const struct maar_allocation_failure* failure)
 {
     const VkDeviceSize fixed = failure->pool != NULL ? failure->pool->fixed_size : 0;
     return fixed > failure->size ? fixed : failure->size;
 }
 
-/* Whether the caller's limit of the heap stands in the way: of a whole block, as a rule. */
+/* Whether the caller's limit of the heap prevents a new VkDeviceMemory: of a whole block, as a
+ * rule. */
 static bool is_above_limit(const struct maar_heap_account* account,
                            const struct maar_allocation_failure* failure)
 {
@@ -85,7 +86,7 @@ static enum maar_failure_reason find_reason(MaarAllocator allocator,
     return failure->only_budget ? MAAR_FAILURE_OVER_BUDGET : MAAR_FAILURE_BY_DRIVER;
 }
 
-/* Why, and what would help. */
+/* Describes the reason and the remedy. */
 static void explain_failure(MaarAllocator allocator, const struct maar_allocation_failure* failure,
                             enum maar_failure_reason reason, char* text, size_t size)
 {
@@ -148,7 +149,7 @@ static void explain_failure(MaarAllocator allocator, const struct maar_allocatio
     }
 }
 
-/* The 1st, 2nd, 4th, 8th ... */
+/* Reports are made at the 1st, 2nd, 4th, 8th failure and so on. */
 static bool is_reported_at(uint32_t number)
 {
     return maar_is_power_of_two_or_zero(number);

@@ -1,5 +1,6 @@
 /*
- * Why there was no memory, in one sentence.
+ * Allocation failures: why there was no memory, reported in one sentence. The functions that
+ * allocate call this file after a failure. The counts are atomic, so no lock is needed.
  */
 #ifndef MAAR_CORE_MEMORY_ALLOCATION_FAILURE_H
 #define MAAR_CORE_MEMORY_ALLOCATION_FAILURE_H
@@ -14,39 +15,40 @@ struct maar_pool;
 
 enum maar_failure_reason {
     MAAR_FAILURE_BY_DRIVER,
-    MAAR_FAILURE_OVER_BUDGET,   /* which may not be exceeded for it */
-    MAAR_FAILURE_ABOVE_LIMIT,   /* the caller's, of the heap */
-    MAAR_FAILURE_ABOVE_HEAP,    /* larger than the whole of it */
+    MAAR_FAILURE_OVER_BUDGET,   /* a budget that the request may not exceed */
+    MAAR_FAILURE_ABOVE_LIMIT,   /* the caller's limit of the heap */
+    MAAR_FAILURE_ABOVE_HEAP,    /* larger than the whole heap */
     MAAR_FAILURE_ABOVE_LARGEST, /* maxMemoryAllocationSize */
     MAAR_FAILURE_TOO_MANY,      /* maxMemoryAllocationCount */
     MAAR_FAILURE_POOL_IS_FULL,
-    MAAR_FAILURE_ABOVE_BLOCK, /* larger than the pool's blocks */
+    MAAR_FAILURE_ABOVE_BLOCK, /* larger than the blocks of the pool */
     MAAR_FAILURE_REASONS
 };
 
-/* How often there was no memory in a heap, by reason. */
+/* The number of failures in a heap, by reason, since a block was last made there. */
 struct maar_failure_counts {
-    maar_atomic32 any; /* some of the counts are not 0 */
+    maar_atomic32 any; /* whether any count is not 0 */
     maar_atomic32 by_reason[MAAR_FAILURE_REASONS];
 };
 
 /* A request for which there was no memory. */
 struct maar_allocation_failure {
     const char* call; /* the public function */
-    const char* name; /* of what was to have it, or NULL */
+    const char* name; /* of the allocation, or NULL */
     VkDeviceSize size;
     VkResult result;
-    uint32_t type_index;          /* the preferred memory type; the others that were tried: */
-    uint32_t type_bits;           /* may be 0 */
-    const struct maar_pool* pool; /* a custom one, or NULL */
-    bool only_budget;             /* a budget stood in the way, and must not be exceeded */
-    bool in_pieces;               /* pages: no single block need be so large */
+    uint32_t type_index;          /* the preferred memory type */
+    uint32_t type_bits;           /* the other types that were tried; may be 0 */
+    const struct maar_pool* pool; /* a pool of the caller's, or NULL */
+    bool only_budget;             /* the request was only over budget, which it may not exceed */
+    bool in_pieces;               /* pages: no single block needs that size */
 };
 
-/* Reports it, unless failures of its kind were reported often enough. No lock may be held. */
+/* Reports a failure, unless failures of its kind were reported often enough. No lock may be held.
+ */
 void maar_report_allocation_failure(MaarAllocator allocator,
                                     const struct maar_allocation_failure* failure);
-/* A block was made in the heap: the next failure is news. */
+/* Notes that a block was made in the heap, so the next failure is reported again. */
 static inline void maar_forget_allocation_failures(struct maar_failure_counts* counts)
 {
     if (maar_atomic32_load(&counts->any) == 0) {

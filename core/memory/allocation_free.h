@@ -1,5 +1,6 @@
 /*
- * The end of an allocation: now, after points, or because a later step failed.
+ * The end of an allocation: at once, after points, or because a later step failed. The functions
+ * that free, and the retire queue, call these functions. No lock may be held.
  */
 #ifndef MAAR_CORE_MEMORY_ALLOCATION_FREE_H
 #define MAAR_CORE_MEMORY_ALLOCATION_FREE_H
@@ -9,22 +10,24 @@
 
 /* Frees a claimed slot with its mappings and its name. */
 void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index);
-/* Frees one that was pending. */
+/* Frees a pending slot. */
 void maar_release_pending(MaarAllocator allocator, uint32_t index);
-/* Takes back a slot that nobody has a handle of, and what it decided for its pool. */
+/* Frees a slot whose handle was never returned, and takes back the kind that the slot claimed for
+ * its pool. */
 void maar_undo_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index);
-/* Takes back an allocation of a call that fails, and the block that it made. */
+/* Frees an allocation of a call that fails, and the block that was made for it. */
 void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation);
-/* Counts a live allocation as one that is not as it was to be. */
+/* Counts a live allocation as a fallback: it is not placed as requested. */
 void maar_note_fallback(MaarAllocator allocator, MaarAllocation allocation);
-/* Live bytes of a claimed slot become pending ones, in all totals. */
+/* Turns the live bytes of a claimed slot into pending bytes, in all totals. */
 void maar_slot_make_pending(MaarAllocator allocator, uint32_t index);
-/* Ends the range of an item: the range action of the retire queue. */
+/* Ends the range of a retire item. This is the range action of the retire queue. */
 void maar_end_pending_range(MaarAllocator allocator, struct maar_retire_item* item,
                             enum maar_retire_step step);
 
-/* Makes an allocation (or none) pending and queues the action that ends it, and with it the object
- * that a room above binds there: 0, or a handle that only the action understands. */
+/* Makes an allocation, or none, pending and queues the action that ends it. The same action ends
+ * the object that another room has bound there. object: 0, or a handle that only the action
+ * understands. */
 VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t object,
                          MaarAllocation allocation, uint32_t point_count, const MaarPoint* points,
                          maar_retire_action action);

@@ -1,5 +1,5 @@
 /*
- * What is reported when a handle names no allocation: see allocation_handle.h.
+ * Reports a handle that names no allocation: see allocation_handle.h.
  */
 #include "core/memory/allocation_handle.h"
 

@@ -1,5 +1,6 @@
 /*
- * From a handle to its slot, and what is reported when a handle names no allocation.
+ * Finds the slot of an allocation handle, and reports handles that name no allocation. No lock is
+ * needed: a slot never moves, and its key shows whether it is live.
  */
 #ifndef MAAR_CORE_MEMORY_ALLOCATION_HANDLE_H
 #define MAAR_CORE_MEMORY_ALLOCATION_HANDLE_H
@@ -9,9 +10,11 @@
 
 /* Reports why a handle names no allocation. */
 void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation);
-/* Reports that another thread has freed an allocation since it was resolved. */
+/* Reports that another thread has freed an allocation since its handle was resolved. Returns the
+ * error for the caller. */
 VkResult maar_refuse_late_free(MaarAllocator allocator, const char* call);
-/* Resolves, or reports why not. index may be NULL. */
+/* Returns the slot of a handle, or reports why there is none and returns NULL. index may be NULL.
+ */
 static inline struct maar_slot* maar_resolve(MaarAllocator allocator, const char* call,
                                              MaarAllocation allocation, uint32_t* index)
 {

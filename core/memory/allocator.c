@@ -1,5 +1,5 @@
 /*
- * The allocator itself: creation, destruction, what it knows of its device.
+ * Creates and destroys the allocator, and reads the facts of its device.
  */
 #include "core/memory/allocator_state.h"
 
@@ -15,8 +15,9 @@
     ((MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT |                 \
      (MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT)
 
-/* Serial numbers of allocators. The only variable of the library that changes: it tells the handles
- * of one allocator from those of another one that has the same indices. */
+/* The serial number of the next allocator, the only variable of the library that changes. A serial
+ * number distinguishes the handles of one allocator from handles of another allocator with the same
+ * indices. */
 static maar_atomic64 next_serial;
 
 static struct maar_fault find_create_fault(const MaarAllocatorCreateInfo* info)
@@ -122,7 +123,8 @@ static VkResult open_device(const MaarAllocatorCreateInfo* info, MaarAllocator a
     return result;
 }
 
-/* A feature enabled in vain, most often because apiVersion was left at 1.1, is worth a word. */
+/* Reports a feature that was enabled without effect, most often because apiVersion was left at 1.1.
+ */
 static void report_dropped(MaarAllocator allocator)
 {
     static const struct {
@@ -148,7 +150,7 @@ static void report_dropped(MaarAllocator allocator)
     }
 }
 
-/* Heap limits and budgets, once the heaps are known. */
+/* Sets up the limits and budgets of heaps, once the heaps are known. */
 static VkResult open_accounts(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)
 {
     uint32_t heap_count = allocator->device.facts.memory.memoryHeapCount;

@@ -1,12 +1,11 @@
 /*
  * The allocator: its device, its settings, the accounts of heaps, the handle table and the list of
- * pools. Nothing in core/memory names a buffer or an image but to pass one on in
- * VkMemoryDedicatedAllocateInfo.
+ * pools. core/memory uses a buffer or an image only to pass it on in VkMemoryDedicatedAllocateInfo.
  *
- * Locking: a pool is divided into arenas, a single one as long as threads do not meet in it. An
- * arena's lock guards its blocks, their placements and its free slots. A block's map lock guards
- * its mapping. Counters are atomic. No lock but a map lock is held across a call of the driver, of
- * a host allocation or of the caller's code.
+ * Locking: a pool is divided into arenas; it has a single one until threads meet in it. An arena's
+ * lock guards its blocks, their placements and its free slots. A block's map lock guards its
+ * mapping. Counters are atomic. Only a map lock is held across a call of the driver, a host
+ * allocation or the caller's code.
  */
 #ifndef MAAR_CORE_MEMORY_ALLOCATOR_STATE_H
 #define MAAR_CORE_MEMORY_ALLOCATOR_STATE_H
@@ -24,26 +23,28 @@
 #include "core/report.h"
 #include "core/time/retire.h"
 
-/* Default pools a memory type may have: one for everything, or one a kind when the placement
- * cannot keep kinds apart cheaply. */
+/* The largest number of default pools of a memory type: one pool for all kinds, or one for each
+ * kind where the placement cannot keep kinds apart cheaply. */
 enum { MAAR_DEFAULT_POOLS = 3 };
 
-/* How long destruction waits for what is pending, ns. */
+/* How long destruction waits for pending ranges, ns. */
 #define MAAR_DESTROY_TIMEOUT_NS ((uint64_t)5000000000)
 
 struct maar_arena;
 struct maar_block;
 struct maar_pool;
 
-/* What a room keeps with the allocator, and takes down with it. */
+/* The state that another room keeps with the allocator, and its functions. Destroying the allocator
+ * destroys the state. */
 struct maar_extension {
     void (*destroy)(MaarAllocator allocator, void* state);
-    /* Gives back what is empty: in one pool, or everywhere for NULL. Bytes that no pool counts. */
+    /* Gives back what is empty, in one pool or, for NULL, everywhere. Returns the bytes that no
+     * pool counts. */
     VkDeviceSize (*trim)(MaarAllocator allocator, void* state, const struct maar_pool* pool);
     void (*count)(void* state, MaarStatistics* statistics);            /* may be NULL */
     void (*end_pool)(MaarAllocator allocator, struct maar_pool* pool); /* may be NULL */
-    /* Ends the use of a stitched allocation's pages by new submissions. Returns whether the last
-     * one has been executed; if not, *point says when it has. */
+    /* Prevents new submissions from using the pages of a stitched allocation. Returns whether the
+     * last submission has been executed; if not, *point is where it has. */
     bool (*seal)(MaarAllocator allocator, const struct maar_slot* slot, MaarPoint* point);
     /* Gives the pages of a stitched allocation back. */
     void (*release_pages)(MaarAllocator allocator, struct maar_block* block);
@@ -51,7 +52,7 @@ struct maar_extension {
 };
 
 struct MaarAllocator_T {
-    struct maar_reporter reporter; /* first: see maar_reporter_of */
+    struct maar_reporter reporter; /* the first member: see maar_reporter_of */
     struct maar_device device;
     VkAllocationCallbacks callback_storage;
     const VkAllocationCallbacks* callbacks; /* &callback_storage or NULL */
@@ -62,8 +63,9 @@ struct MaarAllocator_T {
     PFN_maarOutOfMemory out_of_memory;
     void* out_of_memory_user_data;
     MaarPlacementStrategy strategy;
-    /* Each kind has default pools of its own: buddy nodes would have to be a granule large to keep
-     * kinds apart; the other strategies do it at the cost of a gap where they meet. */
+    /* Whether each kind of resource has default pools of its own. A buddy placement keeps kinds
+     * apart only with nodes as large as a granule. The other strategies do so at the cost of a gap
+     * where kinds meet. */
     bool kinds_apart;
     VkDeviceSize preferred_block_size;
     VkDeviceSize retained_size;
@@ -78,7 +80,7 @@ struct MaarAllocator_T {
     struct maar_slot_table slots;
     struct maar_retire retire;
     struct maar_slot_table pool_slots; /* handles of the caller's pools */
-    struct maar_mutex list_lock;       /* guards the list of pools, and these: */
+    struct maar_mutex list_lock;       /* guards the list of pools and the members below: */
     struct maar_slot_list free_pool_slots;
     struct maar_pool* pools;
     struct maar_block* spare_blocks; /* see recycled.h */
@@ -88,7 +90,7 @@ struct MaarAllocator_T {
     struct maar_extension paging;
     struct maar_extension sharing;       /* interop's */
     struct maar_mutex share_lock;        /* guards the lists of attachments */
-    maar_atomic32 external_handle_count; /* made and not destroyed */
+    maar_atomic32 external_handle_count; /* handles made and not destroyed */
     struct maar_rankings rankings;
     struct maar_known_threads threads;
 
@@ -97,11 +99,11 @@ struct MaarAllocator_T {
     maar_atomic64 peak_block_bytes;
     maar_atomic64 peak_block_count;
     maar_atomic64 peak_live_bytes;
-    maar_atomic64 paged_bytes;    /* of pages in use, */
-    maar_atomic64 stitched_bytes; /* and of these, of allocations that are stitched */
+    maar_atomic64 paged_bytes;    /* bytes of pages in use */
+    maar_atomic64 stitched_bytes; /* of these, bytes of stitched allocations */
     maar_atomic64 allocate_calls;
     maar_atomic64 free_calls;
-    maar_atomic64 allocations_made; /* in pools that are gone; arenas count theirs */
+    maar_atomic64 allocations_made; /* in destroyed pools; arenas count their own */
     maar_atomic64 failures;
     maar_atomic64 fallbacks;
     maar_atomic64 over_budget;
@@ -109,22 +111,26 @@ struct MaarAllocator_T {
 
 _Static_assert(offsetof(struct MaarAllocator_T, reporter) == 0, "see maar_reporter_of");
 
+/* Whether threads may call the allocator at the same time. */
 static inline bool maar_is_synchronized(MaarAllocator allocator)
 {
     return (allocator->flags & MAAR_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT) == 0;
 }
 
+/* Returns the property flags of a memory type. */
 static inline VkMemoryPropertyFlags maar_type_flags(MaarAllocator allocator, uint32_t type)
 {
     return allocator->device.facts.memory.memoryTypes[type].propertyFlags;
 }
 
+/* Returns the heap of a memory type. */
 static inline uint32_t maar_type_heap(MaarAllocator allocator, uint32_t type)
 {
     return allocator->device.facts.memory.memoryTypes[type].heapIndex;
 }
 
-/* HOST_VISIBLE without HOST_COHERENT: flushes are needed and atoms must not be shared. */
+/* Whether a type is HOST_VISIBLE without HOST_COHERENT: the host must flush, and two allocations
+ * must not share an atom. */
 static inline bool maar_type_is_noncoherent(MaarAllocator allocator, uint32_t type)
 {
     const VkMemoryPropertyFlags both = (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
@@ -132,7 +138,7 @@ static inline bool maar_type_is_noncoherent(MaarAllocator allocator, uint32_t ty
     return (maar_type_flags(allocator, type) & both) == VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
 }
 
-/* After a call of the driver: once a device is lost, nothing waits for it any more. */
+/* Notes the result of a call of the driver. After a device is lost, nothing waits for it. */
 static inline void maar_note_loss(MaarAllocator allocator, VkResult result)
 {
     if (result == VK_ERROR_DEVICE_LOST) {
@@ -140,7 +146,7 @@ static inline void maar_note_loss(MaarAllocator allocator, VkResult result)
     }
 }
 
-/* Gives page blocks back that are empty, of one pool or (NULL) of all; their bytes. */
+/* Gives back the empty page blocks of one pool or, for NULL, of all pools. Returns their bytes. */
 static inline VkDeviceSize maar_trim_paging(MaarAllocator allocator, const struct maar_pool* pool)
 {
     void* paging = maar_atomic_pointer_load(&allocator->paging.state);

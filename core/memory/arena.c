@@ -1,5 +1,5 @@
 /*
- * Arenas: making them, and the lists of their blocks.
+ * Makes arenas and keeps the lists of their blocks.
  */
 #include "core/memory/arena.h"
 
@@ -10,7 +10,7 @@
 #include "core/memory/recycled.h"
 #include "core/memory/slot_home.h"
 
-/* Room in the list of blocks that an arena starts with. */
+/* The list of blocks of a new arena has room for this number of blocks. */
 enum { FIRST_BLOCK_CAPACITY = 16 };
 void maar_arena_note_room(struct maar_arena* arena, struct maar_block* block)
 {
@@ -117,7 +117,7 @@ void maar_arena_unlock_both(struct maar_arena* one, struct maar_arena* other)
     }
 }
 
-/* Makes the arena of a number, if it can and no other thread has. */
+/* Makes the arena of a number, unless another thread has made it or host memory is out. */
 static struct maar_arena* make_arena(struct maar_pool* pool, uint32_t number)
 {
     struct maar_arena* made = maar_arena_take(pool, number);
@@ -144,7 +144,7 @@ struct maar_arena* maar_arena_enter_own(struct maar_pool* pool)
     return arena;
 }
 
-/* An arena's lists of blocks of a single allocation each. */
+/* Returns the list for a block that holds a single allocation. */
 static struct maar_block** dedicated_list(struct maar_arena* arena, const struct maar_block* block)
 {
     return block->table != NULL ? &arena->stitched : &arena->dedicated;
@@ -178,7 +178,7 @@ void maar_arena_unlink_dedicated(struct maar_arena* arena, struct maar_block* bl
     }
     --block->range_count;
     if (block->table != NULL) {
-        /* It was pending: no stitched allocation ends in one step. */
+        /* The allocation was pending: no stitched allocation ends in one step. */
         --arena->stitched_count;
         --arena->stitched_pending_count;
         arena->stitched_pending_bytes -= block->size;

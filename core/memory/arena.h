@@ -1,6 +1,6 @@
 /*
- * Arenas of a pool: blocks, their placements and free slots under one lock. Which arena a thread
- * uses: arena_set.h.
+ * Arenas of a pool: blocks, their placements and free slots under one lock. Placing and freeing
+ * lock an arena for each operation. Which arena a thread uses: arena_set.h.
  */
 #ifndef MAAR_CORE_MEMORY_ARENA_H
 #define MAAR_CORE_MEMORY_ARENA_H
@@ -10,7 +10,7 @@
 #include "core/memory/slot_table.h"
 
 struct maar_arena {
-    struct maar_mutex lock;        /* guards what follows and the insides of the blocks */
+    struct maar_mutex lock;        /* guards the members below and the insides of the blocks */
     struct maar_arena* next_spare; /* see recycled.h; under the allocator's list lock */
     struct maar_pool* pool;
     uint32_t number;
@@ -18,7 +18,7 @@ struct maar_arena {
     struct maar_block** blocks;  /* in order of their ids */
     uint32_t block_count;
     uint32_t block_capacity;
-    uint32_t creating_count; /* blocks on their way */
+    uint32_t creating_count; /* blocks that are being made */
     uint32_t dedicated_count;
     uint32_t pending_count;
     struct maar_block* dedicated;
@@ -28,36 +28,39 @@ struct maar_arena {
     VkDeviceSize stitched_pending_bytes; /* in whole pages */
     VkDeviceSize block_bytes;            /* without dedicated ones */
     VkDeviceSize dedicated_bytes;
-    uint64_t made_count;      /* allocations ever made in it */
-    maar_atomic64 live_bytes; /* written under the lock, read without it */
-    VkDeviceSize live_high;   /* most since the peaks were reset */
-    VkDeviceSize looked_at;   /* when the sum of all arenas was last looked at */
+    uint64_t made_count;      /* allocations ever made in the arena */
+    maar_atomic64 live_bytes; /* written under the lock, read without the lock */
+    VkDeviceSize live_high;   /* the most live bytes since the peaks were reset */
+    VkDeviceSize looked_at;   /* live bytes when the sum of all arenas was last computed */
     struct maar_free_index free_index;
-    uint64_t apart[16]; /* keeps away what another thread writes behind the arena */
+    uint64_t apart[16]; /* keeps data that other threads write off the arena's cache lines */
 };
 
-/* The arena that this thread allocates from, locked; where threads have met, or meet now. */
+/* Locks and returns the arena that this thread allocates from, when threads have met in the pool or
+ * meet now. */
 struct maar_arena* maar_arena_enter_own(struct maar_pool* pool);
 
 /* The functions that follow are called under the arena's lock. */
 
 /* Ensures that the list has room for one more block. It may leave the lock and take it again.
- * VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
+ * Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
 VkResult maar_arena_reserve_list(struct maar_arena* arena);
-/* Keeps the list in order of ids, whichever thread was faster. */
+/* Adds a block to the list, in the order of ids, even when another thread added a later id first.
+ */
 void maar_arena_list(struct maar_arena* arena, struct maar_block* block);
-/* Takes an empty block off the list, unless the pool would have too few then. counted: the pool's
- * number of empty blocks is less by it already. */
+/* Takes an empty block off the list, unless the pool would then have too few. Returns whether it
+ * did. counted: the pool's number of empty blocks no longer includes this block. */
 bool maar_arena_try_unlist(struct maar_arena* arena, struct maar_block* block, bool counted);
-/* After a change of the block's placement. */
+/* Updates the free index after a change of the block's placement. */
 void maar_arena_note_room(struct maar_arena* arena, struct maar_block* block);
-/* A block has become empty, or is so no more. */
+/* Counts a block that has become empty, or that is no longer empty. */
 void maar_arena_count_empty(struct maar_block* block, bool empty);
-/* Puts a dedicated block, or what stands for a stitched allocation, at the head of its list. */
+/* Puts a dedicated block, or the stand-in of a stitched allocation, at the head of its list. */
 void maar_arena_link_dedicated(struct maar_arena* arena, struct maar_block* block);
-/* Takes it off with its only allocation. */
+/* Takes such a block off its list, with its only allocation. */
 void maar_arena_unlink_dedicated(struct maar_arena* arena, struct maar_block* block);
 
+/* Whether a block contains no allocation and no thread returns to it. The arena's lock is held. */
 static inline bool maar_block_is_idle(const struct maar_block* block)
 {
     return block->range_count == 0 && block->pin_count == 0;

@@ -1,5 +1,5 @@
 /*
- * Placing into the blocks that a pool has: of the thread's own arena first, then of the others.
+ * Places into the blocks that a pool has: first into the thread's own arena, then into the others.
  */
 #include "core/memory/arena_place.h"
 
@@ -7,7 +7,7 @@
 #include "core/memory/pool_check.h"
 #include "core/memory/slot_home.h"
 
-/* Allocations in a block for each look at what is left of its largest free range, less one. */
+/* After each 16th allocation in a block, the size of its largest free range is looked up again. */
 enum { ROOM_LOOK_MASK = 15 };
 
 MAAR_INLINE void fill_slot(struct maar_arena* arena, struct maar_block* block,
@@ -48,7 +48,8 @@ void maar_arena_fill_slot(struct maar_arena* arena, struct maar_block* block,
     fill_slot(arena, block, request, range, made);
 }
 
-/* Kinds of the placement: an unknown resource is kept apart from both known ones. */
+/* Returns the kind that the placement uses: a resource of unknown kind is kept apart from both
+ * known kinds. */
 static uint32_t placement_kind_of(const struct maar_pool* pool, MaarResourceKind kind)
 {
     if (pool->granularity <= 1) {
@@ -57,7 +58,8 @@ static uint32_t placement_kind_of(const struct maar_pool* pool, MaarResourceKind
     return kind == MAAR_RESOURCE_KIND_UNKNOWN ? 3u : (uint32_t)kind;
 }
 
-/* Notes that a block has no room. Or brings what was lacking, leaving the lock. */
+/* Handles a failed placement in a block: notes that the block has no room, or leaves the lock to
+ * allocate the host memory that was missing. */
 MAAR_NOINLINE enum maar_pool_outcome
 place_in_vain(struct maar_arena* arena, struct maar_block* block, enum maar_place_outcome placed)
 {
@@ -94,7 +96,8 @@ MAAR_INLINE enum maar_pool_outcome place_in(struct maar_arena* arena, struct maa
         placed = maar_placement_allocate(block->placement, &placement, &range);
         if (placed == MAAR_PLACED) {
             fill_slot(arena, block, request, &range, made);
-            /* What is left is looked at now and then; a request that fails for it will, too. */
+            /* The largest free range is looked up now and then, and also when a request finds too
+             * little room. */
             if ((block->range_count & ROOM_LOOK_MASK) == 0) {
                 maar_arena_note_room(arena, block);
             }
@@ -111,8 +114,8 @@ enum maar_pool_outcome maar_arena_place_in(struct maar_arena* arena, struct maar
     return place_in(arena, block, request, made);
 }
 
-/* Into the block that a large request fits most tightly, as far as the arena knows; what it knows
- * is brought up to date for the block that it chooses. */
+/* Places a large request into the block that it fits most tightly, as far as the arena knows. The
+ * arena's figure is brought up to date for each block that is chosen. */
 MAAR_NOINLINE enum maar_pool_outcome place_tightly(struct maar_arena* arena,
                                                    const struct maar_place_request* request,
                                                    uint32_t wanted, struct maar_made* made)
@@ -149,7 +152,7 @@ place(struct maar_arena* arena, const struct maar_place_request* request, struct
     while (at != UINT32_MAX) {
         enum maar_pool_outcome outcome = place_in(arena, arena->blocks[at], request, made);
         if (outcome == MAAR_POOL_CHANGED) {
-            /* The lock was left: everything may have changed. */
+            /* The lock was left, so everything may have changed. */
             at = maar_free_index_first(&arena->free_index, 0, wanted);
         } else if (outcome == MAAR_POOL_NO_ROOM) {
             at = maar_free_index_first(&arena->free_index, at + 1, wanted);
@@ -167,7 +170,8 @@ enum maar_pool_outcome maar_arena_place(struct maar_arena* arena,
     return place(arena, request, made);
 }
 
-/* Into the arenas of others: into those that nobody holds just now, or, when patient, into any. */
+/* Places into the arenas of other threads: into those that are not locked now, or, when patient,
+ * into any. */
 MAAR_NOINLINE enum maar_pool_outcome place_elsewhere(struct maar_pool* pool,
                                                      const struct maar_arena* own, bool patient,
                                                      const struct maar_place_request* request,

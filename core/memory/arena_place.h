@@ -1,34 +1,36 @@
 /*
- * Placing into the blocks that a pool has.
+ * Placing into the blocks that a pool has. The allocating paths call these functions. They lock the
+ * arenas they look at.
  */
 #ifndef MAAR_CORE_MEMORY_ARENA_PLACE_H
 #define MAAR_CORE_MEMORY_ARENA_PLACE_H
 
 #include "core/memory/pool.h"
 
+/* A request as the placement takes it. */
 struct maar_place_request {
     VkDeviceSize size;
     VkDeviceSize alignment;
-    MaarResourceKind kind;       /* for the placement */
-    MaarResourceKind shown_kind; /* what the caller said */
+    MaarResourceKind kind;       /* the kind for the placement */
+    MaarResourceKind shown_kind; /* the kind that the caller gave */
     bool upper;
-    bool can_alias; /* these four are for the slot */
+    bool can_alias; /* the last four members are for the slot */
     bool internal;
     void* user_data;
     char* name;
 };
 
-/* What a step on the way to a place came to. */
+/* The outcome of one step of placing. */
 enum maar_pool_outcome {
     MAAR_POOL_PLACED,
-    MAAR_POOL_NO_ROOM, /* in the blocks that were looked at, and no block may be added */
-    MAAR_POOL_CHANGED, /* a lock was left meanwhile: look again */
+    MAAR_POOL_NO_ROOM, /* no room in the blocks that were looked at, and no block may be added */
+    MAAR_POOL_CHANGED, /* a lock was left meanwhile; look again */
     MAAR_POOL_WAIT,    /* another thread is making a block that may serve */
     MAAR_POOL_NO_HOST_MEMORY,
     MAAR_POOL_FAILED /* the driver or a limit has no memory; see maar_made::error */
 };
 
-/* What placing made: a slot that is not live yet, or what else its outcome needs. */
+/* The result of placing: a slot that is not live yet, or the details of another outcome. */
 struct maar_made {
     struct maar_slot* slot;
     uint32_t index;
@@ -36,7 +38,8 @@ struct maar_made {
     VkResult error; /* MAAR_POOL_FAILED: why */
 };
 
-/* An outcome as callers know it. MAAR_POOL_CHANGED and MAAR_POOL_WAIT are for the engine alone. */
+/* Returns the VkResult of an outcome. MAAR_POOL_CHANGED and MAAR_POOL_WAIT never leave the
+ * allocating paths. */
 static inline VkResult maar_pool_result(enum maar_pool_outcome outcome,
                                         const struct maar_made* made)
 {
@@ -52,7 +55,7 @@ static inline VkResult maar_pool_result(enum maar_pool_outcome outcome,
     }
 }
 
-/* Makes a slot live; its handle. */
+/* Makes a slot live and returns its handle. */
 static inline MaarAllocation maar_made_publish(const struct maar_made* made)
 {
     const uint32_t key = maar_atomic32_load(&made->slot->key) + 1u;
@@ -60,24 +63,24 @@ static inline MaarAllocation maar_made_publish(const struct maar_made* made)
     return maar_handle_make(made->index, key);
 }
 
-/* Places into blocks that exist: MAAR_POOL_PLACED, _NO_ROOM or _NO_HOST_MEMORY. Patient: waits for
- * the arenas of other threads too, rather than passing over those in use. */
+/* Places into existing blocks. Returns MAAR_POOL_PLACED, _NO_ROOM or _NO_HOST_MEMORY. patient:
+ * waits for locked arenas of other threads instead of passing over them. No lock may be held. */
 enum maar_pool_outcome maar_pool_place(struct maar_pool* pool,
                                        const struct maar_place_request* request, bool patient,
                                        struct maar_made* made);
 
-/* The functions that follow are called under the arena's lock; those with a result may leave it and
- * take it again. */
+/* The functions below are called under the arena's lock. Those with a result may leave it and take
+ * it again. */
 
-/* Places into the arena's blocks; outcomes as those of maar_pool_place. */
+/* Places into the arena's blocks. Returns the outcomes of maar_pool_place. */
 enum maar_pool_outcome maar_arena_place(struct maar_arena* arena,
                                         const struct maar_place_request* request,
                                         struct maar_made* made);
-/* Places into one block; MAAR_POOL_CHANGED besides. */
+/* Places into one block. Returns these outcomes or MAAR_POOL_CHANGED. */
 enum maar_pool_outcome maar_arena_place_in(struct maar_arena* arena, struct maar_block* block,
                                            const struct maar_place_request* request,
                                            struct maar_made* made);
-/* Fills the arena's first free slot for a range of a block. */
+/* Takes the arena's first free slot and fills it for a range of a block. */
 void maar_arena_fill_slot(struct maar_arena* arena, struct maar_block* block,
                           const struct maar_place_request* request,
                           const struct maar_placement_range* range, struct maar_made* made);

@@ -1,5 +1,5 @@
 /*
- * Which arena a thread uses: see arena_set.h.
+ * Decides which arena a thread uses: see arena_set.h.
  */
 #include "core/memory/arena_set.h"
 
@@ -21,8 +21,8 @@ void maar_arena_set_destroy(struct maar_arena_set* set)
     maar_mutex_destroy(&set->lock);
 }
 
-/* Threads get numbers in the order in which they ask. Nothing is to be done when a thread ends: the
- * others use what lies in its arenas, and several threads may have one number. */
+/* Threads get numbers in the order in which they first ask. Nothing is done when a thread ends:
+ * other threads use the memory in its arenas, and several threads may share a number. */
 uint32_t maar_thread_arena(struct maar_known_threads* threads)
 {
     static _Thread_local const char here = 0;
@@ -55,7 +55,7 @@ void* maar_arena_set_enter_own(struct maar_arena_set* set, struct maar_known_thr
         maar_mutex_lock(own);
         return own;
     }
-    /* Where threads have met before, this thread may be one that meets nobody. */
+    /* Threads have met in this set before, but this thread may be alone in the first arena. */
     return maar_arena_set_is_divided(set) && maar_mutex_try_lock(first) ? first : NULL;
 }
 

@@ -1,12 +1,13 @@
 /*
- * Attachments of blocks: two lists under one lock, and whoever takes one off ends it.
+ * Attachments of blocks: two lists under one lock. The thread that takes an attachment off its
+ * lists ends it.
  */
 #include "core/memory/attachment.h"
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool.h"
 
-/* Under the share lock. */
+/* Returns the link to an owner's attachment. Called under the share lock. */
 static struct maar_attachment** attachment_link(struct maar_block* block, const void* owner)
 {
     struct maar_attachment** link = &block->attachments;
@@ -49,7 +50,7 @@ struct maar_attachment* maar_attachment_add(struct maar_block* block,
     return found;
 }
 
-/* Under the share lock: off both lists. */
+/* Takes an attachment off both lists. Called under the share lock. */
 static void take_off(struct maar_attachment* attachment)
 {
     struct maar_attachment** link = attachment_link(attachment->block, attachment->owner);
@@ -64,7 +65,8 @@ static void take_off(struct maar_attachment* attachment)
     }
 }
 
-/* Takes the first of a list off, whichever list it is; NULL when there is none left. */
+/* Takes the first attachment off a list of either sort, and returns it; NULL when the list is
+ * empty. */
 static struct maar_attachment* take_first(MaarAllocator allocator, struct maar_attachment** list)
 {
     maar_mutex_lock(&allocator->share_lock);

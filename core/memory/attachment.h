@@ -1,37 +1,38 @@
 /*
- * What rooms above hang on a block and end with it: a handle that was exported, the block as
- * another API has imported it. Each has an owner, a pointer that stands for it, and hangs on a
- * block at most once for each owner; whoever takes it off, the block that goes or the owner that
- * goes, ends it.
+ * Attachments: objects of other rooms that end with a block, such as an exported handle or the
+ * block as another API has imported it. An attachment has an owner, which a pointer identifies. A
+ * block has at most one attachment of each owner. The block or the owner, whichever is destroyed
+ * first, takes the attachment off its lists and ends it.
  *
- * The allocator's share lock guards the lists and is never held while one is ended. What was found
- * stays as long as its block and its owner do.
+ * The allocator's share lock guards the lists. It is not held while an attachment is ended. An
+ * attachment that was found stays valid as long as its block and its owner exist.
  */
 #ifndef MAAR_CORE_MEMORY_ATTACHMENT_H
 #define MAAR_CORE_MEMORY_ATTACHMENT_H
 
 #include "core/memory/block.h"
 
+/* An attachment: a member of one list of its block and of one list of its owner. */
 struct maar_attachment {
     const void* owner;
     struct maar_block* block;
     struct maar_attachment* next_of_block;
-    struct maar_attachment* next_of_owner; /* in the list that the owner keeps */
+    struct maar_attachment* next_of_owner; /* in the owner's list */
     struct maar_attachment* previous_of_owner;
-    struct maar_attachment** owner_list; /* its head; may be NULL */
-    /* Ends it, the block's memory still being there. No lock is held. */
+    struct maar_attachment** owner_list; /* the head of that list; may be NULL */
+    /* Ends the attachment while the block's memory still exists. No lock is held. */
     void (*end)(MaarAllocator allocator, struct maar_attachment* attachment);
 };
 
-/* The one of that owner, or NULL. */
+/* Returns the attachment of an owner, or NULL. */
 struct maar_attachment* maar_attachment_find(struct maar_block* block, const void* owner);
-/* Hangs it on, its owner, end and owner_list set; or returns the one that another thread hung on
- * first, and then it is the caller's still. NULL: done. */
+/* Adds an attachment with owner, end and owner_list set. Returns NULL, or the attachment that
+ * another thread added first; the caller then still owns the new one. */
 struct maar_attachment* maar_attachment_add(struct maar_block* block,
                                             struct maar_attachment* attachment);
-/* Ends all of a block that goes. */
+/* Ends all attachments of a block that is destroyed. No lock may be held. */
 void maar_attachments_end_block(struct maar_block* block);
-/* Ends all in an owner's list. */
+/* Ends all attachments in an owner's list. No lock may be held. */
 void maar_attachments_end_owner(MaarAllocator allocator, struct maar_attachment** list);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Blocks: making and destroying a VkDeviceMemory with its placement.
+ * Makes and destroys blocks: a VkDeviceMemory with its placement.
  */
 #include "core/memory/block.h"
 
@@ -57,7 +57,7 @@ void maar_block_note_pages(struct maar_block* block, VkDeviceSize live, VkDevice
     const VkDeviceSize before = maar_atomic64_load(&block->paged_live);
     maar_atomic64_store(&block->paged_live, live);
     maar_atomic64_store(&block->paged_pending, pending);
-    /* Wraps where it is less than before. */
+    /* The difference wraps when there are fewer bytes than before. */
     (void)maar_atomic64_add(&allocator->paged_bytes, live - before);
 }
 
@@ -70,7 +70,7 @@ void maar_stand_in_free(struct maar_block* block)
     maar_block_header_keep(block);
 }
 
-/* What stands for a stitched allocation goes with its pages. */
+/* Destroys the stand-in block of a stitched allocation together with its pages. */
 static void destroy_stand_in(struct maar_block* block)
 {
     MaarAllocator allocator = block->pool->allocator;

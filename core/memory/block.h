@@ -1,9 +1,9 @@
 /*
- * Blocks: a VkDeviceMemory, and who lies in it. A block is placed into by a placement, or dedicated
- * to one allocation, or cut into pages by core/paging.
+ * Blocks: a VkDeviceMemory and its allocations. A block is divided by a placement, or dedicated to
+ * one allocation, or cut into pages by core/paging.
  *
- * A block belongs to one arena for life, whose lock guards the counts and the placement. The map
- * lock guards the mapping.
+ * A block belongs to one arena as long as it exists. The arena's lock guards the counts and the
+ * placement. The map lock guards the mapping.
  */
 #ifndef MAAR_CORE_MEMORY_BLOCK_H
 #define MAAR_CORE_MEMORY_BLOCK_H
@@ -19,53 +19,53 @@ struct maar_page_table;
 struct maar_pool;
 struct maar_retire_item;
 
-/* In the lists of stitched allocations a block stands for an allocation made of pages: it has a
- * page table, and neither a VkDeviceMemory nor a number. */
+/* A block. In the list of stitched allocations a block is a stand-in for an allocation made of
+ * pages: it has a page table, but no VkDeviceMemory and no id. */
 struct maar_block {
-    /* What placing and freeing touch comes first. */
-    maar_atomic_pointer arena;        /* see slot_home.h: old readers may look at it */
-    struct maar_placement* placement; /* NULL: dedicated */
-    uint32_t at;                      /* in the list of its arena */
+    /* The members that placing and freeing use come first. */
+    maar_atomic_pointer arena;        /* NULL: dedicated */
+    struct maar_placement* placement; /* the same one as long as the block exists */
+    uint32_t at;                      /* index in the list of its arena */
     uint32_t range_count;             /* allocations in it, live or pending */
     uint32_t pending_count;
-    uint32_t pin_count; /* threads that left the lock and will come back to the block */
+    uint32_t pin_count; /* threads that left the lock and return to the block */
     VkDeviceSize pending_bytes;
     struct maar_pool* pool;
     VkDeviceMemory memory;
     VkDeviceSize size;
     uint64_t id;
-    struct maar_block* next; /* dedicated ones: doubly linked list of the arena */
+    struct maar_block* next; /* of dedicated blocks: the arena's doubly linked list */
     struct maar_block* previous;
     uint32_t dedicated_slot;
-    bool named;                  /* made with VkMemoryDedicatedAllocateInfo: for one object alone */
-    maar_atomic32 paged;         /* cut into pages; then: */
-    maar_atomic64 paged_live;    /* bytes of pages in use, */
-    maar_atomic64 paged_pending; /* and bytes of returned pages that the device still uses */
+    bool named;                  /* made with VkMemoryDedicatedAllocateInfo, for one object only */
+    maar_atomic32 paged;         /* whether the block is cut into pages; if so: */
+    maar_atomic64 paged_live;    /* bytes of pages in use */
+    maar_atomic64 paged_pending; /* bytes of returned pages that the device still uses */
 
-    VkExternalMemoryHandleTypeFlags shared_types; /* it may be exported as, or was imported from */
+    VkExternalMemoryHandleTypeFlags shared_types; /* handle types for export, or of the import */
     bool imported;
     struct maar_attachment* attachments; /* under the allocator's share lock; see attachment.h */
 
-    struct maar_page_table* table;   /* stitched ones: the pages, */
-    struct maar_retire_item* ending; /* and what will end them, so that this cannot fail */
+    struct maar_page_table* table;   /* of a stand-in: the pages */
+    struct maar_retire_item* ending; /* and the item that will end them, so that this cannot fail */
 
-    maar_atomic32 map_count; /* written under the map lock, read by dumps without it */
-    uint32_t map_calls;      /* calls of vkMapMemory for it; under the map lock, as mapped is */
+    maar_atomic32 map_count; /* written under the map lock, read by dumps without the lock */
+    uint32_t map_calls;      /* calls of vkMapMemory; under the map lock, like mapped */
     void* mapped;
     struct maar_mutex map_lock; /* guards these, and map_count of its slots */
 };
 
-/* Whether a block is cut into pages: its live bytes are then those of pages in use. */
+/* Whether a block is cut into pages. Its live bytes are then those of pages in use. */
 static inline bool maar_block_is_paged(const struct maar_block* block)
 {
     return block->placement == NULL && maar_atomic32_load(&block->paged) != 0;
 }
 
-/* Bytes of live allocations in a block; its arena's lock is held. */
+/* Returns the bytes of live allocations in a block. The arena's lock is held. */
 static inline VkDeviceSize maar_block_live_bytes(const struct maar_block* block)
 {
     if (block->table != NULL) {
-        return 0; /* its bytes are those of page blocks */
+        return 0; /* the page blocks count these bytes */
     }
     if (maar_block_is_paged(block)) {
         return maar_atomic64_load(&block->paged_live);
@@ -78,15 +78,17 @@ static inline VkDeviceSize maar_block_live_bytes(const struct maar_block* block)
     return totals.used_size - block->pending_bytes;
 }
 
-/* Makes a block (with a placement unless dedicated); it belongs to no list yet. */
+/* Makes a block, with a placement unless it is dedicated. The block is in no list yet. No lock may
+ * be held. */
 VkResult maar_block_create(struct maar_arena* arena, const struct maar_device_memory_info* info,
                            bool dedicated, struct maar_block** block);
-/* How many bytes of its pages are in use, and held. Any lock may be held. */
+/* Sets how many bytes of a block's pages are in use, and how many are pending. Any lock may be
+ * held. */
 void maar_block_note_pages(struct maar_block* block, VkDeviceSize live, VkDeviceSize pending);
-/* Frees what was to stand for a stitched allocation and has no pages. */
+/* Frees a stand-in that has no pages yet. */
 void maar_stand_in_free(struct maar_block* block);
-/* The block must be in no list any more; what stands for a stitched allocation goes with its pages.
- * No lock may be held. */
+/* Destroys a block that is in no list any more. A stand-in is destroyed with its pages. No lock may
+ * be held. */
 void maar_block_destroy(struct maar_block* block);
 
 #endif

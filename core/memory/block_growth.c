@@ -1,6 +1,6 @@
 /*
- * New blocks: how large the next one is, and making it. A block is announced, so that no maximum is
- * passed, made without the lock, and then listed and placed into.
+ * Makes new blocks, and decides how large the next one is. A new block is announced, so that no
+ * maximum is exceeded. Then it is made without the lock, listed and placed into.
  */
 #include "core/memory/block_growth.h"
 
@@ -8,18 +8,21 @@
 #include "core/memory/pool_check.h"
 
 /*
- * How large the next block is. Until an arena holds 4.75 times the preferred size, what it holds
- * adds up to these shares of it, and then to one more each time: 32, 96, 224, 480, 736, 992 and
- * 1248 MiB of 256; a block is doubled until it holds two of the request that it is made for. So
- * seven blocks serve a gigabyte. Memory that is not the device's begins with 1 MiB: most programs
- * stage and read back little. From there on blocks are a 64th of what the arena holds, at least a
- * third of the preferred size and at most three quarters of it: little is ahead of need, and still
- * few blocks are made. And a block that is made for a request of a 24th of the preferred size or
- * more, 10.7 MiB, holds a whole number of them, since large ones come in equal sizes.
+ * The size of the next block. The first blocks of an arena add up to these shares of the preferred
+ * size, and then to one share more each time: 32, 96, 224, 480, 736, 992 and 1248 MiB for a
+ * preferred size of 256 MiB. Seven blocks thus serve a gigabyte. A block is doubled until it holds
+ * two of the request that it is made for. Memory that is not device-local begins with 1 MiB,
+ * because most programs upload and read back little.
  *
- * Of some hundred settings, measured on seventeen traces with bench_trace, the one that reserves at
- * most what VMA does on all but one: docs/project/results/benchmarks.md. The figures differ by some
- * per mille from one setting to the next, as such figures do.
+ * An arena that holds 4.75 times the preferred size uses another rule: a block is a 64th of what
+ * the arena holds, at least a third and at most three quarters of the preferred size. Little memory
+ * is then reserved ahead of need, and few blocks are made. A block for a request of at least a 24th
+ * of the preferred size, 10.7 MiB, holds a whole number of such requests, since large requests come
+ * in equal sizes.
+ *
+ * Of some hundred settings, measured on seventeen traces with bench_trace, this one reserves at
+ * most what VMA does on all traces but one: docs/project/results/benchmarks.md. The figures of
+ * similar settings differ by some per mille.
  */
 enum {
     FIRST_HOST_BLOCK_SHARE = 256,
@@ -32,18 +35,18 @@ enum {
     LARGE_SHARE = 24
 };
 /*
- * In a pool that stitches, small allocations alone are placed in blocks: these begin with 256 KiB,
- * so that little is held for few, grow to 1 MiB, a quarter of what they are together, and then are
- * a 256th of what the pool holds, pages included, so that what is ahead of need stays far below
- * 1 %. If all of it were small, 64 GiB would take 1,800 of them.
+ * In a pool that stitches, only small allocations are placed in blocks. These blocks begin with 256
+ * KiB, so that few allocations reserve little. They grow to 1 MiB as a quarter of all blocks
+ * together. After that a block is a 256th of what the pool holds, pages included, so that memory
+ * ahead of need stays far below 1 %. 64 GiB of small allocations alone would take 1,800 blocks.
  */
 #define FIRST_BESIDE_PAGES ((VkDeviceSize)1 << 18)
 #define STEADY_BESIDE_PAGES ((VkDeviceSize)1 << 20)
 enum { GROWTH_BESIDE_PAGES = 4, SHARE_BESIDE_PAGES = 256 };
-/* What is taken at once over a budget: 4 MiB of 256. */
+/* The size of a block that is made over a budget: 4 MiB of 256. */
 enum { MODEST_SHARE = 64 };
-/* A request up to this share of the preferred size waits for a block that another thread is making,
- * rather than making one of its own. */
+/* A request up to this share of the preferred size waits for a block that another thread is making.
+ * A larger request makes a block of its own. */
 enum { SHARED_MISS_SHARE = 8 };
 
 VkDeviceSize maar_pool_modest_size(const struct maar_pool* pool)
@@ -51,7 +54,8 @@ VkDeviceSize maar_pool_modest_size(const struct maar_pool* pool)
     return maar_align_up(pool->preferred_size / MODEST_SHARE, MAAR_BLOCK_ROUNDING);
 }
 
-/* The size of the next block of an arena that holds so much, unless the request is larger. */
+/* Returns the size of the next block of an arena that holds that number of bytes. The caller
+ * enlarges it for a larger request. */
 static VkDeviceSize next_size(const struct maar_pool* pool, VkDeviceSize held, VkDeviceSize request)
 {
     const VkDeviceSize preferred = pool->preferred_size;
@@ -80,7 +84,8 @@ static VkDeviceSize next_size(const struct maar_pool* pool, VkDeviceSize held, V
     return size < preferred ? size : preferred;
 }
 
-/* The same in a pool that stitches, of an arena that holds so much in blocks, and pages besides. */
+/* Returns the same size in a pool that stitches, for an arena that holds that number of bytes in
+ * blocks, besides pages. */
 static VkDeviceSize size_beside_pages(const struct maar_pool* pool, VkDeviceSize held,
                                       VkDeviceSize with_pages)
 {
@@ -125,8 +130,9 @@ VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place
     return size > *least ? size : *least;
 }
 
-/* A block that was on its way is listed, or was not made. After the arena's lock: a thread that
- * sees the count and looks then sees the block. */
+/* Ends the announcement of a block that is now listed, or that was not made. Called after the
+ * arena's lock is left: a thread that reads the count and looks for room afterwards sees the block.
+ */
 static void end_creation(struct maar_pool* pool)
 {
     maar_mutex_lock(&pool->arenas.lock);
@@ -154,9 +160,10 @@ void maar_pool_wait(struct maar_pool* pool, uint32_t turn)
     maar_mutex_unlock(&pool->arenas.lock);
 }
 
-/* Announces a block, so that threads together never pass the pool's maximum. MAAR_POOL_CHANGED: the
- * caller is to make it. Looks for room first: since the last look another thread may have listed a
- * block. MAAR_POOL_WAIT: the block that another thread is making may serve this request too. */
+/* Announces a block, so that all threads together never exceed the pool's maximum. Looks for room
+ * first, since another thread may have listed a block since the last look. MAAR_POOL_CHANGED: the
+ * caller makes the block. MAAR_POOL_WAIT: the block that another thread is making may serve this
+ * request too. */
 static enum maar_pool_outcome announce_block(struct maar_pool* pool,
                                              const struct maar_place_request* request,
                                              struct maar_made* made, struct maar_arena** out)
@@ -166,7 +173,7 @@ static enum maar_pool_outcome announce_block(struct maar_pool* pool,
     const bool is_small =
         request != NULL && request->size <= pool->preferred_size / SHARED_MISS_SHARE;
     bool announced = false;
-    /* The maker of a block counts it as ended after it has had this lock once more. */
+    /* The maker of a block counts it as ended only after it has taken this lock once more. */
     made->turn = maar_atomic32_load(&pool->ended_count);
     if (request != NULL) {
         outcome = maar_arena_place(arena, request, made);
@@ -204,7 +211,8 @@ static float read_priority(struct maar_pool* pool)
     return priority;
 }
 
-/* Lists a new block and places into it. Under the lock, which it may leave and take again. */
+/* Lists a new block and places into it. Called under the lock, which it may leave and take again.
+ */
 static enum maar_pool_outcome use_new_block(struct maar_arena* arena, struct maar_block* block,
                                             const struct maar_place_request* request,
                                             struct maar_made* made)
@@ -259,7 +267,7 @@ enum maar_pool_outcome maar_pool_grow(struct maar_pool* pool,
         if (outcome != MAAR_POOL_PLACED && maar_block_is_idle(block)) {
             unwanted = maar_arena_try_unlist(arena, block, false) ? block : NULL;
         } else if (outcome == MAAR_POOL_NO_ROOM) {
-            outcome = MAAR_POOL_CHANGED; /* others took the room while the lock was left */
+            outcome = MAAR_POOL_CHANGED; /* others took the room while the lock was free */
         }
     } else {
         outcome = note_error(result, made);

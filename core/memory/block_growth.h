@@ -1,34 +1,37 @@
 /*
- * New blocks: how large the next one is, and making it.
+ * New blocks: their size, and making them. The slow path of an allocation and the pool's first
+ * blocks come here. No lock may be held.
  */
 #ifndef MAAR_CORE_MEMORY_BLOCK_GROWTH_H
 #define MAAR_CORE_MEMORY_BLOCK_GROWTH_H
 
 #include "core/memory/arena_place.h"
 
-/* A new block is rounded up to this, bytes: drivers hand out multiples of it anyway. */
+/* Bytes. The size of a new block is rounded up to a multiple of this, as drivers do anyway. */
 #define MAAR_BLOCK_ROUNDING ((VkDeviceSize)65536)
 
-/* How large the next block should be, and the least that the request can live in. */
+/* Returns the best size of the next block, and in *least the smallest size that holds the request.
+ */
 VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place_request* request,
                                  VkDeviceSize* least);
-/* What a pool takes at once where it should take little. */
+/* Returns the size of a new block over a budget. */
 VkDeviceSize maar_pool_modest_size(const struct maar_pool* pool);
 
-/* Makes a block of the given size, within a cap on the heap's blocks, and places into it; *over_cap
- * is set when the cap alone was in the way. Outcomes: all. */
+/* Makes a block of the given size, within a cap on the heap's blocks, and places into it. Sets
+ * *over_cap when only the cap prevented it. Every outcome is possible. */
 enum maar_pool_outcome maar_pool_grow(struct maar_pool* pool,
                                       const struct maar_place_request* request, VkDeviceSize size,
                                       VkDeviceSize cap, bool* over_cap, struct maar_made* made);
-/* Makes a dedicated block: MAAR_POOL_PLACED, _NO_HOST_MEMORY or _FAILED. */
+/* Makes a dedicated block. Returns MAAR_POOL_PLACED, _NO_HOST_MEMORY or _FAILED. */
 enum maar_pool_outcome maar_pool_place_dedicated(struct maar_pool* pool,
                                                  const struct maar_place_request* request,
                                                  const struct maar_device_memory_info* info,
                                                  struct maar_made* made);
 
-/* How many blocks that were on their way have ended so far; and how many are on their way. */
+/* Returns how many announced blocks have ended so far: were listed, or were not made. *creating:
+ * how many are being made. */
 uint32_t maar_pool_turn(struct maar_pool* pool, uint32_t* creating);
-/* Sleeps until a block has ended since a turn. No lock may be held. */
+/* Sleeps until another announced block has ended since a turn. No lock may be held. */
 void maar_pool_wait(struct maar_pool* pool, uint32_t turn);
 
 #endif

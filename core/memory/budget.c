@@ -1,17 +1,17 @@
 /*
- * Budgets: what the system lets this process use of a heap now.
+ * Budgets: how much of a heap the system lets this process use now.
  *
- * A budget above its heap's size, or of 0 in every heap, is no answer but a driver's slip (an
- * unsigned underflow has been seen); four fifths of the heap are assumed then, as they are without
- * VK_EXT_memory_budget. A 0 beside another heap's budget is an answer: others have filled that
+ * A budget above its heap's size, or a budget of 0 in every heap, is a mistake of the driver; an
+ * unsigned underflow has been seen. Maar then assumes four fifths of the heap, as it does without
+ * VK_EXT_memory_budget. A 0 beside another heap's budget is valid: other processes have filled that
  * heap.
  */
 #include "core/memory/budget.h"
 
 #include "core/memory/allocator_state.h"
 
-/* Share of a heap that is assumed to be ours when nobody says: 4/5. What VMA assumes too, so that a
- * program that moves over meets the same limit. */
+/* The share of a heap that is assumed to be ours when the driver gives no budget: 4/5. VMA assumes
+ * the same share, so a program that changes over meets the same limit. */
 enum { FALLBACK_NUMERATOR = 4, FALLBACK_DENOMINATOR = 5 };
 
 static bool is_answer(const VkPhysicalDeviceMemoryBudgetPropertiesEXT* answer,
@@ -25,7 +25,8 @@ static bool is_answer(const VkPhysicalDeviceMemoryBudgetPropertiesEXT* answer,
     return any && answer->heapBudget[heap] <= memory->memoryHeaps[heap].size;
 }
 
-/* own: what this allocator held before the driver was asked. */
+/* Returns the budget of a heap by the driver's answer. own: the bytes that this allocator held
+ * before the driver was asked. */
 static struct maar_budget judge(MaarAllocator allocator, uint32_t heap, VkDeviceSize own,
                                 const VkPhysicalDeviceMemoryBudgetPropertiesEXT* answer)
 {
@@ -38,7 +39,7 @@ static struct maar_budget judge(MaarAllocator allocator, uint32_t heap, VkDevice
     };
     if (answer != NULL && is_answer(answer, &allocator->device.facts.memory, heap)) {
         budget.budget = answer->heapBudget[heap];
-        /* Some drivers count lazily: what is known to be held is held. */
+        /* Some drivers count late, so the usage is at least what the allocator is known to hold. */
         budget.usage = answer->heapUsage[heap] > own ? answer->heapUsage[heap] : own;
         budget.from_driver = true;
     }

@@ -1,5 +1,7 @@
 /*
- * Budgets and the accounts of heaps: what may be held, what is held, and where both are enforced.
+ * Budgets and the accounts of heaps: the limit of each heap, the bytes held there, and the checks
+ * of both. The slow path of an allocation reads budgets. The numbers are atomic, so no lock is
+ * needed.
  */
 #ifndef MAAR_CORE_MEMORY_BUDGET_H
 #define MAAR_CORE_MEMORY_BUDGET_H
@@ -11,33 +13,36 @@
 #include "core/port_atomic.h"
 #include "maar/allocator.h"
 
+/* The account of one heap. */
 struct maar_heap_account {
     VkDeviceSize limit; /* the caller's, 0 for none */
     maar_atomic64 block_bytes;
     maar_atomic64 block_count;
-    maar_atomic64 known_budget; /* as last read */
+    maar_atomic64 known_budget; /* as last read from the driver */
     maar_atomic64 known_usage;
-    struct maar_failure_counts failures; /* since a block was last made in it */
+    struct maar_failure_counts failures; /* since a block was last made in the heap */
 };
 
+/* The budget of one heap at one moment. */
 struct maar_budget {
     VkDeviceSize budget;
     VkDeviceSize usage;
-    VkDeviceSize cap; /* what this allocator itself may hold within the budget */
+    VkDeviceSize cap; /* the bytes that this allocator may hold within the budget */
     bool from_driver;
 };
 
-/* Reads one heap's budget, from the driver where it can. No lock may be held. */
+/* Reads the budget of one heap, from the driver where possible. No lock may be held. */
 struct maar_budget maar_budget_read(MaarAllocator allocator, uint32_t heap);
-/* Reads those of all heaps; returns how many. */
+/* Reads the budgets of all heaps and returns their number. No lock may be held. */
 uint32_t maar_budget_read_all(MaarAllocator allocator, struct maar_budget* budgets);
-/* Whether this number of bytes more stays within it. */
+/* Whether that number of bytes more stays within a budget. */
 bool maar_budget_holds(const struct maar_budget* budget, VkDeviceSize size);
 /* Counts and reports that a budget was exceeded. */
 void maar_report_over_budget(MaarAllocator allocator, uint32_t heap, VkDeviceSize size);
-/* Subtracts what was given back from what was last read. */
+/* Subtracts the bytes that were given back from the usage that was last read. */
 void maar_budget_note_release(MaarAllocator allocator, uint32_t heap, VkDeviceSize size);
-/* Compares what is known already; for decisions under a lock. */
+/* Whether the last known usage exceeds the budget. Does not call the driver, so a lock may be held.
+ */
 bool maar_budget_is_exceeded(MaarAllocator allocator, uint32_t heap);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Default pools: see default_pool.h. Exportable memory is a class of pools of its own, since what
- * is bound there must have been created for it, and since drivers may place it elsewhere.
+ * Default pools: see default_pool.h. Exportable memory has pools of its own: resources that are
+ * bound there must be created for export, and drivers may place that memory elsewhere.
  */
 #include "core/memory/default_pool.h"
 
@@ -46,7 +46,7 @@ VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceK
     return VK_SUCCESS;
 }
 
-/* Under the list lock. */
+/* Returns a default pool for exportable memory, or NULL. Called under the list lock. */
 static struct maar_pool* find_exporting(MaarAllocator allocator, uint32_t type, uint32_t number,
                                         VkExternalMemoryHandleTypeFlags types)
 {

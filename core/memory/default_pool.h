@@ -1,6 +1,7 @@
 /*
- * Default pools: one for each memory type, made when it is first needed; and one for each type and
- * set of handle types that memory is exported as.
+ * Default pools: one for each memory type, and one for each type and set of handle types that
+ * memory is exported as. A pool is made when it is first needed. The allocator's list lock guards
+ * them; no lock may be held by the caller.
  */
 #ifndef MAAR_CORE_MEMORY_DEFAULT_POOL_H
 #define MAAR_CORE_MEMORY_DEFAULT_POOL_H
@@ -8,20 +9,21 @@
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool.h"
 
-/* Makes the default pool of a number for a type and kind, unless another thread was faster. */
+/* Makes the default pool of a number for a type and kind, unless another thread has made it. */
 VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
                            uint32_t number, struct maar_pool** pool);
-/* The default pool of a type, kind and set of handle types, made when it is first needed. */
+/* Returns the default pool of a type, kind and set of handle types, and makes it when it is first
+ * needed. */
 VkResult maar_pool_exporting(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
                              VkExternalMemoryHandleTypeFlags types, struct maar_pool** pool);
 
-/* Which of a type's default pools serves a kind. */
+/* Returns which of a type's default pools serves a kind. */
 static inline uint32_t maar_default_pool_number(MaarAllocator allocator, MaarResourceKind kind)
 {
     return allocator->kinds_apart ? (uint32_t)kind : 0;
 }
 
-/* The default pool for a type and kind, made when it is first needed. */
+/* Returns the default pool of a type and kind, and makes it when it is first needed. */
 static inline VkResult maar_pool_of_type(MaarAllocator allocator, uint32_t type,
                                          MaarResourceKind kind, struct maar_pool** pool)
 {

@@ -1,14 +1,15 @@
 /*
- * One VkDeviceMemory: the only place that calls vkAllocateMemory and vkFreeMemory. Counts, limits
- * and reserves before the call, so that no limit is ever passed by two threads together.
+ * One VkDeviceMemory. This file alone calls vkAllocateMemory and vkFreeMemory. Bytes and objects
+ * are counted and checked against the limits before the call, so that two threads together never
+ * exceed a limit.
  */
 #include "core/memory/device_memory.h"
 
 #include "core/chain.h"
 #include "core/memory/allocator_state.h"
 
-/* Above this share of maxMemoryAllocationCount nothing gets a VkDeviceMemory of its own that could
- * do without: 3/4. */
+/* Above this share of maxMemoryAllocationCount an allocation gets a VkDeviceMemory of its own only
+ * if it needs one: 3/4. */
 enum { HIGH_COUNT_NUMERATOR = 3, HIGH_COUNT_DENOMINATOR = 4 };
 
 bool maar_device_count_is_high(MaarAllocator allocator)
@@ -18,8 +19,8 @@ bool maar_device_count_is_high(MaarAllocator allocator)
            limit / HIGH_COUNT_DENOMINATOR * HIGH_COUNT_NUMERATOR;
 }
 
-/* Takes the bytes and the object from every account, or from none. Bytes that exist already are
- * counted, whatever the limits say. */
+/* Reserves the bytes and the object in every account, or in none. Bytes that exist already are
+ * counted in spite of limits. */
 static VkResult reserve(MaarAllocator allocator, const struct maar_device_memory_info* info,
                         uint32_t heap)
 {
@@ -75,7 +76,7 @@ static VkResult call_driver(MaarAllocator allocator, const struct maar_device_me
         .sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
         .handleTypes = info->export_types,
     };
-    /* A pool's own chain comes first: no structure may be there twice. */
+    /* A pool's own chain has precedence: a chain may contain each structure only once. */
     if (info->export_types != 0 && maar_chain_find(info->next, (int)export.sType) == NULL) {
         export.pNext = chain;
         chain = &export;

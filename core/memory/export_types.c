@@ -1,5 +1,5 @@
 /*
- * What memory can be exported as: see export_types.h.
+ * Finds what memory can be exported as: see export_types.h.
  */
 #include "core/memory/export_types.h"
 

@@ -1,5 +1,6 @@
 /*
- * What memory can be exported as.
+ * What memory can be exported as. Allocating, pools and interop use these functions. No lock is
+ * needed.
  */
 #ifndef MAAR_CORE_MEMORY_EXPORT_TYPES_H
 #define MAAR_CORE_MEMORY_EXPORT_TYPES_H
@@ -7,13 +8,14 @@
 #include "maar/allocator.h"
 #include "maar/share.h"
 
-/* The MaarExportInfo in a chain, or NULL. */
+/* Returns the MaarExportInfo in a chain, or NULL. */
 const MaarExportInfo* maar_export_find(const void* chain);
-/* The handle types that an allocation made so can be exported as, by its chain or its pool: 0 for
- * none. info may be NULL. */
+/* Returns the handle types that an allocation with this create info can be exported as, by its
+ * chain or its pool: 0 for none. info may be NULL. */
 VkExternalMemoryHandleTypeFlags maar_export_types(MaarAllocator allocator,
                                                   const MaarAllocationCreateInfo* info);
-/* VK_SUCCESS when the extensions for all of these are enabled; reports if not. */
+/* Returns VK_SUCCESS when the extensions of all these handle types are enabled. Otherwise reports
+ * the missing extension and returns an error. */
 VkResult maar_shared_types_require(MaarAllocator allocator, const char* call,
                                    VkExternalMemoryHandleTypeFlags types);
 

@@ -1,6 +1,6 @@
 /*
- * Memory that others have too: what it may be exported as, and memory that was made elsewhere, as
- * an allocation like any other.
+ * Memory that is shared outside the allocator: finds what it may be exported as, and turns memory
+ * that was made elsewhere into an allocation.
  */
 #include "core/memory/foreign_memory.h"
 

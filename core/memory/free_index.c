@@ -1,5 +1,5 @@
 /*
- * What an arena knows of the room in its blocks; see free_index.h.
+ * Keeps what an arena knows of the room in its blocks: see free_index.h.
  */
 #include "core/memory/free_index.h"
 

@@ -1,14 +1,13 @@
 /*
- * Which block among many: what an arena knows of the largest free range in each of its blocks.
+ * The free index: what an arena knows of the largest free range in each of its blocks. Placing asks
+ * it which blocks may have room. The arena's lock guards it.
  *
- * For each block a 16-bit class says how large that range is at most: a free raises it; an
- * allocation leaves it alone until one has failed for it. Above the classes lies, for each 16 of
- * them, the best, and so on upward, so that the first block that may have room is found in
- * O(log n): small requests take that one, so that lower blocks fill and later ones empty. Large
- * requests take the block of the lowest class that will do, which leaves larger ranges whole; only
- * blocks are looked at that may have room.
- *
- * Under the lock of the arena.
+ * Each block has a 16-bit class, an upper bound of its largest free range. A free raises the class.
+ * An allocation leaves the class alone until a placement has failed because of it. Above the
+ * classes is a tree: an entry is the highest of 16 entries below. The first block that may have
+ * room is thus found in O(log n). A small request takes that block, so that lower blocks fill and
+ * higher ones become empty. A large request takes the block of the lowest sufficient class, which
+ * keeps larger ranges whole.
  */
 #ifndef MAAR_CORE_MEMORY_ROOM_H
 #define MAAR_CORE_MEMORY_ROOM_H
@@ -21,9 +20,9 @@
 #include "core/memory/slot_table.h"
 
 enum {
-    /* Steps of a class in each octave of sizes: 2^5. Sizes of 48 bits have 1,440 classes. */
+    /* Classes in each octave of sizes: 2^5. Sizes of 48 bits have 1,440 classes. */
     MAAR_FREE_INDEX_CLASS_BITS = 5,
-    /* Entries under one entry of the level above. */
+    /* Entries below one entry of the next higher level. */
     MAAR_FREE_INDEX_FAN = 16,
     MAAR_FREE_INDEX_FAN_BITS = 4,
     MAAR_FREE_INDEX_LEVELS = 9
@@ -31,12 +30,13 @@ enum {
 
 struct maar_block;
 
+/* The classes of an arena's blocks, and the levels above them. */
 struct maar_free_index {
-    uint16_t* levels; /* the lowest first; in the same host allocation as the list of blocks */
+    uint16_t* levels; /* the lowest level first; in one host allocation with the list of blocks */
     uint32_t capacity;
 };
 
-/* A size below another one never has a higher class. 0 for no bytes. */
+/* Returns the class of a size: 0 for no bytes. A smaller size never has a higher class. */
 static inline uint32_t maar_size_class(VkDeviceSize size)
 {
     if (size < 1u << MAAR_FREE_INDEX_CLASS_BITS) {
@@ -46,22 +46,24 @@ static inline uint32_t maar_size_class(VkDeviceSize size)
     return (step << MAAR_FREE_INDEX_CLASS_BITS) + (uint32_t)(size >> step);
 }
 
-/* Entries of all levels over so many blocks. */
+/* Returns the number of entries in all levels over a number of blocks. */
 size_t maar_free_index_entries(uint32_t capacity);
-/* Gives a block its class. */
+/* Sets the class of a block. */
 void maar_free_index_set(struct maar_free_index* index, struct maar_block* block, uint32_t value);
-/* Blocks from `from` on have moved in the list, or there are new levels. */
+/* Rebuilds the index from the block number `from` on, after blocks have moved in the list or levels
+ * were added. */
 void maar_free_index_renumber(struct maar_free_index* index, struct maar_block* const* blocks,
                               uint32_t count, uint32_t from);
-/* The number of the block of the lowest class at or above this one, as far as is known, and the
- * first of those; UINT32_MAX if there is none. */
+/* Returns the number of the first block with the lowest known class at or above this class;
+ * UINT32_MAX if there is none. */
 uint32_t maar_free_index_tightest(const struct maar_free_index* index, uint32_t wanted);
+/* Returns the first broken invariant, or NULL. */
 const char* maar_free_index_check(const struct maar_free_index* index,
                                   struct maar_block* const* blocks, uint32_t count);
 
-/* The first entry in [at, end) of one group that has a class, or end. Four entries at a time:
- * classes are below 2^15, so with the top bit of each set, taking the class away clears it where
- * the entry is lower. */
+/* Returns the first entry in [at, end) of one group that has at least the wanted class, or end.
+ * Compares four entries at a time. Classes are below 2^15, so the top bit of each entry is set
+ * first. Subtracting the class clears that bit where the entry is lower. */
 static inline uint32_t maar_free_index_scan(const uint16_t* level, uint32_t at, uint32_t end,
                                             uint32_t wanted)
 {
@@ -87,12 +89,12 @@ static inline uint32_t maar_free_index_scan(const uint16_t* level, uint32_t at, 
     return end;
 }
 
-/* maar_free_index_first when the group of `from` has none. */
+/* Continues maar_free_index_first when the group of `from` has no such block. */
 uint32_t maar_free_index_first_beyond(const struct maar_free_index* index, uint32_t from,
                                       uint32_t wanted);
 
-/* The number of the first block at or after `from` that may have room of a class; UINT32_MAX if
- * none has. */
+/* Returns the number of the first block at or after `from` that may have room of a class;
+ * UINT32_MAX if there is none. */
 static inline uint32_t maar_free_index_first(const struct maar_free_index* index, uint32_t from,
                                              uint32_t wanted)
 {

@@ -1,5 +1,5 @@
 /*
- * The end of what lies in a pool: see leaks.h.
+ * Ends all that is left in a pool: see leaks.h.
  */
 #include "core/memory/leaks.h"
 
@@ -8,7 +8,7 @@
 #include "core/memory/allocator_state.h"
 #include "core/memory/slot_home.h"
 
-/* Tells of an allocation that nobody freed, and ends it. */
+/* Reports an allocation that was never freed, and ends it. */
 static void release_leak(struct maar_arena* arena, uint32_t index)
 {
     const struct maar_pool* pool = arena->pool;
@@ -42,7 +42,7 @@ static bool visit_leak(void* context, const MaarRangeInfo* info)
     return true;
 }
 
-/* Tells of what is made of pages and was never freed, and ends it. */
+/* Reports allocations made of pages that were never freed, and ends them. */
 static void release_stitched(struct maar_arena* arena)
 {
     maar_mutex_lock(&arena->lock);
@@ -68,7 +68,8 @@ void maar_pool_release_stitched(struct maar_pool* pool)
     }
 }
 
-/* Frees every block and slot. Whoever walks the list of pools sees an empty one from the start. */
+/* Frees every block and slot. A thread that walks the list of pools sees an empty pool from the
+ * start. */
 static void empty_arena(struct maar_arena* arena)
 {
     MaarAllocator allocator = arena->pool->allocator;

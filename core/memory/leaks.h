@@ -1,15 +1,16 @@
 /*
- * The end of what lies in a pool: leaks are reported, blocks released.
+ * Ends all that is left in a pool that is destroyed: leaks are reported, blocks released. No lock
+ * may be held.
  */
 #ifndef MAAR_CORE_MEMORY_LEAKS_H
 #define MAAR_CORE_MEMORY_LEAKS_H
 
 #include "core/memory/pool.h"
 
-/* Reports and ends what nobody freed, and releases every block. A thread that walks the list of
- * pools sees an empty pool from the start. No lock may be held. */
+/* Reports and ends allocations that were never freed, and releases every block. A thread that walks
+ * the list of pools sees an empty pool from the start. */
 void maar_pool_empty(struct maar_pool* pool);
-/* Reports and ends allocations that are made of pages and that nobody freed. */
+/* Reports and ends allocations that are made of pages and were never freed. */
 void maar_pool_release_stitched(struct maar_pool* pool);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * The host's view: map, flush, invalidate, copy. Ranges that go to the driver are whole atoms and
- * stay inside the block; coherent types never call it.
+ * The host's access: map, flush, invalidate, copy. Ranges that are passed to the driver are whole
+ * atoms and stay inside the block. Coherent types need no flush.
  *
- * The map lock guards the mapping of one block and is held across vkMapMemory, since a memory
- * object may be mapped once only and its mapping is externally synchronized by Vulkan's rules.
+ * The map lock guards the mapping of one block. It is held across vkMapMemory, since a memory
+ * object may be mapped only once and Vulkan requires external synchronization of its mapping.
  */
 #include "core/memory/mapping.h"
 
@@ -14,11 +14,11 @@
 #include "core/memory/pool.h"
 #include "core/memory/slot_home.h"
 
-/* Ranges handed to the driver in one call. */
+/* The number of ranges passed to the driver in one call. */
 enum { RANGE_BATCH = 16 };
 
-/* After this many calls of vkMapMemory a block stays mapped: a program that maps and unmaps every
- * frame pays for it twice, not for ever. */
+/* After this number of calls of vkMapMemory a block stays mapped. A program that maps and unmaps in
+ * every frame thus calls the driver twice only. */
 enum { STICKY_MAP_CALLS = 2 };
 
 static bool is_visible(MaarAllocator allocator, const struct maar_block* block)
@@ -288,7 +288,7 @@ VKAPI_ATTR void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocati
     }
 }
 
-/* Both copies map first, so that they work on any HOST_VISIBLE allocation. */
+/* Begins a copy: maps first, so that a copy works on any HOST_VISIBLE allocation. */
 static VkResult begin_copy(MaarAllocator allocator, const char* call, MaarAllocation allocation,
                            VkDeviceSize offset, VkDeviceSize size, void** data)
 {

@@ -1,5 +1,7 @@
 /*
- * The host's view of allocations: one counted mapping for each block.
+ * The host's access to allocations: one counted mapping for each block. The public map functions
+ * and copies call this file. A block's map lock guards its mapping; no lock may be held by the
+ * caller.
  */
 #ifndef MAAR_CORE_MEMORY_MAPPING_H
 #define MAAR_CORE_MEMORY_MAPPING_H
@@ -7,12 +9,13 @@
 #include "core/memory/block.h"
 #include "core/memory/slot_table.h"
 
-/* Maps the slot's block once more, for the slot, or reports why not. No lock may be held. */
+/* Maps the block for a slot, or counts one more mapping, and returns the address of the slot's
+ * first byte in *data. */
 VkResult maar_slot_map(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                        void** data);
-/* Takes one mapping of the slot back; false when the slot is mapped no more than `keep` times. */
+/* Ends one mapping of a slot. Returns false when the slot is mapped at most `keep` times. */
 bool maar_slot_unmap(struct maar_slot* slot, uint32_t keep);
-/* The address of a slot's first byte, or NULL while the slot is not mapped. */
+/* Returns the address of a slot's first byte, or NULL while the slot is not mapped. */
 void* maar_slot_address(struct maar_slot* slot);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The peak of live bytes: see peak.h.
+ * Keeps the peak of live bytes: see peak.h.
  */
 #include "core/memory/peak.h"
 
@@ -10,7 +10,7 @@ void maar_raise_live_peak(MaarAllocator allocator, VkDeviceSize gone)
 {
     const VkDeviceSize stitched = maar_atomic64_load(&allocator->stitched_bytes);
     const VkDeviceSize paged = maar_atomic64_load(&allocator->paged_bytes);
-    /* Stitched allocations are among the arenas' bytes; pages of anything else are not. */
+    /* Stitched allocations are counted in the arenas' bytes. All other pages are added here. */
     VkDeviceSize sum = gone + (paged > stitched ? paged - stitched : 0);
     for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
          pool = maar_pool_next(allocator, pool)) {

@@ -1,19 +1,21 @@
 /*
- * The peak of live bytes. It is noticed where live bytes are about to go: only then can there be a
- * peak.
+ * The peak of live bytes. Live bytes are at a peak only just before some of them are freed, so
+ * freeing functions look for a peak. An arena's lock guards its own figures.
  */
 #ifndef MAAR_CORE_MEMORY_PEAK_H
 #define MAAR_CORE_MEMORY_PEAK_H
 
 #include "core/memory/arena.h"
 
-/* A change of an arena's live bytes after which the peak of all of them is looked at. Half of what
- * one arena can hide of it, and little beside the gigabytes of those who watch it. */
+/* Bytes. After a change of this size in an arena's live bytes, the sum over all arenas is computed.
+ * This is half of the error that one arena can cause, and little beside the gigabytes of programs
+ * that watch the peak. */
 #define MAAR_PEAK_STEP ((VkDeviceSize)1 << 24)
 
-/* Under the arena's lock: takes live bytes away. Returns true when the arena never had this many,
- * or its number has changed by MAAR_PEAK_STEP since the last look: then maar_raise_live_peak is to
- * be called after the lock. */
+/* Subtracts live bytes from an arena. Returns true when the arena never had more live bytes than
+ * before this call, or when they have changed by MAAR_PEAK_STEP since the sum was last computed.
+ * The caller then calls maar_raise_live_peak after it has left the lock. Called under the arena's
+ * lock. */
 static inline bool maar_arena_lose_live(struct maar_arena* arena, VkDeviceSize size)
 {
     const VkDeviceSize before = maar_atomic64_load(&arena->live_bytes);
@@ -28,8 +30,10 @@ static inline bool maar_arena_lose_live(struct maar_arena* arena, VkDeviceSize s
     return true;
 }
 
-/* The live bytes of all arenas and those that have just gone may be a peak. No lock may be held. */
+/* Raises the peak if the live bytes of all arenas exceed it, together with those that were just
+ * freed. No lock may be held. */
 void maar_raise_live_peak(MaarAllocator allocator, VkDeviceSize gone);
+/* Sets the peak to the live bytes of now. No lock may be held. */
 void maar_reset_live_peak(MaarAllocator allocator);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The public functions on pools: create, trim, prefer, destroy.
+ * The public functions on pools: create, trim, set the priority, destroy.
  */
 #include "core/memory/allocator_state.h"
 #include "core/memory/leaks.h"
@@ -48,7 +48,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
     return VK_SUCCESS;
 }
 
-/* One block after another, each pinned while the driver is called without the lock. */
+/* Sets the priority of one block after another. Each block is pinned while the driver is called
+ * without the lock. */
 static void set_arena_priority(const struct maar_device* device, struct maar_arena* arena,
                                float priority)
 {
@@ -111,8 +112,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, Maar
     return VK_SUCCESS;
 }
 
-/* Ends what is pending in a pool before the pool goes, and waits for what another thread is freeing
- * just now. */
+/* Ends what is pending in a pool before the pool is destroyed, and waits for frees that other
+ * threads have begun. */
 static void end_pool_pending(struct maar_pool* pool)
 {
     MaarAllocator allocator = pool->allocator;

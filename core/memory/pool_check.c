@@ -5,7 +5,7 @@
 
 #include "core/memory/slot_home.h"
 
-/* What the blocks of one arena add up to. */
+/* The sums over the blocks of one arena. */
 struct arena_sums {
     uint32_t pending;
     uint32_t dedicated;
@@ -36,7 +36,7 @@ static const char* check_block(const struct maar_block* block)
     return NULL;
 }
 
-/* Under the lock. */
+/* Checks the blocks that share allocations. Called under the arena's lock. */
 static const char* check_shared_blocks(const struct maar_arena* arena, struct arena_sums* sums)
 {
     for (uint32_t i = 0; i < arena->block_count; ++i) {
@@ -61,7 +61,7 @@ static const char* check_shared_blocks(const struct maar_arena* arena, struct ar
     return maar_free_index_check(&arena->free_index, arena->blocks, arena->block_count);
 }
 
-/* Under the lock. */
+/* Checks the blocks of a single allocation each. Called under the arena's lock. */
 static const char* check_dedicated_blocks(const struct maar_arena* arena, struct arena_sums* sums)
 {
     for (const struct maar_block* block = arena->dedicated; block != NULL; block = block->next) {
@@ -75,7 +75,7 @@ static const char* check_dedicated_blocks(const struct maar_arena* arena, struct
     return NULL;
 }
 
-/* Under the lock. */
+/* Checks the stitched allocations. Called under the arena's lock. */
 static const char* check_stitched(const struct maar_arena* arena, struct arena_sums* sums)
 {
     uint32_t count = 0;
@@ -97,7 +97,7 @@ static const char* check_stitched(const struct maar_arena* arena, struct arena_s
     return NULL;
 }
 
-/* Under the lock. */
+/* Checks one arena. Called under its lock. */
 static const char* check_arena(const struct maar_arena* arena, struct arena_sums* sums)
 {
     const char* broken = check_shared_blocks(arena, sums);

@@ -1,5 +1,5 @@
 /*
- * Pools: what they are made from, and what is checked first.
+ * Makes and destroys pools, and checks their create infos.
  */
 #include "core/memory/pool_create.h"
 
@@ -10,19 +10,19 @@
 #include "core/memory/leaks.h"
 #include "core/memory/recycled.h"
 
-/* Blocks grow to this, bytes, on heaps above LARGE_HEAP, else to an eighth of the heap. 256 MiB is
- * what engines use: large enough that few blocks serve, small enough that a block that does not fit
- * a fragmented card is rare. */
+/* Blocks grow to this size, in bytes, on heaps above LARGE_HEAP, and to an eighth of the heap on
+ * others. 256 MiB is what engines use: few blocks serve, and a fragmented card rarely has no room
+ * for a block. */
 #define DEFAULT_BLOCK_SIZE ((VkDeviceSize)256 << 20)
 #define LARGE_HEAP ((VkDeviceSize)1 << 30)
 enum { SMALL_HEAP_SHARE = 8 };
-/* A block below this is not worth a call of the driver, bytes. */
+/* Bytes. A smaller block is not worth a call of the driver. */
 #define SMALLEST_PREFERRED ((VkDeviceSize)1 << 20)
 
-/* Requests of this share of the preferred size and more, 1.3 MiB of 256, take the block that
- * they fit tightest; smaller ones the first that has room. With it one of the seventeen traces in
- * docs/project/results/benchmarks.md reserves more than VMA, by 0.2 %; with either rule alone more
- * do. */
+/* A request of this share of the preferred size or more, 1.3 MiB of 256, takes the block that it
+ * fits most tightly. A smaller request takes the first block that has room. With this rule one of
+ * the seventeen traces in docs/project/results/benchmarks.md reserves more than VMA, by 0.2 %. With
+ * either rule alone more traces do. */
 enum { TIGHT_SHARE = 192 };
 
 static VkDeviceSize default_block_size(MaarAllocator allocator, uint32_t heap)
@@ -49,14 +49,15 @@ const MaarPoolPagingInfo* maar_pool_find_paging(const MaarPoolCreateInfo* info)
     return maar_chain_find(info->pNext, MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO);
 }
 
-/* Vulkan's own structure in the chain that the caller gives for vkAllocateMemory, or NULL. */
+/* Returns Vulkan's own export structure in the chain that the caller gives for vkAllocateMemory, or
+ * NULL. */
 static const VkExportMemoryAllocateInfo* find_vulkan_export(const MaarPoolCreateInfo* info)
 {
     return maar_chain_find(info->pMemoryAllocateNext,
                            VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
 }
 
-/* What a pool's blocks can be exported as: by Maar's own structure, or by Vulkan's. */
+/* Returns what a pool's blocks can be exported as, by Maar's own structure or by Vulkan's. */
 static VkExternalMemoryHandleTypeFlags pool_export_types(const MaarPoolCreateInfo* info)
 {
     const MaarExportInfo* export = maar_export_find(info->pNext);
@@ -80,7 +81,7 @@ static struct maar_fault find_export_fault(const MaarPoolCreateInfo* info)
     return MAAR_NO_FAULT;
 }
 
-/* A caller's pool checks only what it can know: everything that depends on the device. */
+/* The caller of the function checks what does not depend on the device. */
 struct maar_fault maar_pool_find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info)
 {
     if (info->memoryTypeIndex >= allocator->device.facts.memory.memoryTypeCount) {
@@ -184,7 +185,7 @@ static void report_no_first_block(const struct maar_pool* pool, VkDeviceSize siz
     }
 }
 
-/* The blocks that a pool always has. They are what the caller asked for, so a budget does not stop
+/* Makes the blocks that a pool always has. The caller asked for them, so a budget does not prevent
  * them; the excess is reported. */
 static VkResult make_first_blocks(struct maar_pool* pool)
 {
@@ -201,7 +202,7 @@ static VkResult make_first_blocks(struct maar_pool* pool)
         }
         exceeding += maar_budget_holds(&budget, size) ? 0 : 1;
     }
-    /* Not before all of them are there: a call that fails has exceeded nothing. */
+    /* The excess is reported only when all blocks exist: a call that fails has exceeded nothing. */
     for (; exceeding > 0; --exceeding) {
         maar_report_over_budget(pool->allocator, pool->heap_index, size);
     }

@@ -1,5 +1,6 @@
 /*
- * Making and destroying a pool, and what can be wrong with its create info.
+ * Making and destroying pools, and checking their create infos. The public functions on pools and
+ * the default pools call this file. No lock may be held.
  */
 #ifndef MAAR_CORE_MEMORY_POOL_CREATE_H
 #define MAAR_CORE_MEMORY_POOL_CREATE_H
@@ -8,16 +9,17 @@
 #include "core/message_delivery.h"
 #include "maar/paging.h"
 
-/* Makes a pool that is in no list yet, with the blocks that it always has. */
+/* Makes a pool with the blocks that it always has. The pool is in no list yet. */
 VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* info, bool custom,
                           struct maar_pool** pool);
-/* Releases what is in a pool, and reports leaks. */
+/* Reports the leaks of a pool, and frees the pool with all its blocks. */
 void maar_pool_destroy(struct maar_pool* pool);
-/* Frees the header of a pool that has been emptied and is in no list any more. */
+/* Frees the memory of a pool that is empty and in no list any more. */
 void maar_pool_free(struct maar_pool* pool);
-/* The MaarPoolPagingInfo in a chain, or NULL. */
+/* Returns the MaarPoolPagingInfo in a chain, or NULL. */
 const MaarPoolPagingInfo* maar_pool_find_paging(const MaarPoolCreateInfo* info);
-/* What is wrong with a create info. */
+/* Returns what is wrong with a create info. Checks only what depends on the
+ * device; the caller checks the rest. */
 struct maar_fault maar_pool_find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * The kind of resources that a pool of one kind is for: the first that is made in it decides.
+ * The kind of resources in a pool of one kind: the first resource that is made there decides.
  */
 #include "core/memory/pool_kind.h"
 
 #include "core/memory/allocator_state.h"
 
-/* The kind in the lowest bits, how many have claimed it in the others: 2^62 are never reached. */
+/* The lowest bits contain the kind, the other bits the number of claims. 2^62 claims are never
+ * reached. */
 enum { KIND_MASK = 3, KIND_CLAIM = 4 };
 
 static bool minds_kind(const struct maar_pool* pool, MaarResourceKind kind)

@@ -14,7 +14,7 @@ void maar_pool_list(MaarAllocator allocator, struct maar_pool* pool)
     maar_mutex_unlock(&allocator->list_lock);
 }
 
-/* Under the list lock. */
+/* Takes a pool off the list. Called under the list lock. */
 static void unlink_pool(MaarAllocator allocator, struct maar_pool* pool)
 {
     struct maar_pool** link = &allocator->pools;
@@ -39,7 +39,8 @@ void maar_pool_retire(struct maar_pool* pool)
     }
 }
 
-/* Under the list lock: steps off a pool; true when it is to be freed by the caller. */
+/* Ends one hold on a pool. Returns true when the caller must free the pool. Called under the list
+ * lock. */
 static bool step_off(MaarAllocator allocator, struct maar_pool* pool)
 {
     --pool->walker_count;

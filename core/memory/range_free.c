@@ -1,7 +1,7 @@
 /*
- * Freeing a range of a block, and which empty blocks go. Everything between lock and unlock is
- * integers: a block that goes is unlisted under the lock and destroyed after it, and a pinned block
- * is neither.
+ * Frees a range of a block, and decides which empty blocks are released. Only integers are changed
+ * under the lock: a block that is released is unlisted under the lock and destroyed after it. A
+ * pinned block is neither unlisted nor destroyed.
  */
 #include "core/memory/range_free.h"
 
@@ -12,7 +12,7 @@
 #include "core/memory/pool_list.h"
 #include "core/memory/slot_home.h"
 
-/* Frees a range of a block; false if there is none. */
+/* Frees a range of a block. Returns false if there is no such range. */
 static inline bool release_range(struct maar_arena* arena, struct maar_block* block, uint32_t node)
 {
     VkDeviceSize room = 0;
@@ -27,21 +27,22 @@ static inline bool release_range(struct maar_arena* arena, struct maar_block* bl
     return known;
 }
 
-/* Whether a pool that keeps so many bytes of empty blocks has more. */
+/* Whether a pool has more bytes in empty blocks than it keeps. */
 static bool has_surplus(const struct maar_pool* pool)
 {
     return maar_atomic64_load(&pool->empty_bytes) > pool->retained_size;
 }
 
-/* Under the lock: an empty block of the arena that the pool need not keep, unlisted; or NULL. Which
- * one goes: of a pool that keeps its largest block the smallest, else the one that has just become
- * empty. */
+/* Unlists and returns an empty block of the arena that the pool need not keep, or returns NULL. A
+ * pool that keeps its largest block releases the smallest one; other pools release the block that
+ * has just become empty. Called under the lock. */
 static struct maar_block* pick_surplus(struct maar_arena* arena, struct maar_block* emptied,
                                        bool keep_none)
 {
     struct maar_pool* pool = arena->pool;
     struct maar_block* chosen = NULL;
-    /* One look decides for one thread: two that look at once must not both give theirs back. */
+    /* The count is changed with the check: two threads that check at once must not both release
+     * their blocks. */
     const bool counted = !keep_none && pool->retained_size == 0;
     if (counted ? !maar_atomic32_take_above(&pool->empty_count, 1)
                 : !keep_none && !has_surplus(pool)) {
@@ -64,7 +65,8 @@ static struct maar_block* pick_surplus(struct maar_arena* arena, struct maar_blo
     return taken ? chosen : NULL;
 }
 
-/* Under the lock: the block that an emptied one leaves behind, unlisted, or NULL. */
+/* Returns the block to release after a block has become empty, unlisted, or NULL. Called under the
+ * lock. */
 static struct maar_block* pick_leaving(struct maar_arena* arena, struct maar_block* emptied,
                                        bool made_block, enum maar_slot_end end)
 {
@@ -76,34 +78,35 @@ static struct maar_block* pick_leaving(struct maar_arena* arena, struct maar_blo
                : NULL;
 }
 
-/* What is left to do, without the lock, when a block has become empty. */
+/* Does what remains, without the lock, after a block has become empty. */
 MAAR_NOINLINE void after_emptied(struct maar_pool* pool, struct maar_block* leaving,
                                  enum maar_slot_end end)
 {
     if (leaving != NULL) {
         maar_block_destroy(leaving);
     }
-    /* Over budget no empty block is kept; what a failed call undoes leaves the rest alone. */
+    /* Over budget no empty block is kept. A failed call that undoes its steps releases no other
+     * blocks. */
     if (end != MAAR_SLOT_END_UNDONE && maar_budget_is_exceeded(pool->allocator, pool->heap_index)) {
         (void)maar_pool_trim(pool);
     }
 }
 
-/* What an ended slot leaves to do without the lock. */
+/* The work that remains without the lock after a slot has ended. */
 struct slot_rest {
     struct maar_pool* pool;
     bool has_claim; /* on its pool's kind, which the failed call takes back */
     MaarResourceKind kind;
     char* name;
-    VkDeviceSize size;          /* that was live, if it is */
-    struct maar_block* leaving; /* unlisted; to be destroyed */
-    bool emptied;               /* its block, which others may allocate from */
-    bool peaked;                /* live bytes: the peak is to be looked at */
-    bool unknown;               /* it had no range in its block */
+    VkDeviceSize size;          /* live bytes that ended, or 0 */
+    struct maar_block* leaving; /* unlisted, to be destroyed */
+    bool emptied;               /* the slot's block, which others may allocate from */
+    bool peaked;                /* whether the peak of live bytes may have changed */
+    bool unknown;               /* the slot had no range in its block */
 };
 
-/* Makes the bytes of a slot free, and the slot. Calls no foreign code. In line, so that what only
- * some ends need is left out for the others. */
+/* Frees the bytes of a slot, and the slot itself. Calls no foreign code. The function is inlined,
+ * so that each way to end a slot contains only the steps that it needs. */
 MAAR_INLINE struct slot_rest take_slot_off(struct maar_slot* slot, uint32_t index,
                                            enum maar_slot_end end)
 {
@@ -111,7 +114,7 @@ MAAR_INLINE struct slot_rest take_slot_off(struct maar_slot* slot, uint32_t inde
     struct maar_arena* arena = maar_block_arena(block);
     struct slot_rest rest = {.pool = block->pool};
     const bool dedicated = block->placement == NULL;
-    /* The bytes of a block of pages are counted by those pages. */
+    /* A block of pages is counted by its pages. */
     const VkDeviceSize size = dedicated && maar_block_is_paged(block) ? 0 : maar_slot_size(slot);
 
     if (!dedicated) {
@@ -149,7 +152,7 @@ MAAR_INLINE struct slot_rest take_slot_off(struct maar_slot* slot, uint32_t inde
     return rest;
 }
 
-/* Does what take_slot_off has left; the name is the caller's. */
+/* Does the work that take_slot_off has left. The caller frees the name. */
 MAAR_INLINE void finish_slot(const struct slot_rest* rest, enum maar_slot_end end)
 {
     struct maar_pool* pool = rest->pool;
@@ -201,7 +204,7 @@ void maar_pool_return_pending(struct maar_slot* slot, uint32_t index, struct maa
     if (rest.name != NULL) {
         item->rest_flags = REST_NAME;
     }
-    /* Whoever destroys the pool waits for this step and not for the next one. */
+    /* A thread that destroys the pool waits for the first step only, not for the second. */
     if (rest.leaving != NULL || rest.emptied || rest.unknown ||
         (pool->allocator->flags & MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT) != 0) {
         item->rest_flags |= REST_OF_POOL;
@@ -251,8 +254,8 @@ void maar_slot_retire(struct maar_slot* slot, uint32_t index, struct maar_retire
     maar_pool_make_pending(slot);
     item->pool = &maar_slot_block(slot)->pool->pending;
     item->range = index;
-    /* What is mapped is unmapped first, which may call the driver. What is made of pages is bound
-     * to its object. Both stay where they are until then. */
+    /* Mapped memory is unmapped first, which may call the driver. Pages are bound to the object of
+     * their allocation. Both stay where they are until then. */
     const bool stays = slot->map_count > 0 || slot->stitched;
     item->size = stays ? 0 : maar_slot_size(slot);
     item->object_first = stays || item->action != NULL;

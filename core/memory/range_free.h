@@ -1,5 +1,6 @@
 /*
- * Freeing a range of a block, and which empty blocks go.
+ * Freeing a range of a block, and the choice of empty blocks to release. The functions that end
+ * allocations call this file. They lock the arena of the block; no lock may be held.
  */
 #ifndef MAAR_CORE_MEMORY_RANGE_FREE_H
 #define MAAR_CORE_MEMORY_RANGE_FREE_H
@@ -9,23 +10,26 @@
 enum maar_slot_end {
     MAAR_SLOT_END_LIVE,    /* freed by its owner */
     MAAR_SLOT_END_PENDING, /* its points have passed */
-    MAAR_SLOT_END_UNDONE   /* a later step failed: a block made for it alone goes with it */
+    MAAR_SLOT_END_UNDONE   /* a later step failed: a block made for this slot is released too */
 };
-/* Ends a slot: its bytes become free. The slot must have been claimed. Returns its name, which the
- * caller frees. No lock may be held. */
+/* Ends a slot and frees its bytes. The slot must have been claimed. Returns its name, which the
+ * caller frees. */
 char* maar_pool_free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot_end end);
-/* Does so with MAAR_SLOT_END_LIVE, which is the usual end. */
+/* Ends a slot with MAAR_SLOT_END_LIVE, the usual end. */
 char* maar_pool_free_live(struct maar_slot* slot, uint32_t index);
-/* Does so with MAAR_SLOT_END_PENDING, in two steps. The first makes the bytes free and calls no
- * foreign code. The second does the rest, which the first one leaves in the item. */
+/* Ends a slot with MAAR_SLOT_END_PENDING, in two steps. The first step frees the bytes and calls no
+ * foreign code. It leaves the work of the second step in the item. */
 void maar_pool_return_pending(struct maar_slot* slot, uint32_t index,
                               struct maar_retire_item* item);
+/* Does the second step: the work that maar_pool_return_pending left in the item. No lock may be
+ * held. */
 void maar_pool_finish_pending(MaarAllocator allocator, const struct maar_retire_item* item);
-/* Live bytes of a claimed slot become pending ones. */
+/* Turns the live bytes of a claimed slot into pending bytes. */
 void maar_pool_make_pending(struct maar_slot* slot);
-/* Does so, and makes the slot the range of an item that is not queued yet and has its action. */
+/* Turns them into pending bytes, and makes the slot the range of an item that has its action and is
+ * not queued yet. */
 void maar_slot_retire(struct maar_slot* slot, uint32_t index, struct maar_retire_item* item);
-/* Releases empty blocks; returns their bytes. */
+/* Releases empty blocks and returns their bytes. */
 VkDeviceSize maar_pool_trim(struct maar_pool* pool);
 
 #endif

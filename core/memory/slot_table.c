@@ -1,5 +1,5 @@
 /*
- * The handle table.
+ * The handle table: see slot_table.h.
  */
 #include "core/memory/slot_table.h"
 
@@ -29,8 +29,8 @@ void maar_slots_destroy(struct maar_slot_table* table)
     maar_mutex_destroy(&table->lock);
 }
 
-/* Under the lock: links a run of slots, from those given back or never used, before a list; false
- * when there are none. */
+/* Links a run of slots before a list: a run that was given back, or one never used. Returns false
+ * when there is none. Called under the lock. */
 static bool link_run(struct maar_slot_table* table, struct maar_slot_list* list)
 {
     uint32_t head = table->free_slot;
@@ -46,7 +46,8 @@ static bool link_run(struct maar_slot_table* table, struct maar_slot_list* list)
         }
         table->free_slot = maar_slot_at(table, tail)->next_free;
     } else if (table->unused < maar_slot_segment_base(table->segment_count)) {
-        /* Segments are multiples of a run, so a fresh run never straddles two. */
+        /* The size of a segment is a multiple of a run, so a fresh run never lies in two segments.
+         */
         head = table->unused;
         tail = head + MAAR_SLOT_RUN - 1;
         count = MAAR_SLOT_RUN;
@@ -64,7 +65,8 @@ static bool link_run(struct maar_slot_table* table, struct maar_slot_list* list)
     return true;
 }
 
-/* Adds a segment unless another thread was faster; false when host memory or numbers are out. */
+/* Adds a segment unless another thread has added it. Returns false when there is no host memory, or
+ * no number left. */
 static bool add_segment(struct maar_slot_table* table, uint32_t segment)
 {
     if (segment == MAAR_SLOT_SEGMENTS) {

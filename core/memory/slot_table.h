@@ -1,11 +1,12 @@
 /*
- * The handle table: allocation handles to slots by one indexed load. Slots live in segments that
- * grow by an eighth of what there is and never move, so a slot's address is stable, and little is
- * held ahead of need.
+ * The handle table: finds the slot of an allocation handle by one indexed load. Slots are in
+ * segments that never move, so a slot's address is stable. The table grows by an eighth of its
+ * size, so little memory is held ahead of need.
  *
- * A slot's key counts its uses: odd while an allocation lives in it. A handle carries the key, so a
- * stale one is seen, and of two threads that free one handle only one succeeds. Owners take free
- * slots in runs and keep them under their own lock; the table's lock is for runs alone.
+ * A slot's key counts its uses, and is odd while an allocation uses the slot. A handle contains the
+ * key. A stale handle is thus detected, and of two threads that free one handle only one succeeds.
+ * Owners, such as arenas, take runs of free slots and keep them under their own locks. The table's
+ * lock guards the segments and the runs.
  */
 #ifndef MAAR_CORE_MEMORY_SLOT_TABLE_H
 #define MAAR_CORE_MEMORY_SLOT_TABLE_H
@@ -20,15 +21,15 @@
 
 #define MAAR_SLOT_NONE 0xFFFFFFFEu
 
-/* Eight segments an octave; the first eight have a run each. */
+/* There are eight segments in an octave. Each of the first eight is one run. */
 enum { MAAR_SLOT_SEGMENTS = 168, MAAR_SLOT_RUN = 64, MAAR_SLOT_BIAS = 8 * MAAR_SLOT_RUN };
 
-/* 48 bytes where pointers have 64 bits: four slots in three cache lines. */
+/* A slot has 48 bytes where pointers have 64 bits: four slots in three cache lines. */
 struct maar_slot {
     maar_atomic32 key; /* odd: live */
     union {
         uint32_t node;      /* in its block's placement */
-        uint32_t next_free; /* while it is free */
+        uint32_t next_free; /* the next free slot, while this one is free */
     };
     maar_atomic_pointer block; /* its home: see slot_home.h */
     uint32_t offset_low;       /* see maar_slot_offset and maar_slot_size */
@@ -36,36 +37,39 @@ struct maar_slot {
     uint16_t offset_high;
     uint16_t size_high;
     uint16_t map_count; /* under the block's map lock */
-    /* Written under the arena's lock alone, */
+    /* These are written under the arena's lock alone. */
     uint8_t kind : 2;      /* MaarResourceKind */
     uint8_t pending : 1;   /* freed after points that have not passed */
     uint8_t can_alias : 1; /* objects of either kind may be bound to it */
-    uint8_t internal : 1;  /* belongs to Maar itself, such as a buffer of slices: no leak */
+    uint8_t internal : 1;  /* owned by Maar itself, such as a buffer of slices; never reported as a
+                              leak */
     uint8_t : 0;
-    /* and by its maker alone, before anybody has the handle. */
+    /* These are written by the maker alone, before the handle is returned. */
     uint8_t fallback : 1;
     uint8_t mapped_for_life : 1;
-    uint8_t made_block : 1; /* its block was made for it */
-    uint8_t exceeded : 1;   /* a budget was exceeded for it */
-    uint8_t stitched : 1;   /* made of pages */
+    uint8_t made_block : 1; /* the block was made for this slot */
+    uint8_t exceeded : 1;   /* the allocation exceeded a budget */
+    uint8_t stitched : 1;   /* the allocation is made of pages */
     void* user_data;
     union {
         char* name;
-        void* home; /* slices: their buffer; pools: the pool */
+        void* home; /* of slices: their buffer; of pools: the pool */
     };
 };
 
+/* Returns the offset of a slot's range in its block. */
 static inline VkDeviceSize maar_slot_offset(const struct maar_slot* slot)
 {
     return (VkDeviceSize)slot->offset_high << 32 | slot->offset_low;
 }
 
+/* Returns the size of a slot's range. */
 static inline VkDeviceSize maar_slot_size(const struct maar_slot* slot)
 {
     return (VkDeviceSize)slot->size_high << 32 | slot->size_low;
 }
 
-/* Both are below 2^48. */
+/* Sets offset and size of a slot, both below 2^48. */
 static inline void maar_slot_set_range(struct maar_slot* slot, VkDeviceSize offset,
                                        VkDeviceSize size)
 {
@@ -79,41 +83,47 @@ static inline void maar_slot_set_range(struct maar_slot* slot, VkDeviceSize offs
 struct maar_slot_list {
     uint32_t head;
     uint32_t count;
-    struct maar_slot* first; /* the slot of head, or NULL while nobody has looked it up */
+    struct maar_slot* first; /* the slot of head; NULL until it is looked up */
 };
 
+/* The table. Segments are only added while the allocator exists. */
 struct maar_slot_table {
     const VkAllocationCallbacks* callbacks;
-    uint32_t
-        first_key; /* of every slot, even: tables differ in it, so a foreign handle is noticed */
+    uint32_t first_key; /* the first key of every slot, even; tables differ in it, so a foreign
+                           handle is detected */
     maar_atomic_pointer segments[MAAR_SLOT_SEGMENTS];
-    struct maar_mutex lock; /* guards what follows */
+    struct maar_mutex lock; /* guards the members below */
     uint32_t segment_count;
-    uint32_t unused;    /* slots from here on were never handed out */
-    uint32_t free_slot; /* slots given back by their owners */
+    uint32_t unused;    /* slots from here on were never used */
+    uint32_t free_slot; /* the list of slots that owners gave back */
 };
 
+/* Initializes a table without segments. Returns false when the system has no room for a mutex. */
 bool maar_slots_init(struct maar_slot_table* table, const VkAllocationCallbacks* callbacks,
                      uint32_t first_key, bool synchronized);
-/* The first key for the handles of the allocator of a serial number. */
+/* Returns the first key of the handles of an allocator, by its serial number. */
 static inline uint32_t maar_first_key(uint64_t serial)
 {
-    /* Twice an odd number: keys of 2^31 allocators that follow each other lie far apart. */
+    /* The factor is twice an odd number, so the keys of 2^31 successive allocators lie far apart.
+     */
     return (uint32_t)serial * 0x9E3779B2u;
 }
+/* Frees the segments and destroys the lock. */
 void maar_slots_destroy(struct maar_slot_table* table);
 
-/* Sees to it that a list has a slot, leaving the owner's lock and taking it again when a run must
- * be fetched. VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
+/* Ensures that a list has a slot. Leaves the owner's lock and takes it again when a run must be
+ * fetched. Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
 VkResult maar_slots_refill(struct maar_slot_table* table, struct maar_mutex* lock,
                            struct maar_slot_list* list);
-/* Gives a whole list back. */
+/* Gives all slots of a list back to the table. */
 void maar_slots_give_back(struct maar_slot_table* table, struct maar_slot_list* list);
-/* Gives one run of a long list back, so that nobody hoards. The owner's lock may be held. */
+/* Gives one run of a long list back, so that other owners can use it. The owner's lock may be held.
+ */
 void maar_slots_spill(struct maar_slot_table* table, struct maar_slot_list* list);
 
-/* With the bias added, segment 8 * k + s begins at (8 + s) << k runs and has 1 << k of them: its
- * number is what the highest bit and the three below it say. index is below 2^30. */
+/* Returns the segment of a slot. With the bias added, segment 8 * k + s begins at (8 + s) << k runs
+ * and has 1 << k runs. The highest bit of an index and the three bits below it give the segment's
+ * number. index is below 2^30. */
 static inline uint32_t maar_slot_segment(uint32_t index)
 {
     const uint32_t runs = (index + MAAR_SLOT_BIAS) / MAAR_SLOT_RUN;
@@ -121,23 +131,25 @@ static inline uint32_t maar_slot_segment(uint32_t index)
     return octave * 8 + (runs >> octave) - 8;
 }
 
+/* Returns the number of slots in a segment. */
 static inline uint32_t maar_slot_segment_size(uint32_t segment)
 {
     return (uint32_t)MAAR_SLOT_RUN << (segment / 8);
 }
 
+/* Returns the index of the first slot in a segment. */
 static inline uint32_t maar_slot_segment_base(uint32_t segment)
 {
     return ((8u + segment % 8) << (segment / 8)) * MAAR_SLOT_RUN - MAAR_SLOT_BIAS;
 }
 
-/* The place of a slot in its segment. */
+/* Returns the place of a slot in its segment. */
 static inline uint32_t maar_slot_place(uint32_t index, uint32_t segment)
 {
     return (index + MAAR_SLOT_BIAS) & (maar_slot_segment_size(segment) - 1);
 }
 
-/* index must be one that was handed out. */
+/* Returns the slot of an index that is in use or was given back. */
 static inline struct maar_slot* maar_slot_at(const struct maar_slot_table* table, uint32_t index)
 {
     const uint32_t segment = maar_slot_segment(index);
@@ -145,14 +157,14 @@ static inline struct maar_slot* maar_slot_at(const struct maar_slot_table* table
     return &slots[maar_slot_place(index, segment)];
 }
 
-/* The first slot of a list that has one. */
+/* Returns the first slot of a list that is not empty. */
 static inline struct maar_slot* maar_slots_first(const struct maar_slot_table* table,
                                                  const struct maar_slot_list* list)
 {
     return list->first != NULL ? list->first : maar_slot_at(table, list->head);
 }
 
-/* Takes a slot from a list that has one. */
+/* Takes a slot from a list that is not empty and returns its index. */
 static inline uint32_t maar_slots_pop(const struct maar_slot_table* table,
                                       struct maar_slot_list* list)
 {
@@ -163,6 +175,7 @@ static inline uint32_t maar_slots_pop(const struct maar_slot_table* table,
     return index;
 }
 
+/* Puts a slot at the head of a list. */
 static inline void maar_slots_push(struct maar_slot_list* list, struct maar_slot* slot,
                                    uint32_t index)
 {
@@ -172,10 +185,10 @@ static inline void maar_slots_push(struct maar_slot_list* list, struct maar_slot
     ++list->count;
 }
 
-/* Free slots that an owner keeps before it gives a run back. */
+/* The number of free slots that an owner keeps before it gives a run back. */
 enum { MAAR_SPARE_SLOTS = 1024 };
 
-/* Puts a slot back that has been freed. The owner's lock is held. */
+/* Puts a freed slot back into a list. The owner's lock is held. */
 static inline void maar_slots_put(struct maar_slot_table* table, struct maar_slot_list* list,
                                   struct maar_slot* slot, uint32_t index)
 {
@@ -185,6 +198,7 @@ static inline void maar_slots_put(struct maar_slot_table* table, struct maar_slo
     }
 }
 
+/* Returns the bits of a handle as a number. */
 static inline uint64_t maar_handle_bits(MaarAllocation allocation)
 {
 #if defined(VK_USE_64_BIT_PTR_DEFINES) && VK_USE_64_BIT_PTR_DEFINES == 1
@@ -194,6 +208,7 @@ static inline uint64_t maar_handle_bits(MaarAllocation allocation)
 #endif
 }
 
+/* Returns the handle of a slot index and a key. */
 static inline MaarAllocation maar_handle_make(uint32_t index, uint32_t key)
 {
     uint64_t bits = ((uint64_t)key << 32) | ((uint64_t)index + 1);
@@ -204,7 +219,8 @@ static inline MaarAllocation maar_handle_make(uint32_t index, uint32_t key)
 #endif
 }
 
-/* The slot that a handle's number names, whatever its key; NULL when no segment holds it. */
+/* Returns the slot that a handle's number names, whatever its key; NULL when no segment contains
+ * it. */
 static inline struct maar_slot* maar_slot_find(const struct maar_slot_table* table,
                                                MaarAllocation allocation, uint32_t* index)
 {
@@ -218,7 +234,7 @@ static inline struct maar_slot* maar_slot_find(const struct maar_slot_table* tab
     return slots != NULL ? &slots[maar_slot_place(number, segment)] : NULL;
 }
 
-/* The live slot that a handle names, or NULL when it names none. */
+/* Returns the live slot that a handle names, or NULL. */
 static inline struct maar_slot* maar_slot_resolve(const struct maar_slot_table* table,
                                                   MaarAllocation allocation, uint32_t* index)
 {
@@ -229,10 +245,11 @@ static inline struct maar_slot* maar_slot_resolve(const struct maar_slot_table* 
     return is_live ? slot : NULL;
 }
 
-/* Whether a handle that names no live slot may have named one once. */
+/* Whether a handle that names no live slot may have named one earlier. */
 bool maar_slot_was_used(const struct maar_slot_table* table, MaarAllocation allocation);
 
-/* Ends a slot's life for one caller alone: false when somebody else was faster. */
+/* Claims a live slot for one caller alone, which then ends it. Returns false when another thread
+ * has claimed it. */
 static inline bool maar_slot_claim(struct maar_slot* slot, MaarAllocation allocation)
 {
     uint32_t key = (uint32_t)(maar_handle_bits(allocation) >> 32);

@@ -1,10 +1,11 @@
 /*
- * Allocations made of pages, as far as they are allocations: a slot like any other, whose block is
- * a stand-in without a VkDeviceMemory. And the other side of it: dedicated blocks that core/paging
- * cuts into pages, whose live bytes are those of the pages in use.
+ * Allocations made of pages, as allocations: a slot like any other, whose block is a stand-in
+ * without a VkDeviceMemory. This file also keeps the dedicated blocks that core/paging cuts into
+ * pages; their live bytes are those of the pages in use.
  *
- * What ends a stitched allocation is brought when it is made, so that destroying it cannot fail.
- * Its pages go back when its last submission has been executed: until then it is pending.
+ * All host memory that ends a stitched allocation is allocated when it is made, so that destroying
+ * it cannot fail. Its pages are given back when its last submission has been executed. Until then
+ * it is pending.
  */
 #include "core/memory/stitched_block.h"
 
@@ -24,7 +25,7 @@ void maar_block_make_paged(struct maar_block* block)
     maar_mutex_unlock(&arena->lock);
 }
 
-/* A free slot that is in no list any more. */
+/* Takes a free slot from the arena. */
 static VkResult take_slot(struct maar_arena* arena, struct maar_made* made)
 {
     MaarAllocator allocator = arena->pool->allocator;

@@ -1,10 +1,11 @@
 /*
- * Which memory: ranks the memory types for a usage.
+ * Ranks the memory types for a usage.
  *
- * Every type that has what is required gets a cost, a sum of penalties whose weights lie so far
- * apart that a graver wish is never outvoted by lesser ones. Ties go to the larger heap and then to
- * the driver's order, which the Vulkan specification makes meaningful. docs/memory-types.md states
- * the rules in words, tests/profiles/expected_types.csv what follows from them on real devices.
+ * Every type with the required flags gets a cost, a sum of penalties. The weights lie so far apart
+ * that a more important preference is never outvoted by less important ones. Among types of equal
+ * cost the larger heap comes first, then the driver's order, which the Vulkan specification makes
+ * meaningful. docs/memory-types.md states the rules in words. tests/profiles/expected_types.csv
+ * lists the results on real devices.
  */
 #include "core/memory/type_choice.h"
 
@@ -26,15 +27,15 @@
      (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD)
 #define PROTECTED ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_PROTECTED_BIT)
 
-/* Flags of types that nobody should get without asking: slower for the device, or not usable by
- * ordinary work at all. */
+/* Flags of types that are chosen only by request: the device is slower with them, or ordinary work
+ * cannot use them. */
 #define AVOIDED_FLAGS                                                                              \
     (PROTECTED | AMD_FLAGS | (VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_RDMA_CAPABLE_BIT_NV)
 
-/* A small heap is worse than anything but memory that is not the device's at all. */
+/* A small heap is worse than anything but memory outside the device. */
 enum {
     COST_MINOR = 1,
-    COST_WISH = 10,
+    COST_MODERATE = 10,
     COST_SMALL_HEAP = 50,
     COST_STRONG = 100,
     COST_GRAVE = 1000,
@@ -42,14 +43,14 @@ enum {
 };
 
 /* A device-local heap below a sixteenth of the largest one is a window or a carve-out, not the
- * device's memory; it serves what asks for the host's view of it, and nothing else first. */
+ * device's memory. It is preferred only for requests of host access to device memory. */
 enum { SMALL_HEAP_FRACTION = 16 };
 
-/* What one usage demands and wishes. Penalties apply where a wanted flag is missing, or an unwanted
- * one is there. */
+/* What one usage requires and prefers. A penalty applies where a wanted flag is missing or an
+ * unwanted flag is present. */
 struct usage_rule {
     VkMemoryPropertyFlags required;
-    VkMemoryPropertyFlags wanted[4]; /* by falling weight: GRAVE, STRONG, WISH, MINOR */
+    VkMemoryPropertyFlags wanted[4]; /* by falling weight: GRAVE, STRONG, MODERATE, MINOR */
     VkMemoryPropertyFlags unwanted[4];
     bool avoids_small_heap;
     const char* sentence;
@@ -113,7 +114,7 @@ static uint32_t count_bits(uint32_t bits)
 
 static uint32_t rule_cost(const struct usage_rule* rule, VkMemoryPropertyFlags flags)
 {
-    static const uint32_t weights[4] = {COST_GRAVE, COST_STRONG, COST_WISH, COST_MINOR};
+    static const uint32_t weights[4] = {COST_GRAVE, COST_STRONG, COST_MODERATE, COST_MINOR};
     uint32_t cost = 0;
     for (uint32_t i = 0; i < 4; ++i) {
         cost += weights[i] * count_bits(rule->wanted[i] & ~flags);
@@ -142,7 +143,8 @@ static uint32_t type_cost(const VkPhysicalDeviceMemoryProperties* memory, uint32
     const struct usage_rule* rule = &usage_rules[info->usage];
     uint32_t cost = rule_cost(rule, entry->propertyFlags);
     cost += (uint32_t)COST_EXPLICIT * count_bits(info->preferredFlags & ~entry->propertyFlags);
-    /* Asked for by number alone: a last resort among those that were. */
+    /* A type that was requested by its number alone is the last resort among the requested types.
+     */
     VkMemoryPropertyFlags odd = AVOIDED_FLAGS | (LAZILY_ALLOCATED & ~rule->wanted[0]);
     cost += (uint32_t)COST_GRAVE * count_bits(entry->propertyFlags & odd & ~info->requiredFlags);
     if (rule->avoids_small_heap && (heap->flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0 &&
@@ -170,8 +172,9 @@ bool maar_type_is_usable(const struct maar_device_facts* facts, uint32_t type)
            ((flags & PROTECTED) == 0 || facts->protected_memory);
 }
 
-/* Whether a type that is not for everybody was asked for: by its number or by its flags. Lazily
- * allocated memory is for transient attachments; whatever else lived there could be lost. */
+/* Whether a type that is not for every request was requested, by its number or by its flags. Lazily
+ * allocated memory is for transient attachments: the contents of any other resource could be lost.
+ */
 static bool is_asked_for(VkMemoryPropertyFlags flags, const MaarAllocationCreateInfo* info)
 {
     VkMemoryPropertyFlags named = info->requiredFlags | info->preferredFlags;
@@ -187,14 +190,14 @@ static bool is_asked_for(VkMemoryPropertyFlags flags, const MaarAllocationCreate
     return (flags & AVOIDED_FLAGS) == 0 || (flags & AVOIDED_FLAGS & info->requiredFlags) != 0;
 }
 
-/* What a type must have: for the usage, for the mapped flag and by request. */
+/* Returns the flags that a type must have: for the usage, for the mapped flag and by request. */
 static VkMemoryPropertyFlags required_flags(const MaarAllocationCreateInfo* info)
 {
     const bool mapped = (info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0;
     return info->requiredFlags | usage_rules[info->usage].required | (mapped ? HOST_VISIBLE : 0);
 }
 
-/* Whether a type has what is required and may be used. */
+/* Whether a type has the required flags and may be used. */
 static bool is_eligible(const struct maar_device_facts* facts, uint32_t type,
                         const MaarAllocationCreateInfo* info)
 {
@@ -204,7 +207,7 @@ static bool is_eligible(const struct maar_device_facts* facts, uint32_t type,
            is_asked_for(flags, info);
 }
 
-/* Whether one type is liked better than another one of a lower number. */
+/* Whether one type is preferred to another one with a lower number. */
 static bool is_better(const VkPhysicalDeviceMemoryProperties* memory, const uint32_t* costs,
                       bool by_heap, uint32_t type, uint32_t other)
 {
@@ -214,8 +217,8 @@ static bool is_better(const VkPhysicalDeviceMemoryProperties* memory, const uint
            (by_heap && costs[type] == costs[other] && size > other_size);
 }
 
-/* All eligible types in order of liking; returns how many. A stable insertion sort of at most 32.
- */
+/* Writes all eligible types in order of preference and returns their number. A stable insertion
+ * sort of at most 32. */
 static uint32_t rank_types(const struct maar_device_facts* facts,
                            const MaarAllocationCreateInfo* info, uint8_t* types)
 {
@@ -283,7 +286,7 @@ bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
     return false;
 }
 
-/* Appends the names of flags to a text that may be full already. */
+/* Appends the names of flags to a text, which may be full already. */
 static void append_flags(char* text, size_t size, const char* before, VkMemoryPropertyFlags flags)
 {
     static const struct {
@@ -317,7 +320,7 @@ void maar_report_no_type(MaarAllocator allocator, const char* call, uint32_t typ
                 (unsigned)(type_bits & named), missing);
 }
 
-/* Says in words what was wanted, and in what the best type falls short of it. */
+/* Describes in words what was requested, and what the best type lacks. */
 static void explain(MaarAllocator allocator, const MaarAllocationCreateInfo* info,
                     MaarMemoryTypeChoice* choice)
 {

@@ -1,5 +1,7 @@
 /*
- * Which memory: the order of preference of memory types for a request.
+ * The choice of a memory type: the order of preference of memory types for a request. The slow path
+ * of an allocation and the public choose function come here. Rankings are kept in a table without a
+ * lock: each is written once.
  */
 #ifndef MAAR_CORE_MEMORY_TYPE_CHOICE_H
 #define MAAR_CORE_MEMORY_TYPE_CHOICE_H
@@ -21,33 +23,35 @@ enum maar_ranking_state {
 struct maar_ranking {
     maar_atomic32 state;
     uint32_t rest;
-    uint64_t flags; /* this and `rest` are the request */
+    uint64_t flags; /* flags and rest are the request */
     uint32_t count;
     uint8_t types[VK_MAX_MEMORY_TYPES];
 };
 
-/* Rankings kept. Programs have few: one for each usage and set of flags. */
+/* The number of rankings that are kept. Programs have few: one for each usage and set of flags. */
 enum { MAAR_RANKINGS = 32 };
 
+/* The rankings that an allocator keeps. */
 struct maar_rankings {
     struct maar_ranking rankings[MAAR_RANKINGS];
 };
 
-/* Types in order of preference; those that a request may use are the ones among `bits`. */
+/* Types in order of preference. A request may use those among `bits`. */
 struct maar_type_choice {
     uint32_t bits;
     uint32_t count;
-    const uint8_t* types; /* in `own`, or in a ranking that lives as long as the allocator */
+    const uint8_t* types; /* in `own`, or in a ranking that exists as long as the allocator */
     uint8_t own[VK_MAX_MEMORY_TYPES];
 };
 
-/* What of a create info the order of types depends on. */
+/* The parts of a create info that decide the order of types. */
 struct maar_type_request {
     uint64_t flags;
     uint32_t rest;
-    uint32_t home; /* where its ranking is looked for first */
+    uint32_t home; /* the place where the search for its ranking begins */
 };
 
+/* Returns the parts of a create info that decide the order of types. */
 static inline struct maar_type_request maar_type_request_of(const MaarAllocationCreateInfo* info)
 {
     struct maar_type_request key;
@@ -59,6 +63,7 @@ static inline struct maar_type_request maar_type_request_of(const MaarAllocation
     return key;
 }
 
+/* Whether a ranking is complete and was made for this request. */
 static inline bool maar_ranking_is_of(const struct maar_ranking* ranking,
                                       const struct maar_type_request* key)
 {
@@ -66,12 +71,14 @@ static inline bool maar_ranking_is_of(const struct maar_ranking* ranking,
            ranking->flags == key->flags && ranking->rest == key->rest;
 }
 
-/* The ranking that is kept for a request, made now if there is room for one more; NULL if there is
- * none. It depends on nothing that changes, so it is written once and then only read. */
+/* Returns the ranking that is kept for a request, and makes it if there is room for one more; NULL
+ * if there is no room. A ranking depends on nothing that changes, so it is written once and then
+ * only read. */
 const struct maar_ranking* maar_ranking_search(struct maar_rankings* rankings,
                                                const struct maar_device_facts* facts,
                                                const MaarAllocationCreateInfo* info,
                                                const struct maar_type_request* key);
+/* Returns the ranking of a request: the usual place first, then maar_ranking_search. */
 static inline const struct maar_ranking* maar_ranking_find(struct maar_rankings* rankings,
                                                            const struct maar_device_facts* facts,
                                                            const MaarAllocationCreateInfo* info)
@@ -82,7 +89,8 @@ static inline const struct maar_ranking* maar_ranking_find(struct maar_rankings*
                                              : maar_ranking_search(rankings, facts, info, &key);
 }
 
-/* The preferred type of a ranking among some; VK_MAX_MEMORY_TYPES if none of them serves. */
+/* Returns the preferred type of a ranking among some types; VK_MAX_MEMORY_TYPES if none of them
+ * serves. */
 static inline uint32_t maar_ranking_first(const struct maar_ranking* ranking, uint32_t bits)
 {
     for (uint32_t i = 0; i < ranking->count; ++i) {
@@ -93,16 +101,17 @@ static inline uint32_t maar_ranking_first(const struct maar_ranking* ranking, ui
     return VK_MAX_MEMORY_TYPES;
 }
 
-/* Ranks the types; false when none serves. The choice must stay where it is. */
+/* Ranks the types. Returns false when no type serves. The choice must not be moved in memory
+ * afterwards. */
 bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
                        const MaarAllocationCreateInfo* info, struct maar_type_choice* choice);
-/* What maarChooseMemoryType does, for a call that is named in messages. */
+/* Does what maarChooseMemoryType does, for a call that messages name. */
 VkResult maar_choose_memory_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
                                  const MaarAllocationCreateInfo* info, MaarMemoryTypeChoice* out);
 /* Reports that no type serves. */
 void maar_report_no_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
                          const MaarAllocationCreateInfo* info);
-/* The preferred type of a choice that serves. */
+/* Returns the preferred type of a choice that has one. */
 static inline uint32_t maar_best_type(const struct maar_type_choice* choice)
 {
     const uint8_t* type = choice->types;
@@ -111,7 +120,7 @@ static inline uint32_t maar_best_type(const struct maar_type_choice* choice)
     }
     return *type;
 }
-/* The types of a choice that the request may use. */
+/* Returns the types of a choice that the request may use. */
 static inline uint32_t maar_candidate_bits(const struct maar_type_choice* choice)
 {
     uint32_t bits = 0;
@@ -120,9 +129,9 @@ static inline uint32_t maar_candidate_bits(const struct maar_type_choice* choice
     }
     return bits;
 }
-/* False for types whose feature is not enabled. */
+/* Returns whether a type may be used: false for types whose feature is not enabled. */
 bool maar_type_is_usable(const struct maar_device_facts* facts, uint32_t type);
-/* Types that are never chosen unless named. */
+/* Returns the types that are chosen only when they are named. */
 uint32_t maar_avoided_types(const VkPhysicalDeviceMemoryProperties* memory);
 
 #endif

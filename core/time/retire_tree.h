@@ -17,7 +17,7 @@ struct maar_retire_item;
 /* What items are ordered by. */
 struct maar_retire_key {
     uint32_t order;        /* of the timeline; see retire.c */
-    VkSemaphore semaphore; /* tells timelines of equal order apart */
+    VkSemaphore semaphore; /* distinguishes timelines of equal order */
     uint64_t value;
 };
 
