@@ -34,7 +34,7 @@ struct job {
     const struct maar_place_request* general; /* the request as the caller made it */
     struct maar_place_request place;          /* the request as one memory type needs it */
     float priority;
-    VkExternalMemoryHandleTypeFlags export_types; /* 0 in a pool of the caller's */
+    VkExternalMemoryHandleTypeFlags export_types; /* 0 if the caller gave a pool */
     bool over_budget_allowed;                     /* true in the second round */
     bool refused_by_budget;                       /* only a budget prevented some step */
     bool exceeded;                                /* the allocation exceeded a budget */

@@ -38,7 +38,7 @@ struct maar_allocation_failure {
     VkDeviceSize size;
     VkResult result;
     uint32_t type_index;          /* the preferred memory type */
-    uint32_t type_bits;           /* the other types that were tried; may be 0 */
+    uint32_t type_bits;           /* all types that were tried; may be 0 */
     const struct maar_pool* pool; /* a pool of the caller's, or NULL */
     bool only_budget;             /* the request was only over budget, which it may not exceed */
     bool in_pieces;               /* pages: no single block needs that size */

@@ -8,17 +8,17 @@
 #include "core/memory/pool_check.h"
 
 /*
- * The size of the next block. The first blocks of an arena add up to these shares of the preferred
- * size, and then to one share more each time: 32, 96, 224, 480, 736, 992 and 1248 MiB for a
- * preferred size of 256 MiB. Seven blocks thus serve a gigabyte. A block is doubled until it holds
+ * The size of the next block. The first blocks of an arena add up to these shares of the
+ * preferred size, and then to one share more each time: 32, 96, 224, 480, 736, 992 and 1248 MiB for
+ * a preferred size of 256 MiB. So seven blocks serve a gigabyte. A block is doubled until it holds
  * two of the request that it is made for. Memory that is not device-local begins with 1 MiB,
  * because most programs upload and read back little.
  *
  * An arena that holds 4.75 times the preferred size uses another rule: a block is a 64th of what
- * the arena holds, at least a third and at most three quarters of the preferred size. Little memory
- * is then reserved ahead of need, and few blocks are made. A block for a request of at least a 24th
- * of the preferred size, 10.7 MiB, holds a whole number of such requests, since large requests come
- * in equal sizes.
+ * the arena holds, at least a third of the preferred size and at most three quarters of it. Little
+ * memory is then reserved ahead of need, and few blocks are made. A block for a request of a 24th
+ * of the preferred size or more, 10.7 MiB, holds a whole number of such requests, since large
+ * requests come in equal sizes.
  *
  * Of some hundred settings, measured on seventeen traces with bench_trace, this one reserves at
  * most what VMA does on all traces but one: docs/project/results/benchmarks.md. The figures of
@@ -35,8 +35,8 @@ enum {
     LARGE_SHARE = 24
 };
 /*
- * In a pool that stitches, only small allocations are placed in blocks. These blocks begin with 256
- * KiB, so that few allocations reserve little. They grow to 1 MiB as a quarter of all blocks
+ * In a pool that stitches, only small allocations are placed in blocks. These blocks begin with
+ * 256 KiB, so that few allocations reserve little. They grow to 1 MiB, a quarter of all blocks
  * together. After that a block is a 256th of what the pool holds, pages included, so that memory
  * ahead of need stays far below 1 %. 64 GiB of small allocations alone would take 1,800 blocks.
  */

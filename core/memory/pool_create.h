@@ -18,8 +18,8 @@ void maar_pool_destroy(struct maar_pool* pool);
 void maar_pool_free(struct maar_pool* pool);
 /* Returns the MaarPoolPagingInfo in a chain, or NULL. */
 const MaarPoolPagingInfo* maar_pool_find_paging(const MaarPoolCreateInfo* info);
-/* Returns what is wrong with a create info. Checks only what depends on the
- * device; the caller checks the rest. */
+/* Returns what is wrong with a create info. Checks only what depends on the device;
+ * the caller checks the rest. */
 struct maar_fault maar_pool_find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info);
 
 #endif

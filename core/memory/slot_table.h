@@ -1,7 +1,6 @@
 /*
  * The handle table: finds the slot of an allocation handle by one indexed load. Slots are in
- * segments that never move, so a slot's address is stable. The table grows by an eighth of its
- * size, so little memory is held ahead of need.
+ * segments that never move. The table grows by an eighth, so little is held ahead of need.
  *
  * A slot's key counts its uses, and is odd while an allocation uses the slot. A handle contains the
  * key. A stale handle is thus detected, and of two threads that free one handle only one succeeds.
@@ -41,8 +40,7 @@ struct maar_slot {
     uint8_t kind : 2;      /* MaarResourceKind */
     uint8_t pending : 1;   /* freed after points that have not passed */
     uint8_t can_alias : 1; /* objects of either kind may be bound to it */
-    uint8_t internal : 1;  /* owned by Maar itself, such as a buffer of slices; never reported as a
-                              leak */
+    uint8_t internal : 1;  /* Maar's own, such as a buffer of slices; not a leak */
     uint8_t : 0;
     /* These are written by the maker alone, before the handle is returned. */
     uint8_t fallback : 1;
@@ -57,13 +55,11 @@ struct maar_slot {
     };
 };
 
-/* Returns the offset of a slot's range in its block. */
 static inline VkDeviceSize maar_slot_offset(const struct maar_slot* slot)
 {
     return (VkDeviceSize)slot->offset_high << 32 | slot->offset_low;
 }
 
-/* Returns the size of a slot's range. */
 static inline VkDeviceSize maar_slot_size(const struct maar_slot* slot)
 {
     return (VkDeviceSize)slot->size_high << 32 | slot->size_low;
@@ -89,8 +85,7 @@ struct maar_slot_list {
 /* The table. Segments are only added while the allocator exists. */
 struct maar_slot_table {
     const VkAllocationCallbacks* callbacks;
-    uint32_t first_key; /* the first key of every slot, even; tables differ in it, so a foreign
-                           handle is detected */
+    uint32_t first_key; /* even; differs between tables, so that foreign handles are detected */
     maar_atomic_pointer segments[MAAR_SLOT_SEGMENTS];
     struct maar_mutex lock; /* guards the members below */
     uint32_t segment_count;
@@ -104,8 +99,7 @@ bool maar_slots_init(struct maar_slot_table* table, const VkAllocationCallbacks*
 /* Returns the first key of the handles of an allocator, by its serial number. */
 static inline uint32_t maar_first_key(uint64_t serial)
 {
-    /* The factor is twice an odd number, so the keys of 2^31 successive allocators lie far apart.
-     */
+    /* Twice an odd number: the keys of 2^31 successive allocators lie far apart. */
     return (uint32_t)serial * 0x9E3779B2u;
 }
 /* Frees the segments and destroys the lock. */
@@ -117,8 +111,7 @@ VkResult maar_slots_refill(struct maar_slot_table* table, struct maar_mutex* loc
                            struct maar_slot_list* list);
 /* Gives all slots of a list back to the table. */
 void maar_slots_give_back(struct maar_slot_table* table, struct maar_slot_list* list);
-/* Gives one run of a long list back, so that other owners can use it. The owner's lock may be held.
- */
+/* Gives one run of a long list back for other owners. The owner's lock may be held. */
 void maar_slots_spill(struct maar_slot_table* table, struct maar_slot_list* list);
 
 /* Returns the segment of a slot. With the bias added, segment 8 * k + s begins at (8 + s) << k runs
@@ -131,13 +124,11 @@ static inline uint32_t maar_slot_segment(uint32_t index)
     return octave * 8 + (runs >> octave) - 8;
 }
 
-/* Returns the number of slots in a segment. */
 static inline uint32_t maar_slot_segment_size(uint32_t segment)
 {
     return (uint32_t)MAAR_SLOT_RUN << (segment / 8);
 }
 
-/* Returns the index of the first slot in a segment. */
 static inline uint32_t maar_slot_segment_base(uint32_t segment)
 {
     return ((8u + segment % 8) << (segment / 8)) * MAAR_SLOT_RUN - MAAR_SLOT_BIAS;
@@ -175,7 +166,6 @@ static inline uint32_t maar_slots_pop(const struct maar_slot_table* table,
     return index;
 }
 
-/* Puts a slot at the head of a list. */
 static inline void maar_slots_push(struct maar_slot_list* list, struct maar_slot* slot,
                                    uint32_t index)
 {
@@ -198,7 +188,6 @@ static inline void maar_slots_put(struct maar_slot_table* table, struct maar_slo
     }
 }
 
-/* Returns the bits of a handle as a number. */
 static inline uint64_t maar_handle_bits(MaarAllocation allocation)
 {
 #if defined(VK_USE_64_BIT_PTR_DEFINES) && VK_USE_64_BIT_PTR_DEFINES == 1
@@ -208,7 +197,6 @@ static inline uint64_t maar_handle_bits(MaarAllocation allocation)
 #endif
 }
 
-/* Returns the handle of a slot index and a key. */
 static inline MaarAllocation maar_handle_make(uint32_t index, uint32_t key)
 {
     uint64_t bits = ((uint64_t)key << 32) | ((uint64_t)index + 1);
