@@ -13,8 +13,8 @@
 #include "core/memory/mapping.h"
 #include "core/memory/slot_home.h"
 
-/* Whether a request fits a pool unchanged: shape_for_pool (allocate_slow.c) would change nothing.
- */
+/* Whether a request fits a pool unchanged: shape_for_pool (allocate_slow.c) would change
+ * nothing. */
 static inline bool has_shape_for_pool(const struct maar_place_request* general,
                                       const struct maar_pool* pool)
 {
@@ -38,8 +38,8 @@ MAAR_NOINLINE void report_deviation(MaarAllocator allocator, const struct maar_s
     }
 }
 
-/* Fills in what the request needs in any memory type. Returns false when a number is out of bounds.
- */
+/* Fills in what the request needs in any memory type. Returns false when a number is out of
+ * bounds. */
 static inline bool shape(const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
                          bool internal, struct maar_place_request* place)
 {

@@ -56,8 +56,8 @@ static bool shape_for_pool(const struct maar_place_request* general, const struc
     place->size = general->size;
     place->alignment =
         maar_common_multiple(general->alignment, pool->min_alignment, MAAR_RANGE_MAX_SIZE);
-    /* Two resources of unknown kind may be of different kinds, so each starts a granule of its own.
-     */
+    /* Two resources of unknown kind may be of different kinds, so each starts a granule of its
+     * own. */
     if (place->kind == MAAR_RESOURCE_KIND_UNKNOWN) {
         place->alignment = align_more(place->alignment, pool->granularity);
     }
@@ -253,8 +253,8 @@ static inline bool wants_dedicated(MaarAllocator allocator, const MaarMemoryRequ
     if (request->requiresDedicated == VK_TRUE || mode == MAAR_DEDICATED_ALWAYS) {
         return true;
     }
-    /* Blocks beside pages are small: a block made for a large request would serve no other request.
-     */
+    /* Blocks beside pages are small: a block made for a large request would serve no other
+     * request. */
     const bool preferred =
         mode == MAAR_DEDICATED_PREFERRED ||
         (pool->stitches && request->requirements.size >= LARGE_BESIDE_PAGES) ||

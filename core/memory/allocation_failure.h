@@ -44,8 +44,8 @@ struct maar_allocation_failure {
     bool in_pieces;               /* pages: no single block needs that size */
 };
 
-/* Reports a failure, unless failures of its kind were reported often enough. No lock may be held.
- */
+/* Reports a failure, unless failures of its kind were reported often enough. No lock may be
+ * held. */
 void maar_report_allocation_failure(MaarAllocator allocator,
                                     const struct maar_allocation_failure* failure);
 /* Notes that a block was made in the heap, so the next failure is reported again. */

@@ -13,8 +13,8 @@ void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAlloc
 /* Reports that another thread has freed an allocation since its handle was resolved. Returns the
  * error for the caller. */
 VkResult maar_refuse_late_free(MaarAllocator allocator, const char* call);
-/* Returns the slot of a handle, or reports why there is none and returns NULL. index may be NULL.
- */
+/* Returns the slot of a handle, or reports why there is none and returns NULL. index may be
+ * NULL. */
 static inline struct maar_slot* maar_resolve(MaarAllocator allocator, const char* call,
                                              MaarAllocation allocation, uint32_t* index)
 {

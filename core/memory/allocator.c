@@ -123,8 +123,8 @@ static VkResult open_device(const MaarAllocatorCreateInfo* info, MaarAllocator a
     return result;
 }
 
-/* Reports a feature that was enabled without effect, most often because apiVersion was left at 1.1.
- */
+/* Reports a feature that was enabled without effect, most often because apiVersion was left at
+ * 1.1. */
 static void report_dropped(MaarAllocator allocator)
 {
     static const struct {

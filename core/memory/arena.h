@@ -45,8 +45,8 @@ struct maar_arena* maar_arena_enter_own(struct maar_pool* pool);
 /* Ensures that the list has room for one more block. It may leave the lock and take it again.
  * Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
 VkResult maar_arena_reserve_list(struct maar_arena* arena);
-/* Adds a block to the list, in the order of ids, even when another thread added a later id first.
- */
+/* Adds a block to the list, in the order of ids, even when another thread added a later id
+ * first. */
 void maar_arena_list(struct maar_arena* arena, struct maar_block* block);
 /* Takes an empty block off the list, unless the pool would then have too few. Returns whether it
  * did. counted: the pool's number of empty blocks no longer includes this block. */

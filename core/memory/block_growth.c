@@ -131,8 +131,8 @@ VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place
 }
 
 /* Ends the announcement of a block that is now listed, or that was not made. Called after the
- * arena's lock is left: a thread that reads the count and looks for room afterwards sees the block.
- */
+ * arena's lock is left: a thread that reads the count and looks for room afterwards sees the
+ * block. */
 static void end_creation(struct maar_pool* pool)
 {
     maar_mutex_lock(&pool->arenas.lock);
@@ -211,8 +211,8 @@ static float read_priority(struct maar_pool* pool)
     return priority;
 }
 
-/* Lists a new block and places into it. Called under the lock, which it may leave and take again.
- */
+/* Lists a new block and places into it. Called under the lock, which it may leave and take
+ * again. */
 static enum maar_pool_outcome use_new_block(struct maar_arena* arena, struct maar_block* block,
                                             const struct maar_place_request* request,
                                             struct maar_made* made)

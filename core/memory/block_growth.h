@@ -10,8 +10,8 @@
 /* Bytes. The size of a new block is rounded up to a multiple of this, as drivers do anyway. */
 #define MAAR_BLOCK_ROUNDING ((VkDeviceSize)65536)
 
-/* Returns the best size of the next block, and in *least the smallest size that holds the request.
- */
+/* Returns the best size of the next block, and in *least the smallest size that holds the
+ * request. */
 VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place_request* request,
                                  VkDeviceSize* least);
 /* Returns the size of a new block over a budget. */

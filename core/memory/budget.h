@@ -41,8 +41,8 @@ bool maar_budget_holds(const struct maar_budget* budget, VkDeviceSize size);
 void maar_report_over_budget(MaarAllocator allocator, uint32_t heap, VkDeviceSize size);
 /* Subtracts the bytes that were given back from the usage that was last read. */
 void maar_budget_note_release(MaarAllocator allocator, uint32_t heap, VkDeviceSize size);
-/* Whether the last known usage exceeds the budget. Does not call the driver, so a lock may be held.
- */
+/* Whether the last known usage exceeds the budget. Does not call the driver, so a lock may be
+ * held. */
 bool maar_budget_is_exceeded(MaarAllocator allocator, uint32_t heap);
 
 #endif

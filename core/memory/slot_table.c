@@ -46,8 +46,8 @@ static bool link_run(struct maar_slot_table* table, struct maar_slot_list* list)
         }
         table->free_slot = maar_slot_at(table, tail)->next_free;
     } else if (table->unused < maar_slot_segment_base(table->segment_count)) {
-        /* The size of a segment is a multiple of a run, so a fresh run never lies in two segments.
-         */
+        /* The size of a segment is a multiple of a run, so a fresh run never lies in two
+         * segments. */
         head = table->unused;
         tail = head + MAAR_SLOT_RUN - 1;
         count = MAAR_SLOT_RUN;

@@ -143,8 +143,8 @@ static uint32_t type_cost(const VkPhysicalDeviceMemoryProperties* memory, uint32
     const struct usage_rule* rule = &usage_rules[info->usage];
     uint32_t cost = rule_cost(rule, entry->propertyFlags);
     cost += (uint32_t)COST_EXPLICIT * count_bits(info->preferredFlags & ~entry->propertyFlags);
-    /* A type that was requested by its number alone is the last resort among the requested types.
-     */
+    /* A type that was requested by its number alone is the last resort among the requested
+     * types. */
     VkMemoryPropertyFlags odd = AVOIDED_FLAGS | (LAZILY_ALLOCATED & ~rule->wanted[0]);
     cost += (uint32_t)COST_GRAVE * count_bits(entry->propertyFlags & odd & ~info->requiredFlags);
     if (rule->avoids_small_heap && (heap->flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0 &&
@@ -172,9 +172,9 @@ bool maar_type_is_usable(const struct maar_device_facts* facts, uint32_t type)
            ((flags & PROTECTED) == 0 || facts->protected_memory);
 }
 
-/* Whether a type that is not for every request was requested, by its number or by its flags. Lazily
- * allocated memory is for transient attachments: the contents of any other resource could be lost.
- */
+/* Whether a type that is not for every request was requested, by its number or by its flags.
+ * Lazily allocated memory is for transient attachments: the contents of any other resource could
+ * be lost. */
 static bool is_asked_for(VkMemoryPropertyFlags flags, const MaarAllocationCreateInfo* info)
 {
     VkMemoryPropertyFlags named = info->requiredFlags | info->preferredFlags;

@@ -6,9 +6,9 @@
 #include "core/objects/buffer.h"
 #include "core/objects/slice_arena.h"
 
-/* The first buffer of a shelf, bytes; each further one is twice the last, up to the largest. 64 KiB
- * holds 256 uniform buffers of 256 bytes; 4 MiB is the size from which a block has room to spare.
- */
+/* The first buffer of a shelf, bytes; each further one is twice the last, up to the largest. 64
+ * KiB holds 256 uniform buffers of 256 bytes; 4 MiB is the size from which a block has room to
+ * spare. */
 #define FIRST_SLICE_BUFFER ((VkDeviceSize)64 << 10)
 #define LARGEST_SLICE_BUFFER ((VkDeviceSize)4 << 20)
 

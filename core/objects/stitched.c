@@ -97,8 +97,8 @@ static VkResult take_page_space(struct stitch_job* job, VkDeviceSize size)
     return result;
 }
 
-/* Makes everything except the object: slot, page table, pages, and the rest of the address space.
- */
+/* Makes everything except the object: slot, page table, pages, and the rest of the address
+ * space. */
 static VkResult stitch(struct stitch_job* job, const MaarMemoryRequest* request,
                        struct maar_object object, MaarAllocation* allocation)
 {

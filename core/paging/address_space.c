@@ -1,5 +1,5 @@
 /*
- * Address space: what all sparse objects of a device may take together.
+ * The address space that all sparse objects of a device take together.
  */
 #include "core/paging/address_space.h"
 
@@ -26,5 +26,5 @@ VkResult maar_paging_take_space(MaarAllocator allocator, const char* call, VkDev
 void maar_paging_return_space(MaarAllocator allocator, VkDeviceSize size)
 {
     const uint64_t rest = maar_atomic64_sub(&maar_paging_of(allocator)->space, size);
-    MAAR_ASSERT(allocator, rest <= UINT64_MAX - size); /* no more was returned than taken */
+    MAAR_ASSERT(allocator, rest <= UINT64_MAX - size); /* never returns more than was taken */
 }

@@ -1,10 +1,10 @@
 /*
- * Batches: what tables have recorded becomes the elements of one vkQueueBindSparse, as few as
- * possible.
+ * Batches: turns the recorded changes of tables into the elements of one vkQueueBindSparse, as few
+ * as possible.
  *
  * While a submission is under way, owners may change the same entries again. So the batch marks the
  * entries that it names. When the submission was made or has failed, each marked entry is resolved
- * from what the batch says and from what was recorded since.
+ * from the batch and from the changes recorded since.
  */
 #include "core/paging/bind_batch.h"
 
@@ -16,7 +16,7 @@
 static bool grow_array(const VkAllocationCallbacks* callbacks, void** array, uint32_t count,
                        size_t size)
 {
-    /* The old elements are not kept: the array is about to be filled. */
+    /* The old elements are not kept, since the array is about to be filled again. */
     void* made = maar_host_calloc(callbacks, count, size);
     if (made == NULL) {
         return false;
@@ -40,7 +40,7 @@ void maar_bind_batch_free(struct maar_paging* paging)
     memset(batch, 0, sizeof *batch);
 }
 
-/* Makes room for what was counted, and for half as much again. */
+/* Makes room for half as much again as was counted. */
 static VkResult reserve_batch(struct maar_paging* paging)
 {
     const VkAllocationCallbacks* callbacks = paging->allocator->callbacks;
@@ -74,7 +74,7 @@ struct run_walk {
     uint32_t at;
     uint64_t first;
     uint64_t count;
-    uint64_t entry; /* of the first page */
+    uint64_t entry; /* the entry of the first page */
     bool unbinds;
 };
 
@@ -98,7 +98,7 @@ static bool continues(const struct run_walk* walk, uint64_t page, uint64_t entry
            (entry & MAAR_ENTRY_PAGE) == (walk->entry & MAAR_ENTRY_PAGE) + walk->count;
 }
 
-/* Finds the next run in a table's dirty leaves, which are sorted; false at the end. */
+/* Finds the next run in a table's dirty leaves, which are sorted. Returns false at the end. */
 static bool next_run(struct run_walk* walk)
 {
     walk->count = 0;
@@ -135,7 +135,7 @@ static void begin_walk(struct maar_page_table* table, struct run_walk* walk)
     walk->leaf = table->first_dirty;
 }
 
-/* Counts the elements of what is recorded. */
+/* Counts the elements that the recorded changes need. */
 static void count_recorded(struct maar_paging* paging)
 {
     struct maar_bind_batch* batch = &paging->batch;
@@ -301,8 +301,8 @@ VkResult maar_bind_batch_take(struct maar_paging* paging)
         ++paging->recorded_value;
     }
     maar_mutex_unlock(&paging->lock);
-    /* Debian 12's validation layer (1.3.239) reads as many opaque binds as there are buffers. It
-     * must find empty ones behind the last. */
+    /* Debian 12's validation layer (1.3.239) reads as many opaque binds as there are buffers. So
+     * the array has empty elements at its end. */
     if (batch->buffer_count > batch->opaque_count) {
         memset(&batch->opaques[batch->opaque_count], 0,
                (batch->buffer_count - batch->opaque_count) * sizeof batch->opaques[0]);
@@ -310,7 +310,8 @@ VkResult maar_bind_batch_take(struct maar_paging* paging)
     return VK_SUCCESS;
 }
 
-/* Resolves what an entry has become, once its submission was made or has failed. Under the lock. */
+/* Resolves the state of an entry, once its submission was made or has failed. Called under the
+ * lock. */
 static void resolve_entry(const struct maar_bind_span* span, uint64_t page, bool succeeded)
 {
     struct maar_page_table* table = span->table;
@@ -336,8 +337,8 @@ static void resolve_entry(const struct maar_bind_span* span, uint64_t page, bool
     }
 }
 
-/* Takes back the timeline's value of a submission that was not made, so that nobody waits for it.
- */
+/* Takes back the timeline's value of a submission that was not made, so that no thread waits for
+ * it. */
 static void take_value_back(struct maar_paging* paging)
 {
     maar_assert_held(&paging->lock);

@@ -1,5 +1,6 @@
 /*
- * Batches: what tables have recorded, as the arrays of one vkQueueBindSparse. For this room alone.
+ * Batches: the recorded changes of tables, as the arrays of one vkQueueBindSparse. For this room
+ * alone.
  */
 #ifndef MAAR_CORE_PAGING_BIND_BATCH_H
 #define MAAR_CORE_PAGING_BIND_BATCH_H
@@ -19,7 +20,8 @@ struct maar_bind_span {
     bool unbinds;
 };
 
-/* Grows as needed and is kept from submission to submission. Belongs to the thread that submits. */
+/* A batch grows as needed, and its arrays are used for each submission. It belongs to the thread
+ * that submits. */
 struct maar_bind_batch {
     uint32_t capacity; /* of binds, tile_binds and spans */
     uint32_t bind_count;
@@ -42,12 +44,15 @@ struct maar_bind_batch {
     uint64_t pages_unbound;
 };
 
-/* Moves everything that is recorded into the batch: VK_SUCCESS or VK_ERROR_OUT_OF_HOST_MEMORY, and
- * then everything stays recorded. Only the thread that submits calls this, without a lock. */
+/* Moves everything that is recorded into the batch. Returns VK_SUCCESS or
+ * VK_ERROR_OUT_OF_HOST_MEMORY; in the second case everything stays recorded. Called without a lock,
+ * only by the thread that submits. */
 VkResult maar_bind_batch_take(struct maar_paging* paging);
-/* Resolves what each page of the batch has become, once its submission was made or has failed. What
- * a failed one had is recorded again. Only the thread that submits calls this, without a lock. */
+/* Resolves the state of each page of the batch, once its submission was made or has failed. The
+ * changes of a failed submission are recorded again. Called without a lock, only by the thread that
+ * submits. */
 void maar_bind_batch_end(struct maar_paging* paging, bool succeeded);
+/* Frees the arrays of the batch. */
 void maar_bind_batch_free(struct maar_paging* paging);
 
 #endif

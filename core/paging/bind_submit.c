@@ -1,9 +1,9 @@
 /*
  * Submitting: binds go to the device in one vkQueueBindSparse, copies in one vkQueueSubmit.
  *
- * vkQueueBindSparse is ordered by semaphores alone. Each submission waits for the one before it and
- * for the caller's points, and moves Maar's own timeline by one. One thread at a time submits; only
- * the caller's queue lock is held across the driver's call.
+ * Only semaphores order vkQueueBindSparse. Each submission waits for the one before it and for the
+ * caller's points, and advances Maar's own timeline by one. One thread at a time submits. Only the
+ * caller's queue lock is held across the driver's call.
  */
 #include "core/paging/page_pool.h"
 #include "core/paging/paging_open.h"
@@ -54,7 +54,7 @@ static void list_waits(struct maar_paging* paging, uint32_t point_count, const M
     maar_mutex_unlock(&paging->lock);
 }
 
-/* Forgets the delays that a submission waits for. Later submissions wait for that submission. */
+/* Removes the delays that a submission waits for. Later submissions wait for that submission. */
 static void forget_delays(struct maar_paging* paging, const struct bind_waits* waits)
 {
     uint32_t kept = 0;
@@ -251,7 +251,7 @@ static bool add_delays(struct maar_paging* paging, uint32_t point_count, const M
             ++at;
         }
         if (points[i].semaphore == VK_NULL_HANDLE) {
-            continue; /* of the host timeline: it has passed */
+            continue; /* a point of the host timeline has passed already */
         }
         fits = at < MAAR_MAX_POINTS;
         if (at == count && fits) {

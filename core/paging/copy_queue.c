@@ -1,7 +1,7 @@
 /*
  * The copies of objects that grow without sparse binding: recorded in order, carried out together.
- * Command buffers are used again in the order of their submission, as soon as the oldest one has
- * been executed.
+ * Command buffers are reused in the order of their submission, as soon as the oldest one has been
+ * executed.
  */
 #include "core/paging/copy_queue.h"
 
@@ -55,7 +55,7 @@ void maar_copy_record(MaarAllocator allocator, struct maar_page_copy* copy)
     maar_mutex_unlock(queue->lock);
 }
 
-/* Takes a copy out of the record. */
+/* Removes a copy from the record. */
 static void forget_copy(struct maar_copy_queue* queue, const struct maar_page_copy* copy)
 {
     struct maar_page_copy* before = NULL;
@@ -89,7 +89,8 @@ struct maar_page_copy* maar_copy_take_back(MaarAllocator allocator, struct maar_
     return copy;
 }
 
-/* Takes all copies of an owner out of the record. None of them is taken. Under the lock. */
+/* Removes all copies of an owner from the record. No submission has taken any of them. Called under
+ * the lock. */
 static void forget_all(struct maar_copy_queue* queue, const struct maar_copy_owner* owner)
 {
     for (const struct maar_page_copy* copy = owner->newest; copy != NULL; copy = copy->older) {
@@ -126,7 +127,8 @@ static struct maar_page_copy* take_recorded(struct maar_copy_queue* queue)
     return copies;
 }
 
-/* Ends the taking of a copy, and collects its owner if the owner waits for that. Under the lock. */
+/* Ends the taking of a copy. Collects the copy's owner if the owner has ended meanwhile. Called
+ * under the lock. */
 static void end_taking(struct maar_page_copy* copy, struct maar_copy_owner** retired)
 {
     struct maar_copy_owner* owner = copy->owner;
@@ -137,7 +139,7 @@ static void end_taking(struct maar_page_copy* copy, struct maar_copy_owner** ret
     }
 }
 
-/* Takes a submitted copy from its owner. Under the lock. */
+/* Removes a submitted copy from its owner's list. Called under the lock. */
 static void disown(struct maar_page_copy* copy, uint64_t value)
 {
     struct maar_page_copy** link = &copy->owner->newest;
@@ -148,7 +150,7 @@ static void disown(struct maar_page_copy* copy, uint64_t value)
     copy->owner->value = value;
 }
 
-/* Records copies again, in front of those that were recorded meanwhile. Under the lock. */
+/* Records copies again, before those that were recorded meanwhile. Called under the lock. */
 static void put_back_copies(struct maar_copy_queue* queue, struct maar_page_copy* copies)
 {
     struct maar_page_copy* last = copies;
@@ -162,7 +164,7 @@ static void put_back_copies(struct maar_copy_queue* queue, struct maar_page_copy
     }
 }
 
-/* Resolves what becomes of the taken copies, once their submission was made or has failed. */
+/* Queues or records again the taken copies, once their submission was made or has failed. */
 static void resolve_copies(struct maar_copy_queue* queue, MaarAllocator allocator,
                            struct maar_page_copy* copies, const struct maar_submission* submission,
                            bool submitted)
@@ -188,7 +190,7 @@ static void resolve_copies(struct maar_copy_queue* queue, MaarAllocator allocato
     for (struct maar_page_copy *copy = submitted ? copies : NULL, *next; copy != NULL;
          copy = next) {
         next = copy->next;
-        /* The submission waits for the caller's points. When it has ended, they have passed. */
+        /* The submission waits for the caller's points, so they have passed when it has ended. */
         maar_retire_add_point(copy->item,
                               (MaarPoint){submission->signal, submission->signal_value});
         maar_retire_queue(&allocator->retire, copy->item);
@@ -221,8 +223,8 @@ static VkResult open_commands(struct maar_copy_queue* queue, MaarAllocator alloc
             .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
             .queueFamilyIndex = submission->queue->familyIndex,
         };
-        /* Without callbacks: for command pools, lavapipe mixes them with the C library's functions.
-         */
+        /* No host callbacks are passed: for command pools, lavapipe mixes them with the C library's
+         * functions. */
         const VkResult result =
             device->vkCreateCommandPool(device->handle, &pool_info, NULL, &queue->pool);
         if (result != VK_SUCCESS) {
@@ -250,7 +252,7 @@ static VkResult open_commands(struct maar_copy_queue* queue, MaarAllocator alloc
     return VK_SUCCESS;
 }
 
-/* Lists commands: as the latest if they were submitted, else as the first to be used again. */
+/* Lists commands: as the latest if they were submitted, else as the first to be reused. */
 static void close_commands(struct maar_copy_queue* queue, struct maar_copy_commands* commands,
                            bool submitted)
 {
@@ -265,7 +267,7 @@ static void close_commands(struct maar_copy_queue* queue, struct maar_copy_comma
     }
 }
 
-/* Frees commands whose recording failed, so that their state is unknown. */
+/* Frees commands whose recording failed, since their state is unknown. */
 static void discard_commands(const struct maar_copy_queue* queue, MaarAllocator allocator,
                              struct maar_copy_commands* commands)
 {
@@ -286,8 +288,8 @@ static void order_all(const struct maar_device* device, VkCommandBuffer buffer,
     device->vkCmdPipelineBarrier(buffer, before, after, 0, 1, &barrier, 0, NULL, 0, NULL);
 }
 
-/* Records copies one after another: an owner can have several in one submission, and a copy then
- * reads what the one before it wrote. */
+/* Records copies one after another. An owner can have several copies in one submission. A copy then
+ * reads what the copy before it wrote. */
 static VkResult record_commands(const struct maar_device* device, VkCommandBuffer buffer,
                                 const struct maar_page_copy* copies)
 {

@@ -4,8 +4,8 @@
  * that submission has been executed, the copy's retire item releases the smaller buffer.
  *
  * The paging lock guards what is recorded. The command buffers belong to the thread that submits. A
- * submission takes copies. Nobody drops a taken copy or waits for it: if its owner ends meanwhile,
- * the thread that submits releases the owner.
+ * submission takes copies. A taken copy is neither dropped nor waited for. If its owner ends
+ * meanwhile, the thread that submits releases the owner.
  */
 #ifndef MAAR_CORE_PAGING_COPY_QUEUE_H
 #define MAAR_CORE_PAGING_COPY_QUEUE_H
@@ -44,18 +44,20 @@ struct maar_page_copy {
     bool taken;
 };
 
+/* The recorded copies of an allocator, and its command buffers. */
 struct maar_copy_queue {
-    struct maar_mutex* lock; /* the paging lock; guards the owners and what follows up to pool */
+    struct maar_mutex*
+        lock; /* the paging lock; guards the owners and the members up to copied_bytes */
     struct maar_page_copy* first;
     struct maar_page_copy* last;
-    uint64_t copied_bytes; /* ever submitted */
-    VkCommandPool pool;    /* belongs, with what follows, to the thread that submits */
+    uint64_t copied_bytes; /* of all submitted copies */
+    VkCommandPool pool;    /* belongs, with the members below, to the thread that submits */
     struct maar_copy_commands* oldest;
     struct maar_copy_commands* latest;
 };
 
-/* Semaphores that a submission waits for at most: the submission before it, the delays, and the
- * points of its caller. */
+/* The largest number of semaphores that a submission waits for: the submission before it, the
+ * delays, and the points of its caller. */
 enum { MAAR_MOST_SUBMISSION_WAITS = 2 * MAAR_MAX_POINTS + 1 };
 
 /* One submission to the paging queue. */
@@ -68,16 +70,17 @@ struct maar_submission {
     uint64_t signal_value;
 };
 
+/* Initializes a queue without copies. */
 void maar_copy_queue_init(struct maar_copy_queue* queue, struct maar_mutex* lock);
-/* The device has executed all copies, and every owner has ended. */
+/* Frees a queue. The device has executed all copies, and every owner has ended. */
 void maar_copy_queue_destroy(struct maar_copy_queue* queue, MaarAllocator allocator);
 /* Returns whether no copy is recorded. Under the paging lock. */
 static inline bool maar_copy_queue_is_empty(const struct maar_copy_queue* queue)
 {
     return queue->first == NULL;
 }
-/* Carries out all recorded copies in one vkQueueSubmit. Only the thread that submits calls this,
- * without a lock. On failure everything stays recorded and the timeline's value is unused. */
+/* Carries out all recorded copies in one vkQueueSubmit. Called without a lock, only by the thread
+ * that submits. On failure everything stays recorded and the timeline's value is unused. */
 VkResult maar_copy_queue_submit(struct maar_copy_queue* queue, MaarAllocator allocator,
                                 const struct maar_submission* submission);
 
@@ -85,8 +88,8 @@ VkResult maar_copy_queue_submit(struct maar_copy_queue* queue, MaarAllocator all
 
 /* Records a copy. Its `owner`, `from`, `to`, `size` and `item` are set. */
 void maar_copy_record(MaarAllocator allocator, struct maar_page_copy* copy);
-/* Takes the owner's newest copy back from the record, or returns NULL if a submission has taken it.
- */
+/* Takes the owner's newest copy back from the record, or returns NULL if a submission has taken
+ * it. */
 struct maar_page_copy* maar_copy_take_back(MaarAllocator allocator, struct maar_copy_owner* owner);
 /* Ends an owner: calls `release`, now or in the thread that submits its last copy. */
 void maar_copy_owner_end(MaarAllocator allocator, struct maar_copy_owner* owner);

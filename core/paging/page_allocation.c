@@ -1,6 +1,6 @@
 /*
- * Allocations that are made of pages: how they end, and which pages they have. Their slots and
- * arenas are part of core/memory, which calls the functions here through struct maar_extension.
+ * Allocations that are made of pages: how they end, and which pages they have. core/memory has
+ * their slots and arenas, and calls the functions here through struct maar_extension.
  */
 #include "core/paging/page_allocation.h"
 
@@ -27,7 +27,7 @@ bool maar_stitched_seal(MaarAllocator allocator, const struct maar_slot* slot, M
 void maar_stitched_release_pages(MaarAllocator allocator, struct maar_block* block)
 {
     if (block->ending != NULL) {
-        (void)maar_page_table_seal(block->table); /* nobody has sealed it */
+        (void)maar_page_table_seal(block->table); /* the table was not sealed before */
     }
     maar_page_table_destroy(block->table);
     maar_paging_return_space(allocator, block->size);

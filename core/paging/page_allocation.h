@@ -1,12 +1,13 @@
 /*
- * How allocations that are made of pages end: what core/memory calls by struct maar_extension.
+ * Ends allocations that are made of pages. core/memory calls these functions through struct
+ * maar_extension.
  */
 #ifndef MAAR_CORE_PAGING_PAGE_ALLOCATION_H
 #define MAAR_CORE_PAGING_PAGE_ALLOCATION_H
 
 #include "core/memory/allocator_state.h"
 
-/* See maar_extension::seal and maar_extension::release_pages. */
+/* Implement maar_extension::seal and maar_extension::release_pages. */
 bool maar_stitched_seal(MaarAllocator allocator, const struct maar_slot* slot, MaarPoint* point);
 void maar_stitched_release_pages(MaarAllocator allocator, struct maar_block* block);
 

@@ -3,7 +3,7 @@
  *
  * Each block lists its free runs by length, and bits show which lists have runs (as in TLSF:
  * Masmano et al., ECRTS 2004). Any part of a run can be given back alone. Only the two end pages of
- * a free run store its length, so joining neighbours takes no search.
+ * a free run store its length, so neighbours are joined without a search.
  */
 #include "core/paging/page_block.h"
 
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Returns the lowest class all of whose runs are at least this long. */
+/* Returns the lowest class whose runs are all at least this long. */
 static uint32_t sufficient_class(uint32_t length)
 {
     if (length < 4) {
@@ -96,7 +96,7 @@ static void unlist_free_run(struct maar_page_block* block, uint32_t first)
     marks[first + length - 1].run = 0;
 }
 
-/* Notes in the statistics of core/memory how much of the block is in use. */
+/* Updates the numbers in core/memory's statistics: how much of the block is in use. */
 static void publish_use(const struct maar_page_block* block)
 {
     const VkDeviceSize size = block->pool->page_size;
@@ -125,8 +125,8 @@ static void free_run(struct maar_page_block* block, uint32_t first, uint32_t len
     list_free_run(block, first, length);
 }
 
-/* Number of runs in the request's own class that are tried. Any of them may be a little too short;
- * then a run of a longer class is cut. */
+/* The number of runs tried in the request's own class. These runs may be a little too short. After
+ * them, a run of a longer class is cut. */
 enum { CLASS_LOOKS = 8 };
 
 uint32_t maar_page_find_run(const struct maar_page_block* block, uint32_t length)

@@ -20,7 +20,7 @@
 enum { MAAR_PAGE_CLASSES = 128 };
 
 /* The state of a page, 12 bytes. The first and the last page of a free run store its length. All
- * other pages store 0. So the neighbours of a page in use show whether they are free. */
+ * other pages store 0. So the lengths beside a page in use show whether its neighbours are free. */
 struct maar_page_mark {
     uint32_t run;
     union {
@@ -29,7 +29,7 @@ struct maar_page_mark {
         };
         struct {
             uint16_t refs; /* references */
-            uint16_t live; /* references whose owners did not give the page back */
+            uint16_t live; /* references whose owners have not given the page back */
             uint16_t seen; /* references that a check has found */
         };
     };
@@ -37,6 +37,7 @@ struct maar_page_mark {
 
 struct maar_page_pool;
 
+/* One VkDeviceMemory that is cut into pages. */
 struct maar_page_block {
     struct maar_page_pool* pool;
     struct maar_page_block* next; /* in the list of a thread that is about to free the block */
@@ -45,11 +46,12 @@ struct maar_page_block {
     uint32_t number; /* index in the list of all page blocks */
     uint32_t place;  /* index in the list of its pool */
     uint32_t page_count;
-    uint32_t used_count;   /* pages with references */
-    uint32_t live_count;   /* pages with live references */
-    uint64_t last_value;   /* of the paging timeline: the last submission that names the block */
-    uint64_t value_before; /* last_value before the submission under way */
-    uint64_t age;          /* number among all page blocks ever made */
+    uint32_t used_count; /* pages with references */
+    uint32_t live_count; /* pages with live references */
+    uint64_t
+        last_value; /* of the paging timeline: the last submission that names a page of the block */
+    uint64_t value_before;                    /* last_value before the submission under way */
+    uint64_t age;                             /* number among all page blocks ever made */
     uint64_t classes[MAAR_PAGE_CLASSES / 64]; /* bit set: the class's list has a run */
     uint32_t heads[MAAR_PAGE_CLASSES];        /* first page of each class's first run */
     struct maar_page_mark marks[];
@@ -71,7 +73,8 @@ struct maar_page_pool {
     uint32_t empty_count; /* blocks without a page in use */
     uint64_t page_count;
     uint64_t free_count;
-    uint32_t growing_count; /* calls that make blocks: empty blocks above growing_age are theirs */
+    uint32_t growing_count; /* calls that make blocks; empty blocks with an age above growing_age
+                               belong to them */
     uint64_t growing_age;   /* age of the youngest block when the first of these calls began */
     uint32_t leaving_count; /* blocks that are off the lists and not freed yet */
 };
@@ -94,13 +97,13 @@ uint32_t maar_page_longest_class(const struct maar_page_block* block);
 uint32_t maar_page_find_run(const struct maar_page_block* block, uint32_t length);
 /* Takes the first pages of a free run. Each gets one live reference. */
 void maar_page_take(struct maar_page_block* block, uint32_t first, uint32_t count);
-/* Adds a live reference to a page in use; false when it has 65,535. */
+/* Adds a live reference to a page in use. Returns false when it has 65,535. */
 bool maar_page_share(struct maar_page_block* block, uint32_t page);
-/* Turns a live reference into one that is held (its owner gave the page back and the device still
- * has it), or back. */
+/* Makes a live reference held, or a held one live. A reference is held when its owner has given the
+ * page back and the device still has it. */
 void maar_page_hold(struct maar_page_block* block, uint32_t page, bool held);
-/* Ends one reference to each of adjacent pages, live ones or held ones. Pages without any reference
- * become free. */
+/* Ends one reference, live or held, to each of adjacent pages. Pages without any reference become
+ * free. */
 void maar_page_drop(struct maar_page_block* block, uint32_t first, uint32_t count, bool live);
 
 #endif

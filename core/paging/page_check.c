@@ -1,9 +1,9 @@
 /*
- * What must always hold of pages: free runs end where they should and are listed; each page is
- * free, or as many entries name it as it has references; every change is recorded; all counts are
+ * Checks the invariants of pages. Free runs end at the right pages and are listed. Each page is
+ * free, or has as many references as entries name it. Every change is recorded. All counts are
  * right.
  *
- * The paging lock is held. The checks walk everything.
+ * The paging lock is held. The checks walk all structures.
  */
 #include "core/paging/page_check.h"
 

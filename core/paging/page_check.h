@@ -1,5 +1,5 @@
 /*
- * What must always hold of pages. Each function returns the first broken invariant, or NULL.
+ * The invariants of pages. Each function returns the first broken invariant, or NULL.
  */
 #ifndef MAAR_CORE_PAGING_PAGE_CHECK_H
 #define MAAR_CORE_PAGING_PAGE_CHECK_H
@@ -11,7 +11,7 @@ struct maar_paging;
 
 /* Checks all of paging, also for an allocator that never used it. No lock may be held. */
 const char* maar_paging_check(MaarAllocator allocator);
-/* Check parts of it, under the paging lock. */
+/* Check one page pool, or all page tables, under the paging lock. */
 const char* maar_page_pool_check(const struct maar_page_pool* pool);
 const char* maar_page_tables_check(struct maar_paging* paging);
 

@@ -54,8 +54,8 @@ static bool unhold(struct maar_page_table* table, uint64_t* entry)
     return true;
 }
 
-/* Returns whether the submission under way unbinds a page of the range. What becomes of the page is
- * known only at its end. */
+/* Returns whether the submission under way unbinds a page of the range. The state of that page is
+ * known only when the submission ends. */
 static bool is_being_unbound(const struct maar_page_range* range)
 {
     const uint64_t both = MAAR_ENTRY_HELD | MAAR_ENTRY_INFLIGHT;
@@ -68,9 +68,9 @@ static bool is_being_unbound(const struct maar_page_range* range)
     return false;
 }
 
-/* Returns whether a page of the range is held here and live in another range. Such a page is
- * neither committed again (a commit takes pages that nobody else has) nor freed (the device has it
- * here). */
+/* Returns whether a page of the range is held here and live in another range. Such a page is not
+ * committed again, since a commit takes unshared pages. It is not freed either, since the device
+ * has it here. */
 static bool is_shown_elsewhere(const struct maar_page_range* range)
 {
     for (uint64_t page = range->first; page < range->first + range->count; ++page) {
@@ -139,7 +139,7 @@ static void fill_range(const struct maar_page_range* range, struct maar_page_poo
 
 enum commit_outcome {
     COMMIT_DONE,
-    COMMIT_TOO_FEW,        /* free pages: *missing are needed */
+    COMMIT_TOO_FEW,        /* free pages: *missing more are needed */
     COMMIT_SHOWN_ELSEWHERE /* a page is held here and live in another range */
 };
 
@@ -166,11 +166,11 @@ static enum commit_outcome commit_from(const struct maar_page_range* range,
     return outcome;
 }
 
-/* How far a commit may go for memory. */
+/* The ways in which a commit may get memory. */
 enum commit_effort {
-    COMMIT_FREE_PAGES,    /* pages that are free already */
+    COMMIT_FREE_PAGES,    /* only pages that are free already */
     COMMIT_WITHIN_BUDGET, /* new blocks within budgets, without asking the observer */
-    COMMIT_LAST_RESORT    /* whatever an allocation that would fail otherwise may do */
+    COMMIT_LAST_RESORT    /* every way that a failing allocation tries */
 };
 
 /* Commits a range in one memory type. No lock may be held. */
@@ -206,16 +206,16 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
     return result;
 }
 
-/* Returns whether another type, or more effort, may help. */
+/* Returns whether another type, or another way, may succeed. */
 static bool is_page_shortage(VkResult result)
 {
     return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
            result == VK_ERROR_TOO_MANY_OBJECTS || result == VK_ERROR_UNKNOWN;
 }
 
-/* Commits one range: from free pages of the preferred type; from those that are no longer pending;
- * from new blocks within budget, of one type after another; and last, unless within_budget, by an
- * effort as great as that of an allocation that would fail otherwise. No lock may be held. */
+/* Commits one range. It tries free pages of the preferred type, then pages that are no longer
+ * pending, then new blocks within budget, of one type after another. Last, unless within_budget, it
+ * tries every way that a failing allocation tries. No lock may be held. */
 static VkResult commit_range(MaarAllocator allocator, const char* call,
                              const struct maar_page_range* range, bool within_budget)
 {
@@ -256,7 +256,7 @@ static void give_back(struct maar_page_table* table, uint64_t page, uint64_t* en
         maar_page_mark_dirty(table, page, entry);
         return;
     }
-    /* No submission named the page. What the device has here belongs to another entry. */
+    /* No submission named the page. The device has another entry's page here. */
     maar_page_drop(block, number, 1, true);
     *entry &= MAAR_ENTRY_FLAGS;
     if ((*entry & MAAR_ENTRY_BOUND) == 0) {
@@ -288,7 +288,7 @@ static bool is_leaf_unused(const struct maar_page_table* table, const struct maa
     return unused;
 }
 
-/* Frees the empty leaves of a range: a call that failed may have asked for far too much. No lock
+/* Frees the empty leaves of a range, since a failed call may have asked for far too much. No lock
  * may be held. */
 static void free_unused_leaves(const struct maar_page_range* range)
 {
@@ -338,8 +338,8 @@ static void report_page_shortage(MaarAllocator allocator, const char* call,
     }
 }
 
-/* Reports pages that are held. A program that forgets maarSubmitBinds runs out of pages like that.
- */
+/* Reports pages that are held. This is how a program that forgets maarSubmitBinds runs out of
+ * pages. */
 static void report_held(MaarAllocator allocator, const char* call)
 {
     struct maar_paging* paging = maar_paging_of(allocator);
@@ -388,7 +388,7 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
         report_page_shortage(allocator, call, &ranges[done - 1], result);
         report_held(allocator, call);
     }
-    /* The limit of a pool is a lack of memory to the caller. */
+    /* To the caller, a pool's limit is a lack of memory. */
     return result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_ERROR_OUT_OF_DEVICE_MEMORY : result;
 }
 

@@ -1,9 +1,9 @@
 /*
  * Committing pages: tables get pages, give them back, share them and move them. Every change is
- * recorded; maarSubmitBinds hands it to the device.
+ * recorded. maarSubmitBinds passes the changes to the device.
  *
- * A page that was given back is held until its unbinding has been submitted, then free: submissions
- * execute one after another. No lock may be held by callers.
+ * A page that was given back is held until its unbinding has been submitted, and is free then:
+ * submissions execute one after another. No lock may be held by callers.
  */
 #ifndef MAAR_CORE_PAGING_PAGE_COMMIT_H
 #define MAAR_CORE_PAGING_PAGE_COMMIT_H
@@ -12,15 +12,15 @@
 
 #include "core/paging/page_table.h"
 
-/* Pages from `first` on. */
+/* A run of pages of a table. */
 struct maar_page_range {
     struct maar_page_table* table;
     uint64_t first;
     uint64_t count;
 };
 
-/* Takes a page for each page of the ranges without one, all or nothing, and records the binds.
- * Shortage is answered as by maar_allocate. */
+/* Takes a page for each page of the ranges that has none, for all or for none, and records the
+ * binds. A shortage returns the result that maar_allocate returns. */
 VkResult maar_pages_commit(MaarAllocator allocator, const char* call, uint32_t range_count,
                            const struct maar_page_range* ranges);
 /* Commits one range within budgets, without a report and without asking the observer. */
@@ -29,15 +29,15 @@ VkResult maar_pages_try_commit(MaarAllocator allocator, const char* call,
 /* Gives back the pages that the ranges have and records that they are unbound. Cannot fail. */
 void maar_pages_decommit(MaarAllocator allocator, uint32_t range_count,
                          const struct maar_page_range* ranges);
-/* Makes pages of one table show those of another from `from_first` on. The pages of `to` are
- * neither committed nor held; those of `from` are all committed. Both tables may alias and have one
- * page size. The caller has compared their types (maar_page_table_types). */
+/* Makes pages of the table `to` show those of the table `from`, from from_first on. The pages of
+ * `to` are neither committed nor held; those of `from` are all committed. Both tables may alias and
+ * have one page size. The caller has compared their types (maar_page_table_types). */
 VkResult maar_pages_alias(MaarAllocator allocator, const char* call,
                           const struct maar_page_range* to, struct maar_page_table* from,
                           uint64_t from_first);
-/* Hands a committed page of one table to a page of another without one, of the same resource and
- * page size. One submission unbinds it there and binds it here. Returns false, and changes nothing,
- * when the source has no page, the target has one, or host memory is short. */
+/* Moves a committed page of one table to a page of another table that has none, of the same
+ * resource and page size. One submission unbinds it there and binds it here. Returns false, and
+ * changes nothing, when the source has no page, the target has one, or host memory is short. */
 bool maar_page_move(struct maar_page_table* to, uint64_t to_page, struct maar_page_table* from,
                     uint64_t from_page);
 

@@ -2,9 +2,9 @@
  * The insides of page tables: leaves of entries, and the list of changes to submit. For this room
  * alone.
  *
- * A table has two levels. Leaves are made where pages are first committed and stay as long as the
- * table, so that a range of terabytes costs what is in use of it. An entry holds the page that the
- * owner wants. Its flags say what the device has.
+ * A table has two levels. A leaf is made when one of its pages is first committed, and stays as
+ * long as the table. So a range of terabytes takes host memory only for the parts in use. An entry
+ * holds the page that the owner wants. Its flags show what the device has.
  *
  * Every function here is called under the paging lock.
  */
@@ -14,7 +14,7 @@
 #include "core/paging/page_table.h"
 #include "core/paging/paging_state.h"
 
-/* Entries of a leaf, which fill 4 KiB. */
+/* The number of entries in a leaf. They fill 4 KiB. */
 enum { MAAR_LEAF_PAGES = 512 };
 
 #define MAAR_ENTRY_DIRTY ((uint64_t)1 << 63)    /* differs from what the device has */
@@ -24,10 +24,11 @@ enum { MAAR_LEAF_PAGES = 512 };
 #define MAAR_ENTRY_FRESH ((uint64_t)1 << 59)    /* committed by the call under way */
 #define MAAR_ENTRY_MOVED ((uint64_t)1 << 58)    /* the device still has the page elsewhere */
 #define MAAR_ENTRY_FLAGS ((uint64_t)0x3F << 58)
-/* The rest: the block's number plus one, and the page; 0 for no page. */
+/* The other bits: the block's number plus one, and the page; 0 for no page. */
 #define MAAR_ENTRY_BLOCK_SHIFT 36
 #define MAAR_ENTRY_PAGE (((uint64_t)1 << 58) - 1)
 
+/* The entries of adjacent pages. */
 struct maar_page_leaf {
     struct maar_page_leaf* next_dirty;
     uint32_t number;
@@ -35,6 +36,7 @@ struct maar_page_leaf {
     uint64_t entries[];
 };
 
+/* The pages of one sparse resource, or of a part of it. */
 struct maar_page_table {
     struct maar_paging* paging;
     struct maar_page_table* next; /* in the list of all tables */
@@ -68,6 +70,7 @@ struct maar_page_table {
     uint8_t types[VK_MAX_MEMORY_TYPES]; /* in order of preference */
 };
 
+/* Returns the block of an entry's page, or NULL for no page. */
 static inline struct maar_page_block* maar_entry_block(const struct maar_page_table* table,
                                                        uint64_t entry)
 {
@@ -75,11 +78,13 @@ static inline struct maar_page_block* maar_entry_block(const struct maar_page_ta
     return number != 0 ? table->paging->blocks[number - 1] : NULL;
 }
 
+/* Returns the number of an entry's page in its block. */
 static inline uint32_t maar_entry_page(uint64_t entry)
 {
     return (uint32_t)entry;
 }
 
+/* Whether an entry has a page. */
 static inline bool maar_entry_has_page(uint64_t entry)
 {
     return (entry & MAAR_ENTRY_PAGE) != 0;
@@ -108,7 +113,7 @@ void maar_page_mark_clean(struct maar_page_table* table, uint64_t* entry);
 void maar_page_table_sort(struct maar_page_table* table);
 /* Takes a table off the list of tables with changes. */
 void maar_page_table_unlist(struct maar_page_table* table);
-/* Takes the pages of a pool that ends out of all tables. */
+/* Removes the pages of a pool from all tables. The pool is about to end. */
 void maar_page_tables_forget(struct maar_paging* paging, const struct maar_page_pool* pool);
 
 #endif

@@ -2,10 +2,10 @@
  * Page pools: which block serves a request, how large the next block is, and which empty blocks are
  * given back.
  *
- * A request goes to the oldest block that has a run long enough, so that younger blocks become
- * empty. If no run is long enough, the request takes the longest ones, which need the fewest binds.
+ * A request takes the oldest block with a long enough run, so that younger blocks become empty. If
+ * no run is long enough, the request takes the longest runs, which need the fewest binds.
  *
- * The paging lock is held everywhere but around calls of the driver.
+ * The paging lock is held everywhere, except around calls of the driver.
  */
 #include "core/paging/page_pool.h"
 
@@ -18,15 +18,15 @@
 
 #include <string.h>
 
-/* Least size of a page block, bytes. 4,096 of these, which is the usual limit of VkDeviceMemory
- * objects, are 64 GiB: the memory of a large card. It is 1 % of the smallest trace of gigabytes
- * that was measured. */
+/* The least size of a page block, bytes. 4,096 blocks of this size, the usual limit of
+ * VkDeviceMemory objects, are 64 GiB: the memory of a large card. The size is 1 % of the smallest
+ * trace of gigabytes that was measured. */
 #define LEAST_BLOCK_SIZE ((VkDeviceSize)16 << 20)
-/* A block takes a 128th of the bytes of its pool. So less than 1 % of them may be idle. */
+/* A block has a 128th of its pool's bytes. So less than 1 % of them may be idle. */
 #define BLOCK_SHARE 128
-/* Most bytes of a block, unless one call needs more. */
+/* The largest size of a block, bytes, unless one call needs more. */
 #define MOST_BLOCK_SIZE ((VkDeviceSize)1 << 30)
-/* A block takes a 16th of its heap at most, so that no single block fills a small heap. */
+/* A block has at most a 16th of its heap, so that one block does not fill a small heap. */
 #define HEAP_SHARE 16
 
 /* ---- pools ---- */
@@ -134,10 +134,10 @@ static VkDeviceSize preferred_block_size(const struct maar_paging* paging,
     return size < most ? size : most;
 }
 
-/* What a look for room in the lists of blocks comes to. */
+/* The outcome of checking the lists of blocks for room. */
 enum list_room {
     LIST_ROOM_READY,
-    LIST_ROOM_LEFT_LOCK, /* the lock was released and taken again: look once more */
+    LIST_ROOM_LEFT_LOCK, /* the lock was left and taken again: check again */
     LIST_ROOM_NO_MEMORY
 };
 
@@ -324,7 +324,7 @@ static VkResult make_blocks(struct maar_paging* paging, struct maar_page_pool* p
             return result;
         }
         before = missing;
-        /* All that is missing, as far as one block can hold it. */
+        /* The missing bytes, up to the size of one block. */
         const VkDeviceSize least =
             missing < size / pool->page_size ? missing * pool->page_size : size;
         if (size == 0) {
@@ -341,7 +341,7 @@ static VkResult make_blocks(struct maar_paging* paging, struct maar_page_pool* p
         if (result == VK_ERROR_OUT_OF_HOST_MEMORY) {
             return result;
         }
-        /* The observer may have given pages back: count again. */
+        /* The observer may have given pages back, so the loop counts again. */
     }
 }
 
@@ -349,8 +349,8 @@ VkResult maar_page_pool_grow(struct maar_paging* paging, struct maar_page_pool* 
                              const char* call, uint64_t needed,
                              const MaarAllocationCreateInfo* memory, bool last_resort)
 {
-    /* A shortage of memory releases empty blocks. These calls protect the blocks that they have
-     * just made. */
+    /* A shortage of memory releases empty blocks. Calls that are growing the pool protect the
+     * blocks that they have just made. */
     maar_mutex_lock(&paging->lock);
     if (pool->growing_count++ == 0) {
         pool->growing_age = paging->blocks_made;
@@ -369,7 +369,7 @@ static struct maar_page_block* pick_empty(struct maar_paging* paging, const stru
 {
     struct maar_page_block* chosen = NULL;
     maar_assert_held(&paging->lock);
-    /* While nothing is recorded, all unbinding has been submitted. */
+    /* While no change is recorded, all unbinding has been submitted. */
     const uint64_t done = maar_atomic64_load(&paging->completed);
     const bool all_done = done == maar_atomic64_load(&paging->submitted) &&
                           paging->first_dirty == NULL && !paging->submitting;
@@ -393,8 +393,8 @@ static struct maar_page_block* pick_empty(struct maar_paging* paging, const stru
     return chosen;
 }
 
-/* Frees blocks that are off the lists; returns their bytes. undone: a call has failed, and its
- * blocks leave no trace in the statistics. */
+/* Frees blocks that are off the lists, and returns their bytes. undone: a call has failed, and its
+ * blocks are not counted in the statistics. */
 static VkDeviceSize free_blocks(struct maar_paging* paging, struct maar_page_block* block,
                                 bool undone)
 {

@@ -1,5 +1,5 @@
 /*
- * Page pools: where page blocks are made, and where they are given back.
+ * Page pools: making page blocks, and giving them back.
  */
 #ifndef MAAR_CORE_PAGING_PAGE_POOL_H
 #define MAAR_CORE_PAGING_PAGE_POOL_H
@@ -8,7 +8,7 @@
 
 struct maar_paging;
 
-/* Whose pages a pool has, and which. */
+/* What distinguishes the page pools of an allocator. */
 struct maar_page_pool_key {
     struct maar_pool* owner; /* a pool that stitches, or NULL */
     uint32_t type_index;
@@ -16,30 +16,30 @@ struct maar_page_pool_key {
     VkDeviceSize page_size;
 };
 
-/* Finds the pool with this key or makes it: VK_SUCCESS or VK_ERROR_OUT_OF_HOST_MEMORY. No lock may
- * be held. */
+/* Finds or makes the pool with this key. Returns VK_SUCCESS or VK_ERROR_OUT_OF_HOST_MEMORY. No lock
+ * may be held. */
 VkResult maar_page_pool_open(struct maar_paging* paging, const struct maar_page_pool_key* key,
                              struct maar_page_pool** pool);
-/* Ensures that a pool has `needed` free pages, by new blocks of its memory type. last_resort: the
- * blocks may exceed budgets, and the observer is asked. No lock may be held. */
+/* Ensures that a pool has `needed` free pages, and makes new blocks of its memory type for that.
+ * last_resort: the blocks may exceed budgets, and the observer is asked. No lock may be held. */
 VkResult maar_page_pool_grow(struct maar_paging* paging, struct maar_page_pool* pool,
                              const char* call, uint64_t needed,
                              const MaarAllocationCreateInfo* memory, bool last_resort);
-/* Takes up to `wanted` adjacent pages, each with one live reference; returns how many. These are
- * `wanted` pages if a run is that long, else the longest run. At least one page of the pool is
- * free. Under the paging lock. */
+/* Takes adjacent pages, each with one live reference, and returns how many: `wanted` pages if a run
+ * is that long, else the longest run. At least one page of the pool is free. Called under the
+ * paging lock. */
 uint32_t maar_page_pool_take(struct maar_page_pool* pool, uint32_t wanted,
                              struct maar_page_block** block, uint32_t* first);
-/* Gives empty blocks back whose last submission has been executed; returns their bytes. owner: of
- * this pool alone, or NULL for all. keep_one: one empty block of each pool stays. No lock may be
- * held. */
+/* Gives back empty blocks whose last submission has been executed, and returns their bytes. owner:
+ * blocks of this pool alone, or NULL for all. keep_one: keeps one empty block of each pool. No lock
+ * may be held. */
 VkDeviceSize maar_page_pools_release(struct maar_paging* paging, const struct maar_pool* owner,
                                      bool keep_one);
-/* Gives back the empty blocks with an age above blocks_made. No submission names these. No lock may
- * be held. */
+/* Gives back the empty blocks with an age above blocks_made. No submission names these blocks. No
+ * lock may be held. */
 void maar_page_pools_undo(struct maar_paging* paging, uint64_t blocks_made);
-/* Frees a pool that is in no list any more, and all its blocks. Waits for threads that free some of
- * them. No lock may be held. */
+/* Frees a pool that is in no list any more, and all its blocks. Waits for threads that are freeing
+ * blocks of the pool. No lock may be held. */
 void maar_page_pool_destroy(struct maar_paging* paging, struct maar_page_pool* pool);
 
 #endif

@@ -2,7 +2,7 @@
  * Page tables: which page backs each part of a sparse resource, and which changes wait for a
  * submission.
  *
- * Leaves with changes are listed, so that a submission reads these alone. A table belongs to one
+ * Leaves with changes are listed, so that a submission reads only these. A table belongs to one
  * caller at a time. Submissions of other threads read and update it meanwhile, so the paging lock
  * guards all of it.
  */

@@ -1,8 +1,8 @@
 /*
  * Page tables as other rooms see them: one for each sparse buffer, opaque part of an image, or
- * level and layer of tiles. page_commit.h puts pages into them.
+ * level and layer of tiles. page_commit.h fills them with pages.
  *
- * A page is bound to at most one page of one table, unless it was aliased. A table says what the
+ * A page is bound to at most one page of one table, unless it was aliased. A table shows what the
  * device will see once all recorded binds have been submitted.
  *
  * A table belongs to one caller at a time. Submissions of other threads read and update it
@@ -24,6 +24,7 @@ enum maar_page_target {
 
 struct maar_page_table;
 
+/* What a page table is created with. */
 struct maar_page_table_info {
     const char* call; /* the public function, for messages */
     enum maar_page_target target;
@@ -32,11 +33,12 @@ struct maar_page_table_info {
     VkDeviceSize page_size; /* VkMemoryRequirements::alignment */
     uint32_t type_bits;     /* VkMemoryRequirements::memoryTypeBits */
     MaarResourceKind kind;
-    /* Usage, flags, types, pool: never NULL. Copied; the pool must outlive the table. */
+    /* Usage, flags, types, pool: never NULL. It is copied; the pool must exist as long as the
+     * table. */
     const MaarAllocationCreateInfo* memory;
     bool may_alias; /* its pages may be shared with other tables */
-    /* BUFFER and OPAQUE: where page 0 is bound, in the driver's own terms, and bytes from there to
-     * the end of the resource or tail (the last page may be cut). */
+    /* BUFFER and OPAQUE: the offset of page 0 in the driver's own terms, and the bytes from there
+     * to the end of the resource or tail. The last page may be cut. */
     VkDeviceSize resource_offset;
     VkDeviceSize size;
     VkSparseMemoryBindFlags bind_flags;
@@ -46,36 +48,39 @@ struct maar_page_table_info {
     VkExtent3D extent; /* of the level, texels */
 };
 
-/* Checks a pMemoryInfo, which may be NULL, and reports what pages cannot be. */
+/* Checks a pMemoryInfo, which may be NULL, and reports what pages cannot have. */
 VkResult maar_pages_check_memory(MaarAllocator allocator, const char* call,
                                  const MaarAllocationCreateInfo* info);
-/* Chooses memory types and makes a table without pages. VK_ERROR_FEATURE_NOT_PRESENT, reported, if
- * no type serves; VK_ERROR_OUT_OF_HOST_MEMORY; misuse, reported, if the pool does not stitch or its
- * type does not serve. */
+/* Chooses memory types and makes a table without pages. Returns VK_ERROR_FEATURE_NOT_PRESENT, after
+ * a report, if no type serves; VK_ERROR_OUT_OF_HOST_MEMORY; or misuse, after a report, if the pool
+ * does not stitch or its type does not serve. */
 VkResult maar_page_table_create(MaarAllocator allocator, const struct maar_page_table_info* info,
                                 struct maar_page_table** table);
-/* Drops what is recorded for the table and forbids more. Returns the value of the paging timeline
- * that its last submission signals, or 0 if none named it. No lock may be held: waits for a
- * submission that reads the table. */
+/* Drops the recorded changes of the table and prevents new ones. Returns the value of the paging
+ * timeline that its last submission signals, or 0 if no submission named the table. No lock may be
+ * held: waits for a submission that reads the table. */
 uint64_t maar_page_table_seal(struct maar_page_table* table);
-/* Gives the table's pages back and frees it. Its resource must be destroyed. May be NULL. Suits a
- * retire action. No lock may be held: waits for a submission that reads the table. */
+/* Gives the table's pages back and frees it. Its resource must be destroyed. The table may be NULL.
+ * A retire action may call this function. No lock may be held: waits for a submission that reads
+ * the table. */
 void maar_page_table_destroy(struct maar_page_table* table);
 
 /* Returns the number of pages, with memory or without. */
 uint64_t maar_page_table_count(const struct maar_page_table* table);
+/* Returns the number of pages with memory. */
 uint64_t maar_page_table_committed(const struct maar_page_table* table);
-/* Returns the memory types that its pages may come from, as bits. */
+/* Returns the memory types that the table's pages may come from, as bits. */
 uint32_t maar_page_table_types(const struct maar_page_table* table);
-/* Returns the stitching pool that its pages come from, or NULL. */
+/* Returns the stitching pool that the table's pages come from, or NULL. */
 struct maar_pool* maar_page_table_owner(const struct maar_page_table* table);
+/* Returns whether one page is committed. */
 bool maar_page_is_committed(const struct maar_page_table* table, uint64_t page);
 /* Returns whether all pages [first, first + count) are committed; true for none. */
 bool maar_pages_are_committed(const struct maar_page_table* table, uint64_t first, uint64_t count);
-/* Writes for each of the first `count` pages whether it is committed, 1 or 0. */
+/* Writes 1 for each committed page among the first `count` pages, and 0 for each other. */
 void maar_page_table_read(const struct maar_page_table* table, uint32_t count, uint8_t* committed);
-/* Writes the committed runs in order, at most `capacity` of them, and returns how many there are.
- */
+/* Writes the committed runs in order, at most `capacity` of them, and returns how many there
+ * are. */
 uint32_t maar_page_table_runs(const struct maar_page_table* table, uint32_t capacity,
                               MaarPageRun* runs);
 

@@ -1,5 +1,6 @@
 /*
- * What paging can do on a device: features of the device and queues of the program.
+ * Finds what paging can do on a device, by the features of the device and the queues of the
+ * program.
  */
 #include "core/paging/paging_info.h"
 
@@ -12,7 +13,7 @@ static VkQueueFlags queue_flags(MaarAllocator allocator, uint32_t index)
     return family < facts->queue_family_count ? facts->queue_flags[family] : 0;
 }
 
-/* Returns the first such queue that is Maar's alone (it has no lock), else the first one. */
+/* Returns the first such queue that only Maar uses (it has no lock), else the first one. */
 static uint32_t pick_queue(MaarAllocator allocator, VkQueueFlags any_of)
 {
     uint32_t found = UINT32_MAX;

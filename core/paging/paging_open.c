@@ -1,6 +1,6 @@
 /*
- * Opens paging when it is first needed, and ends it: with the page pools of one MaarPool, or all of
- * it with the allocator.
+ * Opens paging when it is first needed. Also ends the page pools of one MaarPool, and all paging
+ * with the allocator.
  */
 #include "core/paging/paging_open.h"
 
@@ -14,7 +14,7 @@
 #include "core/queue_lock.h"
 #include "core/time/timeline.h"
 
-/* Returns the timeline's value of the last submission that named a page of a MaarPool's. */
+/* Returns the timeline's value of the last submission that named a page of a MaarPool. */
 static uint64_t last_value_of(struct maar_paging* paging, const struct maar_pool* owner)
 {
     uint64_t last = 0;
@@ -29,8 +29,7 @@ static uint64_t last_value_of(struct maar_paging* paging, const struct maar_pool
     return last;
 }
 
-/* Submits a signal behind everything that was submitted to a queue, and waits for it until a
- * deadline. */
+/* Submits a signal after all earlier submissions to a queue, and waits for it until a deadline. */
 static VkResult pass_through(MaarAllocator allocator, uint32_t index, VkSemaphore signal,
                              uint64_t deadline_ns)
 {
@@ -62,11 +61,11 @@ static VkResult pass_through(MaarAllocator allocator, uint32_t index, VkSemaphor
                : result;
 }
 
-/* Waits until the driver no longer uses the timeline, for which submissions to a queue waited:
- * Maar's own, or the program's. The signals of these submissions do not show that. lavapipe's
- * thread of the queue touches the semaphore that a submission waited for once more after it has
- * signalled. A later signal on the queue shows that the thread is past that. No submission waits
- * for the later signal's own semaphore. */
+/* Waits until the driver no longer uses a timeline that submissions to a queue waited for: Maar's
+ * own, or the program's. The signals of these submissions do not prove that. lavapipe's thread of
+ * the queue uses the semaphore that a submission waited for once more after it has signalled. A
+ * later signal on the queue proves that the thread has finished. No submission waits for the later
+ * signal's own semaphore. */
 static void wait_let_go(struct maar_paging* paging, bool was_used, uint32_t queue,
                         uint64_t deadline_ns)
 {
@@ -203,7 +202,7 @@ static VkResult open_paging(MaarAllocator allocator)
     if (is_first) {
         return VK_SUCCESS;
     }
-    result = VK_SUCCESS; /* another thread was faster */
+    result = VK_SUCCESS; /* another thread has made it */
     maar_condition_destroy(&made->changed);
 destroy_lock:
     maar_mutex_destroy(&made->lock);

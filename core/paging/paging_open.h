@@ -9,8 +9,8 @@
 #include "maar/allocator.h"
 
 /* Makes the state of paging unless it exists. VK_SUCCESS: submitting works (there are a queue and
- * timelines), and with `sparse` binding too. VK_ERROR_FEATURE_NOT_PRESENT: reported. Internally
- * synchronized. */
+ * timelines), and with `sparse` binding too. VK_ERROR_FEATURE_NOT_PRESENT: something is missing,
+ * and was reported. Internally synchronized. */
 VkResult maar_paging_require(MaarAllocator allocator, const char* call, bool sparse);
 
 #endif

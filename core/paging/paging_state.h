@@ -16,10 +16,11 @@
 #include "core/paging/page_pool.h"
 #include "core/paging/paged_object.h"
 
-/* Chains of live objects, by address. They are few enough to cost nothing, and enough to find one
- * of a thousand objects in a few steps. */
+/* The number of chains of live objects, by address. The chains take little memory, and one of a
+ * thousand objects is found in a few steps. */
 enum { MAAR_PAGED_CHAINS = 256 };
 
+/* The state. */
 struct maar_paging {
     MaarAllocator allocator;
     uint32_t bind_queue; /* index into the allocator's queues; UINT32_MAX for none */
@@ -34,15 +35,16 @@ struct maar_paging {
     struct maar_bind_batch batch;
     struct maar_copy_queue copies;
 
-    struct maar_mutex lock;        /* guards what follows, all pools and tables */
-    struct maar_condition changed; /* `submitting` of this or of a table, or a leaving_count */
+    struct maar_mutex lock;        /* guards the members below, all pools and tables */
+    struct maar_condition changed; /* signalled when `submitting` of this or of a table, or a
+                                      leaving_count, changes */
     bool submitting;               /* a thread submits */
     struct maar_page_pool* pools;
     struct maar_page_block** blocks; /* of all pools, by number; NULL for numbers not in use */
     uint32_t block_capacity;
-    uint32_t block_end; /* numbers in use are below */
+    uint32_t block_end; /* numbers in use are below this */
     uint32_t block_count;
-    uint64_t blocks_made; /* ever */
+    uint64_t blocks_made; /* number of blocks ever made */
     struct maar_page_table* tables;
     struct maar_page_table* first_dirty;
     struct maar_page_table* last_dirty;

@@ -1,6 +1,6 @@
 /*
- * Waiting for submissions of binds and copies. A lost device executes nothing, so nobody waits for
- * it.
+ * Waits for submissions of binds and copies. A lost device executes nothing, so there is no wait
+ * for it.
  */
 #include "core/paging/paging_timeline.h"
 
@@ -55,7 +55,7 @@ void maar_paging_look(struct maar_paging* paging)
         maar_atomic64_max(&paging->completed, submitted);
         return;
     }
-    /* A wait of no time is asked first: some drivers never report a value. */
+    /* A wait of no time comes first: some drivers never report a value. */
     uint64_t value = submitted;
     VkResult result = maar_paging_wait(paging, submitted, 0);
     if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST) {
@@ -63,7 +63,7 @@ void maar_paging_look(struct maar_paging* paging)
     }
     if (result == VK_ERROR_DEVICE_LOST) {
         maar_atomic32_store(&paging->allocator->retire.lost, 1);
-        value = submitted; /* the device executes nothing any more */
+        value = submitted; /* a lost device executes nothing more */
     }
     if (result == VK_SUCCESS || result == VK_ERROR_DEVICE_LOST) {
         maar_atomic64_max(&paging->completed, value < submitted ? value : submitted);

@@ -1,5 +1,5 @@
 /*
- * Looking at paging: statistics, and the runs of a page block.
+ * What core/watch reads of paging: statistics, and the runs of a page block.
  */
 #include "core/paging/paging_watch.h"
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Moves a walk to the run that begins at its end; returns false at the end of the block. */
+/* Moves a walk to the run that begins at its end. Returns false at the end of the block. */
 static bool find_next_run(struct maar_page_walk* walk)
 {
     const struct maar_page_block* block = walk->block;

@@ -1,5 +1,5 @@
 /*
- * What core/watch asks of paging, also for allocators that never used it.
+ * What core/watch reads of paging. The functions work for allocators that never used paging too.
  */
 #ifndef MAAR_CORE_PAGING_PAGING_WATCH_H
 #define MAAR_CORE_PAGING_PAGING_WATCH_H
@@ -24,7 +24,7 @@ struct maar_page_walk {
  * held from a begin that returns true until next returns false. */
 bool maar_page_walk_begin(MaarAllocator allocator, uint64_t block_id, struct maar_page_walk* walk);
 bool maar_page_walk_next(struct maar_page_walk* walk);
-/* Makes the present bytes of page blocks their peak. */
+/* Sets the peak of page blocks to their present bytes. */
 void maar_paging_reset_peak(MaarAllocator allocator);
 
 #endif

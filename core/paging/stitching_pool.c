@@ -1,5 +1,5 @@
 /*
- * Creating a pool. It stands in this room since a pool that stitches needs paging.
+ * Creates a pool. The function is in this room because a pool that stitches needs paging.
  */
 #include "core/memory/export_types.h"
 #include "core/memory/pool_create.h"

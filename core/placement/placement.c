@@ -1,10 +1,10 @@
 /*
- * The door of placement: passes each call on to the strategy, and keeps the storage of nodes and
+ * The entry of placement: passes each call on to the strategy, and keeps the storage of nodes and
  * bins.
  *
- * A strategy (placement_tlsf.c, placement_buddy.c, placement_linear.c) calls only what lies below
+ * A strategy (placement_tlsf.c, placement_buddy.c, placement_linear.c) calls only the files below
  * it: nodes and their links (placement_space.h), bins of free nodes (placement_bins.h), kinds and
- * granularity (placement_granules.c) and reports of a walk (placement_walk.c).
+ * granularity (placement_granules.c), and reports of a walk (placement_walk.c).
  */
 #include "core/placement/placement.h"
 
@@ -21,8 +21,8 @@ enum {
     PLACEMENT_CACHE_LINE = 64,
     /* Leaves a link one bit for PLACEMENT_LINK_FREE. */
     PLACEMENT_MOST_NODES = INT32_MAX,
-    /* Storage grows by an eighth: at most a ninth of it is idle, and a node is copied about eight
-     * times on the way to any number of nodes. */
+    /* Storage grows by an eighth. So at most a ninth of it is idle, and a node is copied about
+     * eight times in a growing placement. */
     PLACEMENT_GROWTH_DIVISOR = 8,
 };
 

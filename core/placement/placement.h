@@ -1,11 +1,12 @@
 /*
  * Placement: where in a space a range lies. Integers in, offsets out: linear, buddy and TLSF
- * placement behind one small interface. Placement knows no Vulkan objects.
+ * placement behind one small interface. The pools of core/memory, the slices and the public range
+ * allocator use it. Placement knows no Vulkan objects.
  *
- * Not synchronized: the owner of a placement locks. Only create and destroy allocate or free host
- * memory. A placement that needs more storage for its nodes answers MAAR_PLACE_WANTS_STORAGE. Its
- * owner leaves its lock, allocates, and gives the placement the storage. So no lock is held across
- * a host allocation.
+ * A placement is not synchronized: its owner's lock guards it. Only create and destroy allocate or
+ * free host memory. A placement that needs more storage for its nodes returns
+ * MAAR_PLACE_WANTS_STORAGE. The owner then leaves its lock, allocates, and gives the storage to the
+ * placement. So no lock is held across a host allocation.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_H
@@ -19,6 +20,7 @@ struct maar_placement;
 
 #define MAAR_PLACEMENT_NO_NODE UINT32_MAX
 
+/* What a placement is created with. */
 struct maar_placement_info {
     MaarPlacementStrategy strategy;
     VkDeviceSize size;        /* bytes managed, 1 .. 2^48 */
@@ -27,6 +29,7 @@ struct maar_placement_info {
                                  size */
 };
 
+/* A request for a range. */
 struct maar_placement_request {
     VkDeviceSize size;      /* >= 1 */
     VkDeviceSize alignment; /* >= 1, any number, need not be a power of two */
@@ -35,6 +38,7 @@ struct maar_placement_request {
     bool upper;             /* linear: from the upper end; others ignore it */
 };
 
+/* A range that was placed. */
 struct maar_placement_range {
     VkDeviceSize offset;
     VkDeviceSize size;   /* as requested */
@@ -43,6 +47,7 @@ struct maar_placement_range {
                             every free, repeats after 2^18 of them */
 };
 
+/* The sums over a space. */
 struct maar_placement_totals {
     VkDeviceSize used_size;    /* sum of requested sizes */
     VkDeviceSize padding_size; /* lost to alignment, rounding and granularity; linear only: and to
@@ -56,6 +61,7 @@ struct maar_placement_totals {
 VkResult maar_placement_create(const struct maar_placement_info* info,
                                const VkAllocationCallbacks* callbacks,
                                struct maar_placement** placement);
+/* Frees a placement with its storage. The placement may be NULL. */
 void maar_placement_destroy(struct maar_placement* placement,
                             const VkAllocationCallbacks* callbacks);
 
@@ -65,6 +71,7 @@ enum maar_place_outcome {
     MAAR_PLACE_WANTS_STORAGE, /* nothing has changed: bring storage, then repeat the call */
 };
 
+/* Places a range. Returns the outcome, and fills *range on MAAR_PLACED. */
 enum maar_place_outcome maar_placement_allocate(struct maar_placement* placement,
                                                 const struct maar_placement_request* request,
                                                 struct maar_placement_range* range);
@@ -74,36 +81,38 @@ void maar_placement_prefetch(const struct maar_placement* placement, uint32_t no
 /* Frees a live node; this never needs storage. Returns false, and changes nothing, if node names no
  * live range. */
 bool maar_placement_free(struct maar_placement* placement, uint32_t node);
-/* Does the same, and sets *size to an upper bound of the free range that contains the node now. */
+/* Frees a node as maar_placement_free does, and sets *size to an upper bound of the free range that
+ * now contains the node. */
 bool maar_placement_free_into(struct maar_placement* placement, uint32_t node, VkDeviceSize* size);
 /* Frees all ranges and keeps the storage. */
 void maar_placement_reset(struct maar_placement* placement);
-/* Grows the space at its end. A size at or below the present one changes nothing. Returns false
- * when the placement wants storage first; nothing has changed then. */
+/* Grows the space at its end. A size at or below the present one changes nothing. Returns false,
+ * and changes nothing, when the placement wants storage first. */
 bool maar_placement_resize(struct maar_placement* placement, VkDeviceSize size);
 /* Looks up offset, size, tag and kind of a live node. Returns false if node names none. */
 bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
                         struct maar_placement_range* range, uint64_t* user, uint32_t* kind);
 /* Returns how many bytes of storage a placement wants. */
 size_t maar_placement_storage_wanted(const struct maar_placement* placement);
-/* Takes memory of that size (16-byte aligned, from the same callbacks). Returns memory that the
- * caller is to free: the old storage, or the memory itself if it came too late to be of use. */
+/* Takes memory of that size, 16-byte aligned and from the same callbacks. Returns memory that the
+ * caller must free: the old storage, or the new memory if it is no longer needed. */
 void* maar_placement_storage_give(struct maar_placement* placement, void* memory, size_t size);
 
-/* Sums up the space in O(1). */
+/* Writes the sums over the space, in O(1). */
 void maar_placement_totals(const struct maar_placement* placement,
                            struct maar_placement_totals* totals);
-/* Returns an upper bound of the largest free range, in O(1). A request above it cannot succeed. */
+/* Returns an upper bound of the largest free range, in O(1). A larger request cannot succeed. */
 VkDeviceSize maar_placement_largest_free_bound(const struct maar_placement* placement);
 
 /* Walks the space in the order of offsets and without gaps: live ranges, free ones, and padding as
  * entries of MAAR_RANGE_STATE_PADDING. Stops when visit returns false. */
 typedef bool (*maar_placement_visit)(void* context, const MaarRangeInfo* info);
+/* Calls visit for each entry, with a context of the caller's. */
 void maar_placement_walk(const struct maar_placement* placement, maar_placement_visit visit,
                          void* context);
 
-/* Walks every structure. Returns NULL, or a static sentence that names the first broken invariant.
- */
+/* Walks every structure. Returns NULL, or a static sentence that names the first broken
+ * invariant. */
 const char* maar_placement_check(const struct maar_placement* placement);
 
 #endif

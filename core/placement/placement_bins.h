@@ -1,12 +1,13 @@
 /*
- * Bins of free nodes (TLSF: by size; buddy: by order). Each bin is a doubly linked list; a bitmap
- * of two levels marks the bins that are not empty. Internal to core/placement.
+ * Bins of free nodes, by size in TLSF and by order in buddy placements. Each bin is a doubly linked
+ * list. A bitmap of two levels marks the bins that are not empty. Internal to core/placement.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_BINS_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_BINS_H
 
 #include "core/placement/placement_space.h"
 
+/* Sets the bits of a bin that is no longer empty. */
 static inline void placement_bin_mark_filled(struct maar_placement* placement, uint32_t bin)
 {
     MAAR_DEBUG_ASSERT(bin < placement->bin_count);
@@ -14,6 +15,7 @@ static inline void placement_bin_mark_filled(struct maar_placement* placement, u
     placement->bin_summary |= (uint64_t)1 << (bin >> 6);
 }
 
+/* Clears the bits of a bin that has become empty. */
 static inline void placement_bin_mark_empty(struct maar_placement* placement, uint32_t bin)
 {
     uint64_t* word = &placement->bin_words[bin >> 6];
@@ -24,6 +26,7 @@ static inline void placement_bin_mark_empty(struct maar_placement* placement, ui
     }
 }
 
+/* Puts a node at the head of a bin. */
 static inline void placement_bin_insert(struct maar_placement* placement, uint32_t bin,
                                         struct placement_node* node, uint32_t slot)
 {

@@ -1,10 +1,11 @@
 /*
- * The buddy strategy: free ranges are powers of two, aligned to their size, with one list an order.
+ * The buddy strategy: free ranges are powers of two, aligned to their size, with one list for each
+ * order.
  *
- * A space of any size is a forest: it is cut greedily into the largest aligned powers of two, and
- * two free halves of one aligned range always join. No tree is kept: the buddy of a range is its
- * neighbour in the space, if that has the same order. A live range lies anywhere inside its node.
- * The beginning of the node follows from the order, which is the node's tag.
+ * A space of any size is a forest. It is cut greedily into the largest aligned powers of two. Two
+ * free halves of one aligned range are always joined. No tree is stored: the buddy of a range is
+ * its neighbour in the space, if that has the same order. A live range may lie anywhere inside its
+ * node. The node's tag is the order, which gives the beginning of the node.
  */
 #include "core/placement/placement_buddy.h"
 
@@ -12,7 +13,7 @@
 #include "core/placement/placement_granules.h"
 
 enum {
-    /* Nodes that are looked at in each order. Alignment or kinds may make a node unfit. */
+    /* The number of nodes tried in each order. Alignment or kinds may make a node unfit. */
     BUDDY_LOOK = 8,
 };
 

@@ -6,15 +6,19 @@
 
 #include "core/placement/placement_space.h"
 
-/* Starts from an empty space. */
+/* Makes the space one free forest. */
 void maar_buddy_reset(struct maar_placement* placement);
+/* Places a range, as maar_placement_allocate does. */
 enum maar_place_outcome maar_buddy_allocate(struct maar_placement* placement,
                                             const struct maar_placement_request* request,
                                             struct maar_placement_range* range);
-/* Returns an upper bound of the free range that contains the node now. */
+/* Frees a live node. Returns an upper bound of the free range that now contains the node. */
 VkDeviceSize maar_buddy_free(struct maar_placement* placement, uint32_t slot);
+/* Grows the space, as maar_placement_resize does. */
 bool maar_buddy_resize(struct maar_placement* placement, VkDeviceSize size);
+/* Returns an upper bound of the largest free range. */
 VkDeviceSize maar_buddy_largest_free_bound(const struct maar_placement* placement);
+/* Returns the first broken invariant, or NULL. */
 const char* maar_buddy_check(const struct maar_placement* placement);
 
 #endif

@@ -9,8 +9,8 @@
 #include "core/placement/placement_linear.h"
 #include "core/placement/placement_tlsf.h"
 
-/* Returns an upper bound of the free range that contains the node now, in the high bits of an
- * extent. */
+/* Frees a live node. Returns an upper bound of the free range that now contains the node, in the
+ * high bits of an extent. */
 static inline uint64_t placement_free_live(struct maar_placement* placement, uint32_t slot)
 {
     MAAR_DEBUG_ASSERT(placement_state(&placement->nodes[slot]) == PLACEMENT_LIVE);

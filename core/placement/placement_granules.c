@@ -1,14 +1,14 @@
 /*
- * Granules: a range looks at its neighbours by offset until one of them lies outside its own first
- * or last granule, or decides by its kind.
+ * Granules: a range checks its neighbours by offset. The search ends at a neighbour outside the
+ * first or last granule of the range, or at a neighbour whose kind decides.
  */
 #include "core/placement/placement_granules.h"
 
 #include "core/placement/placement_runs.h"
 
 enum {
-    /* Neighbours of kind 0 inside one granule that are passed over before a conflict is assumed.
-     * The limit bounds the time and costs at most a granule. */
+    /* The number of neighbours of kind 0 that are passed over inside one granule. After them a
+     * conflict is assumed. The limit bounds the time and costs at most a granule. */
     GRANULE_NEIGHBOURS = 8,
 };
 
@@ -39,8 +39,8 @@ VkDeviceSize maar_placement_clear_below(const struct maar_placement* placement, 
         }
         const bool is_kind = placement_state(node) == PLACEMENT_LIVE && placement_kind(node) != 0;
         if (is_kind && placement_kind(node) == kind) {
-            /* This neighbour is in the granule already, so every range below it in the granule
-             * is compatible with its kind. */
+            /* A neighbour of this kind is in the granule already, so every range below it in the
+             * granule is compatible. */
             return offset;
         }
         if (is_kind || step == GRANULE_NEIGHBOURS) {
@@ -55,7 +55,7 @@ bool maar_placement_clear_above(const struct maar_placement* placement, uint32_t
                                 uint32_t kind, VkDeviceSize end)
 {
     const VkDeviceSize granule_end =
-        placement_align_up(end, placement->granularity); /* of the range's last granule */
+        placement_align_up(end, placement->granularity); /* end of the range's last granule */
     uint32_t slot = above;
     MAAR_DEBUG_ASSERT(placement_minds_kind(placement, kind));
     for (uint32_t step = 0; slot != PLACEMENT_NONE; ++step) {

@@ -1,6 +1,6 @@
 /*
- * Where a request may lie between two nodes, with regard to its alignment and to the granularity:
- * ranges of different kinds do not share a granule. Internal to core/placement.
+ * Where a request may lie between two nodes, considering its alignment and the granularity. Ranges
+ * of different kinds do not share a granule. Internal to core/placement.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_GRANULES_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_GRANULES_H
@@ -13,16 +13,16 @@ static inline bool placement_minds_kind(const struct maar_placement* placement, 
     return kind != 0 && placement->granularity > 1;
 }
 
-/* Returns the lowest offset at or above offset at which a range of this kind shares its granule
- * with no other kind below. below is the nearest node under offset. */
+/* Returns the lowest offset, from `offset` on, at which a range of this kind shares its granule
+ * with no other kind below. `below` is the nearest node under `offset`. */
 VkDeviceSize maar_placement_clear_below(const struct maar_placement* placement, uint32_t below,
                                         uint32_t kind, VkDeviceSize offset);
-/* Returns whether a range of this kind may end at end. above is the nearest node over that range.
- */
+/* Returns whether a range of this kind may end at `end`. `above` is the nearest node over that
+ * range. */
 bool maar_placement_clear_above(const struct maar_placement* placement, uint32_t above,
                                 uint32_t kind, VkDeviceSize end);
-/* Returns the lowest offset at or above offset, which is aligned, at which a request of a kind that
- * matters fits below end; UINT64_MAX if there is none. */
+/* Returns the lowest offset, from the aligned `offset` on, at which a request of a kind that
+ * matters fits below `end`; UINT64_MAX if there is none. */
 VkDeviceSize maar_placement_fit_kind(const struct maar_placement* placement,
                                      const struct maar_placement_request* request, uint32_t below,
                                      uint32_t above, VkDeviceSize offset, VkDeviceSize end);

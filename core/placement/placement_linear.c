@@ -5,7 +5,7 @@
  * There are three runs of nodes, each ordered by age. Two runs grow upward: the older one and, once
  * the space below it is free, a younger one from offset 0. Together they form a ring. The third run
  * grows downward from the end, and forms a double stack with the others. A range that is freed
- * inside a run stays as a dead node, joined with dead neighbours, until an end of its run reaches
+ * inside a run becomes a dead node, joined with dead neighbours, until an end of its run reaches
  * it. So both ends of every run are live.
  *
  *   0 | younger > ... free ... | older > ... free ... < upper | size
@@ -15,7 +15,7 @@
 #include "core/placement/placement_granules.h"
 #include "core/placement/placement_runs.h"
 
-/* Returns where an upward run ends, 0 for an empty run. */
+/* Returns the end of an upward run; 0 for an empty run. */
 static VkDeviceSize linear_head(const struct maar_placement* placement, uint32_t run)
 {
     const uint32_t slot = placement_linear_newest(placement, run);
@@ -26,14 +26,14 @@ static VkDeviceSize linear_head(const struct maar_placement* placement, uint32_t
     return placement_offset(node) + placement_size(node);
 }
 
-/* Returns where the older run begins, 0 if it is empty. */
+/* Returns the beginning of the older run; 0 if it is empty. */
 static VkDeviceSize linear_tail(const struct maar_placement* placement)
 {
     const uint32_t slot = placement_linear_oldest(placement, placement_linear_older(placement));
     return slot != PLACEMENT_NONE ? placement_offset(&placement->nodes[slot]) : 0;
 }
 
-/* Returns where the upper run begins, seen from below. */
+/* Returns the offset at which the upper run begins; ranges below must end there. */
 static VkDeviceSize linear_ceiling(const struct maar_placement* placement)
 {
     const uint32_t slot = placement_linear_newest(placement, PLACEMENT_RUN_UPPER);
@@ -80,7 +80,7 @@ static VkDeviceSize linear_fit_upper(const struct maar_placement* placement,
     return UINT64_MAX;
 }
 
-/* Chooses the run and the offset. Returns UINT64_MAX if there is no place. */
+/* Chooses the run and the offset. Returns UINT64_MAX if no place fits. */
 static VkDeviceSize linear_find(const struct maar_placement* placement,
                                 const struct maar_placement_request* request, uint32_t* run)
 {
@@ -111,8 +111,8 @@ static VkDeviceSize linear_find(const struct maar_placement* placement,
     return offset;
 }
 
-/* The fast path of linear_find: the range goes upward and kinds do not matter, so that neighbours
- * need no look. */
+/* The fast path of linear_find: the range goes upward and kinds do not matter, so neighbours need
+ * no check. */
 static inline VkDeviceSize linear_find_fast(const struct maar_placement* placement,
                                             VkDeviceSize size, VkDeviceSize alignment,
                                             uint32_t* run)
@@ -189,8 +189,8 @@ VkDeviceSize maar_linear_free(struct maar_placement* placement, uint32_t slot)
     const uint32_t tag = placement_tag(node);
     placement->range_count -= 1;
     placement->used_size -= placement_size(node);
-    /* Joined with its dead neighbours, the node is either an end of the run, which is removed, or
-     * the only dead node between two live ones. A dead node keeps no extent, since no code reads
+    /* The node is joined with its dead neighbours. Then it is an end of the run, which is removed,
+     * or the only dead node between two live ones. A dead node keeps no extent, since no code reads
      * it. */
     if (linear_is_dead(placement, node->prev)) {
         linear_remove(placement, node->prev);

@@ -1,9 +1,10 @@
 /*
- * One node of a placement: 32 bytes that describe a live range, a free range, or (linear) a dead
- * range, which waits to be reused. Nodes stand in one flat array and are named by their index.
+ * One node of a placement: 32 bytes that describe a live range, a free range or, in linear
+ * placements, a dead range, which waits for reuse. Nodes are in one flat array, and their indices
+ * name them.
  *
- * A node that is not in use keeps its generation, so that a stale name of a range differs from
- * later names of the same node. Internal to core/placement.
+ * A node that is not in use keeps its generation. A stale name of a range thus differs from later
+ * names of the same node. Internal to core/placement.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_NODE_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_NODE_H
@@ -21,8 +22,8 @@ enum placement_state {
 
 /* Bits of `where`, from the lowest: tag 6 (buddy: order; linear: run; TLSF: the power of two that
  * divides the extent), kind 5, era 3 (upper part of the generation), state 2, offset 48. Bits of
- * `extent`: generation 15, size 49. The most used part is on top: one shift reads it, extents are
- * compared without a shift, and an addition to the part on top leaves the others as they are. */
+ * `extent`: generation 15, size 49. The part that is used most is on top. One shift reads it,
+ * extents are compared without a shift, and an addition to it leaves the other parts unchanged. */
 enum {
     PLACEMENT_TAG_MASK = 63,
     PLACEMENT_KIND_SHIFT = 6,
@@ -36,12 +37,12 @@ enum {
     PLACEMENT_OFFSET_BITS = 48,
     PLACEMENT_SIZE_SHIFT = 15,
     PLACEMENT_GENERATION_MASK = (1 << PLACEMENT_SIZE_SHIFT) - 1,
-    /* In a generation that the owner sees, the lower part of `where` is above that of `extent`. */
+    /* The generation that the owner sees has the lower part of `where` above that of `extent`. */
     PLACEMENT_NAME_SHIFT = PLACEMENT_SIZE_SHIFT,
     PLACEMENT_NAME_MASK = (1 << PLACEMENT_STATE_SHIFT) - 1,
 };
 
-/* The border, which is no range. As the index of a node it means that there is none. */
+/* The border, which is no range. As an index of a node it stands for no node. */
 #define PLACEMENT_NONE 0u
 /* A flag of a link in a TLSF placement: the neighbour is free. */
 #define PLACEMENT_LINK_FREE 0x80000000u
@@ -61,6 +62,7 @@ struct placement_node {
     uint32_t next;
 };
 
+/* Return the parts of a node. */
 static inline VkDeviceSize placement_offset(const struct placement_node* node)
 {
     return node->where >> PLACEMENT_OFFSET_SHIFT;
@@ -130,6 +132,7 @@ static inline bool placement_is_named(const struct placement_node* node, uint64_
            ((generation ^ node->extent) & PLACEMENT_GENERATION_MASK) == 0;
 }
 
+/* Returns `where` with the next era. The last era is followed by the first. */
 static inline uint64_t placement_next_era(uint64_t where)
 {
     const uint64_t era = where + ((uint64_t)1 << PLACEMENT_ERA_SHIFT);

@@ -7,6 +7,7 @@
 
 #include "core/placement/placement_space.h"
 
+/* Return the upward runs, and the oldest and the newest node of a run. */
 static inline uint32_t placement_linear_older(const struct maar_placement* placement)
 {
     return placement->older_run;
@@ -27,7 +28,7 @@ static inline uint32_t placement_linear_newest(const struct maar_placement* plac
     return placement->runs[run].newest;
 }
 
-/* Returns the neighbour by offset, across the runs. */
+/* Returns the node at the next lower offset, across the runs. */
 static inline uint32_t placement_linear_lower(const struct maar_placement* placement, uint32_t slot)
 {
     const struct placement_node* node = &placement->nodes[slot];
@@ -43,6 +44,7 @@ static inline uint32_t placement_linear_lower(const struct maar_placement* place
     return node->prev;
 }
 
+/* Returns the node at the next higher offset, across the runs. */
 static inline uint32_t placement_linear_higher(const struct maar_placement* placement,
                                                uint32_t slot)
 {

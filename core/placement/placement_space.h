@@ -37,13 +37,13 @@ struct maar_placement {
                                       PLACEMENT_NONE */
     uint64_t bin_summary;
     VkDeviceSize size;
-    VkDeviceSize fast_size; /* TLSF: size; else 0. One comparison sends requests that are too large
-                               and placements that are not TLSF to the slow path */
+    VkDeviceSize fast_size; /* TLSF: the size; else 0. One comparison sends oversized requests, and
+                               placements other than TLSF, to the slow path */
     /* TLSF: ranges begin and end at multiples of unit, a power of two. */
     VkDeviceSize unit;
     uint64_t unit_extent; /* unit, shifted as in an extent */
-    uint64_t fast_meta;   /* what turns the `where` of a free node into that of a live one */
-    uint32_t fast_kind;   /* the highest kind that needs no look at neighbours */
+    uint64_t fast_meta; /* turns the `where` of a free node into that of a live one, by addition */
+    uint32_t fast_kind; /* the highest kind that needs no look at neighbours */
     VkDeviceSize used_size;
     uint32_t range_count;
     uint32_t free_slot;   /* top of the stack of unused nodes */
@@ -83,7 +83,7 @@ static inline bool placement_fits(VkDeviceSize offset, VkDeviceSize size, VkDevi
 
 /* ---- nodes ---- */
 
-/* Returns whether count nodes can be taken, and remembers the number if not. */
+/* Returns whether count nodes can be taken. Remembers the number if not. */
 static inline bool placement_has_slots(struct maar_placement* placement, uint32_t count)
 {
     if (placement->slots_left >= count) {
@@ -111,8 +111,8 @@ static inline uint32_t placement_take_fresh_slot(struct maar_placement* placemen
     return slot;
 }
 
-/* Takes a node after placement_has_slots answered true. The node has a generation and nothing else;
- * its neighbours are undefined. */
+/* Takes a node after placement_has_slots returned true. The node has only a generation; its
+ * neighbours are undefined. */
 static inline uint32_t placement_take_slot(struct maar_placement* placement)
 {
     const uint32_t slot = placement->free_slot;
@@ -170,7 +170,7 @@ static inline void placement_report_range(struct maar_placement* placement, uint
     range->generation = placement_node_generation(node);
 }
 
-/* Counts a new live range, which occupies extent bytes. */
+/* Counts a new live range that occupies `extent` bytes. */
 static inline void placement_count_in(struct maar_placement* placement, VkDeviceSize size,
                                       VkDeviceSize extent)
 {

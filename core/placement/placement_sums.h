@@ -6,6 +6,7 @@
 
 #include "core/placement/placement_space.h"
 
+/* The sums, and the first broken invariant that they show. */
 struct placement_sums {
     const struct maar_placement* placement;
     const char* broken;

@@ -1,28 +1,29 @@
 /*
- * The TLSF strategy: free ranges are in bins by size, 64 bins an octave, which a bitmap of two
- * levels finds.
+ * The TLSF strategy: free ranges are in bins by size, 64 bins an octave. A bitmap of two levels
+ * shows the bins that are not empty.
  *
- * Ranges begin and end at multiples of a unit, the largest power of two (at most 256) that divides
- * every alignment requested so far. No request seen so far could have used the bytes that are lost
- * inside a unit, and sizes that are no multiples of it cost no time. The last range may end at the
- * end of the space. Two free ranges never touch. A search looks at a bounded number of nodes.
+ * Ranges begin and end at multiples of a unit. The unit is the largest power of two, at most 256,
+ * that divides every alignment requested so far. No request so far could have used the bytes that
+ * are lost inside a unit. Sizes that are no multiples of the unit cost no time. The last range may
+ * end at the end of the space. Two free ranges never touch. A search tries a bounded number of
+ * nodes.
  */
 #include "core/placement/placement_tlsf.h"
 
 #include "core/placement/placement_granules.h"
 
 enum {
-    /* Nodes that are looked at when alignment or kinds may make large enough ranges unfit: in the
-     * size's own bin, and above it, where only the first node of each bin is looked at. */
+    /* The number of nodes tried when alignment or kinds may make sufficient ranges unfit: in the
+     * size's own bin, and above it, where only the first node of each bin is tried. */
     TLSF_LOOK_OWN = 2,
     TLSF_LOOK_ABOVE = 6,
-    /* Nodes that are looked at before a request fails. */
+    /* The number of nodes tried before a request fails. */
     TLSF_LOOK_LAST = 64,
     TLSF_UNIT_MAX = 256,
 };
 
-/* Returns whether ranges of other kinds may be too near. They are not if every border of a unit is
- * a border of a granule. */
+/* Returns whether ranges of other kinds may be too near. This is impossible if every border of a
+ * unit is a border of a granule. */
 static inline bool tlsf_minds_kind(const struct maar_placement* placement, uint32_t kind,
                                    VkDeviceSize unit)
 {
@@ -32,7 +33,7 @@ static inline bool tlsf_minds_kind(const struct maar_placement* placement, uint3
 struct tlsf_query {
     const struct maar_placement_request* request;
     VkDeviceSize rounded;        /* size rounded up to the unit */
-    VkDeviceSize sure;           /* a free range of this size fits, whatever its place */
+    VkDeviceSize sure;           /* a free range of this size fits at any place */
     VkDeviceSize alignment_mask; /* alignment - 1 if that is a power of two, else UINT64_MAX */
     VkDeviceSize granule_mask;   /* granularity - 1 if kinds may be too near, else 0 */
     bool minds_kind;
@@ -162,7 +163,7 @@ static inline struct tlsf_place tlsf_look(const struct maar_placement* placement
     return place;
 }
 
-/* Looks for a range when alignment or kinds may make one unfit: tries some nodes of the bins in
+/* Finds a range when alignment or kinds may make a range unfit. Tries some nodes of the bins in
  * [bin, sure); from there on the first node fits. */
 static struct tlsf_place tlsf_find_by_place(const struct maar_placement* placement,
                                             const struct tlsf_query* query)
@@ -184,8 +185,8 @@ static struct tlsf_place tlsf_find_by_place(const struct maar_placement* placeme
     return place;
 }
 
-/* Tries the two ends of the space, which the bins may have missed: its end need not be a multiple
- * of the unit, and its beginning is a multiple of every alignment. */
+/* Tries the two ends of the space, which the bins may have missed. The end of the space need not be
+ * a multiple of the unit, and its beginning is a multiple of every alignment. */
 static struct tlsf_place tlsf_find_at_ends(const struct maar_placement* placement,
                                            const struct tlsf_query* query)
 {
@@ -241,8 +242,8 @@ static struct tlsf_place tlsf_find(const struct maar_placement* placement, struc
 }
 
 /* Takes [offset, cut) out of a free node. Returns the node of that part, which is in no bin and has
- * nothing yet but its generation. The rest before the part stays in the free node. The rest behind
- * the part stays there too if nothing lies before it, and gets a node of its own otherwise. */
+ * only its generation. The free node keeps the rest before the part. If there is no such rest, it
+ * keeps the rest behind the part; otherwise the rest behind gets a new node. */
 static uint32_t tlsf_cut(struct maar_placement* placement, uint32_t slot, VkDeviceSize offset,
                          VkDeviceSize cut)
 {
@@ -355,8 +356,8 @@ uint64_t maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint6
     return lower->extent;
 }
 
-/* Returns the extent of a live range. It may be the last one: the space may end between two units.
- */
+/* Returns the extent of a live range, which may be the last range. The space may end between two
+ * units. */
 static uint64_t tlsf_last_extent(const struct maar_placement* placement,
                                  const struct placement_node* node)
 {

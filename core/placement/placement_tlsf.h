@@ -14,20 +14,25 @@
 
 #include "core/placement/placement_bins.h"
 
+/* Returns how many bins a space of this size needs. */
 uint32_t maar_tlsf_bin_count(VkDeviceSize size);
-/* Starts from an empty space. */
+/* Makes the space one free range. */
 void maar_tlsf_reset(struct maar_placement* placement);
+/* Places a range, as maar_placement_allocate does. */
 enum maar_place_outcome maar_tlsf_allocate(struct maar_placement* placement,
                                            const struct maar_placement_request* request,
                                            struct maar_placement_range* range);
-/* Drops a node and gives its extent to the free node on one side, or joins those on both sides.
- * Returns the extent of the free node. */
+/* Removes a node and gives its extent to the free node on one side, or joins the free nodes on both
+ * sides. Returns the extent of the free node. */
 uint64_t maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint64_t extent);
-/* Frees the live range that reaches the end of the space. Returns the extent of the free node that
- * contains it now. */
+/* Frees the live range at the end of the space. Returns the extent of the free node that now
+ * contains it. */
 uint64_t maar_tlsf_free_last(struct maar_placement* placement, uint32_t slot);
+/* Grows the space, as maar_placement_resize does. */
 bool maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size);
+/* Returns an upper bound of the largest free range. */
 VkDeviceSize maar_tlsf_largest_free_bound(const struct maar_placement* placement);
+/* Returns the first broken invariant, or NULL. */
 const char* maar_tlsf_check(const struct maar_placement* placement);
 
 /* Returns by how much an extent is shifted to get its place in its octave. */
@@ -46,6 +51,7 @@ static inline uint32_t placement_tlsf_bin(uint64_t extent)
            (PLACEMENT_SIZE_SHIFT << PLACEMENT_BIN_BITS);
 }
 
+/* Puts a free node into the bin of its extent. */
 static inline void placement_tlsf_insert(struct maar_placement* placement,
                                          struct placement_node* node, uint32_t slot)
 {
@@ -60,8 +66,8 @@ static inline void placement_tlsf_link(struct placement_node* nodes, uint32_t pr
     nodes[next & ~PLACEMENT_LINK_FREE].prev = link;
 }
 
-/* Returns whether a request of this alignment (0 means 1) and kind fits every free range that is
- * large enough, wherever that lies. The caller has checked that the size is 1 .. fast_size. */
+/* Returns whether a request of this alignment (0 means 1) and kind fits every free range of
+ * sufficient size, at any place. The caller has checked that the size is 1 .. fast_size. */
 static inline bool placement_tlsf_is_fast(const struct maar_placement* placement,
                                           VkDeviceSize alignment, uint32_t kind)
 {
@@ -162,7 +168,7 @@ static inline uint64_t placement_tlsf_extent(const struct placement_node* node)
     return ((node->extent - ((uint64_t)1 << PLACEMENT_SIZE_SHIFT)) | below) + 1;
 }
 
-/* Frees a live node of this extent. Returns the extent of the free node that contains it now. */
+/* Frees a live node of this extent. Returns the extent of the free node that now contains it. */
 static inline uint64_t placement_tlsf_free_extent(struct maar_placement* placement, uint32_t slot,
                                                   uint64_t extent)
 {
@@ -192,7 +198,7 @@ static inline uint64_t placement_tlsf_free_extent(struct maar_placement* placeme
     return extent;
 }
 
-/* Frees a live node. Returns the extent of the free node that contains it now. */
+/* Frees a live node. Returns the extent of the free node that now contains it. */
 static inline uint64_t placement_tlsf_free(struct maar_placement* placement, uint32_t slot)
 {
     const struct placement_node* node = &placement->nodes[slot];

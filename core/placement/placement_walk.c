@@ -3,7 +3,7 @@
  */
 #include "core/placement/placement_walk.h"
 
-/* Reports a stretch, and the padding before it. */
+/* Reports an entry, and the padding before it. */
 static void walk_report(struct placement_walk* walk, const MaarRangeInfo* info)
 {
     if (!walk->stopped && info->offset > walk->cursor) {

@@ -1,12 +1,13 @@
 /*
- * A walk through a space in the order of offsets: live and free ranges are reported one after
- * another, and what lies between them is padding. Internal to core/placement.
+ * A walk through a space in the order of offsets. Live and free ranges are reported one after
+ * another. The bytes between them are reported as padding. Internal to core/placement.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_WALK_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_WALK_H
 
 #include "core/placement/placement_space.h"
 
+/* The caller's visitor, and how far the walk has come. */
 struct placement_walk {
     maar_placement_visit visit;
     void* context;
@@ -14,6 +15,7 @@ struct placement_walk {
     bool stopped;
 };
 
+/* Report a live node, or a free range, and the padding before it. */
 void maar_placement_walk_live(const struct maar_placement* placement, struct placement_walk* walk,
                               uint32_t slot);
 void maar_placement_walk_free(struct placement_walk* walk, VkDeviceSize offset, VkDeviceSize end);

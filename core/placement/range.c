@@ -1,7 +1,7 @@
 /*
  * The public range allocator: a placement with handles, host memory and messages.
  *
- * Externally synchronized, so that it holds no lock when it calls the caller's callbacks.
+ * It is externally synchronized. So it holds no lock when it calls the caller's callbacks.
  */
 #include "maar/range.h"
 
@@ -31,7 +31,7 @@ static VkResult range_misuse(MaarRangeAllocator allocator, MaarMessageId id, con
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
-/* Builds with heavy checks walk everything after each change. */
+/* Checks all structures after each change, in builds with heavy checks. */
 static void range_check_heavily(MaarRangeAllocator allocator)
 {
 #if defined(MAAR_HEAVY_CHECKS)
@@ -46,7 +46,7 @@ static void range_check_heavily(MaarRangeAllocator allocator)
 #endif
 }
 
-/* Brings the storage that the placement wants. */
+/* Allocates the storage that the placement wants. */
 static VkResult range_bring_storage(MaarRangeAllocator allocator)
 {
     const size_t size = maar_placement_storage_wanted(allocator->placement);
@@ -158,7 +158,7 @@ void VKAPI_CALL maarDestroyRangeAllocator(MaarRangeAllocator allocator)
     maar_host_free(used, allocator);
 }
 
-/* What is wrong with the arguments of maarAllocateRange. */
+/* Returns what is wrong with the arguments of maarAllocateRange. */
 static struct maar_fault range_allocate_fault(const MaarRangeAllocateInfo* info,
                                               const MaarRange* range)
 {
@@ -199,7 +199,7 @@ static VkResult range_allocate_fail(MaarRange* pRange, VkDeviceSize* pOffset, Vk
     return result;
 }
 
-/* Places a request. Brings storage where the placement wants it, as a rule once. */
+/* Places a request. Allocates storage when the placement wants it, as a rule once. */
 static VkResult range_place(MaarRangeAllocator allocator,
                             const struct maar_placement_request* request,
                             struct maar_placement_range* range)
@@ -215,8 +215,8 @@ static VkResult range_place(MaarRangeAllocator allocator,
     return outcome == MAAR_PLACED ? VK_SUCCESS : VK_ERROR_OUT_OF_POOL_MEMORY;
 }
 
-/* The slow path of maarAllocateRange: misuse, flags, and requests that TLSF cannot place at once.
- */
+/* The slow path of maarAllocateRange: misuse, flags, and requests that TLSF cannot place at
+ * once. */
 static VkResult range_allocate_slow(MaarRangeAllocator allocator,
                                     const MaarRangeAllocateInfo* pInfo, MaarRange* pRange,
                                     VkDeviceSize* pOffset)
@@ -279,7 +279,7 @@ VkResult VKAPI_CALL maarAllocateRange(MaarRangeAllocator allocator,
     return VK_SUCCESS;
 }
 
-/* Answers a free of a handle that is null or names no live range. */
+/* Returns the result of a free for a handle that is null or names no live range. */
 static VkResult range_free_none(MaarRangeAllocator allocator, MaarRange range)
 {
     return range == VK_NULL_HANDLE

@@ -1,5 +1,5 @@
 /*
- * The visitor of maarWalkRanges: passes a stretch on to the caller's function.
+ * The visitor of maarWalkRanges. It passes each entry of a walk on to the caller's function.
  */
 #ifndef MAAR_CORE_PLACEMENT_RANGE_VISITOR_H
 #define MAAR_CORE_PLACEMENT_RANGE_VISITOR_H
@@ -8,11 +8,13 @@
 
 #include "maar/range.h"
 
+/* The caller's function and its argument. */
 struct range_visitor {
     PFN_maarVisitRange visit;
     void* user_data;
 };
 
+/* Calls the caller's function for an entry. Returns whether the walk continues. */
 static inline bool range_visit(void* context, const MaarRangeInfo* info)
 {
     const struct range_visitor* visitor = context;

@@ -9,13 +9,13 @@
 #include "core/reservation/commit_pages.h"
 #include "core/reservation/reservation_copy.h"
 
-/* Limits of the step that grows with the array, bytes. A step of an eighth of the array keeps both
- * the waste and the number of submissions small: 1 GiB takes 76 steps. A lower least step would
- * make submissions frequent, a higher most step would waste noticeable memory. */
+/* The least and the largest step of growth, bytes. In between, a step is an eighth of the array.
+ * Waste and the number of submissions are then both small: 1 GiB takes 76 steps. A smaller least
+ * step would make submissions frequent. A larger largest step would waste noticeable memory. */
 #define LEAST_STEP ((VkDeviceSize)1 << 20)
 #define MOST_STEP ((VkDeviceSize)64 << 20)
 
-/* An array is a reservation with a tail. */
+/* An array is a reservation with more members after it. */
 struct maar_array {
     struct maar_reservation reservation;
     VkDeviceSize element_size;
@@ -159,7 +159,7 @@ static VkResult report_full(const struct maar_array* array, const char* call, ui
         (unsigned long long)(reservation->size / array->element_size));
 }
 
-/* Ensures that `count` elements have memory. ample: and some more elements. */
+/* Ensures that `count` elements have memory. ample: and some more elements, for later appends. */
 static VkResult make_array_room(struct maar_array* array, const char* call, uint64_t count,
                                 bool ample)
 {
@@ -204,7 +204,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAppendArray(MaarAllocator allocator, MaarArra
     if (pFirst != NULL) {
         *pFirst = 0;
     }
-    /* The common append does not look the handle up, which takes a lock. */
+    /* The usual append does not look up the handle, which would take a lock. */
     VkResult result = it != NULL && it->reservation.allocator == allocator
                           ? maar_enter(allocator)
                           : check_array(allocator, __func__, array);

@@ -1,6 +1,6 @@
 /*
- * The pages of reservations: committed, given back, shared and listed. A call checks all its ranges
- * before it changes anything.
+ * The pages of reservations: commits, gives back, shares and lists them. A call checks all its
+ * ranges before it changes anything.
  */
 #include "core/reservation/commit_pages.h"
 
@@ -8,7 +8,7 @@
 #include "core/paging/page_commit.h"
 #include "core/reservation/reservation_copy.h"
 
-/* Ranges that are turned into pages on the stack. More ranges take host memory. */
+/* The number of ranges that are turned into pages on the stack. More ranges take host memory. */
 enum { RANGES_AT_ONCE = 16 };
 
 /* Returns the pages that bytes [offset, end) touch. */
@@ -21,8 +21,8 @@ static struct maar_page_range pages_around(const struct maar_reservation* reserv
     return range;
 }
 
-/* Returns the pages that lie within bytes [offset, end). The last page of a reservation may be cut.
- */
+/* Returns the pages that lie within bytes [offset, end). The last page of a reservation may be
+ * shorter. */
 static struct maar_page_range pages_within(const struct maar_reservation* reservation,
                                            VkDeviceSize offset, VkDeviceSize end)
 {

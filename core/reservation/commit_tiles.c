@@ -6,13 +6,13 @@
 #include "core/memory/allocator_state.h"
 #include "core/reservation/sparse_image.h"
 
-/* Ranges that an eviction hands over at a time. They lie on the stack, since eviction cannot fail.
- */
+/* The number of ranges that an eviction passes on at a time. They are on the stack, since eviction
+ * cannot fail. */
 enum { EVICT_RANGES = 32 };
 
 /* ---- boxes as ranges ---- */
 
-/* Writes the ranges of a box from `skip` on, at most `capacity`; returns how many the box has. */
+/* Writes the ranges of a box from `skip` on, at most `capacity`. Returns how many the box has. */
 static uint64_t list_ranges(const struct maar_tile_level* level, const struct maar_tile_box* box,
                             uint64_t skip, uint32_t capacity, struct maar_page_range* ranges)
 {
@@ -110,7 +110,7 @@ static VkResult list_region(MaarAllocator allocator, const char* call, MaarSpars
     return VK_SUCCESS;
 }
 
-/* Does the same for all regions and aspects. */
+/* Writes the ranges of all regions and aspects in the same way. */
 static VkResult list_regions(MaarAllocator allocator, const char* call, MaarSparseImage image,
                              uint32_t region_count, const MaarTileRegion* regions,
                              struct maar_page_range* ranges, uint64_t* count)
@@ -245,8 +245,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEvictTiles(MaarAllocator allocator, MaarSpars
 
 /* ---- mip tails ---- */
 
-/* Returns the number of tails of some layers, and the first. A single tail for all layers counts if
- * `any` layer is named, or else if all are. */
+/* Returns the number of tails of some layers, and the first tail. A single tail for all layers
+ * counts if, with `any`, one layer is named; otherwise only if all are named. */
 static uint32_t tail_range(const struct maar_sparse_aspect* aspect, uint32_t layers,
                            uint32_t first_layer, uint32_t layer_count, bool any, uint32_t* first)
 {

@@ -1,5 +1,6 @@
 /*
- * What reservations of both kinds share: the check of a handle, sizes, and their end on the host.
+ * The common part of both kinds of reservations: the check of a handle, sizes, and freeing host
+ * memory.
  */
 #include "core/reservation/reservation.h"
 

@@ -1,8 +1,8 @@
 /*
- * What reservations and arrays are made of, and what their kinds share. A reservation is sparse,
- * with a page table (reservation_sparse.h), or grows by copies (reservation_copy.h).
+ * The state of reservations and arrays, and the common functions of both kinds. A reservation is
+ * sparse, with a page table (reservation_sparse.h), or grows by copies (reservation_copy.h).
  *
- * A reservation belongs to one caller at a time.
+ * A reservation belongs to one caller at a time, so it has no lock.
  */
 #ifndef MAAR_CORE_RESERVATION_RESERVATION_H
 #define MAAR_CORE_RESERVATION_RESERVATION_H
@@ -15,6 +15,7 @@
 struct maar_copying;
 struct maar_page_table;
 
+/* The common state of both kinds. */
 struct maar_reservation {
     struct maar_paged_object listed;
     MaarAllocator allocator;
@@ -28,41 +29,45 @@ struct maar_reservation {
     uint32_t move_count;
     struct maar_page_table* table; /* NULL: grows by copies */
     struct maar_copying* copying;  /* NULL: sparse */
-    /* Made with the reservation, so that destroying it cannot fail. */
+    /* Made with the reservation, so that destroying the reservation cannot fail. */
     struct maar_retire_item* item;
     void* user_data;
     char* name;
 };
 
-/* What a reservation and an array are listed as. */
+/* The kinds under which reservations and arrays are listed. */
 #define MAAR_RESERVATION_KIND "reservation"
 #define MAAR_ARRAY_KIND "growable array"
 
+/* Returns the reservation of a handle. */
 static inline struct maar_reservation* maar_reservation_of(MaarReservation reservation)
 {
     return (struct maar_reservation*)(void*)reservation;
 }
 
-/* Returns VK_SUCCESS if a call on the reservation may go on, else the error, having reported
- * misuse. changes: the call changes the reservation, so it must not belong to an array. */
+/* Returns VK_SUCCESS if a call on the reservation may continue. Otherwise reports misuse and
+ * returns the error. changes: the call changes the reservation, so the reservation must not belong
+ * to an array. */
 VkResult maar_reservation_check(MaarAllocator allocator, const char* call, const char* argument,
                                 const struct maar_reservation* reservation, bool changes);
-/* Returns the bytes of its pages, or of its present buffer. */
+/* Returns the bytes of the reservation's pages, or of its present buffer. */
 VkDeviceSize maar_reservation_committed(const struct maar_reservation* reservation);
-/* Frees what every reservation has on the host, but for its item. */
+/* Frees the host memory of any reservation, except its item. */
 void maar_reservation_free(struct maar_reservation* reservation);
-/* Returns the address of a buffer, or 0 without the usage for it. */
+/* Returns the address of a buffer, or 0 if the usage does not allow one. */
 VkDeviceAddress maar_buffer_address(MaarAllocator allocator, VkBuffer buffer,
                                     VkBufferUsageFlags usage);
+/* Returns the flags without those of sparse buffers. */
 VkBufferCreateFlags maar_without_sparse_bits(VkBufferCreateFlags flags);
 
 /* ---- reservation_create.c ---- */
 
-/* Makes a reservation, or a structure of `bytes` that begins with one; the rest is zero. */
+/* Makes a reservation, or a structure of `bytes` that begins with one and is otherwise zero. */
 VkResult maar_reservation_create(MaarAllocator allocator, const char* call,
                                  const MaarReservationCreateInfo* info, size_t bytes,
                                  struct maar_reservation** made);
-/* Ends a reservation once the points have passed. The points have been checked. Cannot fail. */
+/* Ends a reservation once the points have passed. The caller has checked the points. Cannot
+ * fail. */
 void maar_reservation_end(struct maar_reservation* reservation, uint32_t point_count,
                           const MaarPoint* points);
 

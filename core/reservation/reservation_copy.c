@@ -1,9 +1,10 @@
 /*
- * Reservations where buffers cannot be sparse: a plain buffer is replaced by a larger one, to which
- * the next submission copies it. Growth is geometric, so that all copies together move a constant
- * times the bytes of the last buffer.
+ * Reservations where buffers cannot be sparse: a larger buffer replaces a plain one, and the next
+ * submission copies the contents. Growth is geometric. So all copies together move a constant times
+ * the bytes of the last buffer.
  *
- * A buffer was never usable if no submission has taken the copy to it. Growing again drops it.
+ * A buffer is usable once a submission has taken the copy to it. Growing again before that drops
+ * the buffer.
  */
 #include "core/reservation/reservation_copy.h"
 
@@ -16,13 +17,14 @@
 #include "core/paging/paging_timeline.h"
 #include "core/time/retire_collect.h"
 
-/* Least unit of growth, bytes: the page size of sparse buffers on most devices, so that programs
- * see similar numbers everywhere. Most growth is larger. */
+/* The least unit of growth, bytes: the page size of sparse buffers on most devices, so that
+ * programs see similar numbers everywhere. Most growth is larger. */
 #define LEAST_UNIT ((VkDeviceSize)1 << 16)
 
-/* A buffer that was outgrown, and the copy out of it. */
+/* A buffer that was replaced, and the copy out of it. */
 struct outgrown_buffer {
-    struct maar_page_copy copy; /* first: a pointer to it is cast back to this */
+    struct maar_page_copy
+        copy; /* the first member: a pointer to it is cast back to this structure */
     struct maar_leaving_buffer leaving;
 };
 
@@ -127,8 +129,8 @@ static void add_family(struct maar_copying* copying, uint32_t family)
     copying->buffer_info.queueFamilyIndexCount = count + 1;
 }
 
-/* Shares the buffers between all families that may use them: those of the allocator's queues, among
- * them the one that copies, and those that the program named. */
+/* Shares the buffers between all families that may use them: those of the allocator's queues,
+ * including the queue for copies, and those that the program named. */
 static void share_buffers(MaarAllocator allocator, const VkBufferCreateInfo* info,
                           struct maar_copying* copying)
 {
@@ -162,7 +164,7 @@ static bool has_copying_queue(MaarAllocator allocator)
     return false;
 }
 
-/* Asks the driver for the unit of growth, and whether a memory type serves. */
+/* Finds the unit of growth by a question to the driver, and whether a memory type serves. */
 static VkResult ask_driver(struct maar_reservation* reservation, const char* call,
                            const struct maar_copying* copying)
 {
@@ -261,7 +263,7 @@ static void discard_outgrown(MaarAllocator allocator, struct outgrown_buffer* ou
     }
 }
 
-/* Creates a buffer with room to spare, or, where memory is short, as large as it must be. */
+/* Creates a buffer with room to spare or, when memory is short, of exactly the needed size. */
 static VkResult make_larger(struct maar_reservation* reservation, const char* call,
                             VkDeviceSize least, struct maar_leaving_buffer* larger,
                             VkDeviceSize* size)
@@ -286,8 +288,9 @@ static VkResult make_larger(struct maar_reservation* reservation, const char* ca
     }
 }
 
-/* Records that the present buffer is copied to a larger one. If the copy to the present buffer
- * still waits, that copy goes to the larger one instead: nobody has used the present buffer. */
+/* Records that the present buffer is copied to a larger one. If the copy to the present buffer is
+ * not submitted yet, that copy goes to the larger buffer instead: nothing has used the present
+ * buffer. */
 static void replace_present(struct maar_reservation* reservation, struct outgrown_buffer* outgrown,
                             VkBuffer larger)
 {

@@ -1,6 +1,6 @@
 /*
- * Reservations that grow by copies, where buffers cannot be sparse: a plain buffer that a larger
- * one replaces.
+ * Reservations that grow by copies, where buffers cannot be sparse: larger buffers replace plain
+ * ones.
  */
 #ifndef MAAR_CORE_RESERVATION_RESERVATION_COPY_H
 #define MAAR_CORE_RESERVATION_RESERVATION_COPY_H
@@ -14,32 +14,33 @@
 struct maar_leaving_buffer {
     VkBuffer buffer;
     MaarAllocation allocation;
-    uint32_t slot; /* of an allocation that is pending; else MAAR_SLOT_NONE */
+    uint32_t slot; /* of a pending allocation; else MAAR_SLOT_NONE */
 };
 
-/* How the buffers are made, and what becomes of them. */
+/* How the buffers are made, and the state of their end. */
 struct maar_copying {
-    struct maar_copy_owner owner; /* first: a pointer to it is cast back to this */
+    struct maar_copy_owner
+        owner; /* the first member: a pointer to it is cast back to this structure */
     struct maar_reservation* reservation;
     VkBufferCreateInfo buffer_info; /* without a chain */
     MaarAllocationCreateInfo memory_info;
     struct maar_leaving_buffer present;
     VkDeviceSize present_size;
     struct maar_page_copy* undone; /* at the end: copies that are never carried out */
-    bool at_once;                  /* at the end: nothing is in use, so nothing is waited for */
-    uint32_t families[];           /* of the allocator's queues, and those that the program named */
+    bool at_once;        /* at the end: the device uses nothing, so nothing is waited for */
+    uint32_t families[]; /* of the allocator's queues, and those that the program named */
 };
 
-/* Fills in page_size and copying. The driver says whether any memory type serves. */
+/* Fills in page_size and copying. Returns an error if no memory type serves. */
 VkResult maar_copying_create(struct maar_reservation* reservation, const char* call,
                              const MaarReservationCreateInfo* info);
 /* Ensures that the present buffer has at least `least` bytes. */
 VkResult maar_copying_grow(struct maar_reservation* reservation, const char* call,
                            VkDeviceSize least);
-/* Destroys the reservation: with `at_once` now, else once the points of its item and its copies
+/* Destroys the reservation: at once with `at_once`, else when the points of its item and its copies
  * have passed. */
 void maar_copying_end(struct maar_reservation* reservation, bool at_once);
-/* Writes the present buffer as a run; false while there is none. */
+/* Writes the present buffer as a run. Returns false while there is none. */
 bool maar_copying_run(const struct maar_reservation* reservation, MaarPageRun* run);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * Reservations: address ranges of buffers whose pages come and go. Where buffers can be sparse, a
- * reservation is one buffer for life and a page table; elsewhere it grows by copies.
+ * Reservations: address ranges of buffers, in which pages are committed and given back. Where
+ * buffers can be sparse, a reservation is one buffer and a page table. Elsewhere it grows by
+ * copies.
  *
- * Everything that destroying a reservation needs is made with it, so that destroying cannot fail:
- * an item of the retire queue, which waits for the caller's points and for the last submission that
+ * All that is needed to destroy a reservation is made with it, so that destroying cannot fail: an
+ * item of the retire queue, which waits for the caller's points and for the last submission that
  * names the reservation.
  */
 
@@ -22,7 +23,7 @@
      (MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT |                         \
      (MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_COPYING_BIT)
 
-/* Flags that only a sparse reservation fulfils. */
+/* Flags that need a sparse reservation. */
 #define SPARSE_FLAGS                                                                               \
     ((MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_ALIASED_BIT |                             \
      (MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT)
@@ -139,7 +140,7 @@ void maar_reservation_end(struct maar_reservation* reservation, uint32_t point_c
     maar_retire_set_points(reservation->item, point_count, points);
     end_reservation_now(reservation, false);
     if (point_count == 0) {
-        /* The last binds were executed long ago as a rule. */
+        /* As a rule the last binds were executed long ago. */
         (void)maar_retire_collect(&allocator->retire, NULL);
     }
 }

@@ -1,5 +1,5 @@
 /*
- * Sparse reservations: made and ended. Their pages are committed by commit_pages.c.
+ * Makes and ends sparse reservations. commit_pages.c commits their pages.
  */
 #include "core/reservation/reservation_sparse.h"
 
@@ -49,7 +49,7 @@ VkResult maar_reservation_create_sparse(struct maar_reservation* reservation, co
     maar_buffer_request(allocator, reservation->buffer, &request);
     reservation->page_size = request.requirements.alignment;
     if (request.requirements.size > reservation->space) {
-        /* The driver has rounded the size up. */
+        /* The driver has rounded the size up, so more address space is taken. */
         const VkDeviceSize more = request.requirements.size - reservation->space;
         result = maar_paging_take_space(allocator, call, more, NULL);
         if (result != VK_SUCCESS) {
@@ -83,7 +83,8 @@ return_space:
     return result;
 }
 
-/* Destroys the buffer first: only then is it bound to none of its pages, which may go to others. */
+/* Destroys the buffer first. Before that it is bound to its pages, which may go to others
+ * afterwards. */
 static void finish_sparse(MaarAllocator allocator, const struct maar_retire_item* item)
 {
     const struct maar_device* device = &allocator->device;

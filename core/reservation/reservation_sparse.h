@@ -1,5 +1,5 @@
 /*
- * Sparse reservations: one buffer for life, and a page table.
+ * Sparse reservations: one buffer that is never replaced, and a page table.
  */
 #ifndef MAAR_CORE_RESERVATION_RESERVATION_SPARSE_H
 #define MAAR_CORE_RESERVATION_RESERVATION_SPARSE_H
@@ -11,7 +11,7 @@
 /* Fills in the buffer, its address, its table and its page size. */
 VkResult maar_reservation_create_sparse(struct maar_reservation* reservation, const char* call,
                                         const MaarReservationCreateInfo* info);
-/* Destroys the reservation: with `at_once` now, else once the points of its item and its last
+/* Destroys the reservation: at once with `at_once`, else when the points of its item and its last
  * submission have passed. */
 void maar_reservation_end_sparse(struct maar_reservation* reservation, bool at_once);
 

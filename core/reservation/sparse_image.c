@@ -1,7 +1,6 @@
 /*
- * Partially resident images: what the driver requires of them, how they are made, and their end,
- * which waits for the last submission that names them. The driver's opaque offsets are passed on
- * unchanged.
+ * Partially resident images: the driver's requirements, how they are made, and how they end, after
+ * the last submission that names them. The driver's opaque offsets are passed on unchanged.
  */
 #include "core/reservation/sparse_image.h"
 
@@ -15,7 +14,7 @@
 #include "core/paging/paging_timeline.h"
 #include "core/time/retire_collect.h"
 
-/* Entries of a driver's answer at most: one for each aspect, and metadata. */
+/* The largest number of entries in the driver's requirements: one for each aspect, and metadata. */
 enum { REQUIREMENTS = 6 };
 
 /* ---- checks ---- */
@@ -224,7 +223,7 @@ static VkResult make_tables(MaarAllocator allocator, const char* call, MaarSpars
     return result;
 }
 
-/* Commits the driver's metadata, which must always have memory. */
+/* Commits the driver's metadata, which must have memory at all times. */
 static VkResult commit_metadata(MaarAllocator allocator, const char* call, MaarSparseImage image)
 {
     const uint32_t count = image->metadata.tail_count;
@@ -249,7 +248,7 @@ static VkResult commit_metadata(MaarAllocator allocator, const char* call, MaarS
 /* ---- life ---- */
 
 /* Seals all tables and returns the value of the last submission that names one, or 0. 0 is reported
- * for an image that was made completely and has pages that its program committed. */
+ * if the image was made completely and has pages that its program committed. */
 static uint64_t seal_image(MaarAllocator allocator, MaarSparseImage image)
 {
     struct maar_sparse_walk walk = {0, 0};
@@ -273,8 +272,8 @@ static void free_arrays(MaarAllocator allocator, struct maar_sparse_aspect* aspe
     maar_host_free(allocator->callbacks, aspect->tails);
 }
 
-/* Frees an image that the device no longer uses and whose tables are sealed. The VkImage goes
- * first, so that no page is free while the image is bound to it. */
+/* Frees an image that the device no longer uses and whose tables are sealed. The VkImage is
+ * destroyed first, so that no page is free while the image is bound to it. */
 static void dispose(MaarAllocator allocator, MaarSparseImage image)
 {
     const struct maar_device* device = &allocator->device;
@@ -336,7 +335,8 @@ static VkResult make_parts(MaarAllocator allocator, const char* call, const VkIm
     sparse.flags |= (VkImageCreateFlags)VK_IMAGE_CREATE_SPARSE_BINDING_BIT |
                     (VkImageCreateFlags)VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT;
     maar_lock_rank_expect_none();
-    /* Creating the image may exceed the address space: where no image is needed, ask first. */
+    /* Creating the image may exceed the address space. Where the requirements need no image, they
+     * are asked for first. */
     if (device->facts.maintenance4) {
         MaarMemoryRequest request;
         result = maar_image_info_request(allocator, &sparse, &request);
@@ -360,9 +360,9 @@ static VkResult make_parts(MaarAllocator allocator, const char* call, const VkIm
     return result == VK_SUCCESS ? commit_metadata(allocator, call, image) : result;
 }
 
-/* Ends an image that is not listed, also a half-made one: another thread's submission may have
- * bound its metadata. Cannot fail. item: has room for one more point; NULL for the prepared item.
- */
+/* Ends an image that is not listed, or that was made only in part: another thread's submission may
+ * have bound its metadata. Cannot fail. item: an item with room for one more point, or NULL for the
+ * prepared item. */
 static void end_image(MaarAllocator allocator, MaarSparseImage image, struct maar_retire_item* item)
 {
     const uint64_t value = seal_image(allocator, image);
@@ -474,7 +474,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroySparseImage(MaarAllocator allocator, MaarS
     if (allocator != NULL && image != VK_NULL_HANDLE &&
         check_free(allocator, __func__, image) == VK_SUCCESS) {
         retire_image(allocator, image, NULL);
-        /* The last binds were executed long ago as a rule. */
+        /* As a rule the last binds were executed long ago. */
         (void)maar_retire_collect(&allocator->retire, NULL);
     }
 }

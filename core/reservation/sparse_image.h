@@ -1,8 +1,8 @@
 /*
- * Partially resident images: their parts, and what a tile cache needs of them.
+ * Partially resident images: their parts, and the functions that a tile cache needs.
  *
  * An image belongs to one caller at a time. The page table of a level is made when its first tile
- * is committed, so that an image of many layers costs little before.
+ * is committed, so that an image of many layers costs little before that.
  */
 #ifndef MAAR_CORE_RESERVATION_SPARSE_IMAGE_H
 #define MAAR_CORE_RESERVATION_SPARSE_IMAGE_H
@@ -14,18 +14,20 @@
 /* Aspects whose tiles are bound separately: colour, or depth and stencil. */
 enum { MAAR_SPARSE_ASPECTS = 2 };
 
+/* The tiles and tails of one aspect. */
 struct maar_sparse_aspect {
     VkImageAspectFlags aspect;
     struct maar_tile_grid grid;
     VkDeviceSize tail_size; /* of one tail; 0 for none */
     VkDeviceSize tail_offset;
     VkDeviceSize tail_stride; /* from one layer's tail to the next */
-    uint32_t tail_count;      /* 0 for none, 1, or one a layer */
+    uint32_t tail_count;      /* 0 for none, 1, or one for each layer */
     VkSparseMemoryBindFlags bind_flags;
-    struct maar_page_table** tables; /* a layer's levels one after another; NULL until needed */
+    struct maar_page_table** tables; /* the levels of one layer after another; NULL until needed */
     struct maar_page_table** tails;
 };
 
+/* A partially resident image. */
 struct MaarSparseImage_T {
     struct maar_paged_object listed;
     MaarAllocator allocator;
@@ -36,15 +38,15 @@ struct MaarSparseImage_T {
     VkExtent3D extent;
     uint32_t mip_levels;
     uint32_t layers;
-    VkDeviceSize size;  /* as required */
-    VkDeviceSize space; /* of address space taken */
+    VkDeviceSize size;  /* as the driver requires */
+    VkDeviceSize space; /* bytes of address space taken */
     VkDeviceSize page_size;
     uint32_t type_bits;
     MaarAllocationCreateInfo memory;
     char* name;
     uint32_t aspect_count;
     struct maar_sparse_aspect aspects[MAAR_SPARSE_ASPECTS];
-    struct maar_sparse_aspect metadata; /* has tails only */
+    struct maar_sparse_aspect metadata; /* it has only tails */
     VkExtent3D tile;                    /* texels, of the first aspect */
     struct maar_retire_item* ending;    /* prepared, with room for one point */
     bool in_cache;                      /* a tile cache decides which tiles have memory */
@@ -56,16 +58,18 @@ static inline const struct maar_tile_grid* maar_sparse_grid(MaarSparseImage imag
     return &image->aspects[0].grid;
 }
 
+/* Returns the table of a level and layer, or NULL while it does not exist. */
 static inline struct maar_page_table* maar_sparse_table(const struct maar_sparse_aspect* aspect,
                                                         uint32_t level, uint32_t layer)
 {
     return aspect->tables[(size_t)layer * aspect->grid.level_count + level];
 }
 
-/* What an image is listed as. */
+/* The kind under which an image is listed. */
 #define MAAR_SPARSE_IMAGE_KIND "sparse image"
 
-/* Returns VK_SUCCESS for an image that calls may use, else the error, having reported misuse. */
+/* Returns VK_SUCCESS for an image that calls may use. Otherwise reports misuse and returns the
+ * error. */
 VkResult maar_check_sparse_image(MaarAllocator allocator, const char* call, const char* argument,
                                  MaarSparseImage image);
 /* Finds or makes the table of a level and layer. */
@@ -78,10 +82,10 @@ VkResult maar_sparse_bring_tail(MaarAllocator allocator, const char* call, MaarS
                                 struct maar_page_table** table);
 /* Returns the bytes of all pages that the image has. */
 VkDeviceSize maar_sparse_committed(MaarSparseImage image);
-/* Returns the bytes of its pages for the driver's metadata, which it has since it was made. */
+/* Returns the bytes of the pages for the driver's metadata. These were committed with the image. */
 VkDeviceSize maar_sparse_metadata_size(MaarSparseImage image);
 
-/* Where a walk over the tables of an image is; zero at the beginning. */
+/* The state of a walk over the tables of an image; zero at the beginning. */
 struct maar_sparse_walk {
     uint32_t part; /* aspect, or aspect_count for the metadata */
     size_t index;

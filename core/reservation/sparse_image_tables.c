@@ -77,7 +77,7 @@ static size_t slot_count(const struct maar_sparse_aspect* aspect, uint32_t layer
     return levels + (aspect->tails == NULL ? 0 : aspect->tail_count);
 }
 
-/* Returns one of them, or NULL: those of levels come first, then tails. */
+/* Returns one of these tables, or NULL. The tables of levels come first, then those of tails. */
 static struct maar_page_table* slot_at(const struct maar_sparse_aspect* aspect, uint32_t layers,
                                        size_t index)
 {

@@ -42,7 +42,7 @@ bool maar_tile_grid_init(struct maar_tile_grid* grid, VkExtent3D extent, VkExten
     return true;
 }
 
-/* Returns the tiles that the texels touch, or with `whole` those that lie in them. */
+/* Returns the tiles that the texels touch or, with `whole`, the tiles that lie in them. */
 static struct maar_tile_box texel_box(const struct maar_tile_grid* grid, uint32_t level,
                                       VkOffset3D offset, VkExtent3D extent, bool whole)
 {

@@ -1,6 +1,6 @@
 /*
- * Questions about a partially resident image: what it is, which tiles have memory, and which levels
- * can be sampled everywhere.
+ * Information about a partially resident image: its properties, which tiles have memory, and which
+ * levels can be sampled everywhere.
  */
 #include <string.h>
 
@@ -43,8 +43,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetSparseImageInfo(MaarAllocator allocator,
     return VK_SUCCESS;
 }
 
-/* Applies the two-call idiom. Returns how many elements may be written, or UINT32_MAX when only
- * their number is asked for. */
+/* Applies the two-call idiom. Returns how many elements may be written, or UINT32_MAX when the
+ * caller asks only for their number. */
 static uint32_t room_for(uint32_t count, uint32_t* given, const uint8_t* out)
 {
     const uint32_t room = out == NULL ? UINT32_MAX : *given < count ? *given : count;

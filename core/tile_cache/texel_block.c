@@ -1,5 +1,5 @@
 /*
- * How many bytes texels take. Formats of one size are adjacent in Vulkan's enumeration.
+ * The number of bytes in a texel block. Formats of one size are adjacent in Vulkan's enumeration.
  */
 #include "core/tile_cache/texel_block.h"
 

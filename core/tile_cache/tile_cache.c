@@ -1,6 +1,6 @@
 /*
- * Creating and destroying tile caches. The staging buffer outlives its cache until the last upload
- * that reads it has been executed.
+ * Creates and destroys tile caches. The staging buffer exists longer than its cache: until the last
+ * upload that reads it has been executed.
  */
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
@@ -12,12 +12,12 @@
 #include "core/memory/range_free.h"
 #include "core/objects/buffer.h"
 
-/* Uploads that an update starts by default: 4 MiB of tiles of 64 KiB, which a bus of 16 GB/s takes
- * in a sixtieth of a frame. */
+/* The default number of uploads that an update starts: 4 MiB of tiles of 64 KiB. A bus of 16 GB/s
+ * transfers this in a sixtieth of a frame. */
 enum { DEFAULT_UPLOADS = 64 };
 
-/* Updates whose uploads the staging memory holds by default: one that is filled, one that is
- * copied, and one that waits until its end is seen. */
+/* The default number of updates whose uploads fit into the staging memory: one that is filled, one
+ * that is copied, and one that waits until its end is seen. */
 enum { STAGED_UPDATES = 3 };
 
 /* ---- checks ---- */
@@ -73,7 +73,8 @@ static void note_sizes(MaarTileCache cache, const MaarTileCacheCreateInfo* info)
     cache->row_pitch = (VkDeviceSize)(tile[0] / cache->block.width) * cache->block.size;
     cache->slice_pitch = cache->row_pitch * (tile[1] / cache->block.height);
     cache->slot_size = cache->slice_pitch * tile[2];
-    /* Whole texel blocks, words, and the alignment from which the device copies best. */
+    /* The unit is whole texel blocks, whole words, and the alignment from which the device copies
+     * best. */
     VkDeviceSize unit = maar_common_multiple(cache->block.size, 64, MAAR_RANGE_MAX_SIZE);
     if (limits->optimalBufferCopyOffsetAlignment <= 65536) {
         unit = maar_common_multiple(unit, limits->optimalBufferCopyOffsetAlignment,
@@ -84,7 +85,7 @@ static void note_sizes(MaarTileCache cache, const MaarTileCacheCreateInfo* info)
         info->maxUploadsPerUpdate != 0 ? info->maxUploadsPerUpdate : (uint32_t)DEFAULT_UPLOADS;
     const uint64_t wanted = info->stagingSize != 0 ? info->stagingSize / cache->slot_stride
                                                    : (uint64_t)STAGED_UPDATES * cache->max_uploads;
-    /* As many slots as tiles at most, and at least one. */
+    /* The number of slots is at most the number of tiles, and at least one. */
     const uint64_t most = (uint64_t)cache->grid.total * cache->layers;
     cache->slot_count = (uint32_t)(wanted < most ? wanted : most);
     cache->slot_count = cache->slot_count == 0 ? 1 : cache->slot_count;
@@ -201,7 +202,7 @@ static VkResult make_staging(MaarTileCache cache, const char* call)
     return result;
 }
 
-/* Frees everything but the staging buffer. */
+/* Frees everything except the staging buffer. */
 static void free_storage(MaarTileCache cache)
 {
     MaarAllocator allocator = cache->allocator;

@@ -1,6 +1,7 @@
 /*
- * What must always hold of a tile cache: it agrees with its image on every tile, tiles with pages
- * are covered by tiles with pages, lists are in order, and all counts are right. Walks everything.
+ * Checks the invariants of a tile cache. The cache agrees with its image on every tile. Tiles with
+ * pages are covered by tiles with pages. Lists are in order, and all counts are right. Walks all
+ * tiles.
  */
 #include "core/tile_cache/tile_cache_check.h"
 

@@ -1,5 +1,5 @@
 /*
- * What must always hold of a tile cache.
+ * The heavy check of a tile cache. Tests and heavy checks call it.
  */
 #ifndef MAAR_CORE_TILE_CACHE_TILE_CACHE_CHECK_H
 #define MAAR_CORE_TILE_CACHE_TILE_CACHE_CHECK_H

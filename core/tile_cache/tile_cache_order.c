@@ -1,6 +1,6 @@
 /*
- * What shaders want of a tile cache: requests are read, tiles are stamped and put in order of
- * urgency, and the tile to evict is chosen.
+ * The tiles that shaders want of a tile cache: reads requests, stamps tiles and orders them by
+ * urgency, and chooses the tile to evict.
  */
 #include "core/tile_cache/tile_cache_order.h"
 
@@ -11,7 +11,7 @@ static void add_candidate(MaarTileCache cache, uint32_t tile)
     cache->candidates[cache->candidate_count++] = tile;
 }
 
-/* Stamps a tile as wanted. Returns false if this update has wanted it already. */
+/* Stamps a tile as wanted. Returns false if this update has stamped it before. */
 static bool want(MaarTileCache cache, uint32_t tile)
 {
     struct maar_cache_tile* t = &cache->tiles[tile];
@@ -33,7 +33,8 @@ static bool want(MaarTileCache cache, uint32_t tile)
     return true;
 }
 
-/* Stamps the tiles of a box of a level. Returns false if all of them were wanted already. */
+/* Stamps the tiles of a box of a level. Returns false if this update has stamped all of them
+ * before. */
 static bool want_box(MaarTileCache cache, uint32_t layer, uint32_t level,
                      const struct maar_tile_box* box)
 {
@@ -67,7 +68,7 @@ static void want_cover(MaarTileCache cache, uint32_t layer, uint32_t level, uint
     for (uint32_t axis = 0; axis < 3; ++axis) {
         box.end[axis] = box.first[axis] + 1;
     }
-    /* All that covers a tile which was wanted already is wanted already too. */
+    /* If a tile was wanted before, all tiles that cover it were wanted too. */
     while (level + 1 < cache->first_pinned) {
         box = cover_box(&cache->grid, level, &box);
         ++level;
@@ -117,7 +118,7 @@ static void read_request(MaarTileCache cache, uint32_t request)
     }
 }
 
-/* Adds the pinned tiles that nobody has filled yet. */
+/* Adds the pinned tiles that have no contents yet. */
 static void gather_pinned(MaarTileCache cache)
 {
     const uint32_t first = cache->grid.levels[cache->first_pinned].first;
@@ -205,8 +206,8 @@ uint32_t maar_cache_find_victim(MaarTileCache cache, uint32_t level)
         for (uint32_t i = cache->lists[l].first; i != MAAR_TILE_NONE; i = cache->tiles[i].next) {
             const struct maar_cache_tile* t = &cache->tiles[i];
             const uint32_t age = cache->now - t->stamp;
-            /* All further tiles of the list are younger. They are kept, against tiles of their own
-             * level and finer ones, or they are no better than the victim of a finer level. */
+            /* The other tiles of the list are younger. They are kept for this level and finer ones,
+             * or they are no better than the victim of a finer level. */
             if ((age <= cache->keep_updates && l >= level) ||
                 (victim != MAAR_TILE_NONE && age <= victim_age)) {
                 break;

@@ -1,5 +1,5 @@
 /*
- * What the files of tile caches share: the check of a handle, the lists of tiles, and which tiles
+ * The common functions of tile caches: the check of a handle, the lists of tiles, and which tiles
  * cover a tile.
  */
 #include "core/tile_cache/tile_cache_state.h"

@@ -1,11 +1,11 @@
 /*
- * Tile caches: their parts, and what their files share.
+ * Tile caches: their state and common functions.
  *
- * Every level of the image is cut into tiles, those of a mip tail too. One upload fills a tile.
- * Levels from `first_pinned` on always have their pages. Each other level lists its tiles with
- * pages, the least recently wanted first. A request for a tile wants all tiles that cover it too. A
- * tile that covers a tile with a page is not evicted. So everything that covers a tile with a page
- * has a page too.
+ * Every level of the image is cut into tiles, including the levels of a mip tail. One upload fills
+ * a tile. Levels from `first_pinned` on always have their pages. Each other level lists its tiles
+ * with pages, the least recently wanted first. A request for a tile wants all tiles that cover it
+ * too. A tile that covers a tile with a page is not evicted. So everything that covers a tile with
+ * a page has a page too.
  *
  * A cache belongs to one caller at a time.
  */
@@ -18,7 +18,7 @@
 
 #define MAAR_TILE_NONE UINT32_MAX
 
-/* What a tile cache is listed as. */
+/* The kind under which a tile cache is listed. */
 #define MAAR_TILE_CACHE_KIND "tile cache"
 
 enum maar_tile_state {
@@ -28,11 +28,12 @@ enum maar_tile_state {
     MAAR_TILE_VISIBLE
 };
 
+/* The state of one tile. */
 struct maar_cache_tile {
     uint32_t previous; /* in the list of its level, across layers */
     uint32_t next;
-    uint32_t stamp;   /* update that last wanted it or a tile that it covers */
-    uint32_t asked;   /* update in which a request last named it; 0: never */
+    uint32_t stamp;   /* the update that last wanted it or a tile that it covers */
+    uint32_t asked;   /* the update in which a request last named it; 0: never */
     uint32_t count;   /* how often it was wanted in the update of its stamp */
     uint16_t covered; /* tiles with a page that it covers directly */
     uint8_t state;
@@ -46,19 +47,22 @@ enum maar_slot_state {
     MAAR_UPLOAD_ENDING    /* its point is known */
 };
 
+/* The staging memory of one upload, and its state. */
 struct maar_upload_slot {
     uint32_t tile;
-    uint32_t generation; /* from 1 on; with the slot's index an upload's id */
+    uint32_t generation; /* from 1 on; an upload's id is this and the slot's index */
     uint32_t next_free;
     enum maar_slot_state state;
     MaarPoint point;
 };
 
+/* The tiles with pages of one level. */
 struct maar_tile_list {
     uint32_t first;
     uint32_t last;
 };
 
+/* A tile cache. */
 struct MaarTileCache_T {
     struct maar_paged_object listed;
     MaarAllocator allocator;
@@ -70,15 +74,15 @@ struct MaarTileCache_T {
     uint32_t max_uploads;
     uint32_t keep_updates;
     VkDeviceSize pinned_size;
-    uint32_t live_count; /* tiles with a page of levels that are not pinned */
+    uint32_t live_count; /* tiles with a page, without those of pinned levels */
 
     uint32_t now;                  /* number of the update, never 0; wraps */
-    struct maar_cache_tile* tiles; /* a layer's one after another */
+    struct maar_cache_tile* tiles; /* the tiles of one layer after another */
     struct maar_tile_list lists[MAAR_TILE_CACHE_MAX_LEVELS];
     uint32_t unfilled_count; /* of pinned levels */
     uint32_t* candidates;    /* room for every tile */
     uint32_t candidate_count;
-    uint32_t shortage_rest; /* updates that request no more memory */
+    uint32_t shortage_rest; /* number of updates that will request no more memory */
 
     uint32_t slot_count;
     uint32_t used_slots;
@@ -93,16 +97,16 @@ struct MaarTileCache_T {
     MaarAllocation staging_memory;
     uint8_t* staging_data;
     bool in_general;                 /* the image's transition was recorded */
-    bool transition_open;            /* since the last end */
+    bool transition_open;            /* a transition was recorded since the last end */
     struct maar_retire_item* ending; /* prepared, with room for MAAR_MAX_POINTS */
 
     uint8_t* levels; /* scratch and answer for one layer */
     uint32_t levels_layer;
-    uint64_t levels_generation; /* of what `levels` holds; 0: nothing */
-    MaarTileCacheInfo info;     /* the budget and the counts are kept as they change */
+    uint64_t levels_generation; /* the generation of `levels`; 0: none */
+    MaarTileCacheInfo info;     /* the budget and the counts, updated with each change */
 };
 
-/* Return the layer and the number of a tile, and the tile at such a place. */
+/* Return the layer of a tile and its number in its level, and the tile of such a place. */
 static inline uint32_t maar_cache_layer(MaarTileCache cache, uint32_t tile)
 {
     return tile / cache->grid.total;
@@ -119,15 +123,18 @@ static inline uint32_t maar_cache_tile_at(MaarTileCache cache, uint32_t layer, u
     return layer * cache->grid.total + cache->grid.levels[level].first + number;
 }
 
+/* Returns the bytes of all pages of a cache. */
 static inline VkDeviceSize maar_cache_committed(MaarTileCache cache)
 {
     return cache->pinned_size + cache->live_count * cache->image->page_size;
 }
 
-/* Returns VK_SUCCESS for a cache that calls may use, else misuse, which it reports. */
+/* Returns VK_SUCCESS for a cache that calls may use. Otherwise reports misuse and returns the
+ * error. */
 VkResult maar_check_cache(MaarAllocator allocator, const char* call, MaarTileCache cache);
-/* Puts a tile at the end of its level's list, as the one wanted last. */
+/* Puts a tile at the end of its level's list, as the tile wanted last. */
 void maar_cache_append(MaarTileCache cache, uint32_t tile);
+/* Takes a tile off its level's list. */
 void maar_cache_unlink(MaarTileCache cache, uint32_t tile);
 /* Returns whether all tiles that cover a tile have pages. */
 bool maar_cache_cover_is_there(MaarTileCache cache, uint32_t tile);

@@ -1,15 +1,15 @@
 /*
- * The update of a tile cache: which tiles get pages and which lose theirs. While there is room, new
- * pages are taken. After that, a page passes from an evicted tile to a wanted one in one step, so
- * that a full budget needs no slack.
+ * The update of a tile cache: which tiles get pages and which lose theirs. New pages are taken
+ * while the budget allows. After that, a page passes from an evicted tile to a wanted one in one
+ * step, so that a full budget needs no slack.
  */
 #include "core/memory/allocator_state.h"
 #include "core/tile_cache/tile_cache_check.h"
 #include "core/tile_cache/tile_cache_order.h"
 #include "core/tile_cache/tile_cache_uploads.h"
 
-/* Updates after a shortage of device memory that request no more memory. At 60 updates a second
- * these are about a second, so that a full device is not asked in every frame. */
+/* The number of updates after a shortage of device memory that request no more memory: about a
+ * second at 60 updates a second. So a full device is not asked in every frame. */
 enum { SHORTAGE_REST = 64 };
 
 enum outcome {
@@ -47,7 +47,7 @@ static struct maar_page_range page_of(MaarTileCache cache, uint32_t tile)
     };
 }
 
-/* Notes that a tile has lost its page, or is about to. */
+/* Counts a tile as evicted. It has lost its page, or is about to. */
 static void note_eviction(MaarTileCache cache, uint32_t tile)
 {
     struct maar_cache_tile* t = &cache->tiles[tile];
@@ -72,7 +72,7 @@ static void note_commitment(MaarTileCache cache, uint32_t tile)
     ++cache->info.bindCount;
 }
 
-/* Takes a new page if the budget and the device have one. */
+/* Takes a new page if the budget and the device allow it. */
 static bool take_page(MaarTileCache cache, const char* call, const struct maar_page_range* page)
 {
     if (maar_cache_committed(cache) + cache->image->page_size > cache->info.budget ||
@@ -87,7 +87,7 @@ static bool take_page(MaarTileCache cache, const char* call, const struct maar_p
     return true;
 }
 
-/* Brings a page to a tile without one. */
+/* Gives a page to a tile without one. */
 static enum outcome bring_page(MaarTileCache cache, const char* call, uint32_t tile)
 {
     const uint32_t level = cache->tiles[tile].level;
@@ -106,7 +106,8 @@ static enum outcome bring_page(MaarTileCache cache, const char* call, uint32_t t
             return CROWDED;
         }
         const struct maar_page_range from = page_of(cache, victim);
-        /* The table lacks host memory, or the tile's last eviction was not submitted yet. */
+        /* The move failed: the table lacks host memory, or the tile's last eviction was not
+         * submitted yet. */
         if (!maar_page_move(page.table, page.first, from.table, from.first)) {
             ++cache->info.shortageCount;
             return CROWDED;
@@ -132,7 +133,7 @@ static enum outcome admit(MaarTileCache cache, const char* call, uint32_t tile)
     return bring_page(cache, call, tile);
 }
 
-/* Starts uploads of the most urgent candidates; returns how many. */
+/* Starts uploads of the most urgent candidates. Returns how many. */
 static uint32_t admit_all(MaarTileCache cache, const char* call, uint32_t most,
                           MaarTileUpload* uploads)
 {
@@ -155,7 +156,8 @@ static uint32_t admit_all(MaarTileCache cache, const char* call, uint32_t most,
     }
 }
 
-/* Gives pages back until a smaller budget is kept, except those of tiles that are being filled. */
+/* Gives pages back until the cache is within a smaller budget. Tiles that are being filled keep
+ * their pages. */
 static void shrink(MaarTileCache cache)
 {
     while (maar_cache_committed(cache) > cache->info.budget) {

@@ -1,7 +1,7 @@
 /*
- * Uploads of a tile cache: handed out, recorded, ended by a point, and then visible. The whole
- * image is in VK_IMAGE_LAYOUT_GENERAL. The barriers here order copies and reads; the submission's
- * wait for the binds orders the rest.
+ * Uploads of a tile cache: started, recorded, ended by a point, and then visible. The whole image
+ * is in VK_IMAGE_LAYOUT_GENERAL. The barriers here order copies and reads. The submission's wait
+ * for the binds orders everything else.
  */
 #include "core/tile_cache/tile_cache_uploads.h"
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Copies that go into one command. They lie on the stack. */
+/* The number of copies in one command. They are on the stack. */
 enum { COPIES = 16 };
 
 /* The part of its level that a tile fills; tiles at the edge are cut. */
@@ -72,7 +72,7 @@ static void free_slot(MaarTileCache cache, struct maar_upload_slot* slot)
     --cache->used_slots;
 }
 
-/* Returns the slot that an upload names, or NULL unless the program fills that slot. */
+/* Returns the slot that an upload names, or NULL unless the program is filling that slot. */
 static struct maar_upload_slot* find_upload(MaarTileCache cache, uint64_t id)
 {
     const uint32_t index = (uint32_t)id;
@@ -83,7 +83,8 @@ static struct maar_upload_slot* find_upload(MaarTileCache cache, uint64_t id)
     return &cache->slots[index];
 }
 
-/* Moves uploads that the program fills to another state: all of them, or none after a report. */
+/* Moves uploads that the program is filling to another state: all of them, or none after a
+ * report. */
 static VkResult move_slots(MaarTileCache cache, const char* call, uint32_t count,
                            const MaarTileUpload* uploads, enum maar_slot_state state)
 {
@@ -231,8 +232,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordTileUploads(MaarAllocator allocator, Ma
 
 /* ---- ending ---- */
 
-/* Adds a point, or raises the point of its timeline. Returns how many points there are then; one
- * more than MAAR_MAX_POINTS if the point does not fit. */
+/* Adds a point, or raises the value of a point on the same timeline. Returns how many points there
+ * are then: MAAR_MAX_POINTS plus one if the point does not fit. */
 static uint32_t note_ending(const MaarPoint* point, uint32_t count, MaarPoint* points)
 {
     for (uint32_t i = 0; i < count; ++i) {
@@ -247,8 +248,8 @@ static uint32_t note_ending(const MaarPoint* point, uint32_t count, MaarPoint* p
     return count + 1;
 }
 
-/* Lists the timelines that uploads wait for, each with its latest value; destruction waits for
- * these. Returns how many there are, one more than MAAR_MAX_POINTS if they do not fit. */
+/* Lists the timelines that uploads wait for, each with its latest value, for destruction to wait
+ * for. Returns how many there are: MAAR_MAX_POINTS plus one if they do not fit. */
 static uint32_t list_endings(MaarTileCache cache, const MaarPoint* extra, MaarPoint* points)
 {
     uint32_t count = 0;
@@ -350,8 +351,8 @@ static void complete(MaarTileCache cache, struct maar_upload_slot* slot)
     free_slot(cache, slot);
 }
 
-/* Reads the timelines that uploads wait for. completes: completes uploads whose points have passed.
- */
+/* Reads the timelines that uploads wait for. completes: makes uploads visible whose points have
+ * passed. */
 static VkResult look_at_endings(MaarTileCache cache, struct known_values* known, bool completes)
 {
     for (uint32_t i = 0; i < cache->slot_count && cache->used_slots > 0; ++i) {

@@ -6,11 +6,11 @@
 
 #include "core/tile_cache/tile_cache_state.h"
 
-/* Makes tiles visible whose uploads have been executed. */
+/* Makes tiles visible once their uploads have been executed. */
 VkResult maar_cache_complete(MaarTileCache cache);
-/* Takes a free slot for a tile with a page. There is a free slot. */
+/* Takes a free slot for a tile with a page. The caller knows that a slot is free. */
 void maar_cache_start_upload(MaarTileCache cache, uint32_t tile, MaarTileUpload* upload);
-/* Writes the points that uploads under way wait for, at most MAAR_MAX_POINTS; returns how many. */
+/* Writes the points that uploads under way wait for, at most MAAR_MAX_POINTS. Returns how many. */
 uint32_t maar_cache_ending_points(MaarTileCache cache, MaarPoint* points);
 
 #endif

@@ -136,8 +136,8 @@ static void log_global(struct maar_walk* w, const struct maar_transient_global* 
 
 /* ---- changes of layout and owner ---- */
 
-/* Returns the barrier of the leader of a group, as far as it does not depend on what came before.
- */
+/* Returns the barrier of the leader of a group, as far as it does not depend on what came
+ * before. */
 static struct maar_transient_barrier leading(uint32_t index, const struct maar_transient_use* use)
 {
     return (struct maar_transient_barrier){

@@ -219,8 +219,8 @@ static VkResult check_transient(const struct subject* s)
     return result == VK_SUCCESS ? check_views(s) : result;
 }
 
-/* Checks the counts and pointers of the graph itself. Returns NULL if they are valid, or the fault.
- */
+/* Checks the counts and pointers of the graph itself. Returns NULL if they are valid, or the
+ * fault. */
 static const char* find_graph_fault(const MaarTransientGraph* graph)
 {
     if (graph->queueCount == 0 || graph->queueCount > MAAR_TRANSIENT_MAX_QUEUES) {

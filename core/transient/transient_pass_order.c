@@ -222,8 +222,8 @@ static void derive_waits(struct maar_transient_graph* graph, uint32_t pass, uint
     }
 }
 
-/* Walks through the passes in their order: makes the waits, and the clocks that follow from them.
- */
+/* Walks through the passes in their order: makes the waits, and the clocks that follow from
+ * them. */
 static void run_clocks(struct sorting* s)
 {
     struct maar_transient_graph* graph = s->graph;
