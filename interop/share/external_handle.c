@@ -167,7 +167,10 @@ static VkResult take_out(MaarAllocator allocator, const char* call, MaarExternal
         return result;
     }
     if (handle == VK_NULL_HANDLE || out == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call,
+        return maar_misuse(allocator,
+                           handle == VK_NULL_HANDLE ? MAAR_MESSAGE_ID_NULL_HANDLE
+                                                    : MAAR_MESSAGE_ID_NULL_ARGUMENT,
+                           call,
                            handle == VK_NULL_HANDLE ? "handle is VK_NULL_HANDLE"
                                                     : "the pointer for the result is NULL");
     }
@@ -232,8 +235,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDuplicateExternalHandle(MaarAllocator allocat
         return result;
     }
     if (handle == VK_NULL_HANDLE || pCopy == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
-                           handle == VK_NULL_HANDLE ? "handle is VK_NULL_HANDLE" : "pCopy is NULL");
+        return maar_misuse(
+            allocator,
+            handle == VK_NULL_HANDLE ? MAAR_MESSAGE_ID_NULL_HANDLE : MAAR_MESSAGE_ID_NULL_ARGUMENT,
+            __func__, handle == VK_NULL_HANDLE ? "handle is VK_NULL_HANDLE" : "pCopy is NULL");
     }
     maar_port_handle copy = MAAR_PORT_NO_HANDLE;
     result = maar_external_handle_check(allocator, __func__, "handle", handle);

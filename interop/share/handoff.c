@@ -555,8 +555,10 @@ static VkResult check_handoff_points(MaarAllocator allocator, const char* call, 
                                      uint32_t count, const MaarPoint* points)
 {
     if (count > MAAR_MAX_HANDOFF_POINTS || (count > 0 && points == NULL)) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NULL_ARGUMENT, call,
-                    "%s %s", name,
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    count > MAAR_MAX_HANDOFF_POINTS ? MAAR_MESSAGE_ID_OUT_OF_RANGE
+                                                    : MAAR_MESSAGE_ID_NULL_ARGUMENT,
+                    call, "%s %s", name,
                     count > MAAR_MAX_HANDOFF_POINTS ? "has more than MAAR_MAX_HANDOFF_POINTS points"
                                                     : "is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;

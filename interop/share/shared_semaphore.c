@@ -229,8 +229,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportSemaphore(MaarAllocator allocator,
         return result;
     }
     if (handle == VK_NULL_HANDLE || pSemaphore == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
-                           pSemaphore == NULL ? "pSemaphore is NULL" : "handle is VK_NULL_HANDLE");
+        return maar_misuse(
+            allocator,
+            pSemaphore == NULL ? MAAR_MESSAGE_ID_NULL_ARGUMENT : MAAR_MESSAGE_ID_NULL_HANDLE,
+            __func__, pSemaphore == NULL ? "pSemaphore is NULL" : "handle is VK_NULL_HANDLE");
     }
     result = check_semaphore(allocator, __func__, type, handleType,
                              VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT);

@@ -363,7 +363,8 @@ static void reservations_share_the_address_space(void** state)
     MaarReservation second = VK_NULL_HANDLE;
     assert_int_equal(maarCreateReservation(rig.allocator, &create, &second),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    rig_expect_message(&rig, "sparseAddressSpaceSize");
+    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_ADDRESS_SPACE_EXHAUSTED,
+                              "sparseAddressSpaceSize");
     maarDestroyReservation(rig.allocator, first);
     assert_int_equal(maarCreateReservation(rig.allocator, &create, &second), VK_SUCCESS);
     maarDestroyReservation(rig.allocator, second);

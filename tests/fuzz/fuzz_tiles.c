@@ -64,16 +64,15 @@ static void start_model(struct tiles_world* world, const MaarTileCacheCreateInfo
     fuzz_require(m->count <= CACHED_MOST_TILES * 2);
 }
 
-/* The refusal of a budget of one byte says what is always there. */
+/* The message about a budget of one byte says what is always there. */
 static VkDeviceSize read_pinned(struct tiles_world* world, MaarTileCacheCreateInfo* info)
 {
     info->budget = 1;
     fuzz_require(maarCreateTileCache(cache_allocator(world), info, &world->cache) ==
                  VK_ERROR_OUT_OF_POOL_MEMORY);
     fuzz_require(world->cache == VK_NULL_HANDLE);
-    const char* figure = strstr(world->device.rig.messages.last, "small: ");
-    fuzz_require(figure != NULL);
-    return (VkDeviceSize)strtoull(figure + 7, NULL, 10);
+    fuzz_require(world->device.rig.messages.last_id == MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL);
+    return rig_message_number(&world->device.rig, 1);
 }
 
 static void make_cache(struct tiles_world* world)

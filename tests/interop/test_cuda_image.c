@@ -204,7 +204,7 @@ static void image_is_an_array_with_levels(void** state)
     assert_int_equal(desk.fake->calls("cuImportExternalMemory"), 1);
     assert_int_equal(desk.fake->calls("cuExternalMemoryGetMappedBuffer"), 1);
     maarDestroyCuda(desk.cuda);
-    rig_expect_message(&desk.rig, "it is kept");
+    rig_expect_message(&desk.rig, MAAR_MESSAGE_ID_PEER_IN_USE);
     maarDestroyCudaImage(in_cuda);
     maarDestroyImage(desk.rig.allocator, image, memory);
     cuda_desk_close(&desk);
@@ -250,7 +250,7 @@ static void image_that_fails_leaves_nothing(void** state)
         assert_int_equal(maarCreateCudaImage(desk.cuda, memory, &info, &in_cuda),
                          VK_ERROR_OUT_OF_DEVICE_MEMORY);
         assert_null(in_cuda);
-        rig_expect_message(&desk.rig, functions[i]);
+        rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_CALL_FAILED, functions[i]);
         assert_int_equal(desk.fake->live(FAKE_KIND_IMAGE), 0);
         assert_int_equal(desk.fake->live(FAKE_KIND_MEMORY), 0);
         assert_int_equal(cuda_desk_cuda_info(&desk).importedBlockCount, 0);
@@ -259,7 +259,7 @@ static void image_that_fails_leaves_nothing(void** state)
     wrong.format = VK_FORMAT_R8G8B8_UNORM;
     assert_int_equal(maarCreateCudaImage(desk.cuda, memory, &wrong, &in_cuda),
                      VK_ERROR_FORMAT_NOT_SUPPORTED);
-    rig_expect_message(&desk.rig, "maarCreateCudaImage: pImageInfo->format has no equal");
+    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED, "pImageInfo->format");
     wrong.mipLevels = 0;
     assert_int_equal(maarCreateCudaImage(desk.cuda, memory, &wrong, &in_cuda),
                      VK_ERROR_VALIDATION_FAILED_EXT);

@@ -52,9 +52,9 @@ static void range_holds_blocks_one_behind_the_other(void** state)
     }
     const MaarAllocation more = make_block_of(&desk, BLOCK, MAAR_DEDICATED_ALWAYS);
     assert_int_equal(maarAppendToCudaRange(range, more), VK_ERROR_OUT_OF_POOL_MEMORY);
-    rig_expect_message(&desk.rig, "has 0 of 12582912 bytes left");
+    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "12582912");
     maarDestroyCuda(desk.cuda);
-    rig_expect_message(&desk.rig, "it is kept");
+    rig_expect_message(&desk.rig, MAAR_MESSAGE_ID_PEER_IN_USE);
     maarFreeMemory(desk.rig.allocator, more);
     maarFreeMemory(desk.rig.allocator, blocks[1]);
     assert_int_equal(bytes[BLOCK], 0x42); /* CUDA keeps it */
@@ -73,15 +73,15 @@ static void range_refuses_what_is_no_whole_block(void** state)
     assert_int_equal(maarCreateCudaRange(desk.cuda, BLOCK, &range), VK_SUCCESS);
     const MaarAllocation odd = make_block_of(&desk, BLOCK / 2 + 4096, MAAR_DEDICATED_ALWAYS);
     assert_int_equal(maarAppendToCudaRange(range, odd), VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&desk.rig, "no multiple of the granularity, 2097152");
+    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_INVALID_ALIGNMENT, "2097152");
     const MaarAllocation part = make_block_of(&desk, BLOCK, MAAR_DEDICATED_NEVER);
     assert_int_equal(maarAppendToCudaRange(range, part), VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&desk.rig, "allocation is not dedicated");
+    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_NOT_DEDICATED, "allocation");
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
     how.dedicated = MAAR_DEDICATED_ALWAYS;
     const MaarAllocation plain = rig_allocate(&desk.rig, BLOCK, &how);
     assert_int_equal(maarAppendToCudaRange(range, plain), VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&desk.rig, "was not made to be exported");
+    rig_expect_message(&desk.rig, MAAR_MESSAGE_ID_NOT_EXPORTABLE);
     maarFreeMemory(desk.rig.allocator, odd);
     maarFreeMemory(desk.rig.allocator, part);
     maarFreeMemory(desk.rig.allocator, plain);
@@ -118,7 +118,7 @@ static void range_that_fails_to_grow_is_as_it_was(void** state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         desk.fake->set_fault(cases[i].function, 1, 1, cases[i].error);
         assert_int_equal(maarAppendToCudaRange(range, block), cases[i].result);
-        rig_expect_message(&desk.rig, cases[i].function);
+        rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_CALL_FAILED, cases[i].function);
         assert_int_equal(range_info(range).size, 0);
         assert_int_equal(desk.fake->live(FAKE_KIND_BACKING), 0);
         assert_int_equal(desk.fake->live(FAKE_KIND_PAGES), 0);
@@ -139,7 +139,8 @@ static void range_beyond_all_bounds_is_reported(void** state)
     cuda_desk_start(&desk, NULL);
     assert_int_equal(maarCreateCudaRange(desk.cuda, UINT64_MAX - 1, &range),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    rig_expect_message(&desk.rig, "maarCreateCudaRange: no address space has room");
+    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_ADDRESS_SPACE_EXHAUSTED,
+                              "maarCreateCudaRange");
     assert_null(range);
     cuda_desk_close(&desk);
 }
@@ -155,7 +156,7 @@ static void range_needs_virtual_memory(void** state)
     assert_int_equal(maarCreateCuda(desk.rig.allocator, &info, &desk.cuda), VK_SUCCESS);
     assert_int_equal(cuda_desk_cuda_info(&desk).virtualMemory, VK_FALSE);
     assert_int_equal(maarCreateCudaRange(desk.cuda, BLOCK, &range), VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_expect_message(&desk.rig, "lacks virtual memory management");
+    rig_expect_message(&desk.rig, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED);
     cuda_desk_close(&desk);
 }
 
@@ -237,15 +238,16 @@ static void memory_of_cuda_as_an_impossible_type_is_refused(void** state)
     const VkBufferCreateInfo info = rig_buffer_info(4096);
     static const struct {
         uint32_t type;
-        const char* words;
-    } rows[] = {{0, "typeIndex is not among the memory types that the buffer may live in"},
-                {1, "typeIndex needs a feature that is not enabled"},
-                {4, "typeIndex is not a memory type of this device"}};
+        MaarMessageId id;
+        const char* culprit;
+    } rows[] = {{0, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, "typeIndex"},
+                {1, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "typeIndex"},
+                {4, MAAR_MESSAGE_ID_OUT_OF_RANGE, "typeIndex"}};
     desk.fake->set_fault("cuMemCreate", 1, 100, MAAR_CUDA_OUT_OF_MEMORY);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         assert_int_equal(maarAllocateCudaMemory(desk.cuda, &info, rows[i].type, &buffer, &memory),
                          VK_ERROR_VALIDATION_FAILED_EXT);
-        rig_expect_message(&desk.rig, rows[i].words);
+        rig_expect_message_naming(&desk.rig, rows[i].id, rows[i].culprit);
     }
     cuda_desk_close(&desk);
 }
@@ -270,7 +272,7 @@ static void memory_of_cuda_that_fails_leaves_nothing(void** state)
             maarAllocateCudaMemory(desk.cuda, &info, MAAR_MEMORY_TYPE_NONE, &buffer, &memory),
             VK_ERROR_OUT_OF_DEVICE_MEMORY);
         assert_null(memory);
-        rig_expect_message(&desk.rig, functions[i]);
+        rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_CALL_FAILED, functions[i]);
         assert_int_equal(cuda_desk_cuda_info(&desk).importedBlockCount, 0);
         assert_int_equal(desk.fake->live(FAKE_KIND_BACKING), 0);
         assert_int_equal(desk.fake->live(FAKE_KIND_RESERVATION), 0);
@@ -297,7 +299,8 @@ static void memory_of_cuda_has_to_be_asked_for(void** state)
     assert_int_equal(
         maarAllocateCudaMemory(desk.cuda, &info, MAAR_MEMORY_TYPE_NONE, &buffer, &memory),
         VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&desk.rig, "MAAR_CUDA_CREATE_CUDA_MEMORY_BIT");
+    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+                              "MAAR_CUDA_CREATE_CUDA_MEMORY_BIT");
     cuda_desk_close(&desk);
 }
 

@@ -283,7 +283,8 @@ static void foreign_peer_needs_its_extension(void** state)
     assert_int_equal(maarCmdRelease(desk.rig.allocator, desk.commands, desk.queue.familyIndex,
                                     MAAR_HANDOFF_PEER_FOREIGN, 1, &resource),
                      VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_expect_message(&desk.rig, "VK_EXT_queue_family_foreign");
+    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+                              "VK_EXT_queue_family_foreign");
     assert_int_equal(spy.calls, 0);
     close_desk(&desk);
 }
@@ -346,12 +347,13 @@ static void no_resources_record_nothing(void** state)
 /* ---- what is refused ---- */
 
 static void refuse_recording(struct desk* desk, MaarHandoffPeer peer, uint32_t count,
-                             const MaarHandoffResource* resources, const char* words)
+                             const MaarHandoffResource* resources, MaarMessageId id,
+                             const char* culprit)
 {
     assert_int_equal(maarCmdRelease(desk->rig.allocator, desk->commands, desk->queue.familyIndex,
                                     peer, count, resources),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&desk->rig, words);
+    rig_expect_message_naming(&desk->rig, id, culprit);
     assert_int_equal(spy.calls, 0);
 }
 
@@ -361,33 +363,40 @@ static void misuse_of_recording_records_nothing(void** state)
     static struct desk desk;
     open_desk(&desk, NULL);
     MaarHandoffResource resources[2] = {{.buffer = desk.buffers[0]}, {.stages = 0}};
-    refuse_recording(&desk, MAAR_HANDOFF_PEER_EXTERNAL, 2, resources, "pResources[1] has neither");
+    refuse_recording(&desk, MAAR_HANDOFF_PEER_EXTERNAL, 2, resources, MAAR_MESSAGE_ID_NULL_HANDLE,
+                     "pResources[1]");
     resources[1] = (MaarHandoffResource){.buffer = desk.buffers[1], .image = desk.images[0]};
-    refuse_recording(&desk, MAAR_HANDOFF_PEER_EXTERNAL, 2, resources, "pResources[1] has both");
+    refuse_recording(&desk, MAAR_HANDOFF_PEER_EXTERNAL, 2, resources,
+                     MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, "pResources[1]");
     resources[1] = (MaarHandoffResource){.image = desk.images[0]};
-    refuse_recording(&desk, MAAR_HANDOFF_PEER_EXTERNAL, 2, resources, "newLayout");
+    refuse_recording(&desk, MAAR_HANDOFF_PEER_EXTERNAL, 2, resources,
+                     MAAR_MESSAGE_ID_INVALID_LAYOUT, "newLayout");
     resources[1] =
         (MaarHandoffResource){.buffer = desk.buffers[1], .sharingMode = VK_SHARING_MODE_MAX_ENUM};
-    refuse_recording(&desk, MAAR_HANDOFF_PEER_EXTERNAL, 2, resources, "sharingMode");
-    refuse_recording(&desk, MAAR_HANDOFF_PEER_MAX_ENUM, 1, resources, "peer");
-    refuse_recording(&desk, MAAR_HANDOFF_PEER_EXTERNAL, 1, NULL, "pResources is NULL");
+    refuse_recording(&desk, MAAR_HANDOFF_PEER_EXTERNAL, 2, resources, MAAR_MESSAGE_ID_INVALID_ENUM,
+                     "sharingMode");
+    refuse_recording(&desk, MAAR_HANDOFF_PEER_MAX_ENUM, 1, resources, MAAR_MESSAGE_ID_INVALID_ENUM,
+                     "peer");
+    refuse_recording(&desk, MAAR_HANDOFF_PEER_EXTERNAL, 1, NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT,
+                     "pResources");
     assert_int_equal(maarCmdAcquire(desk.rig.allocator, VK_NULL_HANDLE, desk.queue.familyIndex,
                                     MAAR_HANDOFF_PEER_EXTERNAL, 1, resources),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&desk.rig, "commandBuffer");
+    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_NULL_HANDLE, "commandBuffer");
     assert_int_equal(maarCmdAcquire(desk.rig.allocator, desk.commands, 99,
                                     MAAR_HANDOFF_PEER_EXTERNAL, 1, resources),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&desk.rig, "familyIndex");
+    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "familyIndex");
     assert_int_equal(maarCmdAcquire(NULL, desk.commands, 0, MAAR_HANDOFF_PEER_EXTERNAL, 0, NULL),
                      VK_ERROR_VALIDATION_FAILED_EXT);
     close_desk(&desk);
 }
 
-static void refuse_submission(struct desk* desk, const MaarHandoffInfo* info, const char* words)
+static void refuse_submission(struct desk* desk, const MaarHandoffInfo* info, MaarMessageId id,
+                              const char* culprit)
 {
     assert_int_equal(maarSubmitHandoff(desk->rig.allocator, info), VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&desk->rig, words);
+    rig_expect_message_naming(&desk->rig, id, culprit);
     assert_int_equal(rig_calls(&desk->rig, "vkQueueSubmit"), 0);
 }
 
@@ -400,26 +409,26 @@ static void misuse_of_submission_submits_nothing(void** state)
     MaarPoint points[MAAR_MAX_HANDOFF_POINTS + 1] = {{.value = 1}};
     MaarHandoffInfo info = plain;
     info.sType = MAAR_STRUCTURE_TYPE_MAX_ENUM;
-    refuse_submission(&desk, &info, "pInfo");
-    refuse_submission(&desk, NULL, "pInfo");
+    refuse_submission(&desk, &info, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, "pInfo");
+    refuse_submission(&desk, NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pInfo");
     info = plain;
     info.direction = MAAR_HANDOFF_DIRECTION_MAX_ENUM;
-    refuse_submission(&desk, &info, "direction");
+    refuse_submission(&desk, &info, MAAR_MESSAGE_ID_INVALID_ENUM, "direction");
     info = plain;
     info.queue = 1;
-    refuse_submission(&desk, &info, "queue");
+    refuse_submission(&desk, &info, MAAR_MESSAGE_ID_OUT_OF_RANGE, "queue");
     info = plain;
     info.waitCount = MAAR_MAX_HANDOFF_POINTS + 1;
     info.pWaits = points;
-    refuse_submission(&desk, &info, "pWaits has more than");
+    refuse_submission(&desk, &info, MAAR_MESSAGE_ID_OUT_OF_RANGE, "pWaits");
     info.waitCount = 1;
-    refuse_submission(&desk, &info, "pWaits[0] is of the host timeline");
+    refuse_submission(&desk, &info, MAAR_MESSAGE_ID_POINT_NOT_USABLE, "pWaits[0]");
     info = plain;
     info.signalCount = 1;
-    refuse_submission(&desk, &info, "pSignals is NULL");
+    refuse_submission(&desk, &info, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pSignals");
     info = plain;
     info.resourceCount = 1;
-    refuse_submission(&desk, &info, "pResources is NULL");
+    refuse_submission(&desk, &info, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pResources");
     assert_int_equal(desk.lock_count, 0);
     close_desk(&desk);
 }
@@ -432,7 +441,7 @@ static void submission_without_timelines_says_so(void** state)
               &(struct rig_setup){.off = RIG_OFF_TIMELINE, .api_version = VK_API_VERSION_1_1});
     const MaarHandoffInfo info = {.sType = MAAR_STRUCTURE_TYPE_HANDOFF_INFO};
     assert_int_equal(maarSubmitHandoff(desk.rig.allocator, &info), VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_expect_message(&desk.rig, "timelineSemaphore");
+    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "timelineSemaphore");
     close_desk(&desk);
 }
 
@@ -599,7 +608,7 @@ static void handoff_that_cannot_be_waited_for_is_reported(void** state)
     empty_desk(&desk);
     maarDestroyAllocator(desk.rig.allocator);
     desk.rig.allocator = VK_NULL_HANDLE;
-    rig_expect_message(&desk.rig, "a handoff cannot be waited for (VkResult -1)");
+    rig_expect_message(&desk.rig, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE);
     rig_clear_faults(&desk.rig);
     rig_close(&desk.rig);
 }

@@ -22,6 +22,7 @@ static void VKAPI_PTR keep_plan_message(void* user_data, const MaarMessage* repo
 {
     struct messages* const messages = user_data;
     assert_int_equal(report->severity, MAAR_MESSAGE_SEVERITY_ERROR);
+    assert_int_equal(report->id, MAAR_MESSAGE_ID_INVALID_PLAN_INPUT);
     messages->count += 1;
     snprintf(messages->last, sizeof(messages->last), "%s", report->pText);
 }
@@ -80,7 +81,7 @@ static void check_right(const MaarPlanCreateInfo* info, MaarPlan plan)
     plan_answer_release(&answer);
 }
 
-/* Refused, in words that name the argument. */
+/* Fails with a message that names the argument. */
 static void refuse_plan(const struct frame* frame, const char* word)
 {
     MaarPlan plan = (MaarPlan)(uintptr_t)1;

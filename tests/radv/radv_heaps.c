@@ -157,7 +157,7 @@ static void full_bar_is_exceeded_or_refused(void** state)
     assert_int_equal(maarAllocateMemory(rig.allocator, &request, &how, &more), VK_SUCCESS);
     assert_int_equal(rig_info(&rig, more).propertyFlags & BOTH, BOTH);
     assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount, 1);
-    rig_expect_message(&rig, "budget of heap");
+    rig_expect_message(&rig, MAAR_MESSAGE_ID_OVER_BUDGET);
     maarFreeMemory(rig.allocator, more);
     maarFreeMemories(rig.allocator, UPLOADS, made);
     radv_close(&rig);

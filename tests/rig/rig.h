@@ -175,9 +175,17 @@ MaarAllocationInfo rig_info(struct rig* rig, MaarAllocation allocation);
 MaarHeapBudget rig_budget(struct rig* rig, uint32_t heap);
 MaarSimulatedCounters rig_counters(struct rig* rig);
 uint64_t rig_calls(struct rig* rig, const char* function);
-/* There was a message with these words since the last look, and it was the last. */
-void rig_expect_message(struct rig* rig, const char* words);
+/* There was a message since the last look, and the last one has this identifier. */
+void rig_expect_message(struct rig* rig, MaarMessageId id);
+/* The same, and its text names the culprit, which is one word of it: an argument, a function, an
+ * object's name or a number. NULL: any. */
+void rig_expect_message_naming(struct rig* rig, MaarMessageId id, const char* culprit);
 void rig_expect_silence(struct rig* rig);
+/* Whether the last message names the culprit. */
+bool rig_message_names(struct rig* rig, const char* culprit);
+bool rig_message_names_number(struct rig* rig, uint64_t number);
+/* A number of the last message: 0 for the first one in it. */
+uint64_t rig_message_number(struct rig* rig, uint32_t index);
 /* As if none had come. */
 void rig_forget_messages(struct rig* rig);
 

@@ -3,6 +3,7 @@
  */
 #include "tests/rig/rig_internal.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 /* In front of each allocation; as large as the strictest alignment that is asked for here. */
@@ -109,15 +110,73 @@ void rig_forget_messages(struct rig* rig)
     unlock_messages(&rig->messages);
 }
 
-void rig_expect_message(struct rig* rig, const char* words)
+static bool is_part_of_word(char c)
 {
-    if (rig->messages.total == 0) {
-        fail_msg("no message came; expected \"%s\"", words);
+    return isalnum((unsigned char)c) != 0 || c == '_';
+}
+
+/* Whether the text has the culprit as a word, and not as a part of a longer one. */
+static bool names(const char* text, const char* culprit)
+{
+    const size_t length = strlen(culprit);
+    for (const char* at = strstr(text, culprit); at != NULL; at = strstr(at + 1, culprit)) {
+        const bool begins = at == text || !is_part_of_word(at[-1]) || !is_part_of_word(at[0]);
+        if (begins && (!is_part_of_word(at[length - 1]) || !is_part_of_word(at[length]))) {
+            return true;
+        }
     }
-    if (strstr(rig->messages.last, words) == NULL) {
-        fail_msg("the message is \"%s\"; expected \"%s\"", rig->messages.last, words);
+    return false;
+}
+
+bool rig_message_names(struct rig* rig, const char* culprit)
+{
+    return names(rig->messages.last, culprit);
+}
+
+bool rig_message_names_number(struct rig* rig, uint64_t number)
+{
+    char text[24];
+    (void)snprintf(text, sizeof text, "%llu", (unsigned long long)number);
+    return names(rig->messages.last, text);
+}
+
+uint64_t rig_message_number(struct rig* rig, uint32_t index)
+{
+    const char* at = rig->messages.last;
+    for (uint32_t i = 0;; ++i) {
+        at = strpbrk(at, "0123456789");
+        if (at == NULL) {
+            fail_msg("the message has no number %u: \"%s\"", index, rig->messages.last);
+            return 0;
+        }
+        char* end = NULL;
+        const uint64_t number = strtoull(at, &end, 10);
+        if (i == index) {
+            return number;
+        }
+        at = end;
+    }
+}
+
+void rig_expect_message_naming(struct rig* rig, MaarMessageId id, const char* culprit)
+{
+    const struct rig_messages* messages = &rig->messages;
+    if (messages->total == 0) {
+        fail_msg("no message came; expected %d", (int)id);
+    }
+    if (messages->last_id != id) {
+        fail_msg("message %d came, \"%s\"; expected %d", (int)messages->last_id, messages->last,
+                 (int)id);
+    }
+    if (culprit != NULL && !names(messages->last, culprit)) {
+        fail_msg("the message is \"%s\"; it does not name %s", messages->last, culprit);
     }
     rig_forget_messages(rig);
+}
+
+void rig_expect_message(struct rig* rig, MaarMessageId id)
+{
+    rig_expect_message_naming(rig, id, NULL);
 }
 
 void rig_expect_silence(struct rig* rig)

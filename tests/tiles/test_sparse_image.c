@@ -220,12 +220,13 @@ static void two_aspects_come_and_go_together(void** state)
     rig_close(&rig);
 }
 
-static void expect_refusal(const VkImageCreateInfo* made, VkResult result, const char* words)
+static void expect_refusal(const VkImageCreateInfo* made, VkResult result, MaarMessageId id,
+                           const char* culprit)
 {
     MaarSparseImage image = (MaarSparseImage)(uintptr_t)1;
     assert_int_equal(tile_try_image(&rig, made, &image), result);
     assert_null(image);
-    rig_expect_message(&rig, words);
+    rig_expect_message_naming(&rig, id, culprit);
 }
 
 static void destroyed_image_gives_its_pages_back(void** state)
@@ -252,56 +253,60 @@ static void images_that_cannot_be_are_refused(void** state)
         tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
     VkImageCreateInfo bad = good;
     bad.tiling = VK_IMAGE_TILING_LINEAR;
-    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, "tiling");
+    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+                   "tiling");
     bad = good;
     bad.samples = VK_SAMPLE_COUNT_4_BIT;
-    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, "samples");
+    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+                   "samples");
     bad = good;
     bad.imageType = VK_IMAGE_TYPE_1D;
-    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, "imageType");
+    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+                   "imageType");
     bad = good;
     bad.flags = VK_IMAGE_CREATE_DISJOINT_BIT;
-    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, "disjoint");
+    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, NULL);
     bad = good;
     bad.extent.depth = 0;
-    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, "extent");
+    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_ZERO_SIZE, "extent");
     const VkExternalMemoryImageCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
     };
     bad = good;
     bad.pNext = &external;
-    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, "external memory");
+    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, NULL);
 
     MaarSparseImage image =
         tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
     const uint32_t tail = tile_image(&rig, image).tailFirstLevel;
     static const struct {
         MaarTileRegion region;
-        const char* words;
+        MaarMessageId id;
+        const char* culprit;
     } rows[] = {
-        {{0, 1, {0, 0, 0}, {1, 1, 1}}, "layer"},
-        {{99, 0, {0, 0, 0}, {1, 1, 1}}, "level that the image lacks"},
-        {{0, 0, {-1, 0, 0}, {1, 1, 1}}, "outside its level"},
-        {{0, 0, {0, 256, 0}, {1, 1, 1}}, "outside its level"},
-        {{0, 0, {0, 0, 0}, {0, 1, 1}}, "pRegions[0].extent has a 0"},
-        {{0, 0, {0, 0, 0}, {1, 0, 1}}, "pRegions[0].extent has a 0"},
-        {{0, 0, {0, 0, 0}, {256, 256, 0}}, "pRegions[0].extent has a 0"},
+        {{0, 1, {0, 0, 0}, {1, 1, 1}}, MAAR_MESSAGE_ID_OUT_OF_RANGE, "layer"},
+        {{99, 0, {0, 0, 0}, {1, 1, 1}}, MAAR_MESSAGE_ID_OUT_OF_RANGE, NULL},
+        {{0, 0, {-1, 0, 0}, {1, 1, 1}}, MAAR_MESSAGE_ID_OUT_OF_RANGE, NULL},
+        {{0, 0, {0, 256, 0}, {1, 1, 1}}, MAAR_MESSAGE_ID_OUT_OF_RANGE, NULL},
+        {{0, 0, {0, 0, 0}, {0, 1, 1}}, MAAR_MESSAGE_ID_ZERO_SIZE, "pRegions[0].extent"},
+        {{0, 0, {0, 0, 0}, {1, 0, 1}}, MAAR_MESSAGE_ID_ZERO_SIZE, "pRegions[0].extent"},
+        {{0, 0, {0, 0, 0}, {256, 256, 0}}, MAAR_MESSAGE_ID_ZERO_SIZE, "pRegions[0].extent"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         assert_int_equal(maarCommitTiles(rig.allocator, image, 1, &rows[i].region),
                          VK_ERROR_VALIDATION_FAILED_EXT);
-        rig_expect_message(&rig, rows[i].words);
+        rig_expect_message_naming(&rig, rows[i].id, rows[i].culprit);
         assert_int_equal(maarEvictTiles(rig.allocator, image, 1, &rows[i].region),
                          VK_ERROR_VALIDATION_FAILED_EXT);
-        rig_expect_message(&rig, rows[i].words);
+        rig_expect_message_naming(&rig, rows[i].id, rows[i].culprit);
     }
     const MaarTileRegion in_tail = {tail, 0, {0, 0, 0}, {1, 1, 1}};
     assert_int_equal(maarCommitTiles(rig.allocator, image, 1, &in_tail),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "mip tail");
+    rig_expect_message(&rig, MAAR_MESSAGE_ID_OUT_OF_RANGE);
     assert_int_equal(maarCommitMipTail(rig.allocator, image, 1, 1), VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "firstLayer");
+    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "firstLayer");
     maarDestroySparseImage(rig.allocator, image);
     rig_close(&rig);
 }
@@ -319,7 +324,7 @@ static void forgotten_submission_is_reported(void** state)
     const MaarTileRegion region = {0, 0, {0, 0, 0}, {256, 256, 1}};
     assert_int_equal(maarCommitTiles(rig.allocator, image, 1, &region), VK_SUCCESS);
     maarDestroySparseImage(rig.allocator, image);
-    rig_expect_message(&rig, "4 pages were never handed to the device by maarSubmitBinds");
+    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_PAGES_NOT_SUBMITTED, "4");
     image = tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
     assert_int_equal(maarCommitTiles(rig.allocator, image, 1, &region), VK_SUCCESS);
     assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_SUCCESS);
@@ -337,11 +342,10 @@ static void destroying_an_image_twice_is_reported(void** state)
     maarDestroySparseImage(rig.allocator, image);
     rig_expect_silence(&rig);
     maarDestroySparseImage(rig.allocator, image);
-    rig_expect_message(&rig, "maarDestroySparseImage: image is not a sparse image of this "
-                             "allocator (was it destroyed already?)");
+    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE, "image");
     assert_int_equal(maarDestroySparseImageAfter(rig.allocator, image, 0, NULL),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "was it destroyed already?");
+    rig_expect_message(&rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
     rig_close(&rig);
 }
 
@@ -353,9 +357,8 @@ static void device_without_residency_is_reported(void** state)
     tile_device_start(&rig, &device, &setup, 0);
     const VkImageCreateInfo made =
         tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
-    expect_refusal(
-        &made, VK_ERROR_FEATURE_NOT_PRESENT,
-        "needs the feature sparseResidencyImage2D, which is not there or was not enabled");
+    expect_refusal(&made, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+                   "sparseResidencyImage2D");
     rig_close(&rig);
 }
 
@@ -371,7 +374,7 @@ static void address_space_that_is_used_up_is_reported(void** state)
     assert_int_equal(tile_try_image(&rig, &made, &image), VK_SUCCESS);
     assert_int_equal(tile_try_image(&rig, &made, &second), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_null(second);
-    rig_expect_message(&rig, "address space");
+    rig_expect_message(&rig, MAAR_MESSAGE_ID_ADDRESS_SPACE_EXHAUSTED);
     maarDestroySparseImage(rig.allocator, image);
     assert_int_equal(tile_try_image(&rig, &made, &second), VK_SUCCESS);
     maarDestroySparseImage(rig.allocator, second);
@@ -523,9 +526,7 @@ static void forgotten_image_is_reported(void** state)
     rig_forget_messages(&rig);
     maarDestroyAllocator(rig.allocator);
     rig.allocator = VK_NULL_HANDLE;
-    assert_true(rig.messages.total > 0);
-    assert_non_null(strstr(rig.messages.last, "sparse image"));
-    rig_forget_messages(&rig);
+    rig_expect_message(&rig, MAAR_MESSAGE_ID_LEAK);
     rig_close(&rig);
 }
 

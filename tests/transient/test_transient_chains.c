@@ -191,12 +191,13 @@ static void dedicated_ones_keep_their_memory(void** state)
     maarDestroyTransientHeap(rig.allocator, heap);
 }
 
-static void refuse(const MaarTransientHeapCreateInfo* info, VkResult result, const char* words)
+static void refuse(const MaarTransientHeapCreateInfo* info, VkResult result, MaarMessageId id,
+                   const char* culprit)
 {
     MaarTransientHeap heap = VK_NULL_HANDLE;
     assert_int_equal(maarCreateTransientHeap(rig.allocator, info, &heap), result);
     assert_null(heap);
-    rig_expect_message(&rig, words);
+    rig_expect_message_naming(&rig, id, culprit);
 }
 
 static void wishes_that_cannot_be_granted_are_refused(void** state)
@@ -209,38 +210,41 @@ static void wishes_that_cannot_be_granted_are_refused(void** state)
     assert_int_equal(maarCreateAllocator(&rig.create_info, &other), VK_SUCCESS);
     const MaarPoolCreateInfo pool = {.sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO};
     info.flags = 0x100;
-    refuse(&info, VK_ERROR_VALIDATION_FAILED_EXT, "pCreateInfo->flags has bits");
+    refuse(&info, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+           "pCreateInfo->flags");
     info = create_info();
     info.copyCount = MAAR_TRANSIENT_MAX_COPIES + 1;
-    refuse(&info, VK_ERROR_VALIDATION_FAILED_EXT, "copyCount is above");
+    refuse(&info, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE, "copyCount");
     info = create_info();
     info.pAllocationInfo = &how;
     how.usage = (MaarMemoryUsage)(MAAR_MEMORY_USAGE_FLAGS_ONLY + 1);
-    refuse(&info, VK_ERROR_VALIDATION_FAILED_EXT, "usage is not a MaarMemoryUsage");
+    refuse(&info, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_INVALID_ENUM, "usage");
     how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     assert_int_equal(maarCreatePool(other, &pool, &how.pool), VK_SUCCESS);
-    refuse(&info, VK_ERROR_VALIDATION_FAILED_EXT, "is not a pool of this allocator");
+    refuse(&info, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_FOREIGN_HANDLE, NULL);
     maarDestroyPool(other, how.pool);
     how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.requiredFlags = VK_MEMORY_PROPERTY_PROTECTED_BIT;
-    refuse(&info, VK_ERROR_FEATURE_NOT_PRESENT, "no memory type serves pGraph->pResources[0]");
+    refuse(&info, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_NO_MEMORY_TYPE,
+           "pGraph->pResources[0]");
     /* A buffer with a device address, without the feature. */
     const uint32_t buffer = graph_buffer(&maker, 1000);
     graph_use(&maker, buffer, 0, GRAPH_COMPUTE_WRITE);
     maker.buffers[buffer].usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     info = create_info();
-    refuse(&info, VK_ERROR_VALIDATION_FAILED_EXT, "bufferDeviceAddress feature");
+    refuse(&info, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_INVALID_GRAPH,
+           "bufferDeviceAddress");
     make_maker();
     graph_share(&maker, 0);
     maker.families[0] = 1;
-    refuse(&info, VK_ERROR_VALIDATION_FAILED_EXT, "not among the resource's");
+    refuse(&info, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_INVALID_GRAPH, NULL);
     /* A heap of another allocator. */
     make_maker();
     MaarTransientHeap heap = create_heap();
     MaarTransientHeapInfo read = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_INFO};
     rig_expect_silence(&rig);
     assert_int_equal(maarGetTransientHeapInfo(other, heap, &read), VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, "heap is not a transient heap of this allocator");
+    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE, "heap");
     maarDestroyTransientHeap(rig.allocator, heap);
     maarDestroyAllocator(other);
 }

@@ -112,43 +112,43 @@ static void allocate_misuse_names_the_argument(void** state)
     const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     MaarAllocation allocation;
     assert_int_equal(maarAllocateMemory(rig->allocator, &good, NULL, NULL), invalid);
-    rig_expect_message(rig, "pAllocation is NULL");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pAllocation");
     assert_int_equal(try_allocate(rig, NULL, NULL, &allocation), invalid);
-    rig_expect_message(rig, "pRequest is NULL");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pRequest");
     MaarMemoryRequest request = good;
     request.sType = MAAR_STRUCTURE_TYPE_STATISTICS;
     assert_int_equal(try_allocate(rig, &request, NULL, &allocation), invalid);
-    rig_expect_message(rig, "pRequest");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, "pRequest");
     request = good;
     request.requirements.size = 0;
     assert_int_equal(try_allocate(rig, &request, NULL, &allocation), invalid);
-    rig_expect_message(rig, "size is 0");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_ZERO_SIZE, "size");
     request = good;
     request.kind = (MaarResourceKind)3;
     assert_int_equal(try_allocate(rig, &request, NULL, &allocation), invalid);
-    rig_expect_message(rig, "kind");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_INVALID_ENUM, "kind");
     request = good;
     request.requiresDedicated = VK_TRUE;
     MaarAllocationCreateInfo wrong = how;
     wrong.dedicated = MAAR_DEDICATED_NEVER;
     assert_int_equal(try_allocate(rig, &request, &wrong, &allocation), invalid);
-    rig_expect_message(rig, "NEVER");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_DEDICATED_REQUIRED, "NEVER");
     wrong = how;
     wrong.sType = MAAR_STRUCTURE_TYPE_STATISTICS;
     assert_int_equal(try_allocate(rig, &good, &wrong, &allocation), invalid);
-    rig_expect_message(rig, "pCreateInfo");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, "pCreateInfo");
     wrong = how;
     wrong.usage = (MaarMemoryUsage)6;
     assert_int_equal(try_allocate(rig, &good, &wrong, &allocation), invalid);
-    rig_expect_message(rig, "usage");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_INVALID_ENUM, "usage");
     wrong = how;
     wrong.dedicated = (MaarDedicated)4;
     assert_int_equal(try_allocate(rig, &good, &wrong, &allocation), invalid);
-    rig_expect_message(rig, "dedicated");
+    rig_expect_message(rig, MAAR_MESSAGE_ID_INVALID_ENUM);
     wrong = how;
     wrong.priority = 1.5F;
     assert_int_equal(try_allocate(rig, &good, &wrong, &allocation), invalid);
-    rig_expect_message(rig, "priority");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "priority");
     assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).allocationsMade, 0);
 }
 
@@ -162,21 +162,20 @@ static void free_twice_is_reported_and_harmless(void** state)
     maarFreeMemory(rig->allocator, a);
     rig_expect_silence(rig);
     maarFreeMemory(rig->allocator, a);
-    char words[96];
-    (void)snprintf(words, sizeof words, "maarFreeMemory: allocation 0x%llx was freed already",
-                   (unsigned long long)(uintptr_t)a);
-    rig_expect_message(rig, words);
+    char handle[24];
+    (void)snprintf(handle, sizeof handle, "0x%llx", (unsigned long long)(uintptr_t)a);
+    assert_true(rig_message_names(rig, "maarFreeMemory"));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STALE_HANDLE, handle);
     MaarAllocation b = rig_allocate(rig, 1000, NULL); /* takes the place, not the handle */
     assert_true(a != b);
     maarFreeMemory(rig->allocator, a);
-    rig_expect_message(rig, "freed already");
+    rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_HANDLE);
     maarFreeMemories(rig->allocator, 1, &a);
-    (void)snprintf(words, sizeof words, "maarFreeMemories: allocation 0x%llx was freed already",
-                   (unsigned long long)(uintptr_t)a);
-    rig_expect_message(rig, words);
+    assert_true(rig_message_names(rig, "maarFreeMemories"));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STALE_HANDLE, handle);
     assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).allocationCount, 1);
     maarFreeMemory(rig->allocator, (MaarAllocation)(uintptr_t)0x123456789ABCDEF0u);
-    rig_expect_message(rig, "is not an allocation of this allocator");
+    rig_expect_message(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
     maarFreeMemory(rig->allocator, b);
 }
 
@@ -206,9 +205,9 @@ static void allocate_many_is_all_or_nothing(void** state)
     rig_forget_messages(rig);
     assert_int_equal(maarAllocateMemories(rig->allocator, 1, requests, NULL, NULL),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(rig, "pAllocations");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pAllocations");
     maarFreeMemories(rig->allocator, 1, NULL);
-    rig_expect_message(rig, "pAllocations");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pAllocations");
 }
 
 static void allocate_never_allocate_uses_what_is_there(void** state)
@@ -455,7 +454,7 @@ static void shortage_goes_to_the_next_type_and_says_so(void** state)
     assert_int_equal(info.memoryTypeIndex, 1);
     assert_int_equal(info.fallback, VK_TRUE);
     assert_int_equal(rig->messages.counts[MAAR_MESSAGE_SEVERITY_WARNING], 1);
-    rig_expect_message(rig, "went to memory type 1, since type 3 of heap 2 has no room");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FALLBACK_TYPE, "1");
     assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).fallbackCount, 1);
     MaarMemoryRequest request = rig_request(150 * MIB, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
     MaarAllocation allocation;
@@ -720,18 +719,16 @@ static void messages_name_the_call_and_the_argument(void** state)
     MaarAllocation memory = rig_allocate(rig, 1000, NULL);
     assert_int_equal(maarGetAllocationInfo(rig->allocator, memory, &info),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(rig, "maarGetAllocationInfo: pInfo->sType is "
-                            "MAAR_STRUCTURE_TYPE_STATISTICS, not "
-                            "MAAR_STRUCTURE_TYPE_ALLOCATION_INFO");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, "pInfo->sType");
     info.sType = (MaarStructureType)0;
     assert_int_equal(maarGetAllocationInfo(rig->allocator, memory, &info),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(rig, "pInfo->sType is 0x0, not MAAR_STRUCTURE_TYPE_ALLOCATION_INFO");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, "pInfo->sType");
     assert_int_equal(maarGetAllocationInfo(rig->allocator, memory, NULL),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(rig, "maarGetAllocationInfo: pInfo is NULL");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pInfo");
     assert_null(maarGetMappedData(rig->allocator, VK_NULL_HANDLE));
-    rig_expect_message(rig, "maarGetMappedData: allocation is VK_NULL_HANDLE");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_HANDLE, "allocation");
     maarFreeMemory(rig->allocator, memory);
 }
 
@@ -750,7 +747,7 @@ static void unknown_flags_are_refused(void** state)
     MaarAllocation memory = VK_NULL_HANDLE;
     assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, &memory),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(rig, "no MaarAllocationCreateFlagBits");
+    rig_expect_message(rig, MAAR_MESSAGE_ID_UNKNOWN_FLAGS);
     assert_null(memory);
 }
 
@@ -767,7 +764,7 @@ static void mapped_data_is_there_while_mapped(void** state)
     assert_null(maarGetMappedData(rig->allocator, memory));
     assert_int_equal(maarFlushAllocation(rig->allocator, memory, 0, 10),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(rig, "maarFlushAllocation: allocation is not mapped");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NOT_MAPPED, "allocation");
     assert_int_equal(maarMapMemory(rig->allocator, memory, &data), VK_SUCCESS);
     assert_ptr_equal(maarGetMappedData(rig->allocator, memory), data);
     assert_int_equal(maarFlushAllocation(rig->allocator, memory, 0, 10), VK_SUCCESS);

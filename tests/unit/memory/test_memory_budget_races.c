@@ -147,9 +147,9 @@ static void race_for_a_budget(MaarDedicated dedicated, bool within)
     assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount, within ? 0 : 1);
     rig_check(&rig);
     if (within) {
-        rig_expect_message(&rig, "the budget is not to be exceeded");
+        rig_expect_message(&rig, MAAR_MESSAGE_ID_BUDGET_REACHED);
     } else {
-        rig_expect_message(&rig, "the budget of heap 0 was exceeded");
+        rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_OVER_BUDGET, "0");
     }
     maarFreeMemory(rig.allocator, askers[0].allocation);
     maarFreeMemory(rig.allocator, askers[1].allocation);

@@ -296,7 +296,7 @@ static void damaged_page_table_is_found(void** state)
     assert_int_equal(maarCheckAllocator(rig.allocator, &broken), VK_ERROR_UNKNOWN);
     --checked_paging->recorded_pages;
     assert_string_equal(broken, "the changes of pages are counted wrongly");
-    rig_expect_message(&rig, "broken invariant: the changes of pages");
+    rig_expect_message(&rig, MAAR_MESSAGE_ID_BROKEN_INVARIANT);
     maar_atomic32_store(&rig.allocator->reporter.poisoned, 0);
 #endif
     end_pages(two);

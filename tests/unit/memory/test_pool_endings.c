@@ -86,7 +86,7 @@ static void pool_that_goes_leaves_strangers_alone(void** state)
     assert_int_equal(maarFreeMemoryAfter(rig.allocator, allocation, 1, &early), VK_SUCCESS);
     const uint64_t before = rig_calls(&rig, "vkDestroyBuffer");
     maarDestroyPool(rig.allocator, pool);
-    rig_expect_message(&rig, "1 frees of a destroyed pool were still pending");
+    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_PENDING_AT_DESTROY, "1");
     assert_int_equal(rig_calls(&rig, "vkDestroyBuffer"), before);
     assert_int_equal(maarAdvanceHostTimeline(rig.allocator, 100), VK_SUCCESS);
     rig_close(&rig);
@@ -107,7 +107,7 @@ static void pool_that_goes_ends_retired_reservations_first(void** state)
         rig.call_data = &endings;
         maarDestroyPool(rig.allocator, pool);
         rig.call = NULL;
-        rig_expect_message(&rig, "1 frees of a destroyed pool were still pending");
+        rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_PENDING_AT_DESTROY, "1");
         assert_int_equal(endings.buffers, 1);
         assert_int_equal(endings.buffers_then, 1);
         assert_true(endings.memories > 0);

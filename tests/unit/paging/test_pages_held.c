@@ -224,10 +224,10 @@ static void points_of_too_many_timelines_are_refused_together(void** state)
     assert_int_equal(maarDelayBinds(allocator, 1, &points[MAAR_MAX_POINTS]),
                      VK_ERROR_TOO_MANY_OBJECTS);
     assert_int_equal(maarDelayBinds(allocator, 1, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&late->rig, "pPoints is NULL");
+    rig_expect_message_naming(&late->rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pPoints");
     const MaarPoint host = {.value = 5};
     assert_int_equal(maarDelayBinds(allocator, 1, &host), VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&late->rig, "host timeline");
+    rig_expect_message(&late->rig, MAAR_MESSAGE_ID_POINT_NOT_USABLE);
     commit(late, late->reservation, 0, PAGE);
     (void)submit(
         late, NULL); /* does not wait for the point of the failed submission, which never passes */
@@ -293,7 +293,7 @@ static void page_that_is_shown_elsewhere_is_not_committed_anew(void** state)
     const MaarPageRange range = {0, 2 * PAGE};
     assert_int_equal(maarCommitPages(late->rig.allocator, late->other, 1, &range),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&late->rig, "another range shows it");
+    rig_expect_message(&late->rig, MAAR_MESSAGE_ID_PAGES_NOT_SUBMITTED);
     assert_true(statistics(late).committedBytes == PAGE);
     assert_int_equal(statistics(late).recordedPages, 1);
     (void)submit(late, NULL);
@@ -326,7 +326,7 @@ static void page_that_all_gave_back_is_committed_anew(void** state)
     const MaarPageRange range = {0, PAGE};
     assert_int_equal(maarCommitPages(late->rig.allocator, late->reservation, 1, &range),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&late->rig, "another range shows it");
+    rig_expect_message(&late->rig, MAAR_MESSAGE_ID_PAGES_NOT_SUBMITTED);
     (void)submit(late, NULL);
     rig_check(&late->rig);
     expect_no_violation(late);
@@ -380,7 +380,7 @@ static void address_space_is_counted_in_whole_pages(void** state)
             fixture_try(rig, PAGE - 5000, MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT, &made[i]),
             i < FIT ? VK_SUCCESS : VK_ERROR_OUT_OF_DEVICE_MEMORY);
     }
-    rig_expect_message(rig, "address space");
+    rig_expect_message(rig, MAAR_MESSAGE_ID_ADDRESS_SPACE_EXHAUSTED);
     for (uint32_t i = 0; i < FIT; ++i) {
         maarDestroyReservation(rig->allocator, made[i]);
     }

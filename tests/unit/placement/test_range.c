@@ -15,6 +15,7 @@
 
 struct messages {
     uint32_t count;
+    MaarMessageId last_id;
     char last[256];
 };
 
@@ -25,6 +26,7 @@ static void VKAPI_PTR keep_message(void* user_data, const MaarMessage* report)
     assert_true(report->pText[0] != '\0' &&
                 report->pText[strlen(report->pText) - 1] != '.'); /* as all of Maar's end */
     messages->count += 1;
+    messages->last_id = report->id;
     strncpy(messages->last, report->pText, sizeof(messages->last) - 1);
 }
 
@@ -137,16 +139,22 @@ static void create_misuse_is_reported_and_refused(void** state)
     bad[5].strategy = MAAR_PLACEMENT_STRATEGY_MAX_ENUM;
     bad[6].pAllocationCallbacks = &without_free;
     bad[7].pAllocationCallbacks = &without_allocation;
+    const MaarMessageId ids[8] = {
+        MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, MAAR_MESSAGE_ID_ZERO_SIZE,
+        MAAR_MESSAGE_ID_OUT_OF_RANGE,         MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
+        MAAR_MESSAGE_ID_INVALID_ENUM,         MAAR_MESSAGE_ID_INVALID_ENUM,
+        MAAR_MESSAGE_ID_NULL_ARGUMENT,        MAAR_MESSAGE_ID_NULL_ARGUMENT,
+    };
     for (uint32_t i = 0; i < 8; ++i) {
         MaarRangeAllocator allocator = (MaarRangeAllocator)&messages;
         assert_int_equal(maarCreateRangeAllocator(&bad[i], &allocator),
                          VK_ERROR_VALIDATION_FAILED_EXT);
         assert_null(allocator);
         assert_int_equal(messages.count, i + 1);
-        assert_non_null(strstr(messages.last, i == 0
-                                                  ? "pCreateInfo->sType is not MAAR_STRUCTURE_TYPE_"
-                                                    "RANGE_ALLOCATOR_CREATE_INFO"
-                                                  : "pCreateInfo->"));
+        assert_int_equal(messages.last_id, ids[i]);
+        assert_non_null(strstr(messages.last, "pCreateInfo->"));
+        assert_true(i != 0 ||
+                    strstr(messages.last, "MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO"));
     }
     MaarRangeAllocator allocator = VK_NULL_HANDLE;
     assert_int_equal(maarCreateRangeAllocator(&good, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
@@ -185,6 +193,12 @@ static void allocate_misuse_is_reported_and_changes_nothing(void** state)
     bad[1].size = 0;
     bad[2].kind = MAAR_RANGE_MAX_KIND + 1;
     bad[3].flags = 2;
+    const MaarMessageId ids[4] = {
+        MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE,
+        MAAR_MESSAGE_ID_ZERO_SIZE,
+        MAAR_MESSAGE_ID_OUT_OF_RANGE,
+        MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+    };
     for (uint32_t i = 0; i < 4; ++i) {
         VkDeviceSize offset = 77;
         MaarRange range = VK_NULL_HANDLE;
@@ -193,6 +207,7 @@ static void allocate_misuse_is_reported_and_changes_nothing(void** state)
         assert_true(range == VK_NULL_HANDLE);
         assert_true(offset == 0);
         assert_int_equal(messages.count, i + 1);
+        assert_int_equal(messages.last_id, ids[i]);
         assert_non_null(strstr(messages.last, "pInfo->"));
     }
     assert_int_equal(maarAllocateRange(allocator, NULL, NULL, NULL),
@@ -219,7 +234,8 @@ static void range_freed_twice_is_reported(void** state)
         assert_int_equal(maarFreeRange(allocator, stale), VK_SUCCESS);
         assert_int_equal(maarFreeRange(allocator, stale), VK_ERROR_VALIDATION_FAILED_EXT);
         assert_int_equal(messages.count, 1);
-        assert_non_null(strstr(messages.last, "maarFreeRange: range"));
+        assert_int_equal(messages.last_id, MAAR_MESSAGE_ID_STALE_HANDLE);
+        assert_non_null(strstr(messages.last, "maarFreeRange"));
         assert_int_equal(allocate(allocator, 10, &fresh), VK_SUCCESS);
         assert_true(fresh != stale);
         assert_int_equal(maarFreeRange(allocator, stale), VK_ERROR_VALIDATION_FAILED_EXT);

@@ -315,16 +315,16 @@ static void misuse_is_reported_and_refused(void** state)
     const VkResult refused = VK_ERROR_VALIDATION_FAILED_EXT;
     assert_int_equal(maarWriteDump(VK_NULL_HANDLE, &info, &size, NULL), refused);
     assert_int_equal(maarWriteDump(rig->allocator, NULL, &size, NULL), refused);
-    rig_expect_message(rig, "pDumpInfo");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pDumpInfo");
     assert_int_equal(maarWriteDump(rig->allocator, &info, NULL, NULL), refused);
-    rig_expect_message(rig, "pSize");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pSize");
     info.format = (MaarDumpFormat)2;
     assert_int_equal(maarWriteDump(rig->allocator, &info, &size, NULL), refused);
-    rig_expect_message(rig, "format");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_INVALID_ENUM, "format");
     info = detailed_info(MAAR_DUMP_FORMAT_MAAR);
     info.sType = MAAR_STRUCTURE_TYPE_STATISTICS;
     assert_int_equal(maarWriteDump(rig->allocator, &info, &size, NULL), refused);
-    rig_expect_message(rig, "sType");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, "sType");
 }
 
 static void host_failure_anywhere_leaks_and_changes_nothing(void** state)
