@@ -1,6 +1,6 @@
 /*
- * Aliasing objects: buffers and images on memory that exists. Another object may occupy the same
- * memory.
+ * Aliasing objects: buffers and images that are bound to existing memory. Other objects may occupy
+ * the same memory.
  */
 #include "core/memory/pool.h"
 #include "core/memory/slot_home.h"

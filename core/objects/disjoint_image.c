@@ -1,6 +1,6 @@
 /*
- * Disjoint images: each plane has an allocation of its own, and all planes are bound by one call of
- * the driver.
+ * Disjoint images: each plane has an allocation of its own. One call of the driver binds all
+ * planes.
  */
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
@@ -57,7 +57,7 @@ static VkResult check_disjoint(MaarAllocator allocator, const char* call,
     return maar_check_rules(allocator, call, rules);
 }
 
-/* Takes back the allocations of the first planes. */
+/* Frees the allocations of the first planes. */
 static void undo_planes(MaarAllocator allocator, uint32_t made, MaarAllocation* allocations)
 {
     while (made > 0) {
@@ -100,7 +100,7 @@ static VkResult create_planes(MaarAllocator allocator, const char* call,
     return VK_SUCCESS;
 
 undo:
-    /* The object first: a failed bind may have left some of its planes bound. */
+    /* The object is destroyed first, since a failed bind may have left some of its planes bound. */
     maar_discard_object(device, object);
     undo_planes(allocator, made, allocations);
     return result;

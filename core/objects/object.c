@@ -1,7 +1,7 @@
 /*
- * The steps that public calls on buffers and images are made of. A creation is: check the create
- * info, create the object, ask for its requirements, allocate, bind; it is undone in reverse when a
- * step fails. No lock is held across a call of the driver.
+ * The steps of the public calls on buffers and images. A creation checks the create info, creates
+ * the object, asks for its requirements, allocates and binds. When a step fails, the steps before
+ * it are undone in reverse. No lock is held across a call of the driver.
  */
 #include "core/objects/object.h"
 
@@ -65,7 +65,7 @@ VkResult maar_enter_with_object(MaarAllocator allocator, const char* call, const
 
 /* ---- requirements ---- */
 
-/* What the driver answers to a question for requirements. */
+/* The driver's answer to a question for requirements. */
 struct requirement_answer {
     VkMemoryRequirements2 requirements;
     VkMemoryDedicatedRequirements dedicated;
@@ -125,7 +125,7 @@ void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind
     maar_lock_rank_expect_none();
     device->vkGetImageMemoryRequirements2(device->handle, &info, open_answer(&answer));
     fill_request(&answer, kind, request);
-    /* A disjoint image does not have memory of its own that could be named. */
+    /* A disjoint image has no memory of its own that a structure could name. */
     request->dedicatedImage = plane != 0 ? VK_NULL_HANDLE : image;
 }
 
@@ -240,7 +240,7 @@ VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maa
         result = maar_bind_object(allocator, slot, 0, object, NULL);
     }
     if (result != VK_SUCCESS) {
-        /* The object first: a failed bind may have left it bound. */
+        /* The object is destroyed first, since a failed bind may have left it bound. */
         maar_discard_object(&allocator->device, object);
         maar_undo_allocation(allocator, *allocation);
         *allocation = VK_NULL_HANDLE;

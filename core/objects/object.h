@@ -1,7 +1,7 @@
 /*
- * The steps below the public calls on buffers and images: what is checked of a create info, what an
- * object requires of its memory, how an object is bound, and how it is destroyed. No step enters
- * the allocator or resolves a handle that its caller has resolved.
+ * The steps of the public calls on buffers and images: checking a create info, finding what an
+ * object requires of its memory, binding an object, and destroying it. No step enters the allocator
+ * or resolves a handle that its caller has resolved. No lock may be held.
  */
 #ifndef MAAR_CORE_OBJECTS_OBJECT_H
 #define MAAR_CORE_OBJECTS_OBJECT_H
@@ -26,7 +26,8 @@ struct maar_object {
     VkImage image;
 };
 
-/* Vulkan does not say to which kind a tiling by DRM format modifier belongs. */
+/* Returns the kind of an image with this tiling. Vulkan does not define the kind of a tiling by DRM
+ * format modifier. */
 static inline MaarResourceKind maar_tiling_kind(VkImageTiling tiling)
 {
     switch (tiling) {
@@ -41,8 +42,9 @@ static inline MaarResourceKind maar_tiling_kind(VkImageTiling tiling)
 
 /* ---- create infos ---- */
 
-/* Returns VK_SUCCESS for a buffer, or an image that is not disjoint, which Maar can bind to an
- * allocation; reports what is wrong otherwise. disjoint: the message for a disjoint image. */
+/* Check the create info of a buffer, or of an image that is not disjoint. Return VK_SUCCESS if Maar
+ * can bind the object to an allocation; otherwise report what is wrong and return the error.
+ * disjoint: the message for a disjoint image. */
 VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,
                                 const VkBufferCreateInfo* info);
 VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
@@ -50,13 +52,13 @@ VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
 
 /* ---- requirements ---- */
 
-/* Asks the driver what an object requires of its memory. plane: the aspect of a plane of a disjoint
- * image, 0 for the whole image. */
+/* Ask the driver what an object requires of its memory. plane: the aspect of a plane of a disjoint
+ * image; 0 for the whole image. */
 void maar_buffer_request(MaarAllocator allocator, VkBuffer buffer, MaarMemoryRequest* request);
 void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind kind,
                         VkImageAspectFlagBits plane, MaarMemoryRequest* request);
 
-/* Asks what an object that does not exist yet would require. Where VK_KHR_maintenance4 is not
+/* Ask what an object that does not exist yet would require. Where VK_KHR_maintenance4 is not
  * enabled, the object is created for the question. */
 VkResult maar_buffer_info_request(MaarAllocator allocator, const VkBufferCreateInfo* info,
                                   MaarMemoryRequest* request);
@@ -65,12 +67,13 @@ VkResult maar_image_info_request(MaarAllocator allocator, const VkImageCreateInf
 
 /* ---- binding ---- */
 
-/* Returns the slot of an allocation that an object may be bound to at that offset, or NULL after
- * reporting why there is none. */
+/* Returns the slot of an allocation that an object may be bound to at that offset. Otherwise
+ * reports the reason and returns NULL. */
 struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
                                    MaarAllocation allocation, VkDeviceSize offset);
 
-/* Returns the slot of an allocation that the caller has made itself and not handed out yet. */
+/* Returns the slot of an allocation that the caller has made and whose handle nothing else has
+ * yet. */
 static inline struct maar_slot* maar_slot_of_own(MaarAllocator allocator, MaarAllocation allocation)
 {
     struct maar_slot* slot =
@@ -83,9 +86,9 @@ static inline struct maar_slot* maar_slot_of_own(MaarAllocator allocator, MaarAl
 VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot,
                           VkDeviceSize offset, struct maar_object object, const void* next);
 
-/* Allocates memory for an object that was just created, and binds the object to it. On failure the
- * object is destroyed and *allocation is VK_NULL_HANDLE. internal: the memory is Maar's own and no
- * leak. */
+/* Allocates memory for an object that was just created, and binds the object to it. On failure
+ * destroys the object, and *allocation is VK_NULL_HANDLE. internal: the memory is Maar's own and
+ * not reported as a leak. */
 VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maar_object object,
                            const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
                            bool internal, MaarAllocation* allocation);
@@ -101,11 +104,11 @@ VkResult maar_enter_with_object(MaarAllocator allocator, const char* call, const
 void maar_discard_object(const struct maar_device* device, struct maar_object object);
 
 /* Destroys an object and frees its allocation; either may be null. Works for a poisoned allocator
- * too. If the allocation is stale, that is reported, and the object stays. */
+ * too. A stale allocation is reported, and the object is not destroyed. */
 VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct maar_object object,
                              MaarAllocation allocation);
-/* Destroys an object and frees its allocation when the points have passed; at once if there are no
- * points. */
+/* Destroys an object and frees its allocation when the points have passed, or at once if there are
+ * no points. */
 VkResult maar_destroy_object_after(MaarAllocator allocator, const char* call,
                                    struct maar_object object, MaarAllocation allocation,
                                    uint32_t point_count, const MaarPoint* points);

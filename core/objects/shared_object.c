@@ -1,6 +1,5 @@
 /*
- * What the driver answers about objects on shared memory, and the structures that such objects
- * need.
+ * Asks the driver whether it can share an object, and adds the structures that such objects need.
  */
 #include "core/objects/shared_object.h"
 
@@ -29,8 +28,8 @@ VkExternalMemoryProperties maar_buffer_sharing(MaarAllocator allocator,
     return properties.externalMemoryProperties;
 }
 
-/* The question about an image's format, with the structures of the image's chain that belong to the
- * question. */
+/* The question about an image's format, with those structures of the image's chain that it
+ * needs. */
 struct image_question {
     VkPhysicalDeviceImageFormatInfo2 format;
     VkPhysicalDeviceExternalImageFormatInfo external;
@@ -56,7 +55,7 @@ static VkResult ask_image(const struct maar_device* device, const struct image_q
     return result == VK_ERROR_FORMAT_NOT_SUPPORTED ? VK_SUCCESS : result;
 }
 
-/* Returns the modifiers that an image may have. The driver picks one of them. */
+/* Returns the modifiers that an image may have; the driver chooses one of them. */
 static const uint64_t* find_modifiers(const VkImageCreateInfo* info, uint32_t* count)
 {
     const VkImageDrmFormatModifierExplicitCreateInfoEXT* given = maar_chain_find(
@@ -71,8 +70,8 @@ static const uint64_t* find_modifiers(const VkImageCreateInfo* info, uint32_t* c
     return list != NULL ? list->pDrmFormatModifiers : NULL;
 }
 
-/* Asks about every modifier that an image may have. The driver picks one of them, so the answer is
- * what holds for all. */
+/* Asks about every modifier that an image may have. The driver chooses one of them, so the answer
+ * is what is true for all. */
 static VkResult ask_modifiers(const struct maar_device* device, const VkImageCreateInfo* info,
                               struct image_question* question, VkExternalMemoryProperties* answer)
 {
@@ -142,7 +141,7 @@ VkResult maar_image_sharing(MaarAllocator allocator, const VkImageCreateInfo* in
     return ask_modifiers(device, info, &question, properties);
 }
 
-/* Judges a driver's answer for an object whose memory is to have all of `types`. */
+/* Decides by a driver's answer whether an object's memory can have all of `types`. */
 static VkResult judge_sharing(MaarAllocator allocator, const char* call, const char* object,
                               const VkExternalMemoryProperties* properties,
                               VkExternalMemoryHandleTypeFlags types, uint32_t type,
@@ -165,7 +164,7 @@ static VkResult judge_sharing(MaarAllocator allocator, const char* call, const c
     return VK_SUCCESS;
 }
 
-/* The object that the driver is asked about: one of the two. */
+/* The object of the question: a buffer or an image. */
 struct shared_subject {
     const VkBufferCreateInfo* buffer;
     const VkImageCreateInfo* image;
@@ -197,7 +196,7 @@ static VkResult judge_all(MaarAllocator allocator, const char* call,
     return result;
 }
 
-/* A structure that the caller has chained itself must name all of the types. */
+/* Checks that a structure which the caller has chained names all of the types. */
 static VkResult check_given(MaarAllocator allocator, const char* call,
                             VkExternalMemoryHandleTypeFlags has,
                             VkExternalMemoryHandleTypeFlags types)

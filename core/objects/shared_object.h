@@ -1,7 +1,7 @@
 /*
- * Buffers and images on memory that is shared with others. Vulkan requires an external structure in
- * the chain of their create infos. The driver is asked whether it can share such an object, with
- * the same structures as the creation.
+ * Buffers and images on memory that is shared outside the allocator. Vulkan requires an external
+ * structure in the chain of their create infos. The driver is asked whether it can share such an
+ * object, with the same structures as the creation. No lock may be held.
  */
 #ifndef MAAR_CORE_OBJECTS_SHARED_OBJECT_H
 #define MAAR_CORE_OBJECTS_SHARED_OBJECT_H
@@ -11,21 +11,23 @@
 #include "core/memory/block.h"
 #include "maar/allocator.h"
 
-/* Returns what the driver answers for a resource and one handle type; all zero where the driver
+/* Returns what the driver can do with a resource and one handle type; all zero where the driver
  * does not know the type. */
 VkExternalMemoryProperties maar_buffer_sharing(MaarAllocator allocator,
                                                const VkBufferCreateInfo* info,
                                                VkExternalMemoryHandleTypeFlagBits type);
+/* Writes the same for an image. Returns an error if the driver cannot create the image. */
 VkResult maar_image_sharing(MaarAllocator allocator, const VkImageCreateInfo* info,
                             VkExternalMemoryHandleTypeFlagBits type,
                             VkExternalMemoryProperties* properties);
 
-/* A create info with the structure added. It must stay where it is as long as `use` is in use. */
+/* A create info with the external structure added. It must not be moved as long as `use` is
+ * needed. */
 struct maar_shared_buffer {
     const VkBufferCreateInfo* use;
     VkBufferCreateInfo info;
     VkExternalMemoryBufferCreateInfo external;
-    bool dedicated; /* it requires memory of its own */
+    bool dedicated; /* the object requires dedicated memory */
 };
 
 struct maar_shared_image {
@@ -36,10 +38,11 @@ struct maar_shared_image {
 };
 
 /*
- * Prepares a create info for memory of these handle types; 0 stands for ordinary memory. need: the
- * feature that each of the types must have, exportable or importable. VK_ERROR_FEATURE_NOT_PRESENT
- * when the driver cannot share the object in this way; VK_ERROR_VALIDATION_FAILED_EXT when the
- * chain has the structure for fewer types. Both are reported.
+ * Prepare a create info for memory of these handle types; 0 stands for ordinary memory. need: the
+ * feature that each of the types must have, exportable or importable. Return
+ * VK_ERROR_FEATURE_NOT_PRESENT when the driver cannot share the object in this way, and
+ * VK_ERROR_VALIDATION_FAILED_EXT when the chain has the structure for fewer types. Both are
+ * reported.
  */
 VkResult maar_extend_buffer(MaarAllocator allocator, const char* call,
                             const VkBufferCreateInfo* info, VkExternalMemoryHandleTypeFlags types,
@@ -48,6 +51,7 @@ VkResult maar_extend_image(MaarAllocator allocator, const char* call, const VkIm
                            VkExternalMemoryHandleTypeFlags types, VkExternalMemoryFeatureFlags need,
                            struct maar_shared_image* out);
 
+/* Prepare a create info in the same way. For ordinary memory this takes no call. */
 static inline VkResult maar_share_buffer(MaarAllocator allocator, const char* call,
                                          const VkBufferCreateInfo* info,
                                          VkExternalMemoryHandleTypeFlags types,

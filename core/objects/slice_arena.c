@@ -1,20 +1,20 @@
 /*
- * Where a slice is placed: in a buffer of the thread's own arena, in another arena, or in a new
- * buffer, in this order.
+ * Placing a slice: in a buffer of the thread's own arena, in another arena, or in a new buffer, in
+ * this order.
  */
 #include "core/objects/slice_arena.h"
 
 /* ---- placing ---- */
 
-/* What becomes of an attempt to place a slice. */
+/* The outcome of an attempt to place a slice. */
 enum slice_outcome {
     SLICE_PLACED,
     SLICE_NO_ROOM,
-    SLICE_LOOK_AGAIN, /* the lock was released meanwhile */
+    SLICE_LOOK_AGAIN, /* the lock was left meanwhile */
     SLICE_NO_HOST_MEMORY
 };
 
-/* Places a slice into one buffer. May release the arena's lock and take it again. */
+/* Places a slice into one buffer. May leave the arena's lock and take it again. */
 static enum slice_outcome place_slice_in(MaarAllocator allocator, struct maar_slice_buffer* home,
                                          struct maar_slice_job* job)
 {
@@ -39,7 +39,7 @@ static enum slice_outcome place_slice_in(MaarAllocator allocator, struct maar_sl
     return result == VK_SUCCESS ? SLICE_LOOK_AGAIN : SLICE_NO_HOST_MEMORY;
 }
 
-/* Places a slice into one of a shelf's buffers. May release the lock and take it again. */
+/* Places a slice into one of a shelf's buffers. May leave the lock and take it again. */
 static enum slice_outcome place_slice(MaarAllocator allocator, struct maar_slice_shelf* shelf,
                                       struct maar_slice_job* job)
 {
@@ -59,7 +59,7 @@ static enum slice_outcome place_slice(MaarAllocator allocator, struct maar_slice
     return SLICE_NO_ROOM;
 }
 
-/* Places a slice into the arenas of other threads: into those that nobody holds just now, or, when
+/* Places a slice into the arenas of other threads: into those that are not locked now, or, when
  * patient, into any. On success that arena is locked instead of *arena. */
 static enum slice_outcome place_slice_elsewhere(MaarAllocator allocator,
                                                 struct maar_slice_state* state, bool patient,
@@ -112,7 +112,7 @@ VkResult maar_slice_take(MaarAllocator allocator, struct maar_slice_state* state
         }
         result = maar_slice_add_buffer(allocator, shelf, job->size);
         if (result != VK_SUCCESS) {
-            /* The lock was released meanwhile: the own arena may have room by now. */
+            /* The lock was left meanwhile, so the thread's own arena may have room now. */
             outcome = place_slice(allocator, shelf, job);
             if (outcome == SLICE_NO_ROOM) {
                 outcome = place_slice_elsewhere(allocator, state, true, arena, job);
@@ -150,7 +150,8 @@ uint32_t maar_slice_arena_end(MaarAllocator allocator, struct maar_slice_arena* 
     return leaked;
 }
 
-/* Makes the arena of a number, unless another thread was faster. NULL without host memory. */
+/* Makes the arena of a number, unless another thread has made it. Returns NULL without host
+ * memory. */
 static struct maar_slice_arena* make_slice_arena(MaarAllocator allocator,
                                                  struct maar_slice_state* state, uint32_t number)
 {

@@ -1,15 +1,15 @@
 /*
- * Slices: many small buffers out of few big ones, so that thousands of uniform buffers cost a
- * handful of VkBuffers and no call of the driver each.
+ * Slices: many small buffers inside few large ones. Thousands of uniform buffers then need only a
+ * few VkBuffers, and no call of the driver for each.
  *
- * Buffers stand on shelves, one shelf for each set of usages, memory usage, allocation flags and
- * queue families. A TLSF placement cuts each buffer. Shelves stand in arenas, as the blocks of a
- * pool do: there is one arena as long as threads do not meet, and a thread that finds it locked
- * gets one of its own. A buffer belongs to its arena for life.
+ * Buffers are on shelves, one shelf for each set of usages, memory usage, allocation flags and
+ * queue families. A TLSF placement divides each buffer. Shelves are in arenas, like the blocks of a
+ * pool. There is one arena as long as threads do not meet. A thread that finds it locked gets an
+ * arena of its own. A buffer belongs to one arena as long as it exists.
  *
- * An arena's lock is released whenever the driver, host memory or the allocator is called, and it
- * is never held together with another arena's. Arenas and shelves stay where they are until the
- * allocator is destroyed, and buffers as long as they have slices or are pinned.
+ * An arena's lock is left around each call of the driver, of host memory or of the allocator. It is
+ * never held together with another arena's lock. Arenas and shelves stay where they are until the
+ * allocator is destroyed; buffers as long as they have slices or are pinned.
  */
 #ifndef MAAR_CORE_OBJECTS_SLICE_ARENA_H
 #define MAAR_CORE_OBJECTS_SLICE_ARENA_H
@@ -28,10 +28,11 @@ struct maar_slice_buffer {
     char* mapped;
     struct maar_placement* placement;
     VkDeviceSize size;
-    uint32_t slice_count; /* pending ones included */
+    uint32_t slice_count; /* slices, with pending ones */
     uint32_t pin_count;
 };
 
+/* The buffers for slices of one sort. */
 struct maar_slice_shelf {
     struct maar_slice_shelf* next;
     struct maar_slice_arena* arena;
@@ -43,8 +44,10 @@ struct maar_slice_shelf {
     VkDeviceSize next_size;
 };
 
+/* The shelves under one lock. */
 struct maar_slice_arena {
-    struct maar_mutex lock; /* comes first; guards what follows and the insides of the buffers */
+    struct maar_mutex
+        lock; /* the first member; guards the members below and the insides of the buffers */
     uint32_t number;
     struct maar_slot_list free_slots;
     struct maar_slice_shelf* shelves;
@@ -52,24 +55,25 @@ struct maar_slice_arena {
     uint32_t pending_count;
     VkDeviceSize live_bytes;
     VkDeviceSize pending_bytes;
-    uint64_t apart[16]; /* keeps what another thread writes behind it out of its cache lines */
+    uint64_t apart[16]; /* keeps data that other threads write off the arena's cache lines */
 };
 
+/* The slices of an allocator. */
 struct maar_slice_state {
     struct maar_slot_table slots; /* a slice's slot names its buffer in `home` */
     struct maar_arena_set arenas; /* the first is first_arena */
     struct maar_slice_arena first_arena;
 };
 
-/* Returns the next arena, or NULL at the end. Start with number 0 and go on with the number of the
- * last one plus one. */
+/* Returns the next arena, or NULL at the end. Start with number 0, then pass the last number plus
+ * one. */
 static inline struct maar_slice_arena* maar_slice_next_arena(const struct maar_slice_state* state,
                                                              uint32_t number)
 {
     return maar_arena_set_next(&state->arenas, number);
 }
 
-/* A slice on its way: what is asked for, and where it was placed. */
+/* A slice that is being placed: the request, and the place that was found. */
 struct maar_slice_job {
     const MaarSliceCreateInfo* info;
     VkDeviceSize size;
@@ -83,14 +87,14 @@ struct maar_slice_job {
 /* Returns the arena's shelf for such slices, or NULL. The arena is locked. */
 struct maar_slice_shelf* maar_slice_find_shelf(const struct maar_slice_arena* arena,
                                                const MaarSliceCreateInfo* info);
-/* Finds the shelf, or makes it. The arena is locked; its lock may be released and taken again. */
+/* Finds or makes the shelf. The arena is locked; its lock may be left and taken again. */
 VkResult maar_slice_open_shelf(MaarAllocator allocator, struct maar_slice_arena* arena,
                                const MaarSliceCreateInfo* info, struct maar_slice_shelf** shelf);
-/* Adds a buffer of at least this size to a shelf. The arena is locked; its lock is released and
- * taken again. */
+/* Adds a buffer of at least this size to a shelf. The arena is locked; its lock is left and taken
+ * again. */
 VkResult maar_slice_add_buffer(MaarAllocator allocator, struct maar_slice_shelf* shelf,
                                VkDeviceSize least);
-/* Unlinks and returns the first empty buffer that its shelf can do without; NULL if there is none.
+/* Unlinks and returns the first empty buffer that its shelf does not need; NULL if there is none.
  * The arena is locked. */
 struct maar_slice_buffer* maar_slice_pick_empty(struct maar_slice_arena* arena,
                                                 uint32_t kept_per_shelf);
@@ -99,15 +103,16 @@ void maar_slice_buffer_destroy(MaarAllocator allocator, struct maar_slice_buffer
 
 /* ---- slice_arena.c ---- */
 
-/* The arena is otherwise zero. False when the system has no room for a mutex. */
+/* Initializes an arena whose members are zero. Returns false when the system has no room for a
+ * mutex. */
 bool maar_slice_arena_init(struct maar_slice_arena* arena, uint32_t number, bool synchronized);
 /* Destroys the contents of an arena. Returns how many slices were alive. */
 uint32_t maar_slice_arena_end(MaarAllocator allocator, struct maar_slice_arena* arena);
 /* Locks and returns the arena that this thread takes slices from. */
 struct maar_slice_arena* maar_slice_arena_enter(MaarAllocator allocator,
                                                 struct maar_slice_state* state);
-/* Places a slice, into a new buffer where no other has room. The arena is locked; its lock may be
- * released and taken again. On success *arena is the one of job->home, and it alone is locked. */
+/* Places a slice, in a new buffer if no other has room. The arena is locked; its lock may be left
+ * and taken again. On success *arena is the arena of job->home, and no other arena is locked. */
 VkResult maar_slice_take(MaarAllocator allocator, struct maar_slice_state* state,
                          struct maar_slice_arena** arena, struct maar_slice_job* job);
 

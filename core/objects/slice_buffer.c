@@ -1,6 +1,6 @@
 /*
- * The buffers that slices are cut from, on the shelves of an arena: how a buffer is made, and which
- * empty one is given back.
+ * The buffers that contain slices, on the shelves of an arena: how a buffer is made, and which
+ * empty one is released.
  */
 #include "core/memory/allocation_free.h"
 #include "core/objects/buffer.h"
@@ -149,7 +149,7 @@ VkResult maar_slice_open_shelf(MaarAllocator allocator, struct maar_slice_arena*
     *shelf = maar_slice_find_shelf(arena, info);
     if (*shelf != NULL) {
         maar_mutex_unlock(&arena->lock);
-        maar_host_free(allocator->callbacks, fresh); /* another thread was faster */
+        maar_host_free(allocator->callbacks, fresh); /* another thread has made it */
         maar_mutex_lock(&arena->lock);
         return VK_SUCCESS;
     }

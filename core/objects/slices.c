@@ -1,12 +1,12 @@
 /*
- * The public calls on slices: their handles, what a program may ask for, and what is counted.
- * slice_arena.c places slices, slice_buffer.c makes their buffers. A buffer that has become empty
- * is given back when its shelf has another empty one.
+ * The public calls on slices: their handles, the rules for their create infos, and their counts.
+ * slice_arena.c places slices, slice_buffer.c makes their buffers. An empty buffer is released when
+ * its shelf has another empty one.
  */
 #include "core/memory/pool.h"
 #include "core/objects/slice_arena.h"
 
-/* The allocation flags that make sense for a buffer that many slices share. */
+/* The allocation flags that a buffer of many slices can have. */
 #define SLICE_ALLOCATION_FLAGS                                                                     \
     ((MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT |                         \
      (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT |                        \
@@ -19,7 +19,7 @@ static VkDeviceSize usage_alignment(MaarAllocator allocator, VkBufferUsageFlags 
     const VkBufferUsageFlags storage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
     const VkBufferUsageFlags texel = (VkBufferUsageFlags)VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
                                      (VkBufferUsageFlags)VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT;
-    VkDeviceSize alignment = 4; /* what copies and index buffers of 32 bits need */
+    VkDeviceSize alignment = 4; /* copies and index buffers of 32 bits need this */
     if ((usage & uniform) != 0 && limits->minUniformBufferOffsetAlignment > alignment) {
         alignment = limits->minUniformBufferOffsetAlignment;
     }
@@ -32,7 +32,8 @@ static VkDeviceSize usage_alignment(MaarAllocator allocator, VkBufferUsageFlags 
     return alignment < 16 ? 16 : alignment; /* a shader's largest scalar block alignment */
 }
 
-/* Neighbours in non-coherent memory must not share an atom, whichever type will be chosen. */
+/* Fills in size and alignment. Neighbours in non-coherent memory must not share an atom, in any
+ * memory type. */
 static void shape_slice(MaarAllocator allocator, const MaarSliceCreateInfo* info,
                         struct maar_slice_job* job)
 {
@@ -143,7 +144,7 @@ static void count_slices(void* opaque, MaarStatistics* statistics)
     }
 }
 
-/* Makes a state without slices; NULL without host memory or a mutex. */
+/* Makes a state without slices. Returns NULL without host memory or a mutex. */
 static struct maar_slice_state* make_slices(MaarAllocator allocator)
 {
     const bool synchronized = maar_is_synchronized(allocator);
@@ -169,7 +170,7 @@ free_state:
     return NULL;
 }
 
-/* Returns the state, which is made with the first slice. */
+/* Returns the state. The first call makes it. */
 static VkResult open_slices(MaarAllocator allocator, struct maar_slice_state** out)
 {
     *out = maar_atomic_pointer_load(&allocator->slices.state);
@@ -192,12 +193,12 @@ static VkResult open_slices(MaarAllocator allocator, struct maar_slice_state** o
     }
     maar_mutex_unlock(&allocator->list_lock);
     if (made != NULL) {
-        destroy_slices(allocator, made); /* another thread was faster */
+        destroy_slices(allocator, made); /* another thread has made it */
     }
     return VK_SUCCESS;
 }
 
-/* Makes a placed slice live; returns its handle. The arena of its buffer is locked. */
+/* Makes a placed slice live and returns its handle. The arena of its buffer is locked. */
 static MaarSlice publish_slice(struct maar_slice_state* state, struct maar_slice_arena* arena,
                                uint32_t index, const struct maar_slice_job* job)
 {
@@ -213,7 +214,7 @@ static MaarSlice publish_slice(struct maar_slice_state* state, struct maar_slice
     return MAAR_FROM_BITS(MaarSlice, maar_handle_bits(maar_handle_make(index, key)));
 }
 
-/* Keeps the slot for the next slice of the arena. */
+/* Puts the slot back for the next slice of the arena. */
 static void return_slice_slot(struct maar_slice_state* state, struct maar_slice_arena* arena,
                               uint32_t index)
 {
@@ -273,7 +274,8 @@ static void report_no_slice(MaarAllocator allocator, const char* call, MaarAlloc
                 (unsigned long long)maar_handle_bits(handle));
 }
 
-/* Returns the slot of a live slice, and the state that it belongs to; NULL after a report. */
+/* Returns the slot of a live slice, and the state that it belongs to. Otherwise reports the reason
+ * and returns NULL. */
 static struct maar_slot* resolve_slice(MaarAllocator allocator, const char* call, MaarSlice slice,
                                        struct maar_slice_state** state, uint32_t* index)
 {

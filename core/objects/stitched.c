@@ -1,10 +1,10 @@
 /*
  * Buffers and images made of pages: the object, its page table, its pages and its slot. The object
  * is created with VK_*_CREATE_SPARSE_BINDING_BIT alone, since all of it is bound. No step after the
- * pages are taken can fail, so that a failing call leaves no page block behind.
+ * pages are taken can fail. So a failing call leaves no page block behind.
  *
- * The driver states the page size for each object. The pool remembers the smallest page seen, so
- * that small buffers are not created twice.
+ * The driver gives the page size of each object. The pool remembers the smallest page size so far,
+ * so that small buffers are not created twice.
  */
 #include "core/objects/stitched.h"
 
@@ -21,7 +21,7 @@
  * average, which is a sixteenth of this size. */
 enum { THRESHOLD_PAGES = 8 };
 
-/* An object on its way. */
+/* An object that is being made. */
 struct stitch_job {
     MaarAllocator allocator;
     const char* call;
@@ -31,7 +31,7 @@ struct stitch_job {
     enum maar_stitch_end end; /* how the call ends if the object is not made of pages */
 };
 
-/* Returns VK_SUCCESS when the pool can serve what is asked for; reports misuse. */
+/* Returns VK_SUCCESS when the pool can serve the request. Otherwise reports misuse. */
 static VkResult check_pool(const struct stitch_job* job)
 {
     MaarAllocator allocator = job->allocator;
@@ -63,7 +63,7 @@ static VkDeviceSize threshold_of(const struct maar_pool* pool, VkDeviceSize page
     return pool->stitch_threshold != 0 ? pool->stitch_threshold : page_size * THRESHOLD_PAGES;
 }
 
-/* Whether a buffer is smaller than any page size seen so far allows. False while no page size is
+/* Whether a buffer is too small for pages of every size seen so far. False while no page size is
  * known. */
 static bool is_surely_small(struct maar_pool* pool, VkDeviceSize size)
 {
@@ -82,8 +82,8 @@ static bool is_for_pages(struct maar_pool* pool, const VkMemoryRequirements* nee
            needs->size < MAAR_RANGE_MAX_SIZE;
 }
 
-/* Takes address space for the object. If there is none left, that is reported, and the object goes
- * to the pool's other blocks where the caller allows it. */
+/* Takes address space for the object. If none is left, reports that, and the object goes to the
+ * pool's other blocks where the caller allows it. */
 static VkResult take_page_space(struct stitch_job* job, VkDeviceSize size)
 {
     const bool strict = (job->info->flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0;
@@ -195,8 +195,8 @@ enum maar_stitch_end maar_create_stitched_buffer(MaarAllocator allocator, const 
     }
     VkBufferCreateInfo sparse = *buffer_info;
     sparse.flags |= VK_BUFFER_CREATE_SPARSE_BINDING_BIT;
-    /* This comes before the buffer is created: the buffer alone may exceed the address space that
-     * is left. */
+    /* The space is taken before the buffer is created, since the buffer alone may exceed the
+     * address space that is left. */
     *result = take_page_space(&job, sparse.size);
     if (*result != VK_SUCCESS) {
         return job.end;
@@ -241,8 +241,8 @@ static bool can_be_sparse(MaarAllocator allocator, const VkImageCreateInfo* info
            (most->sampleCounts & (VkSampleCountFlags)info->samples) != 0;
 }
 
-/* Whether an image may be made of pages. Where the driver answers without an object, it is asked
- * what the image requires. Elsewhere *request stays as it is. */
+/* Whether an image may be made of pages. Where the driver gives requirements without an object,
+ * they are written to *request. Elsewhere *request is unchanged. */
 static bool is_image_for_pages(const struct stitch_job* job, const VkImageCreateInfo* sparse,
                                MaarMemoryRequest* request)
 {

@@ -1,5 +1,6 @@
 /*
- * Buffers and images made of pages, in pools that stitch.
+ * Buffers and images made of pages, in pools that stitch. The public creation calls come here
+ * first. No lock may be held.
  */
 #ifndef MAAR_CORE_OBJECTS_STITCHED_H
 #define MAAR_CORE_OBJECTS_STITCHED_H
@@ -9,7 +10,7 @@
 #include "core/memory/pool_handle.h"
 
 /* Whether a large enough object with this create info, which may be NULL, may be made of pages. Its
- * pool must stitch, and the create info must not ask for what pages cannot give. */
+ * pool must stitch, and the create info must not ask for properties that pages cannot have. */
 static inline bool maar_may_stitch(MaarAllocator allocator, const MaarAllocationCreateInfo* info)
 {
     const MaarAllocationCreateFlags apart =
@@ -28,7 +29,7 @@ static inline bool maar_may_stitch(MaarAllocator allocator, const MaarAllocation
 enum maar_stitch_end {
     MAAR_STITCH_ENDED,     /* the object was made, or the call fails: *result says which */
     MAAR_STITCH_OTHERWISE, /* make the object as in any other pool */
-    MAAR_STITCH_NO_SPACE   /* likewise, since the address space is used up, which was reported; note
+    MAAR_STITCH_NO_SPACE   /* make it so too: the address space is used up, which was reported; note
                               the fallback with maar_note_fallback */
 };
 

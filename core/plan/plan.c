@@ -99,7 +99,8 @@ static void sum_bounds(const struct planning* planning, uint64_t* peak, uint64_t
     }
 }
 
-/* Returns whether nothing is left to find out. */
+/* Returns whether the peak is proved to be the least, or the capacity is proved to be enough or
+ * not. */
 static bool is_decided(const struct planning* planning)
 {
     uint64_t peak = 0;
@@ -232,7 +233,7 @@ static VkResult sort_edges(struct planning* planning, struct maar_plan_edges* ed
     return VK_SUCCESS;
 }
 
-/* Second stage: removes edges where it can, then lists the edges of the outcome. */
+/* The second stage: removes edges where possible, then lists the edges of the result. */
 static VkResult finish_edges(struct planning* planning)
 {
     VkResult result = find_all_edges(planning, false, &planning->edges);
@@ -303,7 +304,7 @@ static void fill_class(const struct maar_plan_problem* problem, const int64_t* o
     };
 }
 
-/* Copies all that outlives the call into one plan. */
+/* Copies everything that is needed after the call into one plan. */
 static VkResult pack_plan(const struct planning* planning, MaarPlan* packed)
 {
     const MaarPlanCreateInfo* info = planning->info;
@@ -362,8 +363,8 @@ static VkResult plan_all(struct planning* planning, uint64_t began_ns, MaarPlan*
     return pack_plan(planning, packed);
 }
 
-/* Returns whether another run gives the same plan. A plan that time, cancellation or memory cut
- * short is not kept in a cache. */
+/* Returns whether another run gives the same plan. A plan that time, cancellation or memory has
+ * ended early is not kept in a cache. */
 static bool is_repeatable(const struct planning* planning)
 {
     const MaarPlanStop stop = planning->result.stop;

@@ -15,7 +15,7 @@ struct flow {
     const uint64_t* before; /* row i: items after item i, within the class */
     size_t words;
     uint32_t count;
-    uint64_t* from_source; /* what is left, per item */
+    uint64_t* from_source; /* the rest, per item */
     uint64_t* to_sink;     /* likewise */
     uint64_t* carried;     /* from left u to right v at [u * n + v] */
     uint32_t* level;       /* per node, left then right; UINT32_MAX: not reached */
@@ -88,7 +88,7 @@ static bool find_levels(struct flow* flow)
     return reached;
 }
 
-/* Sends as much along the path as its narrowest edge lets through. */
+/* Sends the capacity of the path's narrowest edge along the path. */
 static uint64_t push_along(struct flow* flow, uint32_t length)
 {
     const uint32_t count = flow->count;
@@ -225,12 +225,12 @@ static void raise_bound(struct maar_plan_problem* problem, const uint64_t* set)
     }
 }
 
-/* Items between two looks at the clock while cliques are made: a millisecond where there are some
- * thousand. */
+/* The number of items between two readings of the clock while cliques are made: a millisecond with
+ * some thousand items. */
 enum { CLIQUES_PER_LOOK = 16 };
 
 /* Collects a maximal antichain around each item, and the heaviest one, each set once. When time is
- * up, each item that is left makes a set of its own. */
+ * up, each remaining item makes a set of its own. */
 static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_host_stack* stack,
                                 const uint64_t* heaviest)
 {

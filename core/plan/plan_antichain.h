@@ -1,5 +1,5 @@
 /*
- * One class with several queues: conflicts, cliques and the lower bound.
+ * One class with several queues: conflicts, cliques and the lower bound. plan_class.c calls it.
  */
 #ifndef MAAR_CORE_PLAN_PLAN_ANTICHAIN_H
 #define MAAR_CORE_PLAN_PLAN_ANTICHAIN_H
@@ -7,6 +7,8 @@
 #include "core/host_stack.h"
 #include "core/plan/problem/plan_problem.h"
 
+/* Fills in conflicts, cliques and the lower bound of a problem. Returns VK_ERROR_OUT_OF_HOST_MEMORY
+ * or VK_SUCCESS. */
 VkResult maar_plan_build_antichains(struct maar_plan_problem* problem,
                                     struct maar_host_stack* stack);
 

@@ -1,8 +1,8 @@
 /*
  * The plans of recent inputs. A slot has the whole input as bytes beside its hash, so that a match
- * means the same input and not just the same hash.
+ * means the same input, not only the same hash.
  *
- * Internally synchronized by one lock. No code allocates, frees or calls back under it.
+ * One lock synchronizes the cache. Under the lock no code allocates, frees or calls back.
  */
 #include "core/plan/plan_cache.h"
 

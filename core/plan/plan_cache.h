@@ -1,5 +1,6 @@
 /*
- * The cache of plans: unchanged inputs cost a look-up.
+ * The cache of plans: for an unchanged input the plan is looked up. One lock guards the cache; no
+ * lock may be held by the caller.
  */
 #ifndef MAAR_CORE_PLAN_PLAN_CACHE_H
 #define MAAR_CORE_PLAN_PLAN_CACHE_H
@@ -14,10 +15,10 @@ struct maar_plan_key_bytes {
     uint64_t hash;
 };
 
-/* Writes down all input that determines the result. */
+/* Writes down the whole input that determines the result. */
 VkResult maar_plan_write_key(const MaarPlanCreateInfo* info, struct maar_host_stack* stack,
                              struct maar_plan_key_bytes* key);
-/* Returns a plan of that key, retained for the caller, or NULL. The plan lies in the cache's
+/* Returns a plan of that key, retained for the caller, or NULL. The plan is in the cache's
  * memory. */
 MaarPlan maar_plan_cache_find(MaarPlanCache cache, const struct maar_plan_key_bytes* key);
 /* Keeps a copy of a plan if memory allows. Never fails. */

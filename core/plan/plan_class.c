@@ -1,5 +1,5 @@
 /*
- * Classes: which resources can live in one VkDeviceMemory. And one class as a problem in units,
+ * Classes: which resources can be in one VkDeviceMemory. Also makes one class a problem in units,
  * with the maximal sections of time and the bounds that follow from them.
  */
 #include "core/plan/plan_class.h"
@@ -116,7 +116,7 @@ static void find_kind(struct maar_plan_problem* problem)
     } else {
         problem->granularity = 1;
     }
-    /* Where every resource begins on a granule of its own, kinds never meet on one. */
+    /* If every resource begins on a granule of its own, kinds never meet on one. */
     problem->mixed = problem->mixed && !aligned;
     if (!problem->mixed) {
         memset(problem->kind_index, 0, problem->count);
@@ -228,7 +228,7 @@ static uint32_t sections_before(const uint32_t* closes, uint32_t count, uint64_t
 
 /*
  * Builds the maximal sections: times whose live set is not part of the live set of another time. A
- * section ends wherever a resource ends and another has begun since the last section ended.
+ * section ends where a resource ends, if another has begun since the last section ended.
  */
 static VkResult build_sections(struct maar_plan_problem* problem, struct maar_host_stack* stack)
 {

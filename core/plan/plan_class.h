@@ -1,5 +1,5 @@
 /*
- * From the graph to classes: resources that can live in one VkDeviceMemory.
+ * From the graph to classes: resources that can be in one VkDeviceMemory.
  */
 #ifndef MAAR_CORE_PLAN_PLAN_CLASS_H
 #define MAAR_CORE_PLAN_PLAN_CLASS_H
@@ -7,7 +7,7 @@
 #include "core/host_stack.h"
 #include "core/plan/problem/plan_problem.h"
 
-/* The most classes that exist: each has a memory type that no earlier class has. */
+/* The largest number of classes: each has a memory type that no earlier class has. */
 enum { MAAR_PLAN_MAX_CLASSES = 33 };
 
 /* Assigns each resource a class. class_bits receives the memory types of each class. */

@@ -1,10 +1,10 @@
 /*
- * Aliasing edges: which resource takes over the bytes of which other. Resources that share a byte
- * follow one another, so each byte has one most recent user. Items are laid down in the order in
- * which they begin, and a list of segments has the last and the first user of every byte.
+ * Aliasing edges: which resource takes over bytes of which other. Resources that share a byte
+ * follow one another, so each byte has one most recent user. Items are placed in the order in which
+ * they begin. A list of segments has the last and the first user of every byte.
  *
  * Where kinds are mixed, resources share granules instead of bytes. Resources of one granule may
- * live at the same time, so each pair that shares a granule is looked at.
+ * live at the same time, so each pair that shares a granule is checked.
  */
 #include "core/plan/plan_edge.h"
 
@@ -42,8 +42,8 @@ static bool keeps_contents(const struct maar_plan_problem* problem, uint32_t ite
     return (resource->flags & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) != 0;
 }
 
-/* Returns whether use k of a resource is a last one: no other use comes after it (with last false,
- * a first one: no other use comes before it). */
+/* Returns whether use k of a resource is a last use: no other use comes after it. With last false:
+ * whether it is a first use, and no other use comes before it. */
 static bool is_outer_use(const struct maar_plan_graph* graph, const MaarPlanResource* resource,
                          uint32_t k, bool last)
 {
@@ -131,7 +131,7 @@ static void splice_layer(struct layer* layer, uint32_t at, uint32_t until, uint3
     layer->count = layer->count - (until - at) + spare_count;
 }
 
-/* Lays an item on top of the segments, and adds an edge from each item that it covers. */
+/* Puts an item on top of the segments, and adds an edge from each item that it covers. */
 static VkResult lay_item(const struct maar_plan_problem* problem, struct layer* layer,
                          uint32_t item, uint64_t begin, uint64_t end, struct maar_host_stack* stack,
                          struct maar_plan_edges* edges)

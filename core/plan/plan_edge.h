@@ -1,5 +1,5 @@
 /*
- * The aliasing edges of a placement.
+ * The aliasing edges of a placement: which resource takes over bytes of which other.
  */
 #ifndef MAAR_CORE_PLAN_PLAN_EDGE_H
 #define MAAR_CORE_PLAN_PLAN_EDGE_H

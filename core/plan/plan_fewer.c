@@ -22,14 +22,15 @@ enum {
     /* Elementary steps in all: 3 to 6 ms on one core of an EPYC of 2021. */
     MAX_STEPS = 3000000,
     MAX_TAKEN = 6,
-    /* Rounds for each item that may pass without an improvement. A later one is improbable. */
+    /* The number of rounds for each item that may bring no improvement. A later improvement is
+     * improbable. */
     PATIENCE = 8,
     ROUNDS_PER_LOOK = 32
 };
 
 static const int64_t cross_weight = (int64_t)1 << 32;
 
-/* Bytes that are not accounted for yet. */
+/* Bytes whose users are not found yet. */
 struct gap {
     uint64_t begin;
     uint64_t end;
@@ -102,8 +103,8 @@ static void share(struct mover* mover, uint32_t a, uint32_t b, int64_t bytes)
 }
 
 /*
- * Finds the items from which an item takes over its bytes (step -1), or to which it hands them over
- * (step 1). Looks at the items in the order in which they begin, away from the item; each gets the
+ * Finds the items from which an item takes over its bytes (step -1), or which take over its bytes
+ * (step 1). Tries the items in the order in which they begin, away from the item. Each gets the
  * bytes that no nearer item has. Returns the number of neighbours.
  */
 static uint32_t find_neighbours(struct mover* mover, uint32_t item, int step,
@@ -131,7 +132,7 @@ static uint32_t find_neighbours(struct mover* mover, uint32_t item, int step,
             const uint64_t from = gap.begin > low ? gap.begin : low;
             const uint64_t to = gap.end < high ? gap.end : high;
             neighbours[count++] = (struct neighbour){from, to, other};
-            /* What is left of the gap: nothing, one piece in its place, or two. */
+            /* The rest of the gap: nothing, one piece in its place, or two. */
             gaps[g] = gap.begin < from ? (struct gap){gap.begin, from} : (struct gap){to, gap.end};
             if (gap.begin < from && to < gap.end) {
                 gaps[gap_count++] = (struct gap){to, gap.end};
@@ -423,7 +424,7 @@ static VkResult count_edges(const struct maar_plan_problem* problem, const int64
 }
 
 /* Makes rounds until many bring no improvement or the steps are used up. Returns false when time
- * was up first. */
+ * ran out before that. */
 static bool move_items(struct mover* mover, const struct maar_plan_budget* budget)
 {
     struct maar_plan_budget clock = *budget;

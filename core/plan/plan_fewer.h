@@ -1,5 +1,5 @@
 /*
- * Fewer aliasing edges at the same peak.
+ * Finds a placement with fewer aliasing edges at the same peak.
  */
 #ifndef MAAR_CORE_PLAN_PLAN_FEWER_H
 #define MAAR_CORE_PLAN_PLAN_FEWER_H

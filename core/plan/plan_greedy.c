@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* The largest problem for orders that look at each pair of items. Larger problems get skylines
- * only. */
+/* The largest problem for orders that check each pair of items. Larger problems get only
+ * skylines. */
 enum { MAX_PAIRWISE = 4096 };
 
 /* Returns the end of an item, or the end of its granule where kinds are mixed. */
@@ -90,7 +90,7 @@ struct skyline {
     const struct maar_plan_problem* problem;
     const uint32_t* rank; /* per item */
     int64_t* floors;      /* per clique and kind: the end of the highest item, units */
-    int64_t* lowest;      /* per item: where it can go, as of when it was last looked at */
+    int64_t* lowest;      /* per item: where it can go, when it was last checked */
     uint32_t* heap;       /* items not placed, lowest first */
 };
 
@@ -184,7 +184,7 @@ static void place_skyline(struct skyline* skyline, const uint32_t* order, int64_
     }
 }
 
-/* Places a skyline for several queues: looks up which items conflict. */
+/* Places a skyline for several queues, which looks up the items that conflict. */
 static void place_skyline_pairwise(struct skyline* skyline, const uint32_t* order, int64_t* offsets)
 {
     const struct maar_plan_problem* problem = skyline->problem;
@@ -214,7 +214,7 @@ static void place_skyline_pairwise(struct skyline* skyline, const uint32_t* orde
     }
 }
 
-/* What items are sorted by, and how they are placed in that order. */
+/* The key by which items are sorted, and how they are placed in that order. */
 enum greedy_key { KEY_SPAN, KEY_TOTAL, KEY_AREA, KEY_SIZE, KEY_BEGIN };
 enum greedy_way { WAY_SKYLINE, WAY_LOWEST, WAY_TIGHTEST };
 
@@ -301,8 +301,8 @@ static void sort_items(struct greedy* greedy, const struct greedy_order* by)
     }
 }
 
-/* Returns whether an order suits a problem. Skylines do not support fixed offsets. A look at each
- * pair takes too long where items are many, so only one such order is tried there. */
+/* Returns whether an order suits a problem. Skylines do not support fixed offsets. A check of each
+ * pair takes too long with many items, so only one such order is tried then. */
 static bool suits(const struct maar_plan_problem* problem, const struct greedy_order* by,
                   bool has_fixed)
 {

@@ -16,15 +16,15 @@
 /* Nodes of one trial's search. */
 enum { TRIAL_NODES = 5000 };
 
-/* Items between two looks at the clock. Each is compared with all others, which takes some ms where
- * items are as numerous as the limits allow. */
+/* The number of items between two readings of the clock. Each is compared with all others, which
+ * takes some ms with the most items that the limits allow. */
 enum { ITEMS_PER_LOOK = 64 };
 
 struct keeper {
     const struct maar_plan_problem* problem;
     const MaarPlanCreateInfo* info;
     uint64_t peak;
-    int64_t* previous; /* per item: units, or -1 where it cannot stay */
+    int64_t* previous; /* per item: units, or -1 if it cannot stay */
     struct maar_plan_key* keys;
     uint32_t kept_count;
 };
@@ -58,8 +58,8 @@ static int64_t recall_offset(const struct keeper* keeper, uint32_t item)
                                                              : -1;
 }
 
-/* Looks up the previous offset of each item that can lie there again if no other item is in the
- * way. */
+/* Looks up the previous offset of each item that can lie there again if no other item prevents
+ * it. */
 static void recall_offsets(struct keeper* keeper)
 {
     for (uint32_t i = 0; i < keeper->problem->count; ++i) {
@@ -67,8 +67,8 @@ static void recall_offsets(struct keeper* keeper)
     }
 }
 
-/* Drops previous offsets until those that are left do not overlap. The larger of two items keeps
- * its offset. Returns false when time was up first. */
+/* Drops previous offsets until the remaining ones do not overlap. The larger of two items keeps its
+ * offset. Returns false when time ran out before that. */
 static bool resolve_clashes(struct keeper* keeper, struct maar_plan_budget* budget,
                             struct maar_plan_key* other)
 {
@@ -159,8 +159,8 @@ bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo*
                     struct maar_plan_budget* budget, struct maar_host_stack* stack,
                     int64_t* offsets, uint64_t* held)
 {
-    /* A trial that is cut short does not change how the placement itself ended, which exists
-     * already. */
+    /* The placement exists already. So a trial that is ended early does not change how the
+     * placement ended. */
     struct maar_plan_budget trials = *budget;
     const struct maar_stack_mark mark = maar_stack_place(stack);
     struct keeper keeper = {.problem = problem, .info = info, .peak = problem->peak};

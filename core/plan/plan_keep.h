@@ -8,9 +8,9 @@
 #include "core/plan/problem/plan_problem.h"
 
 /*
- * Moves items back to their offsets in the previous plan where they can, within the problem's peak.
+ * Moves items back to their offsets in the previous plan where possible, within the problem's peak.
  * Sets the bits of the items that lie there afterwards. Returns false when time, cancellation or
- * memory cut it short.
+ * memory ended it early.
  */
 bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo* info,
                     struct maar_plan_budget* budget, struct maar_host_stack* stack,

@@ -1,7 +1,6 @@
 /*
- * A finished plan: its memory, its references, and the public functions that read it.
- *
- * A plan is immutable, so that no lock guards it.
+ * A finished plan: its memory, its references, and the public functions that read it. A plan is
+ * immutable, so no lock guards it.
  */
 #include "core/plan/plan_result.h"
 
@@ -9,7 +8,7 @@
 
 #include <string.h>
 
-/* Where the lists begin, behind the plan itself. */
+/* Returns where the lists begin, after the plan itself. */
 static size_t head_size(void)
 {
     return (sizeof(struct MaarPlan_T) + 15) & ~(size_t)15;
@@ -38,7 +37,7 @@ MaarPlan maar_plan_allocate(const VkAllocationCallbacks* callbacks, const MaarPl
     }
     plan->size = size;
     plan->info = *info;
-    /* Structures with 64-bit members first, so that each list is aligned. */
+    /* Lists of structures with 64-bit members come first, so that each list is aligned. */
     plan->classes = (MaarPlanClass*)(void*)(memory + head_size());
     plan->placements = (MaarPlanPlacement*)(void*)(plan->classes + info->classCount);
     plan->edges = (MaarPlanEdge*)(void*)(plan->placements + info->resourceCount);
@@ -103,7 +102,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetPlanInfo(MaarPlan plan, MaarPlanInfo* pInf
     return VK_SUCCESS;
 }
 
-/* Answers by the two-call idiom: with the number of entries, or with as many entries as fit. */
+/* Returns a list by the two-call idiom: the number of entries, or as many entries as fit. */
 static VkResult copy_list(const void* list, uint32_t count, size_t size, uint32_t* pCount,
                           void* pList)
 {

@@ -1,5 +1,5 @@
 /*
- * A finished plan: immutable, shared by reference counts between handles and caches.
+ * A finished plan. It is immutable. Handles and caches share it by reference counts.
  */
 #ifndef MAAR_CORE_PLAN_PLAN_RESULT_H
 #define MAAR_CORE_PLAN_PLAN_RESULT_H
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* What a MaarPlan points to. One allocation of host memory holds it and its lists. */
+/* The memory of a MaarPlan: the plan and its lists are one host allocation. */
 struct MaarPlan_T {
     maar_atomic32 references;
     bool has_callbacks;
@@ -22,17 +22,19 @@ struct MaarPlan_T {
     MaarPlanEdge* wrap_edges;
 };
 
-/* Allocates a plan with as many entries as its info says. The lists are empty. Returns NULL without
- * memory. */
+/* Allocates a plan with the numbers of entries in its info. The lists are empty. Returns NULL
+ * without memory. */
 MaarPlan maar_plan_allocate(const VkAllocationCallbacks* callbacks, const MaarPlanInfo* info);
+/* Returns the bytes of such an allocation. */
 size_t maar_plan_allocation_size(const MaarPlanInfo* info);
 /* Copies a plan into other memory. Returns NULL without memory. */
 MaarPlan maar_plan_copy(MaarPlan plan, const VkAllocationCallbacks* callbacks);
+/* Adds one reference. */
 void maar_plan_retain(MaarPlan plan);
-/* Drops one reference, and frees the plan with the last one. */
+/* Removes one reference, and frees the plan with the last one. */
 void maar_plan_release(MaarPlan plan);
-/* Looks up where a resource was in the previous plan. Returns false if it was not there or its
- * alignment does not allow that offset. */
+/* Looks up the offset of a resource in the previous plan. Returns false if there was none or the
+ * resource's alignment does not allow it. */
 bool maar_plan_previous_offset(const MaarPlanCreateInfo* info, uint32_t resource, uint64_t* offset);
 
 #endif

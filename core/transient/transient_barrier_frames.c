@@ -1,6 +1,6 @@
 /*
- * The barriers and waits of all frames. The frames of one copy are walked through in order until
- * they repeat: the first frame, which has no predecessor, and later ones.
+ * The barriers and waits of all frames. The frames of one copy are walked in order until they
+ * repeat: the first frame, which has no predecessor, and later ones.
  */
 #include <string.h>
 
@@ -88,8 +88,8 @@ static bool same_frames(const struct maar_walk* w, const struct maar_transient_r
     return true;
 }
 
-/* Walks through the frames until they repeat. The records of a frame follow from its own passes and
- * from the records of the frame before. Returns false if the frames do not repeat. */
+/* Walks the frames until they repeat. The records of a frame follow from its own passes and from
+ * the records of the frame before. Returns false if the frames do not repeat. */
 static bool make_frames(struct maar_walk* w, struct maar_transient_record* spare)
 {
     struct maar_transient_records* records = &w->state->records;

@@ -1,13 +1,14 @@
 /*
- * The log of the barriers of one queue, and what the log says about one access: which stages of
- * later commands come after the access, and for which of these stages its writes are available.
+ * The log of the barriers of one queue. For one access it shows which stages of later commands come
+ * after the access, and for which of these stages its writes are available.
  */
 #include "core/transient/transient_barrier_log.h"
 
 #include <string.h>
 
-/* How many entries are looked at for one access. If there are more, a barrier is recorded although
- * it may not be needed: frames of thousands of passes are not searched in full for each access. */
+/* The number of entries that are tried for one access. If there are more, a barrier is recorded
+ * although it may not be needed. So frames of thousands of passes are not searched in full for each
+ * access. */
 enum { MOST_ENTRIES = 256 };
 
 /* What the barriers behind an access have ordered so far. */

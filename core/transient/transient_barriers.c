@@ -1,23 +1,27 @@
 /*
  * The barriers and waits of one pass.
  *
- * Frames of other copies may run in between; nothing counts on what they do. A use that begins a
+ * Frames of other copies may run in between. No rule relies on what they do. A use that begins a
  * group (transient_graph.h) must come after certain accesses. These are the accesses of the group
  * before it. For the first group of a frame they are the accesses of the last groups of all
  * resources that had its bytes before, in this frame or in the last one.
  *
- * - Semaphores order the accesses of other queues, and carry all writes. A clock says what
- *   semaphores have ordered already; what is missing becomes a wait.
- * - Accesses on the same queue that no semaphore orders need a barrier: a global one, or the source
- *   stages of the image barrier where a layout changes. What earlier barriers have ordered
+ * - Semaphores order the accesses of other queues, and carry all writes. A clock shows what
+ *   semaphores have ordered already. What is missing becomes a wait.
+ *
+ * - Accesses on the same queue that no semaphore orders need a barrier: a global one or, where a
+ *   layout changes, the source stages of the image barrier. What earlier barriers have ordered
  *   (transient_barrier_log.h) needs no further barrier.
+ *
  * - A barrier makes writes available by naming their stages and accesses. An image barrier cannot
- *   do so for the writes of another resource. The global barrier `aliasing` does it ahead of the
+ *   do so for the writes of another resource. The global barrier `aliasing` does it before the
  *   change of layout, and its destination is the stages of those same writes.
- * - A group of reads on one queue has one barrier ahead of the first read, for the stages of all
+ *
+ * - A group of reads on one queue has one barrier before the first read, for the stages of all
  *   reads.
- * - An owner changes by a release behind the last use of a group and an acquisition ahead of the
- *   next group. Contents that are discarded change owners without these.
+ *
+ * - An owner changes by a release after the last use of a group and an acquisition before the next
+ *   group. Contents that are discarded change owners without these.
  */
 #include <string.h>
 
@@ -77,8 +81,8 @@ static void alias_image(struct maar_walk* w, uint32_t index)
     maar_walk_order_after(&w->record->aliasing, &landing, landing.write_stages, 0);
 }
 
-/* Orders the earlier uses of bytes that go from other resources to a buffer, or to an image whose
- * layouts are the program's business. */
+/* Orders the earlier uses of bytes that pass from other resources to a buffer, or to an image whose
+ * layouts the program changes itself. */
 static void alias_bytes(struct maar_walk* w, uint32_t index, const struct maar_transient_use* use)
 {
     const struct maar_walk_target target = {use->queue_stages, use->queue_access};
@@ -136,8 +140,7 @@ static void log_global(struct maar_walk* w, const struct maar_transient_global* 
 
 /* ---- changes of layout and owner ---- */
 
-/* Returns the barrier of the leader of a group, as far as it does not depend on what came
- * before. */
+/* Returns the barrier of the leader of a group, without the parts that depend on earlier uses. */
 static struct maar_transient_barrier leading(uint32_t index, const struct maar_transient_use* use)
 {
     return (struct maar_transient_barrier){
@@ -151,8 +154,8 @@ static struct maar_transient_barrier leading(uint32_t index, const struct maar_t
     };
 }
 
-/* Adds a change of layout or owner. Where it comes after a semaphore, or after nothing, its source
- * is the stages that begin then. */
+/* Adds a change of layout or owner. If it comes after a semaphore, or after nothing, its source is
+ * the stages that begin then. */
 static void add_change(struct maar_walk* w, struct maar_transient_barrier* barrier,
                        const struct maar_walk_source* source)
 {
@@ -217,8 +220,8 @@ static void order_next(struct maar_walk* w, uint32_t index, const struct maar_tr
     maar_walk_order_after(&w->record->before, &source, use->queue_stages, use->queue_access);
 }
 
-/* Begins a group. changes: only if that takes a change of layout or owner; otherwise only if it
- * does not. */
+/* Begins a group. changes: begins only a group that needs a change of layout or owner; otherwise
+ * only a group that does not. */
 static void begin_group(struct maar_walk* w, const struct maar_transient_pass_use* entry,
                         bool changes)
 {
@@ -307,9 +310,9 @@ static bool covers(const struct maar_transient_global* a, const struct maar_tran
            (b->dst_stages & ~a->dst_stages) == 0 && (b->dst_access & ~a->dst_access) == 0;
 }
 
-/* Makes the global barriers of a pass. The barrier for earlier uses of the same resources may order
- * what the barrier for aliased bytes would order, so it is tried first. If some aliased bytes
- * remain, the barrier for them is made first instead. */
+/* Makes the global barriers of a pass. The barrier for earlier uses of the same resources is made
+ * first, since it may order the aliased bytes too. If some aliased bytes remain, the barrier for
+ * them is made first instead. */
 static void make_globals(struct maar_walk* w)
 {
     struct maar_transient_record* record = w->record;
@@ -338,7 +341,7 @@ static void make_globals(struct maar_walk* w)
     }
 }
 
-/* Makes the barriers ahead of a pass. The changes come first: they order all commands behind their
+/* Makes the barriers before a pass. The changes come first: they order all commands after their
  * call, so that less is left for the global barriers. */
 static void make_before(struct maar_walk* w)
 {

@@ -1,5 +1,5 @@
 /*
- * The barriers and waits of frames and passes.
+ * The barriers and waits of frames and passes. A heap's making calls them.
  */
 #ifndef MAAR_CORE_TRANSIENT_TRANSIENT_BARRIERS_H
 #define MAAR_CORE_TRANSIENT_TRANSIENT_BARRIERS_H

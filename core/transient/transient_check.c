@@ -1,6 +1,6 @@
 /*
- * Checks a graph for misuse that shows without comparing several parts of the graph, and warns of
- * what is allowed but is probably a mistake.
+ * Checks a graph for misuse that one part of the graph shows, and warns of what is allowed but is
+ * probably a mistake.
  */
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Accesses that only read. Every bit that is not known here counts as a write. */
+/* Accesses that only read. Every unknown bit counts as a write. */
 #define READING_ACCESS                                                                             \
     ((VkAccessFlags2)(VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT | VK_ACCESS_2_INDEX_READ_BIT |         \
                       VK_ACCESS_2_VERTEX_ATTRIBUTE_READ_BIT | VK_ACCESS_2_UNIFORM_READ_BIT |       \

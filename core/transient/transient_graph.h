@@ -1,6 +1,6 @@
 /*
- * The graph of a heap as it was copied: passes, resources, their uses, and the groups of uses that
- * barriers lie between. Everything lies in one host stack.
+ * The copied graph of a heap: passes, resources, their uses, and the groups of uses that barriers
+ * lie between. One host stack has everything.
  */
 #ifndef MAAR_CORE_TRANSIENT_TRANSIENT_GRAPH_H
 #define MAAR_CORE_TRANSIENT_TRANSIENT_GRAPH_H
@@ -11,7 +11,7 @@
 #include "core/host_stack.h"
 #include "maar/transient.h"
 
-/* Names no pass, resource or class. */
+/* Stands for no pass, resource or class. */
 #define MAAR_TRANSIENT_NONE UINT32_MAX
 
 /* One use of a resource, in the order of the frame. */
@@ -23,7 +23,7 @@ struct maar_transient_use {
     VkAccessFlags2 access;
     VkAccessFlags2 writes; /* of `access` */
     bool first_on_queue;   /* the first use of its group on its queue */
-    /* Of all uses of its group on its queue together. */
+    /* The sums over all uses of the group on the queue. */
     VkPipelineStageFlags2 queue_stages;
     VkAccessFlags2 queue_access;
 };
@@ -41,9 +41,10 @@ struct maar_transient_group {
     bool write;
     bool led;
     bool acquired; /* from the family of the group before */
-    bool released; /* to the family of the group behind */
+    bool released; /* to the family of the next group */
 };
 
+/* A resource of the graph. */
 struct maar_transient_resource {
     const void* key; /* its create info as bytes */
     size_t key_size;
@@ -63,18 +64,19 @@ struct maar_transient_resource {
     uint32_t group_count;
     struct maar_transient_group* groups;
     const char* name; /* never NULL */
-    /* What the driver requires. */
+    /* The driver's requirements. */
     VkMemoryRequirements requirements;
     MaarResourceKind kind;
     bool needs_dedicated;
-    bool lazy;          /* may live in lazily allocated memory, and the device has some for it */
-    uint32_t type_bits; /* memory types that the heap's create info allows */
-    uint32_t best_type_bits; /* of these, the ones that are as good as the preferred type */
-    /* Where it lies. */
+    bool lazy; /* may be in lazily allocated memory, and the device has such memory for it */
+    uint32_t type_bits;      /* memory types that the heap's create info allows */
+    uint32_t best_type_bits; /* of these, the types that are as good as the preferred type */
+    /* The place of the resource. */
     uint32_t class_index;
     VkDeviceSize offset;
 };
 
+/* A pass of the graph. */
 struct maar_transient_pass {
     uint32_t queue;
     uint32_t position;  /* in its queue */
@@ -84,7 +86,7 @@ struct maar_transient_pass {
     uint32_t wait_count;
 };
 
-/* A use, as the list of a pass's uses names it. */
+/* A use in the list of a pass's uses. */
 struct maar_transient_pass_use {
     uint32_t resource;
     uint32_t use;
@@ -96,6 +98,7 @@ struct maar_transient_order {
     bool derived; /* follows from the uses of a resource, not from the program's dependencies */
 };
 
+/* The graph. */
 struct maar_transient_graph {
     const void* key; /* the whole graph as bytes */
     size_t key_size;
@@ -108,20 +111,21 @@ struct maar_transient_graph {
     uint32_t* order; /* passes in an order that agrees with all queues and dependencies */
     struct maar_transient_order* waits;
     uint32_t wait_count;
-    /* For each pass and queue: how many passes of that queue are over when it begins. */
+    /* For each pass and queue: how many passes of that queue have ended when it begins. */
     uint32_t* clocks;
     uint32_t resource_count;
     struct maar_transient_resource* resources;
     struct maar_transient_pass_use* pass_uses;
 };
 
+/* Returns the queue family of a pass. */
 static inline uint32_t maar_transient_family(const struct maar_transient_graph* graph,
                                              uint32_t pass)
 {
     return graph->families[graph->passes[pass].queue];
 }
 
-/* Whether two resources have the same create info, as far as that can be compared. */
+/* Whether two resources have the same create info, as far as create infos can be compared. */
 static inline bool maar_transient_same_key(const struct maar_transient_resource* a,
                                            const struct maar_transient_resource* b)
 {
@@ -133,7 +137,7 @@ static inline bool maar_transient_same_key(const struct maar_transient_resource*
 
 /* Returns the bits of `access` that write. */
 VkAccessFlags2 maar_transient_writes(VkAccessFlags2 access);
-/* Copies a graph that was checked; its passes and uses have no order yet. */
+/* Copies a graph that was checked. Its passes and uses have no order yet. */
 VkResult maar_transient_copy(const MaarTransientGraph* info, struct maar_host_stack* stack,
                              struct maar_transient_graph* graph);
 

@@ -1,7 +1,6 @@
 /*
- * Graphs and create infos as bytes, so that two of them can be compared. A structure in a pNext
- * chain that is not known here makes a create info incomparable: each update creates such a
- * resource again.
+ * Graphs and create infos as bytes, so that two of them can be compared. An unknown structure in a
+ * pNext chain makes a create info incomparable. Each update creates such a resource again.
  */
 #include <string.h>
 

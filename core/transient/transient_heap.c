@@ -53,7 +53,7 @@ static void destroy_state(MaarAllocator allocator, struct maar_transient_state* 
     }
 }
 
-/* Makes everything of a state for one graph. previous: the index of each resource in the heap's
+/* Makes all parts of a state for one graph. previous: the index of each resource in the heap's
  * present graph, or NULL if there is none. */
 static VkResult make_state(const struct maar_transient_heap* heap, const char* call,
                            const MaarTransientGraph* info, const uint32_t* previous,
@@ -154,7 +154,7 @@ static VkResult open_heap(struct maar_transient_heap* heap, const MaarTransientH
     heap->time_limit_ns = info->planTimeLimit_ns;
     heap->cache = info->planCache;
     heap->how = info->pAllocationInfo != NULL ? *info->pAllocationInfo : maar_default_create_info;
-    heap->how.pNext = NULL; /* the chain belongs to the caller again after the call */
+    heap->how.pNext = NULL; /* after the call the chain belongs to the caller again */
     if (heap->how.pName != NULL) {
         heap->name = maar_copy_string(callbacks, heap->how.pName);
         heap->how.pName = heap->name;
@@ -308,7 +308,8 @@ static VkResult find_previous(const struct maar_transient_heap* heap, const char
     return VK_SUCCESS;
 }
 
-/* Compares a graph with the one that the heap has: if they are the same, there is nothing to do. */
+/* Compares a graph with the one that the heap has. If they are the same, an update has nothing to
+ * do. */
 static VkResult compare_graph(const struct maar_transient_heap* heap,
                               const MaarTransientGraph* graph, const uint32_t* previous,
                               struct maar_host_stack* stack, bool* same)

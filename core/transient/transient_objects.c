@@ -1,7 +1,7 @@
 /*
  * Makes the memory, buffers, images and views of a state. An update keeps what it can of the old
  * state and creates the rest. When a step fails, all steps are undone in reverse. The old state is
- * not touched until the new one is complete.
+ * unchanged until the new one is complete.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "core/transient/transient_objects.h"
 #include "core/transient/transient_plan.h"
 
-/* A creation or an update on its way. */
+/* A creation or an update under way. */
 struct making {
     const struct maar_transient_heap* heap;
     MaarAllocator allocator;
@@ -35,7 +35,7 @@ static const struct maar_transient_resource* find_same(const struct making* m, u
     return maar_transient_same_key(resource, old) ? old : NULL;
 }
 
-/* Whether old memory is good for a class, and is at most twice as large as the class. */
+/* Whether old memory is suitable for a class, and is at most twice as large as the class. */
 static bool memory_serves(const struct making* m, uint32_t copy, uint32_t old_class,
                           const struct maar_transient_class* class)
 {
@@ -62,7 +62,7 @@ static bool is_taken(const struct making* m, uint32_t copy, uint32_t old_class)
 }
 
 /* Finds old memory for a class: the memory of a resource that may stay where it is, or any other
- * that is good for the class. */
+ * that is suitable for the class. */
 static uint32_t find_memory(const struct making* m, uint32_t copy, uint32_t class_index)
 {
     const struct maar_transient_class* class = &m->state->classes[class_index];
@@ -205,7 +205,7 @@ static VkResult create_object(const struct making* m, uint32_t copy, uint32_t in
         .buffer = resource->is_image ? VK_NULL_HANDLE : MAAR_FROM_BITS(VkBuffer, handle),
         .image = resource->is_image ? MAAR_FROM_BITS(VkImage, handle) : VK_NULL_HANDLE,
     };
-    /* The program may have freed memory that an update keeps. */
+    /* The program may have freed memory that an update is to keep. */
     const struct maar_slot* slot =
         maar_bind_target(m->allocator, m->call, memory->allocation, resource->offset);
     result = slot == NULL ? VK_ERROR_VALIDATION_FAILED_EXT
@@ -249,8 +249,8 @@ static VkResult keep_object(const struct making* m, uint32_t copy, uint32_t inde
     return VK_SUCCESS;
 }
 
-/* Notes contents that an update carries over. They are kept from frame to frame, in an object that
- * stays, and their owner does not change where one graph ends and the other begins. */
+/* Notes the contents that an update carries over. Such contents are kept from frame to frame, in an
+ * object that stays, and their owner does not change between the graphs. */
 static void note_contents(const struct making* m, uint32_t copy, uint32_t index)
 {
     const struct maar_transient_resource* resource = &m->state->graph.resources[index];
@@ -362,7 +362,8 @@ void maar_transient_undo_objects(MaarAllocator allocator, struct maar_transient_
             }
         }
     }
-    /* The last one first: a block is released with the allocation that it was made for. */
+    /* The last allocation is freed first, since a block is released with the allocation that it was
+     * made for. */
     for (size_t i = state->memories != NULL ? (size_t)state->copy_count * state->class_count : 0;
          i-- > 0;) {
         const struct maar_transient_memory* memory = &state->memories[i];

@@ -14,17 +14,19 @@
 VkResult maar_transient_make_objects(const struct maar_transient_heap* heap, const char* call,
                                      const MaarTransientGraph* info, const uint32_t* previous,
                                      struct maar_transient_state* state);
+/* Destroys the views of an object. */
 void maar_transient_destroy_views(const struct maar_device* device,
                                   const struct maar_transient_resource* resource,
                                   const struct maar_transient_object* object);
+/* Destroys a buffer or an image, but not its memory. */
 void maar_transient_destroy_resource(const struct maar_device* device, bool image, uint64_t handle);
-/* Destroys what maar_transient_make_objects has created; what it has kept stays. */
+/* Destroys what maar_transient_make_objects has created. What it has kept is not destroyed. */
 void maar_transient_undo_objects(MaarAllocator allocator, struct maar_transient_state* state);
 
 /* ---- transient_retire.c ---- */
 
-/* Ends what a state has and `next` has not kept, after the points. `next` is NULL if there is no
- * newer state. On failure nothing has changed. */
+/* Ends, after the points, the parts of a state that `next` has not kept. `next` is NULL if there is
+ * no newer state. On failure nothing has changed. */
 VkResult maar_transient_retire(MaarAllocator allocator, struct maar_transient_state* state,
                                const struct maar_transient_state* next, uint32_t point_count,
                                const MaarPoint* points);

@@ -1,5 +1,5 @@
 /*
- * The order of a frame: of its passes, and of the uses of each resource.
+ * The order of a frame: the order of its passes, and of the uses of each resource.
  */
 #ifndef MAAR_CORE_TRANSIENT_TRANSIENT_ORDER_H
 #define MAAR_CORE_TRANSIENT_TRANSIENT_ORDER_H
@@ -12,7 +12,7 @@
 VkResult maar_transient_sort(MaarAllocator allocator, const char* call,
                              const MaarTransientGraph* info, struct maar_host_stack* stack,
                              struct maar_transient_graph* graph);
-/* Whether a pass is over when another one begins. */
+/* Whether a pass has ended when another one begins. */
 static inline bool maar_transient_precedes(const struct maar_transient_graph* graph,
                                            uint32_t before, uint32_t after)
 {
@@ -23,7 +23,7 @@ static inline bool maar_transient_precedes(const struct maar_transient_graph* gr
 /* ---- transient_use_groups.c ---- */
 
 /* Puts the uses of each resource into the order of the passes, lists them by pass, and makes
- * groups. VK_ERROR_OUT_OF_HOST_MEMORY; misuse for a pass that uses a resource twice. */
+ * groups. Returns VK_ERROR_OUT_OF_HOST_MEMORY, or misuse for a pass that uses a resource twice. */
 VkResult maar_transient_group_uses(MaarAllocator allocator, const char* call,
                                    const MaarTransientGraph* info, struct maar_host_stack* stack,
                                    struct maar_transient_graph* graph);

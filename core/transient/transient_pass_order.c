@@ -2,8 +2,8 @@
  * The order of a frame. The passes get an order that agrees with all queues and dependencies. Where
  * two uses of a resource need an order that the program has not given, a wait is added.
  *
- * A clock says, for each queue, how many of its passes are over when a pass begins. Passes of its
- * own queue are in order; semaphores order the others. A pass that waits for a semaphore comes
+ * A clock shows, for each queue, how many of its passes have ended when a pass begins. Passes of
+ * one queue are in order. Semaphores order the others. A pass that waits for a semaphore comes
  * after everything that the signalling queue did before.
  */
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "core/report.h"
 #include "core/transient/transient_order.h"
 
-/* What only the sorting needs. */
+/* The state of the sorting. */
 struct sorting {
     MaarAllocator allocator;
     const char* call;
@@ -129,7 +129,7 @@ static VkResult find_pass_order(struct sorting* s)
 
 /* ---- what has no order yet ---- */
 
-/* What a pass waits for on each queue: a pass, and its position plus one; a position of 0 stands
+/* What a pass waits for on each queue: a pass, and its position plus one. A position of 0 stands
  * for no pass. */
 struct needs {
     uint32_t position[MAAR_TRANSIENT_MAX_QUEUES];
@@ -152,7 +152,7 @@ static void need_group(const struct maar_transient_graph* graph,
     }
 }
 
-/* Finds the passes that must be over before one use begins in its frame. Passes of its own queue
+/* Finds the passes that must have ended before one use begins in its frame. Passes of its own queue
  * are in order already. */
 static void need_for_use(const struct maar_transient_graph* graph,
                          const struct maar_transient_pass_use* entry, const uint32_t* clock,
@@ -222,8 +222,7 @@ static void derive_waits(struct maar_transient_graph* graph, uint32_t pass, uint
     }
 }
 
-/* Walks through the passes in their order: makes the waits, and the clocks that follow from
- * them. */
+/* Walks the passes in their order and makes the waits, and the clocks that follow from them. */
 static void run_clocks(struct sorting* s)
 {
     struct maar_transient_graph* graph = s->graph;

@@ -1,7 +1,7 @@
 /*
- * Where everything lies: the plan of a graph, the classes of resources that share memory, and the
- * edges between resources that share bytes. A resource that the driver wants alone is left out of
- * the plan and is a class of its own.
+ * The places of all resources: the plan of a graph, the classes of resources that share memory, and
+ * the edges between resources that share bytes. A resource for which the driver requires dedicated
+ * memory is left out of the plan and is a class of its own.
  */
 #include "core/transient/transient_plan.h"
 
@@ -233,8 +233,8 @@ static VkResult slice_edges(struct maar_transient_state* state, const uint32_t* 
             sorted->before[at] = graph_indices[edges[edge].before];
             self |= sorted->before[at++] == i;
         }
-        /* A resource that is alone on its bytes on request follows itself. The plan has no edge for
-         * that. */
+        /* A resource that shares its bytes with no other on request follows itself. The plan has no
+         * edge for that. */
         if (!self && sorted->first[i] == at) {
             sorted->before[at++] = i;
         }

@@ -1,5 +1,5 @@
 /*
- * What the driver requires of the resources of a graph, and where they lie.
+ * The driver's requirements of the resources of a graph, and the places of the resources.
  */
 #ifndef MAAR_CORE_TRANSIENT_TRANSIENT_PLAN_H
 #define MAAR_CORE_TRANSIENT_TRANSIENT_PLAN_H
@@ -8,12 +8,13 @@
 
 /* ---- transient_requirements.c ---- */
 
-/* Asks the driver what the resources require. Those that are the same in an old state are taken
- * from there. */
+/* Asks the driver for the requirements of the resources. Those that are the same in an old state
+ * are copied from there. */
 VkResult maar_transient_require(const struct maar_transient_heap* heap,
                                 const MaarTransientGraph* info, const uint32_t* previous,
                                 struct maar_transient_state* state);
-/* Returns how to allocate for a class or resource. lazy: in lazily allocated memory. */
+/* Returns the create info for the allocation of a class or resource. lazy: in lazily allocated
+ * memory. */
 MaarAllocationCreateInfo maar_transient_how(const struct maar_transient_heap* heap, bool lazy);
 
 /* ---- transient_plan.c ---- */

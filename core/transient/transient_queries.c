@@ -99,7 +99,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientResource(MaarAllocator allocator,
 
 /* ---- barriers ---- */
 
-/* The answer that is being written for the caller. */
+/* The answer to one question of the caller. */
 struct barrier_answer {
     struct maar_transient_state* state;
     uint32_t copy;
@@ -132,7 +132,7 @@ static void write_image(struct barrier_answer* a, const struct maar_transient_ba
     const struct maar_transient_object* object =
         maar_transient_object_at(a->state, a->copy, b->resource);
     /* Kept contents may be in the right layout already. The barrier is never left out, since other
-     * uses count on what it orders. */
+     * uses rely on its order. */
     const bool carries = b->carries && a->first && object->has_contents;
     records->image_resources[a->image_count] = b->resource;
     records->images[a->image_count++] = (VkImageMemoryBarrier2){
@@ -174,7 +174,7 @@ static void write_buffer(struct barrier_answer* a, const struct maar_transient_b
     };
 }
 
-/* Writes barriers of images, then of buffers, behind those that were written before. */
+/* Writes barriers of images, then of buffers, after those that were written before. */
 static void write_barriers(struct barrier_answer* a, uint32_t first, uint32_t images,
                            uint32_t buffers, VkDependencyInfo* info)
 {
@@ -196,7 +196,7 @@ static void write_barriers(struct barrier_answer* a, uint32_t first, uint32_t im
         info->bufferMemoryBarrierCount > 0 ? &records->buffers[first_buffer] : NULL;
 }
 
-/* Frames of an earlier graph may still be at work on the queue. The first pass of the queue waits
+/* Frames of an earlier graph may still be executing on the queue. The first pass of the queue waits
  * for all of them. */
 static const struct maar_transient_global after_update = {
     .src_stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
@@ -206,7 +206,7 @@ static const struct maar_transient_global after_update = {
 };
 
 /* Whether a frame is the first of its copy. The graph's frames are counted from the first one that
- * was asked about. */
+ * the program asked about. */
 static bool is_first_of_copy(struct maar_transient_heap* heap, uint64_t frame)
 {
     if (!heap->counting) {

@@ -1,10 +1,10 @@
 /*
- * What the driver requires of each resource, and which memory types can serve it.
+ * The driver's requirements of each resource, and the memory types that can serve it.
  *
  * Only memory types as good as the preferred one of a resource go into the plan. A class can use
- * the types that all of its members allow, and one member that does with poor memory must not draw
- * the others there. Once the classes are known, all types that their members allow become
- * candidates again, for the time when the best heap is full.
+ * the types that all of its members allow. A member that accepts poor memory must not draw the
+ * others there. Once the classes are known, all types that their members allow become candidates
+ * again, for the case that the best heap is full.
  */
 #include "core/memory/pool_handle.h"
 #include "core/objects/object.h"

@@ -12,7 +12,7 @@
 
 enum garbage_kind { GARBAGE_VIEW, GARBAGE_IMAGE, GARBAGE_BUFFER };
 
-/* Objects that are destroyed together, in this order: views go before their images. */
+/* Objects that are destroyed together, in this order: views are destroyed before their images. */
 struct garbage {
     uint32_t count;
     struct {
@@ -21,7 +21,7 @@ struct garbage {
     } entries[];
 };
 
-/* What is destroyed of a state. */
+/* The parts of a state that are destroyed. */
 struct ending {
     MaarAllocator allocator;
     const struct maar_transient_state* state;
@@ -61,7 +61,7 @@ static void end_garbage(MaarAllocator allocator, const struct maar_retire_item* 
     maar_host_free(allocator->callbacks, garbage);
 }
 
-/* Marks what a newer state has taken over; nothing if there is no newer state. */
+/* Marks the parts that a newer state has taken over; none if there is no newer state. */
 static void mark_passed_on(struct maar_transient_state* state,
                            const struct maar_transient_state* next)
 {
@@ -99,7 +99,7 @@ static bool memory_stays(const struct ending* e, uint32_t copy, uint32_t class_i
 
 /* ---- what goes ---- */
 
-/* Lists what is destroyed of one object; only counts it while `garbage` is NULL. */
+/* Lists the parts of one object that are destroyed. Only counts them while `garbage` is NULL. */
 static uint32_t list_object(const struct ending* e, uint32_t copy, uint32_t index,
                             struct garbage* garbage)
 {
@@ -215,7 +215,7 @@ static void queue_all(const struct ending* e)
     }
 }
 
-/* Ends everything at once: the device has finished with it. Nothing can fail. */
+/* Ends everything at once: the device no longer uses it. Nothing can fail. */
 static void end_now(const struct ending* e)
 {
     const struct maar_device* device = &e->allocator->device;

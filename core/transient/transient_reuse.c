@@ -1,13 +1,13 @@
 /*
- * What the same frame would take with whole objects. Each object is reused for resources of the
- * same create info once all uses of the last one are over. A program does so that keeps its render
- * targets in a cache.
+ * The bytes that the same frame would take with whole objects. Each object is reused for resources
+ * of the same create info once all uses of the last one have ended. A program that keeps its render
+ * targets in a cache works in this way.
  */
 #include "core/transient/transient_reuse.h"
 
 #include "core/transient/transient_order.h"
 
-/* Whether every use of one resource is over before each use of another one. */
+/* Whether every use of one resource has ended before each use of another one. */
 static bool is_over(const struct maar_transient_graph* graph,
                     const struct maar_transient_resource* before,
                     const struct maar_transient_resource* after)
@@ -33,7 +33,7 @@ static bool can_take_over(const struct maar_transient_graph* graph,
 VkDeviceSize maar_transient_reuse(struct maar_host_stack* stack,
                                   const struct maar_transient_graph* graph)
 {
-    /* The resource that holds each object now. */
+    /* The resource that each object has now. */
     uint32_t* holders = maar_stack_take(stack, graph->resource_count, sizeof *holders);
     uint32_t count = 0;
     VkDeviceSize size = 0;

@@ -10,8 +10,8 @@ static uint64_t trusted_from(const struct maar_walk* w, uint64_t frame)
     return w->cautious && frame != w->frame ? start : 0;
 }
 
-/* Whether the target sees what a group of reads has read. False if it is not known which access
- * wrote it. */
+/* Whether the target sees what a group of reads has read. Returns false if it is unknown which
+ * access wrote the contents. */
 static bool sees_written(const struct maar_walk* w, const struct maar_transient_resource* resource,
                          const struct maar_transient_group* group, uint64_t frame,
                          const struct maar_walk_target* target)

@@ -1,17 +1,16 @@
 /*
- * A heap, and its state. The state has everything about one graph: the graph as it was copied, what
- * the driver requires of the resources and where they lie, the barriers of the passes, and the
- * objects.
+ * A heap, and its state. The state has everything about one graph: the copied graph, the driver's
+ * requirements of the resources, their places, the barriers of the passes, and the objects.
  *
- * A state lives in a stack of host memory of its own. An update makes a new state beside the old
- * one, so that a failure leaves the old one unchanged. Externally synchronized.
+ * A state is in a stack of host memory of its own. An update makes a new state beside the old one,
+ * so that a failure leaves the old one unchanged. A heap is externally synchronized.
  */
 #ifndef MAAR_CORE_TRANSIENT_TRANSIENT_STATE_H
 #define MAAR_CORE_TRANSIENT_TRANSIENT_STATE_H
 
 #include "core/transient/transient_graph.h"
 
-/* Resources that can live in one VkDeviceMemory. */
+/* Resources that can be in one VkDeviceMemory. */
 struct maar_transient_class {
     uint32_t type_bits;
     VkDeviceSize size;
@@ -50,7 +49,8 @@ struct maar_transient_global {
     VkAccessFlags2 dst_access;
 };
 
-/* What to do around a pass: slices of the arrays of the state, with images before buffers. */
+/* The barriers and waits around a pass: slices of the arrays of the state, with images before
+ * buffers. */
 struct maar_transient_record {
     struct maar_transient_global aliasing;
     struct maar_transient_global before;
@@ -67,6 +67,7 @@ struct maar_transient_record {
 /* Frames without a predecessor in their copy, and frames with one. */
 enum maar_transient_variant { MAAR_TRANSIENT_FIRST, MAAR_TRANSIENT_LATER, MAAR_TRANSIENT_VARIANTS };
 
+/* The barriers and waits of all passes. */
 struct maar_transient_records {
     struct maar_transient_record* records[MAAR_TRANSIENT_VARIANTS]; /* by pass */
     struct maar_transient_barrier* barriers;
@@ -75,7 +76,7 @@ struct maar_transient_records {
     MaarTransientWait* waits;
     uint32_t wait_count;
     uint32_t wait_capacity;
-    /* Storage for what maarGetTransientPassBarriers returns. */
+    /* Storage for the results of maarGetTransientPassBarriers. */
     VkMemoryBarrier2 globals[2];
     VkImageMemoryBarrier2* images;
     VkBufferMemoryBarrier2* buffers;
@@ -103,6 +104,7 @@ struct maar_transient_memory {
     bool passed_on;
 };
 
+/* The state of one graph. */
 struct maar_transient_state {
     struct maar_host_stack stack;
     struct maar_transient_graph graph;
@@ -122,6 +124,7 @@ struct maar_transient_state {
     uint32_t kept_count;
 };
 
+/* A heap. */
 struct maar_transient_heap {
     MaarAllocator allocator;
     MaarTransientHeapCreateFlags flags;
@@ -135,9 +138,9 @@ struct maar_transient_heap {
     bool updated; /* frames of an earlier graph may still be executing */
     uint64_t generation;
     /* Frames of the present graph: */
-    bool counting;        /* a frame was asked about */
+    bool counting;        /* the program has asked about a frame */
     uint64_t first_frame; /* the number of that frame */
-    uint32_t copies_used; /* bits of the copies that were asked about */
+    uint32_t copies_used; /* bits of the copies that the program asked about */
     struct maar_transient_state* state;
 };
 

@@ -1,6 +1,6 @@
 /*
- * Waits for semaphores: what semaphores have ordered when a pass begins, whose bytes a resource
- * takes over, and which passes a pass must wait for besides.
+ * Waits for semaphores: what semaphores have ordered when a pass begins, the resources whose bytes
+ * a resource takes over, and the other passes that a pass must wait for.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define EVERYTHING VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT
 
-/* The passes that a pass must wait for: on each queue the last one. Positions are counted over
+/* The passes that a pass must wait for: the last one on each queue. Positions are counted over
  * frames, plus one. */
 struct wants {
     uint64_t position[MAAR_TRANSIENT_MAX_QUEUES];
@@ -168,8 +168,8 @@ static void gather_wants(const struct maar_walk* w, struct wants* wants)
     }
 }
 
-/* Adds waits for passes of the frame before, without those that follow from others. The passes of
- * this frame were ordered before. */
+/* Adds waits for passes of the frame before, except those that follow from other waits. Passes of
+ * this frame are in order already. */
 static void wait_for_wants(struct maar_walk* w, const struct wants* wants)
 {
     const uint64_t frame = w->frame - 1;

@@ -1,5 +1,5 @@
 /*
- * The walk through the frames of a heap, which finds barriers and waits. transient_barrier_frames.c
+ * The walk over the frames of a heap, which finds barriers and waits. transient_barrier_frames.c
  * walks; transient_barriers.c has the rules.
  */
 #ifndef MAAR_CORE_TRANSIENT_TRANSIENT_WALK_H
@@ -7,17 +7,17 @@
 
 #include "core/transient/transient_barrier_log.h"
 
-/* The walk, and the pass that it has come to. */
+/* The walk, and its present pass. */
 struct maar_walk {
     const struct maar_transient_graph* graph;
     struct maar_transient_state* state;
     struct maar_host_stack scratch;
     struct maar_transient_log* logs; /* by queue */
     uint64_t* clocks;                /* by frame modulo 2, then pass, then queue */
-    uint32_t copies;                 /* the heap's copies: this many frames of the program lie
-                                        between two of these */
+    uint32_t copies; /* the heap's copies: a frame and the next one in its copy are this number of
+                        frames apart */
     bool aliasing_only;
-    bool cautious; /* does not count on barriers of earlier frames */
+    bool cautious; /* does not rely on barriers of earlier frames */
     uint64_t frame;
     uint32_t pass;
     uint32_t queue;  /* of the pass */
@@ -33,14 +33,14 @@ struct maar_walk_predecessor_group {
     bool foreign; /* another resource */
 };
 
-/* What a barrier must come after on its own queue. */
+/* The accesses that a barrier must come after on its own queue. */
 struct maar_walk_source {
     VkPipelineStageFlags2 stages;
     VkPipelineStageFlags2 write_stages;
     VkAccessFlags2 writes;
 };
 
-/* What comes after the barrier. */
+/* The commands that come after the barrier. */
 struct maar_walk_target {
     VkPipelineStageFlags2 stages; /* 0: a barrier is recorded in any case */
     VkAccessFlags2 access;
@@ -58,14 +58,14 @@ maar_walk_last_group(const struct maar_transient_resource* resource);
 /* Whether a use makes, or waits for, the barrier that orders its group on its queue. */
 bool maar_walk_begins(const struct maar_transient_group* group,
                       const struct maar_transient_use* use, uint32_t index);
-/* Whether a resource keeps its contents and is used in one way only: then its first change of
- * layout was the last thing that wrote it. */
+/* Whether a resource keeps its contents and is used in one way only. Its first change of layout was
+ * then its last write. */
 bool maar_walk_never_changes(const struct maar_transient_resource* resource);
 /* Finds predecessor number `at` of a resource's first group. Returns false at the end. */
 bool maar_walk_predecessor(const struct maar_walk* w, uint32_t resource, uint32_t at,
                            struct maar_walk_predecessor_group* found);
 /* Whether a resource shares its bytes with no other, and a frame leaves it as the next one needs
- * it: then its contents need not be discarded. */
+ * it. Its contents then need not be discarded. */
 bool maar_walk_stays(const struct maar_walk* w, uint32_t index);
 /* Makes the waits of the pass, and its clock. */
 void maar_walk_waits(struct maar_walk* w);

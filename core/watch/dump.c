@@ -1,6 +1,7 @@
 /*
  * maarWriteDump and Maar's own schema, maar-dump/1, which docs/dumps.md describes. The text is
- * written twice from one snapshot, once to count it, so that the second text always fits.
+ * written twice from one snapshot. The first time only counts its bytes, so that the second text
+ * always fits.
  */
 #include "core/memory/allocator_state.h"
 #include "core/watch/dump_fields.h"
@@ -116,7 +117,7 @@ static void write_limits(const struct maar_device_facts* facts, struct maar_json
     maar_json_end_object(json);
 }
 
-/* Writes the fields of totals into an object that is open. */
+/* Writes the fields of totals into an open object. */
 static void write_totals(const struct maar_dump_totals* totals, struct maar_json* json)
 {
     write_uint(json, "blockCount", totals->block_count);

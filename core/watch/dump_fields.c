@@ -1,5 +1,5 @@
 /*
- * Values that both schemas of a dump have: flags and versions. See dump_fields.h.
+ * Writes the values that both schemas of a dump have: flags and versions.
  */
 #include "core/watch/dump_fields.h"
 

@@ -1,5 +1,5 @@
 /*
- * Values that both schemas of a dump have.
+ * The values that both schemas of a dump have.
  */
 #ifndef MAAR_CORE_WATCH_DUMP_FIELDS_H
 #define MAAR_CORE_WATCH_DUMP_FIELDS_H
@@ -8,7 +8,7 @@
 
 #include "core/watch/json_writer.h"
 
-/* Writes an array of the flags' names without their prefixes, and unknown bits as one hexadecimal
+/* Write an array of the flags' names without their prefixes, and unknown bits as one hexadecimal
  * number. */
 void maar_dump_heap_flags(struct maar_json* json, VkMemoryHeapFlags flags);
 void maar_dump_type_flags(struct maar_json* json, VkMemoryPropertyFlags flags);

@@ -1,6 +1,6 @@
 /*
- * Takes the snapshot behind a dump. Everything of one pool lies in one host allocation: the record,
- * its blocks, its ranges, and all names.
+ * Takes the snapshot for a dump. One host allocation has everything of one pool: the record, its
+ * blocks, its ranges, and all names.
  */
 #include "core/watch/dump_snapshot.h"
 
@@ -15,11 +15,11 @@
 
 _Static_assert(sizeof(struct maar_dump_block) <= MAAR_SORT_MOST, "blocks of arenas are sorted");
 
-/* A copy gets this share of room more than was measured, so that it fits although other threads
+/* A copy gets more room than was measured, by this share. It then fits although other threads
  * allocate meanwhile: 1/8. */
 enum { SLACK_SHARE = 8 };
 
-/* How much a record has room for, or how much room a pool needs. */
+/* The room of a record, or the room that a pool needs. */
 struct snapshot_room {
     size_t blocks;
     size_t ranges;
@@ -34,10 +34,10 @@ struct snapshot_walk {
     struct maar_dump_block* blocks; /* room.blocks of them */
     struct maar_dump_range* ranges;
     char* text;
-    struct maar_dump_totals* totals; /* of the block in hand */
-    uint64_t page_runs;              /* in use, of the arena in hand, */
-    uint64_t held_runs;              /* and held */
-    VkDeviceSize hole;               /* bytes of the run of free ranges and padding in hand */
+    struct maar_dump_totals* totals; /* of the present block */
+    uint64_t page_runs;              /* in use, in the present arena */
+    uint64_t held_runs;              /* held, in the present arena */
+    VkDeviceSize hole;               /* bytes of the present run of free ranges and padding */
 };
 
 static void spread_add(struct maar_dump_spread* spread, VkDeviceSize size)
@@ -233,7 +233,7 @@ static void add_dump_block(struct snapshot_walk* walk, const struct maar_block* 
     };
 }
 
-/* Adds one arena; its lock is held. */
+/* Adds one arena. Its lock is held. */
 static void walk_arena_blocks(struct snapshot_walk* walk, const struct maar_arena* arena,
                               struct maar_dump_totals* sum)
 {
@@ -250,7 +250,8 @@ static void walk_arena_blocks(struct snapshot_walk* walk, const struct maar_aren
     for (; last != NULL; last = last->previous) {
         add_dump_block(walk, last, sum);
     }
-    /* So far runs of pages were counted. The dump counts the allocations that are made of them. */
+    /* Runs of pages were counted until here. The dump counts the allocations that are made of
+     * them. */
     sum->live.count += arena->stitched_count - arena->stitched_pending_count;
     sum->pending.count += arena->stitched_pending_count;
     sum->live.count -= walk->page_runs;
@@ -268,7 +269,7 @@ static void walk_pool_blocks(struct snapshot_walk* walk, const struct maar_pool*
     }
 }
 
-/* Returns a record with that much room, or NULL when host memory is short. */
+/* Returns a record with that room, or NULL when host memory is short. */
 static struct maar_dump_pool* make_record(MaarAllocator allocator, const struct snapshot_room* room,
                                           struct snapshot_walk* walk)
 {
@@ -308,7 +309,7 @@ static void fill_record(const struct maar_pool* pool, struct snapshot_walk* walk
     record->name = copy_name(walk, pool->name);
 }
 
-/* Copies one pool. The caller's walk keeps it alive. */
+/* Copies one pool. The caller's walk keeps the pool in the list. */
 static VkResult take_pool(MaarAllocator allocator, struct maar_pool* pool, bool detailed,
                           struct maar_dump_pool** out)
 {

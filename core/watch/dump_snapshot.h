@@ -1,6 +1,6 @@
 /*
- * A copy of what an allocator holds, taken for a dump: each pool's totals, blocks and ranges as
- * they were at one moment under that pool's lock. Different pools may be a moment apart.
+ * A copy of an allocator's contents, taken for a dump: each pool's totals, blocks and ranges at one
+ * moment under that pool's lock. Different pools may be a moment apart.
  *
  * Host memory is allocated while no lock is held. A pool is measured first. Then memory is
  * allocated. The copy is made if it still fits; otherwise the pool is measured again.
@@ -20,8 +20,9 @@ struct maar_dump_spread {
     VkDeviceSize largest;
 };
 
+/* The sums of a block, of a pool, or of more. */
 struct maar_dump_totals {
-    uint32_t block_count; /* dedicated ones included */
+    uint32_t block_count; /* blocks, with dedicated ones */
     uint32_t dedicated_count;
     VkDeviceSize block_bytes;
     VkDeviceSize dedicated_bytes;
@@ -32,6 +33,7 @@ struct maar_dump_totals {
     struct maar_dump_spread holes; /* runs of free ranges and padding between allocations */
 };
 
+/* One range of a block. */
 struct maar_dump_range {
     VkDeviceSize offset;
     VkDeviceSize size;
@@ -42,6 +44,7 @@ struct maar_dump_range {
     bool internal; /* Maar's own allocation */
 };
 
+/* One block. */
 struct maar_dump_block {
     uint64_t id;
     VkDeviceSize size;
@@ -55,6 +58,7 @@ struct maar_dump_block {
     uint32_t range_count;
 };
 
+/* One pool. */
 struct maar_dump_pool {
     struct maar_dump_pool* next;
     bool custom;
@@ -65,24 +69,28 @@ struct maar_dump_pool {
     float priority;
     const char* name; /* NULL for none */
     struct maar_dump_totals totals;
-    struct maar_dump_block* blocks; /* those that are shared, then the dedicated ones, by id */
-    uint32_t block_count;           /* 0 unless the snapshot is detailed */
+    struct maar_dump_block*
+        blocks;           /* those with several allocations, then the dedicated ones, by id */
+    uint32_t block_count; /* 0 unless the snapshot is detailed */
 };
 
+/* The whole copy. */
 struct maar_dump_snapshot {
     MaarAllocator allocator;
     bool detailed;
     struct maar_budget budgets[VK_MAX_MEMORY_HEAPS];
-    MaarStatistics counters;      /* for what is counted allocator-wide */
+    MaarStatistics counters;      /* the numbers that are counted for the whole allocator */
     struct maar_dump_pool* pools; /* in the order of their creation */
 };
 
-/* Reads budgets, from the driver where it reports them, and copies every pool. detailed: copies
- * blocks and ranges too. Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. No lock may be held. */
+/* Reads budgets, from the driver where possible, and copies every pool. detailed: copies blocks and
+ * ranges too. Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. No lock may be held. */
 VkResult maar_dump_snapshot_take(MaarAllocator allocator, bool detailed,
                                  struct maar_dump_snapshot* snapshot);
+/* Frees a snapshot. */
 void maar_dump_snapshot_release(struct maar_dump_snapshot* snapshot);
 
+/* Add one set of ranges, or one sum, to another. */
 void maar_dump_spread_merge(struct maar_dump_spread* into, const struct maar_dump_spread* from);
 void maar_dump_totals_merge(struct maar_dump_totals* into, const struct maar_dump_totals* from);
 

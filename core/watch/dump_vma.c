@@ -1,8 +1,8 @@
 /*
- * The dump in VulkanMemoryAllocator's schema, so that its viewers open it. That schema does not
- * know everything that Maar knows. Here pending allocations count as allocations and padding counts
- * as unused space. A linear resource is called a BUFFER, since Maar does not know whether it is a
- * buffer or a linear image.
+ * The dump in VulkanMemoryAllocator's schema, so that its viewers can open it. That schema lacks
+ * some of Maar's facts. Here pending allocations count as allocations, and padding counts as unused
+ * space. A linear resource is called a BUFFER, since Maar does not know whether it is a buffer or a
+ * linear image.
  */
 #include "core/watch/dump_vma.h"
 
@@ -15,7 +15,7 @@ static void vma_uint(struct maar_json* json, const char* key, uint64_t number)
     maar_json_uint(json, number);
 }
 
-/* Returns the ranges that occupy space: live allocations and pending ones. */
+/* Returns the ranges that occupy space: live and pending allocations. */
 static struct maar_dump_spread vma_allocations(const struct maar_dump_totals* totals)
 {
     struct maar_dump_spread used = totals->live;
@@ -143,8 +143,8 @@ static const char* vma_type_name(const struct maar_dump_range* range)
     }
 }
 
-/* Writes the fields of an allocation into an object that is open. The schema's Usage is that of a
- * VkBuffer or VkImage, which Maar does not know. */
+/* Writes the fields of an allocation into an open object. The schema's Usage is that of a VkBuffer
+ * or VkImage, which Maar does not know. */
 static void vma_allocation(const struct maar_dump_range* range, struct maar_json* json)
 {
     maar_json_key(json, "Type");
@@ -226,7 +226,7 @@ static void vma_dedicated(const struct maar_dump_pool* pool, struct maar_json* j
     }
 }
 
-/* Returns the first record, from `pool` on, of a memory type and of custom or default pools; NULL
+/* Returns the first record of a memory type, among custom or default pools, from `pool` on; NULL
  * when there is none. */
 static const struct maar_dump_pool* vma_next_pool(const struct maar_dump_pool* pool, uint32_t type,
                                                   bool custom)

@@ -1,5 +1,5 @@
 /*
- * A dump in VulkanMemoryAllocator's schema.
+ * A dump in VulkanMemoryAllocator's schema. maarWriteDump calls this file.
  */
 #ifndef MAAR_CORE_WATCH_DUMP_VMA_H
 #define MAAR_CORE_WATCH_DUMP_VMA_H

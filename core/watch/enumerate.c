@@ -40,8 +40,9 @@ static void list_block_info(struct block_list* list, const struct maar_block* bl
     ++list->count;
 }
 
-/* Both lists are in order of ids, or nearly: dedicated blocks stand in the order in which they were
- * listed, newest first. The merged list is as well ordered as they are. */
+/* Lists the blocks of an arena. Both of its lists are in order of ids, or nearly: dedicated blocks
+ * are in the order in which they were listed, newest first. The merged list is in nearly the same
+ * order. */
 static void list_arena_blocks(struct maar_arena* arena, struct block_list* list)
 {
     maar_mutex_lock(&arena->lock);
@@ -154,7 +155,7 @@ static void fill_owner(MaarAllocator allocator, uint32_t index, MaarBlockRange* 
     uint32_t key = maar_atomic32_load_acquire(&slot->key);
     out->state = slot->pending ? MAAR_BLOCK_RANGE_STATE_PENDING : MAAR_BLOCK_RANGE_STATE_LIVE;
     out->kind = (MaarResourceKind)slot->kind;
-    /* The key is even while another thread is about to publish the allocation or to end it. */
+    /* The key is even while another thread is about to make the allocation live or to end it. */
     out->allocation = (key & 1u) != 0 ? maar_handle_make(index, key) : VK_NULL_HANDLE;
     out->pUserData = slot->user_data;
     if (slot->name != NULL) {
@@ -217,7 +218,7 @@ static void list_block_ranges(const struct maar_block* block, struct range_list*
     }
 }
 
-/* The arena's lock is held. */
+/* Returns a block of an arena by its id, or NULL. The arena's lock is held. */
 static const struct maar_block* find_block(const struct maar_arena* arena, uint64_t id)
 {
     for (uint32_t i = 0; i < arena->block_count; ++i) {
@@ -232,7 +233,7 @@ static const struct maar_block* find_block(const struct maar_arena* arena, uint6
     return block;
 }
 
-/* Returns false when the block is not in this pool. */
+/* Lists the ranges of a block. Returns false when the block is not in this pool. */
 static bool list_ranges_of(const struct maar_pool* pool, uint64_t block_id, struct range_list* list)
 {
     bool found = false;

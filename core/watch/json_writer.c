@@ -1,5 +1,5 @@
 /*
- * The JSON emitter. Layout: two spaces a level, but for inline containers.
+ * The JSON writer. Each level is indented by two spaces; inline containers are on one line.
  */
 #include "core/watch/json_writer.h"
 
@@ -53,7 +53,7 @@ static void json_put_separator(struct maar_json* json)
     json_put_line_break(json);
 }
 
-/* Writes what stands before a value. A value out of place marks the text as malformed. */
+/* Writes the separator before a value. A value out of place marks the text as malformed. */
 static void json_begin_value(struct maar_json* json)
 {
     if (json->depth == 0) {
@@ -235,7 +235,7 @@ void maar_json_end_array(struct maar_json* json)
     json_end_container(json, false);
 }
 
-/* Writes what stands before a key. A key out of place marks the text as malformed. */
+/* Writes the separator before a key. A key out of place marks the text as malformed. */
 static void json_begin_key(struct maar_json* json)
 {
     bool in_object = json->depth > 0 && (json->object_bits & json_depth_bit(json)) != 0;

@@ -1,5 +1,5 @@
 /*
- * Statistics: totals that are always kept, and those that a walk over all blocks finds.
+ * Statistics: totals that are counted at all times, and totals that need a walk over all blocks.
  */
 #include "core/watch/statistics.h"
 
@@ -76,7 +76,8 @@ void maar_pool_add_statistics(const struct maar_pool* pool, MaarStatistics* sum)
          arena = maar_pool_next_arena(pool, arena->number + 1)) {
         pending += add_arena(arena, sum);
     }
-    /* The pages of pending allocations were counted as live, in whichever pool they lie. */
+    /* The pages of pending allocations were counted as live where the pages are. They become
+     * pending here. */
     const VkDeviceSize live = sum->allocationBytes - before;
     pending = pending < live ? pending : live;
     sum->allocationBytes -= pending;
@@ -100,7 +101,7 @@ void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint3
         statistics->allocationsMade = 0;
         return;
     }
-    /* This is read before the walk, so that a pool that goes meanwhile is left out and not counted
+    /* This is read before the walk. A pool that ends meanwhile is left out and not counted
      * twice. */
     statistics->allocationsMade = maar_atomic64_load(&allocator->allocations_made);
     for (pool = maar_pool_next(allocator, NULL); pool != NULL;
@@ -131,7 +132,7 @@ void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint3
     }
 }
 
-/* Checks what all three public functions check first. */
+/* Does the checks that all three public functions begin with. */
 static VkResult begin_statistics(MaarAllocator allocator, const char* call, const void* out,
                                  MaarStructureType wanted)
 {

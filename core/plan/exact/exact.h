@@ -1,5 +1,5 @@
 /*
- * The door of the exact search: does a class fit into a number of bytes, and what is its least
+ * The entry of the exact search: does a class fit into a number of bytes, and what is its least
  * peak?
  *
  * The planner calls these functions only where the greedy placement does not meet the lower bound.

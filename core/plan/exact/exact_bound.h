@@ -8,11 +8,11 @@
 
 /* Sorts entries that are nearly sorted. */
 void maar_exact_sort_entries(struct maar_exact_entry* entries, uint32_t count);
-/* Fills load and floor for a node. Returns false when something does not fit. */
+/* Fills load and floor for a node. Returns false when an item does not fit. */
 bool maar_exact_bound(struct maar_exact_search* search, const struct maar_exact_node* node);
 enum maar_exact_lift { MAAR_EXACT_LIFT_FAILS, MAAR_EXACT_LIFT_SAME, MAAR_EXACT_LIFT_MOVED };
 
-/* Raises the releases of skipped items. Fails when nothing can lift one of them, or only above the
+/* Raises the releases of skipped items. Fails when no item can lift one of them, or only above the
  * capacity. One pass uses the releases from before it, so the next pass may raise more. */
 enum maar_exact_lift maar_exact_lift(struct maar_exact_search* search,
                                      struct maar_exact_entry* entries, uint32_t count);

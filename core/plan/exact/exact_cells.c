@@ -1,8 +1,8 @@
 /*
- * Bounds where alignments differ. Divide the space into cells of a bytes. Of the items whose
- * alignment is a multiple of a, each begins at a cell's border, so no two of them that live at the
- * same time touch the same cell. So in a clique they need at least the sum of their sizes, each
- * rounded up to a, less what the topmost item rounds up. Each alignment at which a size is rounded
+ * Bounds where alignments differ. The space is divided into cells of a bytes. Each item whose
+ * alignment is a multiple of a begins at a cell's border. So no two such items that live at the
+ * same time touch the same cell. In a clique they need at least the sum of their sizes, each
+ * rounded up to a, less the rounding of the topmost item. Each alignment at which a size is rounded
  * makes a level with durations of its own. The sizes without rounding are level 0, which counts all
  * items.
  */
@@ -20,7 +20,7 @@ static uint64_t slack_at(const struct maar_plan_problem* problem, int64_t align)
     return slack;
 }
 
-/* The number of different alignments that are looked at. Further alignments make no level. */
+/* The number of different alignments that are tried. Further alignments make no level. */
 enum { MAX_ALIGNMENTS = 32 };
 
 /* Chooses the alignments with the most rounding, at most MAAR_PLAN_MAX_LEVELS. */

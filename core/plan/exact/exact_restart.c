@@ -1,8 +1,8 @@
 /*
- * Restarts. The time of a search depends strongly on how ties are broken and where it goes first.
- * So the search makes many short walks, each with an order and weights of its own, which a
- * generator with a fixed seed draws. Every eighth walk may visit twice the nodes of the eighth walk
- * before it, so that the search finds a proof in the end.
+ * Restarts. The time of a search depends strongly on how ties are broken and on its first
+ * decisions. So the search makes many short walks, each with an order and weights of its own, which
+ * a generator with a fixed seed draws. Every eighth walk may visit twice the nodes of the eighth
+ * walk before it, so that the search finds a proof in the end.
  */
 #include "core/plan/exact/exact_restart.h"
 
@@ -273,7 +273,7 @@ struct maar_exact_search* maar_exact_search_create(const struct maar_plan_proble
     }
     search->problem = problem;
     search->measures = measures;
-    search->random = first_state; /* it goes on from capacity to capacity, so that no search repeats
+    search->random = first_state; /* continues from capacity to capacity, so that no search repeats
                                      the walks of another */
     search->count = count;
     search->plain = !problem->mixed;

@@ -13,9 +13,9 @@ enum { MAAR_EXACT_NODE_STEPS = 16384 };
 
 /* An item that is not placed yet. Items are numbered by rank within a search. */
 struct maar_exact_entry {
-    int64_t least; /* units: where it would lie on top of what is placed */
-    /* Units: no solution below this node has the item lower. A node further down may have a lower
-     * value again, once the item is not skipped any more. */
+    int64_t least; /* units: its offset on top of the placed items */
+    /* Units: in every solution below this node the item lies at this offset or higher. A node
+     * further down may have a lower value, once the item is not skipped any more. */
     int64_t release;
     uint32_t item;
     bool skipped; /* it does not lie at `least`: another item has to lift it */
@@ -34,12 +34,14 @@ struct maar_exact_node {
     bool is_split;
 };
 
+/* A part of time whose items are searched alone. */
 struct maar_exact_part {
     size_t begin;
     uint32_t count;
     uint32_t low, high;
 };
 
+/* The state of a search. */
 struct maar_exact_search {
     const struct maar_plan_problem* problem;
     const struct maar_plan_measure* measures;
@@ -70,12 +72,12 @@ struct maar_exact_search {
     int64_t* lifted;
     struct maar_plan_key* keys;
     struct maar_plan_key* other_keys;
-    uint64_t work;                               /* steps since the last node was paid for */
+    uint64_t work;                               /* steps since the last node was counted */
     int64_t capacity;                            /* units: no clique's load may be above it */
     int64_t* cell_load;                          /* as load, at a level of alignment */
     int64_t* duration[MAAR_PLAN_MAX_LEVELS];     /* by rank, where the level is in use */
-    int64_t cell_capacity[MAAR_PLAN_MAX_LEVELS]; /* as capacity */
-    /* Where to go on: see maar_exact_choose. */
+    int64_t cell_capacity[MAAR_PLAN_MAX_LEVELS]; /* the capacity in whole cells */
+    /* The weights of maar_exact_choose. */
     uint32_t slack_weight; /* 1024ths */
     int64_t distance_weight;
     uint32_t shift;
@@ -83,6 +85,7 @@ struct maar_exact_search {
     uint64_t random;
 };
 
+/* Whether two items conflict, by rank. */
 static inline bool maar_exact_ranks_conflict(const struct maar_exact_search* search, uint32_t a,
                                              uint32_t b)
 {
@@ -104,11 +107,13 @@ static inline int64_t maar_exact_rank_top(const struct maar_exact_search* search
                               problem->align[search->item[b]]);
 }
 
+/* Whether an item has a fixed offset. */
 static inline bool maar_exact_is_fixed(const struct maar_exact_search* search, uint32_t rank)
 {
     return !search->plain && search->problem->fixed[search->item[rank]] >= 0;
 }
 
+/* Whether an entry comes before another one: by release, then by rank. */
 static inline bool maar_exact_entry_less(const struct maar_exact_entry* a,
                                          const struct maar_exact_entry* b)
 {

@@ -24,7 +24,7 @@
 
 #include <string.h>
 
-/* Nodes between two looks at the clock: a millisecond at most, mostly far less. */
+/* The number of nodes between two readings of the clock: at most a millisecond, mostly far less. */
 enum { NODES_PER_LOOK = 128 };
 
 enum step { STEP_ENTER, STEP_FAIL, STEP_SOLVED };
@@ -131,7 +131,7 @@ static void add_part(struct maar_exact_search* search, struct maar_exact_node* n
         }
     }
     if (part.count > 0) {
-        /* The smallest part first. */
+        /* The smallest part comes first. */
         uint32_t at = node->part_end++;
         for (; at > node->part && search->parts[at - 1].count > part.count; --at) {
             search->parts[at] = search->parts[at - 1];
@@ -297,7 +297,7 @@ static void start_walk(struct maar_exact_search* search)
     split_node(search, &search->nodes[0], 0);
 }
 
-/* Takes the price of a node from the budget, as far as the budget has it. */
+/* Subtracts the price of a node from the budget, at most what the budget has. */
 static void spend(struct maar_plan_budget* budget, uint64_t price)
 {
     const uint64_t paid = price < budget->nodes_left ? price : budget->nodes_left;

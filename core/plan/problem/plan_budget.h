@@ -1,5 +1,5 @@
 /*
- * The budget of a plan: nodes, time, and the caller who may cancel.
+ * The budget of a plan: nodes, time, and cancellation by the caller.
  */
 #ifndef MAAR_CORE_PLAN_PROBLEM_PLAN_BUDGET_H
 #define MAAR_CORE_PLAN_PROBLEM_PLAN_BUDGET_H
@@ -16,8 +16,8 @@ struct maar_plan_budget {
     PFN_maarPlanCancel cancel;
     void* cancel_user_data;
     MaarPlanStop stop; /* MAAR_PLAN_STOP_DONE while nothing has run out */
-    /* A step that only improves the plan was left out: time or memory was lacking, or the caller
-     * cancelled. Such a plan is not repeatable. */
+    /* A step that only improves the plan was left out, because time or memory was short or the
+     * caller cancelled. Such a plan is not repeatable. */
     bool cut_short;
 };
 

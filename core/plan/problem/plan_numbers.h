@@ -13,16 +13,19 @@
 /* Bits of one word of a set. */
 enum { MAAR_PLAN_WORD_BITS = 64 };
 
+/* Returns the words of a set of bits. */
 static inline size_t maar_plan_words(size_t bits)
 {
     return (bits + MAAR_PLAN_WORD_BITS - 1) / MAAR_PLAN_WORD_BITS;
 }
 
+/* Whether a set has a bit. */
 static inline bool maar_plan_has(const uint64_t* set, uint32_t bit)
 {
     return (set[bit / 64] >> (bit % 64) & 1) != 0;
 }
 
+/* Adds a bit to a set. */
 static inline void maar_plan_put(uint64_t* set, uint32_t bit)
 {
     set[bit / 64] |= (uint64_t)1 << (bit % 64);
@@ -38,6 +41,7 @@ static inline uint64_t maar_plan_draw(uint64_t* state)
     return (*state * 0x2545F4914F6CDD1Du) >> 33;
 }
 
+/* Returns a sum, at most UINT64_MAX. */
 static inline uint64_t maar_plan_add_saturated(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;

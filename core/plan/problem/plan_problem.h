@@ -27,15 +27,16 @@ struct maar_plan_graph {
     uint32_t* begin_rank; /* per resource: the place of its earliest use; orders any chain */
 };
 
-/* Items whose alignment is a multiple of `align` have cells of that size for themselves. */
+/* The cells of one alignment: items whose alignment is a multiple of `align` share no cell of that
+ * size. */
 struct maar_plan_level {
     int64_t align;       /* units */
-    int64_t* duration;   /* per item: size in whole cells, units; 0 for those of other alignments */
-    uint64_t most_slack; /* bytes: the most that one of them is rounded up by */
+    int64_t* duration;   /* per item: size in whole cells, units; 0 for items of other alignments */
+    uint64_t most_slack; /* bytes: the largest rounding of one of them */
 };
 enum { MAAR_PLAN_MAX_LEVELS = 3 };
 
-/* One class: what can live in one VkDeviceMemory, in units. Items are its resources. */
+/* One class: the resources that can be in one VkDeviceMemory, in units. Items are its resources. */
 struct maar_plan_problem {
     const struct maar_plan_graph* graph;
     uint32_t count;
@@ -70,6 +71,7 @@ struct maar_plan_problem {
     uint64_t peak;         /* bytes: of the best placement so far */
 };
 
+/* Whether two items conflict, so that they may not share bytes. */
 static inline bool maar_plan_conflicts(const struct maar_plan_problem* problem, uint32_t a,
                                        uint32_t b)
 {
@@ -79,6 +81,7 @@ static inline bool maar_plan_conflicts(const struct maar_plan_problem* problem, 
     return maar_plan_has(problem->conflict + (size_t)a * problem->conflict_words, b);
 }
 
+/* Returns the lowest multiple of `align` at or above a value. */
 static inline int64_t maar_plan_align_up(int64_t value, int64_t align)
 {
     MAAR_DEBUG_ASSERT(value >= 0 && align > 0);
@@ -113,8 +116,8 @@ static inline uint64_t maar_plan_end(const struct maar_plan_problem* problem, ui
 
 /* Returns the largest end of all items, in bytes. */
 uint64_t maar_plan_peak(const struct maar_plan_problem* problem, const int64_t* offsets);
-/* Returns whether a placement keeps alignments, fixed offsets and conflicts. Looks at each pair of
- * items, and at the items alone where they are more than a few thousand. */
+/* Returns whether a placement keeps alignments, fixed offsets and conflicts. Checks each pair of
+ * items, or only the items alone if there are more than a few thousand. */
 bool maar_plan_is_sound(const struct maar_plan_problem* problem, const int64_t* offsets);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Orders of the items of a problem: what makes an item hard to place, as integers, so that they are
- * the same on every machine.
+ * Orders of the items of a problem. The measures of how hard an item is to place are integers, so
+ * that they are the same on every machine.
  */
 #ifndef MAAR_CORE_PLAN_PROBLEM_PLAN_RANK_H
 #define MAAR_CORE_PLAN_PROBLEM_PLAN_RANK_H
@@ -18,13 +18,14 @@ struct maar_plan_measure {
     uint64_t begin; /* rank of its first use */
 };
 
-/* An item and what it is sorted by. */
+/* An item and its sort keys. */
 struct maar_plan_key {
     uint64_t first;
     uint64_t second;
     uint32_t item;
 };
 
+/* Measures all items. Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
 VkResult maar_plan_measure_items(const struct maar_plan_problem* problem,
                                  struct maar_host_stack* stack,
                                  struct maar_plan_measure** measures);
