@@ -1,7 +1,7 @@
 /*
- * Headers of blocks and arenas. They are recycled and never freed before the allocator ends, so
- * that a thread may lock the arena, or the mapping, of a block that an allocation has just left:
- * see slot_home.h.
+ * Recycled headers of blocks and arenas. Headers are never freed before the allocator ends. So a
+ * thread may lock the arena, or the mapping, of a block that an allocation has just left: see
+ * slot_home.h.
  */
 #ifndef MAAR_CORE_MEMORY_RECYCLED_H
 #define MAAR_CORE_MEMORY_RECYCLED_H

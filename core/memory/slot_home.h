@@ -1,15 +1,16 @@
 /*
- * The home of an allocation: where its bytes lie. A slot is the identity of an allocation and stays
- * as long as it lives. Its home, a range of a block, is a location, and may change.
+ * The home of an allocation: where its bytes are. A slot is the identity of an allocation and stays
+ * the same as long as the allocation lives. Its home, a range of a block, is a location and may
+ * change.
  *
  * The home of a slot changes under the locks of both arenas, and under the map lock of the block
- * that it leaves, while the slot is not mapped. So whoever holds the lock of a slot's arena, or the
- * map lock of its block, reads a home that stays. A thread finds the block, locks, and looks again:
- * the slot may have moved before the lock was held. The old block may be gone by then, and its
- * header may serve another arena; headers are never freed before the allocator ends (recycled.h),
- * so the old lock can still be taken.
+ * that it leaves, while the slot is not mapped. So a thread that holds the lock of a slot's arena,
+ * or the map lock of its block, reads a home that does not change. A thread finds the block, locks,
+ * and reads the home again, since the slot may have moved before the lock was held. The old block
+ * may have been released by then, and its header may serve another arena. Headers are never freed
+ * before the allocator ends (recycled.h), so the old lock can still be taken.
  *
- * Two arenas are locked in the order of their addresses, which are theirs for good.
+ * Two arenas are locked in the order of their addresses, which never change.
  */
 #ifndef MAAR_CORE_MEMORY_SLOT_HOME_H
 #define MAAR_CORE_MEMORY_SLOT_HOME_H
@@ -24,12 +25,13 @@ static inline struct maar_block* maar_slot_block(const struct maar_slot* slot)
     return maar_atomic_pointer_load(&slot->block);
 }
 
+/* Returns the arena of a block. */
 static inline struct maar_arena* maar_block_arena(const struct maar_block* block)
 {
     return maar_atomic_pointer_load(&block->arena);
 }
 
-/* Gives a slot a home: it is not published yet, or the locks named above are held. */
+/* Gives a slot a home. The slot is not published yet, or the locks named above are held. */
 static inline void maar_slot_set_home(struct maar_slot* slot, struct maar_block* block,
                                       uint32_t node, VkDeviceSize offset, VkDeviceSize size)
 {
@@ -65,7 +67,7 @@ static inline struct maar_block* maar_slot_enter_mapping(const struct maar_slot*
     }
 }
 
-/* Locks two arenas, which may be one and the same. */
+/* Lock two arenas, and leave their locks. Both may be the same arena. */
 void maar_arena_lock_both(struct maar_arena* one, struct maar_arena* other);
 void maar_arena_unlock_both(struct maar_arena* one, struct maar_arena* other);
 
