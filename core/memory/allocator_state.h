@@ -99,6 +99,7 @@ struct MaarAllocator_T {
     maar_atomic64 peak_block_bytes;
     maar_atomic64 peak_block_count;
     maar_atomic64 peak_live_bytes;
+    maar_atomic64 live_floors;    /* of all arenas; see peak.h */
     maar_atomic64 paged_bytes;    /* bytes of pages in use */
     maar_atomic64 stitched_bytes; /* of these, bytes of stitched allocations */
     maar_atomic64 allocate_calls;

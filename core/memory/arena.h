@@ -28,10 +28,11 @@ struct maar_arena {
     VkDeviceSize stitched_pending_bytes; /* in whole pages */
     VkDeviceSize block_bytes;            /* without dedicated ones */
     VkDeviceSize dedicated_bytes;
-    uint64_t made_count;      /* allocations ever made in the arena */
-    maar_atomic64 live_bytes; /* written under the lock, read without the lock */
-    VkDeviceSize live_high;   /* the most live bytes since the peaks were reset */
-    VkDeviceSize looked_at;   /* live bytes when the sum of all arenas was last computed */
+    uint64_t made_count;       /* allocations ever made in the arena */
+    maar_atomic64 live_bytes;  /* written under the lock, read without the lock */
+    VkDeviceSize live_high;    /* the most that the peak has seen; see peak.h */
+    VkDeviceSize live_floor;   /* this much is in the allocator's sum of floors */
+    VkDeviceSize live_ceiling; /* more live bytes than these raise the floor */
     struct maar_free_index free_index;
     uint64_t apart[16]; /* keeps data that other threads write off the arena's cache lines */
 };

@@ -4,6 +4,7 @@
 #include "core/memory/arena_place.h"
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/peak.h"
 #include "core/memory/pool_check.h"
 #include "core/memory/slot_home.h"
 
@@ -35,7 +36,7 @@ MAAR_INLINE void fill_slot(struct maar_arena* arena, struct maar_block* block,
     slot->can_alias = request->can_alias;
     slot->internal = request->internal;
     ++arena->made_count;
-    maar_atomic64_store(&arena->live_bytes, maar_atomic64_load(&arena->live_bytes) + request->size);
+    maar_arena_gain_live(arena, request->size);
     if (block->range_count++ == 0 && block->placement != NULL) {
         maar_arena_count_empty(block, false);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/peak.h"
 #include "core/memory/slot_home.h"
 
 /* Reports an allocation that was never freed, and ends it. */
@@ -87,7 +88,7 @@ static void empty_arena(struct maar_arena* arena)
     arena->dedicated_bytes = 0;
     (void)maar_atomic64_add(&allocator->allocations_made, arena->made_count);
     arena->made_count = 0;
-    maar_atomic64_store(&arena->live_bytes, 0);
+    maar_arena_lose_live(arena, maar_atomic64_load(&arena->live_bytes));
     maar_mutex_unlock(&arena->lock);
 
     for (uint32_t i = 0; i < block_count; ++i) {

@@ -4,36 +4,46 @@
 #include "core/memory/peak.h"
 
 #include "core/memory/allocator_state.h"
-#include "core/memory/pool_list.h"
+#include "core/memory/pool.h"
 
-void maar_raise_live_peak(MaarAllocator allocator, VkDeviceSize gone)
+/* A floor is set again when the live bytes have left it by two steps: by so much of them, or by so
+ * many bytes. Growth sets it some tens of times an octave, and most frees leave it alone. */
+enum { STEP_SHARE = 32 };
+#define LARGEST_STEP ((VkDeviceSize)1 << 22)
+
+static VkDeviceSize peak_step(VkDeviceSize live)
 {
-    const VkDeviceSize stitched = maar_atomic64_load(&allocator->stitched_bytes);
-    const VkDeviceSize paged = maar_atomic64_load(&allocator->paged_bytes);
-    /* Stitched allocations are counted in the arenas' bytes. All other pages are added here. */
-    VkDeviceSize sum = gone + (paged > stitched ? paged - stitched : 0);
-    for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
-         pool = maar_pool_next(allocator, pool)) {
-        for (const struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
-             arena = maar_pool_next_arena(pool, arena->number + 1)) {
-            sum += maar_atomic64_load(&arena->live_bytes);
-        }
-    }
-    maar_atomic64_max(&allocator->peak_live_bytes, sum);
+    return live / STEP_SHARE < LARGEST_STEP ? live / STEP_SHARE : LARGEST_STEP;
 }
 
-void maar_reset_live_peak(MaarAllocator allocator)
+void maar_arena_look_at_peak(struct maar_arena* arena, VkDeviceSize live, VkDeviceSize next)
 {
-    maar_atomic64_store(&allocator->peak_live_bytes, 0);
-    for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
-         pool = maar_pool_next(allocator, pool)) {
-        for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
-             arena = maar_pool_next_arena(pool, arena->number + 1)) {
-            maar_mutex_lock(&arena->lock);
-            arena->live_high = maar_atomic64_load(&arena->live_bytes);
-            arena->looked_at = arena->live_high;
-            maar_mutex_unlock(&arena->lock);
-        }
+    MaarAllocator allocator = arena->pool->allocator;
+    const VkDeviceSize stitched = maar_atomic64_load(&allocator->stitched_bytes);
+    const VkDeviceSize paged = maar_atomic64_load(&allocator->paged_bytes);
+    const VkDeviceSize sum = maar_atomic64_add(&allocator->live_floors, live - arena->live_floor);
+    /* Stitched allocations are counted in the arenas' bytes. All other pages are added here. */
+    maar_atomic64_max(&allocator->peak_live_bytes, sum + (paged > stitched ? paged - stitched : 0));
+    arena->live_floor = next - peak_step(next);
+    arena->live_ceiling = next + peak_step(next);
+    arena->live_high = live > arena->live_high ? live : arena->live_high;
+    (void)maar_atomic64_sub(&allocator->live_floors, live - arena->live_floor);
+}
+
+void maar_arena_raise_floor(struct maar_arena* arena, VkDeviceSize live)
+{
+    (void)maar_atomic64_add(&arena->pool->allocator->live_floors, live - arena->live_floor);
+    arena->live_floor = live;
+    arena->live_ceiling = live + 2 * peak_step(live);
+}
+
+void maar_arena_drop_live(struct maar_arena* arena, VkDeviceSize size)
+{
+    const VkDeviceSize live = maar_atomic64_load(&arena->live_bytes) - size;
+    maar_atomic64_store(&arena->live_bytes, live);
+    if (live < arena->live_floor) {
+        (void)maar_atomic64_sub(&arena->pool->allocator->live_floors, arena->live_floor - live);
+        arena->live_floor = live;
+        arena->live_ceiling = live;
     }
-    maar_raise_live_peak(allocator, 0);
 }

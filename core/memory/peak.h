@@ -1,39 +1,47 @@
 /*
- * The peak of live bytes. Live bytes are at a peak only just before some of them are freed, so
- * freeing functions look for a peak. An arena's lock guards its own figures.
+ * The peak of live bytes of all arenas, without a look at the other arenas.
+ *
+ * Each arena has a floor at or below its live bytes, and the allocator has the sum of all floors. A
+ * peak is noticed where an arena is about to lose live bytes, because only then can there be one:
+ * it is the sum of the floors, with the live bytes of this arena in the place of its floor. The
+ * peak is exact where one arena is in use. It falls short by a sixteenth of what lives in each
+ * other arena, and by 8 MiB, at most. It is never too high.
  */
 #ifndef MAAR_CORE_MEMORY_PEAK_H
 #define MAAR_CORE_MEMORY_PEAK_H
 
 #include "core/memory/arena.h"
 
-/* Bytes. After a change of this size in an arena's live bytes, the sum over all arenas is computed.
- * This is half of the error that one arena can cause, and little beside the gigabytes of programs
- * that watch the peak. */
-#define MAAR_PEAK_STEP ((VkDeviceSize)1 << 24)
+/* The functions of this header are called under the arena's lock. */
 
-/* Subtracts live bytes from an arena. Returns true when the arena never had more live bytes than
- * before this call, or when they have changed by MAAR_PEAK_STEP since the sum was last computed.
- * The caller then calls maar_raise_live_peak after it has left the lock. Called under the arena's
- * lock. */
-static inline bool maar_arena_lose_live(struct maar_arena* arena, VkDeviceSize size)
+/* Compares the bytes that live with the peak, and sets the floor for those that will live next. */
+void maar_arena_look_at_peak(struct maar_arena* arena, VkDeviceSize live, VkDeviceSize next);
+
+/* Sets the floor for the bytes that live now. */
+void maar_arena_raise_floor(struct maar_arena* arena, VkDeviceSize live);
+
+/* Counts live bytes that come. */
+static inline void maar_arena_gain_live(struct maar_arena* arena, VkDeviceSize size)
 {
-    const VkDeviceSize before = maar_atomic64_load(&arena->live_bytes);
-    maar_atomic64_store(&arena->live_bytes, before - size);
-    const VkDeviceSize change =
-        before > arena->looked_at ? before - arena->looked_at : arena->looked_at - before;
-    if (before <= arena->live_high && change < MAAR_PEAK_STEP) {
-        return false;
+    const VkDeviceSize live = maar_atomic64_load(&arena->live_bytes) + size;
+    maar_atomic64_store(&arena->live_bytes, live);
+    if (live > arena->live_ceiling) {
+        maar_arena_raise_floor(arena, live);
     }
-    arena->live_high = before > arena->live_high ? before : arena->live_high;
-    arena->looked_at = before;
-    return true;
 }
 
-/* Raises the peak if the live bytes of all arenas exceed it, together with those that were just
- * freed. No lock may be held. */
-void maar_raise_live_peak(MaarAllocator allocator, VkDeviceSize gone);
-/* Sets the peak to the live bytes of now. No lock may be held. */
-void maar_reset_live_peak(MaarAllocator allocator);
+/* Counts live bytes that go. */
+static inline void maar_arena_lose_live(struct maar_arena* arena, VkDeviceSize size)
+{
+    const VkDeviceSize live = maar_atomic64_load(&arena->live_bytes);
+    maar_atomic64_store(&arena->live_bytes, live - size);
+    if (live > arena->live_high || live - size < arena->live_floor) {
+        maar_arena_look_at_peak(arena, live, live - size);
+    }
+}
+
+/* Takes back live bytes that never counted: of a call that fails, or of a block that is counted by
+ * its pages. */
+void maar_arena_drop_live(struct maar_arena* arena, VkDeviceSize size);
 
 #endif

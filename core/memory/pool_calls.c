@@ -3,7 +3,6 @@
  */
 #include "core/memory/allocator_state.h"
 #include "core/memory/leaks.h"
-#include "core/memory/peak.h"
 #include "core/memory/pool_create.h"
 #include "core/memory/pool_handle.h"
 #include "core/memory/pool_list.h"
@@ -139,7 +138,6 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool poo
     }
     struct maar_pool* own = maar_pool_of(allocator, pool);
     end_pool_pending(own);
-    maar_raise_live_peak(allocator, 0);
     maar_pool_release_stitched(own);
     if (own->stitches) {
         allocator->paging.end_pool(allocator, own);

@@ -98,10 +98,8 @@ struct slot_rest {
     bool has_claim; /* on its pool's kind, which the failed call takes back */
     MaarResourceKind kind;
     char* name;
-    VkDeviceSize size;          /* live bytes that ended, or 0 */
     struct maar_block* leaving; /* unlisted, to be destroyed */
     bool emptied;               /* the slot's block, which others may allocate from */
-    bool peaked;                /* whether the peak of live bytes may have changed */
     bool unknown;               /* the slot had no range in its block */
 };
 
@@ -129,10 +127,10 @@ MAAR_INLINE struct slot_rest take_slot_off(struct maar_slot* slot, uint32_t inde
         rest.has_claim = !slot->stitched;
         rest.kind = (MaarResourceKind)slot->kind;
         --arena->made_count;
-        maar_atomic64_store(&arena->live_bytes, maar_atomic64_load(&arena->live_bytes) - size);
+        maar_arena_drop_live(arena, size);
     }
     if (end == MAAR_SLOT_END_LIVE) {
-        rest.peaked = maar_arena_lose_live(arena, size);
+        maar_arena_lose_live(arena, size);
     }
     if (dedicated) {
         maar_arena_unlink_dedicated(arena, block);
@@ -145,7 +143,6 @@ MAAR_INLINE struct slot_rest take_slot_off(struct maar_slot* slot, uint32_t inde
         }
     }
     rest.name = slot->name;
-    rest.size = size;
     slot->name = NULL;
     maar_slots_put(&rest.pool->allocator->slots, &arena->slots, slot, index);
     maar_mutex_unlock(&arena->lock);
@@ -163,9 +160,6 @@ MAAR_INLINE void finish_slot(const struct slot_rest* rest, enum maar_slot_end en
     }
     if (rest->has_claim) {
         maar_pool_disclaim_kind(pool, rest->kind);
-    }
-    if (rest->peaked) {
-        maar_raise_live_peak(pool->allocator, rest->size);
     }
     if (rest->unknown) {
         maar_broken(pool->allocator, "a live allocation has no range in its block");
@@ -242,11 +236,8 @@ void maar_pool_make_pending(struct maar_slot* slot)
         ++arena->stitched_pending_count;
         arena->stitched_pending_bytes += block->size;
     }
-    const bool peaked = maar_arena_lose_live(arena, size);
+    maar_arena_lose_live(arena, size);
     maar_mutex_unlock(&arena->lock);
-    if (peaked) {
-        maar_raise_live_peak(block->pool->allocator, size);
-    }
 }
 
 void maar_slot_retire(struct maar_slot* slot, uint32_t index, struct maar_retire_item* item)

@@ -10,6 +10,7 @@
 #include "core/memory/stitched_block.h"
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/peak.h"
 #include "core/memory/pool_check.h"
 #include "core/memory/range_free.h"
 #include "core/memory/recycled.h"
@@ -21,7 +22,7 @@ void maar_block_make_paged(struct maar_block* block)
     struct maar_arena* arena = maar_block_arena(block);
     maar_mutex_lock(&arena->lock);
     maar_atomic32_store(&block->paged, 1);
-    maar_atomic64_store(&arena->live_bytes, maar_atomic64_load(&arena->live_bytes) - block->size);
+    maar_arena_drop_live(arena, block->size);
     maar_mutex_unlock(&arena->lock);
 }
 

@@ -287,6 +287,21 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetDetailedStatistics(MaarAllocator allocator
     return VK_SUCCESS;
 }
 
+/* From here on each arena's next loss of live bytes counts. */
+static void reset_live_peak(MaarAllocator allocator)
+{
+    maar_atomic64_store(&allocator->peak_live_bytes, 0);
+    for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
+         pool = maar_pool_next(allocator, pool)) {
+        for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
+             arena = maar_pool_next_arena(pool, arena->number + 1)) {
+            maar_mutex_lock(&arena->lock);
+            arena->live_high = 0;
+            maar_mutex_unlock(&arena->lock);
+        }
+    }
+}
+
 VKAPI_ATTR void VKAPI_CALL maarResetPeaks(MaarAllocator allocator)
 {
     if (maar_enter(allocator) != VK_SUCCESS) {
@@ -294,7 +309,7 @@ VKAPI_ATTR void VKAPI_CALL maarResetPeaks(MaarAllocator allocator)
     }
     maar_atomic64_store(&allocator->peak_block_bytes, maar_atomic64_load(&allocator->block_bytes));
     maar_atomic64_store(&allocator->peak_block_count, maar_atomic64_load(&allocator->block_count));
-    maar_reset_live_peak(allocator);
+    reset_live_peak(allocator);
     maar_paging_reset_peak(allocator);
 }
 

@@ -1012,8 +1012,9 @@ typedef struct MaarStatistics {
      * count too. Allocator-wide statistics only. */
     VkDeviceSize peakBlockBytes;
     /** Most allocationBytes since the last maarResetPeaks. The figure is exact while one thread
-     * allocates from one pool. Where several threads or pools are in use, it is an estimate, mostly
-     * within some MiB for each, and never above peakBlockBytes. Allocator-wide statistics only. */
+     * allocates from one pool. Where several threads or pools are in use, it may fall short by a
+     * sixteenth of what lives in each of the others, at most 8 MiB each. It is never above
+     * peakBlockBytes. Allocator-wide statistics only. */
     VkDeviceSize peakAllocationBytes;
     /** Most blocks since the last maarResetPeaks. Allocator-wide statistics only. */
     uint32_t peakBlockCount;
