@@ -248,7 +248,6 @@ void maar_slot_retire(struct maar_slot* slot, uint32_t index, struct maar_retire
     /* Mapped memory is unmapped first, which may call the driver. Pages are bound to the object of
      * their allocation. Both stay where they are until then. */
     const bool stays = slot->map_count > 0 || slot->stitched;
-    item->size = stays ? 0 : maar_slot_size(slot);
     item->object_first = stays || item->action != NULL;
 }
 

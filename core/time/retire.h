@@ -4,10 +4,6 @@
  * when all points have passed or the device is lost. What an object and a range are is known to the
  * rooms that own them.
  *
- * A range may be handed on before its points have passed. The item then retires its object without
- * bytes, and the item of the range's new owner, the heir, inherits the points: it stays pending
- * until its own points have passed and those of the former owner too.
- *
  * Internally synchronized. One lock guards the queue. It is never held while a semaphore is read,
  * bytes are returned or an action runs.
  */
@@ -34,20 +30,11 @@ enum maar_retire_step { MAAR_RETIRE_RETURN_BYTES, MAAR_RETIRE_DO_REST };
 typedef void (*maar_retire_range_action)(MaarAllocator allocator, struct maar_retire_item* item,
                                          enum maar_retire_step step);
 
-/* Lists that the ranges of one pool are spread over, by timeline and size class. */
-enum { MAAR_RETIRE_LISTS = 16 };
-
 /* What is pending in one pool. The owner of the pool keeps it, zero at first; the queue's lock
- * guards it. Items that wait for the host stand in the first list, and no others. */
+ * guards it. A driver call can wait for the items of the second list, but not for the host. */
+enum { MAAR_RETIRE_OF_HOST, MAAR_RETIRE_OF_DEVICE, MAAR_RETIRE_LISTS };
 struct maar_retire_pool {
     struct maar_retire_item* lists[MAAR_RETIRE_LISTS];
-};
-
-enum maar_retire_state {
-    MAAR_RETIRE_PREPARED, /* nobody else knows of it */
-    MAAR_RETIRE_QUEUED,   /* in the tree, at one of its points */
-    MAAR_RETIRE_PARKED,   /* an heir that waits for the item whose range it has */
-    MAAR_RETIRE_IN_HAND   /* in the batch of a collector */
 };
 
 #define MAAR_RETIRE_NO_RANGE UINT32_MAX
@@ -62,19 +49,11 @@ struct maar_retire_item {
     struct maar_retire_item* previous;
     struct maar_retire_item* pool_next;
     struct maar_retire_item** pool_link; /* what points here in the list of the pool */
-    union {
-        struct {
-            VkDeviceSize size; /* of the range; 0 if it may not be handed on */
-            /* The heir, which has the range; of an heir that is not done waiting for the former
-             * owner of its range, that one. */
-            struct maar_retire_item* kin;
-        };
-        void* rest[2]; /* what the first step of the range action leaves to the second */
-    };
+    void* rest[2]; /* what the first step of the range action leaves to the second */
     uint8_t order; /* of the timeline of points[at] */
     uint8_t at;    /* the point that it waits for; those before have passed */
     uint8_t point_count;
-    uint8_t state : 2; /* enum maar_retire_state */
+    uint8_t is_queued : 1; /* or was */
     uint8_t is_first : 1;
     uint8_t object_first : 1; /* set by its maker: the bytes go after the object, not before */
     uint8_t rest_flags : 4;   /* of the range action's own, 0 at first */
@@ -105,7 +84,7 @@ struct maar_retire {
     maar_retire_range_action range_action;
     maar_atomic64 host_value;          /* the host timeline */
     maar_atomic32 lost;                /* a semaphore said that the device is lost */
-    maar_atomic64 item_count;          /* queued, parked or in hand */
+    maar_atomic64 item_count;          /* queued or in hand */
     maar_atomic64 returned_count;      /* batches whose bytes have been returned, ever */
     struct maar_mutex lock;            /* guards what follows */
     struct maar_condition finished;    /* a batch has returned its bytes, or is finished */
@@ -134,15 +113,8 @@ void maar_retire_set_points(struct maar_retire_item* item, uint32_t point_count,
                             const MaarPoint* points);
 void maar_retire_add_point(struct maar_retire_item* item, MaarPoint point);
 /* Frees an item that was never queued. */
-void maar_retire_discard(struct maar_retire* retire, struct maar_retire_item* item);
+void maar_retire_discard(const struct maar_retire* retire, struct maar_retire_item* item);
 void maar_retire_queue(struct maar_retire* retire, struct maar_retire_item* item);
-
-/* Hands a range on before its points have passed: one of a pool, of at least a size and
- * little more, whose points are all covered by a value of one timeline. The heir, prepared and not
- * queued, receives the range and inherits the points. Returns false when there is none. */
-bool maar_retire_hand_on(struct maar_retire* retire, struct maar_retire_pool* pool,
-                         VkDeviceSize size, const MaarPoint* covered,
-                         struct maar_retire_item* heir);
 
 /* Returns the first broken invariant, or NULL. Takes the lock and walks the queue. */
 const char* maar_retire_check(struct maar_retire* retire);

@@ -16,20 +16,9 @@ enum { BATCH_MOST = 64 };
 
 /* ---- batches ---- */
 
-/* Moves an item that was taken out of the queue into a batch. An heir that has been waiting for it
- * goes on. The lock is held. */
-static inline void take(struct maar_retire* retire, struct maar_retire_batch* batch,
-                        struct maar_retire_item* item)
+/* Appends an item, which was taken out of the queue, to a batch. */
+static inline void append(struct maar_retire_batch* batch, struct maar_retire_item* item)
 {
-    struct maar_retire_item* kin = item->kin;
-    if (kin != NULL) {
-        maar_retire_unbind(item);
-        if (kin->state == MAAR_RETIRE_PARKED) {
-            maar_retire_leave(retire, kin);
-            maar_retire_place(retire, kin);
-        }
-    }
-    item->state = MAAR_RETIRE_IN_HAND;
     item->next = NULL;
     if (batch->count++ == 0) {
         batch->first = item;
@@ -131,18 +120,14 @@ static void take_passed(struct maar_retire* retire, const struct maar_retire_key
     while (batch->count < BATCH_MOST && item != NULL && is_at(item, timeline) &&
            item->points[item->at].value <= value) {
         struct maar_retire_item* next = maar_retire_tree_next(item);
-        struct maar_retire_item* moved = item->kin;
         maar_retire_leave(retire, item);
         ++item->at;
         if (item->at < item->point_count && maar_retire_next_point(retire, item)) {
             maar_retire_enter(retire, item);
-            moved = item;
-        } else {
-            take(retire, batch, item);
-        }
-        if (moved != NULL && moved->state == MAAR_RETIRE_QUEUED) {
-            *again |= moved->order <= timeline->order && !is_at(moved, timeline);
+            *again |= item->order <= timeline->order && !is_at(item, timeline);
             next = maar_retire_tree_find(retire->root, timeline, false);
+        } else {
+            append(batch, item);
         }
         item = next;
     }
@@ -273,7 +258,7 @@ uint32_t maar_retire_flush(struct maar_retire* retire, const struct maar_retire_
         struct maar_retire_batch batch = {.count = 0};
         for (; item != NULL && batch.count < BATCH_MOST; item = maar_retire_any(retire, pool)) {
             maar_retire_leave(retire, item);
-            take(retire, &batch, item);
+            append(&batch, item);
         }
         finish_batch(retire, &batch);
         done += batch.count;
@@ -289,7 +274,6 @@ void maar_retire_run(struct maar_retire* retire, struct maar_retire_item* item)
     item->next = NULL;
     (void)maar_atomic64_add(&retire->item_count, 1);
     maar_mutex_lock(&retire->lock);
-    maar_retire_unbind(item);
     finish_batch(retire, &batch);
     maar_mutex_unlock(&retire->lock);
 }

@@ -3,8 +3,6 @@
  */
 #include "core/time/retire_order.h"
 
-#include "core/bits.h"
-
 /* Numbers of timelines: the host's; those that have one of their own, in the order in which they
  * were first waited for, so that what a collection ends first does not depend on the handles of
  * semaphores; and one for all others. */
@@ -28,7 +26,7 @@ bool maar_retire_next_point(const struct maar_retire* retire, struct maar_retire
     return item->at < item->point_count;
 }
 
-uint32_t maar_retire_find_order(const struct maar_retire* retire, VkSemaphore semaphore)
+static uint32_t find_order(const struct maar_retire* retire, VkSemaphore semaphore)
 {
     uint32_t order = ORDER_HOST + 1;
     if (semaphore == VK_NULL_HANDLE) {
@@ -48,7 +46,7 @@ static uint32_t take_order(struct maar_retire* retire, VkSemaphore semaphore)
     if (recent->semaphore == semaphore && recent->item_count > 0) {
         return retire->recent;
     }
-    uint32_t order = maar_retire_find_order(retire, semaphore);
+    uint32_t order = find_order(retire, semaphore);
     for (uint32_t i = ORDER_HOST + 1; order == ORDER_OTHERS && i < ORDER_OTHERS; ++i) {
         order = retire->timelines[i].item_count == 0 ? i : order;
     }
@@ -59,25 +57,12 @@ static uint32_t take_order(struct maar_retire* retire, VkSemaphore semaphore)
     return order;
 }
 
-uint32_t maar_retire_class_of(VkDeviceSize size)
-{
-    const uint32_t top = maar_top_bit(size | 4);
-    return top * 4 + (uint32_t)(size >> (top - 2) & 3);
-}
-
-struct maar_retire_item** maar_retire_list_of(struct maar_retire_pool* pool, uint32_t order,
-                                              uint32_t size_class)
-{
-    return order == ORDER_HOST
-               ? &pool->lists[0]
-               : &pool->lists[1 + (order * 5 + size_class) % (MAAR_RETIRE_LISTS - 1)];
-}
-
-void maar_retire_enter_pool(struct maar_retire_item* item)
+static void enter_pool(struct maar_retire_item* item)
 {
     if (item->pool != NULL) {
         struct maar_retire_item** link =
-            maar_retire_list_of(item->pool, item->order, maar_retire_class_of(item->size));
+            &item->pool
+                 ->lists[item->order == ORDER_HOST ? MAAR_RETIRE_OF_HOST : MAAR_RETIRE_OF_DEVICE];
         item->pool_next = *link;
         item->pool_link = link;
         *link = item;
@@ -87,7 +72,7 @@ void maar_retire_enter_pool(struct maar_retire_item* item)
     }
 }
 
-void maar_retire_leave_pool(struct maar_retire_item* item)
+static void leave_pool(struct maar_retire_item* item)
 {
     if (item->pool != NULL) {
         *item->pool_link = item->pool_next;
@@ -101,9 +86,9 @@ void maar_retire_enter(struct maar_retire* retire, struct maar_retire_item* item
 {
     const MaarPoint* point = &item->points[item->at];
     const uint32_t order = take_order(retire, point->semaphore);
-    item->state = MAAR_RETIRE_QUEUED;
+    item->is_queued = true;
     item->order = (uint8_t)order;
-    maar_retire_enter_pool(item);
+    enter_pool(item);
     if (order == ORDER_OTHERS) {
         maar_retire_tree_add(&retire->root, item);
         return;
@@ -121,32 +106,19 @@ void maar_retire_enter(struct maar_retire* retire, struct maar_retire_item* item
 
 void maar_retire_leave(struct maar_retire* retire, struct maar_retire_item* item)
 {
-    maar_retire_leave_pool(item);
-    if (item->state == MAAR_RETIRE_QUEUED) {
-        if (item->order < ORDER_OTHERS) {
-            struct maar_retire_timeline* timeline = &retire->timelines[item->order];
-            --timeline->item_count;
-            if (timeline->last == item) {
-                timeline->last = item->next != item ? item->next : NULL;
-            }
+    leave_pool(item);
+    if (item->order < ORDER_OTHERS) {
+        struct maar_retire_timeline* timeline = &retire->timelines[item->order];
+        --timeline->item_count;
+        if (timeline->last == item) {
+            timeline->last = item->next != item ? item->next : NULL;
         }
-        maar_retire_tree_remove(&retire->root, item);
     }
-}
-
-void maar_retire_unbind(struct maar_retire_item* item)
-{
-    if (item->kin != NULL) {
-        item->kin->kin = NULL;
-        item->kin = NULL;
-    }
+    maar_retire_tree_remove(&retire->root, item);
 }
 
 void maar_retire_place(struct maar_retire* retire, struct maar_retire_item* item)
 {
-    if (item->point_count == 0) {
-        maar_retire_add_point(item, (MaarPoint){.value = 0});
-    }
     if (item->point_count > 1 && !maar_retire_next_point(retire, item) &&
         item->at == item->point_count) {
         --item->at;

@@ -1,7 +1,6 @@
 /*
  * Where items of the retire queue stand. A queued item waits for one of its points and stands in
- * the tree of all items, and, if a pool waits for it, in a list of that pool. An heir that waits
- * for the former owner of its range is parked: it stands in a list of its pool alone.
+ * the tree of all items, and, if a pool waits for it, in a list of that pool.
  *
  * The lock of the queue is held in each of these calls.
  */
@@ -24,23 +23,8 @@ bool maar_retire_next_point(const struct maar_retire* retire, struct maar_retire
 void maar_retire_place(struct maar_retire* retire, struct maar_retire_item* item);
 /* Queues an item at its present point. */
 void maar_retire_enter(struct maar_retire* retire, struct maar_retire_item* item);
-/* Takes an item out that is queued or parked. */
+/* Takes a queued item out. */
 void maar_retire_leave(struct maar_retire* retire, struct maar_retire_item* item);
-
-/* Returns the number of a timeline by which items are ordered. Timelines that have none of their
- * own share one. */
-uint32_t maar_retire_find_order(const struct maar_retire* retire, VkSemaphore semaphore);
-/* Returns the size class of a range; each power of two has four. */
-uint32_t maar_retire_class_of(VkDeviceSize size);
-/* Returns the list in which a pool has the ranges of a timeline and a size class, and maybe
- * others. */
-struct maar_retire_item** maar_retire_list_of(struct maar_retire_pool* pool, uint32_t order,
-                                              uint32_t size_class);
-void maar_retire_enter_pool(struct maar_retire_item* item);
-void maar_retire_leave_pool(struct maar_retire_item* item);
-
-/* Ends the bond between an heir and the former owner of its range; either may be given. */
-void maar_retire_unbind(struct maar_retire_item* item);
 
 /* Returns an item of a pool, or (NULL) a queued one of all; NULL when there is none. */
 struct maar_retire_item* maar_retire_any(const struct maar_retire* retire,

@@ -10,16 +10,10 @@
 /* A wait in slices of this length, so that items that others finish meanwhile are noticed, ns. */
 #define WAIT_SLICE_NS ((uint64_t)10000000)
 
-/* Copies the points that an item still waits for. Leaves none when it waits for the host, which no
- * driver call can wait for. An heir that is parked waits for its former owner first. */
+/* Copies the points that an item still waits for, but for those of the host: no driver call waits
+ * for the host. */
 static void list_points(const struct maar_retire_item* item, struct maar_retire_points* points)
 {
-    if (item->state == MAAR_RETIRE_PARKED) {
-        item = item->kin;
-    }
-    if (item->points[item->at].semaphore == VK_NULL_HANDLE) {
-        return;
-    }
     for (uint32_t i = item->at; i < item->point_count; ++i) {
         if (item->points[i].semaphore != VK_NULL_HANDLE) {
             points->semaphores[points->count] = item->points[i].semaphore;
@@ -57,19 +51,12 @@ static void find_points(const struct maar_retire* retire, const struct maar_reti
                         struct maar_retire_points* points)
 {
     const struct maar_retire_key host = {.value = UINT64_MAX};
+    const struct maar_retire_item* item = pool != NULL
+                                              ? pool->lists[MAAR_RETIRE_OF_DEVICE]
+                                              : maar_retire_tree_find(retire->root, &host, true);
     points->count = 0;
-    if (pool == NULL) {
-        const struct maar_retire_item* item = maar_retire_tree_find(retire->root, &host, true);
-        if (item != NULL) {
-            list_points(item, points);
-        }
-        return;
-    }
-    for (uint32_t i = 1; i < MAAR_RETIRE_LISTS && points->count == 0; ++i) {
-        for (const struct maar_retire_item* item = pool->lists[i];
-             item != NULL && points->count == 0; item = item->pool_next) {
-            list_points(item, points);
-        }
+    if (item != NULL) {
+        list_points(item, points);
     }
 }
 

@@ -1,6 +1,6 @@
 /*
- * The retire queue by itself, on a device that this file plays: which items end, in which order
- * their two parts go, and what an heir inherits from the former owner of its range.
+ * The retire queue by itself, on a device that this file plays: which items end, and in which
+ * order their two parts go.
  */
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
@@ -123,23 +123,21 @@ static struct maar_retire_item* prepare(uint32_t point_count, const MaarPoint* p
 
 /* An item with an object, and with a range of a pool unless that is NULL. */
 static struct maar_retire_item* prepare_full(uint32_t number, struct maar_retire_pool* pool,
-                                             VkDeviceSize size, MaarPoint point)
+                                             MaarPoint point)
 {
     struct maar_retire_item* item = prepare(1, &point);
     item->action = end_object;
     item->object = number;
     if (pool != NULL) {
         item->pool = pool;
-        item->size = size;
         item->range = number;
     }
     return item;
 }
 
-static void queue_full(uint32_t number, struct maar_retire_pool* pool, VkDeviceSize size,
-                       MaarPoint point)
+static void queue_full(uint32_t number, struct maar_retire_pool* pool, MaarPoint point)
 {
-    maar_retire_queue(&retire, prepare_full(number, pool, size, point));
+    maar_retire_queue(&retire, prepare_full(number, pool, point));
 }
 
 static uint32_t collect(void)
@@ -204,7 +202,6 @@ static void exactly_what_has_passed_ends(void** state)
                 item->action = end_object;
                 item->object = queued;
                 item->pool = queued % 3 == 2 ? NULL : &pools[queued % 3];
-                item->size = random_below(&seed, 1 << 20);
                 maar_retire_queue(&retire, item);
                 ++queued;
             }
@@ -232,11 +229,11 @@ static void timelines_end_in_the_order_of_their_first_wait(void** state)
 {
     (void)state;
     open_queue();
-    queue_full(0, NULL, 0, at(7, 1));
-    queue_full(1, NULL, 0, at(3, 1));
-    queue_full(2, NULL, 0, at(5, 1));
-    queue_full(3, NULL, 0, at(7, 2));
-    queue_full(4, NULL, 0, at(3, 1));
+    queue_full(0, NULL, at(7, 1));
+    queue_full(1, NULL, at(3, 1));
+    queue_full(2, NULL, at(5, 1));
+    queue_full(3, NULL, at(7, 2));
+    queue_full(4, NULL, at(3, 1));
     values[7] = values[3] = values[5] = 9;
     assert_int_equal(collect(), 5);
     static const uint32_t order[5] = {0, 3, 1, 4, 2};
@@ -253,7 +250,7 @@ static void a_collection_reads_each_timeline_once(void** state)
     (void)state;
     open_queue();
     for (uint32_t i = 0; i < ITEMS; ++i) {
-        queue_full(i, NULL, 0, at(1 + i % TIMELINES, 1 + i));
+        queue_full(i, NULL, at(1 + i % TIMELINES, 1 + i));
     }
     assert_int_equal(collect(), 0);
     assert_int_equal(reads, TIMELINES);
@@ -268,11 +265,11 @@ static void bytes_go_before_objects(void** state)
     (void)state;
     struct maar_retire_pool pool = {{NULL}};
     open_queue();
-    queue_full(0, &pool, 100, at(0, 0));
-    struct maar_retire_item* bound = prepare_full(1, &pool, 100, at(0, 0));
+    queue_full(0, &pool, at(0, 0));
+    struct maar_retire_item* bound = prepare_full(1, &pool, at(0, 0));
     bound->object_first = true;
     maar_retire_queue(&retire, bound);
-    queue_full(2, &pool, 100, at(0, 0));
+    queue_full(2, &pool, at(0, 0));
     assert_int_equal(collect(), 3);
     static const struct {
         bool range;
@@ -304,7 +301,7 @@ static void a_batch_is_small(void** state)
     struct maar_retire_pool pool = {{NULL}};
     open_queue();
     for (uint32_t i = 0; i < 100; ++i) {
-        queue_full(i, &pool, 100, at(1, 1));
+        queue_full(i, &pool, at(1, 1));
     }
     values[1] = 1;
     on_object = collect_within;
@@ -321,7 +318,7 @@ static void a_pool_ends_its_own_items(void** state)
     struct maar_retire_pool pools[2] = {{{NULL}}};
     open_queue();
     for (uint32_t i = 0; i < 200; ++i) {
-        queue_full(i, &pools[i % 2], 1u << i % 20, at(i % 4, 5));
+        queue_full(i, &pools[i % 2], at(i % 4, 5));
     }
     assert_int_equal(maar_retire_wait(&retire, &pools[1], UINT64_MAX), VK_SUCCESS);
     for (uint32_t i = 0; i < 200; ++i) {
@@ -332,158 +329,6 @@ static void a_pool_ends_its_own_items(void** state)
     assert_int_equal(values[2], 5);
     assert_int_equal(maar_retire_flush(&retire, &pools[0]), 50); /* and 50 wait for the host */
     close_queue();
-}
-
-/* ---- ranges that are handed on ---- */
-
-static struct maar_retire_item* take_over(struct maar_retire_pool* pool, VkDeviceSize size,
-                                          MaarPoint covered)
-{
-    struct maar_retire_item* heir = prepare(MAAR_MAX_POINTS, NULL);
-    if (!maar_retire_hand_on(&retire, pool, size, &covered, heir)) {
-        maar_retire_discard(&retire, heir);
-        return NULL;
-    }
-    assert_null(maar_retire_check(&retire));
-    return heir;
-}
-
-static void only_a_range_that_serves_is_handed_on(void** state)
-{
-    (void)state;
-    struct maar_retire_pool pool = {{NULL}};
-    struct maar_retire_pool other = {{NULL}};
-    open_queue();
-    const MaarPoint both[2] = {at(1, 3), at(2, 3)};
-    struct maar_retire_item* item = prepare(2, both);
-    item->pool = &pool;
-    item->size = 5000;
-    item->range = 0;
-    maar_retire_queue(&retire, item);
-    queue_full(1, &pool, 4096, at(1, 5));
-    queue_full(2, &pool, 0, at(1, 3)); /* it stays where it is */
-    queue_full(3, &other, 4096, at(1, 1));
-    queue_full(4, &pool, 4000, at(1, 1));
-    queue_full(5, &pool, 64 * 4096, at(1, 1));
-    assert_null(take_over(&pool, 4096, at(1, 4)));
-    assert_null(take_over(&pool, 4097, at(1, 9)));
-    assert_null(take_over(&pool, 4096, at(2, 9)));
-    struct maar_retire_item* heir = take_over(&pool, 4096, at(1, 5));
-    assert_non_null(heir);
-    assert_int_equal(heir->range, 1);
-    assert_int_equal(heir->size, 4096);
-    assert_null(take_over(&pool, 4096, at(1, 9))); /* nobody else gets it */
-    maar_retire_queue(&retire, heir);
-    assert_int_equal(maar_retire_flush(&retire, NULL), 7);
-    close_queue();
-}
-
-/* The object of the former owner goes without bytes. The heir, freed at once, keeps the bytes until
- * the points of the former owner have passed. */
-static void an_heir_inherits_the_points(void** state)
-{
-    (void)state;
-    struct maar_retire_pool pool = {{NULL}};
-    open_queue();
-    queue_full(1, &pool, 100, at(1, 5));
-    struct maar_retire_item* heir = take_over(&pool, 100, at(1, 5));
-    assert_non_null(heir);
-    maar_retire_queue(&retire, heir);
-    assert_int_equal(collect(), 0);
-    assert_null(take_over(&pool, 100, at(1, 9)));
-    values[1] = 5;
-    assert_int_equal(collect(), 2);
-    assert_int_equal(count_of(false, 1), 1);
-    assert_int_equal(count_of(true, 1), 1);
-    assert_true(happened[0].range == false); /* it went first, and without bytes */
-    close_queue();
-}
-
-static void an_heir_waits_for_its_own_points_too(void** state)
-{
-    (void)state;
-    struct maar_retire_pool pool = {{NULL}};
-    for (uint32_t first = 1; first <= 2; ++first) {
-        open_queue();
-        queue_full(1, &pool, 100, at(1, 5));
-        struct maar_retire_item* heir = take_over(&pool, 100, at(1, 5));
-        maar_retire_add_point(heir, at(2, 7));
-        maar_retire_queue(&retire, heir);
-        values[first] = 7;
-        assert_int_equal(collect(), first == 1);
-        assert_int_equal(count_of(true, 1), 0);
-        values[3 - first] = 7;
-        assert_int_equal(collect(), 3 - first == 2 ? 1 : 2);
-        assert_int_equal(count_of(true, 1), 1);
-        close_queue();
-    }
-}
-
-/* A later point of the same timeline says all that the former owner's says: no need to wait for
- * both, and the range may be handed on once more. */
-static void later_points_of_an_heir_are_enough(void** state)
-{
-    (void)state;
-    struct maar_retire_pool pool = {{NULL}};
-    open_queue();
-    queue_full(1, &pool, 100, at(1, 5));
-    for (uint64_t value = 6; value < 20; ++value) {
-        struct maar_retire_item* heir = take_over(&pool, 100, at(1, value));
-        assert_non_null(heir);
-        maar_retire_add_point(heir, at(1, value));
-        maar_retire_queue(&retire, heir);
-    }
-    values[1] = 18;
-    assert_int_equal(collect(), 14);
-    assert_int_equal(count_of(true, 1), 0);
-    values[1] = 19;
-    assert_int_equal(collect(), 1);
-    assert_int_equal(count_of(true, 1), 1);
-    close_queue();
-}
-
-static void an_heir_outlives_the_former_owner(void** state)
-{
-    (void)state;
-    struct maar_retire_pool pool = {{NULL}};
-    open_queue();
-    queue_full(1, &pool, 100, at(1, 5));
-    queue_full(2, &pool, 100, at(1, 5));
-    struct maar_retire_item* heir = take_over(&pool, 100, at(1, 5));
-    struct maar_retire_item* another = take_over(&pool, 100, at(1, 5));
-    maar_retire_discard(&retire, another); /* its range is nobody's any more */
-    values[1] = 5;
-    assert_int_equal(collect(), 2);
-    const uint32_t range = heir->range;
-    assert_int_equal(count_of(true, range), 0);
-    maar_retire_queue(&retire, heir);
-    assert_int_equal(collect(), 1);
-    assert_int_equal(count_of(true, range), 1);
-    close_queue();
-}
-
-/* A pool that goes waits for an heir by the points of the former owner, or ends it by force. */
-static void a_pool_waits_for_an_heir(void** state)
-{
-    (void)state;
-    struct maar_retire_pool pool = {{NULL}};
-    for (uint32_t force = 0; force < 2; ++force) {
-        open_queue();
-        queue_full(1, &pool, 100, at(1, 5));
-        struct maar_retire_item* heir = take_over(&pool, 100, at(1, 5));
-        maar_retire_queue(&retire, heir);
-        if (force) {
-            assert_int_equal(maar_retire_flush(&retire, &pool), 1);
-            assert_int_equal(count_of(true, 1), 1);
-            assert_int_equal(count_of(false, 1), 0);
-            assert_int_equal(maar_retire_flush(&retire, NULL), 1);
-        } else {
-            assert_int_equal(maar_retire_wait(&retire, &pool, UINT64_MAX), VK_SUCCESS);
-            assert_int_equal(waits, 1);
-        }
-        assert_int_equal(count_of(true, 1), 1);
-        close_queue();
-    }
 }
 
 /* ---- beside other threads ---- */
@@ -519,7 +364,7 @@ static void a_request_waits_for_bytes_on_their_way(void** state)
     atomic_store(&reclaimed, false);
     const uint64_t seen = maar_atomic64_load(&retire.returned_count);
     assert_false(maar_retire_reclaim(&retire, seen));
-    struct maar_retire_item* item = prepare_full(1, &pool, 100, at(0, 0));
+    struct maar_retire_item* item = prepare_full(1, &pool, at(0, 0));
     item->action = NULL; /* nothing is noted while this thread looks */
     maar_retire_queue(&retire, item);
     on_range = linger;
@@ -543,12 +388,6 @@ int main(void)
         cmocka_unit_test(bytes_go_before_objects),
         cmocka_unit_test(a_batch_is_small),
         cmocka_unit_test(a_pool_ends_its_own_items),
-        cmocka_unit_test(only_a_range_that_serves_is_handed_on),
-        cmocka_unit_test(an_heir_inherits_the_points),
-        cmocka_unit_test(an_heir_waits_for_its_own_points_too),
-        cmocka_unit_test(later_points_of_an_heir_are_enough),
-        cmocka_unit_test(an_heir_outlives_the_former_owner),
-        cmocka_unit_test(a_pool_waits_for_an_heir),
         cmocka_unit_test(a_request_waits_for_bytes_on_their_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
