@@ -109,7 +109,11 @@ void maar_retire_queue(struct maar_retire* retire, struct maar_retire_item* item
     if (item->point_count == 0) {
         maar_retire_add_point(item, (MaarPoint){.value = 0});
     }
-    maar_retire_place(retire, item);
+    if (item->point_count > 1 && !maar_retire_next_point(retire, item) &&
+        item->at == item->point_count) {
+        --item->at;
+    }
+    maar_retire_enter(retire, item);
     maar_mutex_unlock(&retire->lock);
 }
 

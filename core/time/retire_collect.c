@@ -72,7 +72,7 @@ static void unlist_batch(struct maar_retire* retire, const struct maar_retire_ba
     }
 }
 
-/* Ends the items of a batch and frees them. The lock is held before and afterwards. */
+/* Ends the items of a batch and frees them. The caller's lock is released meanwhile. */
 static void finish_batch(struct maar_retire* retire, struct maar_retire_batch* batch)
 {
     list_batch(retire, batch);
@@ -111,23 +111,40 @@ static bool is_at(const struct maar_retire_item* item, const struct maar_retire_
            item->points[item->at].semaphore == timeline->semaphore;
 }
 
-/* Takes items whose point on a timeline has passed, and moves those that wait for another point.
- * again: some were moved to timelines that come earlier. The lock is held. */
-static void take_passed(struct maar_retire* retire, const struct maar_retire_key* timeline,
-                        uint64_t value, struct maar_retire_batch* batch, bool* again)
+/* Takes the items of a list to which one point has passed. Those that wait for another point are
+ * queued there. Returns whether there were any. again: some wait for a timeline that comes earlier.
+ */
+static bool take_list(struct maar_retire* retire, struct maar_retire_item* item,
+                      const struct maar_retire_key* timeline, struct maar_retire_batch* batch,
+                      bool* again)
 {
-    struct maar_retire_item* item = maar_retire_tree_find(retire->root, timeline, false);
-    while (batch->count < BATCH_MOST && item != NULL && is_at(item, timeline) &&
-           item->points[item->at].value <= value) {
-        struct maar_retire_item* next = maar_retire_tree_next(item);
-        maar_retire_leave(retire, item);
+    bool moved = false;
+    for (struct maar_retire_item* next = NULL; item != NULL; item = next) {
+        next = item->next;
         ++item->at;
         if (item->at < item->point_count && maar_retire_next_point(retire, item)) {
             maar_retire_enter(retire, item);
             *again |= item->order <= timeline->order && !is_at(item, timeline);
-            next = maar_retire_tree_find(retire->root, timeline, false);
+            moved = true;
         } else {
             append(batch, item);
+        }
+    }
+    return moved;
+}
+
+/* Takes items whose point on a timeline has passed, and moves those that wait for another point. */
+static void take_passed(struct maar_retire* retire, const struct maar_retire_key* timeline,
+                        uint64_t value, struct maar_retire_batch* batch, bool* again)
+{
+    maar_assert_held(&retire->lock);
+    struct maar_retire_item* item = maar_retire_tree_find(retire->root, timeline, false);
+    while (batch->count < BATCH_MOST && item != NULL && is_at(item, timeline) &&
+           item->points[item->at].value <= value) {
+        struct maar_retire_item* next = maar_retire_tree_next(item->previous);
+        maar_retire_leave(retire, item, BATCH_MOST - batch->count);
+        if (take_list(retire, item, timeline, batch, again)) {
+            next = maar_retire_tree_find(retire->root, timeline, false);
         }
         item = next;
     }
@@ -257,7 +274,7 @@ uint32_t maar_retire_flush(struct maar_retire* retire, const struct maar_retire_
     for (struct maar_retire_item* item = maar_retire_any(retire, pool); item != NULL;) {
         struct maar_retire_batch batch = {.count = 0};
         for (; item != NULL && batch.count < BATCH_MOST; item = maar_retire_any(retire, pool)) {
-            maar_retire_leave(retire, item);
+            maar_retire_leave(retire, item, 1);
             append(&batch, item);
         }
         finish_batch(retire, &batch);

@@ -11,6 +11,7 @@ enum { ORDER_HOST = 0, ORDER_OTHERS = MAAR_RETIRE_TIMELINES };
 bool maar_retire_next_point(const struct maar_retire* retire, struct maar_retire_item* item)
 {
     bool found = false;
+    maar_assert_held(&retire->lock);
     if (maar_atomic32_load(&retire->lost) != 0) {
         return false;
     }
@@ -85,6 +86,7 @@ static void leave_pool(struct maar_retire_item* item)
 void maar_retire_enter(struct maar_retire* retire, struct maar_retire_item* item)
 {
     const MaarPoint* point = &item->points[item->at];
+    maar_assert_held(&retire->lock);
     const uint32_t order = take_order(retire, point->semaphore);
     item->is_queued = true;
     item->order = (uint8_t)order;
@@ -95,8 +97,11 @@ void maar_retire_enter(struct maar_retire* retire, struct maar_retire_item* item
     }
     struct maar_retire_timeline* timeline = &retire->timelines[order];
     struct maar_retire_item* last = timeline->last;
-    if (last != NULL && last->points[last->at].value <= point->value) {
-        timeline->last = maar_retire_tree_add_last(&retire->root, last, item);
+    if (last != NULL && last->points[last->at].value == point->value) {
+        maar_retire_tree_join(last, item);
+    } else if (last != NULL && last->points[last->at].value < point->value) {
+        maar_retire_tree_add_last(&retire->root, last, item);
+        timeline->last = item;
     } else {
         maar_retire_tree_add(&retire->root, item);
         timeline->last = timeline->item_count == 0 ? item : last;
@@ -104,31 +109,31 @@ void maar_retire_enter(struct maar_retire* retire, struct maar_retire_item* item
     ++timeline->item_count;
 }
 
-void maar_retire_leave(struct maar_retire* retire, struct maar_retire_item* item)
+void maar_retire_leave(struct maar_retire* retire, struct maar_retire_item* first, uint32_t most)
 {
-    leave_pool(item);
-    if (item->order < ORDER_OTHERS) {
-        struct maar_retire_timeline* timeline = &retire->timelines[item->order];
-        --timeline->item_count;
-        if (timeline->last == item) {
-            timeline->last = item->next != item ? item->next : NULL;
+    struct maar_retire_item* last = first;
+    uint32_t count = 1;
+    maar_assert_held(&retire->lock);
+    leave_pool(first);
+    for (; count < most && !last->next->is_first; ++count) {
+        last = last->next;
+        leave_pool(last);
+    }
+    if (first->order < ORDER_OTHERS) {
+        struct maar_retire_timeline* timeline = &retire->timelines[first->order];
+        timeline->item_count -= count;
+        if (timeline->last == first) {
+            timeline->last = last->next != first ? last->next : NULL;
         }
     }
-    maar_retire_tree_remove(&retire->root, item);
-}
-
-void maar_retire_place(struct maar_retire* retire, struct maar_retire_item* item)
-{
-    if (item->point_count > 1 && !maar_retire_next_point(retire, item) &&
-        item->at == item->point_count) {
-        --item->at;
-    }
-    maar_retire_enter(retire, item);
+    maar_retire_tree_remove(&retire->root, first, last);
+    last->next = NULL;
 }
 
 struct maar_retire_item* maar_retire_any(const struct maar_retire* retire,
                                          const struct maar_retire_pool* pool)
 {
+    maar_assert_held(&retire->lock);
     struct maar_retire_item* item = pool == NULL ? retire->root : NULL;
     for (uint32_t i = 0; pool != NULL && i < MAAR_RETIRE_LISTS && item == NULL; ++i) {
         item = pool->lists[i];

@@ -2,7 +2,7 @@
  * Where items of the retire queue stand. A queued item waits for one of its points and stands in
  * the tree of all items, and, if a pool waits for it, in a list of that pool.
  *
- * The lock of the queue is held in each of these calls.
+ * The caller of each function holds the lock of the queue.
  */
 #ifndef MAAR_CORE_TIME_RETIRE_ORDER_H
 #define MAAR_CORE_TIME_RETIRE_ORDER_H
@@ -19,12 +19,11 @@ static inline bool maar_retire_is_host_passed(const struct maar_retire* retire,
  * there is any, so that items that wait for the host can be distinguished from those that a driver
  * call can wait for. Returns false when all have passed. */
 bool maar_retire_next_point(const struct maar_retire* retire, struct maar_retire_item* item);
-/* Queues an item at the first point that has not passed, or at its last one. */
-void maar_retire_place(struct maar_retire* retire, struct maar_retire_item* item);
 /* Queues an item at its present point. */
 void maar_retire_enter(struct maar_retire* retire, struct maar_retire_item* item);
-/* Takes a queued item out. */
-void maar_retire_leave(struct maar_retire* retire, struct maar_retire_item* item);
+/* Takes out an item and those that follow it in its group, `most` items together at most. They form
+ * a list. */
+void maar_retire_leave(struct maar_retire* retire, struct maar_retire_item* first, uint32_t most);
 
 /* Returns an item of a pool, or (NULL) a queued one of all; NULL when there is none. */
 struct maar_retire_item* maar_retire_any(const struct maar_retire* retire,

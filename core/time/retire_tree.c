@@ -72,8 +72,7 @@ static void rotate_up(struct maar_retire_item** root, struct maar_retire_item* i
     }
 }
 
-/* Makes an item the last one of a group. */
-static void join(struct maar_retire_item* first, struct maar_retire_item* item)
+void maar_retire_tree_join(struct maar_retire_item* first, struct maar_retire_item* item)
 {
     struct maar_retire_item* last = first->previous;
     item->is_first = false;
@@ -108,7 +107,7 @@ void maar_retire_tree_add(struct maar_retire_item** root, struct maar_retire_ite
         parent = *holder;
         const int order = compare_key(&key, parent);
         if (order == 0) {
-            join(parent, item);
+            maar_retire_tree_join(parent, item);
             return;
         }
         holder = order < 0 ? &parent->left : &parent->right;
@@ -116,38 +115,32 @@ void maar_retire_tree_add(struct maar_retire_item** root, struct maar_retire_ite
     attach(root, parent, holder, item);
 }
 
-struct maar_retire_item* maar_retire_tree_add_last(struct maar_retire_item** root,
-                                                   struct maar_retire_item* first,
-                                                   struct maar_retire_item* item)
+void maar_retire_tree_add_last(struct maar_retire_item** root, struct maar_retire_item* first,
+                               struct maar_retire_item* item)
 {
     struct maar_retire_item* parent = first;
     struct maar_retire_item** holder = &first->right;
-    if (first->points[first->at].value == item->points[item->at].value) {
-        join(first, item);
-        return first;
-    }
     while (*holder != NULL) {
         parent = *holder;
         holder = &parent->left;
     }
     attach(root, parent, holder, item);
-    return item;
 }
 
-/* Puts the next item of a ring in the place that the first one has in the tree. */
+/* Puts another item of a ring in the place that the first one has in the tree. */
 static void replace_first(struct maar_retire_item** root, const struct maar_retire_item* first,
-                          struct maar_retire_item* heir)
+                          struct maar_retire_item* next)
 {
-    *holder_of(root, first) = heir;
-    heir->is_first = true;
-    heir->parent = first->parent;
-    heir->left = first->left;
-    heir->right = first->right;
-    set_parent(heir->left, heir);
-    set_parent(heir->right, heir);
+    *holder_of(root, first) = next;
+    next->is_first = true;
+    next->parent = first->parent;
+    next->left = first->left;
+    next->right = first->right;
+    set_parent(next->left, next);
+    set_parent(next->right, next);
 }
 
-/* Removes an item whose group has no other. */
+/* Removes a group from the tree; the item is its first one. */
 static void detach(struct maar_retire_item** root, struct maar_retire_item* item)
 {
     while (item->left != NULL && item->right != NULL) {
@@ -159,17 +152,18 @@ static void detach(struct maar_retire_item** root, struct maar_retire_item* item
     set_parent(child, item->parent);
 }
 
-void maar_retire_tree_remove(struct maar_retire_item** root, struct maar_retire_item* item)
+void maar_retire_tree_remove(struct maar_retire_item** root, struct maar_retire_item* first,
+                             struct maar_retire_item* last)
 {
-    struct maar_retire_item* next = item->next;
-    if (next == item) {
-        detach(root, item);
+    struct maar_retire_item* next = last->next;
+    if (next == first) {
+        detach(root, first);
         return;
     }
-    item->previous->next = next;
-    next->previous = item->previous;
-    if (item->is_first) {
-        replace_first(root, item, next);
+    first->previous->next = next;
+    next->previous = first->previous;
+    if (first->is_first) {
+        replace_first(root, first, next);
     }
 }
 

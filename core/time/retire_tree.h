@@ -23,14 +23,15 @@ struct maar_retire_key {
 
 /* Adds an item at the point that it waits for. */
 void maar_retire_tree_add(struct maar_retire_item** root, struct maar_retire_item* item);
-/* Adds an item, in O(1), next to the first one of a group whose timeline it shares. The item's
- * value is that of the group, or a higher one than any of that timeline. Returns the first item of
- * the item's group. */
-struct maar_retire_item* maar_retire_tree_add_last(struct maar_retire_item** root,
-                                                   struct maar_retire_item* first,
-                                                   struct maar_retire_item* item);
-/* Removes an item. If it was the first of its group, the next one of the ring takes its place. */
-void maar_retire_tree_remove(struct maar_retire_item** root, struct maar_retire_item* item);
+/* Makes an item the last one of the group that begins with `first`. */
+void maar_retire_tree_join(struct maar_retire_item* first, struct maar_retire_item* item);
+/* Begins a group, in O(1), behind the group of the highest value of the item's timeline. */
+void maar_retire_tree_add_last(struct maar_retire_item** root, struct maar_retire_item* first,
+                               struct maar_retire_item* item);
+/* Removes a run of items that follow one another in a ring. If the run contains the first item of
+ * the ring, it begins with that item; the item behind the run then takes its place. */
+void maar_retire_tree_remove(struct maar_retire_item** root, struct maar_retire_item* first,
+                             struct maar_retire_item* last);
 /* Returns the first item whose key is at least the given one, or, with `after`, above it; NULL when
  * none is. */
 struct maar_retire_item* maar_retire_tree_find(struct maar_retire_item* root,

@@ -22,10 +22,10 @@ static void list_points(const struct maar_retire_item* item, struct maar_retire_
     }
 }
 
-/* Returns whether a batch in hand has an item of a pool, or (NULL) whether there is one. The lock
- * is held. */
+/* Returns whether a batch in hand has an item of a pool, or (NULL) whether there is a batch. */
 static bool is_in_hand(const struct maar_retire* retire, const struct maar_retire_pool* pool)
 {
+    maar_assert_held(&retire->lock);
     for (const struct maar_retire_batch* batch = retire->batches; batch != NULL;
          batch = batch->next) {
         const struct maar_retire_item* item = batch->first;
@@ -46,7 +46,7 @@ enum pending {
     PENDING_IN_HAND
 };
 
-/* Copies the points of one item that a driver call can wait for. The lock is held. */
+/* Copies the points of one item that a driver call can wait for. */
 static void find_points(const struct maar_retire* retire, const struct maar_retire_pool* pool,
                         struct maar_retire_points* points)
 {
@@ -60,10 +60,11 @@ static void find_points(const struct maar_retire* retire, const struct maar_reti
     }
 }
 
-/* Says what a wait has to wait for. The lock is held. */
+/* Says what a wait has to wait for. */
 static enum pending look(const struct maar_retire* retire, const struct maar_retire_pool* pool,
                          struct maar_retire_points* points)
 {
+    maar_assert_held(&retire->lock);
     find_points(retire, pool, points);
     if (points->count > 0) {
         return PENDING_ON_DEVICE;

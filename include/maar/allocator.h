@@ -907,7 +907,8 @@ typedef struct MaarPoint {
     /** A timeline semaphore, or VK_NULL_HANDLE for the allocator's own host timeline, which
      * maarAdvanceHostTimeline moves. A semaphore must live until the frees that wait for it were
      * executed: until a maarCollect, maarTrim or maarWaitPending after the point had passed, or
-     * until maarDestroyAllocator. */
+     * until maarDestroyAllocator. Calls on the allocator that other threads began before that may
+     * read the semaphore until they return, so it must outlive them too. */
     VkSemaphore semaphore;
     /** The point has passed when the timeline's value is at least this. */
     uint64_t value;
