@@ -7,159 +7,121 @@
 #include "core/watch/dump_fields.h"
 #include "core/watch/dump_vma.h"
 
-static void write_uint(struct maar_json* json, const char* key, uint64_t number)
-{
-    maar_json_key(json, key);
-    maar_json_uint(json, number);
-}
-
-static void write_bool(struct maar_json* json, const char* key, bool truth)
-{
-    maar_json_key(json, key);
-    maar_json_bool(json, truth);
-}
-
-static void write_string(struct maar_json* json, const char* key, const char* text)
-{
-    maar_json_key(json, key);
-    maar_json_string(json, text);
-}
-
 static const char* device_type_name(VkPhysicalDeviceType type)
 {
-    switch (type) {
-    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
-        return "INTEGRATED_GPU";
-    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
-        return "DISCRETE_GPU";
-    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
-        return "VIRTUAL_GPU";
-    case VK_PHYSICAL_DEVICE_TYPE_CPU:
-        return "CPU";
-    default:
-        return "OTHER";
-    }
+    static const char* const names[] = {
+        [VK_PHYSICAL_DEVICE_TYPE_OTHER] = "OTHER",
+        [VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU] = "INTEGRATED_GPU",
+        [VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU] = "DISCRETE_GPU",
+        [VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU] = "VIRTUAL_GPU",
+        [VK_PHYSICAL_DEVICE_TYPE_CPU] = "CPU",
+    };
+    return (uint32_t)type <= VK_PHYSICAL_DEVICE_TYPE_CPU ? names[type] : "OTHER";
 }
 
-static const char* strategy_name(MaarPlacementStrategy strategy)
-{
-    switch (strategy) {
-    case MAAR_PLACEMENT_STRATEGY_BUDDY:
-        return "buddy";
-    case MAAR_PLACEMENT_STRATEGY_LINEAR:
-        return "linear";
-    default:
-        return "tlsf";
-    }
-}
+static const char* const strategy_names[] = {
+    [MAAR_PLACEMENT_STRATEGY_TLSF] = "tlsf",
+    [MAAR_PLACEMENT_STRATEGY_BUDDY] = "buddy",
+    [MAAR_PLACEMENT_STRATEGY_LINEAR] = "linear",
+};
 
-static const char* state_name(MaarBlockRangeState state)
-{
-    switch (state) {
-    case MAAR_BLOCK_RANGE_STATE_LIVE:
-        return "live";
-    case MAAR_BLOCK_RANGE_STATE_PENDING:
-        return "pending";
-    case MAAR_BLOCK_RANGE_STATE_PADDING:
-        return "padding";
-    default:
-        return "free";
-    }
-}
+static const char* const state_names[] = {
+    [MAAR_BLOCK_RANGE_STATE_FREE] = "free",
+    [MAAR_BLOCK_RANGE_STATE_LIVE] = "live",
+    [MAAR_BLOCK_RANGE_STATE_PENDING] = "pending",
+    [MAAR_BLOCK_RANGE_STATE_PADDING] = "padding",
+};
 
-static const char* kind_name(MaarResourceKind kind)
-{
-    switch (kind) {
-    case MAAR_RESOURCE_KIND_LINEAR:
-        return "linear";
-    case MAAR_RESOURCE_KIND_OPTIMAL:
-        return "optimal";
-    default:
-        return "unknown";
-    }
-}
+static const char* const kind_names[] = {
+    [MAAR_RESOURCE_KIND_UNKNOWN] = "unknown",
+    [MAAR_RESOURCE_KIND_LINEAR] = "linear",
+    [MAAR_RESOURCE_KIND_OPTIMAL] = "optimal",
+};
 
 static void write_device(const struct maar_device_facts* facts, struct maar_json* json)
 {
     const VkPhysicalDeviceProperties* properties = &facts->properties;
-    maar_json_key(json, "device");
-    maar_json_begin_object(json, false);
-    write_string(json, "name", properties->deviceName);
-    write_string(json, "type", device_type_name(properties->deviceType));
-    write_uint(json, "vendorID", properties->vendorID);
-    write_uint(json, "deviceID", properties->deviceID);
-    write_uint(json, "driverVersion", properties->driverVersion);
-    maar_json_key(json, "apiVersion");
-    maar_dump_version(json, properties->apiVersion);
-    maar_json_key(json, "usedApiVersion");
-    maar_dump_version(json, facts->api_version);
+    maar_dump_begin_object(json, "device");
+    maar_dump_string(json, "name", properties->deviceName);
+    maar_dump_string(json, "type", device_type_name(properties->deviceType));
+    maar_dump_uint(json, "vendorID", properties->vendorID);
+    maar_dump_uint(json, "deviceID", properties->deviceID);
+    maar_dump_uint(json, "driverVersion", properties->driverVersion);
+    maar_dump_version(json, "apiVersion", properties->apiVersion);
+    maar_dump_version(json, "usedApiVersion", facts->api_version);
     maar_json_end_object(json);
 }
 
 static void write_limits(const struct maar_device_facts* facts, struct maar_json* json)
 {
-    maar_json_key(json, "limits");
-    maar_json_begin_object(json, false);
-    write_uint(json, "bufferImageGranularity", facts->granularity);
-    write_uint(json, "nonCoherentAtomSize", facts->atom);
-    write_uint(json, "maxMemoryAllocationSize", facts->max_allocation_size);
-    write_uint(json, "maxMemoryAllocationCount", facts->max_allocation_count);
+    maar_dump_begin_object(json, "limits");
+    const struct maar_dump_field fields[] = {
+        {"bufferImageGranularity", facts->granularity},
+        {"nonCoherentAtomSize", facts->atom},
+        {"maxMemoryAllocationSize", facts->max_allocation_size},
+        {"maxMemoryAllocationCount", facts->max_allocation_count},
+        {0},
+    };
+    maar_dump_uints(json, fields);
     maar_json_end_object(json);
-    maar_json_key(json, "capabilities");
-    maar_json_begin_object(json, false);
-    write_bool(json, "memoryBudget", facts->memory_budget);
-    write_bool(json, "memoryPriority", facts->memory_priority);
-    write_bool(json, "pageableDeviceLocalMemory", facts->pageable_memory);
-    write_bool(json, "bufferDeviceAddress", facts->buffer_device_address);
-    write_bool(json, "maintenance4", facts->maintenance4);
-    write_bool(json, "timelineSemaphore", facts->timeline_semaphore);
-    write_bool(json, "deviceCoherentMemory", facts->device_coherent_amd);
+    const struct {
+        const char* key;
+        bool has;
+    } capabilities[] = {
+        {"memoryBudget", facts->memory_budget},
+        {"memoryPriority", facts->memory_priority},
+        {"pageableDeviceLocalMemory", facts->pageable_memory},
+        {"bufferDeviceAddress", facts->buffer_device_address},
+        {"maintenance4", facts->maintenance4},
+        {"timelineSemaphore", facts->timeline_semaphore},
+        {"deviceCoherentMemory", facts->device_coherent_amd},
+    };
+    maar_dump_begin_object(json, "capabilities");
+    for (size_t i = 0; i < sizeof capabilities / sizeof capabilities[0]; ++i) {
+        maar_dump_bool(json, capabilities[i].key, capabilities[i].has);
+    }
     maar_json_end_object(json);
 }
 
 /* Writes the fields of totals into an open object. */
 static void write_totals(const struct maar_dump_totals* totals, struct maar_json* json)
 {
-    write_uint(json, "blockCount", totals->block_count);
-    write_uint(json, "dedicatedCount", totals->dedicated_count);
-    write_uint(json, "allocationCount", totals->live.count);
-    write_uint(json, "pendingCount", totals->pending.count);
-    write_uint(json, "freeRangeCount", totals->free.count);
-    write_uint(json, "blockBytes", totals->block_bytes);
-    write_uint(json, "dedicatedBytes", totals->dedicated_bytes);
-    write_uint(json, "allocationBytes", totals->live.bytes);
-    write_uint(json, "pendingBytes", totals->pending.bytes);
-    write_uint(json, "paddingBytes", totals->padding_bytes);
-    write_uint(json, "freeBytes", totals->free.bytes);
-    write_uint(json, "allocationSizeMin", totals->live.smallest);
-    write_uint(json, "allocationSizeMax", totals->live.largest);
-    write_uint(json, "freeRangeSizeMin", totals->free.smallest);
-    write_uint(json, "freeRangeSizeMax", totals->free.largest);
-    maar_json_key(json, "fragmentation");
-    maar_json_real(json, totals->free.bytes == 0
-                             ? 0.0
-                             : 1.0 - (double)totals->free.largest / (double)totals->free.bytes);
+    const struct maar_dump_field fields[] = {
+        {"blockCount", totals->block_count},         {"dedicatedCount", totals->dedicated_count},
+        {"allocationCount", totals->live.count},     {"pendingCount", totals->pending.count},
+        {"freeRangeCount", totals->free.count},      {"blockBytes", totals->block_bytes},
+        {"dedicatedBytes", totals->dedicated_bytes}, {"allocationBytes", totals->live.bytes},
+        {"pendingBytes", totals->pending.bytes},     {"paddingBytes", totals->padding_bytes},
+        {"freeBytes", totals->free.bytes},           {"allocationSizeMin", totals->live.smallest},
+        {"allocationSizeMax", totals->live.largest}, {"freeRangeSizeMin", totals->free.smallest},
+        {"freeRangeSizeMax", totals->free.largest},  {0},
+    };
+    maar_dump_uints(json, fields);
+    maar_dump_real(json, "fragmentation",
+                   totals->free.bytes == 0
+                       ? 0.0
+                       : 1.0 - (double)totals->free.largest / (double)totals->free.bytes);
 }
 
 static void write_total(const struct maar_dump_snapshot* snapshot, struct maar_json* json)
 {
     const MaarStatistics* counters = &snapshot->counters;
-    struct maar_dump_totals totals = {0};
-    for (const struct maar_dump_pool* pool = snapshot->pools; pool != NULL; pool = pool->next) {
-        maar_dump_totals_merge(&totals, &pool->totals);
-    }
-    maar_json_key(json, "total");
-    maar_json_begin_object(json, false);
+    const struct maar_dump_totals totals = maar_dump_total(snapshot);
+    maar_dump_begin_object(json, "total");
     write_totals(&totals, json);
-    write_uint(json, "peakBlockCount", counters->peakBlockCount);
-    write_uint(json, "peakBlockBytes", counters->peakBlockBytes);
-    write_uint(json, "peakAllocationBytes", counters->peakAllocationBytes);
-    write_uint(json, "deviceAllocationCalls", counters->deviceAllocationCalls);
-    write_uint(json, "deviceFreeCalls", counters->deviceFreeCalls);
-    write_uint(json, "allocationsMade", counters->allocationsMade);
-    write_uint(json, "failureCount", counters->failureCount);
-    write_uint(json, "fallbackCount", counters->fallbackCount);
-    write_uint(json, "overBudgetCount", counters->overBudgetCount);
+    const struct maar_dump_field fields[] = {
+        {"peakBlockCount", counters->peakBlockCount},
+        {"peakBlockBytes", counters->peakBlockBytes},
+        {"peakAllocationBytes", counters->peakAllocationBytes},
+        {"deviceAllocationCalls", counters->deviceAllocationCalls},
+        {"deviceFreeCalls", counters->deviceFreeCalls},
+        {"allocationsMade", counters->allocationsMade},
+        {"failureCount", counters->failureCount},
+        {"fallbackCount", counters->fallbackCount},
+        {"overBudgetCount", counters->overBudgetCount},
+        {0},
+    };
+    maar_dump_uints(json, fields);
     maar_json_end_object(json);
 }
 
@@ -167,24 +129,21 @@ static void write_heaps(const struct maar_dump_snapshot* snapshot, struct maar_j
 {
     MaarAllocator allocator = snapshot->allocator;
     const VkPhysicalDeviceMemoryProperties* memory = &allocator->device.facts.memory;
-    maar_json_key(json, "heaps");
-    maar_json_begin_array(json, false);
+    maar_dump_begin_array(json, "heaps");
     for (uint32_t i = 0; i < memory->memoryHeapCount; ++i) {
-        struct maar_dump_totals totals = {0};
-        for (const struct maar_dump_pool* pool = snapshot->pools; pool != NULL; pool = pool->next) {
-            if (maar_type_heap(allocator, pool->type_index) == i) {
-                maar_dump_totals_merge(&totals, &pool->totals);
-            }
-        }
+        const struct maar_dump_totals totals = maar_dump_heap_total(snapshot, i);
         maar_json_begin_object(json, false);
-        write_uint(json, "index", i);
-        maar_json_key(json, "flags");
-        maar_dump_heap_flags(json, memory->memoryHeaps[i].flags);
-        write_uint(json, "size", memory->memoryHeaps[i].size);
-        write_uint(json, "limit", allocator->heaps[i].limit);
-        write_uint(json, "budget", snapshot->budgets[i].budget);
-        write_uint(json, "usage", snapshot->budgets[i].usage);
-        write_bool(json, "fromDriver", snapshot->budgets[i].from_driver);
+        maar_dump_uint(json, "index", i);
+        maar_dump_heap_flags(json, "flags", memory->memoryHeaps[i].flags);
+        const struct maar_dump_field fields[] = {
+            {"size", memory->memoryHeaps[i].size},
+            {"limit", allocator->heaps[i].limit},
+            {"budget", snapshot->budgets[i].budget},
+            {"usage", snapshot->budgets[i].usage},
+            {0},
+        };
+        maar_dump_uints(json, fields);
+        maar_dump_bool(json, "fromDriver", snapshot->budgets[i].from_driver);
         write_totals(&totals, json);
         maar_json_end_object(json);
     }
@@ -195,21 +154,14 @@ static void write_types(const struct maar_dump_snapshot* snapshot, struct maar_j
 {
     MaarAllocator allocator = snapshot->allocator;
     const VkPhysicalDeviceMemoryProperties* memory = &allocator->device.facts.memory;
-    maar_json_key(json, "types");
-    maar_json_begin_array(json, false);
+    maar_dump_begin_array(json, "types");
     for (uint32_t i = 0; i < memory->memoryTypeCount; ++i) {
-        struct maar_dump_totals totals = {0};
-        for (const struct maar_dump_pool* pool = snapshot->pools; pool != NULL; pool = pool->next) {
-            if (pool->type_index == i) {
-                maar_dump_totals_merge(&totals, &pool->totals);
-            }
-        }
+        const struct maar_dump_totals totals = maar_dump_type_total(snapshot, i);
         maar_json_begin_object(json, false);
-        write_uint(json, "index", i);
-        write_uint(json, "heap", memory->memoryTypes[i].heapIndex);
-        maar_json_key(json, "flags");
-        maar_dump_type_flags(json, memory->memoryTypes[i].propertyFlags);
-        write_bool(json, "avoided", (allocator->avoided_types & (1u << i)) != 0);
+        maar_dump_uint(json, "index", i);
+        maar_dump_uint(json, "heap", memory->memoryTypes[i].heapIndex);
+        maar_dump_type_flags(json, "flags", memory->memoryTypes[i].propertyFlags);
+        maar_dump_bool(json, "avoided", (allocator->avoided_types & (1u << i)) != 0);
         write_totals(&totals, json);
         maar_json_end_object(json);
     }
@@ -219,45 +171,41 @@ static void write_types(const struct maar_dump_snapshot* snapshot, struct maar_j
 static void write_range(const struct maar_dump_range* range, struct maar_json* json)
 {
     maar_json_begin_object(json, true);
-    write_uint(json, "offset", range->offset);
-    write_uint(json, "size", range->size);
-    write_string(json, "state", state_name(range->state));
+    maar_dump_uint(json, "offset", range->offset);
+    maar_dump_uint(json, "size", range->size);
+    maar_dump_string(json, "state", state_names[range->state]);
     if (range->state == MAAR_BLOCK_RANGE_STATE_LIVE ||
         range->state == MAAR_BLOCK_RANGE_STATE_PENDING) {
-        write_string(json, "kind", kind_name(range->kind));
+        maar_dump_string(json, "kind", kind_names[range->kind]);
     }
     if (range->name != NULL) {
-        write_string(json, "name", range->name);
+        maar_dump_string(json, "name", range->name);
     }
     if (range->user_data != 0) {
-        maar_json_key(json, "userData");
-        maar_json_hex_string(json, range->user_data);
+        maar_dump_hex(json, "userData", range->user_data);
     }
     if (range->internal) {
-        write_bool(json, "internal", true);
+        maar_dump_bool(json, "internal", true);
     }
     maar_json_end_object(json);
 }
 
 static void write_blocks(const struct maar_dump_pool* pool, struct maar_json* json)
 {
-    maar_json_key(json, "blocks");
-    maar_json_begin_array(json, false);
+    maar_dump_begin_array(json, "blocks");
     for (uint32_t i = 0; i < pool->block_count; ++i) {
         const struct maar_dump_block* block = &pool->blocks[i];
         maar_json_begin_object(json, false);
-        write_uint(json, "id", block->id);
-        write_uint(json, "size", block->size);
-        write_bool(json, "dedicated", block->dedicated);
-        write_uint(json, "mapCount", block->map_count);
+        maar_dump_uint(json, "id", block->id);
+        maar_dump_uint(json, "size", block->size);
+        maar_dump_bool(json, "dedicated", block->dedicated);
+        maar_dump_uint(json, "mapCount", block->map_count);
         if (block->shared_types != 0) {
-            write_bool(json, "imported", block->imported);
-            write_uint(json, "handleTypes", block->shared_types);
+            maar_dump_bool(json, "imported", block->imported);
+            maar_dump_uint(json, "handleTypes", block->shared_types);
         }
-        maar_json_key(json, "memory");
-        maar_json_hex_string(json, block->memory);
-        maar_json_key(json, "ranges");
-        maar_json_begin_array(json, false);
+        maar_dump_hex(json, "memory", block->memory);
+        maar_dump_begin_array(json, "ranges");
         for (uint32_t j = 0; j < block->range_count; ++j) {
             write_range(&block->ranges[j], json);
         }
@@ -269,21 +217,19 @@ static void write_blocks(const struct maar_dump_pool* pool, struct maar_json* js
 
 static void write_pools(const struct maar_dump_snapshot* snapshot, struct maar_json* json)
 {
-    maar_json_key(json, "pools");
-    maar_json_begin_array(json, false);
+    maar_dump_begin_array(json, "pools");
     for (const struct maar_dump_pool* pool = snapshot->pools; pool != NULL; pool = pool->next) {
         maar_json_begin_object(json, false);
-        write_bool(json, "custom", pool->custom);
+        maar_dump_bool(json, "custom", pool->custom);
         if (pool->name != NULL) {
-            write_string(json, "name", pool->name);
+            maar_dump_string(json, "name", pool->name);
         }
-        write_uint(json, "type", pool->type_index);
-        write_uint(json, "heap", maar_type_heap(snapshot->allocator, pool->type_index));
-        write_string(json, "strategy", strategy_name(pool->strategy));
-        write_uint(json, "blockSize", pool->fixed_size);
-        write_uint(json, "preferredBlockSize", pool->preferred_size);
-        maar_json_key(json, "priority");
-        maar_json_real(json, (double)pool->priority);
+        maar_dump_uint(json, "type", pool->type_index);
+        maar_dump_uint(json, "heap", maar_type_heap(snapshot->allocator, pool->type_index));
+        maar_dump_string(json, "strategy", strategy_names[pool->strategy]);
+        maar_dump_uint(json, "blockSize", pool->fixed_size);
+        maar_dump_uint(json, "preferredBlockSize", pool->preferred_size);
+        maar_dump_real(json, "priority", (double)pool->priority);
         write_totals(&pool->totals, json);
         if (snapshot->detailed) {
             write_blocks(pool, json);
@@ -297,10 +243,9 @@ static void write_maar(const struct maar_dump_snapshot* snapshot, struct maar_js
 {
     const struct maar_device_facts* facts = &snapshot->allocator->device.facts;
     maar_json_begin_object(json, false);
-    write_string(json, "schema", "maar-dump/1");
-    maar_json_key(json, "maarVersion");
-    maar_dump_version(json, maarGetVersion());
-    write_bool(json, "detailed", snapshot->detailed);
+    maar_dump_string(json, "schema", "maar-dump/1");
+    maar_dump_version(json, "maarVersion", maarGetVersion());
+    maar_dump_bool(json, "detailed", snapshot->detailed);
     write_device(facts, json);
     write_limits(facts, json);
     write_total(snapshot, json);

@@ -66,7 +66,7 @@ void maar_dump_spread_merge(struct maar_dump_spread* into, const struct maar_dum
     into->bytes += from->bytes;
 }
 
-void maar_dump_totals_merge(struct maar_dump_totals* into, const struct maar_dump_totals* from)
+static void merge_totals(struct maar_dump_totals* into, const struct maar_dump_totals* from)
 {
     into->block_count += from->block_count;
     into->dedicated_count += from->dedicated_count;
@@ -77,6 +77,39 @@ void maar_dump_totals_merge(struct maar_dump_totals* into, const struct maar_dum
     maar_dump_spread_merge(&into->pending, &from->pending);
     maar_dump_spread_merge(&into->free, &from->free);
     maar_dump_spread_merge(&into->holes, &from->holes);
+}
+
+/* Returns the totals of the pools in some memory types. */
+static struct maar_dump_totals sum_types(const struct maar_dump_snapshot* snapshot, uint32_t types)
+{
+    struct maar_dump_totals totals = {0};
+    for (const struct maar_dump_pool* pool = snapshot->pools; pool != NULL; pool = pool->next) {
+        if ((types >> pool->type_index & 1) != 0) {
+            merge_totals(&totals, &pool->totals);
+        }
+    }
+    return totals;
+}
+
+struct maar_dump_totals maar_dump_total(const struct maar_dump_snapshot* snapshot)
+{
+    return sum_types(snapshot, UINT32_MAX);
+}
+
+struct maar_dump_totals maar_dump_type_total(const struct maar_dump_snapshot* snapshot,
+                                             uint32_t type)
+{
+    return sum_types(snapshot, 1u << type);
+}
+
+struct maar_dump_totals maar_dump_heap_total(const struct maar_dump_snapshot* snapshot,
+                                             uint32_t heap)
+{
+    uint32_t types = 0;
+    for (uint32_t i = 0; i < VK_MAX_MEMORY_TYPES; ++i) {
+        types |= (uint32_t)(maar_type_heap(snapshot->allocator, i) == heap) << i;
+    }
+    return sum_types(snapshot, types);
 }
 
 static void end_hole(struct snapshot_walk* walk)
@@ -136,17 +169,15 @@ static void add_range(struct snapshot_walk* walk, MaarBlockRangeState state, VkD
     if (at >= walk->room.ranges) {
         return;
     }
-    struct maar_dump_range* range = &walk->ranges[at];
-    memset(range, 0, sizeof *range);
-    range->offset = offset;
-    range->size = size;
-    range->state = state;
-    if (owner != NULL) {
-        range->kind = (MaarResourceKind)owner->kind;
-        range->user_data = (uint64_t)(uintptr_t)owner->user_data;
-        range->internal = owner->internal;
-        range->name = name;
-    }
+    walk->ranges[at] = (struct maar_dump_range){
+        .offset = offset,
+        .size = size,
+        .state = state,
+        .name = name,
+        .kind = owner != NULL ? (MaarResourceKind)owner->kind : MAAR_RESOURCE_KIND_UNKNOWN,
+        .user_data = owner != NULL ? (uint64_t)(uintptr_t)owner->user_data : 0,
+        .internal = owner != NULL && owner->internal,
+    };
 }
 
 static bool visit_dump_range(void* context, const MaarRangeInfo* info)
@@ -214,7 +245,7 @@ static void add_dump_block(struct snapshot_walk* walk, const struct maar_block* 
     size_t first = walk->wanted.ranges;
     walk->totals = &totals;
     walk_block(walk, block);
-    maar_dump_totals_merge(sum, &totals);
+    merge_totals(sum, &totals);
     size_t at = walk->wanted.blocks++;
     if (at >= walk->room.blocks) {
         return;
@@ -299,14 +330,16 @@ static bool has_room(const struct snapshot_room* room, const struct snapshot_roo
 static void fill_record(const struct maar_pool* pool, struct snapshot_walk* walk,
                         struct maar_dump_pool* record)
 {
-    record->custom = pool->custom;
-    record->type_index = pool->type_index;
-    record->strategy = pool->strategy;
-    record->fixed_size = pool->fixed_size;
-    record->preferred_size = pool->preferred_size;
-    record->priority = pool->priority;
-    record->blocks = walk->blocks;
-    record->name = copy_name(walk, pool->name);
+    *record = (struct maar_dump_pool){
+        .custom = pool->custom,
+        .type_index = pool->type_index,
+        .strategy = pool->strategy,
+        .fixed_size = pool->fixed_size,
+        .preferred_size = pool->preferred_size,
+        .priority = pool->priority,
+        .blocks = walk->blocks,
+        .name = copy_name(walk, pool->name),
+    };
 }
 
 /* Copies one pool. The caller's walk keeps the pool in the list. */

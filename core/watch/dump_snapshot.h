@@ -92,6 +92,11 @@ void maar_dump_snapshot_release(struct maar_dump_snapshot* snapshot);
 
 /* Add one set of ranges, or one sum, to another. */
 void maar_dump_spread_merge(struct maar_dump_spread* into, const struct maar_dump_spread* from);
-void maar_dump_totals_merge(struct maar_dump_totals* into, const struct maar_dump_totals* from);
+/* Return the totals of all pools, of those in a heap, and of those in a memory type. */
+struct maar_dump_totals maar_dump_total(const struct maar_dump_snapshot* snapshot);
+struct maar_dump_totals maar_dump_heap_total(const struct maar_dump_snapshot* snapshot,
+                                             uint32_t heap);
+struct maar_dump_totals maar_dump_type_total(const struct maar_dump_snapshot* snapshot,
+                                             uint32_t type);
 
 #endif

@@ -9,12 +9,6 @@
 #include "core/memory/allocator_state.h"
 #include "core/watch/dump_fields.h"
 
-static void vma_uint(struct maar_json* json, const char* key, uint64_t number)
-{
-    maar_json_key(json, key);
-    maar_json_uint(json, number);
-}
-
 /* Returns the ranges that occupy space: live and pending allocations. */
 static struct maar_dump_spread vma_allocations(const struct maar_dump_totals* totals)
 {
@@ -31,18 +25,19 @@ static void vma_stats(struct maar_json* json, const char* key,
     struct maar_dump_spread used = vma_allocations(totals);
     maar_json_key(json, key);
     maar_json_begin_object(json, false);
-    vma_uint(json, "BlockCount", totals->block_count);
-    vma_uint(json, "BlockBytes", totals->block_bytes);
-    vma_uint(json, "AllocationCount", used.count);
-    vma_uint(json, "AllocationBytes", used.bytes);
-    vma_uint(json, "UnusedRangeCount", totals->holes.count);
+    const struct maar_dump_field fields[] = {
+        {"BlockCount", totals->block_count},       {"BlockBytes", totals->block_bytes},
+        {"AllocationCount", used.count},           {"AllocationBytes", used.bytes},
+        {"UnusedRangeCount", totals->holes.count}, {0},
+    };
+    maar_dump_uints(json, fields);
     if (used.count > 1) {
-        vma_uint(json, "AllocationSizeMin", used.smallest);
-        vma_uint(json, "AllocationSizeMax", used.largest);
+        maar_dump_uint(json, "AllocationSizeMin", used.smallest);
+        maar_dump_uint(json, "AllocationSizeMax", used.largest);
     }
     if (totals->holes.count > 1) {
-        vma_uint(json, "UnusedRangeSizeMin", totals->holes.smallest);
-        vma_uint(json, "UnusedRangeSizeMax", totals->holes.largest);
+        maar_dump_uint(json, "UnusedRangeSizeMin", totals->holes.smallest);
+        maar_dump_uint(json, "UnusedRangeSizeMax", totals->holes.largest);
     }
     maar_json_end_object(json);
 }
@@ -50,51 +45,36 @@ static void vma_stats(struct maar_json* json, const char* key,
 static void vma_general(const struct maar_device_facts* facts, struct maar_json* json)
 {
     const VkPhysicalDeviceProperties* properties = &facts->properties;
-    maar_json_key(json, "General");
-    maar_json_begin_object(json, false);
-    maar_json_key(json, "API");
-    maar_json_string(json, "Vulkan");
-    maar_json_key(json, "apiVersion");
-    maar_dump_version(json, properties->apiVersion);
-    maar_json_key(json, "GPU");
-    maar_json_string(json, properties->deviceName);
-    vma_uint(json, "deviceType", (uint64_t)properties->deviceType);
-    vma_uint(json, "maxMemoryAllocationCount", facts->max_allocation_count);
-    vma_uint(json, "bufferImageGranularity", facts->granularity);
-    vma_uint(json, "nonCoherentAtomSize", facts->atom);
-    vma_uint(json, "memoryHeapCount", facts->memory.memoryHeapCount);
-    vma_uint(json, "memoryTypeCount", facts->memory.memoryTypeCount);
+    maar_dump_begin_object(json, "General");
+    maar_dump_string(json, "API", "Vulkan");
+    maar_dump_version(json, "apiVersion", properties->apiVersion);
+    maar_dump_string(json, "GPU", properties->deviceName);
+    const struct maar_dump_field fields[] = {
+        {"deviceType", (uint64_t)properties->deviceType},
+        {"maxMemoryAllocationCount", facts->max_allocation_count},
+        {"bufferImageGranularity", facts->granularity},
+        {"nonCoherentAtomSize", facts->atom},
+        {"memoryHeapCount", facts->memory.memoryHeapCount},
+        {"memoryTypeCount", facts->memory.memoryTypeCount},
+        {0},
+    };
+    maar_dump_uints(json, fields);
     maar_json_end_object(json);
-}
-
-/* Adds up the pools of one memory type. */
-static struct maar_dump_totals vma_type_totals(const struct maar_dump_snapshot* snapshot,
-                                               uint32_t type)
-{
-    struct maar_dump_totals totals = {0};
-    for (const struct maar_dump_pool* pool = snapshot->pools; pool != NULL; pool = pool->next) {
-        if (pool->type_index == type) {
-            maar_dump_totals_merge(&totals, &pool->totals);
-        }
-    }
-    return totals;
 }
 
 static void vma_heap_types(const struct maar_dump_snapshot* snapshot, uint32_t heap,
                            struct maar_json* json)
 {
     const VkPhysicalDeviceMemoryProperties* memory = &snapshot->allocator->device.facts.memory;
-    maar_json_key(json, "MemoryPools");
-    maar_json_begin_object(json, false);
+    maar_dump_begin_object(json, "MemoryPools");
     for (uint32_t i = 0; i < memory->memoryTypeCount; ++i) {
         if (memory->memoryTypes[i].heapIndex != heap) {
             continue;
         }
-        struct maar_dump_totals totals = vma_type_totals(snapshot, i);
+        const struct maar_dump_totals totals = maar_dump_type_total(snapshot, i);
         maar_json_key_number(json, "Type ", i);
         maar_json_begin_object(json, false);
-        maar_json_key(json, "Flags");
-        maar_dump_type_flags(json, memory->memoryTypes[i].propertyFlags);
+        maar_dump_type_flags(json, "Flags", memory->memoryTypes[i].propertyFlags);
         vma_stats(json, "Stats", &totals);
         maar_json_end_object(json);
     }
@@ -105,60 +85,18 @@ static void vma_heap(const struct maar_dump_snapshot* snapshot, uint32_t heap,
                      struct maar_json* json)
 {
     const VkPhysicalDeviceMemoryProperties* memory = &snapshot->allocator->device.facts.memory;
-    struct maar_dump_totals totals = {0};
-    for (uint32_t i = 0; i < memory->memoryTypeCount; ++i) {
-        if (memory->memoryTypes[i].heapIndex == heap) {
-            struct maar_dump_totals type = vma_type_totals(snapshot, i);
-            maar_dump_totals_merge(&totals, &type);
-        }
-    }
+    const struct maar_dump_totals totals = maar_dump_heap_total(snapshot, heap);
     maar_json_key_number(json, "Heap ", heap);
     maar_json_begin_object(json, false);
-    maar_json_key(json, "Flags");
-    maar_dump_heap_flags(json, memory->memoryHeaps[heap].flags);
-    vma_uint(json, "Size", memory->memoryHeaps[heap].size);
-    maar_json_key(json, "Budget");
-    maar_json_begin_object(json, false);
-    vma_uint(json, "BudgetBytes", snapshot->budgets[heap].budget);
-    vma_uint(json, "UsageBytes", snapshot->budgets[heap].usage);
+    maar_dump_heap_flags(json, "Flags", memory->memoryHeaps[heap].flags);
+    maar_dump_uint(json, "Size", memory->memoryHeaps[heap].size);
+    maar_dump_begin_object(json, "Budget");
+    maar_dump_uint(json, "BudgetBytes", snapshot->budgets[heap].budget);
+    maar_dump_uint(json, "UsageBytes", snapshot->budgets[heap].usage);
     maar_json_end_object(json);
     vma_stats(json, "Stats", &totals);
     vma_heap_types(snapshot, heap, json);
     maar_json_end_object(json);
-}
-
-static const char* vma_type_name(const struct maar_dump_range* range)
-{
-    if (range->state == MAAR_BLOCK_RANGE_STATE_FREE ||
-        range->state == MAAR_BLOCK_RANGE_STATE_PADDING) {
-        return "FREE";
-    }
-    switch (range->kind) {
-    case MAAR_RESOURCE_KIND_LINEAR:
-        return "BUFFER";
-    case MAAR_RESOURCE_KIND_OPTIMAL:
-        return "IMAGE_OPTIMAL";
-    default:
-        return "UNKNOWN";
-    }
-}
-
-/* Writes the fields of an allocation into an open object. The schema's Usage is that of a VkBuffer
- * or VkImage, which Maar does not know. */
-static void vma_allocation(const struct maar_dump_range* range, struct maar_json* json)
-{
-    maar_json_key(json, "Type");
-    maar_json_string(json, vma_type_name(range));
-    vma_uint(json, "Size", range->size);
-    vma_uint(json, "Usage", 0);
-    if (range->user_data != 0) {
-        maar_json_key(json, "CustomData");
-        maar_json_hex_string(json, range->user_data);
-    }
-    if (range->name != NULL) {
-        maar_json_key(json, "Name");
-        maar_json_string(json, range->name);
-    }
 }
 
 static bool is_hole(const struct maar_dump_range* range)
@@ -167,10 +105,34 @@ static bool is_hole(const struct maar_dump_range* range)
            range->state == MAAR_BLOCK_RANGE_STATE_PADDING;
 }
 
+static const char* vma_type_name(const struct maar_dump_range* range)
+{
+    static const char* const names[] = {
+        [MAAR_RESOURCE_KIND_UNKNOWN] = "UNKNOWN",
+        [MAAR_RESOURCE_KIND_LINEAR] = "BUFFER",
+        [MAAR_RESOURCE_KIND_OPTIMAL] = "IMAGE_OPTIMAL",
+    };
+    return is_hole(range) ? "FREE" : names[range->kind];
+}
+
+/* Writes the fields of an allocation into an open object. The schema's Usage is that of a
+ * VkBuffer or VkImage, which Maar does not know. */
+static void vma_allocation(const struct maar_dump_range* range, struct maar_json* json)
+{
+    maar_dump_string(json, "Type", vma_type_name(range));
+    maar_dump_uint(json, "Size", range->size);
+    maar_dump_uint(json, "Usage", 0);
+    if (range->user_data != 0) {
+        maar_dump_hex(json, "CustomData", range->user_data);
+    }
+    if (range->name != NULL) {
+        maar_dump_string(json, "Name", range->name);
+    }
+}
+
 static void vma_ranges(const struct maar_dump_block* block, struct maar_json* json)
 {
-    maar_json_key(json, "Suballocations");
-    maar_json_begin_array(json, false);
+    maar_dump_begin_array(json, "Suballocations");
     for (uint32_t i = 0; i < block->range_count;) {
         const struct maar_dump_range* range = &block->ranges[i];
         VkDeviceSize size = range->size;
@@ -181,11 +143,10 @@ static void vma_ranges(const struct maar_dump_block* block, struct maar_json* js
             ++i;
         }
         maar_json_begin_object(json, true);
-        vma_uint(json, "Offset", range->offset);
+        maar_dump_uint(json, "Offset", range->offset);
         if (is_hole(range)) {
-            maar_json_key(json, "Type");
-            maar_json_string(json, "FREE");
-            vma_uint(json, "Size", size);
+            maar_dump_string(json, "Type", "FREE");
+            maar_dump_uint(json, "Size", size);
         } else {
             vma_allocation(range, json);
         }
@@ -204,11 +165,12 @@ static void vma_blocks(const struct maar_dump_pool* pool, struct maar_json* json
         struct maar_dump_spread used = vma_allocations(&block->totals);
         maar_json_key_number(json, "", block->id);
         maar_json_begin_object(json, false);
-        vma_uint(json, "MapRefCount", block->map_count);
-        vma_uint(json, "TotalBytes", block->size);
-        vma_uint(json, "UnusedBytes", block->totals.holes.bytes);
-        vma_uint(json, "Allocations", used.count);
-        vma_uint(json, "UnusedRanges", block->totals.holes.count);
+        const struct maar_dump_field fields[] = {
+            {"MapRefCount", block->map_count},           {"TotalBytes", block->size},
+            {"UnusedBytes", block->totals.holes.bytes},  {"Allocations", used.count},
+            {"UnusedRanges", block->totals.holes.count}, {0},
+        };
+        maar_dump_uints(json, fields);
         vma_ranges(block, json);
         maar_json_end_object(json);
     }
@@ -237,11 +199,29 @@ static const struct maar_dump_pool* vma_next_pool(const struct maar_dump_pool* p
     return pool;
 }
 
+/* Writes the blocks and the dedicated allocations of a pool; with `all`, also those of all further
+ * default pools of its type. */
+static void vma_pool_lists(const struct maar_dump_pool* first, bool all, struct maar_json* json)
+{
+    const uint32_t type = first->type_index;
+    maar_dump_begin_object(json, "Blocks");
+    for (const struct maar_dump_pool* pool = first; pool != NULL;
+         pool = all ? vma_next_pool(pool->next, type, false) : NULL) {
+        vma_blocks(pool, json);
+    }
+    maar_json_end_object(json);
+    maar_dump_begin_array(json, "DedicatedAllocations");
+    for (const struct maar_dump_pool* pool = first; pool != NULL;
+         pool = all ? vma_next_pool(pool->next, type, false) : NULL) {
+        vma_dedicated(pool, json);
+    }
+    maar_json_end_array(json);
+}
+
 /* Writes one entry for each memory type, even if the type has several default pools. */
 static void vma_default_pools(const struct maar_dump_snapshot* snapshot, struct maar_json* json)
 {
-    maar_json_key(json, "DefaultPools");
-    maar_json_begin_object(json, false);
+    maar_dump_begin_object(json, "DefaultPools");
     for (uint32_t i = 0; i < snapshot->allocator->device.facts.memory.memoryTypeCount; ++i) {
         const struct maar_dump_pool* first = vma_next_pool(snapshot->pools, i, false);
         if (first == NULL) {
@@ -249,21 +229,8 @@ static void vma_default_pools(const struct maar_dump_snapshot* snapshot, struct 
         }
         maar_json_key_number(json, "Type ", i);
         maar_json_begin_object(json, false);
-        vma_uint(json, "PreferredBlockSize", first->preferred_size);
-        maar_json_key(json, "Blocks");
-        maar_json_begin_object(json, false);
-        for (const struct maar_dump_pool* pool = first; pool != NULL;
-             pool = vma_next_pool(pool->next, i, false)) {
-            vma_blocks(pool, json);
-        }
-        maar_json_end_object(json);
-        maar_json_key(json, "DedicatedAllocations");
-        maar_json_begin_array(json, false);
-        for (const struct maar_dump_pool* pool = first; pool != NULL;
-             pool = vma_next_pool(pool->next, i, false)) {
-            vma_dedicated(pool, json);
-        }
-        maar_json_end_array(json);
+        maar_dump_uint(json, "PreferredBlockSize", first->preferred_size);
+        vma_pool_lists(first, true, json);
         maar_json_end_object(json);
     }
     maar_json_end_object(json);
@@ -275,24 +242,16 @@ static void vma_custom_pool(const struct maar_dump_pool* pool, uint64_t number,
     maar_json_begin_object(json, false);
     maar_json_key(json, "Name");
     maar_json_numbered_string(json, number, " - ", pool->name);
-    vma_uint(json, "PreferredBlockSize",
-             pool->fixed_size != 0 ? pool->fixed_size : pool->preferred_size);
-    maar_json_key(json, "Blocks");
-    maar_json_begin_object(json, false);
-    vma_blocks(pool, json);
-    maar_json_end_object(json);
-    maar_json_key(json, "DedicatedAllocations");
-    maar_json_begin_array(json, false);
-    vma_dedicated(pool, json);
-    maar_json_end_array(json);
+    maar_dump_uint(json, "PreferredBlockSize",
+                   pool->fixed_size != 0 ? pool->fixed_size : pool->preferred_size);
+    vma_pool_lists(pool, false, json);
     maar_json_end_object(json);
 }
 
 /* Writes the custom pools. Viewers need unique names, so each name begins with a number. */
 static void vma_custom_pools(const struct maar_dump_snapshot* snapshot, struct maar_json* json)
 {
-    maar_json_key(json, "CustomPools");
-    maar_json_begin_object(json, false);
+    maar_dump_begin_object(json, "CustomPools");
     for (uint32_t i = 0; i < snapshot->allocator->device.facts.memory.memoryTypeCount; ++i) {
         const struct maar_dump_pool* pool = vma_next_pool(snapshot->pools, i, true);
         if (pool == NULL) {
@@ -312,15 +271,11 @@ static void vma_custom_pools(const struct maar_dump_snapshot* snapshot, struct m
 void maar_dump_write_vma(const struct maar_dump_snapshot* snapshot, struct maar_json* json)
 {
     const struct maar_device_facts* facts = &snapshot->allocator->device.facts;
-    struct maar_dump_totals totals = {0};
-    for (const struct maar_dump_pool* pool = snapshot->pools; pool != NULL; pool = pool->next) {
-        maar_dump_totals_merge(&totals, &pool->totals);
-    }
+    const struct maar_dump_totals totals = maar_dump_total(snapshot);
     maar_json_begin_object(json, false);
     vma_general(facts, json);
     vma_stats(json, "Total", &totals);
-    maar_json_key(json, "MemoryInfo");
-    maar_json_begin_object(json, false);
+    maar_dump_begin_object(json, "MemoryInfo");
     for (uint32_t i = 0; i < facts->memory.memoryHeapCount; ++i) {
         vma_heap(snapshot, i, json);
     }

@@ -18,18 +18,22 @@ struct block_list {
 
 static void fill_block(const struct maar_block* block, MaarBlockInfo* out)
 {
-    struct maar_pool* pool = block->pool;
-    out->blockId = block->id;
-    out->memory = block->memory;
-    out->size = block->size;
-    out->memoryTypeIndex = pool->type_index;
+    const struct maar_pool* pool = block->pool;
     const bool paged = maar_block_is_paged(block);
-    out->dedicated = block->placement == NULL && !paged ? VK_TRUE : VK_FALSE;
-    out->strategy = pool->strategy;
-    out->allocationCount = paged ? 0 : block->range_count - block->pending_count;
-    out->allocationBytes = maar_block_live_bytes(block);
-    out->pendingBytes = paged ? maar_atomic64_load(&block->paged_pending) : block->pending_bytes;
-    out->pool = pool->handle;
+    *out = (MaarBlockInfo){
+        .sType = out->sType,
+        .pNext = out->pNext,
+        .blockId = block->id,
+        .memory = block->memory,
+        .size = block->size,
+        .memoryTypeIndex = pool->type_index,
+        .dedicated = block->placement == NULL && !paged ? VK_TRUE : VK_FALSE,
+        .strategy = pool->strategy,
+        .allocationCount = paged ? 0 : block->range_count - block->pending_count,
+        .allocationBytes = maar_block_live_bytes(block),
+        .pendingBytes = paged ? maar_atomic64_load(&block->paged_pending) : block->pending_bytes,
+        .pool = pool->handle,
+    };
 }
 
 static void list_block_info(struct block_list* list, const struct maar_block* block)
@@ -172,9 +176,7 @@ static void list_range(struct range_list* list, MaarRangeState state, VkDeviceSi
 {
     if (list->out != NULL && list->count < list->capacity) {
         MaarBlockRange* out = &list->out[list->count];
-        memset(out, 0, sizeof *out);
-        out->offset = offset;
-        out->size = size;
+        *out = (MaarBlockRange){.offset = offset, .size = size};
         if (state == MAAR_RANGE_STATE_LIVE) {
             fill_owner(list->allocator, slot, out);
         } else {
@@ -194,11 +196,11 @@ static bool visit_range(void* context, const MaarRangeInfo* info)
 static void list_page_run(struct range_list* list, const struct maar_page_walk* run)
 {
     if (list->out != NULL && list->count < list->capacity) {
-        MaarBlockRange* out = &list->out[list->count];
-        memset(out, 0, sizeof *out);
-        out->offset = run->offset;
-        out->size = run->size;
-        out->state = run->state;
+        list->out[list->count] = (MaarBlockRange){
+            .offset = run->offset,
+            .size = run->size,
+            .state = run->state,
+        };
     }
     ++list->count;
 }

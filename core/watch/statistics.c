@@ -86,10 +86,10 @@ void maar_pool_add_statistics(const struct maar_pool* pool, MaarStatistics* sum)
 
 void maar_statistics_clear(MaarStatistics* statistics)
 {
-    void* next = statistics->pNext;
-    memset(statistics, 0, sizeof *statistics);
-    statistics->sType = MAAR_STRUCTURE_TYPE_STATISTICS;
-    statistics->pNext = next;
+    *statistics = (MaarStatistics){
+        .sType = MAAR_STRUCTURE_TYPE_STATISTICS,
+        .pNext = statistics->pNext,
+    };
 }
 
 void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint32_t type,
@@ -266,10 +266,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetDetailedStatistics(MaarAllocator allocator
     if (result != VK_SUCCESS) {
         return result;
     }
-    void* next = pStatistics->pNext;
-    memset(pStatistics, 0, sizeof *pStatistics);
-    pStatistics->sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS;
-    pStatistics->pNext = next;
+    *pStatistics = (MaarDetailedStatistics){
+        .sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS,
+        .pNext = pStatistics->pNext,
+    };
     struct detail_walk walk = {.allocator = allocator, .out = pStatistics};
     struct maar_pool* own = maar_pool_of(allocator, pool);
     if (own != NULL) {
@@ -322,19 +322,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCheckAllocator(MaarAllocator allocator, const
     if (result != VK_SUCCESS) {
         return result;
     }
+    const char* broken = maar_paging_check(allocator);
     for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
          pool = maar_pool_next(allocator, pool)) {
-        const char* broken = maar_pool_check(pool);
-        if (broken != NULL) {
-            maar_pool_leave(allocator, pool);
-            if (ppBroken != NULL) {
-                *ppBroken = broken;
-            }
-            maar_broken(allocator, broken);
-            return VK_ERROR_UNKNOWN;
-        }
+        broken = broken != NULL ? broken : maar_pool_check(pool);
     }
-    const char* broken = maar_paging_check(allocator);
     if (broken != NULL) {
         if (ppBroken != NULL) {
             *ppBroken = broken;
