@@ -24,16 +24,23 @@ struct flow {
     uint32_t* path;
 };
 
-static VkResult create_flow(struct flow* flow, struct maar_host_stack* stack)
+static VkResult create_flow(const struct maar_plan_problem* problem, const uint64_t* before,
+                            size_t words, struct maar_host_stack* stack, struct flow* flow)
 {
-    const uint32_t count = flow->count;
-    flow->from_source = maar_stack_grab(stack, count, sizeof *flow->from_source);
-    flow->to_sink = maar_stack_grab(stack, count, sizeof *flow->to_sink);
-    flow->carried = maar_stack_grab_zeroed(stack, count, count * sizeof *flow->carried);
-    flow->level = maar_stack_grab(stack, count, 2 * sizeof *flow->level);
-    flow->queue = maar_stack_grab(stack, count, 2 * sizeof *flow->queue);
-    flow->next = maar_stack_grab(stack, count, 2 * sizeof *flow->next);
-    flow->path = maar_stack_grab(stack, count, 2 * sizeof *flow->path);
+    const uint32_t count = problem->count;
+    *flow = (struct flow){
+        .problem = problem,
+        .before = before,
+        .words = words,
+        .count = count,
+        .from_source = maar_stack_grab(stack, count, sizeof *flow->from_source),
+        .to_sink = maar_stack_grab(stack, count, sizeof *flow->to_sink),
+        .carried = maar_stack_grab_zeroed(stack, count, count * sizeof *flow->carried),
+        .level = maar_stack_grab(stack, count, 2 * sizeof *flow->level),
+        .queue = maar_stack_grab(stack, count, 2 * sizeof *flow->queue),
+        .next = maar_stack_grab(stack, count, 2 * sizeof *flow->next),
+        .path = maar_stack_grab(stack, count, 2 * sizeof *flow->path),
+    };
     if (flow->from_source == NULL || flow->to_sink == NULL || flow->carried == NULL ||
         flow->level == NULL || flow->queue == NULL || flow->next == NULL || flow->path == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -319,11 +326,12 @@ VkResult maar_plan_build_antichains(struct maar_plan_problem* problem,
         }
     }
     const struct maar_stack_mark mark = maar_stack_place(stack);
-    struct flow flow = {.problem = problem, .before = before, .words = words, .count = count};
+    struct flow flow;
     /* Without memory or time for the flow, the heaviest of the cliques below serves as the bound.
      * */
     memset(heaviest, 0, words * sizeof *heaviest);
-    if (!maar_plan_interrupted(graph->budget) && create_flow(&flow, stack) == VK_SUCCESS) {
+    if (!maar_plan_interrupted(graph->budget) &&
+        create_flow(problem, before, words, stack, &flow) == VK_SUCCESS) {
         problem->lower_bound = heaviest_antichain(&flow, heaviest);
     }
     graph->budget->cut_short |= problem->lower_bound == 0;

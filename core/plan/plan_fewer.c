@@ -366,22 +366,32 @@ static void try_round(struct mover* mover)
     }
 }
 
-static VkResult create_mover(struct mover* mover, struct maar_host_stack* stack)
+static VkResult create_mover(const struct maar_plan_problem* problem, const uint64_t* held,
+                             uint64_t peak, struct maar_host_stack* stack, struct mover* mover)
 {
-    const size_t count = mover->count;
-    mover->placed = maar_stack_grab_zeroed(stack, count, sizeof *mover->placed);
-    mover->shared = maar_stack_grab_zeroed(stack, count, count * sizeof *mover->shared);
-    mover->crosses = maar_stack_grab_zeroed(stack, count, count * sizeof *mover->crosses);
-    mover->offsets = maar_stack_grab(stack, count, sizeof *mover->offsets);
-    mover->by_begin = maar_stack_grab(stack, count, sizeof *mover->by_begin);
-    mover->position = maar_stack_grab(stack, count, sizeof *mover->position);
+    const size_t count = problem->count;
     /* Each item adds at most two cuts. */
-    mover->gaps = maar_stack_grab(stack, 2 * count + 2, sizeof *mover->gaps);
-    mover->before = maar_stack_grab(stack, 2 * count + 2, sizeof *mover->before);
-    mover->after = maar_stack_grab(stack, 2 * count + 2, sizeof *mover->after);
-    mover->blockers = maar_stack_grab(stack, count, sizeof *mover->blockers);
+    const size_t gap_count = 2 * count + 2;
     /* Two for each gap and four for each item. */
-    mover->candidates = maar_stack_grab(stack, 6 * count + 2, sizeof *mover->candidates);
+    const size_t candidate_count = 6 * count + 2;
+    *mover = (struct mover){
+        .problem = problem,
+        .held = held,
+        .peak = peak,
+        .count = problem->count,
+        .random = 0x9E3779B97F4A7C15u,
+        .placed = maar_stack_grab_zeroed(stack, count, sizeof *mover->placed),
+        .shared = maar_stack_grab_zeroed(stack, count, count * sizeof *mover->shared),
+        .crosses = maar_stack_grab_zeroed(stack, count, count * sizeof *mover->crosses),
+        .offsets = maar_stack_grab(stack, count, sizeof *mover->offsets),
+        .by_begin = maar_stack_grab(stack, count, sizeof *mover->by_begin),
+        .position = maar_stack_grab(stack, count, sizeof *mover->position),
+        .gaps = maar_stack_grab(stack, gap_count, sizeof *mover->gaps),
+        .before = maar_stack_grab(stack, gap_count, sizeof *mover->before),
+        .after = maar_stack_grab(stack, gap_count, sizeof *mover->after),
+        .blockers = maar_stack_grab(stack, count, sizeof *mover->blockers),
+        .candidates = maar_stack_grab(stack, candidate_count, sizeof *mover->candidates),
+    };
     const bool complete = mover->placed != NULL && mover->shared != NULL &&
                           mover->crosses != NULL && mover->offsets != NULL &&
                           mover->by_begin != NULL && mover->position != NULL &&
@@ -450,14 +460,8 @@ bool maar_plan_fewer_edges(const struct maar_plan_problem* problem, const uint64
         return true;
     }
     const struct maar_stack_mark mark = maar_stack_place(stack);
-    struct mover mover = {
-        .problem = problem,
-        .held = held,
-        .peak = peak,
-        .count = problem->count,
-        .random = 0x9E3779B97F4A7C15u,
-    };
-    bool complete = create_mover(&mover, stack) == VK_SUCCESS;
+    struct mover mover;
+    bool complete = create_mover(problem, held, peak, stack, &mover) == VK_SUCCESS;
     if (complete) {
         lay_all(&mover, offsets);
         complete = move_items(&mover, problem->graph->budget);

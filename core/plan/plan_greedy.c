@@ -260,16 +260,19 @@ struct greedy {
     struct skyline skyline;
 };
 
-static VkResult create_greedy(struct greedy* greedy, struct maar_host_stack* stack)
+static VkResult create_greedy(const struct maar_plan_problem* problem,
+                              struct maar_host_stack* stack, struct greedy* greedy)
 {
-    const struct maar_plan_problem* problem = greedy->problem;
     const uint32_t count = problem->count;
+    *greedy = (struct greedy){
+        .problem = problem,
+        .keys = maar_stack_grab(stack, count, sizeof *greedy->keys),
+        .other_keys = maar_stack_grab(stack, count, sizeof *greedy->other_keys),
+        .order = maar_stack_grab(stack, count, sizeof *greedy->order),
+        .rank = maar_stack_grab(stack, count, sizeof *greedy->rank),
+        .offsets = maar_stack_grab(stack, count, sizeof *greedy->offsets),
+    };
     const VkResult result = maar_plan_measure_items(problem, stack, &greedy->measures);
-    greedy->keys = maar_stack_grab(stack, count, sizeof *greedy->keys);
-    greedy->other_keys = maar_stack_grab(stack, count, sizeof *greedy->other_keys);
-    greedy->order = maar_stack_grab(stack, count, sizeof *greedy->order);
-    greedy->rank = maar_stack_grab(stack, count, sizeof *greedy->rank);
-    greedy->offsets = maar_stack_grab(stack, count, sizeof *greedy->offsets);
     greedy->skyline = (struct skyline){
         .problem = problem,
         .rank = greedy->rank,
@@ -318,8 +321,8 @@ VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_h
                           uint64_t* peak)
 {
     const struct maar_stack_mark mark = maar_stack_place(stack);
-    struct greedy greedy = {.problem = problem};
-    const VkResult result = create_greedy(&greedy, stack);
+    struct greedy greedy;
+    const VkResult result = create_greedy(problem, stack, &greedy);
     bool has_fixed = false;
     for (uint32_t i = 0; i < problem->count; ++i) {
         has_fixed |= problem->fixed[i] >= 0;

@@ -31,6 +31,24 @@ VkResult maar_plan_reject(const MaarPlanCreateInfo* info, const char* format, ..
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
+/* A rule for a part of the input, and whether the input breaks it. */
+struct rule {
+    bool broken;
+    const char* sentence;
+};
+
+/* Rejects the input if it breaks one of `count` rules. part: what the sentences begin with. */
+static VkResult check_rules(const MaarPlanCreateInfo* info, const char* part,
+                            const struct rule* rules, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (rules[i].broken) {
+            return maar_plan_reject(info, "maarCreatePlan: %s%s", part, rules[i].sentence);
+        }
+    }
+    return VK_SUCCESS;
+}
+
 static uint64_t alignment_of(const MaarPlanResource* resource)
 {
     return resource->alignment > 1 ? resource->alignment : 1;
@@ -83,59 +101,36 @@ static VkResult check_resource(const MaarPlanCreateInfo* info, uint32_t index, u
 {
     const MaarPlanResource* resource = &info->pResources[index];
     const uint64_t alignment = alignment_of(resource);
-    if (resource->size == 0) {
-        return maar_plan_reject(info, "maarCreatePlan: pResources[%u].size is 0", index);
-    }
-    if (alignment > max_alignment) {
-        return maar_plan_reject(info, "maarCreatePlan: pResources[%u].alignment is above 2^48",
-                                index);
-    }
-    if (resource->size > MAAR_PLAN_MAX_SIZE) {
-        return maar_plan_reject(info, "maarCreatePlan: pResources[%u].size is above 2^60", index);
+    const MaarPlanResourceFlags known =
+        MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT | MAAR_PLAN_RESOURCE_NO_ALIASING_BIT;
+    const bool fixed = (resource->flags & MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT) != 0;
+    const struct rule rules[] = {
+        {resource->size == 0, ".size is 0"},
+        {alignment > max_alignment, ".alignment is above 2^48"},
+        {resource->size > MAAR_PLAN_MAX_SIZE, ".size is above 2^60"},
+        {(unsigned)resource->kind > (unsigned)MAAR_RESOURCE_KIND_OPTIMAL,
+         ".kind is no MaarResourceKind"},
+        {(resource->flags & ~known) != 0, ".flags has unknown bits"},
+        {fixed && resource->fixedOffset % alignment != 0,
+         ".fixedOffset is no multiple of its alignment"},
+        {fixed && resource->fixedOffset > MAAR_PLAN_MAX_SIZE, ".fixedOffset is above 2^60"},
+    };
+    char part[32];
+    (void)snprintf(part, sizeof part, "pResources[%u]", index);
+    const VkResult result = check_rules(info, part, rules, sizeof rules / sizeof rules[0]);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     *sum += maar_align_up(resource->size, alignment);
     if (*sum > MAAR_PLAN_MAX_SIZE) {
         return maar_plan_reject(
-            info,
-            "maarCreatePlan: the sizes up to pResources[%u] add up to more than "
-            "2^60",
-            index);
-    }
-    if ((unsigned)resource->kind > (unsigned)MAAR_RESOURCE_KIND_OPTIMAL) {
-        return maar_plan_reject(info, "maarCreatePlan: pResources[%u].kind is %d", index,
-                                (int)resource->kind);
-    }
-    const MaarPlanResourceFlags known =
-        MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT | MAAR_PLAN_RESOURCE_NO_ALIASING_BIT;
-    if ((resource->flags & ~known) != 0) {
-        return maar_plan_reject(info, "maarCreatePlan: pResources[%u].flags has unknown bits",
-                                index);
-    }
-    if ((resource->flags & MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT) != 0) {
-        if (resource->fixedOffset % alignment != 0) {
-            return maar_plan_reject(
-                info, "maarCreatePlan: pResources[%u].fixedOffset is no multiple of its alignment",
-                index);
-        }
-        if (resource->fixedOffset > MAAR_PLAN_MAX_SIZE) {
-            return maar_plan_reject(
-                info, "maarCreatePlan: pResources[%u].fixedOffset is above 2^60", index);
-        }
+            info, "maarCreatePlan: the sizes up to pResources[%u] add up to more than 2^60", index);
     }
     return check_lifetime(info, index);
 }
 
-static VkResult check_passes(const MaarPlanCreateInfo* info)
+static VkResult check_dependencies(const MaarPlanCreateInfo* info)
 {
-    if (info->passCount > MAAR_PLAN_MAX_PASSES) {
-        return maar_plan_reject(info, "maarCreatePlan: passCount is above MAAR_PLAN_MAX_PASSES");
-    }
-    if (info->pPassQueues != NULL && info->passCount == 0) {
-        return maar_plan_reject(info, "maarCreatePlan: pPassQueues is set, but passCount is 0");
-    }
-    if (info->dependencyCount != 0 && info->pDependencies == NULL) {
-        return maar_plan_reject(info, "maarCreatePlan: pDependencies is NULL");
-    }
     for (uint32_t i = 0; i < info->dependencyCount; ++i) {
         const MaarPlanDependency* edge = &info->pDependencies[i];
         if (!pass_is_known(info, edge->before) || !pass_is_known(info, edge->after)) {
@@ -162,24 +157,24 @@ VkResult maar_plan_check_input(const MaarPlanCreateInfo* info)
         return maar_plan_reject(info, "maarCreatePlan: pResources is NULL");
     }
     const MaarPlanCreateFlags known = MAAR_PLAN_CREATE_KEEP_EDGES_BIT | MAAR_PLAN_CREATE_GREEDY_BIT;
-    if ((info->flags & ~known) != 0) {
-        return maar_plan_reject(info, "maarCreatePlan: flags has unknown bits");
-    }
-    if (!maar_host_callbacks_serve(info->pAllocationCallbacks)) {
-        return maar_plan_reject(
-            info, "maarCreatePlan: pAllocationCallbacks lacks pfnAllocation or pfnFree");
-    }
-    if (!maar_is_power_of_two_or_zero(info->granularity)) {
-        return maar_plan_reject(info, "maarCreatePlan: granularity is no power of two");
-    }
-    if (info->granularity > max_alignment) {
-        return maar_plan_reject(info, "maarCreatePlan: granularity is above 2^48");
-    }
-    if (info->previousIndexCount != 0 &&
-        (info->previousIndexCount != info->resourceCount || info->pPreviousIndices == NULL)) {
-        return maar_plan_reject(info,
-                                "maarCreatePlan: pPreviousIndices does not have one index for "
-                                "each resource");
+    const uint64_t granularity = info->granularity;
+    const uint32_t index_count = info->previousIndexCount;
+    const struct rule rules[] = {
+        {(info->flags & ~known) != 0, "flags has unknown bits"},
+        {!maar_host_callbacks_serve(info->pAllocationCallbacks),
+         "pAllocationCallbacks lacks pfnAllocation or pfnFree"},
+        {!maar_is_power_of_two_or_zero(granularity), "granularity is no power of two"},
+        {granularity > max_alignment, "granularity is above 2^48"},
+        {index_count != 0 && (index_count != info->resourceCount || info->pPreviousIndices == NULL),
+         "pPreviousIndices does not have one index for each resource"},
+        {info->passCount > MAAR_PLAN_MAX_PASSES, "passCount is above MAAR_PLAN_MAX_PASSES"},
+        {info->pPassQueues != NULL && info->passCount == 0,
+         "pPassQueues is set, but passCount is 0"},
+        {info->dependencyCount != 0 && info->pDependencies == NULL, "pDependencies is NULL"},
+    };
+    VkResult result = check_rules(info, "", rules, sizeof rules / sizeof rules[0]);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     const uint32_t previous_count =
         info->previous != VK_NULL_HANDLE ? info->previous->info.resourceCount : UINT32_MAX;
@@ -192,7 +187,7 @@ VkResult maar_plan_check_input(const MaarPlanCreateInfo* info)
                                     i, info->pPreviousIndices[i]);
         }
     }
-    VkResult result = check_passes(info);
+    result = check_dependencies(info);
     uint64_t sum = 0;
     for (uint32_t i = 0; result == VK_SUCCESS && i < info->resourceCount; ++i) {
         result = check_resource(info, i, &sum);

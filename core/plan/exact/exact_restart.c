@@ -223,37 +223,15 @@ static void sign_cliques(struct maar_exact_search* search)
     }
 }
 
-static bool take_lists(struct maar_exact_search* search, struct maar_host_stack* stack)
+/* Returns whether the search has all its lists. */
+static bool is_complete(const struct maar_exact_search* search)
 {
-    const uint32_t count = search->count;
-    const size_t cliques = search->problem->clique_count;
-    search->item = maar_stack_grab(stack, count, sizeof *search->item);
-    search->size = maar_stack_grab(stack, count, sizeof *search->size);
-    search->highest = maar_stack_grab(stack, count, sizeof *search->highest);
-    search->twin = maar_stack_grab(stack, count, sizeof *search->twin);
-    search->placed = maar_stack_grab(stack, count, sizeof *search->placed);
-    search->offset = maar_stack_grab(stack, count, sizeof *search->offset);
-    search->cell_load = maar_stack_grab(stack, cliques, sizeof *search->cell_load);
     bool complete = search->cell_load != NULL;
     for (uint32_t k = 0; k < search->problem->level_count; ++k) {
-        search->duration[k] = maar_stack_grab(stack, count, sizeof *search->duration[k]);
         complete = complete && search->duration[k] != NULL;
     }
-    search->crossing = maar_stack_grab(stack, cliques, sizeof *search->crossing);
-    search->load = maar_stack_grab(stack, cliques, sizeof *search->load);
-    search->floor = maar_stack_grab(stack, cliques, sizeof *search->floor);
-    search->failures = maar_stack_grab(stack, cliques, sizeof *search->failures);
-    search->signature = maar_stack_grab(stack, cliques, sizeof *search->signature);
-    search->trail = maar_stack_grab(stack, count, sizeof *search->trail);
-    search->raised = maar_stack_grab(stack, count, sizeof *search->raised);
-    search->lifted = maar_stack_grab(stack, count, sizeof *search->lifted);
-    search->keys = maar_stack_grab(stack, count, sizeof *search->keys);
-    search->other_keys = maar_stack_grab(stack, count, sizeof *search->other_keys);
-    if (search->problem->conflict == NULL) {
-        search->first = maar_stack_grab(stack, count, sizeof *search->first);
-        search->last = maar_stack_grab(stack, count, sizeof *search->last);
-    }
-    return complete && search->item != NULL && search->size != NULL && search->highest != NULL &&
+    return complete && search->entries != NULL && search->nodes != NULL && search->parts != NULL &&
+           search->item != NULL && search->size != NULL && search->highest != NULL &&
            search->twin != NULL && search->placed != NULL && search->offset != NULL &&
            search->crossing != NULL && search->load != NULL && search->floor != NULL &&
            search->failures != NULL && search->signature != NULL && search->trail != NULL &&
@@ -266,30 +244,56 @@ struct maar_exact_search* maar_exact_search_create(const struct maar_plan_proble
                                                    struct maar_host_stack* stack)
 {
     const uint32_t count = problem->count;
-    struct maar_exact_search* search = maar_stack_grab_zeroed(stack, 1, sizeof *search);
+    struct maar_exact_search* search = maar_stack_grab(stack, 1, sizeof *search);
     struct maar_plan_measure* measures = NULL;
     if (search == NULL || maar_plan_measure_items(problem, stack, &measures) != VK_SUCCESS) {
         return NULL;
     }
-    search->problem = problem;
-    search->measures = measures;
-    search->random = first_state; /* continues from capacity to capacity, so that no search repeats
-                                     the walks of another */
-    search->count = count;
-    search->plain = !problem->mixed;
-    for (uint32_t i = 0; i < count; ++i) {
-        search->plain = search->plain && problem->align[i] == 1 && problem->fixed[i] < 0;
-    }
+    const size_t cliques = problem->clique_count;
     /* Each level has one item less than the level above, and its parts may be written once more. */
     const size_t entries = (size_t)count * ((size_t)count + 2);
-    search->entries = maar_stack_grab(stack, entries, sizeof *search->entries);
     /* Each item has a level of decisions and a level of parts. */
     const size_t levels = 2 * (size_t)count + 4;
-    search->nodes = maar_stack_grab(stack, levels, sizeof *search->nodes);
-    search->parts = maar_stack_grab(stack, levels + count, sizeof *search->parts);
-    if (search->entries == NULL || search->nodes == NULL || search->parts == NULL ||
-        !take_lists(search, stack)) {
+    *search = (struct maar_exact_search){
+        .problem = problem,
+        .measures = measures,
+        /* Continues from capacity to capacity, so that no search repeats the walks of another. */
+        .random = first_state,
+        .count = count,
+        .plain = !problem->mixed,
+        .item = maar_stack_grab(stack, count, sizeof *search->item),
+        .size = maar_stack_grab(stack, count, sizeof *search->size),
+        .highest = maar_stack_grab(stack, count, sizeof *search->highest),
+        .twin = maar_stack_grab(stack, count, sizeof *search->twin),
+        .placed = maar_stack_grab(stack, count, sizeof *search->placed),
+        .offset = maar_stack_grab(stack, count, sizeof *search->offset),
+        .crossing = maar_stack_grab(stack, cliques, sizeof *search->crossing),
+        .load = maar_stack_grab(stack, cliques, sizeof *search->load),
+        .cell_load = maar_stack_grab(stack, cliques, sizeof *search->cell_load),
+        .floor = maar_stack_grab(stack, cliques, sizeof *search->floor),
+        .failures = maar_stack_grab(stack, cliques, sizeof *search->failures),
+        .signature = maar_stack_grab(stack, cliques, sizeof *search->signature),
+        .entries = maar_stack_grab(stack, entries, sizeof *search->entries),
+        .nodes = maar_stack_grab(stack, levels, sizeof *search->nodes),
+        .parts = maar_stack_grab(stack, levels + count, sizeof *search->parts),
+        .trail = maar_stack_grab(stack, count, sizeof *search->trail),
+        .raised = maar_stack_grab(stack, count, sizeof *search->raised),
+        .lifted = maar_stack_grab(stack, count, sizeof *search->lifted),
+        .keys = maar_stack_grab(stack, count, sizeof *search->keys),
+        .other_keys = maar_stack_grab(stack, count, sizeof *search->other_keys),
+    };
+    if (problem->conflict == NULL) {
+        search->first = maar_stack_grab(stack, count, sizeof *search->first);
+        search->last = maar_stack_grab(stack, count, sizeof *search->last);
+    }
+    for (uint32_t k = 0; k < problem->level_count; ++k) {
+        search->duration[k] = maar_stack_grab(stack, count, sizeof *search->duration[k]);
+    }
+    if (!is_complete(search)) {
         return NULL;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        search->plain = search->plain && problem->align[i] == 1 && problem->fixed[i] < 0;
     }
     sign_cliques(search);
     return search;
