@@ -171,10 +171,6 @@ static VkResult make_array_room(struct maar_array* array, const char* call, uint
     if (least <= array->ready) {
         return VK_SUCCESS;
     }
-    VkResult result = check_array(array->reservation.allocator, call, (MaarArray)(void*)array);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
     VkDeviceSize end = least;
     if (ample) {
         const VkDeviceSize step = step_of(array);
@@ -182,7 +178,7 @@ static VkResult make_array_room(struct maar_array* array, const char* call, uint
         end = end > least ? end : least;
     }
     /* The step beyond the request stays within budgets, and its failure is not reported. */
-    result = commit_up_to(array, call, end, end > least);
+    VkResult result = commit_up_to(array, call, end, end > least);
     if (end > least &&
         (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_TOO_MANY_OBJECTS)) {
         result = commit_up_to(array, call, least, false);
@@ -204,10 +200,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAppendArray(MaarAllocator allocator, MaarArra
     if (pFirst != NULL) {
         *pFirst = 0;
     }
-    /* The usual append does not look up the handle, which would take a lock. */
-    VkResult result = it != NULL && it->reservation.allocator == allocator
-                          ? maar_enter(allocator)
-                          : check_array(allocator, __func__, array);
+    VkResult result = check_array(allocator, __func__, array);
     if (result != VK_SUCCESS) {
         return result;
     }

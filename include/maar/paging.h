@@ -13,8 +13,7 @@
  *
  * Everything here needs timeline semaphores and a queue in MaarAllocatorCreateInfo::pQueues;
  * MaarPagingInfo says what a device can do. The general rules of maar/allocator.h hold here too. A
- * handle of a destroyed object is reported as misuse, with two exceptions: maarAppendArray notices
- * it only when the array has to grow, and a new object may have the same handle.
+ * handle of a destroyed object is reported as misuse, unless a new object has the same handle.
  */
 #ifndef MAAR_PAGING_H
 #define MAAR_PAGING_H

@@ -276,6 +276,24 @@ static void misuse_is_reported(void** state)
     rig_close(&rig);
 }
 
+/* The array has room for the element, so that nothing but the check of the handle can notice. */
+static void append_to_a_destroyed_array_is_reported(void** state)
+{
+    (void)state;
+    fixture_open(&rig, FIXTURE_SPARSE, 64 * KIB, NULL);
+    MaarArray array = create_array(16, MIB, 0, 0);
+    append(array, 1);
+    (void)fixture_submit(&rig);
+    maarDestroyArray(rig.allocator, array);
+    rig_expect_silence(&rig);
+    uint64_t first = 7;
+    assert_int_equal(maarAppendArray(rig.allocator, array, 1, &first),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(first, 0);
+    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE, "maarAppendArray");
+    rig_close(&rig);
+}
+
 static void leak_is_named_an_array(void** state)
 {
     (void)state;
@@ -300,6 +318,7 @@ int main(void)
         cmocka_unit_test(array_without_sparse_binding_grows_by_copies),
         cmocka_unit_test(scarce_memory_makes_steps_exact),
         cmocka_unit_test(misuse_is_reported),
+        cmocka_unit_test(append_to_a_destroyed_array_is_reported),
         cmocka_unit_test(leak_is_named_an_array),
     };
     return cmocka_run_group_tests_name("arrays", tests, NULL, NULL);
