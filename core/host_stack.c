@@ -89,6 +89,20 @@ void* maar_stack_copy(struct maar_host_stack* stack, const void* array, size_t c
     return taken;
 }
 
+void* maar_stack_grow(struct maar_host_stack* stack, const void* array, uint32_t* capacity,
+                      uint32_t first, size_t size)
+{
+    const uint32_t larger = *capacity == 0 ? first : *capacity * 2;
+    void* taken = maar_stack_take(stack, larger, size);
+    if (taken != NULL) {
+        if (*capacity > 0) {
+            memcpy(taken, array, *capacity * size);
+        }
+        *capacity = larger;
+    }
+    return taken;
+}
+
 struct maar_stack_mark maar_stack_place(const struct maar_host_stack* stack)
 {
     return (struct maar_stack_mark){

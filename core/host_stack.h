@@ -19,7 +19,7 @@ struct maar_host_stack {
     struct maar_stack_chunk* newest;
     size_t limit; /* bytes that all chunks together may have; 0 for any */
     size_t held;
-    bool failed; /* a call of maar_stack_take or maar_stack_copy has failed */
+    bool failed; /* a call of maar_stack_take, _copy or _grow has failed */
 };
 
 /* A place in a stack. Returning to it gives back everything that was taken later. */
@@ -37,6 +37,11 @@ void* maar_stack_grab_zeroed(struct maar_host_stack* stack, size_t count, size_t
 void* maar_stack_take(struct maar_host_stack* stack, size_t count, size_t size);
 /* Copies an array; otherwise as maar_stack_take. */
 void* maar_stack_copy(struct maar_host_stack* stack, const void* array, size_t count, size_t size);
+/* Returns a copy of a full array with room for twice as many elements, and updates the capacity;
+ * `first` elements where the capacity is 0. Remembers a failure and returns NULL; the array then
+ * stays as it is. */
+void* maar_stack_grow(struct maar_host_stack* stack, const void* array, uint32_t* capacity,
+                      uint32_t first, size_t size);
 struct maar_stack_mark maar_stack_place(const struct maar_host_stack* stack);
 void maar_stack_return(struct maar_host_stack* stack, struct maar_stack_mark mark);
 /* Gives everything back. The stack may be used again. */

@@ -128,11 +128,9 @@ static bool next_run(struct run_walk* walk)
     return walk->count > 0;
 }
 
-static void begin_walk(struct maar_page_table* table, struct run_walk* walk)
+static struct run_walk begin_walk(struct maar_page_table* table)
 {
-    memset(walk, 0, sizeof *walk);
-    walk->table = table;
-    walk->leaf = table->first_dirty;
+    return (struct run_walk){.table = table, .leaf = table->first_dirty};
 }
 
 /* Counts the elements that the recorded changes need. */
@@ -144,9 +142,8 @@ static void count_recorded(struct maar_paging* paging)
     batch->table_count = 0;
     for (struct maar_page_table* table = paging->first_dirty; table != NULL;
          table = table->next_dirty) {
-        struct run_walk walk;
         maar_page_table_sort(table);
-        begin_walk(table, &walk);
+        struct run_walk walk = begin_walk(table);
         while (next_run(&walk)) {
             ++batch->bind_count;
         }
@@ -214,13 +211,13 @@ static void take_run(struct maar_paging* paging, const struct run_walk* walk)
         }
     }
     paging->recorded_pages -= walk->count;
-    batch->spans[batch->span_count++] = (struct maar_bind_span){
+    batch->spans[batch->taken.spans++] = (struct maar_bind_span){
         .table = walk->table,
         .first = walk->first,
         .count = walk->count,
         .unbinds = walk->unbinds,
     };
-    *(walk->unbinds ? &batch->pages_unbound : &batch->pages_bound) += walk->count;
+    *(walk->unbinds ? &batch->taken.pages_unbound : &batch->taken.pages_bound) += walk->count;
 }
 
 /* Moves what one table has recorded into the batch. */
@@ -228,15 +225,14 @@ static void take_table(struct maar_paging* paging, struct maar_page_table* table
 {
     struct maar_bind_batch* batch = &paging->batch;
     maar_assert_held(&paging->lock);
-    const uint32_t first_plain = batch->plain_count;
-    const uint32_t first_tile = batch->tile_count;
-    struct run_walk walk;
-    begin_walk(table, &walk);
+    const uint32_t first_plain = batch->taken.plain;
+    const uint32_t first_tile = batch->taken.tiles;
+    struct run_walk walk = begin_walk(table);
     while (next_run(&walk)) {
         if (table->target == MAAR_PAGES_TILES) {
-            write_tile_bind(&walk, &batch->tile_binds[batch->tile_count++]);
+            write_tile_bind(&walk, &batch->tile_binds[batch->taken.tiles++]);
         } else {
-            write_plain_bind(&walk, &batch->binds[batch->plain_count++]);
+            write_plain_bind(&walk, &batch->binds[batch->taken.plain++]);
         }
         take_run(paging, &walk);
     }
@@ -246,8 +242,8 @@ static void take_table(struct maar_paging* paging, struct maar_page_table* table
         leaf->next_dirty = NULL;
     }
     table->first_dirty = NULL;
-    const uint32_t plain = batch->plain_count - first_plain;
-    const uint32_t tiles = batch->tile_count - first_tile;
+    const uint32_t plain = batch->taken.plain - first_plain;
+    const uint32_t tiles = batch->taken.tiles - first_tile;
     if (plain + tiles == 0) {
         return;
     }
@@ -256,13 +252,13 @@ static void take_table(struct maar_paging* paging, struct maar_page_table* table
     table->last_value = paging->recorded_value;
     batch->tables[batch->table_count++] = table;
     if (table->target == MAAR_PAGES_TILES) {
-        batch->images[batch->image_count++] = (VkSparseImageMemoryBindInfo){
+        batch->images[batch->taken.images++] = (VkSparseImageMemoryBindInfo){
             .image = table->image, .bindCount = tiles, .pBinds = &batch->tile_binds[first_tile]};
     } else if (table->target == MAAR_PAGES_OPAQUE) {
-        batch->opaques[batch->opaque_count++] = (VkSparseImageOpaqueMemoryBindInfo){
+        batch->opaques[batch->taken.opaques++] = (VkSparseImageOpaqueMemoryBindInfo){
             .image = table->image, .bindCount = plain, .pBinds = &batch->binds[first_plain]};
     } else {
-        batch->buffers[batch->buffer_count++] = (VkSparseBufferMemoryBindInfo){
+        batch->buffers[batch->taken.buffers++] = (VkSparseBufferMemoryBindInfo){
             .buffer = table->buffer, .bindCount = plain, .pBinds = &batch->binds[first_plain]};
     }
 }
@@ -284,28 +280,21 @@ VkResult maar_bind_batch_take(struct maar_paging* paging)
         }
     }
     batch->table_count = 0;
-    batch->span_count = 0;
-    batch->plain_count = 0;
-    batch->tile_count = 0;
-    batch->buffer_count = 0;
-    batch->opaque_count = 0;
-    batch->image_count = 0;
-    batch->pages_bound = 0;
-    batch->pages_unbound = 0;
+    batch->taken = (struct maar_bind_counts){.spans = 0};
     while (paging->first_dirty != NULL) {
         struct maar_page_table* table = paging->first_dirty;
         maar_page_table_unlist(table);
         take_table(paging, table);
     }
-    if (batch->span_count > 0) {
+    if (batch->taken.spans > 0) {
         ++paging->recorded_value;
     }
     maar_mutex_unlock(&paging->lock);
     /* Debian 12's validation layer (1.3.239) reads as many opaque binds as there are buffers. So
      * the array has empty elements at its end. */
-    if (batch->buffer_count > batch->opaque_count) {
-        memset(&batch->opaques[batch->opaque_count], 0,
-               (batch->buffer_count - batch->opaque_count) * sizeof batch->opaques[0]);
+    if (batch->taken.buffers > batch->taken.opaques) {
+        memset(&batch->opaques[batch->taken.opaques], 0,
+               (batch->taken.buffers - batch->taken.opaques) * sizeof batch->opaques[0]);
     }
     return VK_SUCCESS;
 }
@@ -360,7 +349,7 @@ void maar_bind_batch_end(struct maar_paging* paging, bool succeeded)
     struct maar_bind_batch* batch = &paging->batch;
     MAAR_DEBUG_ASSERT(paging->submitting);
     maar_mutex_lock(&paging->lock);
-    for (uint32_t i = 0; i < batch->span_count; ++i) {
+    for (uint32_t i = 0; i < batch->taken.spans; ++i) {
         const struct maar_bind_span* span = &batch->spans[i];
         for (uint64_t page = span->first; page < span->first + span->count; ++page) {
             resolve_entry(span, page, succeeded);
@@ -370,9 +359,9 @@ void maar_bind_batch_end(struct maar_paging* paging, bool succeeded)
         batch->tables[i]->submitting = false;
     }
     if (succeeded) {
-        paging->pages_bound += batch->pages_bound;
-        paging->pages_unbound += batch->pages_unbound;
-        paging->bind_count += (uint64_t)batch->plain_count + batch->tile_count;
+        paging->pages_bound += batch->taken.pages_bound;
+        paging->pages_unbound += batch->taken.pages_unbound;
+        paging->bind_count += (uint64_t)batch->taken.plain + batch->taken.tiles;
         ++paging->submission_count;
     } else {
         take_value_back(paging);

@@ -20,6 +20,18 @@ struct maar_bind_span {
     bool unbinds;
 };
 
+/* What a submission has taken. */
+struct maar_bind_counts {
+    uint32_t spans;
+    uint32_t plain; /* binds of buffers and opaque parts */
+    uint32_t tiles; /* binds of tiles */
+    uint32_t buffers;
+    uint32_t opaques;
+    uint32_t images;
+    uint64_t pages_bound;
+    uint64_t pages_unbound;
+};
+
 /* A batch grows as needed, and its arrays are used for each submission. It belongs to the thread
  * that submits. */
 struct maar_bind_batch {
@@ -34,14 +46,7 @@ struct maar_bind_batch {
     VkSparseImageOpaqueMemoryBindInfo* opaques;
     VkSparseImageMemoryBindInfo* images;
     struct maar_page_table** tables;
-    uint32_t span_count;
-    uint32_t plain_count; /* of binds */
-    uint32_t tile_count;
-    uint32_t buffer_count;
-    uint32_t opaque_count;
-    uint32_t image_count;
-    uint64_t pages_bound;
-    uint64_t pages_unbound;
+    struct maar_bind_counts taken;
 };
 
 /* Moves everything that is recorded into the batch. Returns VK_SUCCESS or

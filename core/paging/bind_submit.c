@@ -91,11 +91,11 @@ static VkResult call_bind(struct maar_paging* paging, const struct bind_waits* w
         .pNext = &timeline,
         .waitSemaphoreCount = waits->count,
         .pWaitSemaphores = waits->semaphores,
-        .bufferBindCount = batch->buffer_count,
+        .bufferBindCount = batch->taken.buffers,
         .pBufferBinds = batch->buffers,
-        .imageOpaqueBindCount = batch->opaque_count,
-        .pImageOpaqueBinds = batch->opaque_count > 0 ? batch->opaques : NULL,
-        .imageBindCount = batch->image_count,
+        .imageOpaqueBindCount = batch->taken.opaques,
+        .pImageOpaqueBinds = batch->taken.opaques > 0 ? batch->opaques : NULL,
+        .imageBindCount = batch->taken.images,
         .pImageBinds = batch->images,
         .signalSemaphoreCount = 1,
         .pSignalSemaphores = &paging->timeline,
@@ -113,7 +113,7 @@ static VkResult submit_binds(struct maar_paging* paging, uint32_t point_count,
                              const MaarPoint* points)
 {
     VkResult result = maar_bind_batch_take(paging);
-    if (result == VK_SUCCESS && paging->batch.span_count > 0) {
+    if (result == VK_SUCCESS && paging->batch.taken.spans > 0) {
         struct bind_waits waits;
         list_waits(paging, point_count, points, &waits);
         result = call_bind(paging, &waits);

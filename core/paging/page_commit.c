@@ -319,20 +319,18 @@ static void report_page_shortage(MaarAllocator allocator, const char* call,
     const VkDeviceSize size = range->count * table->page_size;
     const struct maar_budget budget =
         maar_budget_read(allocator, maar_type_heap(allocator, table->types[0]));
-    struct maar_allocation_failure failure = {
+    const struct maar_allocation_failure failure = {
         .call = call,
         .size = size,
         .result = result,
         .type_index = table->types[0],
+        .type_bits = maar_page_table_types(table),
         .pool = maar_page_table_owner(table),
         .only_budget =
             (flags & (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT) != 0 &&
             !maar_budget_holds(&budget, size),
         .in_pieces = true,
     };
-    for (uint32_t i = 0; i < table->type_count; ++i) {
-        failure.type_bits |= 1u << table->types[i];
-    }
     if ((flags & (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0) {
         maar_report_allocation_failure(allocator, &failure);
     }

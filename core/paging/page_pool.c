@@ -61,12 +61,14 @@ VkResult maar_page_pool_open(struct maar_paging* paging, const struct maar_page_
     if (made == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    made->lock = &paging->lock;
-    made->owner = key.owner;
-    made->type_index = key.type_index;
-    made->page_size = key.page_size;
-    made->kind = key.kind;
-    made->block_size = key.owner != NULL ? key.owner->page_block_size : 0;
+    *made = (struct maar_page_pool){
+        .lock = &paging->lock,
+        .owner = key.owner,
+        .type_index = key.type_index,
+        .page_size = key.page_size,
+        .kind = key.kind,
+        .block_size = key.owner != NULL ? key.owner->page_block_size : 0,
+    };
     maar_mutex_lock(&paging->lock);
     *pool = find_page_pool(paging, &key);
     if (*pool == NULL) {
@@ -363,6 +365,17 @@ VkResult maar_page_pool_grow(struct maar_paging* paging, struct maar_page_pool* 
     return result;
 }
 
+/* Takes an empty block off the lists and puts it in front of those that will be freed. */
+static struct maar_page_block* choose_empty(struct maar_paging* paging,
+                                            struct maar_page_block* block,
+                                            struct maar_page_block* chosen)
+{
+    unlist_block(paging, block);
+    ++block->pool->leaving_count;
+    block->next = chosen;
+    return block;
+}
+
 /* Takes the empty blocks that may be freed off the lists. */
 static struct maar_page_block* pick_empty(struct maar_paging* paging, const struct maar_pool* owner,
                                           bool keep_one)
@@ -383,10 +396,7 @@ static struct maar_page_block* pick_empty(struct maar_paging* paging, const stru
             struct maar_page_block* block = pool->blocks[i];
             if (block->used_count == 0 && block->age <= youngest &&
                 (all_done || block->last_value <= done)) {
-                unlist_block(paging, block);
-                ++pool->leaving_count;
-                block->next = chosen;
-                chosen = block;
+                chosen = choose_empty(paging, block, chosen);
             }
         }
     }
@@ -446,10 +456,7 @@ void maar_page_pools_undo(struct maar_paging* paging, uint64_t blocks_made)
         for (uint32_t i = pool->block_count; i-- > 0 && pool->growing_count == 0;) {
             struct maar_page_block* block = pool->blocks[i];
             if (block->used_count == 0 && block->age > blocks_made && block->last_value == 0) {
-                unlist_block(paging, block);
-                ++pool->leaving_count;
-                block->next = chosen;
-                chosen = block;
+                chosen = choose_empty(paging, block, chosen);
             }
         }
     }

@@ -84,27 +84,33 @@ static VkResult choose_types(MaarAllocator allocator, const struct maar_page_tab
     return table->type_count != 0 ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT;
 }
 
-static void shape_table(const struct maar_page_table_info* info, struct maar_page_table* table)
+static void shape_table(struct maar_paging* paging, const struct maar_page_table_info* info,
+                        struct maar_page_table* table)
 {
-    table->may_alias = info->may_alias;
-    table->target = (uint8_t)info->target;
-    table->kind = (uint8_t)info->kind;
-    table->bind_flags = info->bind_flags;
-    table->page_size = info->page_size;
-    table->resource_offset = info->resource_offset;
-    table->size = info->size;
-    table->buffer = info->buffer;
-    table->image = info->image;
-    table->subresource = info->subresource;
-    table->tile = info->tile;
-    table->extent = info->extent;
-    table->memory = *info->memory;
+    *table = (struct maar_page_table){
+        .paging = paging,
+        .may_alias = info->may_alias,
+        .target = (uint8_t)info->target,
+        .kind = (uint8_t)info->kind,
+        .bind_flags = info->bind_flags,
+        .page_size = info->page_size,
+        .resource_offset = info->resource_offset,
+        .size = info->size,
+        .buffer = info->buffer,
+        .image = info->image,
+        .subresource = info->subresource,
+        .tile = info->tile,
+        .extent = info->extent,
+        .memory = *info->memory,
+    };
     table->memory.pNext = NULL;
     table->memory.pName = NULL;
     if (info->target == MAAR_PAGES_TILES) {
-        table->tiles.width = divide_up(info->extent.width, info->tile.width);
-        table->tiles.height = divide_up(info->extent.height, info->tile.height);
-        table->tiles.depth = divide_up(info->extent.depth, info->tile.depth);
+        table->tiles = (VkExtent3D){
+            .width = divide_up(info->extent.width, info->tile.width),
+            .height = divide_up(info->extent.height, info->tile.height),
+            .depth = divide_up(info->extent.depth, info->tile.depth),
+        };
         table->page_count = (uint64_t)table->tiles.width * table->tiles.height * table->tiles.depth;
     } else {
         table->page_count =
@@ -122,8 +128,7 @@ VkResult maar_page_table_create(MaarAllocator allocator, const struct maar_page_
     if (made == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    made->paging = paging;
-    shape_table(info, made);
+    shape_table(paging, info, made);
     VkResult result = choose_types(allocator, info, made);
     if (result == VK_SUCCESS) {
         const uint64_t leaves = maar_leaf_count(made);

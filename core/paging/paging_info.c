@@ -55,17 +55,21 @@ void maar_paging_capabilities(MaarAllocator allocator, MaarPagingInfo* info)
     const bool binds = facts->timeline_semaphore && bind_queue != UINT32_MAX;
     const bool copies = facts->timeline_semaphore && copy_queue != UINT32_MAX;
     const VkDeviceSize space = facts->properties.limits.sparseAddressSpaceSize;
-    info->stitching = as_bool32(binds);
-    info->sparseReservations = as_bool32(binds && facts->sparse_buffers);
-    info->reservations = as_bool32((binds && facts->sparse_buffers) || copies);
-    info->aliasing = as_bool32(binds && facts->sparse_buffers && facts->sparse_aliased);
-    info->sparseImages2D = as_bool32(binds && facts->sparse_images_2d);
-    info->sparseImages3D = as_bool32(binds && facts->sparse_images_3d);
-    info->nonResidentStrict = facts->properties.sparseProperties.residencyNonResidentStrict;
-    info->queueIndex = binds ? bind_queue : (copies ? copy_queue : UINT32_MAX);
-    info->addressSpaceSize = binds ? space : 0;
-    info->maxBufferSize =
-        facts->max_buffer_size != UINT64_MAX || space == 0 ? facts->max_buffer_size : space;
+    *info = (MaarPagingInfo){
+        .sType = info->sType,
+        .pNext = info->pNext,
+        .stitching = as_bool32(binds),
+        .sparseReservations = as_bool32(binds && facts->sparse_buffers),
+        .reservations = as_bool32((binds && facts->sparse_buffers) || copies),
+        .aliasing = as_bool32(binds && facts->sparse_buffers && facts->sparse_aliased),
+        .sparseImages2D = as_bool32(binds && facts->sparse_images_2d),
+        .sparseImages3D = as_bool32(binds && facts->sparse_images_3d),
+        .nonResidentStrict = facts->properties.sparseProperties.residencyNonResidentStrict,
+        .queueIndex = binds ? bind_queue : (copies ? copy_queue : UINT32_MAX),
+        .addressSpaceSize = binds ? space : 0,
+        .maxBufferSize =
+            facts->max_buffer_size != UINT64_MAX || space == 0 ? facts->max_buffer_size : space,
+    };
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetPagingInfo(MaarAllocator allocator, MaarPagingInfo* pInfo)

@@ -7,8 +7,6 @@
 #include "core/paging/paging_state.h"
 #include "maar/paging.h"
 
-#include <string.h>
-
 /* Moves a walk to the run that begins at its end. Returns false at the end of the block. */
 static bool find_next_run(struct maar_page_walk* walk)
 {
@@ -26,10 +24,14 @@ static bool find_next_run(struct maar_page_walk* walk)
     }
     const MaarBlockRangeState used =
         is_live ? MAAR_BLOCK_RANGE_STATE_LIVE : MAAR_BLOCK_RANGE_STATE_PENDING;
-    walk->state = is_free ? MAAR_BLOCK_RANGE_STATE_FREE : used;
-    walk->offset = first * block->pool->page_size;
-    walk->size = (end - first) * block->pool->page_size;
-    walk->end = end;
+    *walk = (struct maar_page_walk){
+        .allocator = walk->allocator,
+        .block = block,
+        .end = end,
+        .state = is_free ? MAAR_BLOCK_RANGE_STATE_FREE : used,
+        .offset = first * block->pool->page_size,
+        .size = (end - first) * block->pool->page_size,
+    };
     return true;
 }
 
@@ -72,7 +74,23 @@ void maar_paging_reset_peak(MaarAllocator allocator)
 
 static void read_statistics(struct maar_paging* paging, MaarPagingStatistics* out)
 {
-    out->reservedBytes = maar_atomic64_load(&paging->space);
+    *out = (MaarPagingStatistics){
+        .sType = out->sType,
+        .pNext = out->pNext,
+        .reservedBytes = maar_atomic64_load(&paging->space),
+        .blockCount = paging->block_count,
+        .blockBytes = paging->block_bytes,
+        .peakBlockBytes = paging->peak_block_bytes,
+        .reservationCount = (uint32_t)paging->counts[MAAR_COUNT_RESERVATION],
+        .stitchedCount = (uint32_t)paging->counts[MAAR_COUNT_STITCHED],
+        .stitchedMade = paging->counts[MAAR_COUNT_STITCHED_MADE],
+        .pagesBound = paging->pages_bound,
+        .pagesUnbound = paging->pages_unbound,
+        .bindCount = paging->bind_count,
+        .submissionCount = paging->submission_count,
+        .copiedBytes = paging->copies.copied_bytes,
+        .recordedPages = paging->recorded_pages,
+    };
     for (const struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
         out->freeBytes += pool->free_count * pool->page_size;
         for (uint32_t i = 0; i < pool->block_count; ++i) {
@@ -81,18 +99,6 @@ static void read_statistics(struct maar_paging* paging, MaarPagingStatistics* ou
             out->heldBytes += (uint64_t)(block->used_count - block->live_count) * pool->page_size;
         }
     }
-    out->blockCount = paging->block_count;
-    out->blockBytes = paging->block_bytes;
-    out->peakBlockBytes = paging->peak_block_bytes;
-    out->reservationCount = (uint32_t)paging->counts[MAAR_COUNT_RESERVATION];
-    out->stitchedCount = (uint32_t)paging->counts[MAAR_COUNT_STITCHED];
-    out->stitchedMade = paging->counts[MAAR_COUNT_STITCHED_MADE];
-    out->pagesBound = paging->pages_bound;
-    out->pagesUnbound = paging->pages_unbound;
-    out->bindCount = paging->bind_count;
-    out->submissionCount = paging->submission_count;
-    out->copiedBytes = paging->copies.copied_bytes;
-    out->recordedPages = paging->recorded_pages;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetPagingStatistics(MaarAllocator allocator,
@@ -106,10 +112,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetPagingStatistics(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    void* next = pStatistics->pNext;
-    memset(pStatistics, 0, sizeof *pStatistics);
-    pStatistics->sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS;
-    pStatistics->pNext = next;
+    *pStatistics = (MaarPagingStatistics){
+        .sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS,
+        .pNext = pStatistics->pNext,
+    };
     struct maar_paging* paging = maar_paging_of(allocator);
     if (paging != NULL) {
         maar_mutex_lock(&paging->lock);

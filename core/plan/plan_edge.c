@@ -83,16 +83,11 @@ static VkResult add_edge(const struct maar_plan_problem* problem, uint32_t befor
                          struct maar_host_stack* stack, struct maar_plan_edges* edges)
 {
     if (edges->count == edges->room) {
-        const uint32_t room = edges->room == 0 ? 128 : edges->room * 2;
-        MaarPlanEdge* list = maar_stack_grab(stack, room, sizeof *list);
+        MaarPlanEdge* list = maar_stack_grow(stack, edges->list, &edges->room, 128, sizeof *list);
         if (list == NULL) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
-        if (edges->count > 0) {
-            memcpy(list, edges->list, edges->count * sizeof *list);
-        }
         edges->list = list;
-        edges->room = room;
     }
     const bool cross = maar_plan_crosses_queues(problem->graph, problem->resource[before],
                                                 problem->resource[after]);
@@ -246,16 +241,12 @@ static VkResult add_pair(struct crowd* crowd, uint32_t before, uint32_t after,
                          struct maar_host_stack* stack)
 {
     if (crowd->pair_count == crowd->pair_room) {
-        const uint32_t room = crowd->pair_room == 0 ? 256 : crowd->pair_room * 2;
-        struct maar_plan_key* pairs = maar_stack_grab(stack, room, sizeof *pairs);
+        struct maar_plan_key* pairs =
+            maar_stack_grow(stack, crowd->pairs, &crowd->pair_room, 256, sizeof *pairs);
         if (pairs == NULL) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
-        if (crowd->pair_count > 0) {
-            memcpy(pairs, crowd->pairs, crowd->pair_count * sizeof *pairs);
-        }
         crowd->pairs = pairs;
-        crowd->pair_room = room;
     }
     crowd->pairs[crowd->pair_count++] = (struct maar_plan_key){.first = before, .second = after};
     return VK_SUCCESS;

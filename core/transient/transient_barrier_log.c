@@ -23,17 +23,12 @@ void maar_transient_log_add(struct maar_transient_log* log, uint64_t position,
                             const struct maar_transient_global* barrier, bool global)
 {
     if (log->count == log->capacity) {
-        const uint32_t capacity = log->capacity * 2 + 64;
         struct maar_transient_log_entry* entries =
-            maar_stack_take(log->stack, capacity, sizeof *entries);
+            maar_stack_grow(log->stack, log->entries, &log->capacity, 64, sizeof *entries);
         if (entries == NULL) {
             return;
         }
-        if (log->count > 0) {
-            memcpy(entries, log->entries, log->count * sizeof *entries);
-        }
         log->entries = entries;
-        log->capacity = capacity;
     }
     log->entries[log->count++] = (struct maar_transient_log_entry){
         .position = position, .call = log->call, .barrier = *barrier, .global = global};

@@ -31,17 +31,12 @@ static void add_barrier(struct maar_walk* w, const struct maar_transient_barrier
 {
     struct maar_transient_records* records = &w->state->records;
     if (records->barrier_count == records->barrier_capacity) {
-        const uint32_t capacity = records->barrier_capacity * 2 + 64;
-        struct maar_transient_barrier* barriers =
-            maar_stack_take(&w->state->stack, capacity, sizeof *barriers);
+        struct maar_transient_barrier* barriers = maar_stack_grow(
+            &w->state->stack, records->barriers, &records->barrier_capacity, 64, sizeof *barriers);
         if (barriers == NULL) {
             return;
         }
-        if (records->barrier_count > 0) {
-            memcpy(barriers, records->barriers, records->barrier_count * sizeof *barriers);
-        }
         records->barriers = barriers;
-        records->barrier_capacity = capacity;
     }
     records->barriers[records->barrier_count++] = *barrier;
 }

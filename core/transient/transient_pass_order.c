@@ -259,13 +259,18 @@ VkResult maar_transient_sort(MaarAllocator allocator, const char* call,
                              const MaarTransientGraph* info, struct maar_host_stack* stack,
                              struct maar_transient_graph* graph)
 {
-    struct sorting s = {
-        .allocator = allocator, .call = call, .info = info, .stack = stack, .graph = graph};
     const size_t passes = graph->pass_count;
-    s.first_dependency = maar_stack_take(stack, passes + 1, sizeof *s.first_dependency);
-    s.dependents = maar_stack_take(stack, info->dependencyCount, sizeof *s.dependents);
-    s.open = maar_stack_take(stack, passes, sizeof *s.open);
-    s.heap = maar_stack_take(stack, passes, sizeof *s.heap);
+    struct sorting s = {
+        .allocator = allocator,
+        .call = call,
+        .info = info,
+        .stack = stack,
+        .graph = graph,
+        .first_dependency = maar_stack_take(stack, passes + 1, sizeof *s.first_dependency),
+        .dependents = maar_stack_take(stack, info->dependencyCount, sizeof *s.dependents),
+        .open = maar_stack_take(stack, passes, sizeof *s.open),
+        .heap = maar_stack_take(stack, passes, sizeof *s.heap),
+    };
     graph->order = maar_stack_take(stack, passes, sizeof *graph->order);
     graph->clocks = maar_stack_take(stack, passes * graph->queue_count, sizeof *graph->clocks);
     graph->waits = maar_stack_take(stack, info->dependencyCount + passes * (graph->queue_count - 1),

@@ -49,11 +49,13 @@ static bool fill_input(const struct maar_transient_heap* heap, const uint32_t* p
     for (uint32_t i = 0; i < graph->resource_count; ++i) {
         total += graph->resources[i].use_count;
     }
-    input->resources = maar_stack_take(stack, graph->resource_count, sizeof *input->resources);
-    input->uses = maar_stack_take(stack, total, sizeof *input->uses);
-    input->queues = maar_stack_take(stack, graph->pass_count, sizeof *input->queues);
-    input->dependencies = maar_stack_take(stack, graph->wait_count, sizeof *input->dependencies);
-    input->previous = maar_stack_take(stack, graph->resource_count, sizeof *input->previous);
+    *input = (struct plan_input){
+        .resources = maar_stack_take(stack, graph->resource_count, sizeof *input->resources),
+        .uses = maar_stack_take(stack, total, sizeof *input->uses),
+        .queues = maar_stack_take(stack, graph->pass_count, sizeof *input->queues),
+        .dependencies = maar_stack_take(stack, graph->wait_count, sizeof *input->dependencies),
+        .previous = maar_stack_take(stack, graph->resource_count, sizeof *input->previous),
+    };
     if (stack->failed) {
         return false;
     }
@@ -84,7 +86,7 @@ static bool fill_input(const struct maar_transient_heap* heap, const uint32_t* p
 static VkResult make_plan(const struct maar_transient_heap* heap, const uint32_t* previous,
                           struct maar_host_stack* stack, struct maar_transient_state* state)
 {
-    struct plan_input input = {.count = 0};
+    struct plan_input input;
     if (!fill_input(heap, previous, stack, state, &input)) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -143,9 +145,6 @@ static VkResult refuse_class(const struct maar_transient_heap* heap, const char*
  * lazily allocated. */
 static void gather_members(struct maar_transient_state* state, const MaarPlanPlacement* placements)
 {
-    for (uint32_t i = 0; i < state->class_count; ++i) {
-        state->classes[i].type_bits = UINT32_MAX;
-    }
     uint32_t alone = state->plan_info.classCount;
     for (uint32_t i = 0; i < state->graph.resource_count; ++i) {
         struct maar_transient_resource* resource = &state->graph.resources[i];
@@ -153,10 +152,13 @@ static void gather_members(struct maar_transient_state* state, const MaarPlanPla
         if (state->plan_indices[i] == MAAR_TRANSIENT_NONE) {
             resource->class_index = alone++;
             class = &state->classes[resource->class_index];
-            class->size = resource->requirements.size;
-            class->alignment = resource->requirements.alignment;
-            class->kind = resource->kind;
-            class->dedicated = i;
+            *class = (struct maar_transient_class){
+                .type_bits = UINT32_MAX,
+                .size = resource->requirements.size,
+                .alignment = resource->requirements.alignment,
+                .kind = resource->kind,
+                .dedicated = i,
+            };
         } else {
             const MaarPlanPlacement* placement = &placements[state->plan_indices[i]];
             resource->class_index = placement->classIndex;
@@ -189,6 +191,7 @@ static VkResult make_classes(const struct maar_transient_heap* heap, const char*
     }
     for (uint32_t i = 0; i < class_count; ++i) {
         state->classes[i] = (struct maar_transient_class){
+            .type_bits = UINT32_MAX,
             .size = classes[i].size,
             .alignment = classes[i].alignment,
             .kind = classes[i].kind,

@@ -46,16 +46,12 @@ static void add_record_wait(struct maar_walk* w, uint32_t pass, uint32_t frames_
 {
     struct maar_transient_records* records = &w->state->records;
     if (records->wait_count == records->wait_capacity) {
-        const uint32_t capacity = records->wait_capacity * 2 + 16;
-        MaarTransientWait* waits = maar_stack_take(&w->state->stack, capacity, sizeof *waits);
+        MaarTransientWait* waits = maar_stack_grow(&w->state->stack, records->waits,
+                                                   &records->wait_capacity, 16, sizeof *waits);
         if (waits == NULL) {
             return;
         }
-        if (records->wait_count > 0) {
-            memcpy(waits, records->waits, records->wait_count * sizeof *waits);
-        }
         records->waits = waits;
-        records->wait_capacity = capacity;
     }
     records->waits[records->wait_count++] = (MaarTransientWait){
         .pass = pass,
