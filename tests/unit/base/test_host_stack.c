@@ -65,12 +65,36 @@ static void failure_is_remembered_until_the_reset(void** state)
     maar_stack_reset(&stack);
 }
 
+static void growing_keeps_the_elements(void** state)
+{
+    (void)state;
+    struct maar_host_stack stack = {.callbacks = NULL, .limit = LIMIT};
+    uint32_t capacity = 0;
+    uint32_t* const first = maar_stack_grow(&stack, NULL, &capacity, 4, sizeof *first);
+    assert_non_null(first);
+    assert_int_equal(capacity, 4);
+    for (uint32_t i = 0; i < capacity; ++i) {
+        first[i] = i + 1;
+    }
+    const uint32_t* const second = maar_stack_grow(&stack, first, &capacity, 4, sizeof *first);
+    assert_non_null(second);
+    assert_int_equal(capacity, 8);
+    for (uint32_t i = 0; i < capacity; ++i) {
+        assert_int_equal(second[i], i < 4 ? i + 1 : 0);
+    }
+    assert_null(maar_stack_grow(&stack, second, &capacity, 4, LIMIT));
+    assert_int_equal(capacity, 8);
+    assert_true(stack.failed);
+    maar_stack_reset(&stack);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_are_aligned_and_apart),
         cmocka_unit_test(limit_is_of_what_is_held_now),
         cmocka_unit_test(failure_is_remembered_until_the_reset),
+        cmocka_unit_test(growing_keeps_the_elements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
