@@ -289,8 +289,8 @@ void maar_retire_run(struct maar_retire* retire, struct maar_retire_item* item)
 {
     struct maar_retire_batch batch = {.count = 1, .first = item, .last = item};
     item->next = NULL;
-    (void)maar_atomic64_add(&retire->item_count, 1);
     maar_mutex_lock(&retire->lock);
+    maar_atomic64_store(&retire->item_count, maar_atomic64_load(&retire->item_count) + 1);
     finish_batch(retire, &batch);
     maar_mutex_unlock(&retire->lock);
 }

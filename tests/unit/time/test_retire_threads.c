@@ -10,7 +10,9 @@
 
 #include <pthread.h>
 
+#include "core/memory/allocator_state.h"
 #include "core/port_time.h"
+#include "core/time/retire_collect.h"
 
 #define MILLISECOND UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
@@ -339,6 +341,39 @@ static void pool_waits_for_its_own(void** state)
     close_scene(&scene);
 }
 
+/* Items that run at once, on one thread, beside items that another one queues and collects. */
+static void* run_items(void* data)
+{
+    struct scene* scene = data;
+    struct maar_retire* retire = &scene->rig.allocator->retire;
+    for (uint32_t i = 0; i < 300000; ++i) {
+        struct maar_retire_item* item = maar_retire_prepare(retire, 0, NULL);
+        if (item != NULL) {
+            maar_retire_run(retire, item);
+        }
+    }
+    return NULL;
+}
+
+static void items_of_two_threads_are_all_counted(void** state)
+{
+    (void)state;
+    static struct scene scene;
+    open_scene(&scene);
+    struct maar_retire* retire = &scene.rig.allocator->retire;
+    const MaarPoint passed = {VK_NULL_HANDLE, 0};
+    start(&scene, run_items);
+    for (uint32_t i = 0; i < 100000; ++i) {
+        struct maar_retire_item* item = maar_retire_prepare(retire, 1, &passed);
+        assert_non_null(item);
+        maar_retire_queue(retire, item);
+        assert_int_equal(maarCollect(scene.rig.allocator, NULL), VK_SUCCESS);
+    }
+    join(&scene);
+    assert_int_equal(maar_atomic64_load(&retire->item_count), 0);
+    close_scene(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +384,7 @@ int main(void)
         cmocka_unit_test(wait_is_not_over_while_another_collects),
         cmocka_unit_test(pool_does_not_wait_for_others),
         cmocka_unit_test(pool_waits_for_its_own),
+        cmocka_unit_test(items_of_two_threads_are_all_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
