@@ -61,14 +61,20 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateBuffer(MaarAllocator allocator,
                                                 const MaarAllocationCreateInfo* pCreateInfo,
                                                 VkBuffer* pBuffer, MaarAllocation* pAllocation)
 {
-    const struct maar_output outputs[] = {
-        {"pBuffer", pBuffer, sizeof *pBuffer},
-        {"pAllocation", pAllocation, sizeof *pAllocation},
-        {0},
-    };
-    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
+    /* No table of outputs: the steps of the most frequent creation are in line. */
+    if (pBuffer != NULL) {
+        *pBuffer = VK_NULL_HANDLE;
+    }
+    if (pAllocation != NULL) {
+        *pAllocation = VK_NULL_HANDLE;
+    }
+    VkResult result = maar_enter(allocator);
     if (result != VK_SUCCESS) {
         return result;
+    }
+    if (pBuffer == NULL || pAllocation == NULL) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                           pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
     }
     return maar_create_buffer(allocator, __func__, pBufferInfo, pCreateInfo, false, pBuffer,
                               pAllocation);

@@ -20,18 +20,21 @@ VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
+    /* Not a table of rules: this runs for each buffer. */
+    if (info->size == 0) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call, "pBufferInfo->size is 0");
+    }
+    if ((info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, call,
+                           "pBufferInfo is sparse; use maarCreateReservation");
+    }
     const bool has_address = (info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
-    const struct maar_rule rules[] = {
-        {info->size == 0, MAAR_MESSAGE_ID_ZERO_SIZE, "pBufferInfo->size is 0"},
-        {(info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0,
-         MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, "pBufferInfo is sparse; use maarCreateReservation"},
-        {has_address && !allocator->device.facts.buffer_device_address,
-         MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
-         "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the bufferDeviceAddress feature was "
-         "not among pEnabledFeatures"},
-        {0},
-    };
-    return maar_check_rules(allocator, call, rules);
+    if (has_address && !allocator->device.facts.buffer_device_address) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
+                           "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the "
+                           "bufferDeviceAddress feature was not among pEnabledFeatures");
+    }
+    return VK_SUCCESS;
 }
 
 VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
