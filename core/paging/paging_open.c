@@ -47,17 +47,11 @@ static VkResult pass_through(MaarAllocator allocator, uint32_t index, VkSemaphor
         .signalSemaphoreCount = 1,
         .pSignalSemaphores = &signal,
     };
-    const VkSemaphoreWaitInfo wait = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-        .semaphoreCount = 1,
-        .pSemaphores = &signal,
-        .pValues = &value,
-    };
     maar_queue_lock(queue);
     const VkResult result = device->vkQueueSubmit(queue->queue, 1, &submit, VK_NULL_HANDLE);
     maar_queue_unlock(queue);
     return result == VK_SUCCESS
-               ? device->vkWaitSemaphores(device->handle, &wait, maar_time_left_ns(deadline_ns))
+               ? maar_timeline_wait(device, signal, value, maar_time_left_ns(deadline_ns))
                : result;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/paging/paging_state.h"
 #include "core/port_time.h"
+#include "core/time/timeline.h"
 
 MaarPoint maar_paging_point(MaarAllocator allocator, uint64_t value)
 {
@@ -15,14 +16,7 @@ MaarPoint maar_paging_point(MaarAllocator allocator, uint64_t value)
 VkResult maar_paging_wait(struct maar_paging* paging, uint64_t value, uint64_t timeout_ns)
 {
     const struct maar_device* device = &paging->allocator->device;
-    const VkSemaphoreWaitInfo wait = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-        .semaphoreCount = 1,
-        .pSemaphores = &paging->timeline,
-        .pValues = &value,
-    };
-    maar_lock_rank_expect_none();
-    const VkResult result = device->vkWaitSemaphores(device->handle, &wait, timeout_ns);
+    const VkResult result = maar_timeline_wait(device, paging->timeline, value, timeout_ns);
     if (result == VK_ERROR_DEVICE_LOST) {
         maar_atomic32_store(&paging->allocator->retire.lost, 1);
     }

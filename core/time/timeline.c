@@ -25,3 +25,16 @@ VkResult maar_timeline_create(const struct maar_device* device, uint64_t initial
     }
     return result;
 }
+
+VkResult maar_timeline_wait(const struct maar_device* device, VkSemaphore timeline, uint64_t value,
+                            uint64_t timeout_ns)
+{
+    const VkSemaphoreWaitInfo wait = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &timeline,
+        .pValues = &value,
+    };
+    maar_lock_rank_expect_none();
+    return device->vkWaitSemaphores(device->handle, &wait, timeout_ns);
+}

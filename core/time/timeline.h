@@ -11,4 +11,8 @@
 VkResult maar_timeline_create(const struct maar_device* device, uint64_t initial,
                               VkSemaphore* timeline);
 
+/* Waits until the timeline has the value, for at most that long. No lock may be held. */
+VkResult maar_timeline_wait(const struct maar_device* device, VkSemaphore timeline, uint64_t value,
+                            uint64_t timeout_ns);
+
 #endif
