@@ -101,6 +101,11 @@ MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAll
     return VK_SUCCESS;
 }
 
+VkResult maar_free_allocation(MaarAllocator allocator, const char* call, MaarAllocation allocation)
+{
+    return free_now(allocator, call, allocation);
+}
+
 VKAPI_ATTR void VKAPI_CALL maarFreeMemory(MaarAllocator allocator, MaarAllocation allocation)
 {
     if (maar_enter(allocator) == VK_SUCCESS && allocation != VK_NULL_HANDLE) {

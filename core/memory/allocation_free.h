@@ -8,6 +8,8 @@
 #include "core/memory/slot_table.h"
 #include "core/time/retire.h"
 
+/* Frees an allocation now. Reports, under the name of `call`, a handle that names none. */
+VkResult maar_free_allocation(MaarAllocator allocator, const char* call, MaarAllocation allocation);
 /* Frees a claimed slot with its mappings and its name. */
 void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index);
 /* Frees a pending slot. */

@@ -34,4 +34,14 @@ static inline struct maar_slot* maar_resolve(MaarAllocator allocator, const char
 struct maar_slot* maar_allocation_enter(MaarAllocator allocator, const char* call,
                                         MaarAllocation allocation, struct maar_block** block);
 
+/* Returns the slot of an allocation that Maar keeps for itself, or that the caller has just made
+ * and not handed out yet. */
+static inline struct maar_slot* maar_slot_of_own(MaarAllocator allocator, MaarAllocation allocation)
+{
+    struct maar_slot* slot =
+        maar_slot_at(&allocator->slots, (uint32_t)maar_handle_bits(allocation) - 1u);
+    MAAR_DEBUG_ASSERT(maar_atomic32_load(&slot->key) == maar_handle_bits(allocation) >> 32);
+    return slot;
+}
+
 #endif

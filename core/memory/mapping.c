@@ -154,6 +154,48 @@ static VkMappedMemoryRange range_of(MaarAllocator allocator, const struct maar_s
     };
 }
 
+/* Fills the range of a mapped slot; its size is 0 where the driver need not be called. Reports a
+ * range outside the allocation, and an allocation that is not mapped. */
+static VkResult find_synced_range(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                                  VkDeviceSize offset, VkDeviceSize size,
+                                  VkMappedMemoryRange* range)
+{
+    if (!is_inside(slot, offset, size)) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                           "offset and size reach outside the allocation");
+    }
+    if (maar_slot_address(slot) == NULL) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_MAPPED, call, "allocation is not mapped");
+    }
+    *range = range_of(allocator, slot, offset, size);
+    const uint32_t type = maar_slot_block(slot)->pool->type_index;
+    if (size == 0 || !maar_type_is_noncoherent(allocator, type)) {
+        range->size = 0;
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult sync_slot(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                          VkDeviceSize offset, VkDeviceSize size, sync_function sync)
+{
+    VkMappedMemoryRange range;
+    maar_lock_rank_expect_none();
+    const VkResult result = find_synced_range(allocator, call, slot, offset, size, &range);
+    return result == VK_SUCCESS && range.size != 0 ? sync(&allocator->device, 1, &range) : result;
+}
+
+VkResult maar_slot_flush(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                         VkDeviceSize offset, VkDeviceSize size)
+{
+    return sync_slot(allocator, call, slot, offset, size, call_flush);
+}
+
+VkResult maar_slot_invalidate(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                              VkDeviceSize offset, VkDeviceSize size)
+{
+    return sync_slot(allocator, call, slot, offset, size, call_invalidate);
+}
+
 static VkResult sync_all(MaarAllocator allocator, const char* call, uint32_t count,
                          const MaarAllocation* allocations, const VkDeviceSize* offsets,
                          const VkDeviceSize* sizes, sync_function sync)
@@ -164,25 +206,16 @@ static VkResult sync_all(MaarAllocator allocator, const char* call, uint32_t cou
     maar_lock_rank_expect_none();
     for (uint32_t i = 0; i < count && result == VK_SUCCESS; ++i) {
         struct maar_slot* slot = maar_resolve(allocator, call, allocations[i], NULL);
-        VkDeviceSize offset = offsets != NULL ? offsets[i] : 0;
-        VkDeviceSize size = sizes != NULL ? sizes[i] : VK_WHOLE_SIZE;
         if (slot == NULL) {
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
-        if (!is_inside(slot, offset, size)) {
-            return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                               "offset and size reach outside the allocation");
+        const VkDeviceSize offset = offsets != NULL ? offsets[i] : 0;
+        const VkDeviceSize size = sizes != NULL ? sizes[i] : VK_WHOLE_SIZE;
+        result = find_synced_range(allocator, call, slot, offset, size, &ranges[pending]);
+        if (result != VK_SUCCESS) {
+            return result;
         }
-        if (maar_slot_address(slot) == NULL) {
-            return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_MAPPED, call,
-                               "allocation is not mapped");
-        }
-        const VkMappedMemoryRange range = range_of(allocator, slot, offset, size);
-        const uint32_t type = maar_slot_block(slot)->pool->type_index;
-        if (!maar_type_is_noncoherent(allocator, type) || range.size == 0 || size == 0) {
-            continue;
-        }
-        ranges[pending++] = range;
+        pending += ranges[pending].size != 0 ? 1u : 0u;
         if (pending == RANGE_BATCH) {
             result = sync(&allocator->device, pending, ranges);
             pending = 0;
@@ -242,13 +275,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarInvalidateAllocations(MaarAllocator allocator
                        call_invalidate);
 }
 
-static VkResult map_allocation(MaarAllocator allocator, const char* call, MaarAllocation allocation,
-                               void** data)
+/* Maps a slot that the program may have made of pages. */
+static VkResult map_any_slot(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                             void** data)
 {
-    struct maar_slot* slot = maar_resolve(allocator, call, allocation, NULL);
-    if (slot == NULL) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
     if (slot->stitched) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_MAPPABLE, call,
                            "allocation is made of pages, which cannot be mapped");
@@ -269,7 +299,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarMapMemory(MaarAllocator allocator, MaarAlloca
     if (ppData == NULL) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "ppData is NULL");
     }
-    return map_allocation(allocator, __func__, allocation, ppData);
+    struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
+    return slot != NULL ? map_any_slot(allocator, __func__, slot, ppData)
+                        : VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
 VKAPI_ATTR void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocation allocation)
@@ -288,41 +320,63 @@ VKAPI_ATTR void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocati
     }
 }
 
-/* Begins a copy: maps first, so that a copy works on any HOST_VISIBLE allocation. */
-static VkResult begin_copy(MaarAllocator allocator, const char* call, MaarAllocation allocation,
+/* Maps the slot, so that both copies work on any HOST_VISIBLE allocation. */
+static VkResult begin_copy(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                            VkDeviceSize offset, VkDeviceSize size, void** data)
 {
-    struct maar_slot* slot = maar_resolve(allocator, call, allocation, NULL);
-    if (slot == NULL) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
     if (size > SIZE_MAX || offset > maar_slot_size(slot) || size > maar_slot_size(slot) - offset) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "offset and size reach outside the allocation");
     }
-    return map_allocation(allocator, call, allocation, data);
+    return map_any_slot(allocator, call, slot, data);
+}
+
+VkResult maar_slot_copy_to(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                           VkDeviceSize offset, VkDeviceSize size, const void* source)
+{
+    void* data = NULL;
+    VkResult result = begin_copy(allocator, call, slot, offset, size, &data);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): a mapping that works sets data. */
+    memcpy((char*)data + offset, source, (size_t)size);
+    result = maar_slot_flush(allocator, call, slot, offset, size);
+    (void)maar_slot_unmap(slot, 0);
+    return result;
+}
+
+VkResult maar_slot_copy_from(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                             VkDeviceSize offset, VkDeviceSize size, void* destination)
+{
+    void* data = NULL;
+    VkResult result = begin_copy(allocator, call, slot, offset, size, &data);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maar_slot_invalidate(allocator, call, slot, offset, size);
+    if (result == VK_SUCCESS) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): as above. */
+        memcpy(destination, (const char*)data + offset, (size_t)size);
+    }
+    (void)maar_slot_unmap(slot, 0);
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarCopyToAllocation(MaarAllocator allocator,
                                                     MaarAllocation allocation, VkDeviceSize offset,
                                                     VkDeviceSize size, const void* pSource)
 {
-    void* data = NULL;
     VkResult result = maar_enter(allocator);
-    if (result == VK_SUCCESS && pSource == NULL) {
-        result = maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pSource is NULL");
-    }
-    if (result == VK_SUCCESS) {
-        result = begin_copy(allocator, __func__, allocation, offset, size, &data);
-    }
     if (result != VK_SUCCESS) {
         return result;
     }
-    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): a mapping that works sets data. */
-    memcpy((char*)data + offset, pSource, (size_t)size);
-    result = maarFlushAllocation(allocator, allocation, offset, size);
-    maarUnmapMemory(allocator, allocation);
-    return result;
+    if (pSource == NULL) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pSource is NULL");
+    }
+    struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
+    return slot != NULL ? maar_slot_copy_to(allocator, __func__, slot, offset, size, pSource)
+                        : VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarCopyFromAllocation(MaarAllocator allocator,
@@ -330,23 +384,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCopyFromAllocation(MaarAllocator allocator,
                                                       VkDeviceSize offset, VkDeviceSize size,
                                                       void* pDestination)
 {
-    void* data = NULL;
     VkResult result = maar_enter(allocator);
-    if (result == VK_SUCCESS && pDestination == NULL) {
-        result =
-            maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pDestination is NULL");
-    }
-    if (result == VK_SUCCESS) {
-        result = begin_copy(allocator, __func__, allocation, offset, size, &data);
-    }
     if (result != VK_SUCCESS) {
         return result;
     }
-    result = maarInvalidateAllocation(allocator, allocation, offset, size);
-    if (result == VK_SUCCESS) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): as above. */
-        memcpy(pDestination, (const char*)data + offset, (size_t)size);
+    if (pDestination == NULL) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                           "pDestination is NULL");
     }
-    maarUnmapMemory(allocator, allocation);
-    return result;
+    struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
+    return slot != NULL ? maar_slot_copy_from(allocator, __func__, slot, offset, size, pDestination)
+                        : VK_ERROR_VALIDATION_FAILED_EXT;
 }

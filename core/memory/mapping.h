@@ -8,6 +8,7 @@
 
 #include "core/memory/block.h"
 #include "core/memory/slot_table.h"
+#include "maar/allocator.h"
 
 /* Maps the block for a slot, or counts one more mapping, and returns the address of the slot's
  * first byte in *data. */
@@ -17,5 +18,18 @@ VkResult maar_slot_map(MaarAllocator allocator, const char* call, struct maar_sl
 bool maar_slot_unmap(struct maar_slot* slot, uint32_t keep);
 /* Returns the address of a slot's first byte, or NULL while the slot is not mapped. */
 void* maar_slot_address(struct maar_slot* slot);
+
+/*
+ * The public calls of similar names below their entry checks, for a live slot. They report under
+ * the name of `call`.
+ */
+VkResult maar_slot_flush(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                         VkDeviceSize offset, VkDeviceSize size);
+VkResult maar_slot_invalidate(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                              VkDeviceSize offset, VkDeviceSize size);
+VkResult maar_slot_copy_to(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                           VkDeviceSize offset, VkDeviceSize size, const void* source);
+VkResult maar_slot_copy_from(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                             VkDeviceSize offset, VkDeviceSize size, void* destination);
 
 #endif

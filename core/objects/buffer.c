@@ -56,6 +56,21 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
     return VK_SUCCESS;
 }
 
+VkDeviceAddress maar_buffer_address(MaarAllocator allocator, VkBuffer buffer,
+                                    VkBufferUsageFlags usage)
+{
+    const struct maar_device* device = &allocator->device;
+    if ((usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) == 0) {
+        return 0;
+    }
+    const VkBufferDeviceAddressInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+        .buffer = buffer,
+    };
+    maar_lock_rank_expect_none();
+    return device->vkGetBufferDeviceAddress(device->handle, &info);
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarCreateBuffer(MaarAllocator allocator,
                                                 const VkBufferCreateInfo* pBufferInfo,
                                                 const MaarAllocationCreateInfo* pCreateInfo,
@@ -149,15 +164,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetBufferAddress(MaarAllocator allocator, VkB
     if (result != VK_SUCCESS) {
         return result;
     }
-    const struct maar_device* device = &allocator->device;
-    if (!device->facts.buffer_device_address) {
+    if (!allocator->device.facts.buffer_device_address) {
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
-    const VkBufferDeviceAddressInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
-        .buffer = buffer,
-    };
-    *pAddress = device->vkGetBufferDeviceAddress(device->handle, &info);
+    *pAddress = maar_buffer_address(allocator, buffer, VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT);
     return VK_SUCCESS;
 }
 

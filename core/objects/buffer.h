@@ -13,6 +13,10 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
                             const MaarAllocationCreateInfo* info, bool internal, VkBuffer* buffer,
                             MaarAllocation* allocation);
 
+/* Returns the address of a buffer, or 0 if the usage does not allow one. */
+VkDeviceAddress maar_buffer_address(MaarAllocator allocator, VkBuffer buffer,
+                                    VkBufferUsageFlags usage);
+
 /* Does what maarDestroyBuffer does after its checks, also for a poisoned allocator. */
 static inline VkResult maar_destroy_buffer(MaarAllocator allocator, const char* call,
                                            VkBuffer buffer, MaarAllocation allocation)

@@ -4,6 +4,7 @@
  */
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
+#include "core/memory/allocation_handle.h"
 #include "core/memory/export_types.h"
 #include "core/memory/slot_home.h"
 #include "core/objects/object.h"

@@ -72,16 +72,6 @@ VkResult maar_image_info_request(MaarAllocator allocator, const VkImageCreateInf
 struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
                                    MaarAllocation allocation, VkDeviceSize offset);
 
-/* Returns the slot of an allocation that the caller has made and whose handle nothing else has
- * yet. */
-static inline struct maar_slot* maar_slot_of_own(MaarAllocator allocator, MaarAllocation allocation)
-{
-    struct maar_slot* slot =
-        maar_slot_at(&allocator->slots, (uint32_t)maar_handle_bits(allocation) - 1u);
-    MAAR_DEBUG_ASSERT(maar_atomic32_load(&slot->key) == maar_handle_bits(allocation) >> 32);
-    return slot;
-}
-
 /* Binds an object to a live slot, at an offset inside the slot. */
 VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot,
                           VkDeviceSize offset, struct maar_object object, const void* next);

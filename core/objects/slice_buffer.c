@@ -3,6 +3,10 @@
  * empty one is released.
  */
 #include "core/memory/allocation_free.h"
+#include "core/memory/allocation_handle.h"
+#include "core/memory/mapping.h"
+#include "core/memory/pool.h"
+#include "core/memory/slot_home.h"
 #include "core/objects/buffer.h"
 #include "core/objects/slice_arena.h"
 
@@ -23,19 +27,17 @@ void maar_slice_buffer_destroy(MaarAllocator allocator, struct maar_slice_buffer
 
 static VkResult read_slice_buffer(MaarAllocator allocator, struct maar_slice_buffer* home)
 {
-    MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
-    VkResult result = maarGetAllocationInfo(allocator, home->allocation, &info);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if ((info.propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0) {
+    struct maar_slot* slot = maar_slot_of_own(allocator, home->allocation);
+    const VkMemoryPropertyFlags properties =
+        maar_type_flags(allocator, maar_slot_block(slot)->pool->type_index);
+    VkResult result = VK_SUCCESS;
+    if ((properties & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0) {
         void* data = NULL;
-        result = maarMapMemory(allocator, home->allocation, &data);
+        result = maar_slot_map(allocator, "maarCreateSlice", slot, &data);
         home->mapped = data;
     }
-    if (result == VK_SUCCESS &&
-        (home->shelf->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0) {
-        result = maarGetBufferAddress(allocator, home->buffer, &home->address);
+    if (result == VK_SUCCESS) {
+        home->address = maar_buffer_address(allocator, home->buffer, home->shelf->usage);
     }
     return result;
 }

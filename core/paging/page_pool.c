@@ -417,7 +417,7 @@ static VkDeviceSize free_blocks(struct maar_paging* paging, struct maar_page_blo
         if (undone) {
             maar_undo_allocation(allocator, block->allocation);
         } else {
-            maarFreeMemory(allocator, block->allocation);
+            (void)maar_free_allocation(allocator, "the end of a page block", block->allocation);
         }
         maar_host_free(allocator->callbacks, block);
         block = next;
@@ -476,7 +476,7 @@ void maar_page_pool_destroy(struct maar_paging* paging, struct maar_page_pool* p
         pool->empty_count += block->used_count != 0;
         unlist_block(paging, block);
         maar_mutex_unlock(&paging->lock);
-        maarFreeMemory(allocator, block->allocation);
+        (void)maar_free_allocation(allocator, "the end of a page block", block->allocation);
         maar_host_free(allocator->callbacks, block);
         maar_mutex_lock(&paging->lock);
     }

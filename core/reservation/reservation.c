@@ -15,21 +15,6 @@ VkBufferCreateFlags maar_without_sparse_bits(VkBufferCreateFlags flags)
                      (VkBufferCreateFlags)VK_BUFFER_CREATE_SPARSE_ALIASED_BIT);
 }
 
-VkDeviceAddress maar_buffer_address(MaarAllocator allocator, VkBuffer buffer,
-                                    VkBufferUsageFlags usage)
-{
-    const struct maar_device* device = &allocator->device;
-    if ((usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) == 0) {
-        return 0;
-    }
-    const VkBufferDeviceAddressInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
-        .buffer = buffer,
-    };
-    maar_lock_rank_expect_none();
-    return device->vkGetBufferDeviceAddress(device->handle, &info);
-}
-
 VkDeviceSize maar_reservation_committed(const struct maar_reservation* reservation)
 {
     return reservation->table != NULL

@@ -54,9 +54,6 @@ VkResult maar_reservation_check(MaarAllocator allocator, const char* call, const
 VkDeviceSize maar_reservation_committed(const struct maar_reservation* reservation);
 /* Frees the host memory of any reservation, except its item. */
 void maar_reservation_free(struct maar_reservation* reservation);
-/* Returns the address of a buffer, or 0 if the usage does not allow one. */
-VkDeviceAddress maar_buffer_address(MaarAllocator allocator, VkBuffer buffer,
-                                    VkBufferUsageFlags usage);
 /* Returns the flags without those of sparse buffers. */
 VkBufferCreateFlags maar_without_sparse_bits(VkBufferCreateFlags flags);
 

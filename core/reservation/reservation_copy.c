@@ -11,7 +11,9 @@
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_check.h"
 #include "core/memory/allocation_free.h"
+#include "core/memory/allocation_handle.h"
 #include "core/memory/pool_handle.h"
+#include "core/memory/slot_home.h"
 #include "core/objects/buffer.h"
 #include "core/objects/object.h"
 #include "core/paging/paging_timeline.h"
@@ -347,17 +349,16 @@ VkResult maar_copying_grow(struct maar_reservation* reservation, const char* cal
 bool maar_copying_run(const struct maar_reservation* reservation, MaarPageRun* run)
 {
     const struct maar_copying* copying = reservation->copying;
-    MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
-    if (copying->present.buffer == VK_NULL_HANDLE ||
-        maarGetAllocationInfo(reservation->allocator, copying->present.allocation, &info) !=
-            VK_SUCCESS) {
+    if (copying->present.buffer == VK_NULL_HANDLE) {
         return false;
     }
+    const struct maar_slot* slot =
+        maar_slot_of_own(reservation->allocator, copying->present.allocation);
     *run = (MaarPageRun){
         .size = copying->present_size,
-        .memory = info.memory,
-        .memoryOffset = info.offset,
-        .blockId = info.blockId,
+        .memory = maar_slot_block(slot)->memory,
+        .memoryOffset = maar_slot_offset(slot),
+        .blockId = maar_slot_block(slot)->id,
     };
     return true;
 }

@@ -5,6 +5,7 @@
 
 #include "core/memory/allocation_check.h"
 #include "core/memory/pool.h"
+#include "core/objects/buffer.h"
 #include "core/objects/object.h"
 #include "core/paging/address_space.h"
 #include "core/paging/page_table.h"

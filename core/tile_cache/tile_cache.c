@@ -4,6 +4,7 @@
  */
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
+#include "core/memory/mapping.h"
 #include "core/tile_cache/tile_cache_uploads.h"
 
 #include <string.h>
@@ -197,7 +198,8 @@ static VkResult make_staging(MaarTileCache cache, const char* call)
     const VkResult result = maar_create_buffer(cache->allocator, call, &buffer, &memory, true,
                                                &cache->staging, &cache->staging_memory);
     if (result == VK_SUCCESS) {
-        cache->staging_data = maarGetMappedData(cache->allocator, cache->staging_memory);
+        cache->staging_data =
+            maar_slot_address(maar_slot_of_own(cache->allocator, cache->staging_memory));
     }
     return result;
 }

@@ -5,7 +5,9 @@
  */
 #include "core/tile_cache/tile_cache_uploads.h"
 
+#include "core/memory/allocation_handle.h"
 #include "core/memory/allocator_state.h"
+#include "core/memory/mapping.h"
 
 #include <string.h>
 
@@ -109,13 +111,14 @@ static VkResult move_slots(MaarTileCache cache, const char* call, uint32_t count
 
 /* ---- recording ---- */
 
-static VkResult flush_slots(MaarTileCache cache, uint32_t count, const MaarTileUpload* uploads)
+static VkResult flush_slots(MaarTileCache cache, const char* call, uint32_t count,
+                            const MaarTileUpload* uploads)
 {
+    struct maar_slot* staging = maar_slot_of_own(cache->allocator, cache->staging_memory);
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0; result == VK_SUCCESS && i < count; ++i) {
-        result =
-            maarFlushAllocation(cache->allocator, cache->staging_memory,
-                                (uint32_t)uploads[i].id * cache->slot_stride, cache->slot_size);
+        result = maar_slot_flush(cache->allocator, call, staging,
+                                 (uint32_t)uploads[i].id * cache->slot_stride, cache->slot_size);
     }
     return result;
 }
@@ -212,7 +215,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordTileUploads(MaarAllocator allocator, Ma
     if (result != VK_SUCCESS) {
         return result;
     }
-    result = flush_slots(cache, uploadCount, pUploads);
+    result = flush_slots(cache, __func__, uploadCount, pUploads);
     if (result != VK_SUCCESS) {
         for (uint32_t i = 0; i < uploadCount; ++i) {
             cache->slots[(uint32_t)pUploads[i].id].state = MAAR_UPLOAD_STARTED;

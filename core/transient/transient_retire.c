@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
 #include "core/transient/transient_objects.h"
 
@@ -233,8 +234,11 @@ static void end_now(const struct ending* e)
         }
         for (uint32_t i = 0; i < e->state->class_count; ++i) {
             if (!memory_stays(e, copy, i)) {
-                maarFreeMemory(e->allocator,
-                               maar_transient_memory_at(e->state, copy, i)->allocation);
+                const MaarAllocation memory =
+                    maar_transient_memory_at(e->state, copy, i)->allocation;
+                if (memory != VK_NULL_HANDLE) {
+                    (void)maar_free_allocation(e->allocator, "the end of a transient heap", memory);
+                }
             }
         }
     }

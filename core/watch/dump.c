@@ -244,7 +244,7 @@ static void write_maar(const struct maar_dump_snapshot* snapshot, struct maar_js
     const struct maar_device_facts* facts = &snapshot->allocator->device.facts;
     maar_json_begin_object(json, false);
     maar_dump_string(json, "schema", "maar-dump/1");
-    maar_dump_version(json, "maarVersion", maarGetVersion());
+    maar_dump_version(json, "maarVersion", MAAR_VERSION);
     maar_dump_bool(json, "detailed", snapshot->detailed);
     write_device(facts, json);
     write_limits(facts, json);
